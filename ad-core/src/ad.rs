@@ -1,0 +1,231 @@
+//! The ad: what the client wrote, normalised, and what the service added to it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::{
+    categories::{self, Category},
+    log::{LogEntry, names},
+    time::Timestamp,
+};
+
+/// `created` or `deleted` ('States and transitions').
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AdState {
+    /// There, though not necessarily visible.
+    Created,
+    /// Unpublished everywhere; its data is kept and readable.
+    Deleted,
+}
+names!(AdState { "created" => Created, "deleted" => Deleted });
+
+/// The API version that created or last converted an ad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApiVersion {
+    /// Legacy.
+    V3,
+    /// Current.
+    V4,
+}
+names!(ApiVersion { "v3" => V3, "v4" => V4 });
+
+/// An image of an ad as the service stored it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageRef {
+    /// Where it was fetched.
+    pub url: String,
+    /// Where it is served.
+    pub cdn_url: String,
+    /// Its id; the same bytes keep it.
+    pub id: Uuid,
+    /// SHA-256 of the bytes, in hex.
+    pub checksum: String,
+}
+
+/// What the client wrote, valid and normalised: every field of the ad table that a request may carry, but for
+/// `source_id`, `dealer_code` and `category_id`, which never change.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Content(pub Map<String, Value>);
+
+impl Content {
+    /// The value at a dotted path.
+    pub fn get(&self, path: &str) -> Option<&Value> {
+        get(&self.0, path)
+    }
+
+    /// The text at a dotted path.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        self.get(path).and_then(Value::as_str)
+    }
+
+    /// Whether the ad is to be shown; it is unless it says otherwise.
+    pub fn visible(&self) -> bool {
+        self.get("visible").and_then(Value::as_bool).unwrap_or(true)
+    }
+
+    /// Whether a failed image holds the ad back.
+    pub fn dont_publish_on_failed_images(&self) -> bool {
+        self.get("dont_publish_on_failed_images").and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// Addresses of the images, in display order.
+    pub fn image_urls(&self) -> impl Iterator<Item = &str> {
+        self.get("image_urls").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// The licence plate, in upper case without spaces.
+    pub fn registration_number(&self) -> Option<&str> {
+        self.text("category_fields.registration_number")
+    }
+
+    /// The title, sent or generated.
+    pub fn title(&self) -> Option<&str> {
+        self.text("title")
+    }
+}
+
+/// The value at a dotted path of an object.
+pub(crate) fn get<'a>(object: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+    let mut names = path.split('.');
+    let mut value = object.get(names.next()?)?;
+    for name in names {
+        value = value.as_object()?.get(name)?;
+    }
+    Some(value)
+}
+
+/// An ad of a dealer ('Ad').
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ad {
+    /// Internal id.
+    pub id: Uuid,
+    /// The client's reference, unique per dealer for ever.
+    pub source_id: String,
+    /// The dealer.
+    pub dealer_code: String,
+    /// The category; it fixes the vehicle type.
+    pub category_id: u16,
+    /// `created` or `deleted`.
+    pub state: AdState,
+    /// Version that created or last converted it.
+    pub api_version: ApiVersion,
+    /// What the client wrote.
+    pub content: Content,
+    /// The stored images.
+    pub image_refs: Vec<ImageRef>,
+    /// Id of the listing on the primary marketplace, once published.
+    pub marketplace_ad_id: Option<String>,
+    /// Id of the listing on the secondary marketplace, once published there.
+    pub offer_id: Option<String>,
+    /// When it was created.
+    pub created: Timestamp,
+    /// When it last changed.
+    pub updated: Timestamp,
+}
+
+impl Ad {
+    /// Its category.
+    pub fn category(&self) -> Option<&'static Category> {
+        categories::by_id(self.category_id)
+    }
+
+    /// The ad as the API shows it, with its latest log entries where they are wanted.
+    pub fn view<'a>(&'a self, log: Option<&'a [LogEntry]>) -> View<'a> {
+        View { ad: self, log, fields: None }
+    }
+}
+
+/// The names of an ad in an answer, in the order of the ad table.
+pub const VIEW_FIELDS: &[&str] = &[
+    "id",
+    "source_id",
+    "dealer_code",
+    "category_id",
+    "state",
+    "title",
+    "body",
+    "visible",
+    "price",
+    "image_refs",
+    "url",
+    "video_url",
+    "location",
+    "contact",
+    "category_fields",
+    "dont_publish_on_failed_images",
+    "product_declaration",
+    "marketplace_ad_id",
+    "offer_id",
+    "api_version",
+    "created",
+    "updated",
+    "log",
+];
+
+/// An ad on its way out: serialises as the response of the contract, every field there, `null` where it has no value.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    ad: &'a Ad,
+    log: Option<&'a [LogEntry]>,
+    fields: Option<&'a [&'static str]>,
+}
+
+impl fmt::Debug for View<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("View").field("ad", &self.ad.id).finish_non_exhaustive()
+    }
+}
+
+impl<'a> View<'a> {
+    /// Only these fields (list parameter `fields`); `log` comes by its own parameter.
+    #[must_use]
+    pub fn only(self, fields: Option<&'a [&'static str]>) -> Self {
+        Self { fields, ..self }
+    }
+}
+
+impl Serialize for View<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ad = self.ad;
+        let mut map = serializer.serialize_map(None)?;
+        for name in VIEW_FIELDS {
+            if self.fields.is_some_and(|fields| *name != "log" && !fields.contains(name)) {
+                continue;
+            }
+            match *name {
+                "id" => map.serialize_entry(name, &ad.id)?,
+                "source_id" => map.serialize_entry(name, &ad.source_id)?,
+                "dealer_code" => map.serialize_entry(name, &ad.dealer_code)?,
+                "category_id" => map.serialize_entry(name, &ad.category_id)?,
+                "state" => map.serialize_entry(name, &ad.state)?,
+                "visible" => map.serialize_entry(name, &ad.content.visible())?,
+                "dont_publish_on_failed_images" => {
+                    map.serialize_entry(name, &ad.content.dont_publish_on_failed_images())?;
+                }
+                "price" | "category_fields" if !ad.content.0.contains_key(*name) => {
+                    let empty = if *name == "price" { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
+                    map.serialize_entry(name, &empty)?;
+                }
+                "image_refs" => map.serialize_entry(name, &ad.image_refs)?,
+                "marketplace_ad_id" => map.serialize_entry(name, &ad.marketplace_ad_id)?,
+                "offer_id" => map.serialize_entry(name, &ad.offer_id)?,
+                "api_version" => map.serialize_entry(name, &ad.api_version)?,
+                "created" => map.serialize_entry(name, &ad.created)?,
+                "updated" => map.serialize_entry(name, &ad.updated)?,
+                "log" => {
+                    if let Some(log) = self.log {
+                        map.serialize_entry(name, log)?;
+                    }
+                }
+                written => map.serialize_entry(written, &ad.content.0.get(written))?,
+            }
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,261 @@
+//! Allowed values with their display names: data, not code, so that an operator can replace them.
+//!
+//! A catalogue is a set of named lists. A file `car.json` of `{"brand": {"volvo": "Volvo"}}` makes the list `car.brand`;
+//! a file whose values are objects one level deeper (`car-models.json`: `{"volvo": {"v60": "V60"}}`) makes one list per
+//! brand, `car-models.volvo`. The embedded files are the default; a file given at start replaces the one of its name.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use rustc_hash::FxHashMap;
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+
+/// The embedded files, by the name that a replacement carries too.
+const EMBEDDED: &[(&str, &str)] = &[
+    ("car.json", include_str!("data/car.json")),
+    ("car-models.json", include_str!("data/car-models.json")),
+    ("boat.json", include_str!("data/boat.json")),
+];
+
+static EMPTY: LazyLock<List> = LazyLock::new(List::default);
+
+/// All lists of allowed values.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    lists: FxHashMap<String, List>,
+}
+
+/// The values of one list, in the order of their file.
+#[derive(Debug, Clone, Default)]
+pub struct List {
+    values: Vec<Entry>,
+    index: FxHashMap<String, usize>,
+}
+
+/// One allowed value ('Attribute lookup entries').
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Entry {
+    /// What is sent on the wire.
+    pub id: String,
+    /// What people read.
+    pub name: String,
+}
+
+/// Why a catalogue file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogueError {
+    /// The file does not replace any of the embedded ones.
+    #[error("{file}: not a catalogue file; the catalogue has {known}")]
+    UnknownFile {
+        /// Its name.
+        file: String,
+        /// The names there are.
+        known: String,
+    },
+    /// It is not an object of lists.
+    #[error("{file}: {source}; expected an object of lists such as {{\"brand\": {{\"volvo\": \"Volvo\"}}}}")]
+    Malformed {
+        /// Its name.
+        file: String,
+        /// Where and what.
+        source: serde_json::Error,
+    },
+    /// A list has no values, or a value has no id or name.
+    #[error("{file}: list \"{list}\" {problem}")]
+    BadList {
+        /// Its name.
+        file: String,
+        /// The list in it.
+        list: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A list that a field table uses would be missing.
+    #[error("{file}: list \"{list}\" is missing, and {used_by} needs it")]
+    MissingList {
+        /// The file that should hold it.
+        file: String,
+        /// The list.
+        list: String,
+        /// The field that names it.
+        used_by: String,
+    },
+}
+
+impl Catalogue {
+    /// The catalogue that comes with the library.
+    pub fn embedded() -> Self {
+        Self::with_files(std::iter::empty()).expect("the embedded files are checked by a test")
+    }
+
+    /// The embedded catalogue with some files, given as name and content, replaced.
+    ///
+    /// # Errors
+    /// When a file is not known, is not an object of lists, or leaves out a list that a field table uses.
+    pub fn with_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, CatalogueError> {
+        let mut sources: BTreeMap<&str, &str> = EMBEDDED.iter().copied().collect();
+        for (file, content) in files {
+            if let Some(source) = sources.get_mut(file) {
+                *source = content
+            } else {
+                let known = EMBEDDED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+                return Err(CatalogueError::UnknownFile { file: file.to_owned(), known });
+            }
+        }
+        let mut lists = FxHashMap::default();
+        for (file, content) in sources {
+            let stem = file.trim_end_matches(".json");
+            let read: Pairs<Pairs<String>> = serde_json::from_str(content)
+                .map_err(|source| CatalogueError::Malformed { file: file.to_owned(), source })?;
+            for (name, values) in read.0 {
+                let list = List::new(values.0).map_err(|problem| CatalogueError::BadList {
+                    file: file.to_owned(),
+                    list: name.clone(),
+                    problem,
+                })?;
+                lists.insert(format!("{stem}.{name}"), list);
+            }
+        }
+        let catalogue = Self { lists };
+        catalogue.complete()?;
+        Ok(catalogue)
+    }
+
+    /// Whether every list is there that a field table names.
+    fn complete(&self) -> Result<(), CatalogueError> {
+        for category in crate::categories::all() {
+            for field in category.fields() {
+                if let crate::fields::Kind::Slug { list } = field.kind
+                    && !self.lists.contains_key(list)
+                {
+                    let (stem, name) = list.split_once('.').unwrap_or((list, ""));
+                    return Err(CatalogueError::MissingList {
+                        file: format!("{stem}.json"),
+                        list: name.to_owned(),
+                        used_by: format!("{} {}", category.vehicle_type, field.path),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A list by its name, such as `car.brand`; an unknown one has no values.
+    pub fn list(&self, name: &str) -> &List {
+        self.lists.get(name).unwrap_or(&EMPTY)
+    }
+
+    /// The models of a brand in a file of models, such as `car-models`.
+    pub fn models(&self, file: &str, brand: &str) -> &List {
+        // A name of bounded length: brands are at most a few words.
+        self.list(&format!("{file}.{brand}"))
+    }
+}
+
+impl List {
+    fn new(values: Vec<(String, String)>) -> Result<Self, String> {
+        if values.is_empty() {
+            return Err("has no values".to_owned());
+        }
+        let mut list = Self::default();
+        for (id, name) in values {
+            if id.is_empty() || name.is_empty() {
+                return Err(format!("has an empty id or name (\"{id}\": \"{name}\")"));
+            }
+            if list.index.insert(id.clone(), list.values.len()).is_some() {
+                return Err(format!("has \"{id}\" twice"));
+            }
+            list.values.push(Entry { id, name });
+        }
+        Ok(list)
+    }
+
+    /// Whether the list has a value of this id.
+    pub fn contains(&self, id: &str) -> bool {
+        self.index.contains_key(id)
+    }
+
+    /// The display name of a value.
+    pub fn name(&self, id: &str) -> Option<&str> {
+        self.index.get(id).map(|index| self.values[*index].name.as_str())
+    }
+
+    /// Whether there is no value at all.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// All values in the order of their file.
+    pub fn entries(&self) -> &[Entry] {
+        &self.values
+    }
+
+    /// All ids in the order of their file.
+    pub fn ids(&self) -> impl Iterator<Item = &str> + Clone {
+        self.values.iter().map(|entry| entry.id.as_str())
+    }
+}
+
+/// A JSON object as its members in order, repeated ones included.
+struct Pairs<T>(Vec<(String, T)>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
+            type Value = Pairs<T>;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(Members(std::marker::PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_catalogue_is_complete_and_large_enough() {
+        let catalogue = Catalogue::embedded();
+        assert!(catalogue.list("car.brand").entries().len() >= 60);
+        for brand in catalogue.list("car.brand").ids() {
+            assert!(!catalogue.models("car-models", brand).is_empty(), "{brand} has no models");
+        }
+        for big in ["volvo", "volkswagen", "bmw", "audi", "mercedes-benz", "kia", "toyota", "ford"] {
+            assert!(catalogue.models("car-models", big).entries().len() >= 10, "{big}");
+        }
+    }
+
+    #[test]
+    fn a_replaced_file_is_used_and_a_broken_one_is_named() {
+        let tiny = r#"{"brand": {"x": "X"}, "body_type": {"suv": "SUV"}, "motor_type": {"jet": "Jet"},
+                       "fuel": {"diesel": "Diesel"}, "material": {"wood": "Wood"}}"#;
+        let catalogue = Catalogue::with_files([("boat.json", tiny)]).unwrap();
+        assert_eq!(catalogue.list("boat.brand").name("x"), Some("X"));
+
+        for (content, says) in [
+            ("{", "boat.json: EOF"),
+            (r#"{"brand": {"x": "X", "x": "Y"}}"#, "\"brand\" has \"x\" twice"),
+            (r#"{"brand": {}}"#, "\"brand\" has no values"),
+            (r#"{"brand": {"x": "X"}}"#, "list \"body_type\" is missing"),
+        ] {
+            let error = Catalogue::with_files([("boat.json", content)]).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+        let error = Catalogue::with_files([("bot.json", "{}")]).unwrap_err().to_string();
+        assert!(error.contains("boat.json"), "{error}");
+    }
+}

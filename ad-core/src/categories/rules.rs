@@ -1,0 +1,248 @@
+//! Named rules over several fields of `category_fields`. A category lists the groups that hold for it.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    ad::{Content, get},
+    catalogue::Catalogue,
+    categories::Category,
+    fields::{Check, FieldErrors, Kind, Mode},
+    ports::Dealer,
+    price,
+    rulebook::Settings,
+};
+
+/// What a rule looks at: the normalised ad as it would be stored, and what surrounds it.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    /// The ad, with `category_fields` inside.
+    pub ad: &'a Map<String, Value>,
+    /// What was stored before an update.
+    pub before: Option<&'a Content>,
+    /// Which write it is.
+    pub mode: Mode,
+    /// Its category.
+    pub category: &'static Category,
+    /// The dealer, unless the dealer itself is in error.
+    pub dealer: Option<&'a Dealer>,
+    /// Allowed values.
+    pub catalogue: &'a Catalogue,
+    /// What an operator can set.
+    pub settings: &'a Settings,
+    pub(crate) check: &'a Check<'a>,
+}
+
+impl Facts<'_> {
+    /// The category field at a path.
+    pub fn field(&self, path: &str) -> Option<&Value> {
+        get(self.ad.get("category_fields")?.as_object()?, path)
+    }
+
+    /// The same field as it was stored before.
+    pub fn field_before(&self, path: &str) -> Option<&Value> {
+        get(self.before?.0.get("category_fields")?.as_object()?, path)
+    }
+
+    fn given(&self, path: &str) -> bool {
+        self.field(path).is_some_and(|value| value.as_array().is_none_or(|items| !items.is_empty()))
+    }
+
+    fn sent_null(&self, path: &str) -> bool {
+        self.check.nulls().contains(&path)
+    }
+}
+
+/// A named rule over several fields.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// Its name.
+    pub name: &'static str,
+    /// What it demands, in a sentence.
+    pub doc: &'static str,
+    /// Adds what is wrong.
+    pub check: fn(&Facts<'_>, &mut FieldErrors),
+}
+
+const fn rule(name: &'static str, doc: &'static str, check: fn(&Facts<'_>, &mut FieldErrors)) -> Rule {
+    Rule { name, doc, check }
+}
+
+/// All registered vehicle categories.
+pub(super) const REGISTERED: &[Rule] = &[
+    rule("plate or VIN", "At least one of `registration_number` and `vin` is required.", plate_or_vin),
+    rule("plate is fixed", "`registration_number` cannot change after creation.", plate_is_fixed),
+    rule("model of the brand", "`model` is one of the models of `brand`.", model_of_brand),
+    rule("salesperson", "`salesperson` is registered for the dealer.", salesperson),
+];
+
+/// Categories whose new/used status is locked at creation.
+pub(super) const NEW_USED_LOCK: &[Rule] = &[rule(
+    "new/used lock",
+    "`condition.mileage` cannot switch between zero and non-zero, and `condition.is_new_vehicle` cannot change.",
+    new_used_lock,
+)];
+
+/// Categories with owners, wheels and ratings.
+pub(super) const CONDITION: &[Rule] = &[
+    rule("owners", "A used vehicle has at least 1 owner; 0 or null only for new vehicles.", owners),
+    rule("wheels with ratings", "`condition.wheels` and `condition.vehicle_ratings` go together.", wheels_with_ratings),
+    rule("rating values", "Each rating has a value of its own group.", rating_values),
+];
+
+/// Categories with leasing details and online purchase.
+pub(super) const LEASING: &[Rule] = &[
+    rule("remaining mileage", "`leasing_details.mileage_remaining` requires a leasing price.", remaining_mileage),
+    rule(
+        "online purchase",
+        "`online_purchasable` requires the online-purchase product, and no leasing price.",
+        online_purchase,
+    ),
+];
+
+/// New is `is_new_vehicle`, else mileage 0, else unknown (decision 18).
+pub fn is_new(fields: &Map<String, Value>) -> Option<bool> {
+    get(fields, "condition.is_new_vehicle")
+        .and_then(Value::as_bool)
+        .or_else(|| get(fields, "condition.mileage.value").and_then(Value::as_f64).map(|mileage| mileage == 0.0))
+}
+
+fn plate_or_vin(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    let identified = ["registration_number", "vin"].iter().any(|path| facts.field(path).is_some());
+    let was = facts.mode == Mode::Create
+        || ["registration_number", "vin"].iter().any(|path| facts.field_before(path).is_some());
+    if !identified && was {
+        for path in ["category_fields.registration_number", "category_fields.vin"] {
+            errors.add(path, "At least one of registration_number and vin is required.");
+        }
+    }
+}
+
+fn plate_is_fixed(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    if let Some(before) = facts.field_before("registration_number")
+        && facts.field("registration_number") != Some(before)
+    {
+        let before = before.as_str().unwrap_or_default();
+        errors.add(
+            "category_fields.registration_number",
+            format!("Cannot change after creation (it is \"{before}\"). For another vehicle, create another ad."),
+        );
+    }
+}
+
+fn model_of_brand(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    let Some(Kind::Model { list }) = facts.category.field("model").map(|field| field.kind) else { return };
+    let Some(model @ Value::String(id)) = facts.field("model") else { return };
+    let Some(brand) = facts.field("brand").and_then(Value::as_str) else {
+        return errors.add("category_fields.brand", "This field is required when model is given.");
+    };
+    let models = facts.catalogue.models(list, brand);
+    // An unknown brand is already an error of its own.
+    if !models.is_empty() && !models.contains(id) {
+        let place = errors.at("category_fields").at("model");
+        crate::fields::wrong_choice(model, models.ids(), place);
+        place.here(format!(
+            "The models of this brand: GET /v4/vehicles/{}/models?brand={brand}",
+            facts.category.vehicle_type
+        ));
+    }
+}
+
+fn salesperson(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    let Some(email) = facts.field("salesperson").and_then(Value::as_str).filter(|email| !email.is_empty()) else {
+        return;
+    };
+    if let Some(dealer) = facts.dealer
+        && !dealer.salespersons.iter().any(|known| known.eq_ignore_ascii_case(email))
+    {
+        let hint = crate::nearest::did_you_mean(email, dealer.salespersons.iter().map(String::as_str));
+        let place = errors.at("category_fields").at("salesperson");
+        place.here(format!("\"{email}\" is not a salesperson of dealer \"{}\".", dealer.code));
+        if let Some(hint) = hint {
+            place.here(hint);
+        }
+    }
+}
+
+fn new_used_lock(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    let is_zero = |mileage: &Value| mileage.as_f64().map(|mileage| mileage == 0.0);
+    let before = facts.field_before("condition.mileage.value").and_then(is_zero);
+    let now = facts.field("condition.mileage.value").and_then(is_zero);
+    if let (Some(before), Some(now)) = (before, now)
+        && before != now
+    {
+        let was = if before { "zero" } else { "not zero" };
+        errors.add(
+            "category_fields.condition.mileage",
+            format!("Cannot switch between zero and non-zero (it was {was}): new or used is locked at creation."),
+        );
+    }
+    if let Some(before) = facts.field_before("condition.is_new_vehicle").and_then(Value::as_bool)
+        && facts.field("condition.is_new_vehicle").is_none_or(|now| now.as_bool().is_some_and(|now| now != before))
+    {
+        errors.add(
+            "category_fields.condition.is_new_vehicle",
+            format!("Cannot change once set (it is {before}): new or used is locked at creation."),
+        );
+    }
+}
+
+fn owners(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    const PATH: &str = "condition.number_of_owners";
+    let Some(Value::Object(fields)) = facts.ad.get("category_fields") else { return };
+    let none = facts.sent_null(PATH) || facts.field(PATH).and_then(Value::as_i64) == Some(0);
+    if none && is_new(fields) == Some(false) {
+        errors.at("category_fields").add(PATH, "A used vehicle has at least 1 owner; 0 or null only for new vehicles.");
+    }
+}
+
+fn wheels_with_ratings(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    for (one, other) in [("wheels", "vehicle_ratings"), ("vehicle_ratings", "wheels")] {
+        if facts.given(&format!("condition.{one}")) && !facts.given(&format!("condition.{other}")) {
+            errors.add(
+                &format!("category_fields.condition.{other}"),
+                format!("This field is required when {one} is given."),
+            );
+        }
+    }
+}
+
+fn rating_values(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    let Some(Value::Array(ratings)) = facts.field("condition.vehicle_ratings") else { return };
+    for (index, rating) in ratings.iter().enumerate() {
+        let valid: &[&str] = match rating.get("name").and_then(Value::as_str) {
+            Some("exterior" | "interior") => &["very_good", "good", "approved", "poor"],
+            Some("engine" | "brakes" | "equipment") => &["good", "minor_deviation", "greater_deviation"],
+            _ => continue,
+        };
+        let path = format!("category_fields.condition.vehicle_ratings.{index}.value");
+        if let Some(value @ Value::String(text)) = rating.get("value")
+            && !valid.contains(&text.as_str())
+            && !errors.contains(&path)
+        {
+            let place = path.split('.').fold(&mut *errors, FieldErrors::at);
+            crate::fields::wrong_choice(value, valid.iter().copied(), place);
+        }
+    }
+}
+
+fn remaining_mileage(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    if facts.given("leasing_details.mileage_remaining") && !price::has(facts.ad, "leasing") {
+        errors.add(
+            "category_fields.leasing_details.mileage_remaining",
+            "Requires a price of type \"leasing\" on the ad.",
+        );
+    }
+}
+
+fn online_purchase(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    const PATH: &str = "category_fields.online_purchasable";
+    if facts.field("online_purchasable") != Some(&Value::Bool(true)) {
+        return;
+    }
+    if facts.dealer.is_some_and(|dealer| !dealer.has_product("online_purchase")) {
+        errors.add(PATH, "The online-purchase product is not activated for this dealer.");
+    }
+    if price::has(facts.ad, "leasing") {
+        errors.add(PATH, "Cannot be combined with a price of type \"leasing\".");
+    }
+}

@@ -1,0 +1,136 @@
+//! All errors of a payload, as the nested object of the contract ('Errors', body shape 1).
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+/// Errors by field: each key a field name or, inside an array, an index; each leaf a list of messages.
+///
+/// ```
+/// use ad_core::fields::FieldErrors;
+///
+/// let mut errors = FieldErrors::default();
+/// errors.add("category_fields.model_year", "This field is required.");
+/// errors.at("price").at("0").push("type", "\"negotiable\" is not a valid choice.");
+/// assert_eq!(
+///     serde_json::to_string(&errors).unwrap(),
+///     r#"{"category_fields":{"model_year":["This field is required."]},"price":{"0":{"type":["\"negotiable\" is not a valid choice."]}}}"#
+/// );
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FieldErrors {
+    messages: Vec<String>,
+    members: BTreeMap<Key, FieldErrors>,
+}
+
+/// Indexes sort as numbers, names as text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Index(usize),
+    Name(String),
+}
+
+impl From<&str> for Key {
+    fn from(key: &str) -> Self {
+        key.parse().map_or_else(|_| Self::Name(key.to_owned()), Self::Index)
+    }
+}
+
+impl FieldErrors {
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty() && self.members.is_empty()
+    }
+
+    /// The errors below one member, for adding to them.
+    pub fn at(&mut self, key: &str) -> &mut Self {
+        self.members.entry(key.into()).or_default()
+    }
+
+    /// Adds a message at one member.
+    pub fn push(&mut self, key: &str, message: impl Into<String>) {
+        self.at(key).messages.push(message.into());
+    }
+
+    /// Adds a message at a dotted path.
+    pub fn add(&mut self, path: &str, message: impl Into<String>) {
+        path.split('.').fold(self, Self::at).messages.push(message.into());
+    }
+
+    /// Adds a message at this very place.
+    pub fn here(&mut self, message: impl Into<String>) {
+        self.messages.push(message.into());
+    }
+
+    /// Whether something is wrong at or below a dotted path.
+    pub fn contains(&self, path: &str) -> bool {
+        let mut place = self;
+        for key in path.split('.') {
+            let Some(next) = place.members.get(&key.into()) else { return false };
+            place = next;
+        }
+        !place.is_empty()
+    }
+
+    /// Drops what was wrong at one member.
+    pub(crate) fn forget(&mut self, key: &str) {
+        self.members.remove(&key.into());
+    }
+
+    /// Puts one message in the place of all at and below one member.
+    pub(crate) fn replace(&mut self, key: &str, message: impl Into<String>) {
+        self.forget(key);
+        self.push(key, message);
+    }
+
+    /// Adds all errors of another payload part of the same shape.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        self.messages.extend(other.messages);
+        for (key, below) in other.members {
+            self.members.entry(key).or_default().absorb(below);
+        }
+    }
+
+    /// Takes over the errors of one member, if there are any.
+    pub(crate) fn put(&mut self, key: &str, errors: Self) {
+        if !errors.is_empty() {
+            self.at(key).absorb(errors);
+        }
+    }
+
+    /// Each error as its dotted path and its message.
+    pub fn flatten(&self) -> Vec<(String, &str)> {
+        fn walk<'a>(errors: &'a FieldErrors, path: &str, out: &mut Vec<(String, &'a str)>) {
+            out.extend(errors.messages.iter().map(|message| (path.to_owned(), message.as_str())));
+            for (key, below) in &errors.members {
+                let key = match key {
+                    Key::Index(index) => index.to_string(),
+                    Key::Name(name) => name.clone(),
+                };
+                walk(below, &if path.is_empty() { key } else { format!("{path}.{key}") }, out);
+            }
+        }
+        let mut out = Vec::new();
+        walk(self, "", &mut out);
+        out
+    }
+}
+
+impl Serialize for FieldErrors {
+    /// A place with messages of its own is their list; the contract has no shape for both, so what stands below
+    /// it then follows as text.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.messages.is_empty() {
+            return serializer.collect_map(self.members.iter().map(|(key, errors)| {
+                let key = match key {
+                    Key::Index(index) => index.to_string(),
+                    Key::Name(name) => name.clone(),
+                };
+                (key, errors)
+            }));
+        }
+        let below = self.flatten().into_iter().filter(|(path, _)| !path.is_empty());
+        serializer
+            .collect_seq(self.messages.iter().cloned().chain(below.map(|(path, message)| format!("{path}: {message}"))))
+    }
+}

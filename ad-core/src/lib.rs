@@ -1,0 +1,36 @@
+//! The rules and the life of a vehicle ad, without HTTP, SQL or a clock of its own.
+//!
+//! | Module | What it is for |
+//! |---|---|
+//! | [`fields`] | the rule engine: tables of fields, checked in one walk |
+//! | [`categories`] | one table per vehicle type, and its rules over several fields |
+//! | [`catalogue`] | allowed values with display names, as data |
+//! | [`ad_fields`], [`price`], [`location`], [`title`] | the fields around `category_fields` |
+//! | [`rulebook`] | a payload in, a normalised ad or all its errors out |
+//! | [`mod@merge`] | deep merge of updates |
+//! | [`ad`], [`mod@log`], [`request`], [`list`], [`time`] | the models: ad, log, accepted request, list query |
+//! | [`ports`] | the traits that the outside implements |
+//! | [`service`] | the use cases: create, update, delete, bump, … |
+//! | [`pipeline`] | what a worker does with an accepted request |
+//! | [`memory`] | the ports in memory, for embedding and tests |
+#![warn(missing_docs)]
+
+pub mod ad;
+pub mod ad_fields;
+pub mod catalogue;
+pub mod categories;
+pub mod fields;
+pub mod list;
+pub mod location;
+pub mod log;
+pub mod memory;
+pub mod merge;
+pub mod nearest;
+pub mod pipeline;
+pub mod ports;
+pub mod price;
+pub mod request;
+pub mod rulebook;
+pub mod service;
+pub mod time;
+pub mod title;

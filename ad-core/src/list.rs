@@ -1,0 +1,365 @@
+//! List parameters ('List parameters', 'Log parameters', decisions 1 and 2): a query string becomes a query, or the
+//! errors of its parameters.
+
+use uuid::Uuid;
+
+use crate::{
+    ad::{AdState, VIEW_FIELDS},
+    fields::FieldErrors,
+    log::{Action, ActionState},
+    nearest,
+    ports::Page,
+    time::Timestamp,
+};
+
+/// Rows of a page when the client does not say.
+pub const DEFAULT_LIMIT: u32 = 50;
+/// Most rows of a page.
+pub const MAX_LIMIT: u32 = 500;
+
+/// By what ads are ordered; ties break on the order of writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdOrder {
+    /// Creation time.
+    Created,
+    /// Last change.
+    Updated,
+    /// The client's reference.
+    SourceId,
+}
+
+/// One condition on ads.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AdFilter {
+    /// Internal id.
+    Id(Uuid),
+    /// State.
+    State(AdState),
+    /// The client's reference is one of these.
+    SourceId(Vec<String>),
+    /// The client's reference contains this, in any case.
+    SourceIdContains(String),
+    /// The dealer.
+    DealerCode(String),
+    /// The category is one of these.
+    CategoryId(Vec<u16>),
+    /// Title or body contains this, in any case.
+    Search(String),
+    /// The listing id on the primary marketplace is one of these.
+    MarketplaceAdId(Vec<String>),
+    /// The plate, in upper case without spaces, of a registered vehicle.
+    RegistrationNumber(String),
+    /// A bound on creation time or last change.
+    Time(AdOrder, Bound, Timestamp),
+}
+
+/// A side of a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Gte,
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Lte,
+}
+
+/// A list of ads that somebody asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdQuery {
+    /// All of these hold.
+    pub filters: Vec<AdFilter>,
+    /// The order.
+    pub order: AdOrder,
+    /// Whether it is turned round.
+    pub descending: bool,
+    /// The part.
+    pub page: Page,
+    /// Only these fields of each ad.
+    pub fields: Option<Vec<&'static str>>,
+    /// Whether each ad comes with its latest log entries.
+    pub include_log: bool,
+}
+
+/// A list of log entries that somebody asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogQuery {
+    /// Only this action.
+    pub action: Option<Action>,
+    /// Only this state.
+    pub state: Option<ActionState>,
+    /// Only this request.
+    pub request_id: Option<Uuid>,
+    /// Whether the newest come first.
+    pub descending: bool,
+    /// The part.
+    pub page: Page,
+}
+
+/// A query parameter, for parsing and for documentation.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// What a query parameter takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Any text.
+    Text,
+    /// Texts separated by commas.
+    Texts,
+    /// A UUID.
+    Uuid,
+    /// A number.
+    Number,
+    /// Numbers separated by commas.
+    Numbers,
+    /// A time in UTC.
+    Time,
+    /// One of these.
+    OneOf(&'static [&'static str]),
+    /// Some of these, separated by commas.
+    SomeOf(&'static [&'static str]),
+    /// `true` or `false`.
+    Boolean,
+}
+
+const fn takes(name: &'static str, takes: Takes, doc: &'static str) -> Parameter {
+    Parameter { name, takes, doc }
+}
+
+const LIMIT: Parameter = takes("limit", Takes::Number, "Page size, 1 to 500; 50 if absent");
+const OFFSET: Parameter = takes("offset", Takes::Number, "Rows to skip; 0 if absent");
+
+/// Parameters of a list of ads.
+#[rustfmt::skip]
+pub const AD_PARAMETERS: &[Parameter] = &[
+    takes("id", Takes::Uuid, "Internal ad id"),
+    takes("state", Takes::OneOf(AdState::NAMES), "State of the ad"),
+    takes("source_id", Takes::Text, "Exactly this source id"),
+    takes("source_id__in", Takes::Texts, "One of these source ids"),
+    takes("source_id__icontains", Takes::Text, "Part of the source id, in any case"),
+    takes("dealer_code", Takes::Text, "Ads of this dealer"),
+    takes("category_id", Takes::Number, "Exactly this category"),
+    takes("category_id__in", Takes::Numbers, "One of these categories"),
+    takes("search", Takes::Text, "Text in title or body, in any case"),
+    takes("marketplace_ad_id", Takes::Text, "Primary marketplace ad id"),
+    takes("marketplace_ad_id__in", Takes::Texts, "One of these primary marketplace ad ids"),
+    takes("registration_number", Takes::Text, "Licence plate, in any case; registered vehicles only"),
+    takes("created__gt", Takes::Time, "Created after this time"),
+    takes("created__gte", Takes::Time, "Created at or after this time"),
+    takes("created__lt", Takes::Time, "Created before this time"),
+    takes("created__lte", Takes::Time, "Created at or before this time"),
+    takes("updated__gt", Takes::Time, "Updated after this time"),
+    takes("updated__gte", Takes::Time, "Updated at or after this time"),
+    takes("updated__lt", Takes::Time, "Updated before this time"),
+    takes("updated__lte", Takes::Time, "Updated at or before this time"),
+    LIMIT,
+    OFFSET,
+    takes("ordering", Takes::OneOf(&["-created", "created", "-updated", "updated", "-source_id", "source_id"]), "Order; `-created` if absent"),
+    takes("fields", Takes::SomeOf(VIEW_FIELDS), "Only these fields, separated by commas"),
+    takes("include", Takes::SomeOf(&["log"]), "Extra fields, separated by commas: `log`, the 100 latest entries"),
+];
+
+/// Parameters of a log.
+#[rustfmt::skip]
+pub const LOG_PARAMETERS: &[Parameter] = &[
+    takes("action", Takes::OneOf(Action::NAMES), "Only this action"),
+    takes("state", Takes::OneOf(ActionState::NAMES), "Only this state"),
+    takes("request_id", Takes::Uuid, "Only entries of one API call"),
+    LIMIT,
+    OFFSET,
+    takes("ordering", Takes::OneOf(&["-created", "created"]), "Order; `created` if absent: oldest first"),
+];
+
+/// The values of a query string, each parsed as its parameter says.
+struct Values<'a> {
+    sent: Vec<(&'static str, &'a str)>,
+    errors: FieldErrors,
+}
+
+impl<'a> Values<'a> {
+    fn new(parameters: &'static [Parameter], query: &'a [(String, String)]) -> Self {
+        let mut values = Self { sent: Vec::new(), errors: FieldErrors::default() };
+        for (name, value) in query {
+            match parameters.iter().find(|parameter| parameter.name == name) {
+                Some(parameter) if values.sent.iter().any(|(sent, _)| sent == name) => {
+                    values.errors.push(parameter.name, "Given more than once.");
+                }
+                Some(parameter) => values.sent.push((parameter.name, value)),
+                None => {
+                    values.errors.push(name, "Unknown parameter.");
+                    if let Some(hint) = nearest::did_you_mean(name, parameters.iter().map(|known| known.name)) {
+                        values.errors.push(name, hint);
+                    }
+                }
+            }
+        }
+        values
+    }
+
+    fn text(&self, name: &str) -> Option<&'a str> {
+        self.sent.iter().find(|(sent, _)| *sent == name).map(|(_, value)| *value)
+    }
+
+    fn parsed<T>(&mut self, name: &'static str, message: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let value = self.text(name)?;
+        let parsed = parse(value);
+        if parsed.is_none() {
+            self.errors.push(name, message);
+        }
+        parsed
+    }
+
+    fn items<T>(&mut self, name: &'static str, message: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+        let value = self.text(name)?;
+        let mut items = Vec::new();
+        for item in value.split(',').map(str::trim) {
+            match parse(item) {
+                _ if item.is_empty() => self.errors.push(name, "Empty items are not allowed."),
+                Some(item) => items.push(item),
+                None => self.errors.push(name, format!("\"{item}\": {message}")),
+            }
+        }
+        Some(items)
+    }
+
+    fn one_of<T>(&mut self, name: &'static str, names: &[&'static str], from: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let value = self.text(name)?;
+        let found = from(value);
+        if found.is_none() {
+            let place = self.errors.at(name);
+            crate::fields::wrong_choice(&value.into(), names.iter().copied(), place);
+        }
+        found
+    }
+
+    fn some_of(&mut self, name: &'static str, names: &'static [&'static str]) -> Option<Vec<&'static str>> {
+        let value = self.text(name)?;
+        let mut found = Vec::new();
+        for item in value.split(',').map(str::trim) {
+            match names.iter().find(|known| **known == item) {
+                Some(known) => found.push(*known),
+                None => crate::fields::wrong_choice(&item.into(), names.iter().copied(), self.errors.at(name)),
+            }
+        }
+        Some(found)
+    }
+
+    fn page(&mut self) -> Page {
+        let number = "A valid integer is required.";
+        let limit = self.parsed("limit", number, |text| text.parse::<i64>().ok()).map_or(DEFAULT_LIMIT, |limit| {
+            if let Ok(limit @ 1..=MAX_LIMIT) = u32::try_from(limit) {
+                limit
+            } else {
+                self.errors.push("limit", format!("Must be 1 to {MAX_LIMIT}."));
+                DEFAULT_LIMIT
+            }
+        });
+        let offset = self.parsed("offset", number, |text| text.parse::<i64>().ok()).map_or(0, |offset| {
+            u64::try_from(offset).unwrap_or_else(|_| {
+                self.errors.push("offset", "Must be 0 or more.");
+                0
+            })
+        });
+        Page { limit, offset }
+    }
+
+    fn done<T>(self, query: T) -> Result<T, FieldErrors> {
+        if self.errors.is_empty() { Ok(query) } else { Err(self.errors) }
+    }
+}
+
+const NOT_A_UUID: &str = "Must be a valid UUID.";
+
+impl AdQuery {
+    /// From the pairs of a query string.
+    ///
+    /// # Errors
+    /// Each wrong, repeated or unknown parameter.
+    pub fn parse(query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = Values::new(AD_PARAMETERS, query);
+        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let number = |text: &str| text.parse::<u16>().ok();
+        let integer = "A valid integer is required.";
+        let mut filters = Vec::new();
+        filters.extend(values.parsed("id", NOT_A_UUID, |text| text.parse().ok()).map(AdFilter::Id));
+        filters.extend(values.one_of("state", AdState::NAMES, AdState::from_name).map(AdFilter::State));
+        filters.extend(values.text("source_id").map(|id| AdFilter::SourceId(vec![id.to_owned()])));
+        filters.extend(values.items("source_id__in", "", text).map(AdFilter::SourceId));
+        filters.extend(values.text("source_id__icontains").map(|part| AdFilter::SourceIdContains(part.to_owned())));
+        filters.extend(values.text("dealer_code").map(|code| AdFilter::DealerCode(code.to_owned())));
+        filters.extend(values.parsed("category_id", integer, number).map(|id| AdFilter::CategoryId(vec![id])));
+        filters.extend(values.items("category_id__in", integer, number).map(AdFilter::CategoryId));
+        filters.extend(values.text("search").map(|part| AdFilter::Search(part.to_owned())));
+        filters.extend(values.text("marketplace_ad_id").map(|id| AdFilter::MarketplaceAdId(vec![id.to_owned()])));
+        filters.extend(values.items("marketplace_ad_id__in", "", text).map(AdFilter::MarketplaceAdId));
+        filters.extend(
+            values
+                .text("registration_number")
+                .map(|plate| AdFilter::RegistrationNumber(plate.split_whitespace().collect::<String>().to_uppercase())),
+        );
+        for (name, order, bound) in [
+            ("created__gt", AdOrder::Created, Bound::Gt),
+            ("created__gte", AdOrder::Created, Bound::Gte),
+            ("created__lt", AdOrder::Created, Bound::Lt),
+            ("created__lte", AdOrder::Created, Bound::Lte),
+            ("updated__gt", AdOrder::Updated, Bound::Gt),
+            ("updated__gte", AdOrder::Updated, Bound::Gte),
+            ("updated__lt", AdOrder::Updated, Bound::Lt),
+            ("updated__lte", AdOrder::Updated, Bound::Lte),
+        ] {
+            let message = crate::time::NotATime.to_string();
+            filters.extend(
+                values.parsed(name, &message, |text| text.parse().ok()).map(|time| AdFilter::Time(order, bound, time)),
+            );
+        }
+        let orders: &[&str] = &["-created", "created", "-updated", "updated", "-source_id", "source_id"];
+        let (order, descending) = values
+            .one_of("ordering", orders, |text| {
+                let order = match text.trim_start_matches('-') {
+                    "created" => AdOrder::Created,
+                    "updated" => AdOrder::Updated,
+                    "source_id" => AdOrder::SourceId,
+                    _ => return None,
+                };
+                orders.contains(&text).then_some((order, text.starts_with('-')))
+            })
+            .unwrap_or((AdOrder::Created, true));
+        let page = values.page();
+        let fields = values.some_of("fields", VIEW_FIELDS);
+        let include_log = values.some_of("include", &["log"]).is_some_and(|names| !names.is_empty())
+            || fields.as_ref().is_some_and(|fields| fields.contains(&"log"));
+        values.done(Self { filters, order, descending, page, fields, include_log })
+    }
+}
+
+impl LogQuery {
+    /// From the pairs of a query string.
+    ///
+    /// # Errors
+    /// Each wrong, repeated or unknown parameter.
+    pub fn parse(query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = Values::new(LOG_PARAMETERS, query);
+        let action = values.one_of("action", Action::NAMES, Action::from_name);
+        let state = values.one_of("state", ActionState::NAMES, ActionState::from_name);
+        let request_id = values.parsed("request_id", NOT_A_UUID, |text| text.parse().ok());
+        let descending = values
+            .one_of("ordering", &["-created", "created"], |text| match text {
+                "-created" => Some(true),
+                "created" => Some(false),
+                _ => None,
+            })
+            .unwrap_or(false);
+        let page = values.page();
+        values.done(Self { action, state, request_id, descending, page })
+    }
+}

@@ -1,0 +1,60 @@
+//! Location ('Location object', decision 14): exactly one of three alternatives, replaced whole by an update.
+
+use serde_json::Value;
+
+use crate::{
+    categories::{Facts, Rule},
+    fields::{Field, FieldErrors, Kind},
+};
+
+/// Rows of a location.
+#[rustfmt::skip]
+pub const FIELDS: &[Field] = &[
+    Field::new("latitude", degrees(90.0), "Latitude in decimal degrees; together with `longitude`"),
+    Field::new("longitude", degrees(180.0), "Longitude in decimal degrees; together with `latitude`"),
+    Field::new("zipcode", Kind::Digits { lengths: &[5], plus: false }, "Postal code, 5 digits without spaces"),
+    Field::new("lkf", Kind::Digits { lengths: &[4, 6], plus: false }, "Swedish area code, 4 digits (LK) or 6 digits (LKF); not for registered vehicles"),
+];
+
+/// Rules over a location.
+pub const RULES: &[Rule] = &[Rule {
+    name: "location",
+    doc: "Exactly one of latitude and longitude, zipcode, and lkf; lkf not for registered vehicles and of a known county.",
+    check,
+}];
+
+const fn degrees(most: f64) -> Kind {
+    Kind::Decimal { min: -most, max: most, decimals: None, numeric_text: true }
+}
+
+/// Swedish county codes (län) in use.
+const COUNTIES: &[&str] = &[
+    "01", "03", "04", "05", "06", "07", "08", "09", "10", "12", "13", "14", "17", "18", "19", "20", "21", "22", "23",
+    "24", "25",
+];
+
+fn check(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    let Some(Value::Object(location)) = facts.ad.get("location") else { return };
+    let has = |name: &str| location.contains_key(name);
+    let alternatives = [has("latitude") || has("longitude"), has("zipcode"), has("lkf")];
+    if alternatives.iter().filter(|given| **given).count() != 1 {
+        return errors.push("location", "Send exactly one of: latitude and longitude; zipcode; lkf.");
+    }
+    for (one, other) in [("latitude", "longitude"), ("longitude", "latitude")] {
+        if has(one) && !has(other) {
+            errors.at("location").push(other, "This field is required.");
+        }
+    }
+    if let Some(lkf) = location.get("lkf") {
+        if facts.category.registered {
+            errors
+                .at("location")
+                .push("lkf", "Not allowed for registered vehicles; send zipcode, or latitude and longitude.");
+        } else if let Some(code) = lkf.as_str()
+            && !errors.contains("location.lkf")
+            && !COUNTIES.contains(&&code[..2])
+        {
+            errors.at("location").push("lkf", format!("\"{}\" is not the code of a Swedish county.", &code[..2]));
+        }
+    }
+}

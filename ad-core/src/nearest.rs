@@ -1,0 +1,64 @@
+//! What a client probably meant: the nearest of the valid values.
+
+/// How many suggestions a message carries at most.
+const MOST: usize = 3;
+
+/// `Did you mean "volvo"?`, when something valid is near enough.
+pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
+    let sent = sent.to_lowercase();
+    ask(near(valid.map(|value| (distance(&sent, &value.to_lowercase()), value)), sent.chars().count()))
+}
+
+/// The same for a field's name, which is compared with whole paths and with their last names, so that `mileage` finds
+/// `condition.mileage`.
+pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
+    let sent = sent.to_lowercase();
+    let rate = |path: &'a str| {
+        let last = path.rsplit('.').next().unwrap_or(path);
+        let part = last.split('_').any(|word| word == sent);
+        (distance(&sent, path).min(distance(&sent, last)).min(if part { 1 } else { usize::MAX }), path)
+    };
+    ask(near(valid.map(rate), sent.chars().count()))
+}
+
+/// Values in quotes, separated by commas.
+pub fn quoted<'a>(values: impl Iterator<Item = &'a str>) -> String {
+    values.map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ")
+}
+
+fn distance(sent: &str, valid: &str) -> usize {
+    strsim::osa_distance(sent, valid)
+}
+
+/// The nearest values; a third of the letters may differ, and only those as near as the nearest, or one further, count.
+fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>, letters: usize) -> Vec<&'a str> {
+    let mut rated: Vec<_> = rated.filter(|(distance, _)| *distance <= (letters / 3).max(1)).collect();
+    rated.sort_by_key(|(distance, _)| *distance);
+    let best = rated.first().map_or(0, |(distance, _)| *distance);
+    rated.into_iter().filter(|(distance, _)| *distance == best).map(|(_, value)| value).take(MOST).collect()
+}
+
+fn ask(values: Vec<&str>) -> Option<String> {
+    (!values.is_empty())
+        .then(|| format!("Did you mean {}?", quoted(values.into_iter()).replacen("\", \"", "\" or \"", 2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_value_is_suggested_and_a_far_one_is_not() {
+        assert_eq!(did_you_mean("wolvo", ["volvo", "bmw"].into_iter()).as_deref(), Some("Did you mean \"volvo\"?"));
+        assert_eq!(did_you_mean("VOLVO", ["volvo", "bmw"].into_iter()).as_deref(), Some("Did you mean \"volvo\"?"));
+        assert_eq!(did_you_mean("spaceship", ["volvo", "bmw"].into_iter()), None);
+    }
+
+    #[test]
+    fn a_flat_field_name_finds_its_path() {
+        let paths = ["condition.mileage", "model_year", "powertrain.fuels"];
+        for (sent, path) in [("mileage", "condition.mileage"), ("year", "model_year"), ("fuel", "powertrain.fuels")] {
+            assert_eq!(did_you_mean_path(sent, paths.into_iter()), Some(format!("Did you mean \"{path}\"?")));
+        }
+    }
+}

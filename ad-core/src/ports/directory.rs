@@ -1,0 +1,86 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::request::Market;
+
+/// Currency of a dealer that names none.
+pub const DEFAULT_CURRENCY: &str = "SEK";
+
+/// A dealer (decision 17).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dealer {
+    /// The code that tokens and ads carry.
+    pub code: String,
+    /// Name for people.
+    pub name: String,
+    /// The dealer group, if it belongs to one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// ISO 4217 code of prices that name none.
+    #[serde(default = "default_currency")]
+    pub currency: String,
+    /// E-mail addresses of its salespersons.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub salespersons: Vec<String>,
+    /// Activated products, such as `online_purchase`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub products: Vec<String>,
+    /// Marketplaces on which it may bump ads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bump: Vec<Market>,
+    /// Where it is; the location of ads that have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<Address>,
+}
+
+/// A postal address.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Address {
+    /// Street and number.
+    #[serde(default)]
+    pub street: String,
+    /// Postal code.
+    #[serde(default)]
+    pub zipcode: String,
+    /// City.
+    #[serde(default)]
+    pub city: String,
+}
+
+fn default_currency() -> String {
+    DEFAULT_CURRENCY.to_owned()
+}
+
+impl Dealer {
+    /// A dealer of whom nothing but the code is known: no salespersons, no products, no bump permission.
+    pub fn named(code: impl Into<String>) -> Self {
+        let code = code.into();
+        Self {
+            name: code.clone(),
+            code,
+            group: None,
+            currency: default_currency(),
+            salespersons: Vec::new(),
+            products: Vec::new(),
+            bump: Vec::new(),
+            address: None,
+        }
+    }
+
+    /// Whether a product is activated.
+    pub fn has_product(&self, product: &str) -> bool {
+        self.products.iter().any(|known| known == product)
+    }
+}
+
+/// Who the dealers are. Asked on every write, so an implementation answers from memory and keeps that fresh.
+pub trait DealerDirectory: Send + Sync {
+    /// The dealer of a code.
+    fn dealer(&self, code: &str) -> Option<Arc<Dealer>>;
+
+    /// Codes of all dealers of a group; empty for an unknown one.
+    fn group(&self, group: &str) -> Arc<[String]>;
+}

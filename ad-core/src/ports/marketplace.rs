@@ -1,0 +1,92 @@
+use std::{fmt, time::Duration};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{
+    ad::{Ad, ImageRef},
+    log::Action,
+    request::Market,
+    time::Timestamp,
+};
+
+/// What a marketplace is told to show.
+#[derive(Debug, Clone, Copy)]
+pub struct Listing<'a> {
+    /// The ad: its id is the reference by which the marketplace knows it again.
+    pub ad: &'a Ad,
+    /// Its images, in display order.
+    pub images: &'a [ImageRef],
+}
+
+/// Idempotency key of one call: request, action, marketplace (decision 27).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    /// The API request.
+    pub request: Uuid,
+    /// The action.
+    pub action: Action,
+    /// The marketplace.
+    pub market: Market,
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.request, self.action, self.market)
+    }
+}
+
+/// A listing that was found by its plate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// Its id on the marketplace.
+    pub id: String,
+    /// The ad that it shows; `None` for one that did not come through this service.
+    pub reference: Option<Uuid>,
+}
+
+/// Why a marketplace did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MarketplaceError {
+    /// A passing fault: try again, not before the given pause.
+    #[error("{reason}")]
+    Transient {
+        /// What happened.
+        reason: String,
+        /// The pause that the marketplace asked for.
+        retry_after: Option<Duration>,
+    },
+    /// The marketplace will not take it as it is.
+    #[error("{0}")]
+    Refused(String),
+    /// It does not have the listing (any more).
+    #[error("the listing does not exist")]
+    Gone,
+}
+
+/// A marketplace. Every write carries a key: called again with the same key, it answers as it did the first time and
+/// changes nothing.
+#[async_trait]
+pub trait Marketplace: Send + Sync {
+    /// Shows a listing for an ad and returns its id. An ad has at most one: publishing it again updates that.
+    async fn publish(&self, key: Key, listing: Listing<'_>) -> Result<String, MarketplaceError>;
+
+    /// Shows a listing again with this content, tied to this ad.
+    ///
+    /// # Errors
+    /// [`MarketplaceError::Gone`] when there is no such listing.
+    async fn update(&self, key: Key, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError>;
+
+    /// Takes a listing off. Success also when it is gone already.
+    async fn unpublish(&self, key: Key, id: &str) -> Result<(), MarketplaceError>;
+
+    /// Moves a listing to the first place.
+    async fn bump(&self, key: Key, id: &str) -> Result<(), MarketplaceError>;
+
+    /// Gives a listing pole position until then.
+    async fn boost(&self, key: Key, id: &str, until: Timestamp) -> Result<(), MarketplaceError>;
+
+    /// The listing that is shown for a dealer's plate (upper case without spaces).
+    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<Found>, MarketplaceError>;
+}

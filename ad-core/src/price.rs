@@ -1,0 +1,74 @@
+//! Price ('Price object', decision 13): at most one of each type, in whole currency units with at most two decimals.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    categories::{Facts, Rule},
+    fields::{ChoiceValue, Field, FieldErrors, Kind, Mode, row::choice},
+};
+
+const TYPES: &[ChoiceValue] = &[
+    ("list", "Regular price"),
+    ("reduced", "Sale price"),
+    ("leasing", "Leasing price"),
+    ("monthly", "Monthly price"),
+    ("call", "Call for the price"),
+];
+
+/// Rows of one price object.
+#[rustfmt::skip]
+pub const FIELDS: &[Field] = &[
+    choice("type", TYPES, "`list`; `reduced` on PUT and PATCH only; `leasing` for registered vehicles only; `monthly`; `call` with amount 0").required(),
+    Field::new("amount", Kind::Decimal { min: 0.0, max: 1e12, decimals: Some(2), numeric_text: false }, "Amount in whole currency units, at most two decimals; more than 0, and 0 for `call`").required(),
+    Field::new("currency", Kind::Currency, "ISO 4217 code; the dealer's currency if absent"),
+];
+
+/// Rules over a price.
+pub const RULES: &[Rule] = &[Rule {
+    name: "price",
+    doc: "`reduced` is not allowed on POST, `leasing` only for registered vehicles; `call` has amount 0, the others more.",
+    check,
+}];
+
+/// Whether an ad has a price of this type.
+pub fn has(ad: &Map<String, Value>, kind: &str) -> bool {
+    prices(ad).any(|price| price.get("type").and_then(Value::as_str) == Some(kind))
+}
+
+fn prices(ad: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    ad.get("price").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// Gives every price without a currency the dealer's.
+pub(crate) fn default_currency(ad: &mut Map<String, Value>, currency: &str) {
+    for price in ad.get_mut("price").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Value::Object(price) = price
+            && !price.contains_key("currency")
+        {
+            price.insert("currency".to_owned(), Value::from(currency));
+        }
+    }
+}
+
+fn check(facts: &Facts<'_>, errors: &mut FieldErrors) {
+    for (index, price) in prices(facts.ad).enumerate() {
+        let Some(kind) = price.get("type").and_then(Value::as_str) else { continue };
+        let mut wrong = |name: &str, message: &str| errors.at("price").at(&index.to_string()).push(name, message);
+        match kind {
+            "reduced" if facts.mode == Mode::Create => {
+                wrong("type", "\"reduced\" is not allowed on POST; send \"list\", and \"reduced\" with PUT or PATCH.");
+            }
+            "leasing" if !facts.category.registered => {
+                wrong("type", "\"leasing\" is allowed for registered vehicles only.");
+            }
+            _ => {}
+        }
+        match price.get("amount").and_then(Value::as_f64) {
+            Some(amount) if kind == "call" && amount > 0.0 => {
+                wrong("amount", "Must be 0 for a price of type \"call\".");
+            }
+            Some(0.0) if kind != "call" => wrong("amount", "Must be more than 0."),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Everything that decides whether a payload is an ad: the tables, the rules beside them, the catalogue and the
+//! operator's settings. What comes out is either normalised content or all errors.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    ad::{Ad, ApiVersion, Content},
+    ad_fields,
+    catalogue::Catalogue,
+    categories::{Category, Facts, rules},
+    fields::{Check, FieldErrors, Mode},
+    merge::merge,
+    ports::Dealer,
+    price, title,
+};
+
+/// What an operator can set.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Hosts of `video_url`; their subdomains count too.
+    pub video_hosts: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { video_hosts: ["youtube.com", "youtu.be", "vimeo.com"].map(str::to_owned).to_vec() }
+    }
+}
+
+/// The rules, ready to check payloads with.
+#[derive(Debug)]
+pub struct Rulebook {
+    /// Allowed values.
+    pub catalogue: Catalogue,
+    /// What an operator can set.
+    pub settings: Settings,
+}
+
+impl Default for Rulebook {
+    fn default() -> Self {
+        Self { catalogue: Catalogue::embedded(), settings: Settings::default() }
+    }
+}
+
+/// A payload that passed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// The client's reference; empty where none was sent and none was needed.
+    pub source_id: String,
+    /// The ad's content, normalised, with derived fields and generated title.
+    pub content: Content,
+    /// What is allowed but probably not meant.
+    pub warnings: Vec<Warning>,
+}
+
+/// Something that is allowed but probably not meant (decision 7).
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Warning {
+    /// The field.
+    pub field: String,
+    /// What is odd about it.
+    pub message: String,
+}
+
+/// Who writes what, for a check.
+#[derive(Debug, Clone, Copy)]
+pub struct Write<'a> {
+    /// The category, by the path's vehicle type.
+    pub category: &'static Category,
+    /// The API version of the path.
+    pub version: ApiVersion,
+    /// The dealer; `None` when it is itself in error and rules about it cannot be held.
+    pub dealer: Option<&'a Dealer>,
+}
+
+impl Rulebook {
+    /// Checks the payload of a create. With `source_id_optional` (validate), the client's reference may be missing.
+    ///
+    /// # Errors
+    /// All errors of the payload at their paths.
+    pub fn create(
+        &self,
+        write: Write<'_>,
+        mut payload: Map<String, Value>,
+        source_id_optional: bool,
+    ) -> Result<Checked, FieldErrors> {
+        let mut check = Check::new(&self.catalogue, write.version, Mode::Create, Some(write.category.tree()));
+        let mut errors = check.object(&ad_fields::CREATE, &mut payload);
+        if source_id_optional && !payload.contains_key("source_id") {
+            errors.forget("source_id");
+        }
+        let id = write.category.id;
+        if payload.get("category_id").and_then(Value::as_u64).is_some_and(|sent| sent != u64::from(id)) {
+            errors.push("category_id", format!("\"{}\" is not a valid choice.", payload["category_id"]));
+            errors.push("category_id", format!("Vehicle type \"{}\" is category {id}.", write.category.vehicle_type));
+        }
+        let mut checked = self.finish(write, Mode::Create, &check, payload, None, errors)?;
+        let identity = &mut checked.content.0;
+        if let Some(Value::String(source_id)) = identity.remove("source_id") {
+            checked.source_id = source_id;
+        }
+        identity.remove("dealer_code");
+        identity.remove("category_id");
+        Ok(checked)
+    }
+
+    /// Checks an update: the patch is merged into what is stored, and the result is checked as a whole.
+    ///
+    /// # Errors
+    /// All errors of the patch and of the merged ad at their paths.
+    pub fn update(&self, write: Write<'_>, stored: &Ad, mut patch: Map<String, Value>) -> Result<Checked, FieldErrors> {
+        let mut fixed = FieldErrors::default();
+        unchanged(stored, &mut patch, &mut fixed);
+        let mut merged = merge(&stored.content.0, patch);
+        if write.category.registered && merged.get("title") == stored.content.0.get("title") {
+            // Generated anew below; a client may send back the one it read.
+            merged.remove("title");
+        }
+        let mut check = Check::new(&self.catalogue, write.version, Mode::Update, Some(write.category.tree()));
+        let mut errors = check.object(&ad_fields::UPDATE, &mut merged);
+        errors.absorb(fixed);
+        let mut checked = self.finish(write, Mode::Update, &check, merged, Some(&stored.content), errors)?;
+        checked.source_id.clone_from(&stored.source_id);
+        Ok(checked)
+    }
+
+    /// What follows the walk over the tables: derived fields, the rules, and the result.
+    fn finish(
+        &self,
+        write: Write<'_>,
+        mode: Mode,
+        check: &Check<'_>,
+        mut ad: Map<String, Value>,
+        before: Option<&Content>,
+        mut errors: FieldErrors,
+    ) -> Result<Checked, FieldErrors> {
+        self.derive(write, &mut ad);
+        let facts = Facts {
+            ad: &ad,
+            before,
+            mode,
+            category: write.category,
+            dealer: write.dealer,
+            catalogue: &self.catalogue,
+            settings: &self.settings,
+            check,
+        };
+        for rule in ad_fields::RULES.iter().chain(write.category.rules).copied().flatten() {
+            (rule.check)(&facts, &mut errors);
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let warnings = warnings(&facts);
+        if write.category.registered
+            && let Some(Value::Object(fields)) = ad.get("category_fields")
+            && let Some(title) = title::generate(write.category, fields, &self.catalogue)
+        {
+            ad.insert("title".to_owned(), Value::from(title));
+        }
+        Ok(Checked { source_id: String::new(), content: Content(ad), warnings })
+    }
+
+    /// Fills what is stored though it was not sent, and rewrites what is stored differently.
+    fn derive(&self, write: Write<'_>, ad: &mut Map<String, Value>) {
+        if let Some(Value::String(body)) = ad.get_mut("body")
+            && body.contains(['<', '>'])
+        {
+            *body = body.replace(['<', '>'], "-");
+        }
+        price::default_currency(ad, write.dealer.map_or(crate::ports::DEFAULT_CURRENCY, |dealer| &dealer.currency));
+        let Some(Value::Object(fields)) = ad.get_mut("category_fields") else { return };
+        if write.category.field("condition.is_new_vehicle").is_some()
+            && let Some(is_new) = rules::is_new(fields)
+            && let Some(Value::Object(condition)) = fields.get_mut("condition")
+            && !condition.contains_key("is_new_vehicle")
+        {
+            condition.insert("is_new_vehicle".to_owned(), Value::from(is_new));
+        }
+        if fields.get("salesperson").and_then(Value::as_str) == Some("") {
+            fields.remove("salesperson");
+        }
+    }
+}
+
+/// What an update may send only unchanged (decisions 11 and 12); what it sends unchanged is dropped.
+fn unchanged(stored: &Ad, patch: &mut Map<String, Value>, errors: &mut FieldErrors) {
+    let mut hold = |name: &str, is: &Value| {
+        let Some(sent) = patch.remove(name) else { return };
+        let same = sent == *is || (name == "category_id" && sent.as_str() == Some(&is.to_string()));
+        if !same {
+            errors.push(name, format!("Cannot be changed (it is {is})."));
+        }
+    };
+    hold("source_id", &Value::from(stored.source_id.as_str()));
+    hold("dealer_code", &Value::from(stored.dealer_code.as_str()));
+    hold("category_id", &Value::from(stored.category_id));
+}
+
+fn warnings(facts: &Facts<'_>) -> Vec<Warning> {
+    let mut warnings: Vec<_> = facts
+        .check
+        .ignored()
+        .iter()
+        .map(|field| Warning {
+            field: (*field).to_owned(),
+            message: "Ignored: only the service sets this field.".to_owned(),
+        })
+        .collect();
+    let mut warn = |field: &str, message: &str| {
+        warnings.push(Warning { field: field.to_owned(), message: message.to_owned() });
+    };
+    let empty = |name: &str| facts.ad.get(name).and_then(Value::as_array).is_none_or(Vec::is_empty);
+    if empty("image_urls") {
+        warn("image_urls", "The ad has no images.");
+    }
+    if empty("price") {
+        warn("price", "The ad has no price.");
+    }
+    if facts.field("leasing_details").is_some() && !price::has(facts.ad, "leasing") {
+        warn("category_fields.leasing_details", "The ad has leasing details without a price of type \"leasing\".");
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::categories::by_vehicle_type;
+
+    fn dealer() -> Dealer {
+        Dealer { salespersons: vec!["anna@north.example".to_owned()], ..Dealer::named("north-cars") }
+    }
+
+    fn create(vehicle_type: &str, payload: Value) -> Result<Checked, Value> {
+        let dealer = dealer();
+        let category = by_vehicle_type(vehicle_type).unwrap();
+        let write = Write { category, version: ApiVersion::V4, dealer: Some(&dealer) };
+        let Value::Object(payload) = payload else { panic!("payloads are objects") };
+        Rulebook::default().create(write, payload, false).map_err(|errors| json!(errors))
+    }
+
+    fn car(fields: Value) -> Value {
+        let mut car = json!({"source_id": "c", "category_id": 1020, "category_fields": {
+            "registration_number": "ABC 12d", "model_year": 2019}});
+        let over = fields.as_object().unwrap().clone();
+        car = Value::Object(merge(car.as_object().unwrap(), over));
+        car
+    }
+
+    #[test]
+    fn everything_wrong_is_reported_at_once_and_at_its_path() {
+        let errors = create(
+            "car",
+            json!({
+            "source_id": "m1", "category_id": 1020, "title": "2019 Volvo V60",
+            "contact": {"name": "A", "phone": "070-1", "email": "a@b.se"},
+            "price": [{"amount": 149_000, "currency": "SEK", "type": "negotiable"}],
+            "category_fields": {"registration_number": "ABC123", "year": 2019, "mileage": 1200, "fuel": "diesel",
+                                "gearbox": "manual"}}),
+        )
+        .unwrap_err();
+        assert_eq!(
+            errors,
+            json!({
+            "title": ["Must not be sent for vehicle type \"car\": the title is generated from brand, model, model_type and model_year."],
+            "contact": ["Must not be sent for vehicle type \"car\": the dealer's own contact is shown."],
+            "price": {"0": {"type": ["\"negotiable\" is not a valid choice.", "Valid choices: \"list\", \"reduced\", \"leasing\", \"monthly\", \"call\"."]}},
+            "category_fields": {
+                "fuel": ["Unknown field.", "Did you mean \"powertrain.fuels\"?"],
+                "gearbox": ["Unknown field."],
+                "mileage": ["Unknown field.", "Did you mean \"condition.mileage\"?"],
+                "model_year": ["This field is required."],
+                "year": ["Unknown field.", "Did you mean \"model_year\"?"]}})
+        );
+    }
+
+    #[test]
+    fn what_is_valid_is_normalised_derived_and_titled() {
+        let checked = create(
+            "car",
+            car(json!({
+            "body": "Fin <b>bil</b>", "price": [{"type": "list", "amount": 1000.5}],
+            "location": {"latitude": "59.3", "longitude": 18},
+            "category_fields": {"brand": "volvo", "model": "xc60", "model_type": "T6", "color": null, "salesperson": "",
+                "powertrain": {"fuels": ["Diesel"], "power": {"unit": "HP", "value": "200"}},
+                "condition": {"mileage": {"unit": "mil", "value": 100}}}})),
+        )
+        .unwrap();
+        assert_eq!(
+            json!(checked.content),
+            json!({
+            "title": "Volvo XC60 T6 2019", "body": "Fin -b-bil-/b-",
+            "price": [{"type": "list", "amount": 1000.5, "currency": "SEK"}],
+            "location": {"latitude": 59.3, "longitude": 18},
+            "category_fields": {"registration_number": "ABC12D", "model_year": 2019, "brand": "volvo", "model": "xc60",
+                "model_type": "T6", "powertrain": {"fuels": ["diesel"], "power": {"unit": "hp", "value": 200}},
+                "condition": {"mileage": {"unit": "mil", "value": 100}, "is_new_vehicle": false}}})
+        );
+    }
+
+    #[test]
+    fn a_used_vehicle_has_an_owner_and_null_counts_as_none() {
+        for owners in [json!(0), json!(null)] {
+            let used = car(json!({"category_fields": {"condition": {"number_of_owners": owners,
+                "mileage": {"unit": "km", "value": 5}}}}));
+            let errors = create("car", used).unwrap_err();
+            assert!(errors["category_fields"]["condition"]["number_of_owners"].is_array(), "{errors}");
+            let new = car(json!({"category_fields": {"condition": {"number_of_owners": owners,
+                "mileage": {"unit": "km", "value": 0}}}}));
+            assert!(create("car", new).is_ok());
+        }
+    }
+}

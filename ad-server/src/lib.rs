@@ -1,0 +1,25 @@
+//! The vehicle ad import service around [`ad_core`]: a REST API, a worker, a SQLite store, local marketplaces and media.
+//!
+//! | Module | What it is for |
+//! |---|---|
+//! | [`api`] | the HTTP endpoints, generated from the category tables, and their OpenAPI document |
+//! | [`auth`] | tokens: keys, issue, verification |
+//! | [`store`] | the store in SQLite, with its group-committing writer |
+//! | [`marketplace`] | marketplaces kept in the same database |
+//! | [`directory`] | dealers and revoked tokens, fresh in memory |
+//! | [`media`] | images: fetched from public addresses, kept under their checksums |
+//! | [`worker`] | runs accepted requests through the pipeline |
+//! | [`config`] | settings from flags, environment and file |
+//! | [`commands`] | what the binary does |
+//! | [`demo`] | the main job on real input, in one command |
+
+pub mod api;
+pub mod auth;
+pub mod commands;
+pub mod config;
+pub mod demo;
+pub mod directory;
+pub mod marketplace;
+pub mod media;
+pub mod store;
+pub mod worker;

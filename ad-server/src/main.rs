@@ -1,0 +1,3 @@
+//! The `ad-server` binary.
+
+fn main() {}
