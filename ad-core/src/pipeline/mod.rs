@@ -101,7 +101,7 @@ impl Pipeline {
     /// # Errors
     /// When the store fails, or the lease was lost; the request is then claimed again.
     pub async fn run(&self, claimed: Claimed) -> Result<(), StoreError> {
-        Run::new(self, claimed).to_the_end().await
+        Run::new(self, claimed).finish().await
     }
 
     fn market(&self, market: Market) -> &dyn Marketplace {
@@ -139,7 +139,7 @@ impl<'a> Run<'a> {
         Self { pipeline, claimed, plan, progress, entries: Vec::new(), change: AdChange::default() }
     }
 
-    async fn to_the_end(mut self) -> Result<(), StoreError> {
+    async fn finish(mut self) -> Result<(), StoreError> {
         while let Some(action) = self.plan.actions.get(self.progress.ended).copied() {
             if self.is_moot(action) {
                 self.progress.end(action, false);

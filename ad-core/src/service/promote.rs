@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// How long pole position lasts ('Limits').
-pub const POLE_POSITION: Duration = Duration::from_secs(3 * 24 * 60 * 60);
+pub const POLE_POSITION: Duration = Duration::from_hours(3 * 24);
 
 /// Marketplaces that a bump leaves out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
