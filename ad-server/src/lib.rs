@@ -1,4 +1,4 @@
-//! The vehicle ad import service around [`ad_core`]: a REST API, a worker, a SQLite store, local marketplaces and media.
+//! The vehicle ad import service around [`ad_core`]: a REST API, a worker, a `SQLite` store, local marketplaces and media.
 //!
 //! | Module | What it is for |
 //! |---|---|
@@ -10,6 +10,8 @@
 //! | [`media`] | images: fetched from public addresses, kept under their checksums |
 //! | [`worker`] | runs accepted requests through the pipeline |
 //! | [`config`] | settings from flags, environment and file |
+//! | [`dealers_file`], [`toml_file`] | files that operators write |
+//! | [`system`] | the machine's time and randomness |
 //! | [`commands`] | what the binary does |
 //! | [`demo`] | the main job on real input, in one command |
 
@@ -17,9 +19,12 @@ pub mod api;
 pub mod auth;
 pub mod commands;
 pub mod config;
+pub mod dealers_file;
 pub mod demo;
 pub mod directory;
 pub mod marketplace;
 pub mod media;
 pub mod store;
+pub mod system;
+pub mod toml_file;
 pub mod worker;
