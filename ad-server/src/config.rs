@@ -65,7 +65,7 @@ pub struct Retry {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file is missing or wrong.
-    #[error("settings: {0}")]
+    #[error("the settings cannot be used: {0}")]
     File(#[from] TomlFileError),
     /// Two places for the token keys, and neither counts more.
     #[error("set either {variable} or --token-key (AD_SERVER_TOKEN_KEY), not both", variable = KeySource::VARIABLE)]
@@ -88,7 +88,7 @@ pub struct Layer {
     #[arg(long, env = "AD_SERVER_MEDIA", value_name = "DIR")]
     pub media: Option<PathBuf>,
 
-    /// Address under which clients reach the service, such as <https://ads.example.com>
+    /// Address under which clients reach the service, such as `https://ads.example.com`
     #[arg(long, env = "AD_SERVER_PUBLIC_URL", value_name = "URL")]
     pub public_url: Option<PublicUrl>,
 

@@ -19,10 +19,10 @@ const LONGEST: usize = 255;
 #[derive(Debug, thiserror::Error)]
 pub enum DealersFileError {
     /// It cannot be read, or is no list of dealers.
-    #[error("dealers file {0}")]
+    #[error("the dealers file cannot be used: {0}")]
     File(#[from] TomlFileError),
     /// A dealer is not right.
-    #[error("dealers file {path}:{line}: dealer \"{code}\": {problem}")]
+    #[error("the dealers file cannot be used: {path}:{line}: dealer \"{code}\": {problem}")]
     Dealer {
         /// The file.
         path: PathBuf,
@@ -173,7 +173,7 @@ mod tests {
         for (text, line, problem) in table {
             let (result, path) = read_text(&text);
             let message = result.unwrap_err();
-            assert!(message.contains(&format!("dealers file {path}:{line}: {problem}")), "{text}\n{message}");
+            assert!(message.contains(&format!("cannot be used: {path}:{line}: {problem}")), "{text}\n{message}");
             assert!(!message.contains('\n'), "{message}");
         }
     }

@@ -3,6 +3,7 @@
 //! | Module | What it is for |
 //! |---|---|
 //! | [`api`] | the HTTP endpoints, generated from the category tables, and their OpenAPI document |
+//! | [`app`] | the parts put together and run |
 //! | [`auth`] | tokens: keys, issue, verification |
 //! | [`store`] | the store in SQLite, with its group-committing writer |
 //! | [`marketplace`] | marketplaces kept in the same database |
@@ -16,6 +17,7 @@
 //! | [`demo`] | the main job on real input, in one command |
 
 pub mod api;
+pub mod app;
 pub mod auth;
 pub mod commands;
 pub mod config;

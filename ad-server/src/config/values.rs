@@ -6,7 +6,10 @@ use jiff::{SpanRelativeTo, Unit};
 use serde::Deserialize;
 use url::Url;
 
-/// A length of time: `90d`, `12h`, `1h 30m`. A day has 24 hours.
+/// Longest [`Period`], so that every end of one can be written as a date.
+const LONGEST: Duration = Duration::from_hours(36_500 * 24);
+
+/// A length of time: `90d`, `12h`, `1h 30m`, up to 36,500 days. A day has 24 hours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Period(Duration);
@@ -20,7 +23,7 @@ impl Period {
 
 /// Not a length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected a length of time such as 90d, 12h, 30m or 60s")]
+#[error("expected a length of time such as 90d, 12h, 30m or 60s, at most 36500d")]
 pub struct InvalidPeriod;
 
 impl FromStr for Period {
@@ -30,7 +33,7 @@ impl FromStr for Period {
         let span: jiff::Span = text.parse().map_err(|_| InvalidPeriod)?;
         let whole = span.total((Unit::Second, SpanRelativeTo::days_are_24_hours())).map_err(|_| InvalidPeriod)?;
         let duration = Duration::try_from_secs_f64(whole).map_err(|_| InvalidPeriod)?;
-        if duration.is_zero() { Err(InvalidPeriod) } else { Ok(Self(duration)) }
+        if duration.is_zero() || duration > LONGEST { Err(InvalidPeriod) } else { Ok(Self(duration)) }
     }
 }
 
@@ -105,7 +108,7 @@ mod tests {
         for (text, seconds) in table {
             assert_eq!(text.parse::<Period>().map(Period::duration), Ok(Duration::from_secs(seconds)), "{text}");
         }
-        for text in ["", "90", "0s", "-5m", "soon", "1 month", "2y", "1h ago", "99999999999999d"] {
+        for text in ["", "90", "0s", "-5m", "soon", "1 month", "2y", "1h ago", "36501d", "99999999999999d"] {
             assert_eq!(text.parse::<Period>(), Err(InvalidPeriod), "{text}");
         }
     }
