@@ -19,11 +19,13 @@ use crate::{
 pub struct Settings {
     /// Hosts of `video_url`; their subdomains count too.
     pub video_hosts: Vec<String>,
+    /// Whether images may come over http too; for development and tests only.
+    pub http_images: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { video_hosts: ["youtube.com", "youtu.be", "vimeo.com"].map(str::to_owned).to_vec() }
+        Self { video_hosts: ["youtube.com", "youtu.be", "vimeo.com"].map(str::to_owned).to_vec(), http_images: false }
     }
 }
 
@@ -84,7 +86,8 @@ impl Rulebook {
         mut payload: Map<String, Value>,
         source_id_optional: bool,
     ) -> Result<Checked, FieldErrors> {
-        let mut check = Check::new(&self.catalogue, write.version, Mode::Create, Some(write.category.tree()));
+        let mut check = Check::new(&self.catalogue, write.version, Mode::Create, Some(write.category.tree()))
+            .with_http_images(self.settings.http_images);
         let mut errors = check.object(&ad_fields::CREATE, &mut payload);
         if source_id_optional && !payload.contains_key("source_id") {
             errors.forget("source_id");
@@ -116,7 +119,8 @@ impl Rulebook {
             // Generated anew below; a client may send back the one it read.
             merged.remove("title");
         }
-        let mut check = Check::new(&self.catalogue, write.version, Mode::Update, Some(write.category.tree()));
+        let mut check = Check::new(&self.catalogue, write.version, Mode::Update, Some(write.category.tree()))
+            .with_http_images(self.settings.http_images);
         let mut errors = check.object(&ad_fields::UPDATE, &mut merged);
         errors.absorb(fixed);
         let mut checked = self.finish(write, Mode::Update, &check, merged, Some(&stored.content), errors)?;

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 use ad_core::{
     catalogue::{Catalogue, CatalogueError},
     ports::{Clock, Ids},
-    pipeline::Pipeline,
+    pipeline::{Patience, Pipeline},
     request::Market,
     rulebook::{self, Rulebook},
     service::Service,
@@ -22,7 +22,7 @@ use crate::{
     config::Settings,
     directory::Directory,
     marketplace::Local,
-    media::{FetchOptions, Folder, FolderError, HttpFetcher},
+    media::{ClientError, FetchOptions, Folder, FolderError, HttpFetcher},
     store::{Database, OpenError, SqliteStore},
     system::{RandomIds, SystemClock},
     worker::Worker,
@@ -70,10 +70,10 @@ pub enum AppError {
     },
     /// The dealers file.
     #[error(transparent)]
-    Dealers(#[from] crate::commands::DealersError),
+    Dealers(#[from] crate::dealers_file::DealersFileError),
     /// Fetching images cannot be set up.
     #[error("cannot set up fetching of images: {0}")]
-    Fetcher(String),
+    Fetcher(#[from] ClientError),
     /// The server ended by itself.
     #[error("the server ended: {0}")]
     Server(std::io::Error),
@@ -124,19 +124,22 @@ impl Running {
 pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let rulebook = Arc::new(Rulebook {
         catalogue: catalogue(settings)?,
-        settings: rulebook::Settings { video_hosts: settings.video_hosts.clone() },
+        settings: rulebook::Settings {
+            video_hosts: settings.video_hosts.clone(),
+            http_images: settings.allow_private_images,
+        },
     });
-    let dealers = settings.dealers.as_deref().map(crate::commands::read_dealers).transpose()?;
+    let dealers = settings.dealers.as_deref().map(crate::dealers_file::read).transpose()?;
     let acceptor = TcpListener::bind(settings.listen).into_acceptor().await;
     let acceptor = acceptor.map_err(|source| AppError::Listen { address: settings.listen, source })?;
     let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
     let address = address.unwrap_or(settings.listen);
 
     let database = Database::open(&settings.database_url).await?;
-    let keys = KeySet::load(&settings.token_keys)?;
-    let public_url = settings.public_url.clone().map(|url| url.trim_end_matches('/').to_owned());
+    let keys = settings.token_keys.load()?;
+    let public_url = settings.public_url.as_ref().map(|url| url.as_str().to_owned());
     let media_base = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
-    let media = Folder::new(&settings.media, media_base)?;
+    let media = Folder::new(&settings.media, &media_base)?;
     if let Some(dealers) = dealers {
         database.import_dealers(&dealers).await?;
     }
@@ -144,13 +147,13 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     tokio::spawn(Arc::clone(&directory).keep_fresh(FRESHNESS));
 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let ids: Arc<dyn Ids> = Arc::new(RandomIds::default());
+    let ids: Arc<dyn Ids> = Arc::new(RandomIds::new(Arc::clone(&clock)));
     let store = Arc::new(SqliteStore::new(database.clone()));
     let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids));
     let (stop, stopped) = watch::channel(false);
     let worker = if settings.workers > 0 {
         let options = FetchOptions { allow_private: settings.allow_private_images, ..FetchOptions::default() };
-        let fetcher = HttpFetcher::new(options).map_err(|error| AppError::Fetcher(error.to_string()))?;
+        let fetcher = HttpFetcher::new(options, Arc::clone(&clock))?;
         let pipeline = Pipeline {
             store: store.clone(),
             fetcher: Arc::new(fetcher),
@@ -159,7 +162,11 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
             secondary: Arc::new(Local::new(database.clone(), Market::Secondary, Arc::clone(&clock))),
             clock: Arc::clone(&clock),
             ids: Arc::clone(&ids),
-            patience: settings.patience,
+            patience: Patience {
+                images: settings.image_retry,
+                marketplaces: settings.marketplace_retry,
+                ..Patience::default()
+            },
         };
         let worker = Worker { pipeline, queued: store.queued(), concurrency: settings.workers };
         Some(tokio::spawn(worker.run(stopped.clone())))

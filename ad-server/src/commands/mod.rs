@@ -9,9 +9,14 @@ mod output;
 mod serve;
 mod token;
 
-use std::{io, path::PathBuf};
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use clap::{Args, Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
 
 use crate::{
     app::AppError,
@@ -20,6 +25,33 @@ use crate::{
     dealers_file::DealersFileError,
     store::{Database, OpenError},
 };
+
+/// Reads the command line, runs what it says, and returns how that went.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let filter = EnvFilter::builder().with_default_directive(cli.log_level().into()).from_env_lossy();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&format!("cannot start threads: {error}")),
+    };
+    match runtime.block_on(cli.run()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => failed(&failure.to_string()),
+    }
+}
+
+/// One line, whatever a library put into its message.
+fn failed(message: &str) -> ExitCode {
+    let words: Vec<_> = message.split_whitespace().collect();
+    eprintln!("error: {}", words.join(" "));
+    ExitCode::FAILURE
+}
 
 /// The vehicle ad import service
 #[derive(Debug, Parser)]
@@ -45,7 +77,7 @@ enum Command {
     #[command(subcommand)]
     Listings(listings::ListingsCommand),
     /// Show the service at work: sample dealers, a stock of vehicles, and their way to the marketplaces
-    Demo,
+    Demo(crate::demo::DemoArgs),
     /// Print the commented file of all settings, as a start for one's own
     Config,
 }
@@ -120,8 +152,8 @@ pub enum Failure {
     #[error(transparent)]
     App(#[from] AppError),
     /// The demo cannot run.
-    #[error("{0}")]
-    Demo(String),
+    #[error(transparent)]
+    Demo(#[from] crate::demo::DemoError),
     /// Stdout cannot be written.
     #[error("cannot write to stdout: {0}")]
     Output(#[from] io::Error),
@@ -151,7 +183,7 @@ impl Cli {
             Command::Token(command) => token::run(base, command).await,
             Command::Dealers(command) => dealers::run(base, command).await,
             Command::Listings(command) => listings::run(base, command).await,
-            Command::Demo => crate::demo::run().await.map_err(|error| Failure::Demo(error.to_string())),
+            Command::Demo(args) => Ok(crate::demo::run(args).await?),
             Command::Config => Ok(output::text(DEFAULTS)?),
         }
     }
