@@ -6,7 +6,7 @@ const MOST: usize = 3;
 /// `Did you mean "volvo"?`, when something valid is near enough.
 pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
     let sent = sent.to_lowercase();
-    ask(near(valid.map(|value| (distance(&sent, &value.to_lowercase()), value)), sent.chars().count()))
+    ask(near(valid.map(|value| (distance(&sent, &value.to_lowercase()), value)), (sent.chars().count() / 3).max(1)))
 }
 
 /// The same for a field's name, which is compared with whole paths and with their last names, so that `mileage` finds
@@ -15,10 +15,12 @@ pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -
     let sent = sent.to_lowercase();
     let rate = |path: &'a str| {
         let last = path.rsplit('.').next().unwrap_or(path);
-        let part = last.split('_').any(|word| word == sent);
-        (distance(&sent, path).min(distance(&sent, last)).min(if part { 1 } else { usize::MAX }), path)
+        let near = 2 * distance(&sent, path).min(distance(&sent, last));
+        // A whole word of the name is worse than one wrong letter, and better than two.
+        let part = if last.split('_').any(|word| word == sent) { 3 } else { usize::MAX };
+        (near.min(part), path)
     };
-    ask(near(valid.map(rate), sent.chars().count()))
+    ask(near(valid.map(rate), (2 * sent.chars().count() / 3).max(3)))
 }
 
 /// Values in quotes, separated by commas.
@@ -30,9 +32,9 @@ fn distance(sent: &str, valid: &str) -> usize {
     strsim::osa_distance(sent, valid)
 }
 
-/// The nearest values; a third of the letters may differ, and only those as near as the nearest, or one further, count.
-fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>, letters: usize) -> Vec<&'a str> {
-    let mut rated: Vec<_> = rated.filter(|(distance, _)| *distance <= (letters / 3).max(1)).collect();
+/// The nearest values, no further away than `most`: about a third of the letters may differ.
+fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>, most: usize) -> Vec<&'a str> {
+    let mut rated: Vec<_> = rated.filter(|(distance, _)| *distance <= most).collect();
     rated.sort_by_key(|(distance, _)| *distance);
     let best = rated.first().map_or(0, |(distance, _)| *distance);
     rated.into_iter().filter(|(distance, _)| *distance == best).map(|(_, value)| value).take(MOST).collect()

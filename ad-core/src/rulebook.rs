@@ -246,7 +246,7 @@ mod tests {
         Rulebook::default().create(write, payload, false).map_err(|errors| json!(errors))
     }
 
-    fn car(fields: Value) -> Value {
+    fn car(fields: &Value) -> Value {
         let mut car = json!({"source_id": "c", "category_id": 1020, "category_fields": {
             "registration_number": "ABC 12d", "model_year": 2019}});
         let over = fields.as_object().unwrap().clone();
@@ -285,7 +285,7 @@ mod tests {
     fn what_is_valid_is_normalised_derived_and_titled() {
         let checked = create(
             "car",
-            car(json!({
+            car(&json!({
             "body": "Fin <b>bil</b>", "price": [{"type": "list", "amount": 1000.5}],
             "location": {"latitude": "59.3", "longitude": 18},
             "category_fields": {"brand": "volvo", "model": "xc60", "model_type": "T6", "color": null, "salesperson": "",
@@ -308,11 +308,11 @@ mod tests {
     #[test]
     fn a_used_vehicle_has_an_owner_and_null_counts_as_none() {
         for owners in [json!(0), json!(null)] {
-            let used = car(json!({"category_fields": {"condition": {"number_of_owners": owners,
+            let used = car(&json!({"category_fields": {"condition": {"number_of_owners": owners,
                 "mileage": {"unit": "km", "value": 5}}}}));
             let errors = create("car", used).unwrap_err();
             assert!(errors["category_fields"]["condition"]["number_of_owners"].is_array(), "{errors}");
-            let new = car(json!({"category_fields": {"condition": {"number_of_owners": owners,
+            let new = car(&json!({"category_fields": {"condition": {"number_of_owners": owners,
                 "mileage": {"unit": "km", "value": 0}}}}));
             assert!(create("car", new).is_ok());
         }

@@ -4,8 +4,8 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use ad_core::{
     catalogue::{Catalogue, CatalogueError},
-    ports::{Clock, Ids},
     pipeline::{Patience, Pipeline},
+    ports::{Clock, Ids},
     request::Market,
     rulebook::{self, Rulebook},
     service::Service,
@@ -80,7 +80,6 @@ pub enum AppError {
 }
 
 /// A running service.
-#[derive(Debug)]
 pub struct Running {
     /// Where it listens.
     pub address: SocketAddr,
@@ -88,9 +87,21 @@ pub struct Running {
     pub database: Database,
     /// Its token keys.
     pub keys: KeySet,
+    /// Its dealers.
+    pub directory: Arc<Directory>,
+    /// Its time.
+    pub clock: Arc<dyn Clock>,
+    /// Its ids.
+    pub ids: Arc<dyn Ids>,
     stop: watch::Sender<bool>,
     server: JoinHandle<std::io::Result<()>>,
     worker: Option<JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for Running {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Running").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 impl Running {
@@ -173,10 +184,11 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     } else {
         None
     };
-    let authenticator = Arc::new(Tokens { verifier: Verifier::new(&keys, clock), directory });
-    let router = api::router(Context { service, store, authenticator, ids, media, public_url });
+    let verifier = Verifier::new(&keys, Arc::clone(&clock));
+    let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory) });
+    let router = api::router(Context { service, store, authenticator, ids: Arc::clone(&ids), media, public_url });
     let server = Server::new_with_acceptor(acceptor).run_with_graceful_shutdown(router, until(stopped), Some(DRAIN));
-    Ok(Running { address, database, keys, stop, server: tokio::spawn(server), worker })
+    Ok(Running { address, database, keys, directory, clock, ids, stop, server: tokio::spawn(server), worker })
 }
 
 /// Serves until the process is told to stop (Ctrl-C or SIGTERM), then drains.

@@ -8,8 +8,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{KeySet, Permissions};
-use ad_core::service::Access;
 use crate::store::TokenRecord;
+use ad_core::service::Access;
 
 /// The `iss` claim of tokens that are made here.
 const ISSUER: &str = "vehicle-ad-import";

@@ -8,13 +8,13 @@ use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 use uuid::Uuid;
 
 use super::{Base, Failure, KeyArgs, ListArgs, Opened, output};
-use ad_core::service::Access;
 use crate::{
     auth::{self, IssueRequest, Permission},
     config::{Layer, Period},
     store::TokenRecord,
     system::{RandomIds, SystemClock},
 };
+use ad_core::service::Access;
 
 /// What to do with tokens.
 #[derive(Debug, Subcommand)]
