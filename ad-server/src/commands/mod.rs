@@ -46,10 +46,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// One line, whatever a library put into its message.
+/// Says what went wrong: one line, but for input that is wrong in several.
 fn failed(message: &str) -> ExitCode {
-    let words: Vec<_> = message.split_whitespace().collect();
-    eprintln!("error: {}", words.join(" "));
+    eprintln!("error: {message}");
     ExitCode::FAILURE
 }
 

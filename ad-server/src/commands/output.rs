@@ -17,6 +17,34 @@ pub(super) fn json<T: Serialize>(rows: &[T]) -> io::Result<()> {
     text(&format!("{}\n", serde_json::to_string_pretty(rows)?))
 }
 
+/// A JSON array that is printed as its items come, for there may be many.
+pub(super) struct JsonArray {
+    out: io::BufWriter<io::Stdout>,
+    empty: bool,
+}
+
+impl JsonArray {
+    /// Opens it.
+    pub(super) fn begin() -> io::Result<Self> {
+        let mut out = io::BufWriter::new(io::stdout());
+        out.write_all(b"[")?;
+        Ok(Self { out, empty: true })
+    }
+
+    /// Prints one item, on a line of its own.
+    pub(super) fn push(&mut self, item: &impl Serialize) -> io::Result<()> {
+        self.out.write_all(if self.empty { b"\n" } else { b",\n" })?;
+        self.empty = false;
+        Ok(serde_json::to_writer(&mut self.out, item)?)
+    }
+
+    /// Closes it.
+    pub(super) fn end(mut self) -> io::Result<()> {
+        self.out.write_all(b"\n]\n")?;
+        self.out.flush()
+    }
+}
+
 /// Prints rows under a header.
 pub(super) fn table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> io::Result<()> {
     text(&format!("{}\n", laid_out(header, rows, io::stdout().is_terminal())))
