@@ -149,7 +149,10 @@ impl Rulebook {
             settings: &self.settings,
             check,
         };
-        for rule in ad_fields::RULES.iter().chain(write.category.rules).copied().flatten() {
+        // Without category fields there is one thing to say about them, and the walk has said it.
+        let of_the_category =
+            if matches!(ad.get("category_fields"), Some(Value::Object(_))) { write.category.rules } else { &[] };
+        for rule in ad_fields::RULES.iter().chain(of_the_category).copied().flatten() {
             (rule.check)(&facts, &mut errors);
         }
         if !errors.is_empty() {
