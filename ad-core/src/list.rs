@@ -9,6 +9,7 @@ use crate::{
     log::{Action, ActionState},
     nearest,
     ports::Page,
+    service::Exclusions,
     time::Timestamp,
 };
 
@@ -83,9 +84,20 @@ pub struct AdQuery {
     pub include_log: bool,
 }
 
+/// Parameters of a request about one ad.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TargetQuery {
+    /// The dealer, where a group's token must say which of several.
+    pub dealer_code: Option<String>,
+    /// Marketplaces that a bump leaves out.
+    pub exclude: Exclusions,
+}
+
 /// A list of log entries that somebody asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogQuery {
+    /// The dealer, where a group's token must say which of several.
+    pub dealer_code: Option<String>,
     /// Only this action.
     pub action: Option<Action>,
     /// Only this state.
@@ -169,9 +181,24 @@ pub const AD_PARAMETERS: &[Parameter] = &[
     takes("include", Takes::SomeOf(&["log"]), "Extra fields, separated by commas: `log`, the 100 latest entries"),
 ];
 
+const DEALER_CODE: Parameter =
+    takes("dealer_code", Takes::Text, "Which dealer's ad, when a group's token finds the source id at several");
+
+/// Parameters of a request about one ad.
+pub const TARGET_PARAMETERS: &[Parameter] = &[DEALER_CODE];
+
+/// Parameters of a bump.
+#[rustfmt::skip]
+pub const BUMP_PARAMETERS: &[Parameter] = &[
+    takes("exclude_primary", Takes::Boolean, "Leave out the primary marketplace; registered vehicles only"),
+    takes("exclude_secondary", Takes::Boolean, "Leave out the secondary marketplace; registered vehicles only"),
+    DEALER_CODE,
+];
+
 /// Parameters of a log.
 #[rustfmt::skip]
 pub const LOG_PARAMETERS: &[Parameter] = &[
+    DEALER_CODE,
     takes("action", Takes::OneOf(Action::NAMES), "Only this action"),
     takes("state", Takes::OneOf(ActionState::NAMES), "Only this state"),
     takes("request_id", Takes::Uuid, "Only entries of one API call"),
@@ -342,6 +369,28 @@ impl AdQuery {
     }
 }
 
+impl TargetQuery {
+    /// From the pairs of a query string, of which these parameters are known.
+    ///
+    /// # Errors
+    /// Each wrong, repeated or unknown parameter.
+    pub fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = Values::new(parameters, query);
+        let mut flag = |name| values.parsed(name, "Must be true or false.", boolean).unwrap_or(false);
+        let exclude = Exclusions { primary: flag("exclude_primary"), secondary: flag("exclude_secondary") };
+        let dealer_code = values.text("dealer_code").map(str::to_owned);
+        values.done(Self { dealer_code, exclude })
+    }
+}
+
+fn boolean(text: &str) -> Option<bool> {
+    match text {
+        "true" | "True" | "1" => Some(true),
+        "false" | "False" | "0" => Some(false),
+        _ => None,
+    }
+}
+
 impl LogQuery {
     /// From the pairs of a query string.
     ///
@@ -360,6 +409,7 @@ impl LogQuery {
             })
             .unwrap_or(false);
         let page = values.page();
-        values.done(Self { action, state, request_id, descending, page })
+        let dealer_code = values.text("dealer_code").map(str::to_owned);
+        values.done(Self { dealer_code, action, state, request_id, descending, page })
     }
 }

@@ -49,6 +49,22 @@ impl Request {
     }
 }
 
+impl Progress {
+    /// The state after the next action has ended; `failed` when it ended in an error.
+    pub(crate) fn end(&mut self, action: Action, failed: bool) {
+        self.ended += 1;
+        if failed {
+            self.failed.push(action);
+        }
+        *self = Self {
+            ended: self.ended,
+            failed: std::mem::take(&mut self.failed),
+            failed_markets: std::mem::take(&mut self.failed_markets),
+            ..Self::default()
+        };
+    }
+}
+
 /// How far a request has come: enough to go on after a crash at any moment without doing anything twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -74,6 +90,9 @@ pub struct Progress {
     /// Marketplaces that the next action has reached already.
     #[serde(skip_serializing_if = "is_default")]
     pub reached: Vec<Market>,
+    /// What there is to say about them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub notes: Vec<String>,
     /// Images that the next action has stored already, in no particular order.
     #[serde(skip_serializing_if = "is_default")]
     pub stored: Vec<ImageRef>,

@@ -134,7 +134,7 @@ impl Rulebook {
         before: Option<&Content>,
         mut errors: FieldErrors,
     ) -> Result<Checked, FieldErrors> {
-        self.derive(write, &mut ad);
+        Self::derive(write, &mut ad);
         let facts = Facts {
             ad: &ad,
             before,
@@ -162,7 +162,7 @@ impl Rulebook {
     }
 
     /// Fills what is stored though it was not sent, and rewrites what is stored differently.
-    fn derive(&self, write: Write<'_>, ad: &mut Map<String, Value>) {
+    fn derive(write: Write<'_>, ad: &mut Map<String, Value>) {
         if let Some(Value::String(body)) = ad.get_mut("body")
             && body.contains(['<', '>'])
         {

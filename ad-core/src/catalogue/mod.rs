@@ -98,7 +98,7 @@ impl Catalogue {
         let mut sources: BTreeMap<&str, &str> = EMBEDDED.iter().copied().collect();
         for (file, content) in files {
             if let Some(source) = sources.get_mut(file) {
-                *source = content
+                *source = content;
             } else {
                 let known = EMBEDDED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
                 return Err(CatalogueError::UnknownFile { file: file.to_owned(), known });

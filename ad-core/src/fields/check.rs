@@ -242,7 +242,8 @@ fn text_kind(kind: &Kind, text: &mut String, errors: &mut FieldErrors) {
                 errors.here(format!("Ensure this field has no more than {max} characters."));
             }
         }
-        Kind::Email { or_empty } if !(*or_empty && text.is_empty()) && !email_address::EmailAddress::is_valid(text) => {
+        Kind::Email { or_empty: true } if text.is_empty() => {}
+        Kind::Email { .. } if !email_address::EmailAddress::is_valid(text) => {
             errors.here("Enter a valid email address.");
         }
         Kind::Digits { lengths, plus } => {

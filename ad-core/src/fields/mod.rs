@@ -208,26 +208,31 @@ impl Field {
     }
 
     /// Must be there, and so may not be `null`.
+    #[must_use]
     pub const fn required(self) -> Self {
         Self { required: true, nullable: false, ..self }
     }
 
     /// Added by this release.
+    #[must_use]
     pub const fn since(self, since: Since) -> Self {
         Self { since, ..self }
     }
 
     /// Never returned by the service.
+    #[must_use]
     pub const fn request_only(self) -> Self {
         Self { direction: Direction::Request, ..self }
     }
 
     /// Only returned by the service.
+    #[must_use]
     pub const fn response_only(self) -> Self {
         Self { direction: Direction::Response, ..self }
     }
 
     /// Stored with this text when absent.
+    #[must_use]
     pub const fn default(self, value: &'static str) -> Self {
         Self { default: Some(value), ..self }
     }

@@ -1,1 +1,67 @@
-//! x
+//! Every port in memory: for embedding the service in another program, and for tests. Nothing here is kept when the
+//! program ends, nothing goes over the network, and what a test needs to see or to break can be seen and broken.
+//!
+//! | Part | Stands for |
+//! |---|---|
+//! | [`MemoryStore`] | [`ports::Store`](crate::ports::Store): ads, logs, the queue with its leases |
+//! | [`MemoryMarketplace`] | [`ports::Marketplace`](crate::ports::Marketplace): listings in their order, idempotent calls, failures on demand |
+//! | [`MemoryImages`] | [`ports::ImageFetcher`](crate::ports::ImageFetcher): addresses that answer as they were told |
+//! | [`MemoryMedia`] | [`ports::MediaStore`](crate::ports::MediaStore): images by checksum |
+//! | [`MemoryDirectory`] | [`ports::DealerDirectory`](crate::ports::DealerDirectory): dealers and groups |
+//! | [`ManualClock`], [`CountingIds`] | [`ports::Clock`](crate::ports::Clock), [`ports::Ids`](crate::ports::Ids): the same in every run |
+//! | [`Kit`] | all of them, wired to a [`Service`](crate::service::Service) and a [`Pipeline`](crate::pipeline::Pipeline) |
+//!
+//! From a payload to a published ad:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use ad_core::{categories, memory::{Kit, ManualClock, one_pixel}, ports::{Dealer, Ids}, service::{Access, Target}};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let kit = Kit::new(Arc::new(ManualClock::default()), [Dealer::named("north-cars")]);
+//! kit.images.put("https://cdn.example/1.png", one_pixel(1));
+//!
+//! let access = Access::Dealer("north-cars".to_owned());
+//! let car = categories::by_vehicle_type("car").ok_or("cars are a category")?;
+//! let payload = serde_json::from_str(
+//!     r#"{"source_id": "c1", "category_id": 1020, "image_urls": ["https://cdn.example/1.png"],
+//!         "category_fields": {"registration_number": "abc 123", "brand": "volvo", "model_year": 2022}}"#,
+//! )?;
+//! let accepted = kit.service.create(&access, kit.ids.next(), car, payload).await?;
+//! assert_eq!(accepted.content.title(), Some("Volvo 2022"));
+//! assert_eq!(accepted.marketplace_ad_id, None);
+//!
+//! kit.pipeline.run_due().await?;
+//!
+//! let target = Target { source_id: "c1", dealer_code: None, category: None };
+//! let (ad, log) = kit.service.read(&access, target).await?;
+//! assert_eq!(ad.marketplace_ad_id.as_deref(), Some("primary-1"));
+//! assert_eq!(ad.offer_id.as_deref(), Some("secondary-1"));
+//! assert!(ad.image_refs[0].cdn_url.starts_with("memory:/media/"));
+//! assert_eq!(log.last().map(|entry| (entry.action.name(), entry.state.name())), Some(("publish", "done")));
+//! # Ok(())
+//! # }
+//! ```
+
+mod clock;
+mod directory;
+mod filter;
+mod kit;
+mod marketplace;
+mod media;
+mod store;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use clock::{CountingIds, ManualClock};
+pub use directory::MemoryDirectory;
+pub use kit::Kit;
+pub use marketplace::{Call, MemoryListing, MemoryMarketplace, Operation};
+pub use media::{MemoryImages, MemoryMedia, one_pixel};
+pub use store::MemoryStore;
+
+/// Every lock here is held for one change that either happens or does not, so a panic elsewhere leaves nothing half done.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

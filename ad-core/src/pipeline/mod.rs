@@ -1,1 +1,261 @@
-//! x
+//! What a worker does with one accepted request, action by action (decisions 21 to 27).
+//!
+//! Every action is logged as `processing`, done, and logged as `done` or `error` together with what it changes about the
+//! ad, in one commit; the `done` of one action and the `processing` of the next share theirs. After a crash at any
+//! moment the request is claimed again and goes on from its [`Progress`]: what was logged is not logged twice, and calls
+//! to marketplaces carry the same idempotency keys.
+
+mod markets;
+mod media;
+mod retry;
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::Value;
+
+use crate::{
+    ad::AdState,
+    log::{Action, ActionState, LogEntry},
+    ports::{AdChange, Claimed, Clock, Ids, ImageFetcher, Marketplace, MediaStore, Outcome, Record, Store, StoreError},
+    request::{Market, Plan, Progress},
+    time::Timestamp,
+};
+pub use retry::RetryPolicy;
+
+/// How patient a pipeline is.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// With image hosts.
+    pub images: RetryPolicy,
+    /// With marketplaces.
+    pub marketplaces: RetryPolicy,
+    /// For how long a claimed request is one worker's alone, unless it asks for more.
+    pub lease: Duration,
+}
+
+impl Default for Patience {
+    /// Images 5 tries within a minute, marketplaces 10 tries within an hour (decision 27).
+    fn default() -> Self {
+        Self {
+            images: RetryPolicy { tries: 5, within: Duration::from_mins(1), first_pause: Duration::from_secs(2) },
+            marketplaces: RetryPolicy {
+                tries: 10,
+                within: Duration::from_hours(1),
+                first_pause: Duration::from_secs(5),
+            },
+            lease: Duration::from_secs(30),
+        }
+    }
+}
+
+/// The work over its ports.
+#[derive(Clone)]
+pub struct Pipeline {
+    /// Ads, logs and requests.
+    pub store: Arc<dyn Store>,
+    /// Fetches images.
+    pub fetcher: Arc<dyn ImageFetcher>,
+    /// Keeps images.
+    pub media: Arc<dyn MediaStore>,
+    /// The primary marketplace.
+    pub primary: Arc<dyn Marketplace>,
+    /// The secondary marketplace.
+    pub secondary: Arc<dyn Marketplace>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Ids of images.
+    pub ids: Arc<dyn Ids>,
+    /// How patient it is.
+    pub patience: Patience,
+}
+
+impl std::fmt::Debug for Pipeline {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Pipeline").field("patience", &self.patience).finish_non_exhaustive()
+    }
+}
+
+impl Pipeline {
+    /// Claims and runs what is due, one request after the other, until nothing is; returns how many it ran. For embedding
+    /// without a worker of its own, and for tests.
+    ///
+    /// # Errors
+    /// When the store fails; what was claimed is claimed again when its lease ends.
+    pub async fn run_due(&self) -> Result<usize, StoreError> {
+        let mut ran = 0;
+        loop {
+            let now = self.clock.now();
+            let claims = self.store.claim(now, now + self.patience.lease, 16).await?;
+            if claims.claimed.is_empty() {
+                return Ok(ran);
+            }
+            for claimed in claims.claimed {
+                self.run(claimed).await?;
+                ran += 1;
+            }
+        }
+    }
+
+    /// Runs a claimed request until it is finished or has to wait.
+    ///
+    /// # Errors
+    /// When the store fails, or the lease was lost; the request is then claimed again.
+    pub async fn run(&self, claimed: Claimed) -> Result<(), StoreError> {
+        Run::new(self, claimed).finish().await
+    }
+
+    fn market(&self, market: Market) -> &dyn Marketplace {
+        match market {
+            Market::Primary => &*self.primary,
+            Market::Secondary => &*self.secondary,
+        }
+    }
+}
+
+/// How an action ended, or that it has to be tried again.
+enum Ended {
+    Done(Value),
+    Failed(Value),
+    Waits(Timestamp),
+}
+
+/// One request being run: where it stands, and what is not committed yet.
+struct Run<'a> {
+    pipeline: &'a Pipeline,
+    claimed: Claimed,
+    plan: Plan,
+    progress: Progress,
+    entries: Vec<LogEntry>,
+    change: AdChange,
+}
+
+impl<'a> Run<'a> {
+    fn new(pipeline: &'a Pipeline, mut claimed: Claimed) -> Self {
+        let progress = std::mem::take(&mut claimed.request.progress);
+        let plan = claimed.request.plan.clone().unwrap_or_else(|| {
+            let markets = claimed.stored.ad.category().map_or_else(Vec::new, crate::service::markets);
+            claimed.stored.leftover.clone().unwrap_or(Plan { actions: vec![Action::Publish], markets })
+        });
+        Self { pipeline, claimed, plan, progress, entries: Vec::new(), change: AdChange::default() }
+    }
+
+    async fn finish(mut self) -> Result<(), StoreError> {
+        while let Some(action) = self.plan.actions.get(self.progress.ended).copied() {
+            if self.is_moot(action) {
+                self.progress.end(action, false);
+                continue;
+            }
+            if !self.progress.begun {
+                self.begin(action);
+            }
+            let ended = match action {
+                Action::Create => Ended::Done("Ad created".into()),
+                Action::Update => {
+                    if self.claimed.stored.ad.state == AdState::Deleted {
+                        self.change.state = Some(AdState::Created);
+                    }
+                    Ended::Done("Ad updated".into())
+                }
+                Action::HandleMedia => self.handle_media().await?,
+                Action::Publish if self.is_held_back() => {
+                    self.progress.failed_markets.clone_from(&self.plan.markets);
+                    Ended::Failed("Not published: images failed, and dont_publish_on_failed_images is set".into())
+                }
+                Action::Publish => self.publish().await?,
+                Action::Unpublish => self.unpublish().await?,
+                Action::Delete => self.delete().await?,
+                Action::Bump => self.bump().await?,
+                Action::Boost => self.boost().await?,
+            };
+            match ended {
+                Ended::Done(message) => self.end(action, ActionState::Done, message),
+                Ended::Failed(message) => self.end(action, ActionState::Error, message),
+                Ended::Waits(until) => {
+                    let progress = std::mem::take(&mut self.progress);
+                    return self.commit(Outcome::Waits { progress, until }).await;
+                }
+            }
+        }
+        let leftover = self.leftover();
+        if leftover.is_some() || self.claimed.stored.leftover.is_some() {
+            self.change.leftover = Some(leftover);
+        }
+        self.commit(Outcome::Finished).await
+    }
+
+    /// An ad that was hidden after the request was accepted is not published, and no entry says so (decision 21).
+    fn is_moot(&self, action: Action) -> bool {
+        action == Action::Publish && !self.claimed.stored.ad.content.visible()
+    }
+
+    fn is_held_back(&self) -> bool {
+        self.claimed.stored.ad.content.dont_publish_on_failed_images()
+            && self.progress.failed.contains(&Action::HandleMedia)
+    }
+
+    fn begin(&mut self, action: Action) {
+        let message = if action == Action::Publish { "Publishing" } else { "Processing" };
+        self.log(action, ActionState::Processing, message.into());
+        if action == Action::Delete {
+            self.log(Action::Unpublish, ActionState::Processing, "Unpublishing".into());
+        }
+        self.progress.begun = true;
+    }
+
+    fn end(&mut self, action: Action, state: ActionState, message: Value) {
+        self.log(action, state, message);
+        self.progress.end(action, state == ActionState::Error);
+    }
+
+    fn log(&mut self, action: Action, state: ActionState, external_message: Value) {
+        let (request_id, created) = (self.claimed.request.id, self.pipeline.clock.now());
+        self.entries.push(LogEntry { request_id, created, action, state, external_message });
+    }
+
+    /// Commits what has ended and what has begun, before something outside is touched.
+    async fn checkpoint(&mut self) -> Result<(), StoreError> {
+        if self.entries.is_empty() {
+            return Ok(());
+        }
+        let progress = self.progress.clone();
+        self.commit(Outcome::Goes { progress }).await
+    }
+
+    async fn commit(&mut self, outcome: Outcome) -> Result<(), StoreError> {
+        let change = std::mem::take(&mut self.change);
+        self.remember(&change);
+        let record = Record {
+            ad: self.claimed.stored.ad.id,
+            request: self.claimed.request.id,
+            lease: self.claimed.lease,
+            entries: std::mem::take(&mut self.entries),
+            change,
+            outcome,
+            at: self.pipeline.clock.now(),
+        };
+        self.pipeline.store.record(record).await
+    }
+
+    /// Keeps the ad in hand as the store has it.
+    fn remember(&mut self, change: &AdChange) {
+        let ad = &mut self.claimed.stored.ad;
+        if let Some(state) = change.state {
+            ad.state = state;
+        }
+        if let Some(images) = &change.image_refs {
+            ad.image_refs.clone_from(images);
+        }
+        for (market, id) in &change.listings {
+            *markets::listing_of(ad, *market) = Some(id.clone());
+        }
+    }
+
+    /// What a retry will do: everything from the first action that failed (decision 24).
+    fn leftover(&self) -> Option<Plan> {
+        let first = self.progress.failed.first()?;
+        let from = self.plan.actions.iter().position(|action| action == first)?;
+        // New images concern every marketplace; otherwise only those that an action did not reach.
+        let markets = if *first == Action::HandleMedia { &self.plan.markets } else { &self.progress.failed_markets };
+        Some(Plan { actions: self.plan.actions[from..].to_vec(), markets: markets.clone() })
+    }
+}

@@ -1,1 +1,176 @@
-//! x
+//! The use cases: what a client may ask for, decided and handed to the [`Store`]. Nothing here waits for a marketplace
+//! or an image; that is the [`pipeline`](crate::pipeline)'s work afterwards.
+
+mod promote;
+mod read;
+mod write;
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use crate::{
+    ad::Ad,
+    categories::Category,
+    fields::FieldErrors,
+    log::LogEntry,
+    ports::{Clock, Dealer, DealerDirectory, Ids, Scope, Store, StoreError, StoredAd},
+    request::{Market, Plan, Request},
+    rulebook::Rulebook,
+};
+pub use promote::{Exclusions, POLE_POSITION};
+pub use write::Validated;
+
+/// How often a write is decided anew when somebody else changes its ad in between.
+const ATTEMPTS: usize = 20;
+
+/// The use cases over their ports.
+#[derive(Clone)]
+pub struct Service {
+    store: Arc<dyn Store>,
+    directory: Arc<dyn DealerDirectory>,
+    rulebook: Arc<Rulebook>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Service").finish_non_exhaustive()
+    }
+}
+
+/// What a token gives access to ('Authentication' 2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// One dealer.
+    Dealer(String),
+    /// All dealers of a group.
+    Group(String),
+}
+
+/// Which ad a path means.
+#[derive(Debug, Clone, Copy)]
+pub struct Target<'a> {
+    /// The client's reference.
+    pub source_id: &'a str,
+    /// The dealer, where a group's token must say which of several.
+    pub dealer_code: Option<&'a str>,
+    /// The category of a typed path; `None` on generic ones.
+    pub category: Option<&'static Category>,
+}
+
+/// Why a use case did not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// The payload or a parameter is wrong.
+    #[error("the request is not valid")]
+    Invalid(FieldErrors),
+    /// A business rule forbids it.
+    #[error("{}", .0.join(" "))]
+    Refused(Vec<String>),
+    /// There is no such ad in the token's scope.
+    #[error("Not found.")]
+    NotFound,
+    /// The dealer has used this source id.
+    #[error("the source id is used")]
+    Duplicate,
+    /// The store did not do it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<FieldErrors> for ServiceError {
+    fn from(errors: FieldErrors) -> Self {
+        Self::Invalid(errors)
+    }
+}
+
+impl Service {
+    /// The use cases over these ports.
+    pub fn new(
+        store: Arc<dyn Store>,
+        directory: Arc<dyn DealerDirectory>,
+        rulebook: Arc<Rulebook>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
+    ) -> Self {
+        Self { store, directory, rulebook, clock, ids }
+    }
+
+    /// The rules that it holds payloads against.
+    pub fn rulebook(&self) -> &Rulebook {
+        &self.rulebook
+    }
+
+    /// The dealer of a code; one that the directory does not know has no permissions and no products.
+    fn dealer(&self, code: &str) -> Arc<Dealer> {
+        self.directory.dealer(code).unwrap_or_else(|| Arc::new(Dealer::named(code)))
+    }
+
+    /// The one ad that a path means.
+    async fn locate(
+        &self,
+        access: &Access,
+        target: Target<'_>,
+        with_log: bool,
+    ) -> Result<(StoredAd, Vec<LogEntry>), ServiceError> {
+        let scoped = self.scoped(access);
+        let mut found = self.store.find(scoped.scope(), target.source_id, with_log).await?;
+        found.retain(|(stored, _)| {
+            target.dealer_code.is_none_or(|code| stored.ad.dealer_code == code)
+                && target.category.is_none_or(|category| category.id == stored.ad.category_id)
+        });
+        if found.len() > 1 {
+            let mut errors = FieldErrors::default();
+            let dealers = found.iter().map(|(stored, _)| stored.ad.dealer_code.as_str());
+            errors.push(
+                "dealer_code",
+                format!(
+                    "Several dealers have this source_id; add ?dealer_code= with one of: {}.",
+                    crate::nearest::quoted(dealers)
+                ),
+            );
+            return Err(errors.into());
+        }
+        found.pop().ok_or(ServiceError::NotFound)
+    }
+
+    fn scoped<'a>(&self, access: &'a Access) -> Scoped<'a> {
+        match access {
+            Access::Dealer(code) => Scoped::Dealer(code),
+            Access::Group(group) => Scoped::Group(self.directory.group(group)),
+        }
+    }
+
+    /// A request that is accepted now.
+    fn accept(&self, request_id: Uuid, plan: Option<Plan>) -> Request {
+        Request::new(request_id, plan, self.clock.now())
+    }
+}
+
+/// A token's scope with the dealers that it covers now.
+enum Scoped<'a> {
+    Dealer(&'a str),
+    Group(Arc<[String]>),
+}
+
+impl Scoped<'_> {
+    fn scope(&self) -> Scope<'_> {
+        match self {
+            Self::Dealer(code) => Scope::Dealer(code),
+            Self::Group(codes) => Scope::Dealers(codes),
+        }
+    }
+}
+
+/// Marketplaces on which ads of a category are shown.
+pub(crate) fn markets(category: &Category) -> Vec<Market> {
+    if category.registered { vec![Market::Primary, Market::Secondary] } else { vec![Market::Primary] }
+}
+
+/// The category of a stored ad.
+fn category_of(ad: &Ad) -> Result<&'static Category, ServiceError> {
+    ad.category()
+        .ok_or_else(|| StoreError::Faulty(format!("ad {} has unknown category {}", ad.id, ad.category_id)).into())
+}

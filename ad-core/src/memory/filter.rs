@@ -1,0 +1,59 @@
+//! What the filters and orders of a list mean. A store in a database says the same in its own language.
+
+use std::cmp::Ordering;
+
+use crate::{
+    ad::Ad,
+    list::{AdFilter, AdOrder, Bound, LogQuery},
+    log::LogEntry,
+};
+
+/// Whether an ad passes a filter.
+pub(super) fn passes(ad: &Ad, filter: &AdFilter) -> bool {
+    match filter {
+        AdFilter::Id(id) => ad.id == *id,
+        AdFilter::State(state) => ad.state == *state,
+        AdFilter::SourceId(ids) => ids.contains(&ad.source_id),
+        AdFilter::SourceIdContains(part) => contains(&ad.source_id, part),
+        AdFilter::DealerCode(code) => ad.dealer_code == *code,
+        AdFilter::CategoryId(ids) => ids.contains(&ad.category_id),
+        AdFilter::Search(part) => {
+            ["title", "body"].iter().any(|name| ad.content.text(name).is_some_and(|text| contains(text, part)))
+        }
+        AdFilter::MarketplaceAdId(ids) => ad.marketplace_ad_id.as_ref().is_some_and(|id| ids.contains(id)),
+        AdFilter::RegistrationNumber(plate) => {
+            ad.category().is_some_and(|category| category.registered)
+                && ad.content.registration_number() == Some(plate.as_str())
+        }
+        AdFilter::Time(order, bound, time) => {
+            let of_the_ad = if *order == AdOrder::Updated { ad.updated } else { ad.created };
+            match bound {
+                Bound::Gt => of_the_ad > *time,
+                Bound::Gte => of_the_ad >= *time,
+                Bound::Lt => of_the_ad < *time,
+                Bound::Lte => of_the_ad <= *time,
+            }
+        }
+    }
+}
+
+/// In any case, of any alphabet.
+fn contains(text: &str, part: &str) -> bool {
+    text.to_lowercase().contains(&part.to_lowercase())
+}
+
+/// The order of two ads; equal where the order of writing decides.
+pub(super) fn compare(order: AdOrder, one: &Ad, other: &Ad) -> Ordering {
+    match order {
+        AdOrder::Created => one.created.cmp(&other.created),
+        AdOrder::Updated => one.updated.cmp(&other.updated),
+        AdOrder::SourceId => one.source_id.cmp(&other.source_id),
+    }
+}
+
+/// Whether a log entry is asked for.
+pub(super) fn is_asked_for(entry: &LogEntry, query: &LogQuery) -> bool {
+    query.action.is_none_or(|action| entry.action == action)
+        && query.state.is_none_or(|state| entry.state == state)
+        && query.request_id.is_none_or(|id| entry.request_id == id)
+}

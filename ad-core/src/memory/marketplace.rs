@@ -1,0 +1,251 @@
+//! A marketplace in memory.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Mutex,
+};
+
+use async_trait::async_trait;
+use uuid::Uuid;
+
+use super::locked;
+use crate::{
+    ports::{Found, Key, Listing, Marketplace, MarketplaceError},
+    request::Market,
+    time::Timestamp,
+};
+
+/// What a marketplace has about one ad.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryListing {
+    /// Its id, such as `primary-1`.
+    pub id: String,
+    /// The dealer.
+    pub dealer_code: String,
+    /// The licence plate, in upper case without spaces.
+    pub plate: Option<String>,
+    /// The title.
+    pub title: String,
+    /// Addresses of its images, in display order.
+    pub images: Vec<String>,
+    /// The ad that it shows; `None` for one that did not come through this service.
+    pub reference: Option<Uuid>,
+    /// Whether it is shown.
+    pub shown: bool,
+    /// Until when it has pole position.
+    pub pole_position_until: Option<Timestamp>,
+    /// Its place in the order; the greatest comes first.
+    rank: u64,
+}
+
+/// What a call does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// A listing is shown for the first time, or that of the same ad again.
+    Publish,
+    /// A known listing is shown with new content.
+    Update,
+    /// A listing is taken off.
+    Unpublish,
+    /// A listing moves to the first place.
+    Bump,
+    /// A listing is given pole position.
+    Boost,
+}
+
+/// A call that changed something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Its idempotency key.
+    pub key: Key,
+    /// What it did.
+    pub operation: Operation,
+    /// To which listing.
+    pub listing: String,
+}
+
+/// A marketplace that remembers every call that it applied, and fails when it is told to.
+#[derive(Debug)]
+pub struct MemoryMarketplace {
+    market: Market,
+    floor: Mutex<Floor>,
+}
+
+#[derive(Debug, Default)]
+struct Floor {
+    listings: Vec<MemoryListing>,
+    last_rank: u64,
+    calls: Vec<Call>,
+    answers: HashMap<String, String>,
+    faults: VecDeque<Fault>,
+}
+
+#[derive(Debug)]
+struct Fault {
+    error: MarketplaceError,
+    /// Whether the call is applied nevertheless and only its answer is lost.
+    applied: bool,
+}
+
+impl MemoryMarketplace {
+    /// An empty one.
+    pub fn new(market: Market) -> Self {
+        Self { market, floor: Mutex::default() }
+    }
+
+    /// Adds a listing that did not come through this service, and returns its id.
+    pub fn preset(&self, dealer_code: &str, plate: &str, title: &str) -> String {
+        let mut floor = locked(&self.floor);
+        let listing = floor.add(self.market);
+        dealer_code.clone_into(&mut listing.dealer_code);
+        title.clone_into(&mut listing.title);
+        listing.plate = Some(plate.split_whitespace().collect::<String>().to_uppercase());
+        listing.id.clone()
+    }
+
+    /// Lets the next write that has not been told otherwise fail without effect.
+    pub fn fail_next(&self, error: MarketplaceError) {
+        locked(&self.floor).faults.push_back(Fault { error, applied: false });
+    }
+
+    /// Lets the next write that has not been told otherwise take effect and fail all the same: its answer is lost.
+    pub fn lose_next_answer(&self, error: MarketplaceError) {
+        locked(&self.floor).faults.push_back(Fault { error, applied: true });
+    }
+
+    /// The listings that are shown, in display order: those with pole position first, then the latest published or
+    /// bumped.
+    pub fn shown(&self, now: Timestamp) -> Vec<MemoryListing> {
+        let floor = locked(&self.floor);
+        let mut shown: Vec<_> = floor.listings.iter().filter(|listing| listing.shown).cloned().collect();
+        let has_pole = |listing: &MemoryListing| listing.pole_position_until.is_some_and(|until| until > now);
+        shown.sort_by_key(|listing| std::cmp::Reverse((has_pole(listing), listing.rank)));
+        shown
+    }
+
+    /// A listing by its id, shown or not.
+    pub fn listing(&self, id: &str) -> Option<MemoryListing> {
+        locked(&self.floor).get(id).map(|listing| listing.clone())
+    }
+
+    /// Every call that changed something, in order.
+    pub fn calls(&self) -> Vec<Call> {
+        locked(&self.floor).calls.clone()
+    }
+
+    /// Applies a write once per key. Only what was applied is remembered: a refused call may be made again, better.
+    fn apply(
+        &self,
+        key: Key,
+        operation: Operation,
+        act: impl FnOnce(&mut Floor) -> Result<String, MarketplaceError>,
+    ) -> Result<String, MarketplaceError> {
+        let mut floor = locked(&self.floor);
+        if let Some(answer) = floor.answers.get(&key.to_string()) {
+            return Ok(answer.clone());
+        }
+        let fault = floor.faults.pop_front();
+        if let Some(Fault { error, applied: false }) = fault {
+            return Err(error);
+        }
+        let listing = act(&mut floor)?;
+        floor.answers.insert(key.to_string(), listing.clone());
+        floor.calls.push(Call { key, operation, listing: listing.clone() });
+        fault.map_or(Ok(listing), |fault| Err(fault.error))
+    }
+}
+
+impl Floor {
+    fn add(&mut self, market: Market) -> &mut MemoryListing {
+        let index = self.listings.len();
+        self.last_rank += 1;
+        self.listings.push(MemoryListing {
+            id: format!("{market}-{}", index + 1),
+            dealer_code: String::new(),
+            plate: None,
+            title: String::new(),
+            images: Vec::new(),
+            reference: None,
+            shown: true,
+            pole_position_until: None,
+            rank: self.last_rank,
+        });
+        &mut self.listings[index]
+    }
+
+    fn get(&mut self, id: &str) -> Option<&mut MemoryListing> {
+        self.listings.iter_mut().find(|listing| listing.id == id)
+    }
+
+    fn get_shown(&mut self, id: &str) -> Result<&mut MemoryListing, MarketplaceError> {
+        self.get(id).filter(|listing| listing.shown).ok_or(MarketplaceError::Gone)
+    }
+}
+
+impl MemoryListing {
+    fn show(&mut self, listing: Listing<'_>) -> String {
+        let Listing { ad, images } = listing;
+        ad.dealer_code.clone_into(&mut self.dealer_code);
+        self.plate = ad.content.registration_number().map(str::to_owned);
+        ad.content.title().unwrap_or_default().clone_into(&mut self.title);
+        self.images = images.iter().map(|image| image.cdn_url.clone()).collect();
+        self.reference = Some(ad.id);
+        self.shown = true;
+        self.id.clone()
+    }
+}
+
+#[async_trait]
+impl Marketplace for MemoryMarketplace {
+    async fn publish(&self, key: Key, listing: Listing<'_>) -> Result<String, MarketplaceError> {
+        self.apply(key, Operation::Publish, |floor| {
+            let own = floor.listings.iter().position(|known| known.reference == Some(listing.ad.id));
+            let place = match own {
+                Some(index) => &mut floor.listings[index],
+                None => floor.add(self.market),
+            };
+            Ok(place.show(listing))
+        })
+    }
+
+    async fn update(&self, key: Key, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
+        self.apply(key, Operation::Update, |floor| Ok(floor.get(id).ok_or(MarketplaceError::Gone)?.show(listing)))?;
+        Ok(())
+    }
+
+    async fn unpublish(&self, key: Key, id: &str) -> Result<(), MarketplaceError> {
+        self.apply(key, Operation::Unpublish, |floor| {
+            if let Some(listing) = floor.get(id) {
+                listing.shown = false;
+            }
+            Ok(id.to_owned())
+        })?;
+        Ok(())
+    }
+
+    async fn bump(&self, key: Key, id: &str) -> Result<(), MarketplaceError> {
+        self.apply(key, Operation::Bump, |floor| {
+            let rank = floor.last_rank + 1;
+            floor.get_shown(id)?.rank = rank;
+            floor.last_rank = rank;
+            Ok(id.to_owned())
+        })?;
+        Ok(())
+    }
+
+    async fn boost(&self, key: Key, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
+        self.apply(key, Operation::Boost, |floor| {
+            floor.get_shown(id)?.pole_position_until = Some(until);
+            Ok(id.to_owned())
+        })?;
+        Ok(())
+    }
+
+    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<Found>, MarketplaceError> {
+        let floor = locked(&self.floor);
+        let found = floor.listings.iter().find(|listing| {
+            listing.shown && listing.dealer_code == dealer_code && listing.plate.as_deref() == Some(plate)
+        });
+        Ok(found.map(|listing| Found { id: listing.id.clone(), reference: listing.reference }))
+    }
+}

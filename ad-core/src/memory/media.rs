@@ -1,0 +1,120 @@
+//! Images in memory: addresses that answer as they were told, and a store by checksum.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Mutex,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use super::locked;
+use crate::ports::{Checksum, Format, Image, ImageError, ImageFetcher, MediaStore};
+
+/// Addresses with their answers.
+#[derive(Debug, Default)]
+pub struct MemoryImages(Mutex<HashMap<String, VecDeque<Result<Image, ImageError>>>>);
+
+impl MemoryImages {
+    /// Adds an answer to an address. Each fetch takes the next one; the last one stays.
+    pub fn answer(&self, url: &str, answer: Result<Image, ImageError>) {
+        locked(&self.0).entry(url.to_owned()).or_default().push_back(answer);
+    }
+
+    /// Adds an image to an address.
+    pub fn put(&self, url: &str, image: Image) {
+        self.answer(url, Ok(image));
+    }
+
+    /// Adds a failure to an address.
+    pub fn fail(&self, url: &str, error: ImageError) {
+        self.answer(url, Err(error));
+    }
+}
+
+#[async_trait]
+impl ImageFetcher for MemoryImages {
+    async fn fetch(&self, url: &str) -> Result<Image, ImageError> {
+        let mut addresses = locked(&self.0);
+        let answers = addresses.get_mut(url).filter(|answers| !answers.is_empty());
+        match answers {
+            Some(answers) if answers.len() > 1 => answers.pop_front(),
+            Some(answers) => answers.front().cloned(),
+            None => None,
+        }
+        .unwrap_or_else(|| Err(ImageError::Unusable("nothing is at this address".to_owned())))
+    }
+}
+
+/// Images by checksum, served at `memory:/media/<checksum>.<extension>`.
+#[derive(Debug, Default)]
+pub struct MemoryMedia(Mutex<HashMap<Checksum, Image>>);
+
+impl MemoryMedia {
+    /// The image of a checksum.
+    pub fn get(&self, checksum: Checksum) -> Option<Image> {
+        locked(&self.0).get(&checksum).cloned()
+    }
+
+    /// How many images it holds.
+    pub fn len(&self) -> usize {
+        locked(&self.0).len()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[async_trait]
+impl MediaStore for MemoryMedia {
+    async fn put(&self, image: &Image) -> Result<String, ImageError> {
+        locked(&self.0).entry(image.checksum).or_insert_with(|| image.clone());
+        Ok(format!("memory:/media/{}.{}", image.checksum, image.format.extension()))
+    }
+}
+
+/// A PNG of one pixel, for trying things out; each mark makes different bytes and so a different checksum.
+pub fn one_pixel(mark: u8) -> Image {
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\
+        \0\0\0\nIDATx\x9cc`\0\0\0\x02\0\x01H\xaf\xa4q\0\0\0\0IEND\xaeB`\x82";
+    // Readers stop at the end chunk; what follows it is not part of the picture.
+    let bytes = Bytes::from([PNG, &[mark]].concat());
+    let checksum = Checksum::of(&bytes);
+    Image { format: Format::Png, bytes, checksum }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn answers_are_taken_in_turn_and_the_last_one_stays() {
+        let images = MemoryImages::default();
+        let broken = ImageError::Unusable("broken".to_owned());
+        images.fail("https://a", broken.clone());
+        images.put("https://a", one_pixel(1));
+        assert_eq!(images.fetch("https://a").await, Err(broken));
+        assert_eq!(images.fetch("https://a").await, Ok(one_pixel(1)));
+        assert_eq!(images.fetch("https://a").await, Ok(one_pixel(1)));
+        assert!(images.fetch("https://b").await.is_err());
+    }
+
+    #[tokio::test]
+    async fn the_same_bytes_are_stored_once() {
+        let media = MemoryMedia::default();
+        let url = media.put(&one_pixel(1)).await.unwrap();
+        assert_eq!(url, format!("memory:/media/{}.png", one_pixel(1).checksum));
+        assert_eq!(media.put(&one_pixel(1)).await.unwrap(), url);
+        assert_ne!(media.put(&one_pixel(2)).await.unwrap(), url);
+        assert_eq!(media.len(), 2);
+        assert_eq!(media.get(one_pixel(2).checksum), Some(one_pixel(2)));
+    }
+
+    #[test]
+    fn one_pixel_is_an_image() {
+        let image = one_pixel(7);
+        assert_eq!(Image::new(image.bytes.clone()), Ok(image));
+    }
+}

@@ -1,0 +1,223 @@
+//! What is done on the marketplaces: publish, unpublish, delete, bump, boost.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::{Ended, Run, retry::after_tries};
+use crate::{
+    ad::{Ad, AdState},
+    log::{Action, ActionState},
+    ports::{Key, Listing, MarketplaceError, StoreError},
+    request::Market,
+    service::POLE_POSITION,
+};
+
+/// The id of an ad's listing on a marketplace.
+pub(super) fn listing_of(ad: &mut Ad, market: Market) -> &mut Option<String> {
+    match market {
+        Market::Primary => &mut ad.marketplace_ad_id,
+        Market::Secondary => &mut ad.offer_id,
+    }
+}
+
+fn listed(ad: &Ad, market: Market) -> Option<&str> {
+    match market {
+        Market::Primary => ad.marketplace_ad_id.as_deref(),
+        Market::Secondary => ad.offer_id.as_deref(),
+    }
+}
+
+/// Why one marketplace was not reached.
+enum Failure {
+    Market(MarketplaceError),
+    Store(StoreError),
+}
+
+impl From<MarketplaceError> for Failure {
+    fn from(error: MarketplaceError) -> Self {
+        Self::Market(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// What reaching a marketplace brought.
+#[derive(Default)]
+struct Reached {
+    /// A listing id that the ad did not have.
+    id: Option<String>,
+    /// Something to tell.
+    note: Option<String>,
+}
+
+impl Run<'_> {
+    pub(super) async fn publish(&mut self) -> Result<Ended, StoreError> {
+        self.on_each_market(Action::Publish, "Ad published").await
+    }
+
+    pub(super) async fn unpublish(&mut self) -> Result<Ended, StoreError> {
+        self.on_each_market(Action::Unpublish, "Ad unpublished").await
+    }
+
+    pub(super) async fn bump(&mut self) -> Result<Ended, StoreError> {
+        self.on_each_market(Action::Bump, "Ad bumped").await
+    }
+
+    pub(super) async fn boost(&mut self) -> Result<Ended, StoreError> {
+        let until = self.pipeline.clock.now() + POLE_POSITION;
+        let ended = self.on_each_market(Action::Boost, &format!("Pole position until {until}")).await?;
+        self.change.pole_position_until = match ended {
+            Ended::Done(_) => Some(Some(until)),
+            Ended::Failed(_) => Some(None),
+            Ended::Waits(_) => None,
+        };
+        Ok(ended)
+    }
+
+    /// Takes the ad off and then calls it deleted; the action `unpublish` within is logged on its own (decision 21).
+    pub(super) async fn delete(&mut self) -> Result<Ended, StoreError> {
+        Ok(match self.on_each_market(Action::Unpublish, "Ad unpublished").await? {
+            Ended::Done(message) => {
+                self.log(Action::Unpublish, ActionState::Done, message);
+                self.change.state = Some(AdState::Deleted);
+                Ended::Done("Ad deleted".into())
+            }
+            Ended::Failed(message) => {
+                self.log(Action::Unpublish, ActionState::Error, message);
+                self.change.intent = Some(AdState::Created);
+                Ended::Failed("Not deleted: the ad could not be unpublished everywhere".into())
+            }
+            waits @ Ended::Waits(_) => waits,
+        })
+    }
+
+    /// Does one action on every marketplace of the plan that it has not reached yet, side by side.
+    async fn on_each_market(&mut self, action: Action, done: &str) -> Result<Ended, StoreError> {
+        self.checkpoint().await?;
+        let mut markets = self.plan.markets.clone();
+        markets.retain(|market| !self.progress.reached.contains(market));
+        let this = &*self;
+        let results = join_all(markets.iter().map(|market| this.reach(action, *market))).await;
+        let mut failures = Vec::new();
+        for (market, result) in markets.into_iter().zip(results) {
+            match result {
+                Ok(reached) => {
+                    self.progress.reached.push(market);
+                    self.progress.notes.extend(reached.note);
+                    self.change.listings.extend(reached.id.map(|id| (market, id)));
+                }
+                Err(Failure::Market(error)) => failures.push((market, error)),
+                Err(Failure::Store(error)) => return Err(error),
+            }
+        }
+        if failures.is_empty() {
+            let notes = std::mem::take(&mut self.progress.notes);
+            return Ok(Ended::Done([vec![done.to_owned()], notes].concat().join("; ").into()));
+        }
+        let passing = failures.iter().find_map(|(_, error)| match error {
+            MarketplaceError::Transient { retry_after, .. } => Some(*retry_after),
+            _ => None,
+        });
+        let mut tries = self.progress.tries + 1;
+        if let Some(retry_after) = passing {
+            match self.try_again(self.pipeline.patience.marketplaces, retry_after) {
+                Ok(waits) => return Ok(waits),
+                Err(made) => tries = made,
+            }
+        }
+        self.progress.failed_markets = failures.iter().map(|(market, _)| *market).collect();
+        Ok(Ended::Failed(self.failure_message(action, &failures, tries)))
+    }
+
+    /// Names each marketplace, those that were reached too (decision 24).
+    fn failure_message(&self, action: Action, failures: &[(Market, MarketplaceError)], tries: u32) -> Value {
+        let mut told: Vec<Value> =
+            self.progress.reached.iter().map(|market| json!({"marketplace": market, "state": "done"})).collect();
+        let mut reasons = Vec::new();
+        for (market, error) in failures {
+            let reason = match error {
+                MarketplaceError::Transient { reason, .. } => after_tries(reason, tries),
+                other => other.to_string(),
+            };
+            reasons.push(format!("{market}: {reason}"));
+            told.push(json!({"marketplace": market, "state": "error", "error": reason}));
+        }
+        json!({"message": format!("{action} failed on {}", reasons.join("; ")), "marketplaces": told})
+    }
+
+    async fn reach(&self, action: Action, market: Market) -> Result<Reached, Failure> {
+        let ad = &self.claimed.stored.ad;
+        let key = Key { request: self.claimed.request.id, action, market };
+        let marketplace = self.pipeline.market(market);
+        match (action, listed(ad, market)) {
+            (Action::Publish, _) => return self.publish_on(key).await,
+            (Action::Unpublish, None) => {}
+            (Action::Unpublish, Some(id)) => match marketplace.unpublish(key, id).await {
+                Ok(()) | Err(MarketplaceError::Gone) => {}
+                Err(error) => return Err(error.into()),
+            },
+            (_, None) => return Err(MarketplaceError::Refused("the ad is not published there".to_owned()).into()),
+            (Action::Boost, Some(id)) => {
+                let until = self.pipeline.clock.now() + POLE_POSITION;
+                marketplace.boost(key, id, until).await?;
+            }
+            (_, Some(id)) => marketplace.bump(key, id).await?,
+        }
+        Ok(Reached::default())
+    }
+
+    /// Updates the ad's listing; else links it to a listing of the same plate; else publishes it anew (decision 25).
+    async fn publish_on(&self, key: Key) -> Result<Reached, Failure> {
+        let ad = &self.claimed.stored.ad;
+        let listing = Listing { ad, images: &ad.image_refs };
+        let marketplace = self.pipeline.market(key.market);
+        if let Some(id) = listed(ad, key.market) {
+            match marketplace.update(key, id, listing).await {
+                Err(MarketplaceError::Gone) => {}
+                result => return Ok(result.map(|()| Reached::default())?),
+            }
+        }
+        let mut note = None;
+        if let Some(plate) = ad.content.registration_number()
+            && let Some(found) = marketplace.find_by_plate(&ad.dealer_code, plate).await?
+        {
+            let own = found.reference == Some(ad.id);
+            if self.may_take(key.market, found.reference, &found.id).await? {
+                match marketplace.update(key, &found.id, listing).await {
+                    Ok(()) => {
+                        let note = (!own).then(|| {
+                            format!(
+                                "linked to listing {} on the {} marketplace by its plate {plate}",
+                                found.id, key.market
+                            )
+                        });
+                        return Ok(Reached { id: Some(found.id), note });
+                    }
+                    Err(MarketplaceError::Gone) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            } else {
+                note = Some(format!(
+                    "warning: listing {} on the {} marketplace has the same plate {plate} and belongs to another ad",
+                    found.id, key.market
+                ));
+            }
+        }
+        let id = marketplace.publish(key, listing).await?;
+        Ok(Reached { id: Some(id), note })
+    }
+
+    /// Whether a listing that was found may be this ad's: it is already, or no live ad has it.
+    async fn may_take(&self, market: Market, reference: Option<uuid::Uuid>, id: &str) -> Result<bool, StoreError> {
+        let ad = self.claimed.stored.ad.id;
+        match reference {
+            Some(owner) if owner == ad => Ok(true),
+            Some(owner) if self.pipeline.store.is_live(owner).await? => Ok(false),
+            _ => self.pipeline.store.tie(ad, market, id).await,
+        }
+    }
+}

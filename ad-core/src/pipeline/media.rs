@@ -1,0 +1,107 @@
+//! `handle_media`: the ad's images are fetched, stored and referred to, in the order of the list (decision 23).
+
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
+
+use super::{Ended, Run, retry::after_tries};
+use crate::{
+    ad::ImageRef,
+    ports::{ImageError, StoreError},
+};
+
+/// Images of one ad that are fetched side by side.
+const SIDE_BY_SIDE: usize = 4;
+
+impl Run<'_> {
+    pub(super) async fn handle_media(&mut self) -> Result<Ended, StoreError> {
+        self.checkpoint().await?;
+        let urls: Vec<String> = self.claimed.stored.ad.content.image_urls().map(str::to_owned).collect();
+        if self.claimed.request.plan.is_none() && self.progress.tries == 0 {
+            // A retry fetches what is missing; what is stored stays.
+            let kept = self.claimed.stored.ad.image_refs.iter().filter(|image| urls.contains(&image.url));
+            self.progress.stored = kept.cloned().collect();
+        }
+        let failures = self.fetch_missing(&urls).await;
+        let transient = failures.iter().find_map(|(_, error)| match error {
+            ImageError::Transient { retry_after, .. } => Some(*retry_after),
+            ImageError::Unusable(_) => None,
+        });
+        let mut tries = self.progress.tries + 1;
+        if let Some(retry_after) = transient {
+            match self.try_again(self.pipeline.patience.images, retry_after) {
+                Ok(waits) => return Ok(waits),
+                Err(made) => tries = made,
+            }
+        }
+        let stored = std::mem::take(&mut self.progress.stored);
+        let mut images = Vec::with_capacity(urls.len());
+        for url in &urls {
+            images.extend(stored.iter().find(|image| image.url == *url).cloned());
+        }
+        let message = outcome(images.len(), &failures, tries);
+        self.change.image_refs = Some(images);
+        Ok(if failures.is_empty() { Ended::Done(message) } else { Ended::Failed(message) })
+    }
+
+    /// Fetches and stores what is not stored yet; what worked is added to the progress, what did not is returned.
+    async fn fetch_missing(&mut self, urls: &[String]) -> Vec<(String, ImageError)> {
+        let missing: Vec<&String> =
+            urls.iter().filter(|url| !self.progress.stored.iter().any(|image| image.url == **url)).collect();
+        let pipeline = self.pipeline;
+        let fetched: Vec<_> = stream::iter(missing)
+            .map(|url| async move { (url, fetch(pipeline, url).await) })
+            .buffered(SIDE_BY_SIDE)
+            .collect()
+            .await;
+        let mut failures = Vec::new();
+        for (url, result) in fetched {
+            match result {
+                Ok((cdn_url, checksum)) => {
+                    let id = self.image_id(&checksum);
+                    self.progress.stored.push(ImageRef { url: url.clone(), cdn_url, id, checksum });
+                }
+                Err(error) => failures.push((url.clone(), error)),
+            }
+        }
+        failures
+    }
+
+    /// The same bytes keep their id within an ad.
+    fn image_id(&self, checksum: &str) -> uuid::Uuid {
+        let known = self.claimed.stored.ad.image_refs.iter().chain(&self.progress.stored);
+        known
+            .filter(|image| image.checksum == checksum)
+            .map(|image| image.id)
+            .next()
+            .unwrap_or_else(|| self.pipeline.ids.next())
+    }
+}
+
+async fn fetch(pipeline: &super::Pipeline, url: &str) -> Result<(String, String), ImageError> {
+    let image = pipeline.fetcher.fetch(url).await?;
+    let cdn_url = pipeline.media.put(&image).await?;
+    Ok((cdn_url, image.checksum.to_string()))
+}
+
+fn outcome(stored: usize, failures: &[(String, ImageError)], tries: u32) -> Value {
+    let images = |count: usize| if count == 1 { "1 image".to_owned() } else { format!("{count} images") };
+    if failures.is_empty() {
+        return Value::from(if stored == 0 {
+            "Images removed".to_owned()
+        } else {
+            format!("{} stored", images(stored))
+        });
+    }
+    let told: Vec<Value> = failures
+        .iter()
+        .map(|(url, error)| {
+            let reason = match error {
+                ImageError::Transient { reason, .. } => after_tries(reason, tries),
+                ImageError::Unusable(reason) => reason.clone(),
+            };
+            json!({"url": url, "error": reason})
+        })
+        .collect();
+    let message = format!("{} of {} failed", failures.len(), images(stored + failures.len()));
+    json!({"message": message, "images": told})
+}

@@ -1,0 +1,80 @@
+//! When to try again what failed for a passing reason.
+
+use std::time::Duration;
+
+use super::{Ended, Run};
+use crate::time::Timestamp;
+
+/// How often and for how long something is tried again (decision 27).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct RetryPolicy {
+    /// Most attempts.
+    pub tries: u32,
+    /// All of them within this time.
+    pub within: Duration,
+    /// Pause after the first attempt; each further one is twice as long.
+    pub first_pause: Duration,
+}
+
+impl RetryPolicy {
+    /// When to try again after attempt number `tries`, the first of which was at `first`; `None` when it is enough.
+    /// `spread` (0 to 255) shifts pauses apart, so that what failed together does not come back together.
+    pub fn next(
+        &self,
+        tries: u32,
+        first: Timestamp,
+        now: Timestamp,
+        retry_after: Option<Duration>,
+        spread: u8,
+    ) -> Option<Timestamp> {
+        if tries >= self.tries {
+            return None;
+        }
+        let pause = self.first_pause.saturating_mul(1_u32.checked_shl(tries.saturating_sub(1)).unwrap_or(u32::MAX));
+        let pause = pause.mul_f64(0.75 + f64::from(spread) / 512.0).max(retry_after.unwrap_or_default());
+        let next = now + pause;
+        (next - first <= self.within).then_some(next)
+    }
+}
+
+impl Run<'_> {
+    /// Counts a failed attempt at the action under way. Either the action waits for its next attempt, or the number of
+    /// attempts that were made says that it was enough.
+    pub(super) fn try_again(&mut self, policy: RetryPolicy, retry_after: Option<Duration>) -> Result<Ended, u32> {
+        let now = self.pipeline.clock.now();
+        self.progress.tries += 1;
+        let first = *self.progress.first_try.get_or_insert(now);
+        let spread = self.claimed.request.id.as_bytes()[15];
+        policy.next(self.progress.tries, first, now, retry_after, spread).map(Ended::Waits).ok_or(self.progress.tries)
+    }
+}
+
+/// The reason with the number of attempts behind it.
+pub(super) fn after_tries(reason: &str, tries: u32) -> String {
+    match tries {
+        0 | 1 => reason.to_owned(),
+        _ => format!("{reason} ({tries} tries)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: RetryPolicy =
+        RetryPolicy { tries: 4, within: Duration::from_mins(1), first_pause: Duration::from_secs(4) };
+    const START: Timestamp = Timestamp::from_millis(1_000_000);
+
+    #[test]
+    fn pauses_grow_and_end() {
+        let pause = |tries| POLICY.next(tries, START, START, None, 128).map(|next| (next - START).as_secs());
+        assert_eq!([1, 2, 3, 4].map(pause), [Some(4), Some(8), Some(16), None]);
+    }
+
+    #[test]
+    fn the_host_may_ask_for_a_longer_pause_but_not_beyond_the_window() {
+        let after = |seconds| POLICY.next(1, START, START, Some(Duration::from_secs(seconds)), 0);
+        assert_eq!(after(30), Some(START + Duration::from_secs(30)));
+        assert_eq!(after(61), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! Bump, pole position and retry.
+
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use super::{Access, Service, ServiceError, Target, category_of, markets, write::Decision};
+use crate::{
+    ad::{Ad, AdState},
+    log::Action,
+    ports::StoredAd,
+    request::{Market, Plan},
+};
+
+/// How long pole position lasts ('Limits').
+pub const POLE_POSITION: Duration = Duration::from_hours(3 * 24);
+
+/// Marketplaces that a bump leaves out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Exclusions {
+    /// Leave out the primary one.
+    pub primary: bool,
+    /// Leave out the secondary one.
+    pub secondary: bool,
+}
+
+impl Service {
+    /// Renews an ad ('Endpoints' rule 4).
+    ///
+    /// # Errors
+    /// [`ServiceError::Refused`] with every rule that forbids it; [`ServiceError::NotFound`].
+    pub async fn bump(
+        &self,
+        access: &Access,
+        request_id: Uuid,
+        target: Target<'_>,
+        exclude: Exclusions,
+    ) -> Result<Ad, ServiceError> {
+        self.revise(access, target, |stored| {
+            let category = category_of(&stored.ad)?;
+            let mut refusals = showing(stored, "bump");
+            if exclude.primary && exclude.secondary {
+                refusals.push("At most one marketplace can be excluded".to_owned());
+            }
+            if !category.registered && (exclude.primary || exclude.secondary) {
+                refusals.push("Marketplaces can be excluded for registered vehicles only".to_owned());
+            }
+            let permitted = &self.dealer(&stored.ad.dealer_code).bump;
+            let mut markets = markets(category);
+            markets.retain(|market| permitted.contains(market));
+            if markets.is_empty() {
+                refusals.push("Dealer has no permission to bump ads on any marketplace of this ad".to_owned());
+            }
+            markets.retain(|market| match market {
+                Market::Primary => !exclude.primary,
+                Market::Secondary => !exclude.secondary,
+            });
+            if markets.is_empty() && refusals.is_empty() {
+                refusals.push("Dealer has no permission to bump ads on the marketplace that is left".to_owned());
+            }
+            allowed(refusals)?;
+            Ok(Some(Decision::of(request_id, Some(Plan { actions: vec![Action::Bump], markets }))))
+        })
+        .await
+    }
+
+    /// Gives an ad pole position for three days ('Endpoints' rule 5).
+    ///
+    /// # Errors
+    /// [`ServiceError::Refused`] with every rule that forbids it; [`ServiceError::NotFound`].
+    pub async fn pole_position(
+        &self,
+        access: &Access,
+        request_id: Uuid,
+        target: Target<'_>,
+    ) -> Result<Ad, ServiceError> {
+        self.revise(access, target, |stored| {
+            let now = self.clock.now();
+            let mut refusals = showing(stored, "give pole position");
+            if !category_of(&stored.ad)?.registered {
+                refusals.push("Pole position is for registered vehicles only".to_owned());
+            }
+            if let Some(until) = stored.pole_position_until.filter(|until| *until > now) {
+                refusals.push(format!("Ad already has pole position until {until}"));
+            }
+            allowed(refusals)?;
+            let plan = Plan { actions: vec![Action::Boost], markets: vec![Market::Primary] };
+            Ok(Some(Decision {
+                // Asked for from now on, so that asking twice is not charged twice.
+                pole_position_until: Some(now + POLE_POSITION),
+                ..Decision::of(request_id, Some(plan))
+            }))
+        })
+        .await
+    }
+
+    /// Does again what the last request left undone, or publishes again (decision 24).
+    ///
+    /// # Errors
+    /// [`ServiceError::Refused`] when the ad is deleted; [`ServiceError::NotFound`].
+    pub async fn retry(&self, access: &Access, request_id: Uuid, target: Target<'_>) -> Result<Ad, ServiceError> {
+        self.revise(access, target, |stored| {
+            allowed(deleted(stored, "retry").into_iter().collect())?;
+            Ok(Some(Decision::of(request_id, None)))
+        })
+        .await
+    }
+}
+
+fn allowed(refusals: Vec<String>) -> Result<(), ServiceError> {
+    if refusals.is_empty() { Ok(()) } else { Err(ServiceError::Refused(refusals)) }
+}
+
+fn deleted(stored: &StoredAd, what: &str) -> Option<String> {
+    (stored.intent == AdState::Deleted).then(|| format!("Ad has been deleted, cannot {what}"))
+}
+
+/// What forbids promoting an ad that is not shown.
+fn showing(stored: &StoredAd, what: &str) -> Vec<String> {
+    let hidden = (!stored.ad.content.visible()).then(|| format!("Ad is not visible, cannot {what}"));
+    deleted(stored, what).into_iter().chain(hidden).collect()
+}
