@@ -9,9 +9,14 @@ mod output;
 mod serve;
 mod token;
 
-use std::{io, path::PathBuf};
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use clap::{Args, Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
 
 use crate::{
     app::AppError,
@@ -21,10 +26,37 @@ use crate::{
     store::{Database, OpenError},
 };
 
+/// The whole of the `ad-server` binary: reads the command line, runs the command, tells what went wrong.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let filter = EnvFilter::builder().with_default_directive(cli.log_level().into()).from_env_lossy();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&format!("cannot start threads: {error}")),
+    };
+    match runtime.block_on(cli.run()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => failed(&failure.to_string()),
+    }
+}
+
+/// One line, whatever a library put into its message.
+fn failed(message: &str) -> ExitCode {
+    let words: Vec<_> = message.split_whitespace().collect();
+    eprintln!("error: {}", words.join(" "));
+    ExitCode::FAILURE
+}
+
 /// The vehicle ad import service
 #[derive(Debug, Parser)]
-#[command(name = "ad-server", version, arg_required_else_help = true)]
-pub struct Cli {
+#[command(name = "ad-server", version, arg_required_else_help = true, args_override_self = true)]
+struct Cli {
     #[command(flatten)]
     base: Base,
     #[command(subcommand)]
@@ -89,7 +121,7 @@ struct ListArgs {
 
 /// Why a command did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+enum Failure {
     /// The settings are wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -129,14 +161,14 @@ pub enum Failure {
 
 impl Failure {
     /// Whether it is only that nobody reads on, as `| head` does. No mistake.
-    pub fn is_broken_pipe(&self) -> bool {
+    fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
 impl Cli {
     /// Least level of log messages when `RUST_LOG` says nothing.
-    pub const fn log_level(&self) -> tracing::Level {
+    const fn log_level(&self) -> tracing::Level {
         match self.command {
             Command::Serve(_) => tracing::Level::INFO,
             _ => tracing::Level::WARN,
@@ -144,7 +176,7 @@ impl Cli {
     }
 
     /// Runs the command.
-    pub async fn run(self) -> Result<(), Failure> {
+    async fn run(self) -> Result<(), Failure> {
         let base = self.base;
         match self.command {
             Command::Serve(args) => serve::run(base, args).await,
