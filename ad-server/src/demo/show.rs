@@ -119,7 +119,7 @@ fn message(entry: &Value) -> String {
 /// One line per ad.
 pub(super) fn table(rows: &[Row]) {
     let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
     if !io::stdout().is_terminal() {
         table.set_width(150);
     }
