@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ad_core::{ports::Clock, service::Access};
+use ad_core::service::Access;
 use ad_server::{
     app::{self, Running},
     auth::{self, IssueRequest, KeySource},
@@ -203,11 +203,13 @@ impl Bare {
             .busy_timeout(Duration::from_secs(30));
         // One connection that writes: several would only wait for each other's locks.
         let writer = SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await.expect("it opens");
-        sqlx::query("CREATE TABLE bodies (id INTEGER PRIMARY KEY, body TEXT NOT NULL)").execute(&writer).await.expect("a table");
-        let readers = SqlitePoolOptions::new().max_connections(4).connect_with(options.read_only(true)).await.expect("it opens");
-        let app = Route::new()
-            .at("/", post(store.data(writer)))
-            .at("/:id", get(read.data(readers)));
+        sqlx::query("CREATE TABLE bodies (id INTEGER PRIMARY KEY, body TEXT NOT NULL)")
+            .execute(&writer)
+            .await
+            .expect("a table");
+        let readers =
+            SqlitePoolOptions::new().max_connections(4).connect_with(options.read_only(true)).await.expect("it opens");
+        let app = Route::new().at("/", post(store.data(writer))).at("/:id", get(read.data(readers)));
         let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.expect("a port is free");
         let address = acceptor.local_addr()[0].as_socket_addr().copied().expect("it listens on TCP");
         tokio::spawn(Server::new_with_acceptor(acceptor).run(app));
@@ -226,7 +228,8 @@ impl Bare {
 
 #[handler]
 async fn store(Data(pool): Data<&SqlitePool>, body: String) -> Json<Value> {
-    let stored = sqlx::query("INSERT INTO bodies (body) VALUES ($1)").bind(body).execute(pool).await.expect("it is stored");
+    let stored =
+        sqlx::query("INSERT INTO bodies (body) VALUES ($1)").bind(body).execute(pool).await.expect("it is stored");
     Json(json!({"id": stored.last_insert_rowid()}))
 }
 

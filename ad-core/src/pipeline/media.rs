@@ -45,11 +45,11 @@ impl Run<'_> {
 
     /// Fetches and stores what is not stored yet; what worked is added to the progress, what did not is returned.
     async fn fetch_missing(&mut self, urls: &[String]) -> Vec<(String, ImageError)> {
-        let mut fetches = Vec::new();
+        let mut missing = Vec::new();
         for url in urls.iter().filter(|url| !self.progress.stored.iter().any(|image| image.url == **url)) {
-            fetches.push(fetch(self.pipeline, url));
+            missing.push(fetch(self.pipeline, url));
         }
-        let fetched: Vec<_> = stream::iter(fetches).buffered(SIDE_BY_SIDE).collect().await;
+        let fetched: Vec<_> = stream::iter(missing).buffered(SIDE_BY_SIDE).collect().await;
         let mut failures = Vec::new();
         for (url, result) in fetched {
             match result {

@@ -170,6 +170,16 @@ pub enum ListingState {
     Removed,
 }
 
+impl ListingState {
+    /// Its name in answers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Removed => "removed",
+        }
+    }
+}
+
 /// A listing for operators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListingRow {
@@ -194,7 +204,6 @@ pub struct ListingRow {
     /// When it last changed.
     pub changed: Timestamp,
     /// How many calls have changed it.
-    #[serde(skip)]
     pub changes: i64,
 }
 

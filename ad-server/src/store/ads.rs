@@ -162,6 +162,13 @@ impl Store for SqliteStore {
         Ok(self.database.write(statement).await?.changed > 0)
     }
 
+    async fn check(&self) -> Result<(), StoreError> {
+        self.database.queue_depth().await?;
+        // Whoever can begin to write can write; the disk alone may still be full.
+        self.database.write(Statement::new(sql::NOTHING)).await?;
+        Ok(())
+    }
+
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
         self.read_bool(Statement::new(sql::IS_LIVE).bind(ad.to_string())).await
     }

@@ -9,7 +9,7 @@ use ad_core::{
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
-    Columns, SqliteStore, Statement, Work,
+    Columns, Database, SqliteStore, Statement, Work,
     rows::{entry_values, json},
     sql,
 };
@@ -37,6 +37,18 @@ impl Work for Claim {
 fn claimed(row: &SqliteRow) -> Result<Claimed, StoreError> {
     let mut columns = Columns::of(row);
     Ok(Claimed { request: columns.request()?, lease: columns.value()?, stored: columns.stored_ad()? })
+}
+
+impl Database {
+    /// How many accepted requests are not finished.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when it cannot be read.
+    pub async fn queue_depth(&self) -> Result<u64, StoreError> {
+        let rows = self.read(Statement::new(sql::QUEUE_DEPTH)).await?;
+        let depth: i64 = rows.first().map_or(Ok(0), |row| Columns::of(row).value())?;
+        Ok(u64::try_from(depth).unwrap_or_default())
+    }
 }
 
 impl SqliteStore {

@@ -106,6 +106,12 @@ pub(super) const IS_USED: &str = "SELECT EXISTS (SELECT 1 FROM ads WHERE dealer_
 /// 1 ad id.
 pub(super) const IS_LIVE: &str = "SELECT EXISTS (SELECT 1 FROM ads WHERE id = $1 AND state = 'created')";
 
+/// Accepted requests that are not finished.
+pub(super) const QUEUE_DEPTH: &str = "SELECT count(*) FROM requests";
+
+/// What a check of the writer writes.
+pub(super) const NOTHING: &str = "UPDATE directory_version SET version = version WHERE false";
+
 /// 1 now. Whether there is anything to claim, and when there will be next.
 pub(super) const LOOK: &str = "\
 SELECT EXISTS (SELECT 1 FROM requests WHERE claimable <= $1), (SELECT min(claimable) FROM requests WHERE claimable > $1)";

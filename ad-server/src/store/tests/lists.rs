@@ -133,14 +133,14 @@ async fn the_log_is_filtered_and_paged() {
     let record = Record { ad: ad_id, request, lease, entries: entries.clone(), change, outcome, at: at(20) };
     store.record(record).await.unwrap();
 
-    let all = LogQuery { action: None, state: None, request_id: None, descending: false, page: ALL };
+    let all = LogQuery { dealer_code: None, action: None, state: None, request_id: None, descending: false, page: ALL };
     let page = store.log(ad_id, &all).await.unwrap();
     assert_eq!((page.count, &page.rows[1..]), (4, &entries[..]));
     let descending = LogQuery { descending: true, page: Page { limit: 2, offset: 1 }, ..all.clone() };
     let page = store.log(ad_id, &descending).await.unwrap();
     assert_eq!((page.count, page.rows), (4, vec![entries[1].clone(), entries[0].clone()]));
     for filtered in [
-        LogQuery { action: Some(Action::Publish), state: Some(ActionState::Error), ..all.clone() },
+        LogQuery { dealer_code: None, action: Some(Action::Publish), state: Some(ActionState::Error), ..all.clone() },
         LogQuery { request_id: Some(request_id(2)), ..all.clone() },
     ] {
         let page = store.log(ad_id, &filtered).await.unwrap();
