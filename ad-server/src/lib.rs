@@ -1,8 +1,9 @@
-//! The vehicle ad import service around [`ad_core`]: a REST API, a worker, a SQLite store, local marketplaces and media.
+//! The vehicle ad import service around [`ad_core`]: a REST API, a worker, a `SQLite` store, local marketplaces and media.
 //!
 //! | Module | What it is for |
 //! |---|---|
 //! | [`api`] | the HTTP endpoints, generated from the category tables, and their OpenAPI document |
+//! | [`app`] | the parts put together and run |
 //! | [`auth`] | tokens: keys, issue, verification |
 //! | [`store`] | the store in SQLite, with its group-committing writer |
 //! | [`marketplace`] | marketplaces kept in the same database |
@@ -10,16 +11,22 @@
 //! | [`media`] | images: fetched from public addresses, kept under their checksums |
 //! | [`worker`] | runs accepted requests through the pipeline |
 //! | [`config`] | settings from flags, environment and file |
+//! | [`dealers_file`], [`toml_file`] | files that operators write |
+//! | [`system`] | the machine's time and randomness |
 //! | [`commands`] | what the binary does |
 //! | [`demo`] | the main job on real input, in one command |
 
 pub mod api;
+pub mod app;
 pub mod auth;
 pub mod commands;
 pub mod config;
+pub mod dealers_file;
 pub mod demo;
 pub mod directory;
 pub mod marketplace;
 pub mod media;
 pub mod store;
+pub mod system;
+pub mod toml_file;
 pub mod worker;

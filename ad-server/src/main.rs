@@ -1,3 +1,7 @@
-//! The `ad-server` binary.
+//! The `ad-server` binary; what it does is in [`ad_server::commands`].
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ad_server::commands::main()
+}

@@ -1,1 +1,35 @@
-//! Harness of the end-to-end tests.
+//! Harness of the end-to-end tests: the real server as a process on a free port, with its own database, media folder and
+//! token keys, an image host, and a client that speaks to it.
+
+mod client;
+mod images;
+mod lock;
+mod server;
+
+pub use client::{Answer, Client};
+pub use images::ImageHost;
+pub use lock::WriteLock;
+pub use server::{Options, Server, run};
+
+use std::{
+    future::Future,
+    time::{Duration, Instant},
+};
+
+/// How long a test waits for something that has to happen.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until a condition holds, and returns what it gave.
+///
+/// # Panics
+/// When it does not within [`PATIENCE`].
+pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut condition: impl FnMut() -> F) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(value) = condition().await {
+            return value;
+        }
+        assert!(start.elapsed() < PATIENCE, "waited in vain for: {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}

@@ -28,6 +28,7 @@ pub struct Check<'a> {
     version: ApiVersion,
     mode: Mode,
     category: Option<&'a Tree>,
+    images: &'static [&'static str],
     nulls: Vec<&'static str>,
     ignored: Vec<&'static str>,
 }
@@ -36,7 +37,13 @@ impl<'a> Check<'a> {
     /// A check in which a field of kind [`Kind::CategoryFields`] is held against `category`; without one, any object
     /// will do there.
     pub fn new(catalogue: &'a Catalogue, version: ApiVersion, mode: Mode, category: Option<&'a Tree>) -> Self {
-        Self { catalogue, version, mode, category, nulls: Vec::new(), ignored: Vec::new() }
+        Self { catalogue, version, mode, category, images: &["https"], nulls: Vec::new(), ignored: Vec::new() }
+    }
+
+    /// The same check, in which images may come over http too.
+    #[must_use]
+    pub fn with_http_images(self, permitted: bool) -> Self {
+        if permitted { Self { images: &["https", "http"], ..self } } else { self }
     }
 
     /// Paths that were sent as an explicit `null` and dropped.
@@ -207,7 +214,7 @@ impl<'a> Check<'a> {
                 }
             }
             _ => match value {
-                Value::String(text) => text_kind(kind, text, errors),
+                Value::String(text) => text_kind(kind, self.images, text, errors),
                 _ => errors.here("Not a valid string."),
             },
         }
@@ -225,7 +232,7 @@ fn null() -> FieldErrors {
 }
 
 /// The kinds that are a JSON string.
-fn text_kind(kind: &Kind, text: &mut String, errors: &mut FieldErrors) {
+fn text_kind(kind: &Kind, images: &[&str], text: &mut String, errors: &mut FieldErrors) {
     match kind {
         Kind::Text { min, max, without } => {
             // Characters are at most as many as bytes: counting is needed only where bytes exceed a bound.
@@ -248,6 +255,7 @@ fn text_kind(kind: &Kind, text: &mut String, errors: &mut FieldErrors) {
             errors.here("Date has wrong format. Use one of these formats instead: YYYY-MM-DD.");
         }
         Kind::Url { schemes } => address(schemes, text, errors),
+        Kind::ImageAddress => address(images, text, errors),
         Kind::Plate { max } => {
             if text.contains(|mark: char| mark.is_whitespace() || mark.is_lowercase()) {
                 *text = text.split_whitespace().collect::<String>().to_uppercase();

@@ -241,6 +241,9 @@ pub trait Store: Send + Sync {
     /// it is tied to this ad now. A deleted ad's ties are free.
     async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError>;
 
+    /// Whether it can be read and written now.
+    async fn check(&self) -> Result<(), StoreError>;
+
     /// Whether an ad exists and is not deleted.
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError>;
 }

@@ -1,1 +1,117 @@
-//! x
+//! The REST API: a poem router over the use cases, for this binary or to be mounted in another poem app.
+//!
+//! A request comes in through [`around`](self) (request id, errors as JSON), finds its path's methods
+//! ([`operations`]), is authenticated, parsed and handed to the [`Service`]; what comes back is serialised here. Nothing
+//! in here knows a field of an ad.
+
+mod body;
+pub mod errors;
+mod lookups;
+mod openapi;
+mod operations;
+mod pages;
+mod paths;
+mod respond;
+mod schema;
+
+use std::sync::Arc;
+
+use ad_core::{
+    ports::{Ids, Store},
+    service::{Access, Service},
+};
+use poem::{Endpoint, EndpointExt, Request, Response, Route, http::HeaderValue, middleware::CatchPanic};
+use uuid::Uuid;
+
+use crate::{
+    auth::{Caller, Permission, TokenError},
+    media::Folder,
+};
+pub use errors::ApiError;
+
+/// Largest body of a request, in bytes (decision 9).
+pub const MAX_BODY: usize = 1024 * 1024;
+
+/// Tells callers by their tokens.
+pub trait Authenticator: Send + Sync {
+    /// The caller of a token.
+    ///
+    /// # Errors
+    /// What is wrong with the token, for the client's eyes.
+    fn authenticate(&self, token: &str) -> Result<Caller, TokenError>;
+}
+
+/// What the API needs.
+#[derive(Clone)]
+pub struct Context {
+    /// The use cases.
+    pub service: Service,
+    /// Asked by `/readyz`.
+    pub store: Arc<dyn Store>,
+    /// Tells callers by their tokens.
+    pub authenticator: Arc<dyn Authenticator>,
+    /// Ids of requests.
+    pub ids: Arc<dyn Ids>,
+    /// Stored images.
+    pub media: Folder,
+    /// Address under which clients reach the API; the request's own host if `None`.
+    pub public_url: Option<String>,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Context").field("public_url", &self.public_url).finish_non_exhaustive()
+    }
+}
+
+/// The whole API as a router.
+pub fn router(context: Context) -> impl Endpoint<Output = Response> {
+    let ids = Arc::clone(&context.ids);
+    let media = crate::media::ServeMedia::new(context.media.clone());
+    let documents = openapi::documents(context.service.rulebook());
+    let context = Arc::new(context);
+    let route = paths::mount(Route::new(), &context);
+    let route = lookups::mount(route, &context);
+    let route = pages::mount(route, &context, documents).at("/media/:file", media);
+    let route = route.with(CatchPanic::new().with_handler(|_| ApiError::Internal.response()));
+    around(route, ids)
+}
+
+/// The id of a request, given to it as it comes in.
+#[derive(Debug, Clone, Copy)]
+struct RequestId(Uuid);
+
+/// Gives every request an id, and every answer that id and the contract's shape.
+fn around<E: Endpoint>(inner: E, ids: Arc<dyn Ids>) -> impl Endpoint<Output = Response>
+where
+    E::Output: poem::IntoResponse,
+{
+    let inner = Arc::new(inner.map_to_response());
+    poem::endpoint::make(move |mut request: Request| {
+        let (inner, id) = (Arc::clone(&inner), ids.next());
+        async move {
+            request.set_data(RequestId(id));
+            let mut response = inner.call(request).await.unwrap_or_else(errors::from_poem);
+            if let Ok(id) = HeaderValue::from_str(&id.to_string()) {
+                response.headers_mut().insert("x-request-id", id);
+            }
+            Ok::<_, poem::Error>(response)
+        }
+    })
+}
+
+impl Context {
+    /// The caller of a request, who has this permission.
+    fn caller(&self, request: &Request, permission: Permission) -> Result<Access, ApiError> {
+        let token = request.headers().get("x-auth-token").ok_or(ApiError::NoToken)?;
+        let token = token.to_str().map_err(|_| ApiError::InvalidToken(TokenError::Malformed))?;
+        if token.trim().is_empty() {
+            return Err(ApiError::NoToken);
+        }
+        let caller = self.authenticator.authenticate(token.trim()).map_err(ApiError::InvalidToken)?;
+        if !caller.permissions.contains(permission) {
+            return Err(ApiError::Forbidden(permission));
+        }
+        Ok(caller.scope)
+    }
+}

@@ -1,1 +1,21 @@
-//! x
+//! Access (decision 29): JSON Web Tokens, the keys that sign them, and what they permit.
+//!
+//! | Module | What it is for |
+//! |---|---|
+//! | [`keys`] | the key set: a JWK Set in a file or in the environment |
+//! | [`permissions`] | what a caller may do |
+//! | [`token`] | verifying a token: who calls |
+//! | [`issue`] | making one |
+//!
+//! Which tokens were issued and revoked is kept by the store and, fresh in memory, by the
+//! [`directory`](crate::directory); which endpoint needs which permission is decided by the [`api`](crate::api).
+
+pub mod issue;
+pub mod keys;
+pub mod permissions;
+pub mod token;
+
+pub use issue::{IssueError, IssueRequest, issue};
+pub use keys::{KeySet, KeySource, KeysError};
+pub use permissions::{Permission, Permissions, UnknownPermission};
+pub use token::{Caller, TokenError, Verifier};

@@ -1,1 +1,226 @@
-//! x
+//! What the binary does: its subcommands, one module each.
+//!
+//! A command answers on stdout with what it was asked for and nothing else, so that it can be piped; notes go to stderr.
+//! What goes wrong is one line, a [`Failure`].
+
+mod dealers;
+mod listings;
+mod output;
+mod serve;
+mod token;
+
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use clap::{Args, Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+use crate::{
+    app::AppError,
+    auth::{IssueError, KeySource, KeysError},
+    config::{ConfigError, DEFAULTS, Layer, Settings},
+    dealers_file::DealersFileError,
+    store::{Database, OpenError},
+};
+
+/// Reads the command line, runs what it says, and returns how that went.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let filter = EnvFilter::builder().with_default_directive(cli.log_level().into()).from_env_lossy();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&format!("cannot start threads: {error}")),
+    };
+    match runtime.block_on(cli.run()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => failed(&failure.to_string()),
+    }
+}
+
+/// One line, whatever a library put into its message.
+fn failed(message: &str) -> ExitCode {
+    let words: Vec<_> = message.split_whitespace().collect();
+    eprintln!("error: {}", words.join(" "));
+    ExitCode::FAILURE
+}
+
+/// The vehicle ad import service
+#[derive(Debug, Parser)]
+#[command(name = "ad-server", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(flatten)]
+    base: Base,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the service: the API and the worker
+    Serve(serve::ServeArgs),
+    /// Issue, list and revoke tokens
+    #[command(subcommand)]
+    Token(token::TokenCommand),
+    /// Import and list dealers
+    #[command(subcommand)]
+    Dealers(dealers::DealersCommand),
+    /// Import and list what the local marketplaces show
+    #[command(subcommand)]
+    Listings(listings::ListingsCommand),
+    /// Show the service at work: sample dealers, a stock of vehicles, and their way to the marketplaces
+    Demo(crate::demo::DemoArgs),
+    /// Print the commented file of all settings, as a start for one's own
+    Config,
+}
+
+/// In the help, what every command takes comes after what is its own.
+const LAST: usize = 900;
+
+/// What every command takes.
+#[derive(Debug, Args)]
+struct Base {
+    #[arg(
+        help = "The database [default: sqlite://data/ads.db]",
+        long,
+        env = "AD_SERVER_DATABASE_URL",
+        value_name = "URL",
+        global = true,
+        display_order = LAST
+    )]
+    database_url: Option<String>,
+    /// File of settings; `ad-server config` prints one to start from
+    #[arg(long, env = "AD_SERVER_CONFIG", value_name = "FILE.toml", global = true, display_order = LAST)]
+    config: Option<PathBuf>,
+}
+
+/// What commands take that need the token keys.
+#[derive(Debug, Args)]
+struct KeyArgs {
+    /// File of the keys that sign tokens, made when it is not there; or put the keys themselves (a JWK Set) into
+    /// `AD_SERVER_TOKEN_KEYS` [default: ./data/token-keys.json]
+    #[arg(long, env = "AD_SERVER_TOKEN_KEY", value_name = "FILE")]
+    token_key: Option<PathBuf>,
+}
+
+/// What every list takes.
+#[derive(Debug, Args)]
+struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The settings are wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The token keys are wrong.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// A token cannot be signed.
+    #[error(transparent)]
+    Issue(#[from] IssueError),
+    /// The dealers file is wrong.
+    #[error(transparent)]
+    DealersFile(#[from] DealersFileError),
+    /// The database cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The database did not do it.
+    #[error("the database {url}: {problem}")]
+    Database {
+        /// Which.
+        url: String,
+        /// What happened.
+        problem: String,
+    },
+    /// Input is wrong.
+    #[error("{0}")]
+    Input(String),
+    /// The service cannot run.
+    #[error(transparent)]
+    App(#[from] AppError),
+    /// The demo cannot run.
+    #[error(transparent)]
+    Demo(#[from] crate::demo::DemoError),
+    /// Stdout cannot be written.
+    #[error("cannot write to stdout: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl Failure {
+    /// Whether it is only that nobody reads on, as `| head` does. No mistake.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl Cli {
+    /// Least level of log messages when `RUST_LOG` says nothing.
+    pub const fn log_level(&self) -> tracing::Level {
+        match self.command {
+            Command::Serve(_) => tracing::Level::INFO,
+            _ => tracing::Level::WARN,
+        }
+    }
+
+    /// Runs the command.
+    pub async fn run(self) -> Result<(), Failure> {
+        let base = self.base;
+        match self.command {
+            Command::Serve(args) => serve::run(base, args).await,
+            Command::Token(command) => token::run(base, command).await,
+            Command::Dealers(command) => dealers::run(base, command).await,
+            Command::Listings(command) => listings::run(base, command).await,
+            Command::Demo(args) => Ok(crate::demo::run(args).await?),
+            Command::Config => Ok(output::text(DEFAULTS)?),
+        }
+    }
+}
+
+impl Base {
+    /// The settings, with what else the command was given.
+    fn settings(self, given: Layer) -> Result<Settings, ConfigError> {
+        let keys = std::env::var_os(KeySource::VARIABLE).filter(|keys| !keys.is_empty());
+        let keys = keys.map(|keys| keys.to_string_lossy().into_owned());
+        let given = Layer { database_url: self.database_url, ..given };
+        Settings::load(given, self.config.as_deref(), keys)
+    }
+
+    /// The database, for commands that need nothing else.
+    async fn database(self) -> Result<Opened, Failure> {
+        Opened::new(&self.settings(Layer::default())?).await
+    }
+}
+
+/// A database, with its address for messages.
+struct Opened {
+    database: Database,
+    url: String,
+}
+
+impl Opened {
+    async fn new(settings: &Settings) -> Result<Self, Failure> {
+        let database = Database::open(&settings.database_url).await?;
+        Ok(Self { database, url: settings.database_url.clone() })
+    }
+
+    /// What the database answered, or that it failed.
+    fn answer<T, E: std::fmt::Display>(&self, result: Result<T, E>) -> Result<T, Failure> {
+        result.map_err(|error| Failure::Database { url: self.url.clone(), problem: error.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

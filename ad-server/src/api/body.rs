@@ -1,0 +1,60 @@
+//! Bodies and query strings of requests (decision 9).
+
+use poem::Request;
+use serde_json::{Map, Value};
+use tokio::io::AsyncReadExt;
+
+use super::{ApiError, MAX_BODY};
+
+/// Deepest nesting of a body.
+const MAX_DEPTH: usize = 32;
+
+/// How much of a body that is too large is still read, so that its sender gets to read the answer.
+const DRAINED: u64 = 16 * 1024 * 1024;
+
+/// The JSON object that a request carries.
+pub(super) async fn object(request: &mut Request) -> Result<Map<String, Value>, ApiError> {
+    let bytes = bytes(request).await?;
+    let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
+        ApiError::BadBody(if bytes.is_empty() {
+            "JSON parse error: the body is empty; send a JSON object.".to_owned()
+        } else {
+            format!("JSON parse error: {error}")
+        })
+    })?;
+    if deeper_than(&value, MAX_DEPTH) {
+        return Err(ApiError::BadBody(format!("The body is nested too deeply: at most {MAX_DEPTH} levels.")));
+    }
+    match value {
+        Value::Object(object) => Ok(object),
+        _ => Err(ApiError::BadBody("The body must be a JSON object.".to_owned())),
+    }
+}
+
+async fn bytes(request: &mut Request) -> Result<Vec<u8>, ApiError> {
+    let stated = request.header("content-length").and_then(|length| length.parse::<usize>().ok()).unwrap_or(0);
+    let mut bytes = Vec::with_capacity(stated.min(MAX_BODY));
+    let mut body = request.take_body().into_async_read();
+    let broken = |_| ApiError::BadBody("The body could not be read whole.".to_owned());
+    let limit = u64::try_from(MAX_BODY).unwrap_or(u64::MAX) + 1;
+    (&mut body).take(limit).read_to_end(&mut bytes).await.map_err(broken)?;
+    if bytes.len() > MAX_BODY {
+        tokio::io::copy(&mut body.take(DRAINED), &mut tokio::io::sink()).await.map_err(broken)?;
+        return Err(ApiError::TooLarge(MAX_BODY));
+    }
+    Ok(bytes)
+}
+
+fn deeper_than(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(|item| deeper_than(item, levels - 1)),
+        Value::Object(members) => levels == 0 || members.values().any(|member| deeper_than(member, levels - 1)),
+        _ => false,
+    }
+}
+
+/// The pairs of a request's query string.
+pub(super) fn query(request: &Request) -> Vec<(String, String)> {
+    let query = request.uri().query().unwrap_or_default();
+    url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+}

@@ -1,0 +1,106 @@
+//! Lookups under `/v4/vehicles/` ('Attribute lookup entries', decision 31).
+
+use std::sync::Arc;
+
+use ad_core::{
+    categories::{self, Category},
+    fields::{FieldErrors, Kind},
+    nearest,
+};
+use poem::{
+    Endpoint, Request, Response, Result, Route,
+    http::{Method, StatusCode},
+};
+
+use super::{ApiError, Context, body, errors::json_response};
+use crate::auth::Permission;
+
+/// Mounts the lookups.
+pub(super) fn mount(route: Route, context: &Arc<Context>) -> Route {
+    route.at("/v4/vehicles/:vehicle_type/:attribute", Lookup { context: Arc::clone(context) })
+}
+
+/// The attributes of a vehicle type, the values of one, and the models of a brand.
+struct Lookup {
+    context: Arc<Context>,
+}
+
+impl Endpoint for Lookup {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        Ok(self.answer(&request).unwrap_or_else(ApiError::response))
+    }
+}
+
+impl Lookup {
+    fn answer(&self, request: &Request) -> Result<Response, ApiError> {
+        if request.method() != Method::GET {
+            let detail = format!("Method {} is not allowed. This path has GET.", request.method());
+            return Err(ApiError::MethodNotAllowed { allow: "GET".to_owned(), detail });
+        }
+        self.context.caller(request, Permission::Read)?;
+        let vehicle_type = request.raw_path_param("vehicle_type").unwrap_or_default();
+        let attribute = request.raw_path_param("attribute").unwrap_or_default();
+        let category = categories::by_vehicle_type(vehicle_type).ok_or_else(|| {
+            let known = nearest::quoted(categories::all().map(|category| category.vehicle_type));
+            ApiError::NotFound(format!("There is no vehicle type \"{vehicle_type}\"; there are {known}."))
+        })?;
+        let query = body::query(request);
+        if attribute == "models" && models_file(category).is_some() {
+            return Ok(json_response(StatusCode::OK, &self.models(category, &query)?));
+        }
+        if let Some((name, _)) = query.first() {
+            let mut errors = FieldErrors::default();
+            errors.push(name, "Unknown parameter.");
+            return Err(errors.into());
+        }
+        if attribute == "attributes" {
+            return Ok(json_response(StatusCode::OK, &category.attributes()));
+        }
+        let values = category.values(&self.context.service.rulebook().catalogue, attribute);
+        let values = values.ok_or_else(|| unknown_attribute(category, attribute))?;
+        Ok(json_response(StatusCode::OK, &values))
+    }
+
+    fn models(
+        &self,
+        category: &'static Category,
+        query: &[(String, String)],
+    ) -> Result<&[ad_core::catalogue::Entry], ApiError> {
+        let catalogue = &self.context.service.rulebook().catalogue;
+        let mut errors = FieldErrors::default();
+        for (name, _) in query.iter().filter(|(name, _)| name != "brand") {
+            errors.push(name, "Unknown parameter.");
+        }
+        let brand = query.iter().find(|(name, _)| name == "brand").map(|(_, brand)| brand.as_str());
+        let models = brand.zip(models_file(category)).map(|(brand, file)| catalogue.models(file, brand));
+        match (brand, models) {
+            (Some(_), Some(models)) if !models.is_empty() && errors.is_empty() => return Ok(models.entries()),
+            (Some(_), Some(models)) if !models.is_empty() => {}
+            (Some(brand), _) => {
+                errors.push("brand", format!("\"{brand}\" is not a valid choice."));
+                if let Some(Kind::Slug { list }) = category.field("brand").map(|field| field.kind) {
+                    let hint = nearest::did_you_mean(brand, catalogue.list(list).ids());
+                    hint.into_iter().for_each(|hint| errors.push("brand", hint));
+                }
+            }
+            (None, _) => errors.push("brand", "This field is required."),
+        }
+        Err(errors.into())
+    }
+}
+
+fn models_file(category: &Category) -> Option<&'static str> {
+    match category.field("model")?.kind {
+        Kind::Model { list } => Some(list),
+        _ => None,
+    }
+}
+
+fn unknown_attribute(category: &Category, attribute: &str) -> ApiError {
+    let known = category.attributes();
+    let hint = nearest::did_you_mean_path(attribute, known.iter().map(|entry| entry.id.as_str()));
+    let hint = hint.unwrap_or_else(|| format!("See GET /v4/vehicles/{}/attributes.", category.vehicle_type));
+    ApiError::NotFound(format!("Vehicle type \"{}\" has no attribute \"{attribute}\". {hint}", category.vehicle_type))
+}

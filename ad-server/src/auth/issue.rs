@@ -1,0 +1,93 @@
+//! Making a token, and the record of it. Storing the record is the caller's.
+
+use std::time::Duration;
+
+use ad_core::time::Timestamp;
+use jsonwebtoken::{Header, encode};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{KeySet, Permissions};
+use crate::store::TokenRecord;
+use ad_core::service::Access;
+
+/// The `iss` claim of tokens that are made here.
+const ISSUER: &str = "vehicle-ad-import";
+
+/// What a token is to say.
+#[derive(Debug, Clone)]
+pub struct IssueRequest {
+    /// Whose ads it gives access to.
+    pub scope: Access,
+    /// What it permits; `None` means everything.
+    pub permissions: Option<Permissions>,
+    /// How long it lasts; `None` means until it is revoked.
+    pub expires_in: Option<Duration>,
+    /// When it is made.
+    pub now: Timestamp,
+    /// Its id.
+    pub jti: Uuid,
+}
+
+/// Why there is no token.
+#[derive(Debug, thiserror::Error)]
+pub enum IssueError {
+    /// All keys are public ones.
+    #[error("none of the token keys can sign: add an HS256 key, or the `d` of an EdDSA key")]
+    NoSigningKey,
+    /// The signing itself failed.
+    #[error("signing failed: {0}")]
+    Signing(#[from] jsonwebtoken::errors::Error),
+}
+
+#[derive(Serialize)]
+struct Claims<'a> {
+    iss: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dealer_code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dealer_group: Option<&'a str>,
+    iat: i64,
+    jti: Uuid,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exp: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permissions: Option<&'a [String]>,
+}
+
+/// A token signed with the first key that can, and what is kept about it.
+pub fn issue(keys: &KeySet, request: &IssueRequest) -> Result<(String, TokenRecord), IssueError> {
+    let (key, encoding) =
+        keys.keys().iter().find_map(|key| Some((key, key.encoding.as_ref()?))).ok_or(IssueError::NoSigningKey)?;
+    let record = record(request);
+    let name = Some(request.scope.name());
+    let claims = Claims {
+        iss: ISSUER,
+        dealer_code: name.filter(|_| matches!(request.scope, Access::Dealer(_))),
+        dealer_group: name.filter(|_| matches!(request.scope, Access::Group(_))),
+        iat: seconds(record.issued),
+        jti: record.jti,
+        exp: record.expires.map(seconds),
+        permissions: record.permissions.as_deref(),
+    };
+    let header = Header { kid: Some(key.kid.clone()), ..Header::new(key.algorithm) };
+    Ok((encode(&header, &claims, encoding)?, record))
+}
+
+fn record(request: &IssueRequest) -> TokenRecord {
+    // Tokens count in seconds; so does the record, that both say the same.
+    let now = Timestamp::from_millis(seconds(request.now) * 1000);
+    TokenRecord {
+        jti: request.jti,
+        scope_type: request.scope.claim().to_owned(),
+        scope: request.scope.name().to_owned(),
+        permissions: request.permissions.map(|set| set.iter().map(|permission| permission.to_string()).collect()),
+        issued: now,
+        expires: request.expires_in.map(|lasts| now + Duration::from_secs(lasts.as_secs())),
+        revoked: None,
+    }
+}
+
+fn seconds(time: Timestamp) -> i64 {
+    time.as_millis().div_euclid(1000)
+}

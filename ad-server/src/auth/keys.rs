@@ -1,0 +1,409 @@
+//! The keys that sign tokens and check them: a JWK Set (RFC 7517) with HS256 (`oct`) and `EdDSA` (`OKP`, Ed25519) keys.
+//!
+//! On first start a file with one random HS256 key is made, readable by its owner only. Several hosts share the keys by
+//! sharing the file, or by the environment. To replace a key, put the new one first, hand out new tokens, and take the
+//! old one out later. No message and no `Debug` output shows key material.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
+use jsonwebtoken::{
+    Algorithm, DecodingKey, EncodingKey,
+    jwk::{AlgorithmParameters, Jwk},
+};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Shortest HS256 key (RFC 7518, 3.2), and length of the keys that are made here.
+const HS256_BYTES: usize = 32;
+/// Length of both halves of an Ed25519 key.
+const ED25519_BYTES: usize = 32;
+/// What PKCS#8 puts before the seed of an Ed25519 key (RFC 8410).
+const ED25519_PKCS8: [u8; 16] = *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+
+/// Keys, each with its own id. The first one that can sign signs new tokens.
+#[derive(Debug, Clone)]
+pub struct KeySet {
+    keys: Vec<Key>,
+}
+
+/// One key.
+#[derive(Debug, Clone)]
+pub(super) struct Key {
+    pub(super) kid: String,
+    pub(super) algorithm: Algorithm,
+    pub(super) decoding: DecodingKey,
+    /// `None` for a public key.
+    pub(super) encoding: Option<EncodingKey>,
+}
+
+/// Where the keys come from.
+#[derive(Clone, PartialEq, Eq)]
+pub enum KeySource {
+    /// A file, made on first start.
+    File(PathBuf),
+    /// The JWK Set itself, from the environment.
+    Text(String),
+}
+
+impl std::fmt::Debug for KeySource {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(path) => formatter.debug_tuple("File").field(path).finish(),
+            Self::Text(_) => formatter.write_str("Text(…)"),
+        }
+    }
+}
+
+impl KeySource {
+    /// Name of the environment variable that holds a JWK Set.
+    pub const VARIABLE: &str = "AD_SERVER_TOKEN_KEYS";
+
+    /// The keys.
+    pub fn load(&self) -> Result<KeySet, KeysError> {
+        match self {
+            Self::File(path) => KeySet::load_or_create(path),
+            Self::Text(text) => {
+                KeySet::from_json(text).map_err(|problem| KeysError::Variable { name: Self::VARIABLE, problem })
+            }
+        }
+    }
+}
+
+/// Why there are no keys.
+#[derive(Debug, thiserror::Error)]
+pub enum KeysError {
+    /// The file cannot be read.
+    #[error("cannot read the token keys {path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file was not there and cannot be made.
+    #[error("cannot create the token keys {path}: {source}")]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file does not hold a usable key set.
+    #[error("the token keys {path} are unusable: {problem}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: MalformedKeys,
+    },
+    /// The environment variable does not hold a usable key set.
+    #[error("the token keys in {name} are unusable: {problem}")]
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// What is wrong.
+        problem: MalformedKeys,
+    },
+}
+
+/// What is wrong with a key set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MalformedKeys {
+    /// Not the JSON of a key set. The parser's own words could quote a key.
+    #[error("expected a JWK Set, {{\"keys\": [{{\"kty\": …}}]}}, but line {line}, column {column} is something else")]
+    NotAKeySet {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
+    /// `keys` is empty.
+    #[error("it holds no key")]
+    Empty,
+    /// A key is not usable.
+    #[error("key {number} {problem}")]
+    Key {
+        /// Which one, from 1.
+        number: usize,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+}
+
+impl KeySet {
+    /// Reads a key set.
+    ///
+    /// # Errors
+    /// When it is not a JWK Set, or holds a key of another kind, a weak one, or two of the same id.
+    pub fn from_json(text: &str) -> Result<Self, MalformedKeys> {
+        let set: JwkSet = serde_json::from_str(text)
+            .map_err(|error| MalformedKeys::NotAKeySet { line: error.line(), column: error.column() })?;
+        let mut keys: Vec<Key> = Vec::with_capacity(set.keys.len());
+        for (index, jwk) in set.keys.into_iter().enumerate() {
+            let key = jwk.read().and_then(|key| {
+                if keys.iter().any(|other| other.kid == key.kid) {
+                    Err("has the `kid` of an earlier key")
+                } else {
+                    Ok(key)
+                }
+            });
+            keys.push(key.map_err(|problem| MalformedKeys::Key { number: index + 1, problem })?);
+        }
+        if keys.is_empty() { Err(MalformedKeys::Empty) } else { Ok(Self { keys }) }
+    }
+
+    /// Reads the key file; if there is none, makes one with a random HS256 key. Of two processes that start at once,
+    /// both end up with the same key.
+    pub fn load_or_create(path: &Path) -> Result<Self, KeysError> {
+        match fs::read_to_string(path) {
+            Ok(text) => {
+                warn_if_others_may_read(path);
+                Self::in_file(&text, path)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::create(path),
+            Err(source) => Err(KeysError::Read { path: path.to_owned(), source }),
+        }
+    }
+
+    fn create(path: &Path) -> Result<Self, KeysError> {
+        let failed = |source| KeysError::Create { path: path.to_owned(), source };
+        let text = random_set().map_err(failed)?;
+        match write_new(path, &text) {
+            Ok(()) => {
+                tracing::info!(path = %path.display(), "made a key for tokens");
+                Self::in_file(&text, path)
+            }
+            // Another process was faster: its key counts.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let text =
+                    fs::read_to_string(path).map_err(|source| KeysError::Read { path: path.to_owned(), source })?;
+                Self::in_file(&text, path)
+            }
+            Err(source) => Err(failed(source)),
+        }
+    }
+
+    fn in_file(text: &str, path: &Path) -> Result<Self, KeysError> {
+        Self::from_json(text).map_err(|problem| KeysError::File { path: path.to_owned(), problem })
+    }
+
+    pub(super) fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+}
+
+#[derive(Deserialize)]
+struct JwkSet {
+    keys: Vec<RawJwk>,
+}
+
+/// A key as it is written; members that are not needed are ignored, as the RFC demands.
+#[derive(Deserialize)]
+struct RawJwk {
+    kty: Option<String>,
+    kid: Option<String>,
+    alg: Option<String>,
+    crv: Option<String>,
+    k: Option<String>,
+    x: Option<String>,
+    d: Option<String>,
+}
+
+impl RawJwk {
+    fn read(self) -> Result<Key, &'static str> {
+        let (algorithm, decoding, encoding) = match (self.kty.as_deref(), self.alg.as_deref()) {
+            (Some("oct"), Some("HS256")) => {
+                let secret = decode(self.k.as_deref(), "has no `k` in base64url without padding")?;
+                if secret.len() < HS256_BYTES {
+                    return Err("is too short: HS256 needs a `k` of 32 bytes or more");
+                }
+                (Algorithm::HS256, DecodingKey::from_secret(&secret), Some(EncodingKey::from_secret(&secret)))
+            }
+            (Some("OKP"), Some("EdDSA")) if self.crv.as_deref() == Some("Ed25519") => {
+                let public = decode(self.x.as_deref(), "has no `x` in base64url without padding")?;
+                if public.len() != ED25519_BYTES {
+                    return Err("has an `x` that is not 32 bytes long");
+                }
+                let private = self.d.as_deref().map(|seed| ed25519_private(seed, &public)).transpose()?;
+                (Algorithm::EdDSA, DecodingKey::from_ed_der(&public), private)
+            }
+            (Some("OKP"), Some("EdDSA")) => return Err("has another `crv` than Ed25519"),
+            _ => return Err("is neither `kty` oct with `alg` HS256 nor `kty` OKP with `alg` EdDSA"),
+        };
+        let kid = self.kid.filter(|kid| !kid.is_empty()).ok_or("has no `kid`")?;
+        Ok(Key { kid, algorithm, decoding, encoding })
+    }
+}
+
+fn decode(text: Option<&str>, problem: &'static str) -> Result<Vec<u8>, &'static str> {
+    text.and_then(|text| BASE64.decode(text).ok()).ok_or(problem)
+}
+
+fn ed25519_private(seed: &str, public: &[u8]) -> Result<EncodingKey, &'static str> {
+    let seed = decode(Some(seed), "has a `d` that is not base64url without padding")?;
+    if seed.len() != ED25519_BYTES {
+        return Err("has a `d` that is not 32 bytes long");
+    }
+    let key = EncodingKey::from_ed_der(&[&ED25519_PKCS8[..], &seed].concat());
+    match Jwk::from_encoding_key(&key, Algorithm::EdDSA).map(|jwk| jwk.algorithm) {
+        Ok(AlgorithmParameters::OctetKeyPair(pair)) if pair.x == BASE64.encode(public) => Ok(key),
+        _ => Err("has a `d` that does not belong to its `x`"),
+    }
+}
+
+/// A key set of one random key.
+fn random_set() -> io::Result<String> {
+    let mut secret = [0; HS256_BYTES];
+    let mut kid = [0; 6];
+    getrandom::fill(&mut secret)?;
+    getrandom::fill(&mut kid)?;
+    let key = json!({"kty": "oct", "kid": BASE64.encode(kid), "alg": "HS256", "k": BASE64.encode(secret)});
+    Ok(format!("{:#}\n", json!({"keys": [key]})))
+}
+
+/// Makes the file whole or not at all, and never in place of another: nobody ever reads half a key, and after a power
+/// cut it is the key that signed. (Temporary files are made with mode 0600, and keep it under their new name.)
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".token-keys-").tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path)?;
+    if cfg!(unix) {
+        // The new name lasts, too; elsewhere a folder cannot be opened.
+        fs::File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn warn_if_others_may_read(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+
+    if let Ok(file) = fs::metadata(path)
+        && file.permissions().mode() & 0o077 != 0
+    {
+        tracing::warn!(path = %path.display(), "others may read the token keys; run chmod 600 on the file");
+    }
+}
+
+#[cfg(not(unix))]
+fn warn_if_others_may_read(_path: &Path) {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Barrier};
+
+    use super::*;
+
+    const SECRET: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
+    const ED25519: &str = include_str!("ed25519.test.json");
+
+    fn problem(text: &str) -> String {
+        KeySet::from_json(text).unwrap_err().to_string()
+    }
+
+    fn one(key: &str) -> String {
+        format!("{{\"keys\": [{key}]}}")
+    }
+
+    #[test]
+    fn unusable_sets_are_refused_and_never_quoted() {
+        let table = [
+            ("", "line 1, column 0"),
+            ("{\"keys\": \"MDEyMzQ1Njc4OWFi\"}", "expected a JWK Set"),
+            ("{\"keys\": []}", "it holds no key"),
+            (&one(r#"{"kty": "oct", "kid": "a", "alg": "HS256", "k": "MDEyMzQ1Njc4OWFi"}"#), "key 1 is too short"),
+            (
+                &one(r#"{"kty": "oct", "kid": "a", "alg": "HS256", "k": "MDEyMzQ1 Njc4OWFi"}"#),
+                "has no `k` in base64url",
+            ),
+            (&one(&format!(r#"{{"kty": "oct", "kid": "a", "alg": "HS512", "k": "{SECRET}"}}"#)), "key 1 is neither"),
+            (&one(&format!(r#"{{"kty": "oct", "kid": "a", "alg": "none", "k": "{SECRET}"}}"#)), "key 1 is neither"),
+            (&one(&format!(r#"{{"kty": "oct", "alg": "HS256", "k": "{SECRET}"}}"#)), "key 1 has no `kid`"),
+            (&one(r#"{"kty": "RSA", "kid": "a", "alg": "RS256", "n": "MDEy", "e": "AQAB"}"#), "key 1 is neither"),
+            (&one(r#"{"kty": "OKP", "crv": "X25519", "kid": "a", "alg": "EdDSA", "x": "MDEy"}"#), "another `crv`"),
+            (&one(r#"{"kty": "OKP", "crv": "Ed25519", "kid": "a", "alg": "EdDSA", "x": "MDEy"}"#), "not 32 bytes"),
+            (
+                &one(&vec![format!(r#"{{"kty": "oct", "kid": "a", "alg": "HS256", "k": "{SECRET}"}}"#); 2].join(",")),
+                "key 2 has the `kid` of an earlier key",
+            ),
+        ];
+        for (text, expected) in table {
+            let message = problem(text);
+            assert!(message.contains(expected), "{text} gave {message}");
+            assert!(!message.contains("MDEy") && !message.contains('\n'), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_private_ed25519_key_must_belong_to_its_public_one() {
+        let set = KeySet::from_json(ED25519).unwrap();
+        assert!(set.keys()[0].encoding.is_some());
+        let foreign = ED25519.replace("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", SECRET);
+        assert!(problem(&foreign).contains("does not belong"));
+    }
+
+    #[test]
+    fn nothing_shows_a_key() {
+        let set = KeySet::from_json(ED25519).unwrap();
+        let shown = format!("{set:?} {:?}", KeySource::Text(ED25519.to_owned()));
+        assert!(!shown.contains("nWGxne"), "{shown}");
+        let bytes = format!("{:?}", BASE64.decode("nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A").unwrap());
+        assert!(!shown.contains(&bytes[1..20]), "{shown}");
+    }
+
+    #[test]
+    fn the_file_is_made_once_and_for_its_owner_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/token-keys.json");
+        let made = KeySet::load_or_create(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(KeySet::load_or_create(&path).unwrap().keys()[0].kid, made.keys()[0].kid);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no temporary file stays");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn all_that_start_at_once_have_the_same_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token-keys.json");
+        let start = Arc::new(Barrier::new(8));
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                let (path, start) = (path.clone(), Arc::clone(&start));
+                std::thread::spawn(move || {
+                    start.wait();
+                    KeySet::load_or_create(&path).unwrap().keys()[0].kid.clone()
+                })
+            })
+            .collect();
+        let mut ids: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        ids.dedup();
+        assert_eq!(ids.len(), 1, "{ids:?}");
+    }
+
+    #[test]
+    fn errors_name_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token-keys.json");
+        fs::write(&path, "{}").unwrap();
+        let unusable = KeySet::load_or_create(&path).unwrap_err().to_string();
+        let unreadable = KeySet::load_or_create(folder.path()).unwrap_err().to_string();
+        let impossible = KeySet::load_or_create(&path.join("below-a-file")).unwrap_err().to_string();
+        for message in [unusable, unreadable, impossible] {
+            assert!(message.contains(folder.path().to_str().unwrap()), "{message}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What a caller may do: a small set of permissions, as tokens and the command line name them.
+
+use std::{fmt, str::FromStr};
+
+/// One permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permission {
+    /// Read ads, logs and lists, and validate payloads.
+    Read,
+    /// Create, update, delete, retry and migrate ads.
+    Write,
+    /// Bump and pole position, which cost money.
+    Promote,
+}
+
+const EVERY: [(Permission, &str); 3] =
+    [(Permission::Read, "read"), (Permission::Write, "write"), (Permission::Promote, "promote")];
+
+impl Permission {
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = EVERY.iter().find(|(permission, _)| permission == self).map_or("", |(_, name)| name);
+        formatter.pad(name)
+    }
+}
+
+/// Not the name of a permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected read, write or promote")]
+pub struct UnknownPermission;
+
+impl FromStr for Permission {
+    type Err = UnknownPermission;
+
+    fn from_str(text: &str) -> Result<Self, UnknownPermission> {
+        EVERY.iter().find(|(_, name)| *name == text).map(|(permission, _)| *permission).ok_or(UnknownPermission)
+    }
+}
+
+/// A set of permissions.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Permissions(u8);
+
+impl Permissions {
+    /// Everything: what a token without `permissions` may do.
+    pub const ALL: Self = Self(Permission::Read.bit() | Permission::Write.bit() | Permission::Promote.bit());
+
+    /// Whether a permission is among them.
+    pub const fn contains(self, permission: Permission) -> bool {
+        self.0 & permission.bit() != 0
+    }
+
+    /// The permissions, in a fixed order.
+    pub fn iter(self) -> impl Iterator<Item = Permission> {
+        EVERY.into_iter().map(|(permission, _)| permission).filter(move |permission| self.contains(*permission))
+    }
+}
+
+impl FromIterator<Permission> for Permissions {
+    fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
+        Self(permissions.into_iter().fold(0, |bits, permission| bits | permission.bit()))
+    }
+}
+
+impl fmt::Debug for Permissions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_holds_what_it_was_made_of() {
+        let set: Permissions = [Permission::Promote, Permission::Read].into_iter().collect();
+        assert_eq!(set.iter().collect::<Vec<_>>(), [Permission::Read, Permission::Promote]);
+        assert!(!set.contains(Permission::Write));
+        assert_eq!(Permissions::ALL.iter().count(), EVERY.len());
+        assert_eq!(Permissions::default().iter().count(), 0);
+    }
+
+    #[test]
+    fn names_are_read_and_written_alike() {
+        for (permission, name) in EVERY {
+            assert_eq!(permission.to_string(), name);
+            assert_eq!(name.parse(), Ok(permission));
+        }
+        assert_eq!("Read".parse::<Permission>(), Err(UnknownPermission));
+    }
+}

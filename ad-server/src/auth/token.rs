@@ -1,0 +1,209 @@
+//! Verifying a token: its signature, its times, and who calls. Runs on every request, so all that depends on the keys
+//! alone is prepared once.
+//!
+//! What a caller may do with which ad is not decided here, and neither is whether the token was revoked: the API asks
+//! the directory about [`Caller::jti`] and answers [`TokenError::Revoked`].
+
+use std::{sync::Arc, time::Duration};
+
+use ad_core::{ports::Clock, service::Access, time::Timestamp};
+use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, errors::ErrorKind};
+use serde::{Deserialize, Deserializer};
+use uuid::Uuid;
+
+use super::{KeySet, Permission, Permissions};
+
+/// How far the clocks of two hosts may differ.
+const LEEWAY: Duration = Duration::from_mins(1);
+
+/// Who calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Whose ads it may see.
+    pub scope: Access,
+    /// What it may do.
+    pub permissions: Permissions,
+    /// Id of its token, by which it can be revoked.
+    pub jti: Uuid,
+}
+
+/// What is wrong with a token. The texts are shown to clients after `Invalid token: `; none repeats what was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// Not a JSON Web Token, or claims of the wrong type.
+    #[error("Malformed token.")]
+    Malformed,
+    /// Its algorithm is not the one of its key.
+    #[error("Algorithm not allowed.")]
+    Algorithm,
+    /// No such key; or it names none, and there are several.
+    #[error("Unknown key id.")]
+    UnknownKey,
+    /// The signature is not by the key.
+    #[error("Signature verification failed.")]
+    Signature,
+    /// It has ended.
+    #[error("Signature has expired.")]
+    Expired,
+    /// It has not begun.
+    #[error("Not yet valid.")]
+    NotYetValid,
+    /// It was made for somebody else (`aud`).
+    #[error("Audience not allowed.")]
+    Audience,
+    /// A claim is missing.
+    #[error("Claim \"{0}\" is required.")]
+    MissingClaim(&'static str),
+    /// No scope, or two.
+    #[error("Exactly one of dealer_code and dealer_group is required.")]
+    Scope,
+    /// `permissions` names one that does not exist.
+    #[error("Unknown permission.")]
+    UnknownPermission,
+    /// It was revoked.
+    #[error("Token has been revoked.")]
+    Revoked,
+}
+
+/// Verifies tokens.
+pub struct Verifier {
+    keys: Vec<CheckingKey>,
+    clock: Arc<dyn Clock>,
+}
+
+impl std::fmt::Debug for Verifier {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_list().entries(self.keys.iter().map(|key| &key.kid)).finish()
+    }
+}
+
+struct CheckingKey {
+    kid: String,
+    algorithm: Algorithm,
+    decoding: DecodingKey,
+    validation: Validation,
+}
+
+impl Verifier {
+    /// With these keys, at the time of this clock.
+    pub fn new(keys: &KeySet, clock: Arc<dyn Clock>) -> Self {
+        let keys = keys
+            .keys()
+            .iter()
+            .map(|key| CheckingKey {
+                kid: key.kid.clone(),
+                algorithm: key.algorithm,
+                decoding: key.decoding.clone(),
+                validation: signature_and_audience(key.algorithm),
+            })
+            .collect();
+        Self { keys, clock }
+    }
+
+    /// Who calls with this token.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the token, except that it may have been revoked.
+    pub fn verify(&self, token: &str) -> Result<Caller, TokenError> {
+        let header = decode_header(token).map_err(|_| TokenError::Malformed)?;
+        if header.crit.is_some() {
+            // RFC 7515, 4.1.11: extensions that must be understood, and none is.
+            return Err(TokenError::Malformed);
+        }
+        let key = self.key(header.kid.as_deref())?;
+        if key.algorithm != header.alg {
+            return Err(TokenError::Algorithm);
+        }
+        let claims = decode::<Claims>(token, &key.decoding, &key.validation)
+            .map_err(|error| match error.kind() {
+                ErrorKind::InvalidSignature => TokenError::Signature,
+                ErrorKind::InvalidAudience => TokenError::Audience,
+                _ => TokenError::Malformed,
+            })?
+            .claims;
+        claims.are_valid_at(self.clock.now())?;
+        claims.caller()
+    }
+
+    fn key(&self, kid: Option<&str>) -> Result<&CheckingKey, TokenError> {
+        match (kid, self.keys.as_slice()) {
+            (Some(kid), keys) => keys.iter().find(|key| key.kid == kid),
+            (None, [only]) => Some(only),
+            (None, _) => None,
+        }
+        .ok_or(TokenError::UnknownKey)
+    }
+}
+
+/// The library checks what it can without looking at its own clock.
+fn signature_and_audience(algorithm: Algorithm) -> Validation {
+    let mut validation = Validation::new(algorithm);
+    validation.required_spec_claims.clear();
+    validation.validate_exp = false;
+    validation.validate_nbf = false;
+    validation
+}
+
+/// A claim is present or absent: `null`, which some libraries write for an absent one, must not mean "for ever" or
+/// "everything".
+#[derive(Deserialize)]
+struct Claims {
+    #[serde(default, deserialize_with = "present")]
+    dealer_code: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    dealer_group: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    iss: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    iat: Option<f64>,
+    #[serde(default, deserialize_with = "present")]
+    jti: Option<Uuid>,
+    #[serde(default, deserialize_with = "present")]
+    exp: Option<f64>,
+    #[serde(default, deserialize_with = "present")]
+    nbf: Option<f64>,
+    #[serde(default, deserialize_with = "present")]
+    permissions: Option<Vec<String>>,
+}
+
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+impl Claims {
+    fn are_valid_at(&self, now: Timestamp) -> Result<(), TokenError> {
+        #[expect(clippy::cast_precision_loss, reason = "exact to the millisecond for 285,000 years")]
+        let now = now.as_millis() as f64 / 1000.0;
+        let leeway = LEEWAY.as_secs_f64();
+        if self.exp.is_some_and(|exp| now >= exp + leeway) {
+            return Err(TokenError::Expired);
+        }
+        if self.nbf.is_some_and(|nbf| now + leeway < nbf) {
+            return Err(TokenError::NotYetValid);
+        }
+        Ok(())
+    }
+
+    fn caller(self) -> Result<Caller, TokenError> {
+        self.iss.ok_or(TokenError::MissingClaim("iss"))?;
+        self.iat.ok_or(TokenError::MissingClaim("iat"))?;
+        let jti = self.jti.ok_or(TokenError::MissingClaim("jti"))?;
+        let scope = match (self.dealer_code, self.dealer_group) {
+            (Some(code), None) if !code.is_empty() => Access::Dealer(code),
+            (None, Some(group)) if !group.is_empty() => Access::Group(group),
+            _ => return Err(TokenError::Scope),
+        };
+        let permissions = match self.permissions {
+            None => Permissions::ALL,
+            Some(names) => names
+                .iter()
+                .map(|name| name.parse::<Permission>())
+                .collect::<Result<_, _>>()
+                .map_err(|_| TokenError::UnknownPermission)?,
+        };
+        Ok(Caller { scope, permissions, jti })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! `ad-server dealers`: import, list.
+
+use std::path::PathBuf;
+
+use ad_core::ports::Dealer;
+use clap::Subcommand;
+
+use super::{Base, Failure, ListArgs, output};
+use crate::dealers_file;
+
+/// What to do with dealers.
+#[derive(Debug, Subcommand)]
+pub(super) enum DealersCommand {
+    /// Add the dealers of a file, or change those that exist; running servers see it within a second
+    Import {
+        /// File of `[[dealer]]` tables
+        #[arg(value_name = "FILE.toml")]
+        file: PathBuf,
+    },
+    /// List the dealers
+    List(ListArgs),
+}
+
+pub(super) async fn run(base: Base, command: DealersCommand) -> Result<(), Failure> {
+    match command {
+        DealersCommand::Import { file } => {
+            let dealers = dealers_file::read(&file)?;
+            let opened = base.database().await?;
+            opened.answer(opened.database.import_dealers(&dealers).await)?;
+            eprintln!("imported {} from {}", output::counted(dealers.len(), "dealer"), file.display());
+            Ok(())
+        }
+        DealersCommand::List(args) => list(base, &args).await,
+    }
+}
+
+async fn list(base: Base, args: &ListArgs) -> Result<(), Failure> {
+    let opened = base.database().await?;
+    let dealers = opened.answer(opened.database.dealers().await)?;
+    if args.json {
+        return Ok(output::json(&dealers)?);
+    }
+    let header = ["CODE", "NAME", "GROUP", "CURRENCY", "CITY", "SALESPERSONS", "PRODUCTS", "BUMP"];
+    Ok(output::table(header, dealers.into_iter().map(row))?)
+}
+
+fn row(dealer: Dealer) -> [String; 8] {
+    [
+        dealer.code,
+        dealer.name,
+        dealer.group.unwrap_or_default(),
+        dealer.currency,
+        dealer.address.map(|address| address.city).unwrap_or_default(),
+        dealer.salespersons.join(" "),
+        dealer.products.join(" "),
+        dealer.bump.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+    ]
+}

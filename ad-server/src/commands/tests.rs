@@ -1,0 +1,86 @@
+//! The command line as clap understands it. What the commands do is tested with the binary.
+
+use clap::{CommandFactory, error::ErrorKind};
+
+use super::*;
+
+fn parse(line: &str) -> Result<Cli, ErrorKind> {
+    Cli::try_parse_from(line.split(' ')).map_err(|error| error.kind())
+}
+
+#[test]
+fn the_definition_is_consistent() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn help_tells_the_defaults_that_are_used() {
+    let defaults: toml::Table = toml::from_str(DEFAULTS).unwrap();
+    let mut told = 0;
+    let cli = Cli::command();
+    for argument in cli.get_arguments().chain(cli.get_subcommands().flat_map(clap::Command::get_arguments)) {
+        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        let Some((_, default)) = help.split_once("[default: ") else { continue };
+        let used = match &defaults[argument.get_id().as_str()] {
+            toml::Value::String(text) => text.clone(),
+            toml::Value::Array(items) => items.iter().filter_map(toml::Value::as_str).collect::<Vec<_>>().join(","),
+            other => other.as_integer().unwrap().to_string(),
+        };
+        assert_eq!(default.trim_end_matches(']'), used, "{}", argument.get_id());
+        told += 1;
+    }
+    assert_eq!(told, defaults.len() - 1, "all but allow_private_images, which is false without being told");
+}
+
+#[test]
+fn every_setting_is_a_flag_and_an_environment_variable() {
+    let mut cli = Cli::command();
+    cli.build();
+    let serve = cli.find_subcommand("serve").unwrap();
+    for argument in serve.get_arguments().filter(|argument| argument.get_id() != "help") {
+        let name = argument.get_id().as_str();
+        assert_eq!(argument.get_long(), Some(name.replace('_', "-").as_str()));
+        let variable = argument.get_env().and_then(std::ffi::OsStr::to_str);
+        assert_eq!(variable, Some(format!("AD_SERVER_{}", name.to_uppercase()).as_str()));
+    }
+}
+
+#[test]
+fn lines_of_the_documents_are_understood() {
+    for line in [
+        "ad-server serve",
+        "ad-server serve --listen 0.0.0.0:80 --database-url sqlite://x.db --media m --public-url https://a.se --dealers d.toml --workers 0 --allow-private-images",
+        "ad-server serve --allow-private-images=false --catalogue c --token-key k --config f.toml --video-hosts a.se,b.se",
+        "ad-server token issue --dealer-code C --expires 90d --permissions read,write",
+        "ad-server token issue --dealer-group G --database-url sqlite://x.db",
+        "ad-server --database-url sqlite://x.db token list --json",
+        "ad-server token revoke 01890a5d-ac96-774b-bcce-b302099a8057",
+        "ad-server dealers import d.toml",
+        "ad-server dealers list --json",
+        "ad-server listings import -",
+        "ad-server listings list --json",
+        "ad-server demo",
+        "ad-server config",
+    ] {
+        assert!(parse(line).is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn wrong_lines_are_refused() {
+    for (line, kind) in [
+        ("ad-server", ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand),
+        ("ad-server token issue", ErrorKind::MissingRequiredArgument),
+        ("ad-server token issue --dealer-code C --dealer-group G", ErrorKind::ArgumentConflict),
+        ("ad-server token issue --dealer-code=", ErrorKind::InvalidValue),
+        ("ad-server token issue --dealer-code C --permissions admin", ErrorKind::ValueValidation),
+        ("ad-server token issue --dealer-code C --expires soon", ErrorKind::ValueValidation),
+        ("ad-server token revoke x", ErrorKind::ValueValidation),
+        ("ad-server serve --workers -1", ErrorKind::UnknownArgument),
+        ("ad-server serve --listen here", ErrorKind::ValueValidation),
+        ("ad-server serve --image-tries 0", ErrorKind::ValueValidation),
+        ("ad-server serve now", ErrorKind::UnknownArgument),
+    ] {
+        assert_eq!(parse(line).unwrap_err(), kind, "{line}");
+    }
+}

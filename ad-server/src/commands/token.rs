@@ -1,0 +1,151 @@
+//! `ad-server token`: issue, list, revoke.
+
+use ad_core::{
+    ports::{Clock, Ids},
+    time::Timestamp,
+};
+use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
+use uuid::Uuid;
+
+use super::{Base, Failure, KeyArgs, ListArgs, Opened, output};
+use crate::{
+    auth::{self, IssueRequest, Permission},
+    config::{Layer, Period},
+    store::TokenRecord,
+    system::{RandomIds, SystemClock},
+};
+use ad_core::service::Access;
+
+/// What to do with tokens.
+#[derive(Debug, Subcommand)]
+pub(super) enum TokenCommand {
+    /// Make a token and print it, alone, on stdout
+    Issue(IssueArgs),
+    /// List the tokens that were issued; they themselves are not kept
+    List(ListArgs),
+    /// Make a token invalid; running servers see it within a second
+    Revoke {
+        /// Id of the token, as `token list` shows it
+        jti: Uuid,
+    },
+}
+
+/// Flags of `token issue`.
+#[derive(Debug, Args)]
+pub(super) struct IssueArgs {
+    #[command(flatten)]
+    scope: ScopeArgs,
+    /// How long it is valid, such as 90d or 12h; until it is revoked if not given
+    #[arg(long, value_name = "TIME")]
+    expires: Option<Period>,
+    /// What it permits: read, write, promote (bump and pole position); everything if not given
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    permissions: Option<Vec<Permission>>,
+    #[command(flatten)]
+    keys: KeyArgs,
+}
+
+/// Whose ads.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct ScopeArgs {
+    /// Access to the ads of this dealer
+    #[arg(long, value_name = "CODE", value_parser = NonEmptyStringValueParser::new())]
+    dealer_code: Option<String>,
+    /// Access to the ads of all dealers of this group
+    #[arg(long, value_name = "GROUP", value_parser = NonEmptyStringValueParser::new())]
+    dealer_group: Option<String>,
+}
+
+impl ScopeArgs {
+    fn scope(self) -> Option<Access> {
+        self.dealer_code.map(Access::Dealer).or(self.dealer_group.map(Access::Group))
+    }
+}
+
+pub(super) async fn run(base: Base, command: TokenCommand) -> Result<(), Failure> {
+    match command {
+        TokenCommand::Issue(args) => issue(base, args).await,
+        TokenCommand::List(args) => list(base, &args).await,
+        TokenCommand::Revoke { jti } => revoke(base, jti).await,
+    }
+}
+
+async fn issue(base: Base, args: IssueArgs) -> Result<(), Failure> {
+    let scope = args.scope.scope().ok_or_else(|| Failure::Input("name a dealer or a group".to_owned()))?;
+    let settings = base.settings(Layer { token_key: args.keys.token_key, ..Layer::default() })?;
+    let opened = Opened::new(&settings).await?;
+    let keys = settings.token_keys.load()?;
+    warn_of_unknown(&opened, &scope).await?;
+    let (token, record) = auth::issue(
+        &keys,
+        &IssueRequest {
+            scope,
+            permissions: args.permissions.map(|permissions| permissions.into_iter().collect()),
+            expires_in: args.expires.map(Period::duration),
+            now: SystemClock.now(),
+            jti: RandomIds::new(std::sync::Arc::new(SystemClock)).next(),
+        },
+    )?;
+    opened.answer(opened.database.record_token(&record).await)?;
+    eprintln!("{}", described(&record));
+    Ok(output::text(&format!("{token}\n"))?)
+}
+
+/// A token may be made before its dealer is imported, but it may also be a slip of the pen.
+async fn warn_of_unknown(opened: &Opened, scope: &Access) -> Result<(), Failure> {
+    let dealers = opened.answer(opened.database.dealers().await)?;
+    let (known, what) = match scope {
+        Access::Dealer(code) => (dealers.iter().any(|dealer| dealer.code == *code), "no dealer has the code"),
+        Access::Group(group) => {
+            (dealers.iter().any(|dealer| dealer.group.as_ref() == Some(group)), "no dealer is in the group")
+        }
+    };
+    if !known {
+        eprintln!("warning: {what} {:?} yet; see `ad-server dealers list`", scope.name());
+    }
+    Ok(())
+}
+
+fn described(record: &TokenRecord) -> String {
+    let end = record.expires.map_or("valid until it is revoked".to_owned(), |end| format!("valid until {end}"));
+    format!("token {} for {} {:?}, {end}", record.jti, record.scope_type, record.scope)
+}
+
+async fn list(base: Base, args: &ListArgs) -> Result<(), Failure> {
+    let opened = base.database().await?;
+    let tokens = opened.answer(opened.database.tokens().await)?;
+    if args.json {
+        return Ok(output::json(&tokens)?);
+    }
+    let now = SystemClock.now();
+    let header = ["JTI", "SCOPE", "OF", "PERMISSIONS", "ISSUED", "EXPIRES", "STATE"];
+    Ok(output::table(header, tokens.into_iter().map(|token| row(token, now)))?)
+}
+
+fn row(token: TokenRecord, now: Timestamp) -> [String; 7] {
+    let state = match (token.revoked, token.expires) {
+        (Some(at), _) => format!("revoked {at}"),
+        (None, Some(end)) if end <= now => "expired".to_owned(),
+        (None, _) => "valid".to_owned(),
+    };
+    [
+        token.jti.to_string(),
+        token.scope_type,
+        token.scope,
+        token.permissions.map_or("all".to_owned(), |names| names.join(",")),
+        token.issued.to_string(),
+        token.expires.map_or("never".to_owned(), |end| end.to_string()),
+        state,
+    ]
+}
+
+async fn revoke(base: Base, jti: Uuid) -> Result<(), Failure> {
+    let opened = base.database().await?;
+    if opened.answer(opened.database.revoke_token(jti, SystemClock.now()).await)? {
+        eprintln!("revoked {jti}");
+        Ok(())
+    } else {
+        Err(Failure::Input(format!("no token {jti} was issued with the database {}; see `token list`", opened.url)))
+    }
+}

@@ -1,0 +1,83 @@
+//! Precedence, the file, and the defaults.
+
+use std::fs;
+
+use ad_core::pipeline::Patience;
+
+use super::*;
+
+fn file(text: &str) -> tempfile::TempPath {
+    let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+    fs::write(&file, text).unwrap();
+    file.into_temp_path()
+}
+
+#[test]
+fn the_defaults_are_those_of_the_documents() {
+    let settings = Settings::default();
+    assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(settings.database_url, "sqlite://data/ads.db");
+    assert_eq!(settings.media, Path::new("./data/media"));
+    assert_eq!(settings.token_keys, KeySource::File("./data/token-keys.json".into()));
+    assert_eq!(settings.video_hosts, ad_core::rulebook::Settings::default().video_hosts);
+    assert_eq!(settings.image_retry, Patience::default().images);
+    assert_eq!(settings.marketplace_retry, Patience::default().marketplaces);
+    assert!(!settings.allow_private_images);
+    assert_eq!((settings.public_url, settings.dealers, settings.catalogue), (None, None, None));
+}
+
+#[test]
+fn the_default_file_shows_every_setting() {
+    let every = DEFAULTS.lines().map(|line| match line.strip_prefix("# ") {
+        Some(example) if example.contains(" = ") => example,
+        _ => line,
+    });
+    let layer: Layer = toml_file::parse(&every.collect::<Vec<_>>().join("\n")).unwrap();
+    let shown = format!("{layer:?}");
+    assert!(!shown.contains("None"), "{shown}");
+}
+
+#[test]
+fn what_is_given_counts_more_than_the_file_and_that_more_than_the_defaults() {
+    let path = file("workers = 3\nmedia = \"m\"\nallow_private_images = true\nimage_within = \"2m\"");
+    let given = Layer { workers: Some(0), allow_private_images: Some(false), ..Layer::default() };
+    let settings = Settings::load(given, Some(&path), None).unwrap();
+    assert_eq!((settings.workers, settings.allow_private_images), (0, false));
+    assert_eq!(settings.media, Path::new("m"));
+    assert_eq!(settings.image_retry.within, Duration::from_mins(2));
+    assert_eq!(settings.listen, Settings::default().listen);
+}
+
+#[test]
+fn keys_in_the_environment_count_more_than_the_file_and_exclude_a_given_one() {
+    let path = file("token_key = \"keys.json\"");
+    let keys = || Some("{}".to_owned());
+    assert_eq!(Settings::load(Layer::default(), Some(&path), keys()).unwrap().token_keys, KeySource::Text("{}".into()));
+    assert_eq!(
+        Settings::load(Layer::default(), Some(&path), None).unwrap().token_keys,
+        KeySource::File("keys.json".into())
+    );
+    let given = Layer { token_key: Some("flag.json".into()), ..Layer::default() };
+    assert!(matches!(Settings::load(given, None, keys()), Err(ConfigError::TwoKeySources)));
+}
+
+#[test]
+fn a_wrong_file_is_told_by_path_line_and_key() {
+    let table = [
+        ("workers = 1\nlisen = \"127.0.0.1:1\"", ":2: ", "unknown field `lisen`"),
+        ("listen = \"here\"", ":1: listen: ", "socket address"),
+        ("\nworkers = -1", ":2: workers: ", "-1"),
+        ("image_tries = 0", ":1: image_tries: ", "nonzero"),
+        ("image_within = \"soon\"", ":1: image_within: ", "90d, 12h"),
+        ("public_url = \"example.com\"", ":1: public_url: ", "http(s) address"),
+        ("workers = ", ":1: ", ""),
+    ];
+    for (text, place, problem) in table {
+        let path = file(text);
+        let message = Settings::load(Layer::default(), Some(&path), None).unwrap_err().to_string();
+        assert!(message.contains(&format!("{}{place}", path.display())), "{message}");
+        assert!(message.contains(problem) && !message.contains('\n'), "{message}");
+    }
+    let missing = Settings::load(Layer::default(), Some(Path::new("no/such.toml")), None).unwrap_err().to_string();
+    assert!(missing.contains("cannot read no/such.toml"), "{missing}");
+}

@@ -1,0 +1,130 @@
+//! Values that are checked where they are read, in flags, environment and file alike.
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use jiff::{SpanRelativeTo, Unit};
+use serde::Deserialize;
+use url::Url;
+
+/// Longest [`Period`], so that every end of one can be written as a date.
+const LONGEST: Duration = Duration::from_hours(36_500 * 24);
+
+/// A length of time: `90d`, `12h`, `1h 30m`, up to 36,500 days. A day has 24 hours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Period(Duration);
+
+impl Period {
+    /// As a duration.
+    pub const fn duration(self) -> Duration {
+        self.0
+    }
+}
+
+/// Not a length of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a length of time such as 90d, 12h, 30m or 60s, at most 36500d")]
+pub struct InvalidPeriod;
+
+impl FromStr for Period {
+    type Err = InvalidPeriod;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPeriod> {
+        let span: jiff::Span = text.parse().map_err(|_| InvalidPeriod)?;
+        let whole = span.total((Unit::Second, SpanRelativeTo::days_are_24_hours())).map_err(|_| InvalidPeriod)?;
+        let duration = Duration::try_from_secs_f64(whole).map_err(|_| InvalidPeriod)?;
+        if duration.is_zero() || duration > LONGEST { Err(InvalidPeriod) } else { Ok(Self(duration)) }
+    }
+}
+
+impl TryFrom<String> for Period {
+    type Error = InvalidPeriod;
+
+    fn try_from(text: String) -> Result<Self, InvalidPeriod> {
+        text.parse()
+    }
+}
+
+/// The address under which clients reach the service, without a slash at its end.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct PublicUrl(String);
+
+impl PublicUrl {
+    /// The address; append a path that begins with a slash.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PublicUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// Not an address to which a path can be appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected an http(s) address such as https://ads.example.com, without query and fragment")]
+pub struct InvalidPublicUrl;
+
+impl FromStr for PublicUrl {
+    type Err = InvalidPublicUrl;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPublicUrl> {
+        let url = Url::parse(text).map_err(|_| InvalidPublicUrl)?;
+        let plain = url.query().is_none() && url.fragment().is_none() && url.password().is_none();
+        if plain && matches!(url.scheme(), "http" | "https") && url.username().is_empty() {
+            Ok(Self(url.as_str().trim_end_matches('/').to_owned()))
+        } else {
+            Err(InvalidPublicUrl)
+        }
+    }
+}
+
+impl TryFrom<String> for PublicUrl {
+    type Error = InvalidPublicUrl;
+
+    fn try_from(text: String) -> Result<Self, InvalidPublicUrl> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_are_read_as_people_write_them() {
+        let hour = 3600;
+        let table = [
+            ("90d", 90 * 24 * hour),
+            ("12h", 12 * hour),
+            ("30m", 1800),
+            ("60s", 60),
+            ("1h 30m", 5400),
+            ("2w", 1_209_600),
+        ];
+        for (text, seconds) in table {
+            assert_eq!(text.parse::<Period>().map(Period::duration), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "90", "0s", "-5m", "soon", "1 month", "2y", "1h ago", "36501d", "99999999999999d"] {
+            assert_eq!(text.parse::<Period>(), Err(InvalidPeriod), "{text}");
+        }
+    }
+
+    #[test]
+    fn public_urls_take_a_path() {
+        for (text, expected) in [
+            ("https://ads.example.com", "https://ads.example.com"),
+            ("https://ads.example.com/", "https://ads.example.com"),
+            ("http://127.0.0.1:8080/import//", "http://127.0.0.1:8080/import"),
+        ] {
+            assert_eq!(text.parse::<PublicUrl>().unwrap().as_str(), expected);
+        }
+        for text in ["", "ads.example.com", "ftp://x", "https://x/?a=1", "https://x/#a", "https://u:p@x", "https://u@x"]
+        {
+            assert_eq!(text.parse::<PublicUrl>(), Err(InvalidPublicUrl), "{text}");
+        }
+    }
+}

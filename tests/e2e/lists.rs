@@ -1,0 +1,127 @@
+//! Lists of ads and logs, and lookups (interface, 'List parameters', 'Log parameters'; decisions 1, 2, 31).
+
+use ad_tests::Server;
+use serde_json::{Value, json};
+
+use crate::payloads::plain_car;
+
+async fn with_cars(count: usize) -> Server {
+    let server = Server::start().await;
+    for number in 0..count {
+        server
+            .client
+            .post("/v4/car", &plain_car(&format!("car-{number}"), &format!("LST{number:03}")))
+            .await
+            .expect(201);
+    }
+    for number in 0..count {
+        server.client.published(&format!("car-{number}")).await;
+    }
+    server
+}
+
+fn ids(page: &Value) -> Vec<&str> {
+    page["results"].as_array().unwrap().iter().map(|ad| ad["source_id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn pages_follow_their_links_and_never_overlap() {
+    let server = with_cars(7).await;
+    let mut page = server.client.get("/v4/ad?limit=3&state=created&ordering=source_id").await.expect(200);
+    let mut seen: Vec<String> = Vec::new();
+    loop {
+        assert_eq!(page["count"], 7);
+        seen.extend(ids(&page).into_iter().map(str::to_owned));
+        let Some(next) = page["next"].as_str().map(str::to_owned) else { break };
+        let path = next.strip_prefix(&server.client.base).expect("links are absolute, on the request's host");
+        page = server.client.get(path).await.expect(200);
+        assert!(page["previous"].is_string());
+    }
+    assert_eq!(seen, (0..7).map(|number| format!("car-{number}")).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn filters_and_orderings_hold() {
+    let server = with_cars(4).await;
+    let first = server.client.ad("car-0").await;
+    let text = |name: &str| first[name].as_str().unwrap().to_owned();
+    for (query, expected) in [
+        (String::new(), vec!["car-3", "car-2", "car-1", "car-0"]),
+        ("ordering=created".to_owned(), vec!["car-0", "car-1", "car-2", "car-3"]),
+        ("ordering=-source_id&limit=2".to_owned(), vec!["car-3", "car-2"]),
+        ("offset=3".to_owned(), vec!["car-0"]),
+        (format!("id={}", text("id")), vec!["car-0"]),
+        ("source_id=car-1".to_owned(), vec!["car-1"]),
+        ("source_id__in=car-1,car-3".to_owned(), vec!["car-3", "car-1"]),
+        ("source_id__icontains=AR-2".to_owned(), vec!["car-2"]),
+        ("registration_number=lst%20002".to_owned(), vec!["car-2"]),
+        (format!("marketplace_ad_id={}", text("marketplace_ad_id")), vec!["car-0"]),
+        ("category_id__in=1060,1020&dealer_code=north-cars&limit=1".to_owned(), vec!["car-3"]),
+        ("category_id=1060".to_owned(), vec![]),
+        ("state=deleted".to_owned(), vec![]),
+        ("created__gt=2000-01-01 00:00:00&limit=1".to_owned(), vec!["car-3"]),
+        ("updated__lt=2000-01-01T00:00:00Z".to_owned(), vec![]),
+        (format!("created__lte={}", text("created")), vec!["car-0"]),
+        ("search=2019&limit=1".to_owned(), vec!["car-3"]),
+    ] {
+        let page = server.client.get(&format!("/v4/car?{}", query.replace(' ', "%20"))).await.expect(200);
+        assert_eq!(ids(&page), expected, "{query}");
+    }
+    assert_eq!(server.client.get("/v4/boat").await.expect(200)["count"], 0);
+}
+
+#[tokio::test]
+async fn fields_and_include_choose_what_comes_back() {
+    let server = with_cars(1).await;
+    let plain = server.client.get("/v4/ad").await.expect(200);
+    assert_eq!(plain["results"][0].get("log"), None, "the log is left out unless asked for");
+    let with_log = server.client.get("/v4/ad?include=log&fields=source_id,state").await.expect(200);
+    let ad = with_log["results"][0].as_object().unwrap();
+    assert_eq!(ad.keys().collect::<Vec<_>>(), ["log", "source_id", "state"]);
+    assert_eq!(ad["log"].as_array().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn the_whole_log_is_read_page_by_page() {
+    let server = with_cars(1).await;
+    for number in 0..30 {
+        server.client.patch("/v4/car/car-0", &json!({"body": number.to_string()})).await.expect(200);
+    }
+    let last = server.client.patch("/v4/car/car-0", &json!({"body": "last"})).await;
+    let last_id = last.header("x-request-id").unwrap().to_owned();
+    server.client.ended("car-0", "publish", Some(&last_id)).await;
+    let whole = server.client.get("/v4/ad/car-0/log?limit=500").await.expect(200);
+    assert_eq!(whole["count"], 4 + 31 * 4);
+    assert_eq!(whole["results"][0]["action"], "create", "oldest first");
+    assert_eq!(server.client.log("car-0").await.len(), 100, "an ad comes with its latest 100");
+    assert_eq!(server.client.log("car-0").await.last(), whole["results"].as_array().unwrap().last());
+    let of_last =
+        server.client.get(&format!("/v4/car/car-0/log?request_id={last_id}&ordering=-created")).await.expect(200);
+    assert_eq!(of_last["count"], 4);
+    assert_eq!(of_last["results"][0]["action"], "publish");
+    let done = server.client.get("/v4/ad/car-0/log?action=publish&state=done&limit=1").await.expect(200);
+    assert_eq!(done["count"], 32);
+    assert!(done["next"].is_string());
+}
+
+#[tokio::test]
+async fn lookups_give_ids_with_names() {
+    let server = Server::start().await;
+    let attributes = server.client.get("/v4/vehicles/car/attributes").await.expect(200);
+    assert!(
+        attributes.as_array().unwrap().contains(&json!({"id": "powertrain.fuels", "name": "Fuels"})),
+        "{attributes}"
+    );
+    for (path, entry) in [
+        ("/v4/vehicles/car/powertrain.fuels", json!({"id": "natural_gas", "name": "Natural gas"})),
+        ("/v4/vehicles/car/brand", json!({"id": "volvo", "name": "Volvo"})),
+        ("/v4/vehicles/car/models?brand=volvo", json!({"id": "xc60", "name": "XC60"})),
+        ("/v4/vehicles/boat/brand", json!({"id": "nimbus", "name": "Nimbus"})),
+    ] {
+        let values = server.client.get(path).await.expect(200);
+        assert!(values.as_array().unwrap().contains(&entry), "{path}");
+    }
+    for path in ["/v4/vehicles/plane/attributes", "/v4/vehicles/car/colour", "/v4/vehicles/boat/models"] {
+        assert!(server.client.get(path).await.expect(404)["detail"].is_string(), "{path}");
+    }
+}
