@@ -12,7 +12,7 @@ pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Opt
         return None;
     }
     let sent = sent.to_lowercase();
-    ask(near(valid.map(|value| (distance(&sent, &value.to_lowercase()), value)), (sent.chars().count() / 3).max(1)))
+    ask(near(valid.map(|value| (distance(&sent, &value.to_lowercase()), value)), sent.chars().count()))
 }
 
 /// The same for a field's name, which is compared with whole paths and with their last names, so that `mileage` finds
@@ -37,9 +37,9 @@ fn distance(sent: &str, valid: &str) -> usize {
     strsim::osa_distance(sent, valid)
 }
 
-/// The nearest values, no further away than `most`: about a third of the letters may differ.
-fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>, most: usize) -> Vec<&'a str> {
-    let mut rated: Vec<_> = rated.filter(|(distance, _)| *distance <= most).collect();
+/// The nearest values; a third of the letters may differ, and only those as near as the nearest, or one further, count.
+fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>, letters: usize) -> Vec<&'a str> {
+    let mut rated: Vec<_> = rated.filter(|(distance, _)| *distance <= (letters / 3).max(1)).collect();
     rated.sort_by_key(|(distance, _)| *distance);
     let best = rated.first().map_or(0, |(distance, _)| *distance);
     rated.into_iter().filter(|(distance, _)| *distance == best).map(|(_, value)| value).take(MOST).collect()

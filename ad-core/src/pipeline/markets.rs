@@ -7,7 +7,7 @@ use super::{Ended, Run, retry::after_tries};
 use crate::{
     ad::{Ad, AdState},
     log::{Action, ActionState},
-    ports::{Key, Listing, MarketplaceError, StoreError},
+    ports::{Found, Key, Listing, MarketplaceError, StoreError},
     request::Market,
     service::POLE_POSITION,
 };
@@ -31,6 +31,8 @@ fn listed(ad: &Ad, market: Market) -> Option<&str> {
 enum Failure {
     Market(MarketplaceError),
     Store(StoreError),
+    /// There is something to tell that cannot be found out again once the marketplace was told: keep it first.
+    Note(String),
 }
 
 impl From<MarketplaceError> for Failure {
@@ -43,15 +45,6 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
-}
-
-/// What reaching a marketplace brought.
-#[derive(Default)]
-struct Reached {
-    /// A listing id that the ad did not have.
-    id: Option<String>,
-    /// Something to tell.
-    note: Option<String>,
 }
 
 impl Run<'_> {
@@ -84,6 +77,10 @@ impl Run<'_> {
             Ended::Done(message) => {
                 self.log(Action::Unpublish, ActionState::Done, message);
                 self.change.state = Some(AdState::Deleted);
+                if self.claimed.request.plan.is_none() {
+                    // A retry of a deletion whose failure took the intent back.
+                    self.change.intent = Some(AdState::Deleted);
+                }
                 Ended::Done("Ad deleted".into())
             }
             Ended::Failed(message) => {
@@ -98,25 +95,7 @@ impl Run<'_> {
     /// Does one action on every marketplace of the plan that it has not reached yet, side by side.
     async fn on_each_market(&mut self, action: Action, done: &str) -> Result<Ended, StoreError> {
         self.checkpoint().await?;
-        let mut markets = self.plan.markets.clone();
-        markets.retain(|market| !self.progress.reached.contains(market));
-        let mut calls = Vec::new();
-        for market in &markets {
-            calls.push(self.reach(action, *market));
-        }
-        let results = join_all(calls).await;
-        let mut failures = Vec::new();
-        for (market, result) in markets.into_iter().zip(results) {
-            match result {
-                Ok(reached) => {
-                    self.progress.reached.push(market);
-                    self.progress.notes.extend(reached.note);
-                    self.change.listings.extend(reached.id.map(|id| (market, id)));
-                }
-                Err(Failure::Market(error)) => failures.push((market, error)),
-                Err(Failure::Store(error)) => return Err(error),
-            }
-        }
+        let failures = self.reach_each(action).await?;
         if failures.is_empty() {
             let notes = std::mem::take(&mut self.progress.notes);
             return Ok(Ended::Done([vec![done.to_owned()], notes].concat().join("; ").into()));
@@ -136,6 +115,36 @@ impl Run<'_> {
         Ok(Ended::Failed(self.failure_message(action, &failures, tries)))
     }
 
+    /// Reaches every marketplace of the plan that was not reached yet, side by side, and returns those that failed.
+    async fn reach_each(&mut self, action: Action) -> Result<Vec<(Market, MarketplaceError)>, StoreError> {
+        loop {
+            let mut markets = self.plan.markets.clone();
+            markets.retain(|market| !self.progress.reached.contains(market));
+            let mut calls = Vec::new();
+            for market in &markets {
+                calls.push(self.reach(action, *market));
+            }
+            let results = join_all(calls).await;
+            let (mut failures, mut notes) = (Vec::new(), Vec::new());
+            for (market, result) in markets.into_iter().zip(results) {
+                match result {
+                    Ok(id) => {
+                        self.progress.reached.push(market);
+                        self.change.listings.extend(id.map(|id| (market, id)));
+                    }
+                    Err(Failure::Note(note)) => notes.push(note),
+                    Err(Failure::Market(error)) => failures.push((market, error)),
+                    Err(Failure::Store(error)) => return Err(error),
+                }
+            }
+            if notes.is_empty() {
+                return Ok(failures);
+            }
+            self.progress.notes.extend(notes);
+            self.keep_progress().await?;
+        }
+    }
+
     /// Names each marketplace, those that were reached too (decision 24).
     fn failure_message(&self, action: Action, failures: &[(Market, MarketplaceError)], tries: u32) -> Value {
         let mut told: Vec<Value> =
@@ -152,7 +161,8 @@ impl Run<'_> {
         json!({"message": format!("{action} failed on {}", reasons.join("; ")), "marketplaces": told})
     }
 
-    async fn reach(&self, action: Action, market: Market) -> Result<Reached, Failure> {
+    /// Does the action on one marketplace; returns a listing id that the ad did not have.
+    async fn reach(&self, action: Action, market: Market) -> Result<Option<String>, Failure> {
         let ad = &self.claimed.stored.ad;
         let key = Key { request: self.claimed.request.id, action, market };
         let marketplace = self.pipeline.market(market);
@@ -170,55 +180,56 @@ impl Run<'_> {
             }
             (_, Some(id)) => marketplace.bump(key, id).await?,
         }
-        Ok(Reached::default())
+        Ok(None)
     }
 
     /// Updates the ad's listing; else links it to a listing of the same plate; else publishes it anew (decision 25).
-    async fn publish_on(&self, key: Key) -> Result<Reached, Failure> {
+    async fn publish_on(&self, key: Key) -> Result<Option<String>, Failure> {
         let ad = &self.claimed.stored.ad;
         let listing = Listing { ad, images: &ad.image_refs };
         let marketplace = self.pipeline.market(key.market);
         if let Some(id) = listed(ad, key.market) {
             match marketplace.update(key, id, listing).await {
                 Err(MarketplaceError::Gone) => {}
-                result => return Ok(result.map(|()| Reached::default())?),
+                result => return Ok(result.map(|()| None)?),
             }
         }
-        let mut note = None;
-        if let Some(plate) = ad.content.registration_number()
-            && let Some(found) = marketplace.find_by_plate(&ad.dealer_code, plate).await?
-        {
-            let own = found.reference == Some(ad.id);
-            if self.may_take(key.market, found.reference, &found.id).await? {
-                match marketplace.update(key, &found.id, listing).await {
-                    Ok(()) => {
-                        let note = (!own).then(|| {
-                            format!(
-                                "linked to listing {} on the {} marketplace by its plate {plate}",
-                                found.id, key.market
-                            )
-                        });
-                        return Ok(Reached { id: Some(found.id), note });
-                    }
-                    Err(MarketplaceError::Gone) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            } else {
-                note = Some(format!(
-                    "warning: listing {} on the {} marketplace has the same plate {plate} and belongs to another ad",
-                    found.id, key.market
-                ));
+        if let Some(id) = self.of_the_same_plate(key.market).await? {
+            match marketplace.update(key, &id, listing).await {
+                Err(MarketplaceError::Gone) => {}
+                result => return Ok(result.map(|()| Some(id))?),
             }
         }
-        let id = marketplace.publish(key, listing).await?;
-        Ok(Reached { id: Some(id), note })
+        Ok(Some(marketplace.publish(key, listing).await?))
     }
 
-    /// Whether a listing that was found may be this ad's: it is already, or no live ad has it.
+    /// A listing of the ad's plate that is this ad's now.
+    async fn of_the_same_plate(&self, market: Market) -> Result<Option<String>, Failure> {
+        let ad = &self.claimed.stored.ad;
+        let Some(plate) = ad.content.registration_number() else { return Ok(None) };
+        let found = self.pipeline.market(market).find_by_plate(&ad.dealer_code, plate).await?;
+        let Some(Found { id, reference }) = found else { return Ok(None) };
+        if reference == Some(ad.id) {
+            return Ok(Some(id));
+        }
+        let free = self.may_take(market, reference, &id).await?;
+        let note = if free {
+            format!("linked to listing {id} on the {market} marketplace by its plate {plate}")
+        } else {
+            format!(
+                "warning: listing {id} on the {market} marketplace has the same plate {plate} and belongs to another ad"
+            )
+        };
+        if !self.progress.notes.contains(&note) {
+            return Err(Failure::Note(note));
+        }
+        Ok(free.then_some(id))
+    }
+
+    /// Whether a listing that was found may be this ad's: no other live ad has it.
     async fn may_take(&self, market: Market, reference: Option<uuid::Uuid>, id: &str) -> Result<bool, StoreError> {
         let ad = self.claimed.stored.ad.id;
         match reference {
-            Some(owner) if owner == ad => Ok(true),
             Some(owner) if self.pipeline.store.is_live(owner).await? => Ok(false),
             _ => self.pipeline.store.tie(ad, market, id).await,
         }

@@ -210,9 +210,11 @@ impl<'a> Run<'a> {
 
     /// Commits what has ended and what has begun, before something outside is touched.
     async fn checkpoint(&mut self) -> Result<(), StoreError> {
-        if self.entries.is_empty() {
-            return Ok(());
-        }
+        if self.entries.is_empty() { Ok(()) } else { self.keep_progress().await }
+    }
+
+    /// Commits how far it has come.
+    async fn keep_progress(&mut self) -> Result<(), StoreError> {
         let progress = self.progress.clone();
         self.commit(Outcome::Goes { progress }).await
     }

@@ -1,1 +1,197 @@
+//! A worker that dies at any moment: whatever it had begun is finished by the next one, and nothing is done or told twice.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use ad_core::{
+    ad::Ad,
+    list::{AdQuery, LogQuery},
+    log::LogEntry,
+    memory::{Call, MemoryStore, one_pixel},
+    pipeline::Pipeline,
+    ports::{Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd},
+    request::Market,
+    service::Exclusions,
+    time::Timestamp,
+};
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::support::{House, boat, car, told, with};
+
+/// On which side of a commit the worker dies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Dies {
+    /// Nothing of it is stored.
+    Before,
+    /// It is stored, and the worker does not learn of it.
+    After,
+}
+
+/// A store whose worker dies at one of its commits.
+struct Mortal {
+    store: Arc<MemoryStore>,
+    commits_to_live: AtomicUsize,
+    dies: Dies,
+}
+
+#[async_trait]
+impl Store for Mortal {
+    async fn record(&self, record: Record) -> Result<(), StoreError> {
+        let dead = || Err(StoreError::Unavailable("the worker died".to_owned()));
+        match (self.commits_to_live.fetch_sub(1, Ordering::SeqCst), self.dies) {
+            (1, Dies::Before) => dead(),
+            (1, Dies::After) => self.store.record(record).await.and_then(|()| dead()),
+            _ => self.store.record(record).await,
+        }
+    }
+
+    async fn create(&self, new: NewAd<'_>) -> Result<(), StoreError> {
+        self.store.create(new).await
+    }
+
+    async fn revise(&self, revision: Revision<'_>) -> Result<(), StoreError> {
+        self.store.revise(revision).await
+    }
+
+    async fn find(
+        &self,
+        scope: Scope<'_>,
+        source_id: &str,
+        with_log: bool,
+    ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
+        self.store.find(scope, source_id, with_log).await
+    }
+
+    async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {
+        self.store.is_used(dealer_code, source_id).await
+    }
+
+    async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {
+        self.store.list(scope, query).await
+    }
+
+    async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {
+        self.store.log(ad, query).await
+    }
+
+    async fn claim(&self, now: Timestamp, lease_until: Timestamp, limit: usize) -> Result<Claims, StoreError> {
+        self.store.claim(now, lease_until, limit).await
+    }
+
+    async fn extend(&self, request: Uuid, lease: i64, until: Timestamp) -> Result<(), StoreError> {
+        self.store.extend(request, lease, until).await
+    }
+
+    async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
+        self.store.tie(ad, market, listing).await
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        self.store.check().await
+    }
+
+    async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
+        self.store.is_live(ad).await
+    }
+}
+
+/// What can be seen of an ad from outside: itself, its log, and the calls that the marketplaces applied.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    ad: Value,
+    log: Vec<String>,
+    calls: Vec<Call>,
+}
+
+async fn seen(house: &House) -> Seen {
+    let (ad, log) = house.ads().await.remove(0);
+    let calls = [house.kit.primary.calls(), house.kit.secondary.calls()].concat();
+    let mut ad = json!(ad.view(None));
+    // Images get their ids, and everything its time, when they come to be.
+    ad["image_refs"].as_array_mut().unwrap().iter_mut().for_each(|image| image["id"] = Value::Null);
+    ad["updated"] = Value::Null;
+    Seen { ad, log: told(&log, usize::MAX), calls }
+}
+
+/// Runs what is due with a worker that dies at its nth commit, and then what it left; `false` when it did not live long
+/// enough to die.
+async fn run_dying(house: &House, commits: usize, dies: Dies) -> bool {
+    let mortal = Mortal { store: house.kit.store.clone(), commits_to_live: AtomicUsize::new(commits), dies };
+    let pipeline = Pipeline { store: Arc::new(mortal), ..house.kit.pipeline.clone() };
+    let died = pipeline.run_due().await.is_err();
+    house.clock.advance(pipeline.patience.lease);
+    house.run().await;
+    died
+}
+
+/// Lives a scenario with a death at each commit, on either side of it, and compares with a life without one.
+async fn survives(requests: impl AsyncFn(&House)) {
+    let start = async || {
+        let house = House::new();
+        house.kit.images.put("https://cdn.example.com/3.jpg", one_pixel(3));
+        requests(&house).await;
+        house
+    };
+    let undisturbed = start().await;
+    undisturbed.run().await;
+    let expected = seen(&undisturbed).await;
+    for dies in [Dies::Before, Dies::After] {
+        for commits in 1.. {
+            let house = start().await;
+            let died = run_dying(&house, commits, dies).await;
+            assert_eq!(seen(&house).await, expected, "the worker died {dies:?} commit {commits}");
+            if !died {
+                assert!(commits > 4, "the worker has hardly died");
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_car_created_updated_hidden_and_deleted() {
+    survives(async |house| {
+        house.create("car", car()).await.unwrap();
+        house
+            .update("car-1", json!({"image_urls": ["https://cdn.example.com/3.jpg", "https://cdn.example.com/1.jpg"]}))
+            .await
+            .unwrap();
+        house.delete("car-1").await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_boat_deleted_and_revived() {
+    survives(async |house| {
+        house.create("boat", boat()).await.unwrap();
+        house.delete("boat-8").await.unwrap();
+        house.update("boat-8", json!({"title": "Ny", "image_urls": null})).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_car_with_a_broken_image_bumped_and_boosted() {
+    survives(async |house| {
+        let urls = json!(["https://cdn.example.com/1.jpg", "https://nowhere.example/2.jpg"]);
+        house.create("car", with(&car(), json!({"image_urls": urls}))).await.unwrap();
+        house.bump("car-1", Exclusions::default()).await.unwrap();
+        house.retry("car-1").await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_car_linked_by_its_plate() {
+    survives(async |house| {
+        house.kit.primary.preset("north-cars", "ABC123", "Fin Volvo");
+        house.create("car", car()).await.unwrap();
+        house.retry("car-1").await.unwrap();
+    })
+    .await;
+}
