@@ -31,7 +31,7 @@ pub const WRITTEN: &[Field] = &[
     text_up_to("body", 200_000, "Text of the ad; `<` and `>` become `-`"),
     boolean("visible", "`false` prevents publication; `true` if absent"),
     Field::new("price", Kind::Objects { fields: price::FIELDS, max: 5, unique_by: "type" }, "Prices, at most one of each type"),
-    Field::new("image_urls", Kind::List { item: &Kind::Url { schemes: &["https"] }, max: MOST_IMAGES, unique: true }, "Addresses of JPEG or PNG images in display order, at most 20; replaces the previous list").request_only(),
+    Field::new("image_urls", Kind::List { item: &Kind::ImageAddress, max: MOST_IMAGES, unique: true }, "Addresses of JPEG or PNG images in display order, at most 20; replaces the previous list").request_only(),
     web_address("url", "Address of a page about the ad at the seller's site"),
     Field::new("video_url", Kind::Url { schemes: &["https"] }, "Address of a video on YouTube or Vimeo"),
     Field::new("location", Kind::Object { fields: location::FIELDS }, "Where the vehicle is; the dealer's address if absent or null"),

@@ -3,22 +3,29 @@
 /// How many suggestions a message carries at most.
 const MOST: usize = 3;
 
+/// Most letters that are compared: nothing valid is longer, and comparing takes its time.
+const LONGEST: usize = 100;
+
 /// `Did you mean "volvo"?`, when something valid is near enough.
 pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
+    if sent.len() > LONGEST {
+        return None;
+    }
     let sent = sent.to_lowercase();
-    ask(near(valid.map(|value| (distance(&sent, &value.to_lowercase()), value)), sent.chars().count()))
+    ask(near(valid.map(|value| (distance(&sent, &value.to_lowercase()), value)), (sent.chars().count() / 3).max(1)))
 }
 
 /// The same for a field's name, which is compared with whole paths and with their last names, so that `mileage` finds
-/// `condition.mileage`.
-pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
+/// `condition.mileage`; where none of these is near, a name that has it as a word will do, as `model_year` for `year`.
+pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    if sent.len() > LONGEST {
+        return None;
+    }
     let sent = sent.to_lowercase();
-    let rate = |path: &'a str| {
-        let last = path.rsplit('.').next().unwrap_or(path);
-        let part = last.split('_').any(|word| word == sent);
-        (distance(&sent, path).min(distance(&sent, last)).min(if part { 1 } else { usize::MAX }), path)
-    };
-    ask(near(valid.map(rate), sent.chars().count()))
+    let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
+    let rated = valid.clone().map(|path| (distance(&sent, path).min(distance(&sent, last(path))), path));
+    ask(near(rated, (sent.chars().count() / 3).max(1)))
+        .or_else(|| ask(valid.filter(|path| last(path).split('_').any(|word| word == sent)).take(MOST).collect()))
 }
 
 /// Values in quotes, separated by commas.
@@ -30,9 +37,9 @@ fn distance(sent: &str, valid: &str) -> usize {
     strsim::osa_distance(sent, valid)
 }
 
-/// The nearest values; a third of the letters may differ, and only those as near as the nearest, or one further, count.
-fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>, letters: usize) -> Vec<&'a str> {
-    let mut rated: Vec<_> = rated.filter(|(distance, _)| *distance <= (letters / 3).max(1)).collect();
+/// The nearest values, no further away than `most`: about a third of the letters may differ.
+fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>, most: usize) -> Vec<&'a str> {
+    let mut rated: Vec<_> = rated.filter(|(distance, _)| *distance <= most).collect();
     rated.sort_by_key(|(distance, _)| *distance);
     let best = rated.first().map_or(0, |(distance, _)| *distance);
     rated.into_iter().filter(|(distance, _)| *distance == best).map(|(_, value)| value).take(MOST).collect()
@@ -56,9 +63,11 @@ mod tests {
 
     #[test]
     fn a_flat_field_name_finds_its_path() {
-        let paths = ["condition.mileage", "model_year", "powertrain.fuels"];
+        let paths =
+            ["condition.mileage", "model_year", "powertrain.fuels", "powertrain.environmental.fuel_consumption"];
         for (sent, path) in [("mileage", "condition.mileage"), ("year", "model_year"), ("fuel", "powertrain.fuels")] {
             assert_eq!(did_you_mean_path(sent, paths.into_iter()), Some(format!("Did you mean \"{path}\"?")));
         }
+        assert_eq!(did_you_mean_path("gearbox", paths.into_iter()), None);
     }
 }

@@ -4,8 +4,8 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use ad_core::{
     catalogue::{Catalogue, CatalogueError},
+    pipeline::{Patience, Pipeline},
     ports::{Clock, Ids},
-    pipeline::Pipeline,
     request::Market,
     rulebook::{self, Rulebook},
     service::Service,
@@ -22,7 +22,7 @@ use crate::{
     config::Settings,
     directory::Directory,
     marketplace::Local,
-    media::{FetchOptions, Folder, FolderError, HttpFetcher},
+    media::{ClientError, FetchOptions, Folder, FolderError, HttpFetcher},
     store::{Database, OpenError, SqliteStore},
     system::{RandomIds, SystemClock},
     worker::Worker,
@@ -70,17 +70,16 @@ pub enum AppError {
     },
     /// The dealers file.
     #[error(transparent)]
-    Dealers(#[from] crate::commands::DealersError),
+    Dealers(#[from] crate::dealers_file::DealersFileError),
     /// Fetching images cannot be set up.
     #[error("cannot set up fetching of images: {0}")]
-    Fetcher(String),
+    Fetcher(#[from] ClientError),
     /// The server ended by itself.
     #[error("the server ended: {0}")]
     Server(std::io::Error),
 }
 
 /// A running service.
-#[derive(Debug)]
 pub struct Running {
     /// Where it listens.
     pub address: SocketAddr,
@@ -88,9 +87,21 @@ pub struct Running {
     pub database: Database,
     /// Its token keys.
     pub keys: KeySet,
+    /// Its dealers.
+    pub directory: Arc<Directory>,
+    /// Its time.
+    pub clock: Arc<dyn Clock>,
+    /// Its ids.
+    pub ids: Arc<dyn Ids>,
     stop: watch::Sender<bool>,
     server: JoinHandle<std::io::Result<()>>,
     worker: Option<JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for Running {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Running").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 impl Running {
@@ -124,19 +135,22 @@ impl Running {
 pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let rulebook = Arc::new(Rulebook {
         catalogue: catalogue(settings)?,
-        settings: rulebook::Settings { video_hosts: settings.video_hosts.clone() },
+        settings: rulebook::Settings {
+            video_hosts: settings.video_hosts.clone(),
+            http_images: settings.allow_private_images,
+        },
     });
-    let dealers = settings.dealers.as_deref().map(crate::commands::read_dealers).transpose()?;
+    let dealers = settings.dealers.as_deref().map(crate::dealers_file::read).transpose()?;
     let acceptor = TcpListener::bind(settings.listen).into_acceptor().await;
     let acceptor = acceptor.map_err(|source| AppError::Listen { address: settings.listen, source })?;
     let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
     let address = address.unwrap_or(settings.listen);
 
     let database = Database::open(&settings.database_url).await?;
-    let keys = KeySet::load(&settings.token_keys)?;
-    let public_url = settings.public_url.clone().map(|url| url.trim_end_matches('/').to_owned());
+    let keys = settings.token_keys.load()?;
+    let public_url = settings.public_url.as_ref().map(|url| url.as_str().to_owned());
     let media_base = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
-    let media = Folder::new(&settings.media, media_base)?;
+    let media = Folder::new(&settings.media, &media_base)?;
     if let Some(dealers) = dealers {
         database.import_dealers(&dealers).await?;
     }
@@ -144,13 +158,13 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     tokio::spawn(Arc::clone(&directory).keep_fresh(FRESHNESS));
 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let ids: Arc<dyn Ids> = Arc::new(RandomIds::default());
+    let ids: Arc<dyn Ids> = Arc::new(RandomIds::new(Arc::clone(&clock)));
     let store = Arc::new(SqliteStore::new(database.clone()));
     let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids));
     let (stop, stopped) = watch::channel(false);
     let worker = if settings.workers > 0 {
         let options = FetchOptions { allow_private: settings.allow_private_images, ..FetchOptions::default() };
-        let fetcher = HttpFetcher::new(options).map_err(|error| AppError::Fetcher(error.to_string()))?;
+        let fetcher = HttpFetcher::new(options, Arc::clone(&clock))?;
         let pipeline = Pipeline {
             store: store.clone(),
             fetcher: Arc::new(fetcher),
@@ -159,17 +173,22 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
             secondary: Arc::new(Local::new(database.clone(), Market::Secondary, Arc::clone(&clock))),
             clock: Arc::clone(&clock),
             ids: Arc::clone(&ids),
-            patience: settings.patience,
+            patience: Patience {
+                images: settings.image_retry,
+                marketplaces: settings.marketplace_retry,
+                ..Patience::default()
+            },
         };
         let worker = Worker { pipeline, queued: store.queued(), concurrency: settings.workers };
         Some(tokio::spawn(worker.run(stopped.clone())))
     } else {
         None
     };
-    let authenticator = Arc::new(Tokens { verifier: Verifier::new(&keys, clock), directory });
-    let router = api::router(Context { service, store, authenticator, ids, media, public_url });
+    let verifier = Verifier::new(&keys, Arc::clone(&clock));
+    let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory) });
+    let router = api::router(Context { service, store, authenticator, ids: Arc::clone(&ids), media, public_url });
     let server = Server::new_with_acceptor(acceptor).run_with_graceful_shutdown(router, until(stopped), Some(DRAIN));
-    Ok(Running { address, database, keys, stop, server: tokio::spawn(server), worker })
+    Ok(Running { address, database, keys, directory, clock, ids, stop, server: tokio::spawn(server), worker })
 }
 
 /// Serves until the process is told to stop (Ctrl-C or SIGTERM), then drains.

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use ad_core::pipeline::RetryPolicy;
 use serde::Deserialize;
 
 pub use self::values::{InvalidPeriod, InvalidPublicUrl, Period, PublicUrl};
@@ -47,18 +48,9 @@ pub struct Settings {
     /// Whether images may come over http and from private networks.
     pub allow_private_images: bool,
     /// How often images are fetched.
-    pub image_retry: Retry,
+    pub image_retry: RetryPolicy,
     /// How often marketplaces are called.
-    pub marketplace_retry: Retry,
-}
-
-/// How often something is tried when it fails for a passing reason (decision 27).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retry {
-    /// Most tries, the first one included.
-    pub tries: u32,
-    /// No try begins later than this after the first.
-    pub within: Duration,
+    pub marketplace_retry: RetryPolicy,
 }
 
 /// Why there are no settings.
@@ -172,14 +164,14 @@ impl Layer {
             workers: self.workers.expect(SET),
             video_hosts: self.video_hosts.expect(SET),
             allow_private_images: self.allow_private_images.expect(SET),
-            image_retry: Retry {
-                tries: self.image_tries.expect(SET).get(),
-                within: self.image_within.expect(SET).duration(),
-            },
-            marketplace_retry: Retry {
-                tries: self.marketplace_tries.expect(SET).get(),
-                within: self.marketplace_within.expect(SET).duration(),
-            },
+            image_retry: RetryPolicy::over(
+                self.image_tries.expect(SET).get(),
+                self.image_within.expect(SET).duration(),
+            ),
+            marketplace_retry: RetryPolicy::over(
+                self.marketplace_tries.expect(SET).get(),
+                self.marketplace_within.expect(SET).duration(),
+            ),
         }
     }
 }

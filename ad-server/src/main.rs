@@ -1,4 +1,4 @@
-//! The `ad-server` binary. All that it does is in the library, so that tests can build it, too.
+//! The `ad-server` binary; what it does is in [`ad_server::commands`].
 
 use std::process::ExitCode;
 

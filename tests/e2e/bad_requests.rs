@@ -84,7 +84,10 @@ async fn every_error_of_a_payload_comes_back_in_one_answer() {
         assert!(errors["price"]["0"][member].is_array(), "{member} in {errors}");
     }
     assert!(!errors["location"].is_null());
-    assert_eq!(errors["category_fields"]["brand"], json!(["\"wolvo\" is not a valid choice.", "Did you mean \"volvo\"?"]));
+    assert_eq!(
+        errors["category_fields"]["brand"],
+        json!(["\"wolvo\" is not a valid choice.", "Did you mean \"volvo\"?"])
+    );
     assert!(errors["category_fields"]["powertrain"]["fuels"]["0"].is_array(), "{errors}");
     assert!(errors["category_fields"]["registration_number"].is_array());
 }
@@ -92,7 +95,21 @@ async fn every_error_of_a_payload_comes_back_in_one_answer() {
 #[tokio::test]
 async fn any_source_id_works_in_a_path() {
     let server = Server::start().await;
-    let ids = ["a/b", "with space", "åäö", "\"quoted\"", "100%", "a?b#c", "validate", "validates", "log", "bump", "..x", "💥", "1&2=3"];
+    let ids = [
+        "a/b",
+        "with space",
+        "åäö",
+        "\"quoted\"",
+        "100%",
+        "a?b#c",
+        "validate",
+        "validates",
+        "log",
+        "bump",
+        "..x",
+        "💥",
+        "1&2=3",
+    ];
     for (number, id) in ids.into_iter().enumerate() {
         server.client.post("/v4/car", &plain_car(id, &format!("SRC{number:03}"))).await.expect(201);
         let path: String = url_encoded(id);

@@ -11,7 +11,10 @@ async fn each_type_has_its_own_schema_with_enums_bounds_and_descriptions() {
     let document = server.client.with_token(None).get("/openapi.json").await.expect(200);
     assert!(document["openapi"].as_str().unwrap().starts_with('3'));
     let schemas = &document["components"]["schemas"];
-    for (name, body) in [("CarCreate", include_str!("../data/payloads/car-v4.json")), ("BoatCreate", include_str!("../data/payloads/boat-v4.json"))] {
+    for (name, body) in [
+        ("CarCreate", include_str!("../data/payloads/car-v4.json")),
+        ("BoatCreate", include_str!("../data/payloads/boat-v4.json")),
+    ] {
         conforms(&sample(body), &schemas[name], name);
     }
     let car = &schemas["CarCreate"]["properties"]["category_fields"]["properties"];
@@ -20,7 +23,13 @@ async fn each_type_has_its_own_schema_with_enums_bounds_and_descriptions() {
     assert!(car["powertrain"]["properties"]["displacement"]["description"].as_str().unwrap().ends_with("(V4)"));
     assert_eq!(schemas["CarCreate"]["properties"].get("title"), None, "must not be sent");
     assert!(schemas["BoatCreate"]["required"].as_array().unwrap().contains(&"contact".into()));
-    for path in ["/v4/car", "/v4/car/{source_id}/bump", "/v4/boat/validate", "/v4/ad/{source_id}/log", "/v4/vehicles/car/models"] {
+    for path in [
+        "/v4/car",
+        "/v4/car/{source_id}/bump",
+        "/v4/boat/validate",
+        "/v4/ad/{source_id}/log",
+        "/v4/vehicles/car/models",
+    ] {
         assert!(document["paths"][path].is_object(), "{path}");
     }
     every_reference_resolves(&document, &document);

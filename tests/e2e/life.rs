@@ -35,7 +35,10 @@ async fn a_car_is_answered_at_once_and_published_on_both_marketplaces() {
     }
 
     let refs = ad["image_refs"].as_array().unwrap();
-    assert_eq!(refs.iter().map(|image| image["url"].clone()).collect::<Vec<_>>(), [images.url("1.jpg"), images.url("2.png")]);
+    assert_eq!(
+        refs.iter().map(|image| image["url"].clone()).collect::<Vec<_>>(),
+        [images.url("1.jpg"), images.url("2.png")]
+    );
     let listings = server.listings().await;
     assert_eq!(listings.len(), 2);
     for listing in listings {
@@ -86,7 +89,11 @@ async fn an_update_merges_deeply_and_is_published_with_the_same_ids() {
     assert_eq!(updated["category_fields"]["powertrain"]["power"], json!({"unit": "hp", "value": 390}));
     assert_eq!(updated["category_fields"].get("color"), None, "null clears");
     assert_eq!(updated["category_fields"]["warranty"], "12 mån", "what is left out is kept");
-    assert_eq!(updated["price"], json!([{"type": "reduced", "amount": 299_900, "currency": "SEK"}]), "arrays are replaced");
+    assert_eq!(
+        updated["price"],
+        json!([{"type": "reduced", "amount": 299_900, "currency": "SEK"}]),
+        "arrays are replaced"
+    );
 
     server.client.ended("c", "publish", answer.header("x-request-id")).await;
     let after = server.client.ad("c").await;

@@ -8,7 +8,11 @@ use crate::payloads::plain_car;
 async fn with_cars(count: usize) -> Server {
     let server = Server::start().await;
     for number in 0..count {
-        server.client.post("/v4/car", &plain_car(&format!("car-{number}"), &format!("LST{number:03}"))).await.expect(201);
+        server
+            .client
+            .post("/v4/car", &plain_car(&format!("car-{number}"), &format!("LST{number:03}")))
+            .await
+            .expect(201);
     }
     for number in 0..count {
         server.client.published(&format!("car-{number}")).await;
@@ -91,7 +95,8 @@ async fn the_whole_log_is_read_page_by_page() {
     assert_eq!(whole["results"][0]["action"], "create", "oldest first");
     assert_eq!(server.client.log("car-0").await.len(), 100, "an ad comes with its latest 100");
     assert_eq!(server.client.log("car-0").await.last(), whole["results"].as_array().unwrap().last());
-    let of_last = server.client.get(&format!("/v4/car/car-0/log?request_id={last_id}&ordering=-created")).await.expect(200);
+    let of_last =
+        server.client.get(&format!("/v4/car/car-0/log?request_id={last_id}&ordering=-created")).await.expect(200);
     assert_eq!(of_last["count"], 4);
     assert_eq!(of_last["results"][0]["action"], "publish");
     let done = server.client.get("/v4/ad/car-0/log?action=publish&state=done&limit=1").await.expect(200);
@@ -103,7 +108,10 @@ async fn the_whole_log_is_read_page_by_page() {
 async fn lookups_give_ids_with_names() {
     let server = Server::start().await;
     let attributes = server.client.get("/v4/vehicles/car/attributes").await.expect(200);
-    assert!(attributes.as_array().unwrap().contains(&json!({"id": "powertrain.fuels", "name": "Fuels"})), "{attributes}");
+    assert!(
+        attributes.as_array().unwrap().contains(&json!({"id": "powertrain.fuels", "name": "Fuels"})),
+        "{attributes}"
+    );
     for (path, entry) in [
         ("/v4/vehicles/car/powertrain.fuels", json!({"id": "natural_gas", "name": "Natural gas"})),
         ("/v4/vehicles/car/brand", json!({"id": "volvo", "name": "Volvo"})),

@@ -10,7 +10,8 @@ async fn good_images_are_used_and_each_bad_one_is_named() {
     let (server, images) = (Server::start().await, ImageHost::start().await);
     let mut ad = plain_car("m", "MED001");
     let bad = ["broken.jpg", "page.jpg", "missing.gif"];
-    let urls: Vec<String> = ["1.jpg", "broken.jpg", "lying.jpg", "page.jpg", "missing.gif", "2.png"].map(|file| images.url(file)).to_vec();
+    let urls: Vec<String> =
+        ["1.jpg", "broken.jpg", "lying.jpg", "page.jpg", "missing.gif", "2.png"].map(|file| images.url(file)).to_vec();
     ad["image_urls"] = json!(urls);
     server.client.post("/v4/car", &ad).await.expect(201);
     let entry = server.client.ended("m", "handle_media", None).await;

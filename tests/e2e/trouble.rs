@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ad_tests::{Options, Server, WriteLock, eventually, run};
+use ad_tests::{Server, WriteLock, eventually, run};
 use serde_json::json;
 
 use crate::payloads::plain_car;
@@ -47,7 +47,7 @@ async fn a_server_that_cannot_start_says_why_and_creates_nothing() {
 
 #[tokio::test]
 async fn a_locked_database_answers_503_and_loses_nothing() {
-    let server = Server::with(Options { env: vec![("AD_SERVER_BUSY_TIMEOUT".to_owned(), "300ms".to_owned())], ..Options::default() }).await;
+    let server = Server::start().await;
     server.client.post("/v4/car", &plain_car("before", "LCK001")).await.expect(201);
     server.client.published("before").await;
     let database = server.dir().join("data/ads.db");

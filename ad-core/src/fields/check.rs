@@ -1,11 +1,16 @@
 //! Checking an object against a compiled table, in place: what is valid is normalised where it stands, what is not is
 //! left as it was and reported. One walk, no copy of the payload, no allocation for a valid field.
 
+use email_address::EmailAddress;
 use serde_json::{Map, Number, Value};
 use url::Url;
 
-use super::{ChoiceValue, Direction, Field, FieldErrors, Kind, Node, Tree};
+use super::{ChoiceValue, Direction, FieldErrors, Kind, Node, Tree};
 use crate::{ad::ApiVersion, catalogue::Catalogue, nearest};
+
+/// Unknown fields of one level for which the field that was meant is looked for: a payload that has more is not a slip
+/// of the pen, and looking takes its time.
+const MOST_HINTS: usize = 20;
 
 /// Which write is checked; it decides what `null` means (decision 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +28,7 @@ pub struct Check<'a> {
     version: ApiVersion,
     mode: Mode,
     category: Option<&'a Tree>,
+    images: &'static [&'static str],
     nulls: Vec<&'static str>,
     ignored: Vec<&'static str>,
 }
@@ -31,7 +37,13 @@ impl<'a> Check<'a> {
     /// A check in which a field of kind [`Kind::CategoryFields`] is held against `category`; without one, any object
     /// will do there.
     pub fn new(catalogue: &'a Catalogue, version: ApiVersion, mode: Mode, category: Option<&'a Tree>) -> Self {
-        Self { catalogue, version, mode, category, nulls: Vec::new(), ignored: Vec::new() }
+        Self { catalogue, version, mode, category, images: &["https"], nulls: Vec::new(), ignored: Vec::new() }
+    }
+
+    /// The same check, in which images may come over http too.
+    #[must_use]
+    pub fn with_http_images(self, permitted: bool) -> Self {
+        if permitted { Self { images: &["https", "http"], ..self } } else { self }
     }
 
     /// Paths that were sent as an explicit `null` and dropped.
@@ -52,11 +64,16 @@ impl<'a> Check<'a> {
     /// One level of the object that `root` describes.
     fn level(&mut self, root: &Tree, tree: &Tree, object: &mut Map<String, Value>) -> FieldErrors {
         let mut errors = FieldErrors::default();
+        let mut hints = MOST_HINTS;
         object.retain(|name, value| {
             if let Some(node) = tree.get(name) {
                 self.member(root, name, node, value, &mut errors)
             } else {
-                unknown(root, name, &mut errors);
+                errors.push(name, "Unknown field.");
+                if hints > 0 {
+                    hints -= 1;
+                    hint(root, name, &mut errors);
+                }
                 true
             }
         });
@@ -81,8 +98,10 @@ impl<'a> Check<'a> {
                 Value::Null => return false,
                 Value::Object(object) => {
                     let wrong = self.level(root, below, object);
+                    // One that is empty because something is missing in it is not the same as none.
+                    let keep = !object.is_empty() || !wrong.is_empty();
                     errors.put(name, wrong);
-                    return !object.is_empty();
+                    return keep;
                 }
                 _ => errors.push(name, "Expected an object."),
             },
@@ -136,6 +155,9 @@ impl<'a> Check<'a> {
         if items.len() > max {
             errors.here(format!("Ensure this field has no more than {max} elements."));
         }
+        // What is beyond the limit is refused unseen: a client cannot make it expensive.
+        let within = items.len().min(max);
+        let items = &mut items[..within];
         for (index, value) in items.iter_mut().enumerate() {
             let wrong = if value.is_null() { null() } else { self.value(item, None, value) };
             if !wrong.is_empty() {
@@ -156,6 +178,8 @@ impl<'a> Check<'a> {
         if items.len() > max {
             errors.here(format!("Ensure this field has no more than {max} elements."));
         }
+        let within = items.len().min(max);
+        let items = &mut items[..within];
         for (index, value) in items.iter_mut().enumerate() {
             let wrong = match value {
                 Value::Null => null(),
@@ -190,7 +214,7 @@ impl<'a> Check<'a> {
                 }
             }
             _ => match value {
-                Value::String(text) => text_kind(kind, text, errors),
+                Value::String(text) => text_kind(kind, self.images, text, errors),
                 _ => errors.here("Not a valid string."),
             },
         }
@@ -208,7 +232,7 @@ fn null() -> FieldErrors {
 }
 
 /// The kinds that are a JSON string.
-fn text_kind(kind: &Kind, text: &mut String, errors: &mut FieldErrors) {
+fn text_kind(kind: &Kind, images: &[&str], text: &mut String, errors: &mut FieldErrors) {
     match kind {
         Kind::Text { min, max, without } => {
             // Characters are at most as many as bytes: counting is needed only where bytes exceed a bound.
@@ -231,6 +255,7 @@ fn text_kind(kind: &Kind, text: &mut String, errors: &mut FieldErrors) {
             errors.here("Date has wrong format. Use one of these formats instead: YYYY-MM-DD.");
         }
         Kind::Url { schemes } => address(schemes, text, errors),
+        Kind::ImageAddress => address(images, text, errors),
         Kind::Plate { max } => {
             if text.contains(|mark: char| mark.is_whitespace() || mark.is_lowercase()) {
                 *text = text.split_whitespace().collect::<String>().to_uppercase();
@@ -243,7 +268,7 @@ fn text_kind(kind: &Kind, text: &mut String, errors: &mut FieldErrors) {
             }
         }
         Kind::Email { or_empty: true } if text.is_empty() => {}
-        Kind::Email { .. } if !email_address::EmailAddress::is_valid(text) => {
+        Kind::Email { .. } if !is_email(text) => {
             errors.here("Enter a valid email address.");
         }
         Kind::Digits { lengths, plus } => {
@@ -267,6 +292,12 @@ fn text_kind(kind: &Kind, text: &mut String, errors: &mut FieldErrors) {
         }
         _ => {}
     }
+}
+
+/// A bare address at a domain: nothing that a mail program would take apart first.
+fn is_email(text: &str) -> bool {
+    let options = email_address::Options::default().without_display_text().without_domain_literal().with_required_tld();
+    EmailAddress::parse_with_options(text, options).is_ok()
 }
 
 fn address(schemes: &[&str], text: &str, errors: &mut FieldErrors) {
@@ -297,13 +328,11 @@ fn number(value: &mut Value, numeric_text: bool) -> Option<&Number> {
 
 fn integer(min: i64, max: i64, numeric_text: bool, value: &mut Value, errors: &mut FieldErrors) {
     let Some(number) = number(value, numeric_text) else { return errors.here("A valid integer is required.") };
-    // 5.0 is the integer 5 in JSON; beyond 2^53 a float has no exact integer value, and every bound lies below.
-    #[expect(clippy::cast_possible_truncation, reason = "guarded by the bound above")]
-    let whole = number.as_i64().or_else(|| {
-        number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9.0e15).map(|float| float as i64)
-    });
+    // 5.0 is the integer 5 in JSON. What is too large for an i64 becomes its end, and every bound lies within.
+    #[expect(clippy::cast_possible_truncation, reason = "saturates, as it should")]
+    let whole =
+        number.as_i64().or_else(|| number.as_f64().filter(|float| float.fract() == 0.0).map(|float| float as i64));
     match whole {
-        None if number.is_u64() => errors.here(format!("Ensure this value is less than or equal to {max}.")),
         None => errors.here("A valid integer is required."),
         Some(whole) if whole < min => errors.here(format!("Ensure this value is greater than or equal to {min}.")),
         Some(whole) if whole > max => errors.here(format!("Ensure this value is less than or equal to {max}.")),
@@ -392,19 +421,20 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn unknown(root: &Tree, name: &str, errors: &mut FieldErrors) {
-    fn leaves<'t>(tree: &'t Tree, out: &mut Vec<&'t Field>) {
+/// Which field of the object that `root` describes was probably meant by a name.
+fn hint(root: &Tree, name: &str, errors: &mut FieldErrors) {
+    fn leaves(tree: &Tree, out: &mut Vec<&'static str>) {
         for (_, node) in tree.iter() {
             match node {
                 Node::Branch(below) => leaves(below, out),
-                Node::Leaf(field, _) => out.push(field),
+                Node::Leaf(field, _) if field.direction == Direction::Response => {}
+                Node::Leaf(field, _) => out.push(field.path),
             }
         }
     }
-    let mut fields = Vec::new();
-    leaves(root, &mut fields);
-    errors.push(name, "Unknown field.");
-    if let Some(hint) = nearest::did_you_mean_path(name, fields.iter().map(|field| field.path)) {
+    let mut paths = Vec::new();
+    leaves(root, &mut paths);
+    if let Some(hint) = nearest::did_you_mean_path(name, paths.into_iter()) {
         errors.push(name, hint);
     }
 }

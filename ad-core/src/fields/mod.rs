@@ -101,6 +101,8 @@ pub enum Kind {
         /// Allowed schemes, such as `https`.
         schemes: &'static [&'static str],
     },
+    /// The https address of an image; http too where the operator permits it for development.
+    ImageAddress,
     /// A licence plate: stored in upper case without spaces (decision 18).
     Plate {
         /// Most characters, spaces not counted.

@@ -269,6 +269,10 @@ impl Store for MemoryStore {
         Ok(!taken)
     }
 
+    async fn check(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
         Ok(locked(&self.0).is_live(ad))
     }

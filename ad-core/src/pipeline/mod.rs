@@ -37,13 +37,9 @@ impl Default for Patience {
     /// Images 5 tries within a minute, marketplaces 10 tries within an hour (decision 27).
     fn default() -> Self {
         Self {
-            images: RetryPolicy { tries: 5, within: Duration::from_mins(1), first_pause: Duration::from_secs(2) },
-            marketplaces: RetryPolicy {
-                tries: 10,
-                within: Duration::from_hours(1),
-                first_pause: Duration::from_secs(5),
-            },
-            lease: Duration::from_secs(30),
+            images: RetryPolicy::over(5, Duration::from_mins(1)),
+            marketplaces: RetryPolicy::over(10, Duration::from_hours(1)),
+            lease: Duration::from_secs(10),
         }
     }
 }

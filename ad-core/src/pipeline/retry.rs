@@ -17,6 +17,13 @@ pub struct RetryPolicy {
 }
 
 impl RetryPolicy {
+    /// This many attempts, with pauses that take about half of the time that there is.
+    #[must_use]
+    pub fn over(tries: u32, within: Duration) -> Self {
+        let first_pause = within / 1_u32.checked_shl(tries).unwrap_or(u32::MAX);
+        Self { tries, within, first_pause }
+    }
+
     /// When to try again after attempt number `tries`, the first of which was at `first`; `None` when it is enough.
     /// `spread` (0 to 255) shifts pauses apart, so that what failed together does not come back together.
     pub fn next(

@@ -41,12 +41,29 @@ impl std::fmt::Debug for Service {
 }
 
 /// What a token gives access to ('Authentication' 2).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Access {
     /// One dealer.
     Dealer(String),
     /// All dealers of a group.
     Group(String),
+}
+
+impl Access {
+    /// Name of the token's claim, and of the scope's type.
+    pub const fn claim(&self) -> &'static str {
+        match self {
+            Self::Dealer(_) => "dealer_code",
+            Self::Group(_) => "dealer_group",
+        }
+    }
+
+    /// The code or the group.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Dealer(name) | Self::Group(name) => name,
+        }
+    }
 }
 
 /// Which ad a path means.

@@ -67,7 +67,7 @@ impl std::fmt::Debug for Context {
 /// The whole API as a router.
 pub fn router(context: Context) -> impl Endpoint<Output = Response> {
     let ids = Arc::clone(&context.ids);
-    let media = crate::media::serve(context.media.clone());
+    let media = crate::media::ServeMedia::new(context.media.clone());
     let documents = openapi::documents(context.service.rulebook());
     let context = Arc::new(context);
     let route = paths::mount(Route::new(), &context);

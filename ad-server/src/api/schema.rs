@@ -154,7 +154,7 @@ fn kind(kind: &Kind, shape: Shape, catalogue: &Catalogue, category: Option<&Cate
         }
         Kind::Boolean => json!({"type": "boolean"}),
         Kind::Date => json!({"type": "string", "format": "date"}),
-        Kind::Url { .. } => json!({"type": "string", "format": "uri", "maxLength": 2000}),
+        Kind::Url { .. } | Kind::ImageAddress => json!({"type": "string", "format": "uri", "maxLength": 2000}),
         Kind::Plate { max } => json!({"type": "string", "minLength": 1, "maxLength": max}),
         Kind::Email { or_empty: false } => json!({"type": "string", "format": "email"}),
         Kind::Email { or_empty: true } | Kind::Model { .. } => json!({"type": "string"}),

@@ -7,8 +7,9 @@ use jsonwebtoken::{Header, encode};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{KeySet, Permissions, TokenScope};
+use super::{KeySet, Permissions};
 use crate::store::TokenRecord;
+use ad_core::service::Access;
 
 /// The `iss` claim of tokens that are made here.
 const ISSUER: &str = "vehicle-ad-import";
@@ -17,7 +18,7 @@ const ISSUER: &str = "vehicle-ad-import";
 #[derive(Debug, Clone)]
 pub struct IssueRequest {
     /// Whose ads it gives access to.
-    pub scope: TokenScope,
+    pub scope: Access,
     /// What it permits; `None` means everything.
     pub permissions: Option<Permissions>,
     /// How long it lasts; `None` means until it is revoked.
@@ -62,8 +63,8 @@ pub fn issue(keys: &KeySet, request: &IssueRequest) -> Result<(String, TokenReco
     let name = Some(request.scope.name());
     let claims = Claims {
         iss: ISSUER,
-        dealer_code: name.filter(|_| matches!(request.scope, TokenScope::Dealer(_))),
-        dealer_group: name.filter(|_| matches!(request.scope, TokenScope::Group(_))),
+        dealer_code: name.filter(|_| matches!(request.scope, Access::Dealer(_))),
+        dealer_group: name.filter(|_| matches!(request.scope, Access::Group(_))),
         iat: seconds(record.issued),
         jti: record.jti,
         exp: record.expires.map(seconds),

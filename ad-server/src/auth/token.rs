@@ -6,7 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ad_core::{ports::Clock, time::Timestamp};
+use ad_core::{ports::Clock, service::Access, time::Timestamp};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, errors::ErrorKind};
 use serde::{Deserialize, Deserializer};
 use uuid::Uuid;
@@ -16,37 +16,11 @@ use super::{KeySet, Permission, Permissions};
 /// How far the clocks of two hosts may differ.
 const LEEWAY: Duration = Duration::from_mins(1);
 
-/// Whose ads a token gives access to.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum TokenScope {
-    /// One dealer, by code.
-    Dealer(String),
-    /// All dealers of a group.
-    Group(String),
-}
-
-impl TokenScope {
-    /// Name of the claim, and of the scope's type.
-    pub const fn claim(&self) -> &'static str {
-        match self {
-            Self::Dealer(_) => "dealer_code",
-            Self::Group(_) => "dealer_group",
-        }
-    }
-
-    /// The code or the group.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Dealer(name) | Self::Group(name) => name,
-        }
-    }
-}
-
 /// Who calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     /// Whose ads it may see.
-    pub scope: TokenScope,
+    pub scope: Access,
     /// What it may do.
     pub permissions: Permissions,
     /// Id of its token, by which it can be revoked.
@@ -215,8 +189,8 @@ impl Claims {
         self.iat.ok_or(TokenError::MissingClaim("iat"))?;
         let jti = self.jti.ok_or(TokenError::MissingClaim("jti"))?;
         let scope = match (self.dealer_code, self.dealer_group) {
-            (Some(code), None) if !code.is_empty() => TokenScope::Dealer(code),
-            (None, Some(group)) if !group.is_empty() => TokenScope::Group(group),
+            (Some(code), None) if !code.is_empty() => Access::Dealer(code),
+            (None, Some(group)) if !group.is_empty() => Access::Group(group),
             _ => return Err(TokenError::Scope),
         };
         let permissions = match self.permissions {

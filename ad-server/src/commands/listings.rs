@@ -12,7 +12,7 @@ use futures_util::{StreamExt, TryStreamExt};
 
 use super::{Base, Failure, ListArgs, Opened, output};
 use crate::{
-    marketplace::{ImportError, LineError, ListingFilter, ListingRow, ListingState, import_listings, list_listings},
+    marketplace::{ImportError, LineError, ListingFilter, ListingRow, import_listings, list_listings},
     system::SystemClock,
 };
 
@@ -23,7 +23,7 @@ const LINES_TOLD: usize = 5;
 #[derive(Debug, Subcommand)]
 pub(super) enum ListingsCommand {
     /// Bring in listings from a file with one JSON object a line: `marketplace` (primary or secondary), `dealer_code`,
-    /// `registration_number`, `title`
+    /// `registration_number`, `title`; all of them, or none when a line is wrong
     Import {
         /// The file; - is stdin
         #[arg(value_name = "FILE.ndjson|-")]
@@ -115,10 +115,6 @@ async fn print_json<E: std::fmt::Display>(
 }
 
 fn row(listing: ListingRow) -> [String; 10] {
-    let state = match listing.state {
-        ListingState::Active => "active",
-        ListingState::Removed => "removed",
-    };
     [
         listing.id,
         listing.marketplace.to_string(),
@@ -128,7 +124,7 @@ fn row(listing: ListingRow) -> [String; 10] {
         listing.title.unwrap_or_default(),
         listing.position.map(|position| position.to_string()).unwrap_or_default(),
         listing.pole_position_until.map(output::minute).unwrap_or_default(),
-        state.to_owned(),
+        listing.state.name().to_owned(),
         output::minute(listing.changed),
     ]
 }

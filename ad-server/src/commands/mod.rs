@@ -26,7 +26,7 @@ use crate::{
     store::{Database, OpenError},
 };
 
-/// The whole of the `ad-server` binary: reads the command line, runs the command, tells what went wrong.
+/// Reads the command line, runs what it says, and returns how that went.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let filter = EnvFilter::builder().with_default_directive(cli.log_level().into()).from_env_lossy();
@@ -46,10 +46,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// One line, whatever a library put into its message.
+/// Says what went wrong: one line, but for input that is wrong in several.
 fn failed(message: &str) -> ExitCode {
-    let words: Vec<_> = message.split_whitespace().collect();
-    eprintln!("error: {}", words.join(" "));
+    eprintln!("error: {message}");
     ExitCode::FAILURE
 }
 
@@ -77,7 +76,7 @@ enum Command {
     #[command(subcommand)]
     Listings(listings::ListingsCommand),
     /// Show the service at work: sample dealers, a stock of vehicles, and their way to the marketplaces
-    Demo,
+    Demo(crate::demo::DemoArgs),
     /// Print the commented file of all settings, as a start for one's own
     Config,
 }
@@ -152,8 +151,8 @@ enum Failure {
     #[error(transparent)]
     App(#[from] AppError),
     /// The demo cannot run.
-    #[error("{0}")]
-    Demo(String),
+    #[error(transparent)]
+    Demo(#[from] crate::demo::DemoError),
     /// Stdout cannot be written.
     #[error("cannot write to stdout: {0}")]
     Output(#[from] io::Error),
@@ -183,7 +182,7 @@ impl Cli {
             Command::Token(command) => token::run(base, command).await,
             Command::Dealers(command) => dealers::run(base, command).await,
             Command::Listings(command) => listings::run(base, command).await,
-            Command::Demo => crate::demo::run().await.map_err(|error| Failure::Demo(error.to_string())),
+            Command::Demo(args) => Ok(crate::demo::run(args).await?),
             Command::Config => Ok(output::text(DEFAULTS)?),
         }
     }

@@ -9,11 +9,12 @@ use uuid::Uuid;
 
 use super::{Base, Failure, KeyArgs, ListArgs, Opened, output};
 use crate::{
-    auth::{self, IssueRequest, Permission, TokenScope},
+    auth::{self, IssueRequest, Permission},
     config::{Layer, Period},
     store::TokenRecord,
     system::{RandomIds, SystemClock},
 };
+use ad_core::service::Access;
 
 /// What to do with tokens.
 #[derive(Debug, Subcommand)]
@@ -57,8 +58,8 @@ struct ScopeArgs {
 }
 
 impl ScopeArgs {
-    fn scope(self) -> Option<TokenScope> {
-        self.dealer_code.map(TokenScope::Dealer).or(self.dealer_group.map(TokenScope::Group))
+    fn scope(self) -> Option<Access> {
+        self.dealer_code.map(Access::Dealer).or(self.dealer_group.map(Access::Group))
     }
 }
 
@@ -92,11 +93,11 @@ async fn issue(base: Base, args: IssueArgs) -> Result<(), Failure> {
 }
 
 /// A token may be made before its dealer is imported, but it may also be a slip of the pen.
-async fn warn_of_unknown(opened: &Opened, scope: &TokenScope) -> Result<(), Failure> {
+async fn warn_of_unknown(opened: &Opened, scope: &Access) -> Result<(), Failure> {
     let dealers = opened.answer(opened.database.dealers().await)?;
     let (known, what) = match scope {
-        TokenScope::Dealer(code) => (dealers.iter().any(|dealer| dealer.code == *code), "no dealer has the code"),
-        TokenScope::Group(group) => {
+        Access::Dealer(code) => (dealers.iter().any(|dealer| dealer.code == *code), "no dealer has the code"),
+        Access::Group(group) => {
             (dealers.iter().any(|dealer| dealer.group.as_ref() == Some(group)), "no dealer is in the group")
         }
     };

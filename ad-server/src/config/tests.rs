@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use ad_core::pipeline::Patience;
+
 use super::*;
 
 fn file(text: &str) -> tempfile::TempPath {
@@ -18,8 +20,8 @@ fn the_defaults_are_those_of_the_documents() {
     assert_eq!(settings.media, Path::new("./data/media"));
     assert_eq!(settings.token_keys, KeySource::File("./data/token-keys.json".into()));
     assert_eq!(settings.video_hosts, ad_core::rulebook::Settings::default().video_hosts);
-    assert_eq!(settings.image_retry, Retry { tries: 5, within: Duration::from_mins(1) });
-    assert_eq!(settings.marketplace_retry, Retry { tries: 10, within: Duration::from_hours(1) });
+    assert_eq!(settings.image_retry, Patience::default().images);
+    assert_eq!(settings.marketplace_retry, Patience::default().marketplaces);
     assert!(!settings.allow_private_images);
     assert_eq!((settings.public_url, settings.dealers, settings.catalogue), (None, None, None));
 }

@@ -98,8 +98,8 @@ fn wrong_claims_are_refused() {
 
 #[test]
 fn right_claims_tell_who_calls() {
-    let dealer = TokenScope::Dealer("nord-1".to_owned());
-    let group = TokenScope::Group("nord".to_owned());
+    let dealer = Access::Dealer("nord-1".to_owned());
+    let group = Access::Group("nord".to_owned());
     let read: Permissions = [Permission::Read].into_iter().collect();
     let table = [
         (json!({}), &dealer, Permissions::ALL),
@@ -198,7 +198,7 @@ fn a_key_id_is_needed_when_there_are_several_keys() {
 #[test]
 fn what_is_issued_is_valid_until_it_ends() {
     for keys in [hs256_set(), KeySet::from_json(ED25519).unwrap(), both()] {
-        let scope = TokenScope::Group("nord".to_owned());
+        let scope = Access::Group("nord".to_owned());
         let permissions = [Permission::Write, Permission::Read].into_iter().collect();
         let (token, record) = issue(
             &keys,
@@ -228,7 +228,7 @@ fn public_keys_do_not_sign() {
     set["keys"][0].as_object_mut().unwrap().remove("d");
     let keys = KeySet::from_json(&set.to_string()).unwrap();
     let request = IssueRequest {
-        scope: TokenScope::Dealer("nord-1".to_owned()),
+        scope: Access::Dealer("nord-1".to_owned()),
         permissions: None,
         expires_in: None,
         now: Timestamp::from_millis(0),

@@ -1,0 +1,289 @@
+//! List parameters: what is understood, what is refused, and what is found ('List parameters', decisions 1 and 2).
+
+use std::time::Duration;
+
+use ad_core::{
+    ad::{Ad, AdState},
+    list::{
+        AD_PARAMETERS, AdFilter, AdOrder, AdQuery, BUMP_PARAMETERS, Bound, LogQuery, TARGET_PARAMETERS, TargetQuery,
+    },
+    log::{Action, ActionState},
+    ports::{Clock, Page},
+    service::Exclusions,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::support::{House, access, boat, car_of, target, with};
+
+fn pairs(query: &str) -> Vec<(String, String)> {
+    let pair = |pair: &str| pair.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())).unwrap();
+    query.split('&').filter(|pair| !pair.is_empty()).map(pair).collect()
+}
+
+fn ads(query: &str) -> AdQuery {
+    AdQuery::parse(&pairs(query)).unwrap()
+}
+
+fn ads_refused(query: &str) -> Value {
+    json!(AdQuery::parse(&pairs(query)).unwrap_err())
+}
+
+#[test]
+fn without_parameters_the_newest_fifty_come_first_and_a_log_starts_with_its_oldest() {
+    assert_eq!(
+        ads(""),
+        AdQuery {
+            filters: Vec::new(),
+            order: AdOrder::Created,
+            descending: true,
+            page: Page { limit: 50, offset: 0 },
+            fields: None,
+            include_log: false,
+        }
+    );
+    assert_eq!(
+        LogQuery::parse(&[]).unwrap(),
+        LogQuery {
+            dealer_code: None,
+            action: None,
+            state: None,
+            request_id: None,
+            descending: false,
+            page: Page { limit: 50, offset: 0 },
+        }
+    );
+}
+
+#[test]
+fn every_filter_is_understood() {
+    let id = "5b1c6a52-0000-4000-8000-000000000001";
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let time = "2026-01-15T10:00:00Z".parse().unwrap();
+    for (query, filter) in [
+        (format!("id={id}"), AdFilter::Id(id.parse().unwrap())),
+        ("state=deleted".to_owned(), AdFilter::State(AdState::Deleted)),
+        ("source_id=a,b".to_owned(), AdFilter::SourceId(texts(&["a,b"]))),
+        ("source_id__in=a, b".to_owned(), AdFilter::SourceId(texts(&["a", "b"]))),
+        ("source_id__icontains=A%".to_owned(), AdFilter::SourceIdContains("A%".to_owned())),
+        ("dealer_code=d".to_owned(), AdFilter::DealerCode("d".to_owned())),
+        ("category_id=1020".to_owned(), AdFilter::CategoryId(vec![1020])),
+        ("category_id__in=1020,1060".to_owned(), AdFilter::CategoryId(vec![1020, 1060])),
+        ("search=Volvo".to_owned(), AdFilter::Search("Volvo".to_owned())),
+        ("marketplace_ad_id=p-1".to_owned(), AdFilter::MarketplaceAdId(texts(&["p-1"]))),
+        ("marketplace_ad_id__in=p-1,p-2".to_owned(), AdFilter::MarketplaceAdId(texts(&["p-1", "p-2"]))),
+        ("registration_number=abc 12d".to_owned(), AdFilter::RegistrationNumber("ABC12D".to_owned())),
+        ("created__gt=2026-01-15 10:00:00".to_owned(), AdFilter::Time(AdOrder::Created, Bound::Gt, time)),
+        ("created__lte=2026-01-15T11:00:00+01:00".to_owned(), AdFilter::Time(AdOrder::Created, Bound::Lte, time)),
+        ("updated__gte=2026-01-15T10:00:00.000Z".to_owned(), AdFilter::Time(AdOrder::Updated, Bound::Gte, time)),
+        ("updated__lt=2026-01-15 10:00:00".to_owned(), AdFilter::Time(AdOrder::Updated, Bound::Lt, time)),
+    ] {
+        assert_eq!(ads(&query).filters, [filter], "{query}");
+    }
+}
+
+#[test]
+fn orders_pages_and_fields_are_understood() {
+    let query = ads("ordering=-source_id&limit=500&offset=7&fields=id, title,log");
+    assert_eq!((query.order, query.descending), (AdOrder::SourceId, true));
+    assert_eq!(query.page, Page { limit: 500, offset: 7 });
+    assert_eq!(query.fields, Some(vec!["id", "title", "log"]));
+    assert!(query.include_log);
+    assert_eq!((ads("ordering=updated").order, ads("ordering=updated").descending), (AdOrder::Updated, false));
+    assert!(ads("include=log").include_log);
+
+    let query = "action=handle_media&state=error&request_id=5b1c6a52-0000-4000-8000-000000000001&ordering=-created";
+    let query = LogQuery::parse(&pairs(query)).unwrap();
+    assert_eq!((query.action, query.state), (Some(Action::HandleMedia), Some(ActionState::Error)));
+    assert!(query.request_id.is_some() && query.descending);
+}
+
+#[test]
+fn what_is_wrong_is_refused_at_its_parameter() {
+    let integer = "A valid integer is required.";
+    let time = "Enter a valid date and time, in UTC: YYYY-MM-DD HH:MM:SS.";
+    for (query, name, messages) in [
+        ("id=1", "id", json!(["Must be a valid UUID."])),
+        ("state=creatd", "state", json!(["\"creatd\" is not a valid choice.", "Did you mean \"created\"?"])),
+        ("state=", "state", json!(["\"\" is not a valid choice.", "Valid choices: \"created\", \"deleted\"."])),
+        ("source_id__in=a,,b", "source_id__in", json!(["Empty items are not allowed."])),
+        ("category_id=car", "category_id", json!([integer])),
+        (
+            "category_id__in=1020,x,",
+            "category_id__in",
+            json!(["\"x\": A valid integer is required.", "Empty items are not allowed."]),
+        ),
+        ("created__gt=yesterday", "created__gt", json!([time])),
+        ("updated__lt=2026-02-30 10:00:00", "updated__lt", json!([time])),
+        ("limit=501", "limit", json!(["Must be 1 to 500."])),
+        ("limit=0", "limit", json!(["Must be 1 to 500."])),
+        ("limit=-1", "limit", json!(["Must be 1 to 500."])),
+        ("limit=ten", "limit", json!([integer])),
+        ("offset=-1", "offset", json!(["Must be 0 or more."])),
+        ("offset=1.5", "offset", json!([integer])),
+        (
+            "ordering=title",
+            "ordering",
+            json!([
+                "\"title\" is not a valid choice.",
+                "Valid choices: \"-created\", \"created\", \"-updated\", \"updated\", \"-source_id\", \"source_id\"."
+            ]),
+        ),
+        (
+            "ordering=--created",
+            "ordering",
+            json!(["\"--created\" is not a valid choice.", "Did you mean \"-created\"?"]),
+        ),
+        ("fields=id,tittle", "fields", json!(["\"tittle\" is not a valid choice.", "Did you mean \"title\"?"])),
+        ("include=logs", "include", json!(["\"logs\" is not a valid choice.", "Did you mean \"log\"?"])),
+        ("sourceid=a", "sourceid", json!(["Unknown parameter.", "Did you mean \"source_id\"?"])),
+        ("limit=1&limit=2", "limit", json!(["Given more than once."])),
+    ] {
+        assert_eq!(ads_refused(query), json!({name: messages}), "{query}");
+    }
+    assert_eq!(
+        ads_refused("limit=x&state=y&foo=z"),
+        json!({"limit": [integer], "foo": ["Unknown parameter."],
+            "state": ["\"y\" is not a valid choice.", "Valid choices: \"created\", \"deleted\"."]})
+    );
+    let log = LogQuery::parse(&pairs("action=publsh&source_id=1")).unwrap_err();
+    assert_eq!(
+        json!(log),
+        json!({"action": ["\"publsh\" is not a valid choice.", "Did you mean \"publish\"?"], "source_id": ["Unknown parameter."]})
+    );
+}
+
+#[test]
+fn every_documented_parameter_is_read() {
+    for parameter in AD_PARAMETERS {
+        let value = "\u{1}";
+        let query = [(parameter.name.to_owned(), value.to_owned())];
+        let changed = AdQuery::parse(&query).map_or(true, |query| query != ads(""));
+        assert!(changed, "{} is not read", parameter.name);
+    }
+}
+
+#[test]
+fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
+    let parse = |parameters, query| TargetQuery::parse(parameters, &pairs(query)).map_err(|errors| json!(errors));
+    assert_eq!(
+        parse(BUMP_PARAMETERS, "exclude_primary=true&exclude_secondary=false&dealer_code=d"),
+        Ok(TargetQuery { dealer_code: Some("d".to_owned()), exclude: Exclusions { primary: true, secondary: false } })
+    );
+    assert_eq!(
+        parse(BUMP_PARAMETERS, "exclude_primary=yes"),
+        Err(json!({"exclude_primary": ["Must be true or false."]}))
+    );
+    assert_eq!(
+        parse(TARGET_PARAMETERS, "exclude_primary=true"),
+        Err(json!({"exclude_primary": ["Unknown parameter."]}))
+    );
+}
+
+/// Source ids of a list over three published ads: a car `Car-1`, a boat `boat-8` a second later, a car `c%_2`.
+async fn found(house: &House, query: &str) -> Vec<String> {
+    let page = house.kit.service.list(&access(), None, ads(query)).await.unwrap();
+    let ids: Vec<String> = page.rows.into_iter().map(|(ad, _)| ad.source_id).collect();
+    assert!(page.count >= ids.len() as u64);
+    ids
+}
+
+async fn three_ads() -> House {
+    let house = House::new();
+    let car = |source_id, plate| {
+        with(
+            &car_of(json!({"registration_number": plate, "brand": "volvo"})),
+            json!({"source_id": source_id, "body": "Ångfartyg säljes"}),
+        )
+    };
+    house.create("car", car("Car-1", "ABC123")).await.unwrap();
+    house.run().await;
+    house.clock.advance(Duration::from_secs(1));
+    house.create("boat", with(&boat(), json!({"category_fields": {"registration_number": "ABC123"}}))).await.unwrap();
+    house.create("car", car("c%_2", "DEF456")).await.unwrap();
+    house.run().await;
+    house
+}
+
+#[tokio::test]
+async fn filters_find_what_they_say() {
+    let house = three_ads().await;
+    for (query, ids) in [
+        ("", vec!["c%_2", "boat-8", "Car-1"]),
+        ("ordering=created", vec!["Car-1", "boat-8", "c%_2"]),
+        ("ordering=source_id", vec!["Car-1", "boat-8", "c%_2"]),
+        ("ordering=-source_id", vec!["c%_2", "boat-8", "Car-1"]),
+        ("ordering=created&limit=1&offset=1", vec!["boat-8"]),
+        ("offset=3", vec![]),
+        ("source_id=car-1", vec![]),
+        ("source_id=Car-1", vec!["Car-1"]),
+        ("source_id__in=Car-1,boat-8,x", vec!["boat-8", "Car-1"]),
+        ("source_id__icontains=CAR", vec!["Car-1"]),
+        ("source_id__icontains=%_", vec!["c%_2"]),
+        ("category_id=1060", vec!["boat-8"]),
+        ("category_id__in=1020,1060&ordering=created&limit=2", vec!["Car-1", "boat-8"]),
+        ("search=ÅNGFARTYG", vec!["c%_2", "Car-1"]),
+        ("search=nimbus", vec!["boat-8"]),
+        ("search=volvo", vec!["c%_2", "Car-1"]),
+        ("registration_number=abc 123", vec!["Car-1"]),
+        ("marketplace_ad_id=primary-2", vec!["boat-8"]),
+        ("marketplace_ad_id__in=primary-1,primary-3", vec!["c%_2", "Car-1"]),
+        ("state=deleted", vec![]),
+        ("dealer_code=south", vec![]),
+        ("dealer_code=north-cars&source_id=Car-1", vec!["Car-1"]),
+        ("created__gt=2026-01-15 10:00:00", vec!["c%_2", "boat-8"]),
+        ("created__gte=2026-01-15 10:00:00&created__lt=2026-01-15 10:00:01", vec!["Car-1"]),
+        ("updated__lte=2026-01-15 10:00:00", vec!["Car-1"]),
+        ("updated__gt=2026-01-15 10:00:01", vec![]),
+    ] {
+        assert_eq!(found(&house, query).await, ids, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_typed_list_has_ads_of_its_category_and_counts_all_of_them() {
+    let house = three_ads().await;
+    let car = Some(crate::support::category("car"));
+    let page = house.kit.service.list(&access(), car, ads("limit=1")).await.unwrap();
+    assert_eq!((page.count, page.rows.len()), (2, 1));
+}
+
+#[tokio::test]
+async fn a_log_comes_with_a_list_only_when_it_is_asked_for() {
+    let house = three_ads().await;
+    let logs = async |query| {
+        let page = house.kit.service.list(&access(), None, ads(query)).await.unwrap();
+        page.rows.iter().map(|(_, log)| log.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(logs("ordering=created").await, [0, 0, 0]);
+    assert_eq!(logs("ordering=created&include=log").await, [4, 6, 4]);
+}
+
+#[tokio::test]
+async fn a_log_is_filtered_and_ordered() {
+    let house = three_ads().await;
+    let log = async |query| {
+        let query = LogQuery::parse(&pairs(query)).unwrap();
+        let page = house.kit.service.log(&access(), target("Car-1"), &query).await.unwrap();
+        (page.count, crate::support::told(&page.rows, usize::MAX))
+    };
+    assert_eq!(
+        log("action=publish").await,
+        (2, vec!["publish processing: Publishing".to_owned(), "publish done: Ad published".to_owned()])
+    );
+    assert_eq!(log("state=done&limit=1&ordering=-created").await, (2, vec!["publish done: Ad published".to_owned()]));
+    assert_eq!(log(&format!("request_id={}", Uuid::nil())).await, (0, vec![]));
+}
+
+#[tokio::test]
+async fn a_view_has_only_the_fields_that_were_asked_for() {
+    let house = three_ads().await;
+    let ad: Ad = house.ads().await.remove(0).0;
+    let created = house.clock.now().as_millis() - 1000;
+    let created = ad_core::time::Timestamp::from_millis(created);
+    let query = ads("fields=source_id,title,created,log");
+    assert_eq!(
+        json!(ad.view(Some(&[])).only(query.fields.as_deref())),
+        json!({"source_id": "Car-1", "title": "Volvo 2019", "created": created, "log": []})
+    );
+}

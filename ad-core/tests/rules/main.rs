@@ -1,0 +1,24 @@
+//! The rules of the contract, each as a test of what a client sends and is answered.
+//!
+//! | Module | Rules about |
+//! |---|---|
+//! | [`samples`] | the sample payloads |
+//! | [`car_fields`], [`ad_fields`], [`types`] | the content of a payload |
+//! | [`updates`] | merging, `null`, what may not change |
+//! | [`lists`] | list parameters and what they select |
+//! | [`store`] | what every store keeps |
+//! | [`life`], [`failures`], [`promote`], [`crash`] | what a worker does |
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+mod ad_fields;
+mod car_fields;
+mod crash;
+mod failures;
+mod life;
+mod lists;
+mod promote;
+mod samples;
+mod store;
+mod support;
+mod types;
+mod updates;

@@ -1,0 +1,189 @@
+//! Types, bounds and spellings of single fields (decision 5), and what a hostile payload may cost.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{accepted, boat, car_of, refused, with};
+
+fn car_errors(fields: Value) -> Value {
+    refused("car", car_of(fields))["category_fields"].clone()
+}
+
+fn car_fields(fields: Value) -> Value {
+    accepted("car", car_of(fields))["category_fields"].clone()
+}
+
+#[test]
+fn a_whole_number_may_be_written_with_a_point() {
+    assert_eq!(car_fields(json!({"model_year": 2019.0}))["model_year"].to_string(), "2019");
+    assert_eq!(car_errors(json!({"model_year": 2019.5})), json!({"model_year": ["A valid integer is required."]}));
+}
+
+#[test]
+fn a_number_out_of_bounds_is_told_the_bound_however_large_it_is() {
+    let most = json!({"model_year": ["Ensure this value is less than or equal to 2100."]});
+    for large in [json!(2101), json!(u64::MAX), json!(i64::MAX), json!(1e18), json!(1e300)] {
+        assert_eq!(car_errors(json!({"model_year": large})), most, "{large}");
+    }
+    let least = json!({"model_year": ["Ensure this value is greater than or equal to 1900."]});
+    for small in [json!(1899), json!(0), json!(i64::MIN), json!(-1e300)] {
+        assert_eq!(car_errors(json!({"model_year": small})), least, "{small}");
+    }
+}
+
+#[test]
+fn a_string_is_a_number_only_in_the_three_places_of_the_contract() {
+    for wrong in [json!("2019"), json!(true), json!([2019]), json!({})] {
+        assert_eq!(car_errors(json!({"model_year": wrong})), json!({"model_year": ["A valid integer is required."]}));
+    }
+    assert_eq!(
+        car_errors(json!({"condition": {"number_of_owners": "1"}})),
+        json!({"condition": {"number_of_owners": ["A valid integer is required."]}})
+    );
+    let measured = car_fields(json!({"powertrain": {"power": {"unit": "kw", "value": "110.5"}}}));
+    assert_eq!(measured["powertrain"]["power"], json!({"unit": "kw", "value": 110.5}));
+    let text = with(&car_of(json!({})), json!({"category_id": "1020"}));
+    accepted("car", text);
+    for wrong in ["", " 110", "1 0", "0x10", "1e999", "NaN", "inf", "110,5", "١"] {
+        assert_eq!(
+            car_errors(json!({"powertrain": {"power": {"unit": "kw", "value": wrong}}})),
+            json!({"powertrain": {"power": {"value": ["A valid number is required."]}}}),
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
+fn units_and_the_enums_that_say_so_match_in_any_case() {
+    let stored = car_fields(json!({
+        "powertrain": {"fuels": ["GASOLINE", "Natural_Gas"], "drive_type": "AWD", "power": {"unit": "HP", "value": 200},
+            "environmental": {"energy_consumption": {"unit": "KWH/100KM", "value": 18},
+                "battery_capacity": {"unit": "kWh", "value": 77}}}}));
+    assert_eq!(
+        stored["powertrain"],
+        json!({"fuels": ["gasoline", "natural_gas"], "drive_type": "awd", "power": {"unit": "hp", "value": 200},
+            "environmental": {"energy_consumption": {"unit": "kWh/100km", "value": 18},
+                "battery_capacity": {"unit": "kwh", "value": 77}}})
+    );
+    assert_eq!(
+        car_errors(json!({"brand": "Volvo", "powertrain": {"transmission": "Manual"}})),
+        json!({"brand": ["\"Volvo\" is not a valid choice.", "Did you mean \"volvo\"?"],
+            "powertrain": {"transmission": ["\"Manual\" is not a valid choice.", "Did you mean \"manual\"?"]}})
+    );
+}
+
+#[test]
+fn a_measure_is_a_unit_and_a_value_that_is_not_negative() {
+    let of = |power: Value| car_errors(json!({"powertrain": {"power": power}}))["powertrain"]["power"].clone();
+    assert_eq!(of(json!(110)), json!(["Expected an object such as {\"unit\": \"hp\", \"value\": 1}."]));
+    assert_eq!(
+        of(json!({"unit": "ps", "Value": 1})),
+        json!({"unit": ["\"ps\" is not a valid choice.", "Valid choices: \"hp\", \"kw\"."], "value": ["This field is required."], "Value": ["Unknown field."]})
+    );
+    assert_eq!(
+        of(json!({"unit": null, "value": -0.5})),
+        json!({"unit": ["This field may not be null."], "value": ["Ensure this value is greater than or equal to 0."]})
+    );
+    assert_eq!(of(json!({"unit": 5, "value": 1}))["unit"][0], json!("\"5\" is not a valid choice."));
+}
+
+#[test]
+fn a_date_is_a_day_of_the_calendar() {
+    let message = json!({"in_traffic_date": ["Date has wrong format. Use one of these formats instead: YYYY-MM-DD."]});
+    for wrong in
+        ["2022-02-30", "2022-3-14", "14/03/2022", "20220314", "2022-W10-1", "2022-03-14T00:00", "", "+002022-03"]
+    {
+        assert_eq!(car_errors(json!({"in_traffic_date": wrong})), message, "{wrong}");
+    }
+    assert_eq!(car_fields(json!({"in_traffic_date": "2024-02-29"}))["in_traffic_date"], json!("2024-02-29"));
+}
+
+#[test]
+fn lengths_are_counted_in_characters() {
+    assert_eq!(car_fields(json!({"warranty": "å".repeat(500)}))["warranty"].as_str().map(str::len), Some(1000));
+    assert_eq!(
+        car_errors(json!({"warranty": "å".repeat(501)})),
+        json!({"warranty": ["Ensure this field has no more than 500 characters."]})
+    );
+    let id = |length| with(&car_of(json!({})), json!({"source_id": "å".repeat(length)}));
+    accepted("car", id(255));
+    assert_eq!(refused("car", id(256)), json!({"source_id": ["Ensure this field has no more than 255 characters."]}));
+    assert_eq!(refused("car", id(0)), json!({"source_id": ["This field may not be blank."]}));
+}
+
+#[test]
+fn equipment_is_one_item_per_element() {
+    assert_eq!(
+        car_errors(json!({"equipments": ["Dragkrok", "AC, GPS", null, 5, ""]})),
+        json!({"equipments": {
+            "1": ["May not contain \",\"; send one item per element."],
+            "2": ["This field may not be null."],
+            "3": ["Not a valid string."],
+            "4": ["This field may not be blank."]}})
+    );
+}
+
+#[test]
+fn an_unknown_field_is_an_error_at_every_level_with_what_was_probably_meant() {
+    let mut car = with(
+        &car_of(json!({"colour": "red", "condition": {"milage": 1}, "powertrain": {"environmental": {"co2": 1}}})),
+        json!({"bodi": "x", "location": {"zipcode": "11122", "zip": "1"}, "price": [{"type": "list", "amount": 1, "vat": 2}]}),
+    );
+    car["image"] = json!([]);
+    let unknown = "Unknown field.";
+    let meant = |path: &str| json!([unknown, format!("Did you mean \"{path}\"?")]);
+    assert_eq!(
+        refused("car", car),
+        json!({
+            "bodi": meant("body"),
+            "image": meant("image_urls"),
+            "location": {"zip": [unknown]},
+            "price": {"0": {"vat": [unknown]}},
+            "category_fields": {
+                "colour": meant("color"),
+                "condition": {"milage": meant("condition.mileage")},
+                "powertrain": {"environmental": {"co2": meant("powertrain.environmental.co2_emission")}}}})
+    );
+}
+
+#[test]
+fn names_with_dots_and_digits_are_only_names() {
+    let errors = refused("boat", with(&boat(), json!({"contact.email": "a@b.se", "0": 1, "": 2})));
+    let unknown = json!(["Unknown field."]);
+    assert_eq!(
+        errors,
+        json!({"contact.email": ["Unknown field.", "Did you mean \"contact.email\"?"], "0": unknown, "": unknown})
+    );
+}
+
+#[test]
+fn a_long_wrong_value_is_shown_in_part() {
+    let errors = car_errors(json!({"brand": "x".repeat(100_000)}));
+    assert_eq!(errors, json!({"brand": [format!("\"{}…\" is not a valid choice.", "x".repeat(80))]}));
+}
+
+/// A megabyte of anything, which is what a request may hold, is answered at once. The bound is generous for a debug
+/// build on a busy machine; what it guards against takes minutes.
+#[test]
+fn a_hostile_payload_does_not_take_long() {
+    let many = 100_000;
+    let unknown: serde_json::Map<String, Value> = (0..many).map(|number| (format!("x{number}"), json!(0))).collect();
+    let hostile = [
+        with(&boat(), json!({"image_urls": vec![""; many]})),
+        with(&boat(), json!({"image_urls": (0..many).map(|number| format!("https://a/{number}")).collect::<Vec<_>>()})),
+        with(&boat(), json!({"price": vec![json!({"type": "x", "amount": "x"}); many]})),
+        with(&boat(), json!({"category_fields": unknown.clone()})),
+        with(&boat(), json!({"category_fields": {"physics": {"length": unknown}}})),
+        with(&boat(), json!({"category_fields": {"x".repeat(1_000_000): 0}})),
+        with(&boat(), json!({"category_fields": {"brand": "x".repeat(1_000_000)}})),
+        car_of(json!({"powertrain": {"fuels": vec!["x"; many]}})),
+        car_of(json!({"equipments": vec![","; many]})),
+    ];
+    for payload in hostile {
+        let vehicle_type = if payload["category_id"] == 1060 { "boat" } else { "car" };
+        let begun = Instant::now();
+        refused(vehicle_type, payload);
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
+}

@@ -1,0 +1,182 @@
+//! What the demo prints.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    net::SocketAddr,
+};
+
+use ad_core::time::Timestamp;
+use comfy_table::{ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
+use reqwest::StatusCode;
+use serde_json::Value;
+
+use super::{DemoAd, Row};
+
+/// Prints a line. The demo is for eyes: when nobody reads on, nothing is lost.
+fn line(text: &str) {
+    let _nobody_reads_on = writeln!(io::stdout(), "{text}");
+}
+
+/// Colours, for terminals that want them.
+struct Paint(bool);
+
+impl Paint {
+    fn new() -> Self {
+        Self(io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none())
+    }
+
+    fn with(&self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn good(&self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    fn bad(&self, text: &str) -> String {
+        self.with("31", text)
+    }
+
+    fn faint(&self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    fn strong(&self, text: &str) -> String {
+        self.with("1", text)
+    }
+}
+
+pub(super) fn port_taken(address: SocketAddr) {
+    line(&format!("{address} is taken; using another port."));
+}
+
+pub(super) fn opening(base: &str, stock: &[DemoAd]) {
+    let paint = Paint::new();
+    let images: usize = stock.iter().map(DemoAd::images).sum();
+    line(&paint.strong(&format!("The service runs at {base}, with two dealers and a fresh database.")));
+    line(&format!("Posting {} ads with {images} images:\n", stock.len()));
+}
+
+pub(super) fn posted(ad: &DemoAd, status: StatusCode, body: &Value) {
+    let paint = Paint::new();
+    let name = format!("POST /v4/{:<5} {:<22}", ad.vehicle_type, ad.source_id());
+    if status.is_success() {
+        let title = body["title"].as_str().unwrap_or_default();
+        return line(&format!("  {name} {} {title}", paint.good(status.as_str())));
+    }
+    line(&format!("  {name} {} refused, with all its mistakes at once:", paint.bad(status.as_str())));
+    mistakes(body, "", &paint);
+}
+
+/// Each mistake with its path.
+fn mistakes(errors: &Value, path: &str, paint: &Paint) {
+    match errors {
+        Value::Object(members) => {
+            for (name, below) in members {
+                mistakes(below, &if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, paint);
+            }
+        }
+        Value::Array(messages) => {
+            let told: Vec<_> = messages.iter().filter_map(Value::as_str).collect();
+            line(&format!("      {path}: {}", paint.faint(&told.join(" "))));
+        }
+        other => line(&format!("      {path}: {other}")),
+    }
+}
+
+pub(super) fn watching() {
+    line("\nAll answered. What the worker does now, as each ad's log tells it:\n");
+}
+
+/// A log entry that has just appeared.
+pub(super) fn entry(source_id: &str, entry: &Value) {
+    let paint = Paint::new();
+    let text = |name: &str| entry[name].as_str().unwrap_or_default();
+    let state = match text("state") {
+        "done" => paint.good("done"),
+        "error" => paint.bad("error"),
+        other => return line(&paint.faint(&format!("  {} {source_id:<22} {} {other}", clock(entry), text("action")))),
+    };
+    line(&format!("  {} {source_id:<22} {} {state}  {}", clock(entry), text("action"), message(entry)));
+}
+
+fn clock(entry: &Value) -> String {
+    entry["created"].as_str().and_then(|time| time.get(11..23)).unwrap_or_default().to_owned()
+}
+
+fn message(entry: &Value) -> String {
+    let message = &entry["external_message"];
+    let images = message["images"].as_array().into_iter().flatten().map(|image| {
+        let file = image["url"].as_str().and_then(|url| url.rsplit('/').next()).unwrap_or_default();
+        format!("{file}: {}", image["error"].as_str().unwrap_or_default())
+    });
+    match message {
+        Value::String(text) => text.clone(),
+        other => format!("{} ({})", other["message"].as_str().unwrap_or_default(), images.collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// One line per ad.
+pub(super) fn table(rows: &[Row]) {
+    let mut table = Table::new();
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    if !io::stdout().is_terminal() {
+        table.set_width(150);
+    }
+    table.set_header(["SOURCE ID", "TITLE", "PRIMARY", "SECONDARY", "STATE", "PUBLISHED AFTER", "LOG"]);
+    for row in rows {
+        table.add_row(cells(row));
+    }
+    line(&format!("\n{table}"));
+}
+
+fn cells(row: &Row) -> [String; 7] {
+    let Some(ad) = &row.ad else {
+        let dash = || "–".to_owned();
+        return [row.source_id.clone(), "(refused: 400)".to_owned(), dash(), dash(), dash(), dash(), dash()];
+    };
+    let text = |name: &str| ad[name].as_str().unwrap_or("–").to_owned();
+    let log = ad["log"].as_array().map_or(&[][..], Vec::as_slice);
+    let ended = log.iter().filter(|entry| entry["state"] != "processing").map(|entry| {
+        let mark = if entry["state"] == "done" { "✓" } else { "✗" };
+        format!("{mark} {}", entry["action"].as_str().unwrap_or_default())
+    });
+    [
+        row.source_id.clone(),
+        text("title"),
+        text("marketplace_ad_id"),
+        text("offer_id"),
+        text("state"),
+        published_after(ad, log),
+        ended.collect::<Vec<_>>().join("  "),
+    ]
+}
+
+fn published_after(ad: &Value, log: &[Value]) -> String {
+    let time = |value: &Value| value.as_str().and_then(|text| text.parse::<Timestamp>().ok());
+    let published = log.iter().find(|entry| entry["action"] == "publish" && entry["state"] == "done");
+    let published = published.and_then(|entry| time(&entry["created"]));
+    published
+        .zip(time(&ad["created"]))
+        .map_or_else(|| "–".to_owned(), |(published, created)| format!("{:.2} s", (published - created).as_secs_f64()))
+}
+
+/// What to try next.
+pub(super) fn closing(base: &str, token: &str, first: Option<&Row>) {
+    let paint = Paint::new();
+    let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
+    let id = percent_encoding::utf8_percent_encode(id, percent_encoding::NON_ALPHANUMERIC);
+    line(&paint.strong("\nTry it yourself. A token of the dealers' group:\n"));
+    line(&format!("  export TOKEN={token}\n"));
+    line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/ad/{id}"));
+    line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" -X PATCH {base}/v4/{kind}/{id} -d '{{\"body\": \"Nu med vinterhjul\"}}'"));
+    line(&format!(
+        "  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/car/validate -d '{{\"category_id\": 1020, \"dealer_code\": \"north-cars\", \"category_fields\": {{\"brand\": \"wolvo\"}}}}'"
+    ));
+    line(&format!("\nDocumentation: {base}/docs/swagger-ui/ and {base}/docs/redoc/"));
+    line(&paint.faint("Ctrl-C ends it; its database goes with it."));
+}
+
+pub(super) fn goodbye() {
+    line("\nStopping.");
+}

@@ -1,0 +1,455 @@
+//! What every store has to do (`ad_core::ports::Store`). Each case runs against the store in memory and against SQLite in
+//! a real file.
+
+use std::{sync::Arc, time::Duration};
+
+use ad_core::{
+    ad::{Ad, AdState, ApiVersion, Content, ImageRef},
+    list::{AdQuery, LogQuery},
+    log::{Action, ActionState, LogEntry},
+    memory::MemoryStore,
+    ports::{AdChange, Claimed, NewAd, Outcome, Record, Revision, Scope, Store, StoreError, StoredAd},
+    request::{Market, Plan, Progress, Request},
+    time::Timestamp,
+};
+use ad_server::store::{Database, SqliteStore};
+use serde_json::json;
+use uuid::Uuid;
+
+const LEASE: Duration = Duration::from_secs(10);
+
+/// A store with what keeps it alive.
+struct Fixture {
+    store: Arc<dyn Store>,
+    _folder: Option<tempfile::TempDir>,
+}
+
+async fn memory() -> Fixture {
+    Fixture { store: Arc::new(MemoryStore::default()), _folder: None }
+}
+
+async fn sqlite() -> Fixture {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("ads.db").display());
+    let database = Database::open(&url).await.unwrap();
+    Fixture { store: Arc::new(SqliteStore::new(database)), _folder: Some(folder) }
+}
+
+macro_rules! contract {
+    ($($case:ident),+ $(,)?) => {
+        mod in_memory {
+            $(#[tokio::test] async fn $case() { super::$case(&*super::memory().await.store).await; })+
+        }
+        mod in_sqlite {
+            $(#[tokio::test] async fn $case() { super::$case(&*super::sqlite().await.store).await; })+
+        }
+    };
+}
+
+contract!(
+    a_new_ad_is_found_with_its_first_entry,
+    a_source_id_is_used_once_per_dealer_for_ever,
+    a_group_finds_the_ads_of_all_its_dealers,
+    a_change_on_an_old_revision_is_a_conflict,
+    a_refused_write_leaves_no_request_behind,
+    requests_of_one_ad_are_handed_out_one_at_a_time_and_in_order,
+    different_ads_are_handed_out_side_by_side,
+    a_lease_that_ended_is_handed_out_again_and_the_old_one_is_fenced,
+    an_extended_lease_is_kept,
+    a_waiting_request_is_due_at_its_time_and_blocks_its_ad,
+    a_record_applies_everything_at_once,
+    progress_survives,
+    only_the_latest_hundred_entries_come_with_an_ad,
+    a_listing_is_tied_to_one_live_ad,
+    lists_filter_order_and_page,
+    text_is_found_in_any_case,
+    logs_filter_order_and_page,
+);
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(1_768_471_200_000 + seconds * 1000)
+}
+
+fn id(number: u128) -> Uuid {
+    Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + number)
+}
+
+fn ad(number: u128, dealer: &str, source_id: &str) -> Ad {
+    let content = json!({"title": format!("Volvo V60 {number}"), "body": "Fin bil", "category_fields": {
+        "registration_number": format!("PLT{number:03}"), "model_year": 2019}});
+    Ad {
+        id: id(number),
+        source_id: source_id.to_owned(),
+        dealer_code: dealer.to_owned(),
+        category_id: 1020,
+        state: AdState::Created,
+        api_version: ApiVersion::V4,
+        content: Content(content.as_object().unwrap().clone()),
+        image_refs: Vec::new(),
+        marketplace_ad_id: None,
+        offer_id: None,
+        created: at(i64::try_from(number).unwrap()),
+        updated: at(i64::try_from(number).unwrap()),
+    }
+}
+
+fn plan(action: Action) -> Option<Plan> {
+    Some(Plan { actions: vec![action], markets: vec![Market::Primary] })
+}
+
+fn entry(request: Uuid, action: Action, state: ActionState, when: Timestamp) -> LogEntry {
+    LogEntry { request_id: request, created: when, action, state, external_message: json!("Processing") }
+}
+
+/// Creates an ad; its request has the id 1000 above the ad's.
+async fn create(store: &dyn Store, ad: &Ad) -> Result<Uuid, StoreError> {
+    let request_id = Uuid::from_u128(ad.id.as_u128() + 1000);
+    let request = Request::new(request_id, plan(Action::Create), ad.created);
+    let entry = entry(request_id, Action::Create, ActionState::Processing, ad.created);
+    store.create(NewAd { ad, request: &request, entry: &entry }).await?;
+    Ok(request_id)
+}
+
+async fn find(store: &dyn Store, ad: &Ad) -> (StoredAd, Vec<LogEntry>) {
+    store.find(Scope::Dealer(&ad.dealer_code), &ad.source_id, true).await.unwrap().pop().expect("it was stored")
+}
+
+async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u128) -> Result<Uuid, StoreError> {
+    let request = Request::new(id(number), plan(Action::Update), at(500));
+    let revision = Revision {
+        ad: ad.id,
+        revision,
+        content: Some(&ad.content),
+        version: None,
+        intent: None,
+        pole_position_until: None,
+        updated: at(500),
+        request: &request,
+    };
+    store.revise(revision).await.map(|()| request.id)
+}
+
+async fn claim(store: &dyn Store, now: Timestamp) -> Vec<Claimed> {
+    store.claim(now, now + LEASE, 100).await.unwrap().claimed
+}
+
+fn record(claimed: &Claimed, outcome: Outcome) -> Record {
+    Record {
+        ad: claimed.stored.ad.id,
+        request: claimed.request.id,
+        lease: claimed.lease,
+        entries: Vec::new(),
+        change: AdChange::default(),
+        outcome,
+        at: at(600),
+    }
+}
+
+async fn finish(store: &dyn Store, claimed: &Claimed) {
+    store.record(record(claimed, Outcome::Finished)).await.unwrap();
+}
+
+async fn a_new_ad_is_found_with_its_first_entry(store: &dyn Store) {
+    let ad = ad(1, "north", "å/ä ö");
+    let request = create(store, &ad).await.unwrap();
+    let (stored, log) = find(store, &ad).await;
+    assert_eq!(stored.ad, ad);
+    assert_eq!((stored.intent, stored.pole_position_until, stored.leftover), (AdState::Created, None, None));
+    assert_eq!(log, [entry(request, Action::Create, ActionState::Processing, ad.created)]);
+    assert!(store.is_live(ad.id).await.unwrap() && !store.is_live(id(99)).await.unwrap());
+    store.check().await.unwrap();
+}
+
+async fn a_source_id_is_used_once_per_dealer_for_ever(store: &dyn Store) {
+    create(store, &ad(1, "north", "a")).await.unwrap();
+    assert!(matches!(create(store, &ad(2, "north", "a")).await, Err(StoreError::Duplicate)));
+    create(store, &ad(3, "south", "a")).await.unwrap();
+    create(store, &ad(4, "north", "A")).await.unwrap();
+    assert!(store.is_used("north", "a").await.unwrap() && !store.is_used("east", "a").await.unwrap());
+    let (first, log) = find(store, &ad(1, "north", "a")).await;
+    assert_eq!((first.ad.id, log.len()), (id(1), 1), "the refused one left nothing");
+    assert_eq!(claim(store, at(100)).await.len(), 3);
+}
+
+async fn a_group_finds_the_ads_of_all_its_dealers(store: &dyn Store) {
+    for (number, dealer) in [(1, "north"), (2, "south"), (3, "east")] {
+        create(store, &ad(number, dealer, "same")).await.unwrap();
+    }
+    let group = ["north".to_owned(), "east".to_owned()];
+    let mut found: Vec<_> =
+        store.find(Scope::Dealers(&group), "same", false).await.unwrap().into_iter().map(|(it, _)| it.ad.id).collect();
+    found.sort();
+    assert_eq!(found, [id(1), id(3)]);
+    assert!(store.find(Scope::Dealers(&[]), "same", false).await.unwrap().is_empty());
+    assert!(store.find(Scope::Dealer("west"), "same", false).await.unwrap().is_empty());
+}
+
+async fn a_change_on_an_old_revision_is_a_conflict(store: &dyn Store) {
+    let mut ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let (stored, _) = find(store, &ad).await;
+    ad.content.0.insert("body".to_owned(), json!("New"));
+    revise(store, &ad, stored.revision, 2001).await.unwrap();
+    let (changed, _) = find(store, &ad).await;
+    assert_eq!((changed.ad.content, changed.ad.updated), (ad.content.clone(), at(500)));
+    assert!(matches!(revise(store, &ad, stored.revision, 2002).await, Err(StoreError::Conflict)));
+    revise(store, &ad, changed.revision, 2003).await.unwrap();
+}
+
+async fn a_refused_write_leaves_no_request_behind(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    assert!(revise(store, &ad, 77, 2001).await.is_err());
+    let claimed = claim(store, at(1000)).await;
+    assert_eq!(claimed.len(), 1);
+    finish(store, &claimed[0]).await;
+    assert!(claim(store, at(1000)).await.is_empty());
+}
+
+async fn requests_of_one_ad_are_handed_out_one_at_a_time_and_in_order(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    let first = create(store, &ad).await.unwrap();
+    let mut expected = vec![first];
+    for number in 0..3 {
+        let (stored, _) = find(store, &ad).await;
+        expected.push(revise(store, &ad, stored.revision, 2000 + number).await.unwrap());
+    }
+    for request in expected {
+        let claimed = claim(store, at(1000)).await;
+        assert_eq!(claimed.iter().map(|it| it.request.id).collect::<Vec<_>>(), [request]);
+        assert!(claim(store, at(1000)).await.is_empty(), "nothing else while it runs");
+        finish(store, &claimed[0]).await;
+    }
+    assert!(claim(store, at(1000)).await.is_empty());
+}
+
+async fn different_ads_are_handed_out_side_by_side(store: &dyn Store) {
+    for number in 1..=5 {
+        create(store, &ad(number, "north", &number.to_string())).await.unwrap();
+    }
+    let now = at(1000);
+    let first = store.claim(now, now + LEASE, 3).await.unwrap().claimed;
+    let second = store.claim(now, now + LEASE, 3).await.unwrap().claimed;
+    let ids: Vec<_> = first.iter().chain(&second).map(|it| it.stored.ad.id).collect();
+    assert_eq!(ids, [1, 2, 3, 4, 5].map(id), "in the order in which they were accepted");
+    assert_eq!(first[0].request.plan, plan(Action::Create));
+}
+
+async fn a_lease_that_ended_is_handed_out_again_and_the_old_one_is_fenced(store: &dyn Store) {
+    create(store, &ad(1, "north", "a")).await.unwrap();
+    let old = claim(store, at(1000)).await.remove(0);
+    let claims = store.claim(at(1005), at(1015), 10).await.unwrap();
+    assert!(claims.claimed.is_empty());
+    assert_eq!(claims.next_due, Some(at(1010)), "when the lease ends");
+    let new = claim(store, at(1010)).await.remove(0);
+    assert_eq!(new.request.id, old.request.id);
+    let mut late = record(&old, Outcome::Finished);
+    late.entries = vec![entry(old.request.id, Action::Create, ActionState::Done, at(1011))];
+    late.change.state = Some(AdState::Deleted);
+    assert!(matches!(store.record(late).await, Err(StoreError::LeaseLost)));
+    assert!(matches!(store.extend(old.request.id, old.lease, at(2000)).await, Err(StoreError::LeaseLost)));
+    let (stored, log) = find(store, &old.stored.ad).await;
+    assert_eq!((stored.ad.state, log.len()), (AdState::Created, 1), "nothing of it was stored");
+    finish(store, &new).await;
+    assert!(matches!(store.record(record(&new, Outcome::Finished)).await, Err(StoreError::LeaseLost)));
+}
+
+async fn an_extended_lease_is_kept(store: &dyn Store) {
+    create(store, &ad(1, "north", "a")).await.unwrap();
+    let claimed = claim(store, at(1000)).await.remove(0);
+    store.extend(claimed.request.id, claimed.lease, at(1030)).await.unwrap();
+    assert!(claim(store, at(1020)).await.is_empty());
+    finish(store, &claimed).await;
+}
+
+async fn a_waiting_request_is_due_at_its_time_and_blocks_its_ad(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let (stored, _) = find(store, &ad).await;
+    revise(store, &ad, stored.revision, 2000).await.unwrap();
+    let claimed = claim(store, at(1000)).await.remove(0);
+    let progress = Progress { tries: 2, ..Progress::default() };
+    store.record(record(&claimed, Outcome::Waits { progress: progress.clone(), until: at(1100) })).await.unwrap();
+    let claims = store.claim(at(1050), at(1060), 10).await.unwrap();
+    assert_eq!((claims.claimed.len(), claims.next_due), (0, Some(at(1100))));
+    let again = claim(store, at(1100)).await.remove(0);
+    assert_eq!((again.request.id, again.request.progress), (claimed.request.id, progress));
+}
+
+async fn a_record_applies_everything_at_once(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let claimed = claim(store, at(1000)).await.remove(0);
+    let image =
+        ImageRef { url: "https://a/1.jpg".into(), cdn_url: "https://b/1.jpg".into(), id: id(7), checksum: "ab".into() };
+    let mut done = record(&claimed, Outcome::Finished);
+    done.entries = vec![
+        entry(claimed.request.id, Action::Create, ActionState::Done, at(600)),
+        entry(claimed.request.id, Action::Publish, ActionState::Error, at(600)),
+    ];
+    done.change = AdChange {
+        state: Some(AdState::Deleted),
+        intent: Some(AdState::Deleted),
+        image_refs: Some(vec![image.clone()]),
+        listings: vec![(Market::Primary, "p1".into()), (Market::Secondary, "s1".into())],
+        pole_position_until: Some(Some(at(700))),
+        leftover: Some(plan(Action::Publish)),
+    };
+    store.record(done.clone()).await.unwrap();
+    let (stored, log) = find(store, &ad).await;
+    let changed = &stored.ad;
+    assert_eq!((changed.state, stored.intent, changed.updated), (AdState::Deleted, AdState::Deleted, at(600)));
+    assert_eq!((changed.marketplace_ad_id.as_deref(), changed.offer_id.as_deref()), (Some("p1"), Some("s1")));
+    assert_eq!(changed.image_refs, [image]);
+    assert_eq!((stored.pole_position_until, stored.leftover), (Some(at(700)), plan(Action::Publish)));
+    assert_eq!(log[1..], done.entries);
+    assert!(!store.is_live(ad.id).await.unwrap());
+    assert!(claim(store, at(5000)).await.is_empty(), "it is finished");
+}
+
+async fn progress_survives(store: &dyn Store) {
+    create(store, &ad(1, "north", "a")).await.unwrap();
+    let claimed = claim(store, at(1000)).await.remove(0);
+    let progress = Progress {
+        ended: 1,
+        begun: true,
+        tries: 3,
+        first_try: Some(at(900)),
+        failed: vec![Action::HandleMedia],
+        failed_markets: vec![Market::Secondary],
+        reached: vec![Market::Primary],
+        notes: vec!["noted".to_owned()],
+        stored: vec![ImageRef { url: "u".into(), cdn_url: "c".into(), id: id(8), checksum: "00".into() }],
+    };
+    store.record(record(&claimed, Outcome::Goes { progress: progress.clone() })).await.unwrap();
+    let again = claim(store, at(1010)).await.remove(0);
+    assert_eq!(again.request.progress, progress);
+    assert_eq!(again.request.accepted, claimed.request.accepted);
+}
+
+async fn only_the_latest_hundred_entries_come_with_an_ad(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let claimed = claim(store, at(1000)).await.remove(0);
+    let mut many = record(&claimed, Outcome::Finished);
+    many.entries =
+        (0..150).map(|second| entry(claimed.request.id, Action::Publish, ActionState::Done, at(second))).collect();
+    store.record(many.clone()).await.unwrap();
+    let (_, log) = find(store, &ad).await;
+    assert_eq!(log, many.entries[50..], "the latest, oldest first");
+    let mut query = AdQuery::parse(&[]).unwrap();
+    query.include_log = true;
+    let page = store.list(Scope::Dealer("north"), &query).await.unwrap();
+    assert_eq!(page.rows[0].1, many.entries[50..]);
+}
+
+async fn a_listing_is_tied_to_one_live_ad(store: &dyn Store) {
+    for number in 1..=3 {
+        create(store, &ad(number, "north", &number.to_string())).await.unwrap();
+    }
+    let tie = async |number, market, listing| store.tie(id(number), market, listing).await.unwrap();
+    assert!(tie(1, Market::Primary, "L").await);
+    assert!(tie(1, Market::Primary, "L").await, "again is fine");
+    assert!(!tie(2, Market::Primary, "L").await);
+    assert!(tie(2, Market::Secondary, "L").await, "another marketplace's ids are others");
+    let claimed = claim(store, at(1000)).await;
+    let mut publish = record(&claimed[2], Outcome::Finished);
+    publish.change.listings = vec![(Market::Primary, "M".to_owned())];
+    store.record(publish).await.unwrap();
+    assert!(!tie(2, Market::Primary, "M").await, "a live ad has it as its own");
+    let mut delete = record(&claimed[0], Outcome::Finished);
+    delete.change.state = Some(AdState::Deleted);
+    store.record(delete).await.unwrap();
+    assert!(tie(2, Market::Primary, "L").await, "a deleted ad's ties are free");
+}
+
+fn query(pairs: &[(&str, &str)]) -> AdQuery {
+    let pairs: Vec<_> = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    AdQuery::parse(&pairs).unwrap()
+}
+
+async fn ids(store: &dyn Store, scope: Scope<'_>, pairs: &[(&str, &str)]) -> (u64, Vec<String>) {
+    let page = store.list(scope, &query(pairs)).await.unwrap();
+    (page.count, page.rows.into_iter().map(|(ad, _)| ad.source_id).collect())
+}
+
+async fn lists_filter_order_and_page(store: &dyn Store) {
+    for (number, dealer, source_id) in [(1, "north", "b"), (2, "north", "a"), (3, "south", "c"), (4, "north", "d")] {
+        let mut ad = ad(number, dealer, source_id);
+        if number == 4 {
+            (ad.category_id, ad.created) = (1060, at(2));
+        }
+        create(store, &ad).await.unwrap();
+    }
+    let both = ["north".to_owned(), "south".to_owned()];
+    let (north, both) = (Scope::Dealer("north"), Scope::Dealers(&both));
+    let expect = async |scope, pairs: &[(&str, &str)], count, expected: &[&str]| {
+        assert_eq!(
+            ids(store, scope, pairs).await,
+            (count, expected.iter().map(|id| (*id).to_owned()).collect()),
+            "{pairs:?}"
+        );
+    };
+    expect(north, &[], 3, &["d", "a", "b"]).await;
+    expect(north, &[("ordering", "created")], 3, &["b", "a", "d"]).await;
+    expect(both, &[("ordering", "source_id"), ("limit", "2"), ("offset", "1")], 4, &["b", "c"]).await;
+    expect(both, &[("offset", "9")], 4, &[]).await;
+    expect(both, &[("dealer_code", "south")], 1, &["c"]).await;
+    expect(north, &[("dealer_code", "south")], 0, &[]).await;
+    expect(Scope::Dealers(&[]), &[], 0, &[]).await;
+    expect(both, &[("category_id", "1060")], 1, &["d"]).await;
+    expect(both, &[("source_id__in", "a,c")], 2, &["c", "a"]).await;
+    expect(both, &[("id", &id(3).to_string())], 1, &["c"]).await;
+    expect(both, &[("registration_number", "plt 002")], 1, &["a"]).await;
+    expect(both, &[("registration_number", "PLT004")], 0, &[]).await;
+    expect(both, &[("state", "deleted")], 0, &[]).await;
+    expect(both, &[("created__gt", &at(2).to_string())], 1, &["c"]).await;
+    expect(both, &[("created__gte", &at(2).to_string()), ("ordering", "-source_id")], 3, &["d", "c", "a"]).await;
+    expect(both, &[("updated__lte", &at(1).to_string())], 1, &["b"]).await;
+}
+
+async fn text_is_found_in_any_case(store: &dyn Store) {
+    let mut first = ad(1, "north", "Lager-ÅÄÖ-1");
+    first.content.0.insert("body".to_owned(), json!("Välskött FAMILJEBIL, 100% _ok_"));
+    create(store, &first).await.unwrap();
+    create(store, &ad(2, "north", "other")).await.unwrap();
+    let north = Scope::Dealer("north");
+    for (name, value, count) in [
+        ("search", "familjebil", 1),
+        ("search", "VÄLSKÖTT", 1),
+        ("search", "v60", 2),
+        ("search", "100%", 1),
+        ("search", "_ok", 1),
+        ("search", "%", 1),
+        ("search", "truck", 0),
+        ("source_id__icontains", "lager-åäö", 1),
+        ("source_id__icontains", "OTHE", 1),
+    ] {
+        assert_eq!(ids(store, north, &[(name, value)]).await.0, count, "{name}={value}");
+    }
+}
+
+async fn logs_filter_order_and_page(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    let request = create(store, &ad).await.unwrap();
+    let claimed = claim(store, at(1000)).await.remove(0);
+    let mut more = record(&claimed, Outcome::Finished);
+    more.entries = vec![
+        entry(request, Action::Create, ActionState::Done, at(2)),
+        entry(id(9), Action::Publish, ActionState::Processing, at(2)),
+        entry(id(9), Action::Publish, ActionState::Done, at(2)),
+    ];
+    store.record(more).await.unwrap();
+    for (pairs, count, first) in [
+        (vec![], 4, Action::Create),
+        (vec![("ordering", "-created")], 4, Action::Publish),
+        (vec![("action", "publish")], 2, Action::Publish),
+        (vec![("state", "done"), ("limit", "1")], 2, Action::Create),
+        (vec![("state", "done"), ("limit", "1"), ("offset", "1")], 2, Action::Publish),
+        (vec![("request_id", &*id(9).to_string())], 2, Action::Publish),
+    ] {
+        let pairs: Vec<_> = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let page = store.log(ad.id, &LogQuery::parse(&pairs).unwrap()).await.unwrap();
+        assert_eq!((page.count, page.rows[0].action), (count, first), "{pairs:?}");
+    }
+}
