@@ -9,9 +9,9 @@ use std::{
     sync::Arc,
 };
 
-use ad_core::{ports::Clock, time::Timestamp};
+use ad_core::{ports::Clock, service::Access, time::Timestamp};
 use ad_server::{
-    auth::{Caller, KeySet, Permission, TokenScope, Verifier},
+    auth::{Caller, KeySet, Permission, Verifier},
     system::SystemClock,
 };
 use serde_json::{Value, json};
@@ -104,7 +104,7 @@ fn a_token_is_issued_listed_and_revoked() {
     let keys = KeySet::load_or_create(&folder.path().join("data/token-keys.json")).unwrap();
     let token = run.out.strip_suffix('\n').unwrap();
     let Caller { scope, permissions, jti } = Verifier::new(&keys, Arc::new(SystemClock)).verify(token).unwrap();
-    assert_eq!(scope, TokenScope::Group("nord".to_owned()));
+    assert_eq!(scope, Access::Group("nord".to_owned()));
     assert!(permissions.contains(Permission::Write) && !permissions.contains(Permission::Promote));
 
     let listed = folder.json("token list --json");
