@@ -1,20 +1,23 @@
 //! `ad-server listings`: what the local marketplaces show, and bringing in what they showed before the API.
 
 use std::{
-    fs,
+    fs::File,
     io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
 };
 
-use ad_core::ports::Clock;
-use clap::Subcommand;
+use ad_core::{ports::Clock, request::Market};
+use clap::{Args, Subcommand};
 use futures_util::{StreamExt, TryStreamExt};
 
-use super::{Base, Failure, ListArgs, output};
+use super::{Base, Failure, ListArgs, Opened, output};
 use crate::{
-    marketplace::{self, ImportError, ListingFilter, ListingRow},
+    marketplace::{ImportError, LineError, ListingFilter, ListingRow, import_listings, list_listings},
     system::SystemClock,
 };
+
+/// Wrong lines that are told; more would hide the first.
+const LINES_TOLD: usize = 5;
 
 /// What to do with listings.
 #[derive(Debug, Subcommand)]
@@ -27,48 +30,88 @@ pub(super) enum ListingsCommand {
         file: PathBuf,
     },
     /// List what the marketplaces show and showed
-    List(ListArgs),
+    List {
+        #[command(flatten)]
+        filter: FilterArgs,
+        #[command(flatten)]
+        list: ListArgs,
+    },
+}
+
+/// Which listings.
+#[derive(Debug, Args)]
+pub(super) struct FilterArgs {
+    /// Only those of this marketplace
+    #[arg(long, value_name = "primary|secondary", value_parser = market)]
+    marketplace: Option<Market>,
+    /// Only those of this dealer
+    #[arg(long, value_name = "CODE")]
+    dealer_code: Option<String>,
+    /// Only those with this plate, in any case and with any spaces
+    #[arg(long, value_name = "PLATE")]
+    registration_number: Option<String>,
+}
+
+fn market(text: &str) -> Result<Market, &'static str> {
+    Market::from_name(text).ok_or("expected primary or secondary")
 }
 
 pub(super) async fn run(base: Base, command: ListingsCommand) -> Result<(), Failure> {
     match command {
-        ListingsCommand::Import { file } => import(base, &file).await,
-        ListingsCommand::List(args) => list(base, &args).await,
+        ListingsCommand::Import { file } if file == Path::new("-") => import(base, "stdin", io::stdin().lock()).await,
+        ListingsCommand::Import { file } => {
+            let name = file.display().to_string();
+            let lines = File::open(&file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
+            import(base, &name, BufReader::new(lines)).await
+        }
+        ListingsCommand::List { filter, list: args } => list(base, filter, &args).await,
     }
 }
 
-async fn import(base: Base, file: &Path) -> Result<(), Failure> {
-    let (name, lines): (_, Box<dyn BufRead + Send>) = if file == Path::new("-") {
-        ("stdin".to_owned(), Box::new(BufReader::new(io::stdin())))
-    } else {
-        let name = file.display().to_string();
-        let content = fs::File::open(file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
-        (name, Box::new(BufReader::new(content)))
-    };
+async fn import(base: Base, name: &str, lines: impl BufRead) -> Result<(), Failure> {
     let opened = base.database().await?;
-    let imported = marketplace::import_listings(&opened.database, lines, SystemClock.now()).await;
-    let imported = imported.map_err(|error| match error {
-        ImportError::Store(_) => Failure::Database { url: opened.url.clone(), problem: error.to_string() },
-        ImportError::Lines(_) | ImportError::Read(_) => Failure::Input(format!("{name}: nothing imported\n{error}")),
-    })?;
+    let imported = match import_listings(&opened.database, lines, SystemClock.now()).await {
+        Err(ImportError::Lines(errors)) => return Err(Failure::Input(told(name, &errors))),
+        Err(ImportError::Read(error)) => return Err(Failure::Input(format!("cannot read {name}: {error}"))),
+        Err(ImportError::Store(error)) => return opened.answer(Err(error)),
+        Ok(imported) => imported,
+    };
     eprintln!("imported {} from {name}", output::counted(imported, "listing"));
     Ok(())
 }
 
-async fn list(base: Base, args: &ListArgs) -> Result<(), Failure> {
+/// The first wrong lines, and how many more there are.
+fn told(name: &str, errors: &[LineError]) -> String {
+    let first = errors.iter().take(LINES_TOLD).map(|error| format!("{name}:{}: {}", error.line, error.message));
+    let more = errors.len().saturating_sub(LINES_TOLD);
+    let more = (more > 0).then(|| format!("and {}", output::counted(more, "more line")));
+    first.chain(more).collect::<Vec<_>>().join("; ")
+}
+
+async fn list(base: Base, filter: FilterArgs, args: &ListArgs) -> Result<(), Failure> {
     let opened = base.database().await?;
-    let mut listings = marketplace::list_listings(&opened.database, &ListingFilter::default()).boxed();
+    let FilterArgs { marketplace, dealer_code, registration_number } = filter;
+    let listings = list_listings(&opened.database, &ListingFilter { marketplace, dealer_code, registration_number });
     if args.json {
-        let mut array = output::JsonArray::begin()?;
-        while let Some(listing) = opened.answer(listings.try_next().await)? {
-            array.push(&listing)?;
-        }
-        return Ok(array.end()?);
+        return print_json(&opened, listings).await;
     }
-    let listings: Vec<ListingRow> = opened.answer(listings.try_collect().await)?;
+    let listings: Vec<_> = opened.answer(listings.try_collect().await)?;
     let header =
         ["ID", "MARKETPLACE", "DEALER", "PLATE", "SOURCE ID", "TITLE", "POSITION", "POLE POSITION", "STATE", "CHANGED"];
     Ok(output::table(header, listings.into_iter().map(row))?)
+}
+
+/// There may be many: each is printed when it is read.
+async fn print_json<E: std::fmt::Display>(
+    opened: &Opened,
+    listings: impl futures_util::Stream<Item = Result<ListingRow, E>>,
+) -> Result<(), Failure> {
+    let mut listings = std::pin::pin!(listings);
+    let mut array = output::JsonArray::new();
+    while let Some(listing) = listings.next().await {
+        array.push(&opened.answer(listing)?)?;
+    }
+    Ok(array.end()?)
 }
 
 fn row(listing: ListingRow) -> [String; 10] {
@@ -80,8 +123,20 @@ fn row(listing: ListingRow) -> [String; 10] {
         listing.source_id.unwrap_or_default(),
         listing.title.unwrap_or_default(),
         listing.position.map(|position| position.to_string()).unwrap_or_default(),
-        listing.pole_position_until.map(|until| until.to_string()).unwrap_or_default(),
+        listing.pole_position_until.map(output::minute).unwrap_or_default(),
         listing.state.name().to_owned(),
-        listing.changed.to_string(),
+        output::minute(listing.changed),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_wrong_lines_are_told() {
+        let errors = |count| (1..=count).map(|line| LineError { line, message: "x".to_owned() }).collect::<Vec<_>>();
+        assert_eq!(told("f", &errors(2)), "f:1: x; f:2: x");
+        assert_eq!(told("f", &errors(7)), "f:1: x; f:2: x; f:3: x; f:4: x; f:5: x; and 2 more lines");
+    }
 }
