@@ -24,8 +24,8 @@ struct Fixture {
     _folder: Option<tempfile::TempDir>,
 }
 
-async fn memory() -> Fixture {
-    Fixture { store: Arc::new(MemoryStore::default()), _folder: None }
+fn memory() -> std::future::Ready<Fixture> {
+    std::future::ready(Fixture { store: Arc::new(MemoryStore::default()), _folder: None })
 }
 
 async fn sqlite() -> Fixture {
