@@ -1,1 +1,5 @@
 //! x
+
+pub mod host;
+pub mod images;
+pub mod stock;
