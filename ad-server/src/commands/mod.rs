@@ -5,7 +5,7 @@
 
 mod dealers;
 mod listings;
-mod output;
+pub(crate) mod output;
 mod serve;
 mod token;
 

@@ -7,37 +7,37 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 /// Prints a text as it is.
-pub(super) fn text(text: &str) -> io::Result<()> {
+pub(crate) fn text(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
 }
 
 /// Prints rows as a JSON array.
-pub(super) fn json<T: Serialize>(rows: &[T]) -> io::Result<()> {
+pub(crate) fn json<T: Serialize>(rows: &[T]) -> io::Result<()> {
     let mut array = JsonArray::new();
     rows.iter().try_for_each(|row| array.push(row))?;
     array.end()
 }
 
 /// Prints a JSON array with a row on each line.
-pub(super) struct JsonArray {
+pub(crate) struct JsonArray {
     out: BufWriter<io::StdoutLock<'static>>,
     before: &'static str,
 }
 
 impl JsonArray {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { out: BufWriter::new(io::stdout().lock()), before: "[\n" }
     }
 
-    pub(super) fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
         self.out.write_all(self.before.as_bytes())?;
         self.before = ",\n";
         Ok(serde_json::to_writer(&mut self.out, row)?)
     }
 
-    pub(super) fn end(mut self) -> io::Result<()> {
+    pub(crate) fn end(mut self) -> io::Result<()> {
         let is_empty = self.before.starts_with('[');
         self.out.write_all(if is_empty { b"[]\n" } else { b"\n]\n" })?;
         self.out.flush()
@@ -45,7 +45,7 @@ impl JsonArray {
 }
 
 /// Prints rows under a header. The first column is never broken: it is what one copies.
-pub(super) fn table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> io::Result<()> {
+pub(crate) fn table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> io::Result<()> {
     text(&format!("{}\n", laid_out(header, rows, io::stdout().is_terminal())))
 }
 
@@ -64,13 +64,13 @@ fn laid_out<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [S
 }
 
 /// A time for people: to the minute, in UTC.
-pub(super) fn minute(time: Timestamp) -> String {
+pub(crate) fn minute(time: Timestamp) -> String {
     let text = time.to_string();
     text.get(..16).map_or(text.clone(), |minute| format!("{}Z", minute.replace('T', " ")))
 }
 
 /// `1 dealer`, `2 dealers`.
-pub(super) fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

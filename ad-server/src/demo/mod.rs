@@ -1,12 +1,228 @@
-//! Stand-in.
+//! `ad-server demo`: the main job on real input, in one command.
+//!
+//! Starts the service with a fresh database, two sample dealers and an image host of its own, posts a bundled stock of
+//! cars and boats over HTTP as a dealer's system would, and shows each ad's way through the log. Nothing in here is a
+//! short cut into the service: it is a client with a view.
+
+pub mod host;
+pub mod images;
+mod show;
+pub mod stock;
+
+use std::{collections::HashMap, io, net::SocketAddr, path::Path, time::Duration};
+
+use ad_core::service::Access;
+use serde_json::{Value, json};
+
+use self::{
+    host::ImageHost,
+    stock::{DemoAd, dealers, listings, stock},
+};
+use crate::{
+    app::{self, AppError, Running},
+    auth::{self, IssueRequest, KeySource},
+    config::Settings,
+    marketplace,
+};
+
+/// How often the view looks at the ads.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long it waits for an ad to be published.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Flags of `demo`.
 #[derive(Debug, clap::Args)]
-/// X
-pub struct DemoArgs {}
-/// X
+pub struct DemoArgs {
+    /// Address on which the service is shown; any free port when this one is taken
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// End after the stock has been published, instead of serving on
+    #[arg(long)]
+    once: bool,
+}
+
+/// Why the demo cannot run.
 #[derive(Debug, thiserror::Error)]
-#[error("x")]
-pub struct DemoError;
-/// X
-pub async fn run(_: DemoArgs) -> Result<(), DemoError> {
+pub enum DemoError {
+    /// The service does not start.
+    #[error(transparent)]
+    App(#[from] AppError),
+    /// Its folder or its image host cannot be made.
+    #[error("cannot prepare the demo: {0}")]
+    Io(#[from] io::Error),
+    /// The database does not do what it should.
+    #[error("the demo's database: {0}")]
+    Database(String),
+    /// The service does not answer as it should.
+    #[error("the demo's service does not answer: {0}")]
+    Http(#[from] reqwest::Error),
+    /// An ad did not come to its end.
+    #[error("ad \"{0}\" was not published in time; see its log above")]
+    Late(String),
+}
+
+/// Runs the demo.
+///
+/// # Errors
+/// When it cannot be prepared, or an ad does not come to its end.
+pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
+    let folder = tempfile::tempdir()?;
+    let host = ImageHost::start().await?;
+    let stock = stock(host.base_url());
+    let running = start(&args, folder.path()).await?;
+    let base = format!("http://{}", running.address);
+    let token = token(&running).await?;
+    show::opening(&base, &stock);
+
+    let client = Client { http: http()?, base, token };
+    let ended = client.post_all(&stock).await?;
+    let rows = client.watch(&stock, ended).await?;
+    show::table(&rows);
+    show::closing(&client.base, &client.token, rows.first());
+    if !args.once {
+        app::asked_to_stop().await;
+        show::goodbye();
+    }
+    host.stop().await;
+    running.stop().await?;
     Ok(())
+}
+
+fn http() -> reqwest::Result<reqwest::Client> {
+    reqwest::Client::builder().no_proxy().build()
+}
+
+/// Starts the service in a folder, with the sample dealers and what the marketplaces listed before.
+async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
+    let mut settings = Settings {
+        listen: args.listen,
+        database_url: format!("sqlite://{}", folder.join("ads.db").display()),
+        media: folder.join("media"),
+        token_keys: KeySource::File(folder.join("token-keys.json")),
+        allow_private_images: true,
+        ..Settings::default()
+    };
+    let running = match app::start(&settings).await {
+        Err(AppError::Listen { address, .. }) => {
+            show::port_taken(address);
+            settings.listen.set_port(0);
+            app::start(&settings).await?
+        }
+        started => started?,
+    };
+    let failed = |error: &dyn std::fmt::Display| DemoError::Database(error.to_string());
+    running.database.import_dealers(&dealers()).await.map_err(|error| failed(&error))?;
+    running.directory.refresh().await.map_err(|error| failed(&error))?;
+    let lines = listings().into_iter().map(|listing| {
+        json!({"marketplace": "primary", "dealer_code": listing.dealer_code,
+        "registration_number": listing.registration_number, "title": listing.title})
+        .to_string()
+    });
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    marketplace::import_listings(&running.database, lines.as_bytes(), running.clock.now())
+        .await
+        .map_err(|error| failed(&error))?;
+    Ok(running)
+}
+
+/// A token of the dealers' group.
+async fn token(running: &Running) -> Result<String, DemoError> {
+    let failed = |error: &dyn std::fmt::Display| DemoError::Database(error.to_string());
+    let request = IssueRequest {
+        scope: Access::Group("north".to_owned()),
+        permissions: None,
+        expires_in: None,
+        now: running.clock.now(),
+        jti: running.ids.next(),
+    };
+    let (token, record) = auth::issue(&running.keys, &request).map_err(|error| failed(&error))?;
+    running.database.record_token(&record).await.map_err(|error| failed(&error))?;
+    Ok(token)
+}
+
+/// An ad as the table shows it in the end.
+#[derive(Debug)]
+struct Row {
+    vehicle_type: String,
+    source_id: String,
+    dealer_code: String,
+    /// The ad as it was read last; `None` when it was refused.
+    ad: Option<Value>,
+}
+
+/// A dealer's system, as far as the demo needs one.
+struct Client {
+    http: reqwest::Client,
+    base: String,
+    token: String,
+}
+
+impl Client {
+    /// Posts every ad; returns whether each was accepted.
+    async fn post_all(&self, stock: &[DemoAd]) -> Result<Vec<bool>, DemoError> {
+        let mut accepted = Vec::new();
+        for ad in stock {
+            let mut payload = ad.payload.clone();
+            // A token of a group has to say whose ad it is.
+            payload["dealer_code"] = json!(ad.dealer_code);
+            let response = self
+                .http
+                .post(format!("{}/v4/{}", self.base, ad.vehicle_type))
+                .header("X-Auth-Token", &self.token)
+                .header("Content-Type", "application/json")
+                .body(payload.to_string())
+                .send()
+                .await?;
+            let status = response.status();
+            let body = serde_json::from_slice(&response.bytes().await?).unwrap_or_default();
+            show::posted(ad, status, &body);
+            accepted.push(status.is_success());
+        }
+        Ok(accepted)
+    }
+
+    /// Shows the log of each accepted ad as it grows, until every one has come to its end.
+    async fn watch(&self, stock: &[DemoAd], accepted: Vec<bool>) -> Result<Vec<Row>, DemoError> {
+        let mut rows: Vec<Row> = stock
+            .iter()
+            .map(|ad| Row {
+                vehicle_type: ad.vehicle_type.clone(),
+                source_id: ad.source_id().to_owned(),
+                dealer_code: ad.dealer_code.clone(),
+                ad: None,
+            })
+            .collect();
+        let mut shown: HashMap<String, usize> = HashMap::new();
+        let start = tokio::time::Instant::now();
+        show::watching();
+        loop {
+            let page = self.get("/v4/ad?include=log&limit=500").await?;
+            let (mut waiting, mut news) = (None, Vec::new());
+            for (row, _) in rows.iter_mut().zip(&accepted).filter(|(_, accepted)| **accepted) {
+                let ads = page["results"].as_array().into_iter().flatten();
+                let found =
+                    ads.clone().find(|ad| ad["source_id"] == *row.source_id && ad["dealer_code"] == *row.dealer_code);
+                let log = found.and_then(|ad| ad["log"].as_array()).map_or(&[][..], Vec::as_slice);
+                let seen = shown.entry(row.source_id.clone()).or_default();
+                news.extend(log.iter().skip(*seen).map(|entry| (row.source_id.clone(), entry)));
+                *seen = log.len();
+                if !log.iter().any(|entry| entry["action"] == "publish" && entry["state"] != "processing") {
+                    waiting = Some(row.source_id.clone());
+                }
+                row.ad = found.cloned();
+            }
+            show::entries(news);
+            match waiting {
+                None => return Ok(rows),
+                Some(source_id) if start.elapsed() > PATIENCE => return Err(DemoError::Late(source_id)),
+                Some(_) => tokio::time::sleep(LOOK).await,
+            }
+        }
+    }
+
+    async fn get(&self, path: &str) -> Result<Value, DemoError> {
+        let request = self.http.get(format!("{}{path}", self.base)).header("X-Auth-Token", &self.token);
+        let bytes = request.send().await?.error_for_status()?.bytes().await?;
+        Ok(serde_json::from_slice(&bytes).unwrap_or_default())
+    }
 }
