@@ -62,10 +62,10 @@ pub fn dealers() -> Vec<Dealer> {
     read(include_str!("data/dealers.json"))
 }
 
-/// What the primary marketplace listed before, as dealer code, plate and title. The plates are those of two of the cars,
-/// so that these are linked instead of listed anew.
-pub fn listings() -> Vec<(String, String, String)> {
-    read(include_str!("data/listings.json"))
+/// What the primary marketplace listed before, as lines for [`import_listings`](crate::marketplace::import_listings). The
+/// plates are those of two of the cars, so that these are linked instead of listed anew.
+pub fn listings() -> &'static str {
+    include_str!("data/listings.ndjson")
 }
 
 fn read<T: Deserialize<'static>>(data: &'static str) -> T {
@@ -165,10 +165,11 @@ mod tests {
             .into_iter()
             .filter_map(|ad| Some((ad.dealer_code.clone(), check(&ad).ok()?.content.registration_number()?.to_owned())))
             .collect();
-        let listings = listings();
-        assert_eq!(listings.len(), 2);
-        for (dealer_code, plate, title) in listings {
-            assert!(stock.contains(&(dealer_code, plate)), "{title}");
+        assert_eq!(listings().lines().count(), 2);
+        for line in listings().lines() {
+            let listing: Value = serde_json::from_str(line).unwrap();
+            let text = |name: &str| listing[name].as_str().unwrap().to_owned();
+            assert!(stock.contains(&(text("dealer_code"), text("registration_number"))), "{line}");
         }
     }
 }
