@@ -12,8 +12,8 @@ use poem::{
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{
-    images::{Subject, View, picture},
-    stock::stock,
+    images::{Subject, View, draw},
+    stock::DemoAd,
 };
 
 /// A running image host; it stops when it is dropped.
@@ -25,15 +25,15 @@ pub struct ImageHost {
 }
 
 impl ImageHost {
-    /// Starts an image host with the pictures of the stock, on a free port.
+    /// Starts an image host with the pictures of a stock, on a free port.
     ///
     /// # Errors
     /// When no port can be had.
-    pub async fn start() -> io::Result<Self> {
+    pub async fn start(stock: &[DemoAd]) -> io::Result<Self> {
         let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await?;
         let address = acceptor.local_addr().into_iter().find_map(|address| address.as_socket_addr().copied());
         let address = address.ok_or_else(|| io::Error::other("the image host has no address"))?;
-        let subjects = stock("").into_iter().map(|ad| (ad.folder(), ad.subject())).collect();
+        let subjects = stock.iter().map(|ad| (ad.folder(), ad.subject())).collect();
         let app = Route::new().at("/:folder/:file", Pictures(Arc::new(subjects)));
         let (stop, stopped) = oneshot::channel();
         let server = Server::new_with_acceptor(acceptor).run_with_graceful_shutdown(
@@ -70,7 +70,7 @@ impl Endpoint for Pictures {
         let (Some(subject), Some(file)) = (subject.cloned(), file) else {
             return Ok(StatusCode::NOT_FOUND.into());
         };
-        let drawn = tokio::task::spawn_blocking(move || picture(&subject, file.view, file.format)).await;
+        let drawn = tokio::task::spawn_blocking(move || draw(&subject, file.view, file.format)).await;
         let Ok(Ok(mut bytes)) = drawn else { return Ok(StatusCode::INTERNAL_SERVER_ERROR.into()) };
         if file.truncated {
             bytes.truncate(bytes.len() / 2);
@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        demo::stock::Outcome,
+        demo::stock::{Expected, stock},
         media::{FetchOptions, HttpFetcher},
     };
 
@@ -119,7 +119,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn every_picture_of_the_stock_is_served_and_one_is_broken() {
-        let host = ImageHost::start().await.unwrap();
+        let host = ImageHost::start(&stock("")).await.unwrap();
         let options = FetchOptions { allow_private: true, ..FetchOptions::default() };
         let fetcher = HttpFetcher::new(options, Arc::new(Stopped)).unwrap();
         let stock = stock(host.base_url());
@@ -132,7 +132,7 @@ mod tests {
         let [(url, Err(error))] = broken[..] else { panic!("{broken:?}") };
         assert!(url.ends_with("/2-truncated.jpg"), "{url}");
         assert_eq!(error.to_string(), "a damaged image: it stops before its end");
-        assert_eq!(stock.iter().filter(|ad| ad.expects == Outcome::PublishedWithoutOneImage).count(), 1);
+        assert_eq!(stock.iter().filter(|ad| ad.expects == Expected::PublishedWithoutOneImage).count(), 1);
 
         let mut checksums: Vec<_> =
             answers.iter().filter_map(|(_, image)| Some(image.as_ref().ok()?.checksum.to_string())).collect();

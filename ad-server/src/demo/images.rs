@@ -57,12 +57,12 @@ impl View {
     }
 }
 
-/// A picture file of a subject.
+/// Draws a subject into a file.
 ///
 /// # Errors
 /// When it cannot be encoded.
-pub fn picture(subject: &Subject, view: View, format: Format) -> Result<Vec<u8>, ImageError> {
-    let canvas = draw(subject, view);
+pub fn draw(subject: &Subject, view: View, format: Format) -> Result<Vec<u8>, ImageError> {
+    let canvas = paint(subject, view);
     let (width, height, pixels) = canvas.pixels();
     let mut file = Cursor::new(Vec::new());
     match format {
@@ -74,7 +74,7 @@ pub fn picture(subject: &Subject, view: View, format: Format) -> Result<Vec<u8>,
     Ok(file.into_inner())
 }
 
-fn draw(subject: &Subject, view: View) -> Canvas {
+fn paint(subject: &Subject, view: View) -> Canvas {
     let mut canvas = Canvas::new();
     let light = Light::of(subject.seed, view);
     canvas.fill(&Outline::rectangle(0.0, 0.0, WIDTH, 300.0), Paint::down(light.sky, light.horizon));
@@ -279,8 +279,8 @@ mod tests {
         for (is_boat, body_type) in [(false, "suv"), (false, "convertible"), (true, "sailing_boat"), (true, "rib")] {
             for (n, format) in [(1, Format::Jpeg), (2, Format::Png), (3, Format::Png), (4, Format::Jpeg)] {
                 let subject = subject(is_boat, body_type);
-                let file = picture(&subject, View::nth(n), format).unwrap();
-                assert_eq!(file, picture(&subject, View::nth(n), format).unwrap(), "{body_type} {n}");
+                let file = draw(&subject, View::nth(n), format).unwrap();
+                assert_eq!(file, draw(&subject, View::nth(n), format).unwrap(), "{body_type} {n}");
                 let pixels = image::load_from_memory(&file).unwrap();
                 assert_eq!((pixels.width(), pixels.height()), (640, 480));
                 assert_eq!(Image::new(file.into()).unwrap().format, format);
