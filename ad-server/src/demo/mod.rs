@@ -12,7 +12,7 @@ pub mod stock;
 use std::{collections::HashMap, io, net::SocketAddr, path::Path, time::Duration};
 
 use ad_core::service::Access;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use self::{
     host::ImageHost,
@@ -67,7 +67,7 @@ pub enum DemoError {
 /// When it cannot be prepared, or an ad does not come to its end.
 pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     let folder = tempfile::tempdir()?;
-    let host = ImageHost::start().await?;
+    let host = ImageHost::start(&stock("")).await?;
     let stock = stock(host.base_url());
     let running = start(&args, folder.path()).await?;
     let base = format!("http://{}", running.address);
@@ -113,13 +113,7 @@ async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
     let failed = |error: &dyn std::fmt::Display| DemoError::Database(error.to_string());
     running.database.import_dealers(&dealers()).await.map_err(|error| failed(&error))?;
     running.directory.refresh().await.map_err(|error| failed(&error))?;
-    let lines = listings().into_iter().map(|listing| {
-        json!({"marketplace": "primary", "dealer_code": listing.dealer_code,
-        "registration_number": listing.registration_number, "title": listing.title})
-        .to_string()
-    });
-    let lines = lines.collect::<Vec<_>>().join("\n");
-    marketplace::import_listings(&running.database, lines.as_bytes(), running.clock.now())
+    marketplace::import_listings(&running.database, listings().as_bytes(), running.clock.now())
         .await
         .map_err(|error| failed(&error))?;
     Ok(running)
@@ -143,7 +137,7 @@ async fn token(running: &Running) -> Result<String, DemoError> {
 /// An ad as the table shows it in the end.
 #[derive(Debug)]
 struct Row {
-    vehicle_type: String,
+    vehicle_type: &'static str,
     source_id: String,
     dealer_code: String,
     /// The ad as it was read last; `None` when it was refused.
@@ -162,15 +156,12 @@ impl Client {
     async fn post_all(&self, stock: &[DemoAd]) -> Result<Vec<bool>, DemoError> {
         let mut accepted = Vec::new();
         for ad in stock {
-            let mut payload = ad.payload.clone();
-            // A token of a group has to say whose ad it is.
-            payload["dealer_code"] = json!(ad.dealer_code);
             let response = self
                 .http
                 .post(format!("{}/v4/{}", self.base, ad.vehicle_type))
                 .header("X-Auth-Token", &self.token)
                 .header("Content-Type", "application/json")
-                .body(payload.to_string())
+                .body(ad.payload.to_string())
                 .send()
                 .await?;
             let status = response.status();
@@ -186,7 +177,7 @@ impl Client {
         let mut rows: Vec<Row> = stock
             .iter()
             .map(|ad| Row {
-                vehicle_type: ad.vehicle_type.clone(),
+                vehicle_type: ad.vehicle_type,
                 source_id: ad.source_id().to_owned(),
                 dealer_code: ad.dealer_code.clone(),
                 ad: None,

@@ -52,13 +52,9 @@ pub(super) fn port_taken(address: SocketAddr) {
 
 pub(super) fn opening(base: &str, stock: &[DemoAd]) {
     let paint = Paint::new();
-    let images: usize = stock.iter().map(images).sum();
+    let images: usize = stock.iter().map(DemoAd::images).sum();
     line(&paint.strong(&format!("The service runs at {base}, with two dealers and a fresh database.")));
     line(&format!("Posting {} ads with {images} images:\n", stock.len()));
-}
-
-fn images(ad: &DemoAd) -> usize {
-    ad.payload["image_urls"].as_array().map_or(0, Vec::len)
 }
 
 pub(super) fn posted(ad: &DemoAd, status: StatusCode, body: &Value) {
@@ -171,7 +167,7 @@ fn published_after(ad: &Value, log: &[Value]) -> String {
 /// What to try next.
 pub(super) fn closing(base: &str, token: &str, first: Option<&Row>) {
     let paint = Paint::new();
-    let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type.as_str(), row.source_id.as_str()));
+    let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
     let id = percent_encoding::utf8_percent_encode(id, percent_encoding::NON_ALPHANUMERIC);
     line(&paint.strong("\nTry it yourself. A token of the dealers' group:\n"));
     line(&format!("  export TOKEN={token}\n"));
