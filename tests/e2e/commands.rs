@@ -1,6 +1,26 @@
-//! The commands around the server.
+//! The commands around the server: what they print where, their exit codes, and what they leave behind.
 
-use ad_tests::{Server, run};
+use std::{fs::File, path::Path, process::Stdio, sync::Arc};
+
+use ad_core::{ports::Clock, service::Access, time::Timestamp};
+use ad_server::{
+    auth::{Caller, KeySet, Permission, Verifier},
+    system::SystemClock,
+};
+use ad_tests::{Server, command, run};
+use serde_json::{Value, json};
+
+/// Runs what must succeed in a folder, and returns its stdout.
+async fn done(dir: &Path, line: &str) -> String {
+    let output = run(dir, &line.split_whitespace().collect::<Vec<_>>()).await;
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The same with JSON on its stdout.
+async fn json_of(dir: &Path, line: &str) -> Value {
+    serde_json::from_str(&done(dir, line).await).unwrap()
+}
 
 #[tokio::test]
 async fn issue_prints_the_token_alone_and_keeps_no_secret() {
@@ -17,6 +37,34 @@ async fn issue_prints_the_token_alone_and_keeps_no_secret() {
     assert!(!database.windows(signature.len()).any(|window| window == signature.as_bytes()));
 }
 
+#[tokio::test]
+async fn a_token_says_what_was_asked_for_and_is_listed_until_it_is_revoked_and_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let token = done(dir, "token issue --dealer-group north --expires 90d --permissions read,write").await;
+    let keys = KeySet::load_or_create(&dir.join("data/token-keys.json")).unwrap();
+    let verifier = Verifier::new(&keys, Arc::new(SystemClock));
+    let Caller { scope, permissions, jti } = verifier.verify(token.trim_end()).unwrap();
+    assert_eq!(scope, Access::Group("north".to_owned()));
+    assert!(permissions.contains(Permission::Write) && !permissions.contains(Permission::Promote));
+
+    let listed = json_of(dir, "token list --json").await;
+    let [record] = listed.as_array().unwrap().as_slice() else { panic!("{listed}") };
+    assert_eq!(record["jti"], json!(jti));
+    assert_eq!(record["permissions"], json!(["read", "write"]));
+    let time = |name: &str| record[name].as_str().unwrap().parse::<Timestamp>().unwrap();
+    assert_eq!((time("expires") - time("issued")).as_secs(), 90 * 24 * 60 * 60);
+    assert!(time("issued") <= SystemClock.now());
+    assert!(done(dir, "token list").await.contains(" valid"), "the state");
+
+    done(dir, &format!("token revoke {jti}")).await;
+    assert!(json_of(dir, "token list --json").await[0]["revoked"].is_string());
+    let unknown = run(dir, &["token", "revoke", "01890a5d-ac96-774b-bcce-b302099a8057"]).await;
+    assert_eq!(unknown.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(said.contains("01890a5d") && said.contains("data/ads.db"), "{said}");
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn the_token_keys_are_readable_by_their_owner_only() {
@@ -27,12 +75,84 @@ async fn the_token_keys_are_readable_by_their_owner_only() {
 }
 
 #[tokio::test]
-async fn dealers_are_listed_as_imported() {
-    let server = Server::start().await;
-    let listed = server.command(&["dealers", "list", "--json"]).await;
-    let dealers: serde_json::Value = serde_json::from_str(&listed).unwrap();
-    let codes: Vec<_> = dealers.as_array().unwrap().iter().map(|dealer| dealer["code"].as_str().unwrap()).collect();
-    assert_eq!(codes, ["coast-boats", "north-cars", "south-cars"]);
+async fn keys_in_the_environment_need_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = json!({"kty": "oct", "kid": "a", "alg": "HS256", "k": "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"});
+    let keys = json!({"keys": [key]}).to_string();
+    let mut issue = command(folder.path(), &["token", "issue", "--dealer-code", "a"]);
+    let output = issue.env("AD_SERVER_TOKEN_KEYS", &keys).output().await.unwrap();
+    let verifier = Verifier::new(&KeySet::from_json(&keys).unwrap(), Arc::new(SystemClock));
+    assert!(verifier.verify(String::from_utf8_lossy(&output.stdout).trim_end()).is_ok(), "{output:?}");
+    assert!(!folder.path().join("data/token-keys.json").exists());
+}
+
+#[tokio::test]
+async fn a_flag_counts_more_than_the_environment_and_that_more_than_the_file() {
+    for (flag, environment, file, used) in [
+        (true, true, true, "flag.json"),
+        (false, true, true, "environment.json"),
+        (false, false, true, "file.json"),
+        (false, false, false, "data/token-keys.json"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("settings.toml"), "token_key = \"file.json\"\n").unwrap();
+        let mut issue = command(folder.path(), &["token", "issue", "--dealer-code", "a"]);
+        issue.args(if flag { &["--token-key", "flag.json"][..] } else { &[] });
+        issue.envs(environment.then_some(("AD_SERVER_TOKEN_KEY", "environment.json")));
+        issue.args(if file { &["--config", "settings.toml"][..] } else { &[] });
+        let output = issue.output().await.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        for place in ["flag.json", "environment.json", "file.json", "data/token-keys.json"] {
+            assert_eq!(folder.path().join(place).exists(), place == used, "{place}, where {used} counts");
+        }
+    }
+}
+
+#[tokio::test]
+async fn dealers_are_imported_changed_and_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let north = "[[dealer]]\ncode = \"north\"\nname = \"Nordbil Umeå\"\ngroup = \"north\"\nbump = [\"primary\"]\n";
+    let south = "[[dealer]]\ncode = \"south\"\nname = \"Sydbåt\"\ncurrency = \"EUR\"\n";
+    std::fs::write(dir.join("dealers.toml"), format!("{north}{south}")).unwrap();
+    done(dir, "dealers import dealers.toml").await;
+    let changed = "[[dealer]]\ncode = \"south\"\nname = \"Sydbåt AB\"\ngroup = \"syd\"\n";
+    std::fs::write(dir.join("more.toml"), changed).unwrap();
+    done(dir, "dealers import more.toml").await;
+    let expected = json!([
+        {"code": "north", "name": "Nordbil Umeå", "group": "north", "currency": "SEK", "bump": ["primary"]},
+        {"code": "south", "name": "Sydbåt AB", "group": "syd", "currency": "SEK"},
+    ]);
+    assert_eq!(json_of(dir, "dealers list --json").await, expected);
+    let table = done(dir, "dealers list").await;
+    assert_eq!(table.lines().count(), 3, "{table}");
+    assert!(!table.contains('│'), "plain without a terminal: {table}");
+}
+
+#[tokio::test]
+async fn listings_are_imported_from_stdin() {
+    let folder = tempfile::tempdir().unwrap();
+    let line =
+        json!({"marketplace": "primary", "dealer_code": "north", "registration_number": "abc 123", "title": "Volvo"});
+    let file = folder.path().join("listings.ndjson");
+    std::fs::write(&file, format!("{line}\n")).unwrap();
+    let mut import = command(folder.path(), &["listings", "import", "-"]);
+    let output = import.stdin(File::open(file).unwrap()).output().await.unwrap();
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    let listed = json_of(folder.path(), "listings list --json").await;
+    assert_eq!(listed.as_array().unwrap().len(), 1);
+    assert_eq!(listed[0]["dealer_code"], "north");
+    assert_eq!(listed[0]["registration_number"], "ABC123");
+}
+
+#[tokio::test]
+async fn nobody_reading_on_is_no_error() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let folder = tempfile::tempdir().unwrap();
+    let process = command(folder.path(), &["config"]).stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+    let output = process.wait_with_output().await.unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 
 #[tokio::test]

@@ -10,14 +10,14 @@ use crate::payloads::plain_car;
 /// Runs a subcommand that must fail, and returns what it said.
 async fn fails(dir: &Path, args: &[&str]) -> String {
     let output = run(dir, args).await;
-    assert!(!output.status.success(), "{args:?} succeeded");
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &[][..]), "{args:?}");
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    assert!(!said.is_empty() && said.lines().count() == 1, "one clear line, not: {said}");
+    assert!(said.starts_with("error: ") && said.lines().count() == 1, "one clear line, not: {said}");
     said
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_start_says_why_and_creates_nothing() {
+async fn what_cannot_start_says_why_and_creates_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     std::fs::write(at("file"), "text").unwrap();
@@ -38,11 +38,17 @@ async fn a_server_that_cannot_start_says_why_and_creates_nothing() {
         (vec!["serve", "--catalogue", "missing"], "missing"),
         (vec!["serve", "--config", "config.toml"], "lisen"),
         (vec!["dealers", "import", "dealers.toml"], "dealers.toml"),
+        (vec!["dealers", "import", "missing.toml"], "missing.toml"),
+        (vec!["dealers", "list", "--config", "config.toml"], "config.toml:1: lisen"),
+        (vec!["dealers", "list", "--database-url", "nosuch://x"], "nosuch://x"),
+        (vec!["listings", "import", "missing.ndjson"], "missing.ndjson"),
+        (vec!["token", "issue", "--dealer-code", "a", "--database-url", "nosuch://x"], "nosuch://x"),
     ] {
         let said = fails(dir.path(), &args).await;
         assert!(said.contains(says), "{args:?}: {said}");
-        assert!(!at("data/ads.db").exists() || args[0] == "dealers", "{args:?} left a database behind");
+        assert!(!at("data").exists(), "{args:?} left something behind");
     }
+    assert_eq!(run(dir.path(), &["token", "issue"]).await.status.code(), Some(2), "usage");
 }
 
 #[tokio::test]

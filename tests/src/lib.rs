@@ -9,7 +9,7 @@ mod server;
 pub use client::{Answer, Client};
 pub use images::ImageHost;
 pub use lock::WriteLock;
-pub use server::{Options, Server, run};
+pub use server::{Options, Server, command, run};
 
 use std::{
     future::Future,

@@ -44,14 +44,24 @@ fn binary() -> PathBuf {
     beside.join("server-under-test")
 }
 
+/// A subcommand in a folder, with nothing on its stdin. What is set in the environment of the tests does not count.
+pub fn command(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(binary());
+    command.current_dir(dir).args(args).stdin(Stdio::null());
+    for (name, _) in std::env::vars_os() {
+        if name == "RUST_LOG" || name.to_string_lossy().starts_with("AD_SERVER_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
 /// Runs a subcommand in a folder to its end.
 ///
 /// # Panics
 /// When it cannot be started.
 pub async fn run(dir: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(binary());
-    command.current_dir(dir).args(args).stdin(Stdio::null());
-    command.output().await.expect("the server's binary can be started")
+    command(dir, args).output().await.expect("the server's binary can be started")
 }
 
 impl Server {
@@ -143,18 +153,15 @@ impl Server {
 
 /// Starts a process in a folder and waits until it says where it listens.
 async fn spawn(dir: &Path, options: &Options) -> (Child, String) {
-    let mut command = Command::new(binary());
-    command
-        .current_dir(dir)
-        .args(["serve", "--listen", "127.0.0.1:0", "--dealers", "dealers.toml"])
+    let mut process = command(dir, &["serve", "--listen", "127.0.0.1:0", "--dealers", "dealers.toml"])
         .args((!options.strict_images).then_some("--allow-private-images"))
         .args(&options.args)
         .envs(options.env.iter().cloned())
-        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    let mut process = command.spawn().expect("the server's binary can be started");
+        .kill_on_drop(true)
+        .spawn()
+        .expect("the server's binary can be started");
     let mut lines = BufReader::new(process.stderr.take().expect("stderr is piped")).lines();
     let mut said = Vec::new();
     while let Ok(Some(line)) = lines.next_line().await {
