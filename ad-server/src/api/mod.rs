@@ -64,7 +64,58 @@ impl std::fmt::Debug for Context {
     }
 }
 
-/// The whole API as a router.
+/// The whole API as a router: the endpoints, their documentation, health, and stored images.
+///
+/// It runs in any poem app, also below a path of its own. Links in lists follow the path of the request; the folder of
+/// images is told where it is served.
+///
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// use ad_core::{ports::{Clock, Ids}, rulebook::Rulebook, service::Service};
+/// use ad_server::{
+///     api::{self, Authenticator, Context},
+///     auth::{Caller, KeySet, TokenError, Verifier},
+///     directory::Directory,
+///     media::Folder,
+///     store::{Database, SqliteStore},
+///     system::{RandomIds, SystemClock},
+/// };
+/// use poem::{Route, Server, listener::TcpListener};
+///
+/// /// Who calls is this program's business. Here: whoever has a token that a key of the set has signed.
+/// struct Tokens(Verifier);
+///
+/// impl Authenticator for Tokens {
+///     fn authenticate(&self, token: &str) -> Result<Caller, TokenError> {
+///         self.0.verify(token)
+///     }
+/// }
+///
+/// #[tokio::main]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+///     let ids: Arc<dyn Ids> = Arc::new(RandomIds::new(Arc::clone(&clock)));
+///     let database = Database::open("sqlite://data/ads.db").await?;
+///     let directory = Arc::new(Directory::load(database.clone()).await?);
+///     let store = Arc::new(SqliteStore::new(database));
+///     let keys = KeySet::load_or_create("data/token-keys.json".as_ref())?;
+///     let rulebook = Arc::new(Rulebook::default());
+///     let ads = api::router(Context {
+///         service: Service::new(store.clone(), directory, rulebook, Arc::clone(&clock), Arc::clone(&ids)),
+///         store,
+///         authenticator: Arc::new(Tokens(Verifier::new(&keys, clock))),
+///         ids,
+///         media: Folder::new("data/media", "https://dealers.example/ads")?,
+///         public_url: Some("https://dealers.example".to_owned()),
+///     });
+///     let app = Route::new().nest("/ads", ads);
+///     Ok(Server::new(TcpListener::bind("127.0.0.1:3000")).run(app).await?)
+/// }
+/// ```
+///
+/// This serves the API and accepts requests; a [`Worker`](crate::worker::Worker) in this program, or `ad-server serve` on
+/// the same database and media folder, does the work.
 pub fn router(context: Context) -> impl Endpoint<Output = Response> {
     let ids = Arc::clone(&context.ids);
     let media = crate::media::ServeMedia::new(context.media.clone());
