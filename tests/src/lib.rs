@@ -33,3 +33,9 @@ pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut condit
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
+
+/// The samples of the page compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/embedding.md")]
+#[derive(Debug)]
+pub struct Embedding;
