@@ -12,5 +12,6 @@ mod linking;
 mod lists;
 mod media;
 mod payloads;
+mod silences;
 mod store_contract;
 mod trouble;
