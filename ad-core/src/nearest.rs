@@ -24,7 +24,7 @@ pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + 
     let sent = sent.to_lowercase();
     let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
     let rated = valid.clone().map(|path| (distance(&sent, path).min(distance(&sent, last(path))), path));
-    ask(near(rated, sent.chars().count()))
+    ask(near(rated, (sent.chars().count() / 3).max(1)))
         .or_else(|| ask(valid.filter(|path| last(path).split('_').any(|word| word == sent)).take(MOST).collect()))
 }
 

@@ -7,7 +7,6 @@ use std::{
     net::SocketAddr,
     num::NonZeroU32,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use ad_core::pipeline::RetryPolicy;

@@ -107,9 +107,9 @@ async fn run(pipeline: Pipeline, claimed: Claimed) {
             _ = beat.tick() => {
                 let until = pipeline.clock.now() + length;
                 match pipeline.store.extend(request, lease, until).await {
-                    Err(StoreError::LeaseLost) => break Err(StoreError::LeaseLost),
+                    // Either it is just ending, or somebody else has it: then nothing more of it can be recorded.
+                    Ok(()) | Err(StoreError::LeaseLost) => {}
                     Err(error) => tracing::warn!(%request, %error, "the lease could not be extended"),
-                    Ok(()) => {}
                 }
             }
         }

@@ -7,7 +7,7 @@ use crate::payloads::plain_car;
 
 async fn with_listings(lines: &[serde_json::Value]) -> Server {
     let server = Server::start().await;
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text: String = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     std::fs::write(server.dir().join("listings.ndjson"), text).unwrap();
     server.command(&["listings", "import", "listings.ndjson"]).await;
     server

@@ -1,5 +1,7 @@
 //! End-to-end tests: real processes, real databases, real images over HTTP. One binary, one module per concern.
 
+#![expect(clippy::unwrap_used, reason = "a helper of a test that panics fails that test")]
+
 mod access;
 mod bad_requests;
 mod commands;

@@ -37,11 +37,11 @@ async fn stored_images_are_served_for_ever_and_the_same_bytes_once() {
     assert_eq!(first["cdn_url"], two["image_refs"][0]["cdn_url"]);
 
     let path = first["cdn_url"].as_str().unwrap().strip_prefix(&server.client.base).unwrap().to_owned();
-    let served = server.client.with_token(None).get(&path).await;
-    assert_eq!(served.status, 200);
-    assert_eq!(served.header("content-type"), Some("image/jpeg"));
-    assert!(served.header("cache-control").unwrap().contains("immutable"));
-    let sum = ad_core::ports::Checksum::of(&served.bytes).to_string();
+    let image = server.client.with_token(None).get(&path).await;
+    assert_eq!(image.status, 200);
+    assert_eq!(image.header("content-type"), Some("image/jpeg"));
+    assert!(image.header("cache-control").unwrap().contains("immutable"));
+    let sum = ad_core::ports::Checksum::of(&image.bytes).to_string();
     assert_eq!(first["checksum"], sum);
     for path in ["/media/x.jpg", "/media/..%2f..%2fads.db", &format!("/media/{}.jpg", "0".repeat(64))] {
         assert_eq!(server.client.get(path).await.status, 404, "{path}");

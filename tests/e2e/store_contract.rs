@@ -24,8 +24,8 @@ struct Fixture {
     _folder: Option<tempfile::TempDir>,
 }
 
-async fn memory() -> Fixture {
-    Fixture { store: Arc::new(MemoryStore::default()), _folder: None }
+fn memory() -> std::future::Ready<Fixture> {
+    std::future::ready(Fixture { store: Arc::new(MemoryStore::default()), _folder: None })
 }
 
 async fn sqlite() -> Fixture {
@@ -93,8 +93,8 @@ fn ad(number: u128, dealer: &str, source_id: &str) -> Ad {
     }
 }
 
-fn plan(action: Action) -> Option<Plan> {
-    Some(Plan { actions: vec![action], markets: vec![Market::Primary] })
+fn plan(action: Action) -> Plan {
+    Plan { actions: vec![action], markets: vec![Market::Primary] }
 }
 
 fn entry(request: Uuid, action: Action, state: ActionState, when: Timestamp) -> LogEntry {
@@ -104,7 +104,7 @@ fn entry(request: Uuid, action: Action, state: ActionState, when: Timestamp) -> 
 /// Creates an ad; its request has the id 1000 above the ad's.
 async fn create(store: &dyn Store, ad: &Ad) -> Result<Uuid, StoreError> {
     let request_id = Uuid::from_u128(ad.id.as_u128() + 1000);
-    let request = Request::new(request_id, plan(Action::Create), ad.created);
+    let request = Request::new(request_id, Some(plan(Action::Create)), ad.created);
     let entry = entry(request_id, Action::Create, ActionState::Processing, ad.created);
     store.create(NewAd { ad, request: &request, entry: &entry }).await?;
     Ok(request_id)
@@ -115,7 +115,7 @@ async fn find(store: &dyn Store, ad: &Ad) -> (StoredAd, Vec<LogEntry>) {
 }
 
 async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u128) -> Result<Uuid, StoreError> {
-    let request = Request::new(id(number), plan(Action::Update), at(500));
+    let request = Request::new(id(number), Some(plan(Action::Update)), at(500));
     let revision = Revision {
         ad: ad.id,
         revision,
@@ -232,7 +232,7 @@ async fn different_ads_are_handed_out_side_by_side(store: &dyn Store) {
     let second = store.claim(now, now + LEASE, 3).await.unwrap().claimed;
     let ids: Vec<_> = first.iter().chain(&second).map(|it| it.stored.ad.id).collect();
     assert_eq!(ids, [1, 2, 3, 4, 5].map(id), "in the order in which they were accepted");
-    assert_eq!(first[0].request.plan, plan(Action::Create));
+    assert_eq!(first[0].request.plan, Some(plan(Action::Create)));
 }
 
 async fn a_lease_that_ended_is_handed_out_again_and_the_old_one_is_fenced(store: &dyn Store) {
@@ -293,7 +293,7 @@ async fn a_record_applies_everything_at_once(store: &dyn Store) {
         image_refs: Some(vec![image.clone()]),
         listings: vec![(Market::Primary, "p1".into()), (Market::Secondary, "s1".into())],
         pole_position_until: Some(Some(at(700))),
-        leftover: Some(plan(Action::Publish)),
+        leftover: Some(Some(plan(Action::Publish))),
     };
     store.record(done.clone()).await.unwrap();
     let (stored, log) = find(store, &ad).await;
@@ -301,7 +301,7 @@ async fn a_record_applies_everything_at_once(store: &dyn Store) {
     assert_eq!((changed.state, stored.intent, changed.updated), (AdState::Deleted, AdState::Deleted, at(600)));
     assert_eq!((changed.marketplace_ad_id.as_deref(), changed.offer_id.as_deref()), (Some("p1"), Some("s1")));
     assert_eq!(changed.image_refs, [image]);
-    assert_eq!((stored.pole_position_until, stored.leftover), (Some(at(700)), plan(Action::Publish)));
+    assert_eq!((stored.pole_position_until, stored.leftover), (Some(at(700)), Some(plan(Action::Publish))));
     assert_eq!(log[1..], done.entries);
     assert!(!store.is_live(ad.id).await.unwrap());
     assert!(claim(store, at(5000)).await.is_empty(), "it is finished");

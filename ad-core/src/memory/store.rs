@@ -210,11 +210,13 @@ impl Store for MemoryStore {
         let mut seen = HashSet::new();
         for queued in queue {
             let is_oldest = seen.insert(queued.ad);
-            if !is_oldest || queued.lease.is_some_and(|lease| lease.until > now) {
+            if !is_oldest {
                 continue;
             }
-            if queued.due > now {
-                claims.next_due = Some(claims.next_due.map_or(queued.due, |due| due.min(queued.due)));
+            // Whichever is later: its time, or the end of the lease that somebody has on it.
+            let due = queued.lease.map_or(queued.due, |lease| lease.until.max(queued.due));
+            if due > now {
+                claims.next_due = Some(claims.next_due.map_or(due, |earlier| earlier.min(due)));
             } else if claims.claimed.len() < limit {
                 *last_lease += 1;
                 queued.lease = Some(Lease { id: *last_lease, until: lease_until });

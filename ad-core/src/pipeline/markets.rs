@@ -120,8 +120,11 @@ impl Run<'_> {
         loop {
             let mut markets = self.plan.markets.clone();
             markets.retain(|market| !self.progress.reached.contains(market));
-            let this = &*self;
-            let results = join_all(markets.iter().map(|market| this.reach(action, *market))).await;
+            let mut calls = Vec::new();
+            for market in &markets {
+                calls.push(self.reach(action, *market));
+            }
+            let results = join_all(calls).await;
             let (mut failures, mut notes) = (Vec::new(), Vec::new());
             for (market, result) in markets.into_iter().zip(results) {
                 match result {

@@ -3,7 +3,7 @@
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use super::{Ended, Run, retry::after_tries};
+use super::{Ended, Pipeline, Run, retry::after_tries};
 use crate::{
     ad::ImageRef,
     ports::{ImageError, StoreError},
@@ -45,22 +45,19 @@ impl Run<'_> {
 
     /// Fetches and stores what is not stored yet; what worked is added to the progress, what did not is returned.
     async fn fetch_missing(&mut self, urls: &[String]) -> Vec<(String, ImageError)> {
-        let missing: Vec<&String> =
-            urls.iter().filter(|url| !self.progress.stored.iter().any(|image| image.url == **url)).collect();
-        let pipeline = self.pipeline;
-        let fetched: Vec<_> = stream::iter(missing)
-            .map(|url| async move { (url, fetch(pipeline, url).await) })
-            .buffered(SIDE_BY_SIDE)
-            .collect()
-            .await;
+        let mut missing = Vec::new();
+        for url in urls.iter().filter(|url| !self.progress.stored.iter().any(|image| image.url == **url)) {
+            missing.push(fetch(self.pipeline, url));
+        }
+        let fetched: Vec<_> = stream::iter(missing).buffered(SIDE_BY_SIDE).collect().await;
         let mut failures = Vec::new();
         for (url, result) in fetched {
             match result {
                 Ok((cdn_url, checksum)) => {
                     let id = self.image_id(&checksum);
-                    self.progress.stored.push(ImageRef { url: url.clone(), cdn_url, id, checksum });
+                    self.progress.stored.push(ImageRef { url: url.to_owned(), cdn_url, id, checksum });
                 }
-                Err(error) => failures.push((url.clone(), error)),
+                Err(error) => failures.push((url.to_owned(), error)),
             }
         }
         failures
@@ -77,10 +74,13 @@ impl Run<'_> {
     }
 }
 
-async fn fetch(pipeline: &super::Pipeline, url: &str) -> Result<(String, String), ImageError> {
-    let image = pipeline.fetcher.fetch(url).await?;
-    let cdn_url = pipeline.media.put(&image).await?;
-    Ok((cdn_url, image.checksum.to_string()))
+async fn fetch<'u>(pipeline: &Pipeline, url: &'u str) -> (&'u str, Result<(String, String), ImageError>) {
+    let stored = async {
+        let image = pipeline.fetcher.fetch(url).await?;
+        let cdn_url = pipeline.media.put(&image).await?;
+        Ok((cdn_url, image.checksum.to_string()))
+    };
+    (url, stored.await)
 }
 
 fn outcome(stored: usize, failures: &[(String, ImageError)], tries: u32) -> Value {

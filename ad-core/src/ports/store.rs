@@ -91,7 +91,7 @@ pub struct Claimed {
 pub struct Claims {
     /// Requests that are now this worker's.
     pub claimed: Vec<Claimed>,
-    /// When the next one waiting for its time is due.
+    /// When the next one that waits for its time, or for the end of a worker's lease, is due.
     pub next_due: Option<Timestamp>,
 }
 

@@ -122,10 +122,10 @@ async fn seen(house: &House) -> Seen {
 async fn run_dying(house: &House, commits: usize, dies: Dies) -> bool {
     let mortal = Mortal { store: house.kit.store.clone(), commits_to_live: AtomicUsize::new(commits), dies };
     let pipeline = Pipeline { store: Arc::new(mortal), ..house.kit.pipeline.clone() };
-    let died = pipeline.run_due().await.is_err();
+    let fell = pipeline.run_due().await.is_err();
     house.clock.advance(pipeline.patience.lease);
     house.run().await;
-    died
+    fell
 }
 
 /// Lives a scenario with a death at each commit, on either side of it, and compares with a life without one.

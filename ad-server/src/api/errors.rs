@@ -134,7 +134,7 @@ pub(crate) fn json_response(status: StatusCode, body: &impl Serialize) -> Respon
 }
 
 /// What poem itself refuses, in the contract's shape.
-pub(crate) fn from_poem(error: poem::Error) -> Response {
+pub(crate) fn from_poem(error: &poem::Error) -> Response {
     let status = error.status();
     match status {
         StatusCode::NOT_FOUND => ApiError::unknown_path().response(),
@@ -143,7 +143,7 @@ pub(crate) fn from_poem(error: poem::Error) -> Response {
             let detail = "Method is not allowed. This path has GET.".to_owned();
             ApiError::MethodNotAllowed { allow: "GET".to_owned(), detail }.response()
         }
-        _ if status.is_client_error() => detail(status, &error),
+        _ if status.is_client_error() => detail(status, error),
         _ => {
             tracing::error!(%error, "a request failed");
             ApiError::Internal.response()

@@ -82,7 +82,9 @@ impl Lookup {
                 errors.push("brand", format!("\"{brand}\" is not a valid choice."));
                 if let Some(Kind::Slug { list }) = category.field("brand").map(|field| field.kind) {
                     let hint = nearest::did_you_mean(brand, catalogue.list(list).ids());
-                    hint.into_iter().for_each(|hint| errors.push("brand", hint));
+                    if let Some(hint) = hint {
+                        errors.push("brand", hint);
+                    }
                 }
             }
             (None, _) => errors.push("brand", "This field is required."),

@@ -91,7 +91,7 @@ where
         let (inner, id) = (Arc::clone(&inner), ids.next());
         async move {
             request.set_data(RequestId(id));
-            let mut response = inner.call(request).await.unwrap_or_else(errors::from_poem);
+            let mut response = inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));
             if let Ok(id) = HeaderValue::from_str(&id.to_string()) {
                 response.headers_mut().insert("x-request-id", id);
             }

@@ -56,7 +56,7 @@ pub(super) fn page<T: Serialize>(
 /// The absolute address of another page of the same list.
 fn address(context: &Context, request: &Request, query: &[(String, String)], limit: u32, offset: u64) -> String {
     let base = context.public_url.clone().unwrap_or_else(|| {
-        let host = request.header("host").map(str::to_owned).unwrap_or_else(|| request.local_addr().to_string());
+        let host = request.header("host").map_or_else(|| request.local_addr().to_string(), str::to_owned);
         format!("{}://{host}", request.scheme())
     });
     let others = query.iter().filter(|(name, _)| name != "limit" && name != "offset");

@@ -46,8 +46,7 @@ pub(super) fn body(category: &Category, shape: Shape, catalogue: &Catalogue) -> 
         let forbidden = category.registered && (field.path == "title" || field.path.starts_with("contact."));
         match shape {
             Shape::Answer => field.direction != Direction::Request,
-            Shape::Create | Shape::Validate => field.direction != Direction::Response && !forbidden,
-            Shape::Update => field.direction != Direction::Response && !forbidden,
+            Shape::Create | Shape::Validate | Shape::Update => field.direction != Direction::Response && !forbidden,
         }
     };
     let rows = [IDENTITY, WRITTEN].into_iter().flatten().filter(sent);

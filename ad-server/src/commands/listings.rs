@@ -1,81 +1,117 @@
 //! `ad-server listings`: what the local marketplaces show, and bringing in what they showed before the API.
 
 use std::{
-    fs,
+    fs::File,
     io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
 };
 
-use clap::Subcommand;
+use ad_core::{ports::Clock, request::Market};
+use clap::{Args, Subcommand};
+use futures_util::{StreamExt, TryStreamExt};
 
-use super::{Base, Failure, ListArgs, output};
-use crate::marketplace::{self, ListingRow, NewListing};
+use super::{Base, Failure, ListArgs, Opened, output};
+use crate::{
+    marketplace::{ImportError, LineError, ListingFilter, ListingRow, import_listings, list_listings},
+    system::SystemClock,
+};
+
+/// Wrong lines that are told; more would hide the first.
+const LINES_TOLD: usize = 5;
 
 /// What to do with listings.
 #[derive(Debug, Subcommand)]
 pub(super) enum ListingsCommand {
     /// Bring in listings from a file with one JSON object a line: `marketplace` (primary or secondary), `dealer_code`,
-    /// `registration_number`, `title`
+    /// `registration_number`, `title`; all of them, or none when a line is wrong
     Import {
         /// The file; - is stdin
         #[arg(value_name = "FILE.ndjson|-")]
         file: PathBuf,
     },
     /// List what the marketplaces show and showed
-    List(ListArgs),
+    List {
+        #[command(flatten)]
+        filter: FilterArgs,
+        #[command(flatten)]
+        list: ListArgs,
+    },
+}
+
+/// Which listings.
+#[derive(Debug, Args)]
+pub(super) struct FilterArgs {
+    /// Only those of this marketplace
+    #[arg(long, value_name = "primary|secondary", value_parser = market)]
+    marketplace: Option<Market>,
+    /// Only those of this dealer
+    #[arg(long, value_name = "CODE")]
+    dealer_code: Option<String>,
+    /// Only those with this plate, in any case and with any spaces
+    #[arg(long, value_name = "PLATE")]
+    registration_number: Option<String>,
+}
+
+fn market(text: &str) -> Result<Market, &'static str> {
+    Market::from_name(text).ok_or("expected primary or secondary")
 }
 
 pub(super) async fn run(base: Base, command: ListingsCommand) -> Result<(), Failure> {
     match command {
-        ListingsCommand::Import { file } => import(base, &file).await,
-        ListingsCommand::List(args) => list(base, &args).await,
+        ListingsCommand::Import { file } if file == Path::new("-") => import(base, "stdin", io::stdin().lock()).await,
+        ListingsCommand::Import { file } => {
+            let name = file.display().to_string();
+            let lines = File::open(&file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
+            import(base, &name, BufReader::new(lines)).await
+        }
+        ListingsCommand::List { filter, list: args } => list(base, filter, &args).await,
     }
 }
 
-async fn import(base: Base, file: &Path) -> Result<(), Failure> {
-    let (name, listings) = if file == Path::new("-") {
-        ("stdin".to_owned(), read("stdin", io::stdin().lock())?)
-    } else {
-        let name = file.display().to_string();
-        let content = fs::File::open(file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
-        let listings = read(&name, BufReader::new(content))?;
-        (name, listings)
-    };
+async fn import(base: Base, name: &str, lines: impl BufRead) -> Result<(), Failure> {
     let opened = base.database().await?;
-    let imported = opened.answer(marketplace::import_listings(&opened.database, &listings).await)?;
+    let imported = match import_listings(&opened.database, lines, SystemClock.now()).await {
+        Err(ImportError::Lines(errors)) => return Err(Failure::Input(told(name, &errors))),
+        Err(ImportError::Read(error)) => return Err(Failure::Input(format!("cannot read {name}: {error}"))),
+        Err(ImportError::Store(error)) => return opened.answer(Err(error)),
+        Ok(imported) => imported,
+    };
     eprintln!("imported {} from {name}", output::counted(imported, "listing"));
     Ok(())
 }
 
-/// All listings of a file; one that is wrong keeps all out. Empty lines do not count.
-fn read(name: &str, content: impl BufRead) -> Result<Vec<NewListing>, Failure> {
-    let mut listings = Vec::new();
-    for (index, line) in content.lines().enumerate() {
-        let wrong = |problem: &dyn std::fmt::Display| Failure::Input(format!("{name}:{}: {problem}", index + 1));
-        let line = line.map_err(|error| wrong(&error))?;
-        if !line.trim().is_empty() {
-            listings.push(parse(&line).map_err(|problem| wrong(&problem))?);
-        }
-    }
-    Ok(listings)
+/// The first wrong lines, and how many more there are.
+fn told(name: &str, errors: &[LineError]) -> String {
+    let first = errors.iter().take(LINES_TOLD).map(|error| format!("{name}:{}: {}", error.line, error.message));
+    let more = errors.len().saturating_sub(LINES_TOLD);
+    let more = (more > 0).then(|| format!("and {}", output::counted(more, "more line")));
+    first.chain(more).collect::<Vec<_>>().join("; ")
 }
 
-fn parse(line: &str) -> Result<NewListing, String> {
-    // The parser counts lines within this one; only its column says anything.
-    let listing: NewListing =
-        serde_json::from_str(line).map_err(|error| error.to_string().replace(" at line 1 column ", ", at column "))?;
-    Ok(listing)
-}
-
-async fn list(base: Base, args: &ListArgs) -> Result<(), Failure> {
+async fn list(base: Base, filter: FilterArgs, args: &ListArgs) -> Result<(), Failure> {
     let opened = base.database().await?;
-    let listings = opened.answer(marketplace::list_listings(&opened.database).await)?;
+    let FilterArgs { marketplace, dealer_code, registration_number } = filter;
+    let listings = list_listings(&opened.database, &ListingFilter { marketplace, dealer_code, registration_number });
     if args.json {
-        return Ok(output::json(&listings)?);
+        return print_json(&opened, listings).await;
     }
+    let listings: Vec<_> = opened.answer(listings.try_collect().await)?;
     let header =
         ["ID", "MARKETPLACE", "DEALER", "PLATE", "SOURCE ID", "TITLE", "POSITION", "POLE POSITION", "STATE", "CHANGED"];
     Ok(output::table(header, listings.into_iter().map(row))?)
+}
+
+/// There may be many: each is printed when it is read.
+async fn print_json<E: std::fmt::Display>(
+    opened: &Opened,
+    listings: impl futures_util::Stream<Item = Result<ListingRow, E>>,
+) -> Result<(), Failure> {
+    let mut listings = std::pin::pin!(listings);
+    let mut array = output::JsonArray::new();
+    while let Some(listing) = listings.next().await {
+        array.push(&opened.answer(listing)?)?;
+    }
+    Ok(array.end()?)
 }
 
 fn row(listing: ListingRow) -> [String; 10] {
@@ -85,11 +121,11 @@ fn row(listing: ListingRow) -> [String; 10] {
         listing.dealer_code,
         listing.registration_number.unwrap_or_default(),
         listing.source_id.unwrap_or_default(),
-        listing.title,
+        listing.title.unwrap_or_default(),
         listing.position.map(|position| position.to_string()).unwrap_or_default(),
-        listing.pole_position_until.map(|until| until.to_string()).unwrap_or_default(),
-        listing.state.to_string(),
-        listing.updated.to_string(),
+        listing.pole_position_until.map(output::minute).unwrap_or_default(),
+        listing.state.name().to_owned(),
+        output::minute(listing.changed),
     ]
 }
 
@@ -97,28 +133,10 @@ fn row(listing: ListingRow) -> [String; 10] {
 mod tests {
     use super::*;
 
-    const GOOD: &str =
-        r#"{"marketplace": "primary", "dealer_code": "nord-1", "registration_number": "ABC123", "title": "Volvo"}"#;
-
     #[test]
-    fn every_line_is_a_listing() {
-        let text = format!("{GOOD}\n\n{}\n", GOOD.replace("primary", "secondary"));
-        assert_eq!(read("x", text.as_bytes()).unwrap().len(), 2);
-    }
-
-    #[test]
-    fn a_wrong_line_is_named() {
-        let table = [
-            ("{".to_owned(), "EOF while parsing an object, at column 1"),
-            (GOOD.replace("primary", "third"), "unknown variant `third`, expected `primary` or `secondary`"),
-            (GOOD.replace("\"title\"", "\"titel\""), "unknown field `titel`"),
-            (GOOD.replace(", \"title\": \"Volvo\"", ""), "missing field `title`"),
-        ];
-        for (line, problem) in table {
-            let message = read("l.ndjson", format!("{GOOD}\n{line}\n").as_bytes()).unwrap_err().to_string();
-            assert!(message.starts_with("l.ndjson:2: ") && message.contains(problem), "{message}");
-        }
-        let message = read("l.ndjson", &b"\xff\n"[..]).unwrap_err().to_string();
-        assert!(message.starts_with("l.ndjson:1: "), "{message}");
+    fn the_first_wrong_lines_are_told() {
+        let errors = |count| (1..=count).map(|line| LineError { line, message: "x".to_owned() }).collect::<Vec<_>>();
+        assert_eq!(told("f", &errors(2)), "f:1: x; f:2: x");
+        assert_eq!(told("f", &errors(7)), "f:1: x; f:2: x; f:3: x; f:4: x; f:5: x; and 2 more lines");
     }
 }

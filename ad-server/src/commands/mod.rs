@@ -5,7 +5,7 @@
 
 mod dealers;
 mod listings;
-mod output;
+pub(crate) mod output;
 mod serve;
 mod token;
 
@@ -46,17 +46,16 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// One line, whatever a library put into its message.
+/// Says what went wrong: one line, but for input that is wrong in several.
 fn failed(message: &str) -> ExitCode {
-    let words: Vec<_> = message.split_whitespace().collect();
-    eprintln!("error: {}", words.join(" "));
+    eprintln!("error: {message}");
     ExitCode::FAILURE
 }
 
 /// The vehicle ad import service
 #[derive(Debug, Parser)]
-#[command(name = "ad-server", version, arg_required_else_help = true)]
-pub struct Cli {
+#[command(name = "ad-server", version, arg_required_else_help = true, args_override_self = true)]
+struct Cli {
     #[command(flatten)]
     base: Base,
     #[command(subcommand)]
@@ -121,7 +120,7 @@ struct ListArgs {
 
 /// Why a command did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+enum Failure {
     /// The settings are wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -161,14 +160,14 @@ pub enum Failure {
 
 impl Failure {
     /// Whether it is only that nobody reads on, as `| head` does. No mistake.
-    pub fn is_broken_pipe(&self) -> bool {
+    fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
 impl Cli {
     /// Least level of log messages when `RUST_LOG` says nothing.
-    pub const fn log_level(&self) -> tracing::Level {
+    const fn log_level(&self) -> tracing::Level {
         match self.command {
             Command::Serve(_) => tracing::Level::INFO,
             _ => tracing::Level::WARN,
@@ -176,7 +175,7 @@ impl Cli {
     }
 
     /// Runs the command.
-    pub async fn run(self) -> Result<(), Failure> {
+    async fn run(self) -> Result<(), Failure> {
         let base = self.base;
         match self.command {
             Command::Serve(args) => serve::run(base, args).await,

@@ -1,24 +1,51 @@
 //! What commands print: JSON, or tables that fit the terminal, without lines and wrapping when there is no terminal.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
-use comfy_table::{ContentArrangement, Table, presets};
+use ad_core::time::Timestamp;
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 /// Prints a text as it is.
-pub(super) fn text(text: &str) -> io::Result<()> {
+pub(crate) fn text(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
 }
 
 /// Prints rows as a JSON array.
-pub(super) fn json<T: Serialize>(rows: &[T]) -> io::Result<()> {
-    text(&format!("{}\n", serde_json::to_string_pretty(rows)?))
+pub(crate) fn json<T: Serialize>(rows: &[T]) -> io::Result<()> {
+    let mut array = JsonArray::new();
+    rows.iter().try_for_each(|row| array.push(row))?;
+    array.end()
 }
 
-/// Prints rows under a header.
-pub(super) fn table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> io::Result<()> {
+/// Prints a JSON array with a row on each line.
+pub(crate) struct JsonArray {
+    out: BufWriter<io::StdoutLock<'static>>,
+    before: &'static str,
+}
+
+impl JsonArray {
+    pub(crate) fn new() -> Self {
+        Self { out: BufWriter::new(io::stdout().lock()), before: "[\n" }
+    }
+
+    pub(crate) fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
+        self.out.write_all(self.before.as_bytes())?;
+        self.before = ",\n";
+        Ok(serde_json::to_writer(&mut self.out, row)?)
+    }
+
+    pub(crate) fn end(mut self) -> io::Result<()> {
+        let is_empty = self.before.starts_with('[');
+        self.out.write_all(if is_empty { b"[]\n" } else { b"\n]\n" })?;
+        self.out.flush()
+    }
+}
+
+/// Prints rows under a header. The first column is never broken: it is what one copies.
+pub(crate) fn table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> io::Result<()> {
     text(&format!("{}\n", laid_out(header, rows, io::stdout().is_terminal())))
 }
 
@@ -30,11 +57,20 @@ fn laid_out<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [S
         table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     }
     table.set_header(header).add_rows(rows.into_iter().map(|row| row.map(|cell| on_one_line(&cell))));
+    if let Some(first) = table.column_mut(0) {
+        first.set_constraint(ColumnConstraint::ContentWidth);
+    }
     table.trim_fmt()
 }
 
+/// A time for people: to the minute, in UTC.
+pub(crate) fn minute(time: Timestamp) -> String {
+    let text = time.to_string();
+    text.get(..16).map_or(text.clone(), |minute| format!("{}Z", minute.replace('T', " ")))
+}
+
 /// `1 dealer`, `2 dealers`.
-pub(super) fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -46,6 +82,11 @@ fn on_one_line(cell: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_short_and_say_that_they_are_utc() {
+        assert_eq!(minute("2026-01-15T10:00:59.999Z".parse().unwrap()), "2026-01-15 10:00Z");
+    }
 
     #[test]
     fn without_a_terminal_a_row_is_a_plain_line() {

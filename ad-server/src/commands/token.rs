@@ -125,7 +125,7 @@ async fn list(base: Base, args: &ListArgs) -> Result<(), Failure> {
 
 fn row(token: TokenRecord, now: Timestamp) -> [String; 7] {
     let state = match (token.revoked, token.expires) {
-        (Some(at), _) => format!("revoked {at}"),
+        (Some(at), _) => format!("revoked {}", output::minute(at)),
         (None, Some(end)) if end <= now => "expired".to_owned(),
         (None, _) => "valid".to_owned(),
     };
@@ -134,8 +134,8 @@ fn row(token: TokenRecord, now: Timestamp) -> [String; 7] {
         token.scope_type,
         token.scope,
         token.permissions.map_or("all".to_owned(), |names| names.join(",")),
-        token.issued.to_string(),
-        token.expires.map_or("never".to_owned(), |end| end.to_string()),
+        output::minute(token.issued),
+        token.expires.map_or("never".to_owned(), output::minute),
         state,
     ]
 }

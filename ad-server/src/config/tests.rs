@@ -1,6 +1,6 @@
 //! Precedence, the file, and the defaults.
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use ad_core::pipeline::Patience;
 

@@ -4,25 +4,25 @@
 //! cars and boats over HTTP as a dealer's system would, and shows each ad's way through the log. Nothing in here is a
 //! short cut into the service: it is a client with a view.
 
-mod host;
-mod images;
+pub mod host;
+pub mod images;
 mod show;
-mod stock;
+pub mod stock;
 
-use std::{collections::HashMap, io, net::SocketAddr, time::Duration};
+use std::{collections::HashMap, io, net::SocketAddr, path::Path, time::Duration};
 
-use ad_core::{request::Market, service::Access};
+use ad_core::service::Access;
 use serde_json::Value;
 
-pub use host::ImageHost;
-pub use images::{View, draw};
-pub use stock::{DemoAd, Expected, dealers, listings, stock};
-
+use self::{
+    host::ImageHost,
+    stock::{DemoAd, dealers, listings, stock},
+};
 use crate::{
     app::{self, AppError, Running},
     auth::{self, IssueRequest, KeySource},
     config::Settings,
-    marketplace::{self, NewListing},
+    marketplace,
 };
 
 /// How often the view looks at the ads.
@@ -67,7 +67,6 @@ pub enum DemoError {
 /// When it cannot be prepared, or an ad does not come to its end.
 pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     let folder = tempfile::tempdir()?;
-    let stock = |base: &str| stock(base);
     let host = ImageHost::start(&stock("")).await?;
     let stock = stock(host.base_url());
     let running = start(&args, folder.path()).await?;
@@ -84,6 +83,7 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
         app::asked_to_stop().await;
         show::goodbye();
     }
+    host.stop().await;
     running.stop().await?;
     Ok(())
 }
@@ -93,7 +93,7 @@ fn http() -> reqwest::Result<reqwest::Client> {
 }
 
 /// Starts the service in a folder, with the sample dealers and what the marketplaces listed before.
-async fn start(args: &DemoArgs, folder: &std::path::Path) -> Result<Running, DemoError> {
+async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
     let mut settings = Settings {
         listen: args.listen,
         database_url: format!("sqlite://{}", folder.join("ads.db").display()),
@@ -113,16 +113,9 @@ async fn start(args: &DemoArgs, folder: &std::path::Path) -> Result<Running, Dem
     let failed = |error: &dyn std::fmt::Display| DemoError::Database(error.to_string());
     running.database.import_dealers(&dealers()).await.map_err(|error| failed(&error))?;
     running.directory.refresh().await.map_err(|error| failed(&error))?;
-    let listed: Vec<NewListing> = listings()
-        .into_iter()
-        .map(|(dealer_code, registration_number, title)| NewListing {
-            marketplace: Market::Primary,
-            dealer_code,
-            registration_number,
-            title,
-        })
-        .collect();
-    marketplace::import_listings(&running.database, &listed).await.map_err(|error| failed(&error))?;
+    marketplace::import_listings(&running.database, listings().as_bytes(), running.clock.now())
+        .await
+        .map_err(|error| failed(&error))?;
     Ok(running)
 }
 
@@ -195,19 +188,21 @@ impl Client {
         show::watching();
         loop {
             let page = self.get("/v4/ad?include=log&limit=500").await?;
-            let mut waiting = None;
+            let (mut waiting, mut news) = (None, Vec::new());
             for (row, _) in rows.iter_mut().zip(&accepted).filter(|(_, accepted)| **accepted) {
                 let ads = page["results"].as_array().into_iter().flatten();
-                let found = ads.clone().find(|ad| ad["source_id"] == *row.source_id && ad["dealer_code"] == *row.dealer_code);
+                let found =
+                    ads.clone().find(|ad| ad["source_id"] == *row.source_id && ad["dealer_code"] == *row.dealer_code);
                 let log = found.and_then(|ad| ad["log"].as_array()).map_or(&[][..], Vec::as_slice);
                 let seen = shown.entry(row.source_id.clone()).or_default();
-                log.iter().skip(*seen).for_each(|entry| show::entry(&row.source_id, entry));
+                news.extend(log.iter().skip(*seen).map(|entry| (row.source_id.clone(), entry)));
                 *seen = log.len();
                 if !log.iter().any(|entry| entry["action"] == "publish" && entry["state"] != "processing") {
                     waiting = Some(row.source_id.clone());
                 }
                 row.ad = found.cloned();
             }
+            show::entries(news);
             match waiting {
                 None => return Ok(rows),
                 Some(source_id) if start.elapsed() > PATIENCE => return Err(DemoError::Late(source_id)),

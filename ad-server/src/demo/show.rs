@@ -6,11 +6,11 @@ use std::{
 };
 
 use ad_core::time::Timestamp;
-use comfy_table::{ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
 use reqwest::StatusCode;
 use serde_json::Value;
 
-use super::{DemoAd, Row};
+use super::{Row, stock::DemoAd};
+use crate::commands::output;
 
 /// Prints a line. The demo is for eyes: when nobody reads on, nothing is lost.
 fn line(text: &str) {
@@ -88,16 +88,23 @@ pub(super) fn watching() {
     line("\nAll answered. What the worker does now, as each ad's log tells it:\n");
 }
 
-/// A log entry that has just appeared.
-pub(super) fn entry(source_id: &str, entry: &Value) {
+/// What has ended since the last look, in the order of time.
+pub(super) fn entries(mut news: Vec<(String, &Value)>) {
+    news.sort_by_key(|(_, entry)| clock(entry));
+    for (source_id, entry) in news {
+        self::entry(&source_id, entry);
+    }
+}
+
+fn entry(source_id: &str, entry: &Value) {
     let paint = Paint::new();
-    let text = |name: &str| entry[name].as_str().unwrap_or_default();
-    let state = match text("state") {
-        "done" => paint.good("done"),
+    let action = entry["action"].as_str().unwrap_or_default();
+    let state = match entry["state"].as_str().unwrap_or_default() {
+        "done" => paint.good("done "),
         "error" => paint.bad("error"),
-        other => return line(&paint.faint(&format!("  {} {source_id:<22} {} {other}", clock(entry), text("action")))),
+        _ => return,
     };
-    line(&format!("  {} {source_id:<22} {} {state}  {}", clock(entry), text("action"), message(entry)));
+    line(&format!("  {} {source_id:<16} {action:<12} {state} {}", paint.faint(&clock(entry)), message(entry)));
 }
 
 fn clock(entry: &Value) -> String {
@@ -112,22 +119,18 @@ fn message(entry: &Value) -> String {
     });
     match message {
         Value::String(text) => text.clone(),
-        other => format!("{} ({})", other["message"].as_str().unwrap_or_default(), images.collect::<Vec<_>>().join(", ")),
+        other => {
+            format!("{} ({})", other["message"].as_str().unwrap_or_default(), images.collect::<Vec<_>>().join(", "))
+        }
     }
 }
 
 /// One line per ad.
 pub(super) fn table(rows: &[Row]) {
-    let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
-    if !io::stdout().is_terminal() {
-        table.set_width(150);
-    }
-    table.set_header(["SOURCE ID", "TITLE", "PRIMARY", "SECONDARY", "STATE", "PUBLISHED AFTER", "LOG"]);
-    for row in rows {
-        table.add_row(cells(row));
-    }
-    line(&format!("\n{table}"));
+    line("");
+    let header = ["SOURCE ID", "TITLE", "PRIMARY", "SECONDARY", "STATE", "PUBLISHED AFTER", "LOG"];
+    // The demo is for eyes: when nobody reads on, nothing is lost.
+    let _nobody_reads_on = output::table(header, rows.iter().map(cells));
 }
 
 fn cells(row: &Row) -> [String; 7] {
@@ -169,7 +172,9 @@ pub(super) fn closing(base: &str, token: &str, first: Option<&Row>) {
     line(&paint.strong("\nTry it yourself. A token of the dealers' group:\n"));
     line(&format!("  export TOKEN={token}\n"));
     line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/ad/{id}"));
-    line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" -X PATCH {base}/v4/{kind}/{id} -d '{{\"body\": \"Nu med vinterhjul\"}}'"));
+    line(&format!(
+        "  curl -H \"X-Auth-Token: $TOKEN\" -X PATCH {base}/v4/{kind}/{id} -d '{{\"body\": \"Nu med vinterhjul\"}}'"
+    ));
     line(&format!(
         "  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/car/validate -d '{{\"category_id\": 1020, \"dealer_code\": \"north-cars\", \"category_fields\": {{\"brand\": \"wolvo\"}}}}'"
     ));

@@ -69,13 +69,13 @@ fn chunks(then: impl futures_util::Stream<Item = io::Result<Vec<u8>>> + Send + '
 }
 
 #[handler]
-async fn hop(Path(left): Path<u32>) -> Answer {
+fn hop(Path(left): Path<u32>) -> Answer {
     let next = if left == 1 { "/good.jpg".to_owned() } else { format!("/hops/{}", left - 1) };
     Answer::builder().status(Status::FOUND).header("location", next).finish()
 }
 
 #[handler]
-async fn good(peers: Data<&Peers>, peer: &poem::web::RemoteAddr) -> Answer {
+fn good(Data(peers): Data<&Peers>, peer: &poem::web::RemoteAddr) -> Answer {
     peers.lock().unwrap().extend(peer.as_socket_addr());
     jpeg("image/jpeg")
 }

@@ -172,7 +172,7 @@ mod tests {
         let url = folder.put(&image).await.unwrap();
         assert_eq!(url, format!("https://ads.example/media/{checksum}.png"));
         let path = root.join(&checksum[..2]).join(&checksum[2..4]).join(format!("{checksum}.png"));
-        assert_eq!(files(&root), [path.clone()]);
+        assert_eq!(files(&root), std::slice::from_ref(&path));
         let written = fs::metadata(&path).unwrap().modified().unwrap();
 
         assert_eq!(folder.put(&image).await.unwrap(), url);

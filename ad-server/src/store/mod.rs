@@ -1,24 +1,36 @@
-//! The store: ads, logs, the queue, dealers and tokens in one database.
+//! The store: ads, logs, the queue, dealers and tokens in one SQLite database.
+//!
+//! | Module | What it is for |
+//! |---|---|
+//! | `open` | opens or makes the database file |
+//! | `writer` | one connection that writes, many operations to a commit |
+//! | `sql` | every statement of the store, in one place |
+//! | `ads`, `queue`, `lists` | `ad_core::ports::Store` over them |
+//! | `dealers`, `tokens` | what operators keep here |
+//!
+//! It knows nothing of HTTP, of what the requests in its queue do, or of the time: that is handed to it. The local
+//! marketplaces keep their tables in the same database and write through the same writer, but live in
+//! [`marketplace`](crate::marketplace).
 
-use ad_core::time::Timestamp;
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+mod ads;
+mod dealers;
+mod lists;
+mod open;
+mod queue;
+mod rows;
+mod sql;
+mod statement;
+#[cfg(test)]
+pub(crate) mod tests;
+mod tokens;
+mod writer;
 
-/// What is kept about an issued token; never the token itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TokenRecord {
-    /// Its id, the `jti` claim.
-    pub jti: Uuid,
-    /// `dealer_code` or `dealer_group`.
-    pub scope_type: String,
-    /// The dealer or the group.
-    pub scope: String,
-    /// `read`, `write`, `promote`; `None` means all.
-    pub permissions: Option<Vec<String>>,
-    /// When it was issued.
-    pub issued: Timestamp,
-    /// When it ends, if it does.
-    pub expires: Option<Timestamp>,
-    /// When it was revoked, if it was.
-    pub revoked: Option<Timestamp>,
-}
+pub use ads::SqliteStore;
+pub use dealers::DirectoryVersion;
+pub use open::{Database, OpenError, Options};
+pub use tokens::TokenRecord;
+pub(crate) use {
+    rows::Columns,
+    statement::{Ran, Statement},
+    writer::Work,
+};

@@ -1,0 +1,125 @@
+//! A marketplace for the pipeline. Each call is one operation of the writer that the store shares.
+
+use std::{fmt, sync::Arc};
+
+use ad_core::{
+    ad::Content,
+    ports::{Clock, Found, Key, Listing, Marketplace, MarketplaceError, StoreError},
+    request::Market,
+    time::Timestamp,
+};
+use async_trait::async_trait;
+use serde::Serialize;
+
+use super::{listing_id, listing_seq, sql};
+use crate::store::{Columns, Database, Ran, Statement};
+
+/// One of the marketplaces.
+#[derive(Clone)]
+pub struct Local {
+    database: Database,
+    market: Market,
+    clock: Arc<dyn Clock>,
+}
+
+impl fmt::Debug for Local {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Local").field("market", &self.market).finish_non_exhaustive()
+    }
+}
+
+/// What a listing shows.
+#[derive(Serialize)]
+struct Shown<'a> {
+    category_id: u16,
+    content: &'a Content,
+    images: Vec<&'a str>,
+}
+
+impl Local {
+    /// The marketplace in a database.
+    pub fn new(database: Database, market: Market, clock: Arc<dyn Clock>) -> Self {
+        Self { database, market, clock }
+    }
+
+    fn call(&self, sql: &'static str, key: Key) -> Statement {
+        Statement::new(sql).bind(self.market.name()).bind(self.clock.now().as_millis()).bind(key.to_string())
+    }
+
+    async fn run(&self, statement: Statement) -> Result<Ran, MarketplaceError> {
+        self.database.write(statement).await.map_err(failure)
+    }
+
+    /// The number behind an id; an id of another form was never given.
+    fn seq(&self, id: &str) -> Result<i64, MarketplaceError> {
+        listing_seq(self.market, id).ok_or(MarketplaceError::Gone)
+    }
+
+    /// Runs a call that answers with the listing's row if there is one.
+    async fn run_on_one(&self, statement: Statement) -> Result<(), MarketplaceError> {
+        if self.run(statement).await?.rows.is_empty() { Err(MarketplaceError::Gone) } else { Ok(()) }
+    }
+}
+
+fn show(statement: Statement, Listing { ad, images }: Listing<'_>) -> Result<Statement, MarketplaceError> {
+    let images = images.iter().map(|image| image.cdn_url.as_str()).collect();
+    let shown = Shown { category_id: ad.category_id, content: &ad.content, images };
+    let shown = serde_json::to_string(&shown).map_err(|error| MarketplaceError::Refused(error.to_string()))?;
+    Ok(statement
+        .bind(ad.id.to_string())
+        .bind(ad.source_id.as_str())
+        .bind(ad.dealer_code.as_str())
+        .bind(ad.content.registration_number())
+        .bind(ad.content.title())
+        .bind(shown))
+}
+
+fn failure(error: StoreError) -> MarketplaceError {
+    match error {
+        StoreError::Unavailable(reason) => MarketplaceError::Transient { reason, retry_after: None },
+        error => MarketplaceError::Refused(error.to_string()),
+    }
+}
+
+#[async_trait]
+impl Marketplace for Local {
+    async fn publish(&self, key: Key, listing: Listing<'_>) -> Result<String, MarketplaceError> {
+        let ran = self.run(show(self.call(sql::PUBLISH, key), listing)?).await?;
+        let row = ran.rows.first().ok_or(MarketplaceError::Gone)?;
+        Ok(listing_id(self.market, Columns::of(row).value().map_err(failure)?))
+    }
+
+    async fn update(&self, key: Key, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
+        let seq = self.seq(id)?;
+        self.run_on_one(show(self.call(sql::UPDATE, key), listing)?.bind(seq)).await
+    }
+
+    async fn unpublish(&self, key: Key, id: &str) -> Result<(), MarketplaceError> {
+        match listing_seq(self.market, id) {
+            Some(seq) => self.run(self.call(sql::UNPUBLISH, key).bind(seq)).await.map(drop),
+            None => Ok(()),
+        }
+    }
+
+    async fn bump(&self, key: Key, id: &str) -> Result<(), MarketplaceError> {
+        let seq = self.seq(id)?;
+        self.run_on_one(self.call(sql::BUMP, key).bind(seq)).await
+    }
+
+    async fn boost(&self, key: Key, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
+        let seq = self.seq(id)?;
+        self.run_on_one(self.call(sql::BOOST, key).bind(seq).bind(until.as_millis())).await
+    }
+
+    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<Found>, MarketplaceError> {
+        let statement = Statement::new(sql::FIND_BY_PLATE).bind(self.market.name()).bind(dealer_code).bind(plate);
+        let rows = self.database.read(statement).await.map_err(failure)?;
+        let found = |row| {
+            let mut columns = Columns::of(row);
+            let id = listing_id(self.market, columns.value()?);
+            let reference = columns.value::<Option<&str>>()?.and_then(|reference| reference.parse().ok());
+            Ok(Found { id, reference })
+        };
+        rows.first().map(found).transpose().map_err(failure)
+    }
+}

@@ -1,0 +1,243 @@
+//! What operators do with the local marketplaces: bring in listings that were there before this service, and look.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    io::{self, BufRead},
+};
+
+use ad_core::{ports::StoreError, request::Market, time::Timestamp};
+use futures_util::{Stream, StreamExt};
+use serde::{Deserialize, Serialize};
+use sqlx::{SqliteConnection, sqlite::SqliteRow};
+
+use super::{listing_id, normalised_plate, sql};
+use crate::store::{Columns, Database, Statement, Work};
+
+/// Lines that go to the database together.
+const CHUNK: usize = 1000;
+
+/// A line to be imported.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    #[serde(skip_deserializing)]
+    number: usize,
+    marketplace: Market,
+    dealer_code: String,
+    registration_number: String,
+    title: String,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineError {
+    /// Its number, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// Why nothing was imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// Every line that is wrong.
+    #[error("{}", Lines(.0))]
+    Lines(Vec<LineError>),
+    /// The lines cannot be read.
+    #[error("cannot read the listings: {0}")]
+    Read(#[from] io::Error),
+    /// The database did not take them.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+struct Lines<'a>(&'a [LineError]);
+
+impl fmt::Display for Lines<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.0.iter().enumerate() {
+            let newline = if index == 0 { "" } else { "\n" };
+            write!(formatter, "{newline}line {}: {}", error.line, error.message)?;
+        }
+        Ok(())
+    }
+}
+
+/// Imports listings, one JSON object a line: `{"marketplace": "primary", "dealer_code", "registration_number", "title"}`.
+/// All of them or none; a later line comes before an earlier one in the listing order. Returns how many.
+///
+/// # Errors
+/// [`ImportError::Lines`] with every line that is wrong, that repeats a plate, or whose plate is listed already.
+pub async fn import_listings(database: &Database, lines: impl BufRead, now: Timestamp) -> Result<usize, ImportError> {
+    let lines = read_lines(lines)?;
+    let chunks = lines.chunks(CHUNK).map(serde_json::to_string).collect::<Result<_, _>>().map_err(io::Error::from)?;
+    let listed = database.write(Import { chunks, now }).await?;
+    let errors = listed.iter().map(already_listed).collect::<Result<Vec<_>, _>>()?;
+    if errors.is_empty() { Ok(lines.len()) } else { Err(ImportError::Lines(errors)) }
+}
+
+fn read_lines(lines: impl BufRead) -> Result<Vec<Line>, ImportError> {
+    let mut read = Vec::new();
+    let mut errors = Vec::new();
+    let mut plates = HashMap::new();
+    for (index, text) in lines.lines().enumerate() {
+        let (text, number) = (text?, index + 1);
+        if text.trim().is_empty() {
+            continue;
+        }
+        let parsed = parse(&text, number).and_then(|line| {
+            let plate = (line.marketplace, line.dealer_code.clone(), line.registration_number.clone());
+            match plates.insert(plate, number) {
+                None => Ok(line),
+                Some(earlier) => Err(format!("the same plate of the same dealer as in line {earlier}")),
+            }
+        });
+        match parsed {
+            Ok(line) => read.push(line),
+            Err(message) => errors.push(LineError { line: number, message }),
+        }
+    }
+    if errors.is_empty() { Ok(read) } else { Err(ImportError::Lines(errors)) }
+}
+
+fn parse(text: &str, number: usize) -> Result<Line, String> {
+    let mut line: Line = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    line.number = number;
+    line.registration_number = normalised_plate(&line.registration_number);
+    let fields = [
+        ("dealer_code", &line.dealer_code),
+        ("registration_number", &line.registration_number),
+        ("title", &line.title),
+    ];
+    match fields.iter().find(|(_, value)| value.trim().is_empty()) {
+        Some((name, _)) => Err(format!("{name} is empty")),
+        None => Ok(line),
+    }
+}
+
+fn already_listed(row: &SqliteRow) -> Result<LineError, StoreError> {
+    let mut columns = Columns::of(row);
+    let line: i64 = columns.value()?;
+    let market = columns.named(Market::from_name)?;
+    let id = listing_id(market, columns.value()?);
+    let message = format!("this plate of this dealer is already listed as {id} on the {market} marketplace");
+    Ok(LineError { line: usize::try_from(line).unwrap_or_default(), message })
+}
+
+/// Writes the lines unless some of them are listed already; then it returns those.
+struct Import {
+    chunks: Vec<String>,
+    now: Timestamp,
+}
+
+impl Work for Import {
+    type Answer = Vec<SqliteRow>;
+
+    async fn run(&self, connection: &mut SqliteConnection) -> sqlx::Result<Vec<SqliteRow>> {
+        let mut listed = Vec::new();
+        for chunk in &self.chunks {
+            listed.extend(Statement::new(sql::LISTED).bind(chunk.as_str()).run(connection).await?.rows);
+        }
+        if listed.is_empty() {
+            for chunk in &self.chunks {
+                let import = Statement::new(sql::IMPORT).bind(chunk.as_str()).bind(self.now.as_millis());
+                import.run(connection).await?;
+            }
+        }
+        Ok(listed)
+    }
+}
+
+/// Which listings are wanted; what is `None` does not matter.
+#[derive(Debug, Clone, Default)]
+pub struct ListingFilter {
+    /// On this marketplace.
+    pub marketplace: Option<Market>,
+    /// Of this dealer.
+    pub dealer_code: Option<String>,
+    /// With this plate, in any case and with any spaces.
+    pub registration_number: Option<String>,
+}
+
+/// Whether a listing is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ListingState {
+    /// Shown.
+    Active,
+    /// Taken off.
+    Removed,
+}
+
+impl ListingState {
+    /// Its name in answers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// A listing for operators.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ListingRow {
+    /// Its id on the marketplace.
+    pub id: String,
+    /// The marketplace.
+    pub marketplace: Market,
+    /// The dealer.
+    pub dealer_code: String,
+    /// The plate, if it has one.
+    pub registration_number: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
+    /// The client's reference of the ad; `None` for a listing that did not come through this service.
+    pub source_id: Option<String>,
+    /// Its place in the listing order of its marketplace, from 1; `None` when it was removed.
+    pub position: Option<i64>,
+    /// Until when it has pole position.
+    pub pole_position_until: Option<Timestamp>,
+    /// Whether it is shown.
+    pub state: ListingState,
+    /// When it last changed.
+    pub changed: Timestamp,
+    /// How many calls have changed it.
+    pub changes: i64,
+}
+
+/// The listings, marketplace by marketplace in their order, removed ones last. They come as they are read, for there
+/// may be many.
+pub fn list_listings<'d>(
+    database: &'d Database,
+    filter: &ListingFilter,
+) -> impl Stream<Item = Result<ListingRow, StoreError>> + Send + use<'d> {
+    let statement = Statement::new(sql::LIST)
+        .bind(filter.marketplace.map(Market::name))
+        .bind(filter.dealer_code.as_deref())
+        .bind(filter.registration_number.as_deref().map(normalised_plate));
+    database.stream(statement).map(|row| listing(&row?))
+}
+
+fn listing(row: &SqliteRow) -> Result<ListingRow, StoreError> {
+    let mut columns = Columns::of(row);
+    let marketplace = columns.named(Market::from_name)?;
+    Ok(ListingRow {
+        id: listing_id(marketplace, columns.value()?),
+        marketplace,
+        dealer_code: columns.value()?,
+        registration_number: columns.value()?,
+        title: columns.value()?,
+        source_id: columns.value()?,
+        position: columns.value()?,
+        pole_position_until: columns.maybe_time()?,
+        state: columns.named(|name| match name {
+            "active" => Some(ListingState::Active),
+            "removed" => Some(ListingState::Removed),
+            _ => None,
+        })?,
+        changed: columns.time()?,
+        changes: columns.value()?,
+    })
+}

@@ -1,0 +1,175 @@
+//! `ad_core::ports::Store` over the database: ads themselves. Lists and the queue have files of their own.
+
+use std::sync::Arc;
+
+use ad_core::{
+    ad::{Ad, AdState},
+    list::{AdQuery, LogQuery},
+    log::LogEntry,
+    ports::{Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd},
+    request::Market,
+    time::Timestamp,
+};
+use async_trait::async_trait;
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use super::{
+    Columns, Database, Statement,
+    rows::{entry_values, folded, json, search_text},
+    sql,
+};
+
+/// The store in SQLite. Clones share everything.
+#[derive(Debug, Clone)]
+pub struct SqliteStore {
+    pub(super) database: Database,
+    pub(super) queued: Arc<Notify>,
+}
+
+impl SqliteStore {
+    /// Over a database.
+    pub fn new(database: Database) -> Self {
+        Self { database, queued: Arc::new(Notify::new()) }
+    }
+
+    /// Notified when a request can be claimed that could not before. Only of what this process writes: whoever waits
+    /// for it looks by the clock as well.
+    pub fn queued(&self) -> Arc<Notify> {
+        Arc::clone(&self.queued)
+    }
+
+    pub(super) async fn read_bool(&self, statement: Statement) -> Result<bool, StoreError> {
+        let rows = self.database.read(statement).await?;
+        rows.first().map_or(Ok(false), |row| Columns::of(row).value())
+    }
+}
+
+fn millis(time: Option<Timestamp>) -> Option<i64> {
+    time.map(Timestamp::as_millis)
+}
+
+fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, StoreError> {
+    Ok(Statement::new(sql::CREATE)
+        .bind(entry_values(std::slice::from_ref(*entry))?)
+        .bind(ad.id.to_string())
+        .bind(ad.source_id.as_str())
+        .bind(folded(&ad.source_id))
+        .bind(ad.dealer_code.as_str())
+        .bind(ad.category_id)
+        .bind(ad.state.name())
+        .bind(ad.api_version.name())
+        .bind(ad.created.as_millis())
+        .bind(ad.updated.as_millis())
+        .bind(ad.content.registration_number())
+        .bind(ad.marketplace_ad_id.as_deref())
+        .bind(ad.offer_id.as_deref())
+        .bind(json(&ad.image_refs)?)
+        .bind(json(&ad.content)?)
+        .bind(search_text(&ad.content))
+        .bind(request.id.to_string())
+        .bind(request.plan.as_ref().map(json).transpose()?)
+        .bind(json(&request.progress)?)
+        .bind(request.accepted.as_millis()))
+}
+
+fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError> {
+    let text = if revision.content.is_some() { sql::REVISE } else { sql::REVISE_KEEPING_CONTENT };
+    Ok(Statement::new(text)
+        .bind(revision.ad.to_string())
+        .bind(revision.revision)
+        .bind(revision.content.map(json).transpose()?)
+        .bind(revision.content.map(search_text))
+        .bind(revision.content.and_then(|content| content.registration_number()))
+        .bind(revision.version.map(|(version, _)| version.name()))
+        .bind(revision.version.map(|(_, category)| category))
+        .bind(revision.intent.map(AdState::name))
+        .bind(millis(revision.pole_position_until))
+        .bind(revision.updated.as_millis())
+        .bind(revision.request.id.to_string())
+        .bind(revision.request.plan.as_ref().map(json).transpose()?)
+        .bind(json(&revision.request.progress)?)
+        .bind(revision.request.accepted.as_millis()))
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn create(&self, new: NewAd<'_>) -> Result<(), StoreError> {
+        if self.database.write(creation(&new)?).await?.changed == 0 {
+            return Err(StoreError::Duplicate);
+        }
+        self.queued.notify_one();
+        Ok(())
+    }
+
+    async fn revise(&self, change: Revision<'_>) -> Result<(), StoreError> {
+        if self.database.write(revision(&change)?).await?.changed == 0 {
+            return Err(StoreError::Conflict);
+        }
+        self.queued.notify_one();
+        Ok(())
+    }
+
+    async fn find(
+        &self,
+        scope: Scope<'_>,
+        source_id: &str,
+        with_log: bool,
+    ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
+        let statement = match scope {
+            Scope::Dealer(code) => Statement::new(sql::FIND).bind(source_id).bind(code),
+            Scope::Dealers(codes) => Statement::new(sql::FIND_IN_GROUP).bind(source_id).bind(json(&codes)?),
+        };
+        let rows = self.database.read(statement.bind(with_log)).await?;
+        let found = |row| {
+            let mut columns = Columns::of(row);
+            Ok((columns.stored_ad()?, columns.entries()?))
+        };
+        rows.iter().map(found).collect()
+    }
+
+    async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {
+        self.read_bool(Statement::new(sql::IS_USED).bind(dealer_code).bind(source_id)).await
+    }
+
+    async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {
+        self.list_ads(scope, query).await
+    }
+
+    async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {
+        self.list_log(ad, query).await
+    }
+
+    async fn claim(&self, now: Timestamp, lease_until: Timestamp, limit: usize) -> Result<Claims, StoreError> {
+        self.claim_due(now, lease_until, limit).await
+    }
+
+    async fn extend(&self, request: Uuid, lease: i64, until: Timestamp) -> Result<(), StoreError> {
+        let statement = Statement::new(sql::EXTEND).bind(request.to_string()).bind(lease).bind(until.as_millis());
+        if self.database.write(statement).await?.changed == 0 { Err(StoreError::LeaseLost) } else { Ok(()) }
+    }
+
+    async fn record(&self, record: Record) -> Result<(), StoreError> {
+        self.record_work(&record).await
+    }
+
+    async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
+        let text = match market {
+            Market::Primary => sql::TIE_PRIMARY,
+            Market::Secondary => sql::TIE_SECONDARY,
+        };
+        let statement = Statement::new(text).bind(ad.to_string()).bind(market.name()).bind(listing);
+        Ok(self.database.write(statement).await?.changed > 0)
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        self.database.queue_depth().await?;
+        // Whoever can begin to write can write; the disk alone may still be full.
+        self.database.write(Statement::new(sql::NOTHING)).await?;
+        Ok(())
+    }
+
+    async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
+        self.read_bool(Statement::new(sql::IS_LIVE).bind(ad.to_string())).await
+    }
+}

@@ -1,0 +1,145 @@
+//! From rows to the models, and the other way where a model becomes a column.
+
+use ad_core::{
+    ad::{Ad, Content},
+    log::{Action, ActionState, LogEntry},
+    ports::{StoreError, StoredAd},
+    request::Request,
+    time::Timestamp,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use sqlx::{Decode, Row, Sqlite, Type, sqlite::SqliteRow};
+use uuid::Uuid;
+
+/// Reads the columns of a row one after the other.
+pub(crate) struct Columns<'r> {
+    row: &'r SqliteRow,
+    next: usize,
+}
+
+impl<'r> Columns<'r> {
+    pub(crate) fn of(row: &'r SqliteRow) -> Self {
+        Self { row, next: 0 }
+    }
+
+    /// A text, a number, or an option of them.
+    pub(crate) fn value<T: Decode<'r, Sqlite> + Type<Sqlite>>(&mut self) -> Result<T, StoreError> {
+        let value = self.row.try_get(self.next).map_err(|error| StoreError::Faulty(error.to_string()));
+        self.next += 1;
+        value
+    }
+
+    pub(crate) fn parsed<T: std::str::FromStr>(&mut self) -> Result<T, StoreError> {
+        self.named(|text| text.parse().ok())
+    }
+
+    pub(crate) fn named<T>(&mut self, from_name: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
+        let text: &str = self.value()?;
+        from_name(text).ok_or_else(|| self.faulty(&format!("holds \"{text}\"")))
+    }
+
+    pub(crate) fn time(&mut self) -> Result<Timestamp, StoreError> {
+        self.value().map(Timestamp::from_millis)
+    }
+
+    pub(crate) fn maybe_time(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.value::<Option<i64>>()?.map(Timestamp::from_millis))
+    }
+
+    pub(crate) fn json<T: DeserializeOwned>(&mut self) -> Result<T, StoreError> {
+        let text: &str = self.value()?;
+        serde_json::from_str(text).map_err(|error| self.faulty(&error.to_string()))
+    }
+
+    pub(crate) fn maybe_json<T: DeserializeOwned>(&mut self) -> Result<Option<T>, StoreError> {
+        let text: Option<&str> = self.value()?;
+        text.map(serde_json::from_str).transpose().map_err(|error| self.faulty(&error.to_string()))
+    }
+
+    /// By the columns of [`ad_columns`](super::sql::ad_columns).
+    pub(super) fn ad(&mut self) -> Result<Ad, StoreError> {
+        Ok(Ad {
+            id: self.parsed()?,
+            source_id: self.value()?,
+            dealer_code: self.value()?,
+            category_id: self.value()?,
+            state: self.named(ad_core::ad::AdState::from_name)?,
+            api_version: self.named(ad_core::ad::ApiVersion::from_name)?,
+            content: self.json()?,
+            image_refs: self.json()?,
+            marketplace_ad_id: self.value()?,
+            offer_id: self.value()?,
+            created: self.time()?,
+            updated: self.time()?,
+        })
+    }
+
+    /// By the same and the columns that are never shown.
+    pub(super) fn stored_ad(&mut self) -> Result<StoredAd, StoreError> {
+        Ok(StoredAd {
+            ad: self.ad()?,
+            revision: self.value()?,
+            intent: self.named(ad_core::ad::AdState::from_name)?,
+            pole_position_until: self.maybe_time()?,
+            leftover: self.maybe_json()?,
+        })
+    }
+
+    pub(super) fn request(&mut self) -> Result<Request, StoreError> {
+        Ok(Request { id: self.parsed()?, plan: self.maybe_json()?, progress: self.json()?, accepted: self.time()? })
+    }
+
+    /// Entries as [`latest_log`](super::sql::latest_log) gives them; none where they were not wanted.
+    pub(super) fn entries(&mut self) -> Result<Vec<LogEntry>, StoreError> {
+        let entries: Option<Vec<EntryRow>> = self.maybe_json()?;
+        Ok(entries.unwrap_or_default().into_iter().map(entry).collect())
+    }
+
+    fn faulty(&self, what: &str) -> StoreError {
+        let column = &sqlx::Column::name(self.row.column(self.next - 1));
+        StoreError::Faulty(format!("the column {column} cannot be read: {what}"))
+    }
+}
+
+/// A log entry as the statements exchange it.
+type EntryRow = (Uuid, i64, Action, ActionState, Value);
+
+fn entry((request_id, created, action, state, external_message): EntryRow) -> LogEntry {
+    LogEntry { request_id, created: Timestamp::from_millis(created), action, state, external_message }
+}
+
+/// An entry by the columns of the table.
+pub(super) fn log_entry(columns: &mut Columns<'_>) -> Result<LogEntry, StoreError> {
+    Ok(LogEntry {
+        request_id: columns.parsed()?,
+        created: columns.time()?,
+        action: columns.named(Action::from_name)?,
+        state: columns.named(ActionState::from_name)?,
+        external_message: columns.json()?,
+    })
+}
+
+/// Log entries for [`insert_log`](super::sql).
+pub(super) fn entry_values(entries: &[LogEntry]) -> Result<String, StoreError> {
+    let rows: Vec<(_, _, _, _, &Value)> = entries
+        .iter()
+        .map(|entry| (entry.request_id, entry.created.as_millis(), entry.action, entry.state, &entry.external_message))
+        .collect();
+    json(&rows)
+}
+
+/// A value as JSON text.
+pub(crate) fn json(value: &impl Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Faulty(error.to_string()))
+}
+
+/// For comparing in any case.
+pub(super) fn folded(text: &str) -> String {
+    text.to_lowercase()
+}
+
+/// Title and body, for searching in any case.
+pub(super) fn search_text(content: &Content) -> String {
+    folded(&format!("{}\n{}", content.title().unwrap_or_default(), content.text("body").unwrap_or_default()))
+}

@@ -1,0 +1,150 @@
+use ad_core::{
+    list::{AdFilter, AdOrder, AdQuery, Bound, LogQuery},
+    ports::{AdChange, Outcome, Page, Record, Scope},
+    request::Progress,
+};
+
+use super::*;
+
+const ALL: Page = Page { limit: 50, offset: 0 };
+
+fn query(filters: Vec<AdFilter>) -> AdQuery {
+    AdQuery { filters, order: AdOrder::Created, descending: true, page: ALL, fields: None, include_log: false }
+}
+
+/// Ten ads: two at a time created together, the last two of another dealer, every third a boat.
+async fn stock(store: &SqliteStore) {
+    for number in 1..=10 {
+        let mut ad = ad(number, i64::from(number / 2) * 1000);
+        if number > 8 {
+            ad.dealer_code = "d2".to_owned();
+        }
+        if number % 3 == 0 {
+            ad.category_id = 1060;
+        }
+        create(store, number, &ad).await.unwrap();
+    }
+}
+
+fn numbers(ads: &[(Ad, Vec<LogEntry>)]) -> Vec<u128> {
+    ads.iter().map(|(ad, _)| ad.id.as_u128()).collect()
+}
+
+#[tokio::test]
+async fn every_filter_finds_what_it_names() {
+    let temporary = Temporary::open().await;
+    let store = temporary.store();
+    stock(&store).await;
+    let head = store.claim(at(9999), at(10_000), 1).await.unwrap().claimed.remove(0);
+    let change = AdChange {
+        state: Some(AdState::Deleted),
+        listings: vec![(Market::Primary, "77".to_owned())],
+        ..AdChange::default()
+    };
+    let outcome = Outcome::Goes { progress: Progress::default() };
+    let (request, lease, at_) = (head.request.id, head.lease, at(9999));
+    let record = Record { ad: head.stored.ad.id, request, lease, entries: Vec::new(), change, outcome, at: at_ };
+    store.record(record).await.unwrap();
+
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let expected: Vec<(AdFilter, Vec<u128>)> = vec![
+        (AdFilter::Id(Uuid::from_u128(4)), vec![4]),
+        (AdFilter::State(AdState::Deleted), vec![1]),
+        (AdFilter::SourceId(texts(&["Bil-2", "Bil-10", "bil-3"])), vec![10, 2]),
+        (AdFilter::SourceIdContains("bIL-1".to_owned()), vec![10, 1]),
+        (AdFilter::DealerCode("d2".to_owned()), vec![10, 9]),
+        (AdFilter::DealerCode("d3".to_owned()), vec![]),
+        (AdFilter::CategoryId(vec![1060, 1021]), vec![9, 6, 3]),
+        (AdFilter::Search("v60 7".to_owned()), vec![7]),
+        (AdFilter::Search("VÄLVÅRDAD".to_owned()), vec![10, 9, 8, 7, 6, 5, 4, 3, 2, 1]),
+        (AdFilter::Search("100%".to_owned()), vec![]),
+        (AdFilter::MarketplaceAdId(texts(&["77", "78"])), vec![1]),
+        (AdFilter::RegistrationNumber("ABC004".to_owned()), vec![4]),
+        // Boats have no plates, whatever they call so.
+        (AdFilter::RegistrationNumber("ABC003".to_owned()), vec![]),
+        (AdFilter::Time(AdOrder::Created, Bound::Gt, at(4000)), vec![10]),
+        (AdFilter::Time(AdOrder::Created, Bound::Gte, at(4000)), vec![10, 9, 8]),
+        (AdFilter::Time(AdOrder::Created, Bound::Lt, at(1000)), vec![1]),
+        (AdFilter::Time(AdOrder::Created, Bound::Lte, at(1000)), vec![3, 2, 1]),
+        (AdFilter::Time(AdOrder::Updated, Bound::Gt, at(5000)), vec![1]),
+    ];
+    let group = texts(&["d1", "d2"]);
+    for (filter, numbers_) in expected {
+        let page = store.list(Scope::Dealers(&group), &query(vec![filter.clone()])).await.unwrap();
+        assert_eq!((numbers(&page.rows), page.count), (numbers_.clone(), numbers_.len() as u64), "{filter:?}");
+        let page = store.list(Scope::Dealer("d1"), &query(vec![filter.clone()])).await.unwrap();
+        let own: Vec<_> = numbers_.into_iter().filter(|number| *number <= 8).collect();
+        assert_eq!(numbers(&page.rows), own, "{filter:?}");
+    }
+}
+
+#[tokio::test]
+async fn pages_never_overlap() {
+    let temporary = Temporary::open().await;
+    let store = temporary.store();
+    stock(&store).await;
+    for (order, descending, expected) in [
+        (AdOrder::Created, true, [8, 7, 6, 5, 4, 3, 2, 1]),
+        (AdOrder::Created, false, [1, 2, 3, 4, 5, 6, 7, 8]),
+        (AdOrder::Updated, true, [8, 7, 6, 5, 4, 3, 2, 1]),
+        (AdOrder::SourceId, false, [1, 2, 3, 4, 5, 6, 7, 8]),
+    ] {
+        let mut seen = Vec::new();
+        for offset in (0..9).step_by(3) {
+            let query = AdQuery { order, descending, page: Page { limit: 3, offset }, ..query(Vec::new()) };
+            let page = store.list(Scope::Dealer("d1"), &query).await.unwrap();
+            assert_eq!(page.count, 8);
+            seen.extend(numbers(&page.rows));
+        }
+        assert_eq!(seen, expected);
+    }
+    let beyond = AdQuery { page: Page { limit: 3, offset: u64::MAX }, ..query(Vec::new()) };
+    let page = store.list(Scope::Dealer("d1"), &beyond).await.unwrap();
+    assert_eq!((page.count, page.rows), (8, Vec::new()));
+}
+
+#[tokio::test]
+async fn a_list_brings_the_logs_along() {
+    let temporary = Temporary::open().await;
+    let store = temporary.store();
+    stock(&store).await;
+    let with_log = AdQuery { include_log: true, ..query(vec![AdFilter::Id(Uuid::from_u128(4))]) };
+    let page = store.list(Scope::Dealer("d1"), &with_log).await.unwrap();
+    let mut boat = ad(4, 2000);
+    boat.category_id = 1020;
+    assert_eq!(page.rows, [(boat, vec![entry(4, Action::Create, ActionState::Processing, 2000)])]);
+}
+
+#[tokio::test]
+async fn the_log_is_filtered_and_paged() {
+    let temporary = Temporary::open().await;
+    let store = temporary.store();
+    create(&store, 1, &ad(1, 10)).await.unwrap();
+    let head = store.claim(at(20), at(30), 1).await.unwrap().claimed.remove(0);
+    let entries = vec![
+        entry(1, Action::Create, ActionState::Done, 20),
+        entry(1, Action::Publish, ActionState::Processing, 20),
+        entry(2, Action::Publish, ActionState::Error, 25),
+    ];
+    let (request, lease) = (head.request.id, head.lease);
+    let outcome = Outcome::Goes { progress: Progress::default() };
+    let change = AdChange::default();
+    let ad_id = head.stored.ad.id;
+    let record = Record { ad: ad_id, request, lease, entries: entries.clone(), change, outcome, at: at(20) };
+    store.record(record).await.unwrap();
+
+    let all = LogQuery { dealer_code: None, action: None, state: None, request_id: None, descending: false, page: ALL };
+    let page = store.log(ad_id, &all).await.unwrap();
+    assert_eq!((page.count, &page.rows[1..]), (4, &entries[..]));
+    let descending = LogQuery { descending: true, page: Page { limit: 2, offset: 1 }, ..all.clone() };
+    let page = store.log(ad_id, &descending).await.unwrap();
+    assert_eq!((page.count, page.rows), (4, vec![entries[1].clone(), entries[0].clone()]));
+    for filtered in [
+        LogQuery { dealer_code: None, action: Some(Action::Publish), state: Some(ActionState::Error), ..all.clone() },
+        LogQuery { request_id: Some(request_id(2)), ..all.clone() },
+    ] {
+        let page = store.log(ad_id, &filtered).await.unwrap();
+        assert_eq!((page.count, page.rows), (1, entries[2..].to_vec()));
+    }
+    assert_eq!(store.log(Uuid::nil(), &all).await.unwrap().count, 0);
+}

@@ -1,0 +1,99 @@
+//! Tests over real files.
+
+mod ads;
+mod faults;
+mod lists;
+mod queue;
+
+use ad_core::{
+    ad::{Ad, AdState, ApiVersion, Content},
+    log::{Action, ActionState, LogEntry},
+    ports::{NewAd, Store, StoreError},
+    request::{Market, Plan, Request},
+    time::Timestamp,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::{Database, Options, SqliteStore};
+
+/// A database that goes away with the test.
+pub(crate) struct Temporary {
+    pub(crate) database: Database,
+    pub(crate) folder: TempDir,
+}
+
+impl Temporary {
+    pub(crate) async fn open() -> Self {
+        Self::open_with(&Options::default()).await
+    }
+
+    pub(crate) async fn open_with(options: &Options) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::open_with(&url(&folder), options).await.unwrap();
+        Self { database, folder }
+    }
+
+    pub(crate) fn store(&self) -> SqliteStore {
+        SqliteStore::new(self.database.clone())
+    }
+}
+
+/// Where [`Temporary`] has its file.
+pub(crate) fn url(folder: &TempDir) -> String {
+    format!("sqlite://{}/ads.db", folder.path().display())
+}
+
+pub(crate) fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+/// The ad number `number`, created then.
+pub(crate) fn ad(number: u32, created: i64) -> Ad {
+    let content = json!({
+        "title": format!("Volvo V60 {number}"),
+        "body": "Välvårdad, en ägare",
+        "category_fields": {"registration_number": format!("ABC{number:03}")},
+    });
+    Ad {
+        id: Uuid::from_u128(u128::from(number)),
+        source_id: format!("Bil-{number}"),
+        dealer_code: "d1".to_owned(),
+        category_id: 1020,
+        state: AdState::Created,
+        api_version: ApiVersion::V4,
+        content: object(content),
+        image_refs: Vec::new(),
+        marketplace_ad_id: None,
+        offer_id: None,
+        created: at(created),
+        updated: at(created),
+    }
+}
+
+pub(crate) fn object(value: Value) -> Content {
+    serde_json::from_value(value).unwrap()
+}
+
+/// The id of the request number `number`.
+fn request_id(number: u32) -> Uuid {
+    Uuid::from_u128(1 << 100 | u128::from(number))
+}
+
+fn request(number: u32, accepted: i64) -> Request {
+    let plan = Plan { actions: vec![Action::Create, Action::Publish], markets: vec![Market::Primary] };
+    Request::new(request_id(number), Some(plan), at(accepted))
+}
+
+fn entry(request: u32, action: Action, state: ActionState, created: i64) -> LogEntry {
+    let external_message = json!({"message": "så här", "number": request});
+    LogEntry { request_id: request_id(request), created: at(created), action, state, external_message }
+}
+
+/// Stores the ad with a request of the same number.
+async fn create(store: &SqliteStore, number: u32, ad: &Ad) -> Result<(), StoreError> {
+    let request = request(number, ad.created.as_millis());
+    let entry = entry(number, Action::Create, ActionState::Processing, ad.created.as_millis());
+    store.create(NewAd { ad, request: &request, entry: &entry }).await
+}
