@@ -139,8 +139,10 @@ impl Rulebook {
         mut errors: FieldErrors,
     ) -> Result<Checked, FieldErrors> {
         Self::derive(write, &mut ad);
+        let fields = ad.get("category_fields").and_then(Value::as_object);
         let facts = Facts {
             ad: &ad,
+            fields,
             before,
             mode,
             category: write.category,
@@ -150,8 +152,7 @@ impl Rulebook {
             check,
         };
         // Without category fields there is one thing to say about them, and the walk has said it.
-        let of_the_category =
-            if matches!(ad.get("category_fields"), Some(Value::Object(_))) { write.category.rules } else { &[] };
+        let of_the_category = if fields.is_some() { write.category.rules } else { &[] };
         for rule in ad_fields::RULES.iter().chain(of_the_category).copied().flatten() {
             (rule.check)(&facts, &mut errors);
         }
@@ -160,7 +161,7 @@ impl Rulebook {
         }
         let warnings = warnings(&facts);
         if write.category.registered
-            && let Some(Value::Object(fields)) = ad.get("category_fields")
+            && let Some(fields) = fields
             && let Some(title) = title::generate(write.category, fields, &self.catalogue)
         {
             ad.insert("title".to_owned(), Value::from(title));
@@ -171,7 +172,7 @@ impl Rulebook {
     /// Fills what is stored though it was not sent, and rewrites what is stored differently.
     fn derive(write: Write<'_>, ad: &mut Map<String, Value>) {
         if let Some(Value::String(body)) = ad.get_mut("body")
-            && body.contains(['<', '>'])
+            && body.bytes().any(|byte| matches!(byte, b'<' | b'>'))
         {
             *body = body.replace(['<', '>'], "-");
         }

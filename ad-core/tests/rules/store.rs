@@ -116,7 +116,7 @@ async fn a_source_id_is_used_once_for_ever_but_by_each_dealer() {
         let found = shelf.store.find(Scope::Dealers(&codes), "a/å 1", false).await.unwrap();
         found.into_iter().map(|(stored, log)| (stored.ad.id, log.len())).collect::<Vec<_>>()
     };
-    assert_eq!(found(&[DEALER, "south"]).await, [(ad.id, 0), (theirs.id, 0)]);
+    assert_eq!(found(&["south", DEALER]).await, [(ad.id, 0), (theirs.id, 0)]);
     assert_eq!(found(&["west"]).await, []);
 }
 
