@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         (
             "merge of 5 fields",
             Some(1.0),
-            Box::new(|calls| timed(calls, || patch.clone(), |patch| merge(&stored.content.0, patch))),
+            Box::new(|calls| timed(calls, || patch.clone(), |patch| merge(stored.content.fields(), patch))),
         ),
         (
             "merge and check",

@@ -97,13 +97,12 @@ impl Rulebook {
             errors.push("category_id", format!("\"{}\" is not a valid choice.", payload["category_id"]));
             errors.push("category_id", format!("Vehicle type \"{}\" is category {id}.", write.category.vehicle_type));
         }
+        // What identifies the ad is no part of its content.
+        let [source_id, ..] = ["source_id", "dealer_code", "category_id"].map(|name| payload.remove(name));
         let mut checked = self.finish(write, Mode::Create, &check, payload, None, errors)?;
-        let identity = &mut checked.content.0;
-        if let Some(Value::String(source_id)) = identity.remove("source_id") {
+        if let Some(Value::String(source_id)) = source_id {
             checked.source_id = source_id;
         }
-        identity.remove("dealer_code");
-        identity.remove("category_id");
         Ok(checked)
     }
 
@@ -114,8 +113,8 @@ impl Rulebook {
     pub fn update(&self, write: Write<'_>, stored: &Ad, mut patch: Map<String, Value>) -> Result<Checked, FieldErrors> {
         let mut fixed = FieldErrors::default();
         unchanged(stored, &mut patch, &mut fixed);
-        let mut merged = merge(&stored.content.0, patch);
-        if write.category.registered && merged.get("title") == stored.content.0.get("title") {
+        let mut merged = merge(stored.content.fields(), patch);
+        if write.category.registered && merged.get("title") == stored.content.fields().get("title") {
             // Generated anew below; a client may send back the one it read.
             merged.remove("title");
         }
@@ -166,7 +165,7 @@ impl Rulebook {
         {
             ad.insert("title".to_owned(), Value::from(title));
         }
-        Ok(Checked { source_id: String::new(), content: Content(ad), warnings })
+        Ok(Checked { source_id: String::new(), content: Content::from(ad), warnings })
     }
 
     /// Fills what is stored though it was not sent, and rewrites what is stored differently.

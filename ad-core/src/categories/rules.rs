@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    ad::{Content, get},
     catalogue::Catalogue,
     categories::Category,
+    content::{Content, get},
     fields::{Check, FieldErrors, Kind, Mode},
     ports::Dealer,
     price,
@@ -42,7 +42,7 @@ impl Facts<'_> {
 
     /// The same field as it was stored before.
     pub fn field_before(&self, path: &str) -> Option<&Value> {
-        get(self.before?.0.get("category_fields")?.as_object()?, path)
+        get(self.before?.get("category_fields")?.as_object()?, path)
     }
 
     fn given(&self, path: &str) -> bool {
