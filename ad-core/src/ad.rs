@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
@@ -34,6 +34,8 @@ pub enum ApiVersion {
 }
 names!(ApiVersion { "v3" => V3, "v4" => V4 });
 
+pub use crate::content::Content;
+
 /// An image of an ad as the service stored it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageRef {
@@ -45,59 +47,6 @@ pub struct ImageRef {
     pub id: Uuid,
     /// SHA-256 of the bytes, in hex.
     pub checksum: String,
-}
-
-/// What the client wrote, valid and normalised: every field of the ad table that a request may carry, but for
-/// `source_id`, `dealer_code` and `category_id`, which never change.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Content(pub Map<String, Value>);
-
-impl Content {
-    /// The value at a dotted path.
-    pub fn get(&self, path: &str) -> Option<&Value> {
-        get(&self.0, path)
-    }
-
-    /// The text at a dotted path.
-    pub fn text(&self, path: &str) -> Option<&str> {
-        self.get(path).and_then(Value::as_str)
-    }
-
-    /// Whether the ad is to be shown; it is unless it says otherwise.
-    pub fn visible(&self) -> bool {
-        self.get("visible").and_then(Value::as_bool).unwrap_or(true)
-    }
-
-    /// Whether a failed image holds the ad back.
-    pub fn dont_publish_on_failed_images(&self) -> bool {
-        self.get("dont_publish_on_failed_images").and_then(Value::as_bool).unwrap_or(false)
-    }
-
-    /// Addresses of the images, in display order.
-    pub fn image_urls(&self) -> impl Iterator<Item = &str> {
-        self.get("image_urls").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
-    }
-
-    /// The licence plate, in upper case without spaces.
-    pub fn registration_number(&self) -> Option<&str> {
-        self.text("category_fields.registration_number")
-    }
-
-    /// The title, sent or generated.
-    pub fn title(&self) -> Option<&str> {
-        self.text("title")
-    }
-}
-
-/// The value at a dotted path of an object.
-pub(crate) fn get<'a>(object: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
-    let mut names = path.split('.');
-    let mut value = object.get(names.next()?)?;
-    for name in names {
-        value = value.as_object()?.get(name)?;
-    }
-    Some(value)
 }
 
 /// An ad of a dealer ('Ad').
@@ -193,6 +142,7 @@ impl<'a> View<'a> {
 impl Serialize for View<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ad = self.ad;
+        let written = ad.content.members().map_err(serde::ser::Error::custom)?;
         let mut map = serializer.serialize_map(None)?;
         for name in VIEW_FIELDS {
             if self.fields.is_some_and(|fields| *name != "log" && !fields.contains(name)) {
@@ -204,14 +154,6 @@ impl Serialize for View<'_> {
                 "dealer_code" => map.serialize_entry(name, &ad.dealer_code)?,
                 "category_id" => map.serialize_entry(name, &ad.category_id)?,
                 "state" => map.serialize_entry(name, &ad.state)?,
-                "visible" => map.serialize_entry(name, &ad.content.visible())?,
-                "dont_publish_on_failed_images" => {
-                    map.serialize_entry(name, &ad.content.dont_publish_on_failed_images())?;
-                }
-                "price" | "category_fields" if !ad.content.0.contains_key(*name) => {
-                    let empty = if *name == "price" { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
-                    map.serialize_entry(name, &empty)?;
-                }
                 "image_refs" => map.serialize_entry(name, &ad.image_refs)?,
                 "marketplace_ad_id" => map.serialize_entry(name, &ad.marketplace_ad_id)?,
                 "offer_id" => map.serialize_entry(name, &ad.offer_id)?,
@@ -223,9 +165,22 @@ impl Serialize for View<'_> {
                         map.serialize_entry(name, log)?;
                     }
                 }
-                written => map.serialize_entry(written, &ad.content.0.get(written))?,
+                name => match written.get(name) {
+                    Some(value) => map.serialize_entry(name, &value)?,
+                    None => map.serialize_entry(name, &absent(name))?,
+                },
             }
         }
         map.end()
+    }
+}
+
+/// What an answer shows for a field that was not written.
+fn absent(name: &str) -> Value {
+    match name {
+        "visible" => Value::Bool(true),
+        "dont_publish_on_failed_images" => Value::Bool(false),
+        "price" => Value::Array(Vec::new()),
+        _ => Value::Null,
     }
 }

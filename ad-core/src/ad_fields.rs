@@ -7,7 +7,7 @@ use url::Url;
 use crate::{
     categories::{Facts, Rule},
     fields::{
-        Field, FieldErrors, Kind, Node, Tree,
+        Field, FieldErrors, Kind, Node, Tree, plain_host,
         row::{boolean, text, text_between, text_up_to, web_address},
     },
     location, price,
@@ -116,13 +116,17 @@ fn demanded_or_forbidden(name: &str, instead: &str, facts: &Facts<'_>, errors: &
 
 fn video(facts: &Facts<'_>, errors: &mut FieldErrors) {
     let Some(address) = facts.ad.get("video_url").and_then(serde_json::Value::as_str) else { return };
-    let Ok(url) = Url::parse(address) else { return };
     let hosts = &facts.settings.video_hosts;
-    let known = url.host_str().is_some_and(|host| {
+    let is_known = |host: &str| {
         hosts
             .iter()
             .any(|known| host == known || host.strip_suffix(known.as_str()).is_some_and(|sub| sub.ends_with('.')))
-    });
+    };
+    let known = match plain_host(&["https"], address) {
+        Some(host) => is_known(host),
+        // What is no address at all has its error already.
+        None => Url::parse(address).map_or(true, |url| url.host_str().is_some_and(is_known)),
+    };
     if !known {
         errors.push("video_url", format!("Send an address at one of: {}.", hosts.join(", ")));
     }

@@ -8,7 +8,7 @@
 //! | [`ad_fields`], [`price`], [`location`], [`title`] | the fields around `category_fields` |
 //! | [`rulebook`] | a payload in, a normalised ad or all its errors out |
 //! | [`mod@merge`] | deep merge of updates |
-//! | [`ad`], [`mod@log`], [`request`], [`list`], [`time`] | the models: ad, log, accepted request, list query |
+//! | [`ad`], [`content`], [`mod@log`], [`request`], [`list`], [`time`] | the models: ad, log, accepted request, list query |
 //! | [`ports`] | the traits that the outside implements |
 //! | [`service`] | the use cases: create, update, delete, bump, … |
 //! | [`pipeline`] | what a worker does with an accepted request |
@@ -19,6 +19,7 @@ pub mod ad;
 pub mod ad_fields;
 pub mod catalogue;
 pub mod categories;
+pub mod content;
 pub mod fields;
 pub mod list;
 pub mod location;

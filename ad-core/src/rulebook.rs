@@ -97,13 +97,12 @@ impl Rulebook {
             errors.push("category_id", format!("\"{}\" is not a valid choice.", payload["category_id"]));
             errors.push("category_id", format!("Vehicle type \"{}\" is category {id}.", write.category.vehicle_type));
         }
+        // What identifies the ad is no part of its content.
+        let [source_id, ..] = ["source_id", "dealer_code", "category_id"].map(|name| payload.remove(name));
         let mut checked = self.finish(write, Mode::Create, &check, payload, None, errors)?;
-        let identity = &mut checked.content.0;
-        if let Some(Value::String(source_id)) = identity.remove("source_id") {
+        if let Some(Value::String(source_id)) = source_id {
             checked.source_id = source_id;
         }
-        identity.remove("dealer_code");
-        identity.remove("category_id");
         Ok(checked)
     }
 
@@ -114,8 +113,8 @@ impl Rulebook {
     pub fn update(&self, write: Write<'_>, stored: &Ad, mut patch: Map<String, Value>) -> Result<Checked, FieldErrors> {
         let mut fixed = FieldErrors::default();
         unchanged(stored, &mut patch, &mut fixed);
-        let mut merged = merge(&stored.content.0, patch);
-        if write.category.registered && merged.get("title") == stored.content.0.get("title") {
+        let mut merged = merge(stored.content.fields(), patch);
+        if write.category.registered && merged.get("title") == stored.content.fields().get("title") {
             // Generated anew below; a client may send back the one it read.
             merged.remove("title");
         }
@@ -139,8 +138,10 @@ impl Rulebook {
         mut errors: FieldErrors,
     ) -> Result<Checked, FieldErrors> {
         Self::derive(write, &mut ad);
+        let fields = ad.get("category_fields").and_then(Value::as_object);
         let facts = Facts {
             ad: &ad,
+            fields,
             before,
             mode,
             category: write.category,
@@ -150,8 +151,7 @@ impl Rulebook {
             check,
         };
         // Without category fields there is one thing to say about them, and the walk has said it.
-        let of_the_category =
-            if matches!(ad.get("category_fields"), Some(Value::Object(_))) { write.category.rules } else { &[] };
+        let of_the_category = if fields.is_some() { write.category.rules } else { &[] };
         for rule in ad_fields::RULES.iter().chain(of_the_category).copied().flatten() {
             (rule.check)(&facts, &mut errors);
         }
@@ -160,18 +160,18 @@ impl Rulebook {
         }
         let warnings = warnings(&facts);
         if write.category.registered
-            && let Some(Value::Object(fields)) = ad.get("category_fields")
+            && let Some(fields) = fields
             && let Some(title) = title::generate(write.category, fields, &self.catalogue)
         {
             ad.insert("title".to_owned(), Value::from(title));
         }
-        Ok(Checked { source_id: String::new(), content: Content(ad), warnings })
+        Ok(Checked { source_id: String::new(), content: Content::from(ad), warnings })
     }
 
     /// Fills what is stored though it was not sent, and rewrites what is stored differently.
     fn derive(write: Write<'_>, ad: &mut Map<String, Value>) {
         if let Some(Value::String(body)) = ad.get_mut("body")
-            && body.contains(['<', '>'])
+            && body.bytes().any(|byte| matches!(byte, b'<' | b'>'))
         {
             *body = body.replace(['<', '>'], "-");
         }

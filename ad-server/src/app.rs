@@ -14,7 +14,10 @@ use poem::{
     Server,
     listener::{Acceptor, Listener, TcpListener},
 };
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::{
+    sync::{Semaphore, watch},
+    task::JoinHandle,
+};
 
 use crate::{
     api::{self, Authenticator, Context},
@@ -30,6 +33,9 @@ use crate::{
 
 /// How often the directory looks for changes: within a second, a change is seen (decision 17).
 const FRESHNESS: Duration = Duration::from_millis(500);
+
+/// Images in memory at the same time: at 15 MB each, at most a quarter of a gigabyte.
+const IMAGES_AT_ONCE: usize = 16;
 
 /// How long answers under way may take after a stop was asked for.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -178,6 +184,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
                 marketplaces: settings.marketplace_retry,
                 ..Patience::default()
             },
+            images_at_once: Arc::new(Semaphore::new(IMAGES_AT_ONCE)),
         };
         let worker = Worker { pipeline, queued: store.queued(), concurrency: settings.workers };
         Some(tokio::spawn(worker.run(stopped.clone())))

@@ -62,7 +62,6 @@ async fn main() {
     service.running.stop().await.expect("it stops");
 
     published(folder.path()).await;
-    println!("\nIdle memory of the process with the service in it: see docs/performance.md");
 }
 
 fn cores() -> usize {

@@ -84,13 +84,19 @@ fn ad(number: u128, dealer: &str, source_id: &str) -> Ad {
         category_id: 1020,
         state: AdState::Created,
         api_version: ApiVersion::V4,
-        content: Content(content.as_object().unwrap().clone()),
+        content: Content::from(content.as_object().unwrap().clone()),
         image_refs: Vec::new(),
         marketplace_ad_id: None,
         offer_id: None,
         created: at(i64::try_from(number).unwrap()),
         updated: at(i64::try_from(number).unwrap()),
     }
+}
+
+fn with_body(ad: &Ad, body: &str) -> Content {
+    let mut fields = ad.content.fields().clone();
+    fields.insert("body".to_owned(), json!(body));
+    fields.into()
 }
 
 fn plan(action: Action) -> Plan {
@@ -188,7 +194,7 @@ async fn a_change_on_an_old_revision_is_a_conflict(store: &dyn Store) {
     let mut ad = ad(1, "north", "a");
     create(store, &ad).await.unwrap();
     let (stored, _) = find(store, &ad).await;
-    ad.content.0.insert("body".to_owned(), json!("New"));
+    ad.content = with_body(&ad, "New");
     revise(store, &ad, stored.revision, 2001).await.unwrap();
     let (changed, _) = find(store, &ad).await;
     assert_eq!((changed.ad.content, changed.ad.updated), (ad.content.clone(), at(500)));
@@ -410,7 +416,7 @@ async fn lists_filter_order_and_page(store: &dyn Store) {
 
 async fn text_is_found_in_any_case(store: &dyn Store) {
     let mut first = ad(1, "north", "Lager-ÅÄÖ-1");
-    first.content.0.insert("body".to_owned(), json!("Välskött FAMILJEBIL, 100% _ok_"));
+    first.content = with_body(&first, "Välskött FAMILJEBIL, 100% _ok_");
     create(store, &first).await.unwrap();
     create(store, &ad(2, "north", "other")).await.unwrap();
     let north = Scope::Dealer("north");

@@ -24,7 +24,8 @@ static EMPTY: LazyLock<List> = LazyLock::new(List::default);
 /// All lists of allowed values.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
-    lists: FxHashMap<String, List>,
+    /// By file, without `.json`, and then by name.
+    files: FxHashMap<String, FxHashMap<String, List>>,
 }
 
 /// The values of one list, in the order of their file.
@@ -104,21 +105,23 @@ impl Catalogue {
                 return Err(CatalogueError::UnknownFile { file: file.to_owned(), known });
             }
         }
-        let mut lists = FxHashMap::default();
+        let mut files = FxHashMap::default();
         for (file, content) in sources {
             let stem = file.trim_end_matches(".json");
             let read: Pairs<Pairs<String>> = serde_json::from_str(content)
                 .map_err(|source| CatalogueError::Malformed { file: file.to_owned(), source })?;
+            let mut lists = FxHashMap::default();
             for (name, values) in read.0 {
                 let list = List::new(values.0).map_err(|problem| CatalogueError::BadList {
                     file: file.to_owned(),
                     list: name.clone(),
                     problem,
                 })?;
-                lists.insert(format!("{stem}.{name}"), list);
+                lists.insert(name, list);
             }
+            files.insert(stem.to_owned(), lists);
         }
-        let catalogue = Self { lists };
+        let catalogue = Self { files };
         catalogue.complete()?;
         Ok(catalogue)
     }
@@ -128,7 +131,7 @@ impl Catalogue {
         for category in crate::categories::all() {
             for field in category.fields() {
                 if let crate::fields::Kind::Slug { list } = field.kind
-                    && !self.lists.contains_key(list)
+                    && self.list(list).is_empty()
                 {
                     let (stem, name) = list.split_once('.').unwrap_or((list, ""));
                     return Err(CatalogueError::MissingList {
@@ -144,13 +147,13 @@ impl Catalogue {
 
     /// A list by its name, such as `car.brand`; an unknown one has no values.
     pub fn list(&self, name: &str) -> &List {
-        self.lists.get(name).unwrap_or(&EMPTY)
+        let (file, name) = name.split_once('.').unwrap_or((name, ""));
+        self.models(file, name)
     }
 
     /// The models of a brand in a file of models, such as `car-models`.
     pub fn models(&self, file: &str, brand: &str) -> &List {
-        // A name of bounded length: brands are at most a few words.
-        self.list(&format!("{file}.{brand}"))
+        self.files.get(file).and_then(|lists| lists.get(brand)).unwrap_or(&EMPTY)
     }
 }
 

@@ -58,7 +58,7 @@ impl Category {
 
     /// The row of a path.
     pub fn field(&self, path: &str) -> Option<&'static Field> {
-        self.fields().find(|field| field.path == path)
+        self.tree.field(path)
     }
 
     /// Its rows compiled for checking.

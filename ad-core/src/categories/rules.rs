@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    ad::{Content, get},
     catalogue::Catalogue,
     categories::Category,
+    content::{Content, get},
     fields::{Check, FieldErrors, Kind, Mode},
     ports::Dealer,
     price,
@@ -21,6 +21,8 @@ pub struct Facts<'a> {
     pub before: Option<&'a Content>,
     /// Which write it is.
     pub mode: Mode,
+    /// Its category fields; `None` when they are not an object.
+    pub fields: Option<&'a Map<String, Value>>,
     /// Its category.
     pub category: &'static Category,
     /// The dealer, unless the dealer itself is in error.
@@ -35,12 +37,12 @@ pub struct Facts<'a> {
 impl Facts<'_> {
     /// The category field at a path.
     pub fn field(&self, path: &str) -> Option<&Value> {
-        get(self.ad.get("category_fields")?.as_object()?, path)
+        get(self.fields?, path)
     }
 
     /// The same field as it was stored before.
     pub fn field_before(&self, path: &str) -> Option<&Value> {
-        get(self.before?.0.get("category_fields")?.as_object()?, path)
+        get(self.before?.get("category_fields")?.as_object()?, path)
     }
 
     fn given(&self, path: &str) -> bool {
@@ -188,7 +190,7 @@ fn new_used_lock(facts: &Facts<'_>, errors: &mut FieldErrors) {
 
 fn owners(facts: &Facts<'_>, errors: &mut FieldErrors) {
     const PATH: &str = "condition.number_of_owners";
-    let Some(Value::Object(fields)) = facts.ad.get("category_fields") else { return };
+    let Some(fields) = facts.fields else { return };
     let none = facts.sent_null(PATH) || facts.field(PATH).and_then(Value::as_i64) == Some(0);
     if none && is_new(fields) == Some(false) {
         errors.at("category_fields").add(PATH, "A used vehicle has at least 1 owner; 0 or null only for new vehicles.");
@@ -196,13 +198,18 @@ fn owners(facts: &Facts<'_>, errors: &mut FieldErrors) {
 }
 
 fn wheels_with_ratings(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    for (one, other) in [("wheels", "vehicle_ratings"), ("vehicle_ratings", "wheels")] {
-        if facts.given(&format!("condition.{one}")) && !facts.given(&format!("condition.{other}")) {
-            errors.add(
-                &format!("category_fields.condition.{other}"),
-                format!("This field is required when {one} is given."),
-            );
-        }
+    let [wheels, ratings] = ["condition.wheels", "condition.vehicle_ratings"].map(|path| facts.given(path));
+    let mut missing = |what: &str, given: &str| {
+        errors.add(
+            &format!("category_fields.condition.{what}"),
+            format!("This field is required when {given} is given."),
+        );
+    };
+    if wheels && !ratings {
+        missing("vehicle_ratings", "wheels");
+    }
+    if ratings && !wheels {
+        missing("wheels", "vehicle_ratings");
     }
 }
 
@@ -214,11 +221,12 @@ fn rating_values(facts: &Facts<'_>, errors: &mut FieldErrors) {
             Some("engine" | "brakes" | "equipment") => &["good", "minor_deviation", "greater_deviation"],
             _ => continue,
         };
+        let Some(value @ Value::String(text)) = rating.get("value") else { continue };
+        if valid.contains(&text.as_str()) {
+            continue;
+        }
         let path = format!("category_fields.condition.vehicle_ratings.{index}.value");
-        if let Some(value @ Value::String(text)) = rating.get("value")
-            && !valid.contains(&text.as_str())
-            && !errors.contains(&path)
-        {
+        if !errors.contains(&path) {
             let place = path.split('.').fold(&mut *errors, FieldErrors::at);
             crate::fields::wrong_choice(value, valid.iter().copied(), place);
         }

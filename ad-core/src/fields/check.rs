@@ -65,21 +65,25 @@ impl<'a> Check<'a> {
     fn level(&mut self, root: &Tree, tree: &Tree, object: &mut Map<String, Value>) -> FieldErrors {
         let mut errors = FieldErrors::default();
         let mut hints = MOST_HINTS;
-        object.retain(|name, value| {
+        let mut dropped = Vec::new();
+        for (name, value) in object.iter_mut() {
             if let Some(node) = tree.get(name) {
-                self.member(root, name, node, value, &mut errors)
+                if !self.member(root, name, node, value, &mut errors) {
+                    dropped.push(name.clone());
+                }
             } else {
                 errors.push(name, "Unknown field.");
                 if hints > 0 {
                     hints -= 1;
                     hint(root, name, &mut errors);
                 }
-                true
             }
-        });
-        for (name, node) in tree.iter() {
-            let Node::Leaf(field, _) = node else { continue };
-            if field.required && !errors.contains(name) && !object.contains_key(name) {
+        }
+        for name in dropped {
+            object.remove(&name);
+        }
+        for (name, field) in tree.expected() {
+            if field.required && !object.contains_key(name) && !errors.contains(name) {
                 errors.push(name, "This field is required.");
             }
             if let Some(default) = field.default
@@ -238,7 +242,7 @@ fn text_kind(kind: &Kind, images: &[&str], text: &mut String, errors: &mut Field
             // Characters are at most as many as bytes: counting is needed only where bytes exceed a bound.
             if text.len() > *max && text.chars().count() > *max {
                 errors.here(format!("Ensure this field has no more than {max} characters."));
-            } else if *min > 0 && text.chars().count() < *min {
+            } else if *min > 0 && text.chars().nth(*min - 1).is_none() {
                 errors.here(if *min == 1 {
                     "This field may not be blank.".to_owned()
                 } else {
@@ -304,6 +308,9 @@ fn address(schemes: &[&str], text: &str, errors: &mut FieldErrors) {
     if text.len() > 2000 {
         return errors.here("Ensure this field has no more than 2000 characters.");
     }
+    if plain_host(schemes, text).is_some() {
+        return;
+    }
     match Url::parse(text) {
         Ok(url) if url.host().is_none() => errors.here("Enter a valid URL."),
         Ok(url) if !schemes.contains(&url.scheme()) => {
@@ -312,6 +319,28 @@ fn address(schemes: &[&str], text: &str, errors: &mut FieldErrors) {
         Ok(_) => {}
         Err(_) => errors.here("Enter a valid URL."),
     }
+}
+
+/// The host of an address, where the address is one of these schemes and a host of plain ASCII labels. Nothing that
+/// follows such a host can make an address invalid, and so most addresses need no parser.
+pub(crate) fn plain_host<'a>(schemes: &[&str], text: &'a str) -> Option<&'a str> {
+    let rest = schemes.iter().find_map(|scheme| text.strip_prefix(scheme)?.strip_prefix("://"))?;
+    let end = rest.bytes().position(|byte| b"/?#".contains(&byte)).unwrap_or(rest.len());
+    let host = &rest[..end];
+    let (mut length, mut begins_with_letter) = (0, false);
+    for byte in host.bytes() {
+        match byte {
+            b'.' if length > 0 => length = 0,
+            b'a'..=b'z' | b'0'..=b'9' => {
+                begins_with_letter = if length == 0 { byte.is_ascii_lowercase() } else { begins_with_letter };
+                length += 1;
+            }
+            // Signs, ports, names in other alphabets, empty labels: for the parser.
+            _ => return None,
+        }
+    }
+    // A last label that begins with a digit may be an address in numbers.
+    (length > 0 && begins_with_letter).then_some(host)
 }
 
 /// A number, or the number that a numeric string holds, which then replaces it.

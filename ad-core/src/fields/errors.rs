@@ -18,7 +18,14 @@ use serde::{Serialize, Serializer};
 /// );
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FieldErrors {
+pub struct FieldErrors(
+    // One pointer: every field of a payload has errors for a moment, and nearly always none.
+    Option<Box<Place>>,
+);
+
+/// What is wrong at one place, and below it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Place {
     messages: Vec<String>,
     members: BTreeMap<Key, FieldErrors>,
 }
@@ -37,44 +44,47 @@ impl From<&str> for Key {
 }
 
 impl FieldErrors {
+    fn place(&mut self) -> &mut Place {
+        self.0.get_or_insert_default()
+    }
+
     /// Whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
-        self.messages.is_empty() && self.members.is_empty()
+        self.0.as_ref().is_none_or(|place| place.messages.is_empty() && place.members.is_empty())
     }
 
     /// The errors below one member, for adding to them.
     pub fn at(&mut self, key: &str) -> &mut Self {
-        self.members.entry(key.into()).or_default()
+        self.place().members.entry(key.into()).or_default()
     }
 
     /// Adds a message at one member.
     pub fn push(&mut self, key: &str, message: impl Into<String>) {
-        self.at(key).messages.push(message.into());
+        self.at(key).here(message);
     }
 
     /// Adds a message at a dotted path.
     pub fn add(&mut self, path: &str, message: impl Into<String>) {
-        path.split('.').fold(self, Self::at).messages.push(message.into());
+        path.split('.').fold(self, Self::at).here(message);
     }
 
     /// Adds a message at this very place.
     pub fn here(&mut self, message: impl Into<String>) {
-        self.messages.push(message.into());
+        self.place().messages.push(message.into());
     }
 
     /// Whether something is wrong at or below a dotted path.
     pub fn contains(&self, path: &str) -> bool {
-        let mut place = self;
-        for key in path.split('.') {
-            let Some(next) = place.members.get(&key.into()) else { return false };
-            place = next;
-        }
-        !place.is_empty()
+        path.split('.')
+            .try_fold(self, |errors, key| errors.0.as_ref()?.members.get(&key.into()))
+            .is_some_and(|errors| !errors.is_empty())
     }
 
     /// Drops what was wrong at one member.
     pub(crate) fn forget(&mut self, key: &str) {
-        self.members.remove(&key.into());
+        if let Some(place) = &mut self.0 {
+            place.members.remove(&key.into());
+        }
     }
 
     /// Puts one message in the place of all at and below one member.
@@ -85,9 +95,11 @@ impl FieldErrors {
 
     /// Adds all errors of another payload part of the same shape.
     pub(crate) fn absorb(&mut self, other: Self) {
-        self.messages.extend(other.messages);
+        let Some(other) = other.0 else { return };
+        let place = self.place();
+        place.messages.extend(other.messages);
         for (key, below) in other.members {
-            self.members.entry(key).or_default().absorb(below);
+            place.members.entry(key).or_default().absorb(below);
         }
     }
 
@@ -101,8 +113,9 @@ impl FieldErrors {
     /// Each error as its dotted path and its message.
     pub fn flatten(&self) -> Vec<(String, &str)> {
         fn walk<'a>(errors: &'a FieldErrors, path: &str, out: &mut Vec<(String, &'a str)>) {
-            out.extend(errors.messages.iter().map(|message| (path.to_owned(), message.as_str())));
-            for (key, below) in &errors.members {
+            let Some(place) = &errors.0 else { return };
+            out.extend(place.messages.iter().map(|message| (path.to_owned(), message.as_str())));
+            for (key, below) in &place.members {
                 let key = match key {
                     Key::Index(index) => index.to_string(),
                     Key::Name(name) => name.clone(),
@@ -120,8 +133,9 @@ impl Serialize for FieldErrors {
     /// A place with messages of its own is their list; the contract has no shape for both, so what stands below
     /// it then follows as text.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.messages.is_empty() {
-            return serializer.collect_map(self.members.iter().map(|(key, errors)| {
+        let Some(place) = &self.0 else { return serializer.collect_map(std::iter::empty::<(&str, &Self)>()) };
+        if place.messages.is_empty() {
+            return serializer.collect_map(place.members.iter().map(|(key, errors)| {
                 let key = match key {
                     Key::Index(index) => index.to_string(),
                     Key::Name(name) => name.clone(),
@@ -130,7 +144,8 @@ impl Serialize for FieldErrors {
             }));
         }
         let below = self.flatten().into_iter().filter(|(path, _)| !path.is_empty());
-        serializer
-            .collect_seq(self.messages.iter().cloned().chain(below.map(|(path, message)| format!("{path}: {message}"))))
+        serializer.collect_seq(
+            place.messages.iter().cloned().chain(below.map(|(path, message)| format!("{path}: {message}"))),
+        )
     }
 }

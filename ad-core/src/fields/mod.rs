@@ -9,8 +9,8 @@ mod check;
 mod errors;
 mod tree;
 
-pub(crate) use check::wrong_choice;
 pub use check::{Check, Mode};
+pub(crate) use check::{plain_host, wrong_choice};
 pub use errors::FieldErrors;
 pub use tree::{Node, Tree};
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::{Field, Kind};
 
 /// A compiled table.
@@ -9,6 +11,10 @@ use super::{Field, Kind};
 pub struct Tree {
     /// Members by name, sorted.
     nodes: Vec<(&'static str, Node)>,
+    /// Where they stand, because a payload names them one by one.
+    places: FxHashMap<&'static str, usize>,
+    /// Fields that are required or have a default, by name.
+    expected: Vec<(&'static str, &'static Field)>,
 }
 
 /// What stands at one name of a [`Tree`].
@@ -37,14 +43,20 @@ impl Tree {
             let (name, rest) = path.split_once('.').unwrap_or((path, ""));
             members.entry(name).or_default().push((rest, field));
         }
-        let nodes = std::mem::take(members)
+        let nodes: Vec<_> = std::mem::take(members)
             .into_iter()
             .map(|(name, below)| match below.as_slice() {
                 [("", field)] => (name, Node::Leaf(field, Self::inside(&field.kind))),
                 _ => (name, Node::Branch(Self::level(below, members))),
             })
             .collect();
-        Self { nodes }
+        let places = nodes.iter().enumerate().map(|(place, (name, _))| (*name, place)).collect();
+        let expected = nodes.iter().filter_map(|(name, node)| match node {
+            Node::Leaf(field, _) if field.required || field.default.is_some() => Some((*name, *field)),
+            _ => None,
+        });
+        let expected = expected.collect();
+        Self { nodes, places, expected }
     }
 
     fn inside(kind: &Kind) -> Option<Self> {
@@ -56,7 +68,22 @@ impl Tree {
 
     /// The node at one name.
     pub fn get(&self, name: &str) -> Option<&Node> {
-        self.nodes.binary_search_by(|(known, _)| (*known).cmp(name)).ok().map(|index| &self.nodes[index].1)
+        self.places.get(name).map(|place| &self.nodes[*place].1)
+    }
+
+    /// The row of a dotted path.
+    pub fn field(&self, path: &str) -> Option<&'static Field> {
+        let (name, below) = path.split_once('.').map_or((path, None), |(name, below)| (name, Some(below)));
+        match (self.get(name)?, below) {
+            (Node::Leaf(field, _), None) => Some(field),
+            (Node::Branch(branch), Some(below)) => branch.field(below),
+            _ => None,
+        }
+    }
+
+    /// The fields that an object without them lacks: required ones, and those with a default.
+    pub fn expected(&self) -> impl Iterator<Item = (&'static str, &'static Field)> {
+        self.expected.iter().copied()
     }
 
     /// All names with their nodes, sorted.

@@ -100,8 +100,9 @@ impl Tables {
         Ok(&mut self.ads[*index])
     }
 
-    fn of_source(&self, dealer_code: &str, source_id: &str) -> Option<&Row> {
-        self.by_source.get(dealer_code)?.get(source_id).map(|index| &self.ads[*index])
+    /// Where the ad of a dealer's source id stands.
+    fn of_source(&self, dealer_code: &str, source_id: &str) -> Option<usize> {
+        self.by_source.get(dealer_code)?.get(source_id).copied()
     }
 
     /// The place in the queue of a request that is still this lease's.
@@ -175,8 +176,10 @@ impl Store for MemoryStore {
             Scope::Dealer(code) => vec![code],
             Scope::Dealers(codes) => codes.iter().map(String::as_str).collect(),
         };
-        let found = codes.into_iter().filter_map(|code| tables.of_source(code, source_id));
-        Ok(found.map(|row| (row.stored.clone(), row.latest(with_log))).collect())
+        let mut found: Vec<usize> = codes.into_iter().filter_map(|code| tables.of_source(code, source_id)).collect();
+        found.sort_unstable();
+        let rows = found.into_iter().map(|index| &tables.ads[index]);
+        Ok(rows.map(|row| (row.stored.clone(), row.latest(with_log))).collect())
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {

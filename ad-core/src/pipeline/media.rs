@@ -76,6 +76,8 @@ impl Run<'_> {
 
 async fn fetch<'u>(pipeline: &Pipeline, url: &'u str) -> (&'u str, Result<(String, String), ImageError>) {
     let stored = async {
+        // It is never closed.
+        let _place = pipeline.images_at_once.acquire().await;
         let image = pipeline.fetcher.fetch(url).await?;
         let cdn_url = pipeline.media.put(&image).await?;
         Ok((cdn_url, image.checksum.to_string()))

@@ -12,6 +12,7 @@ mod retry;
 use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::{
     ad::AdState,
@@ -63,6 +64,8 @@ pub struct Pipeline {
     pub ids: Arc<dyn Ids>,
     /// How patient it is.
     pub patience: Patience,
+    /// How many images are in memory at the same time, whatever number of ads is worked on.
+    pub images_at_once: Arc<Semaphore>,
 }
 
 impl std::fmt::Debug for Pipeline {

@@ -320,7 +320,7 @@ async fn a_group_says_which_dealer_it_means() {
     let Err(ServiceError::Invalid(errors)) = read(None).await else { panic!("not ambiguous") };
     assert_eq!(
         json!(errors),
-        json!({"dealer_code": ["Several dealers have this source_id; add ?dealer_code= with one of: \"north-boats\", \"north-cars\"."]})
+        json!({"dealer_code": ["Several dealers have this source_id; add ?dealer_code= with one of: \"north-cars\", \"north-boats\"."]})
     );
     assert_eq!(read(Some("north-boats")).await.unwrap().0.dealer_code, "north-boats");
 }

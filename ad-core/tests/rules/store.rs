@@ -116,7 +116,7 @@ async fn a_source_id_is_used_once_for_ever_but_by_each_dealer() {
         let found = shelf.store.find(Scope::Dealers(&codes), "a/å 1", false).await.unwrap();
         found.into_iter().map(|(stored, log)| (stored.ad.id, log.len())).collect::<Vec<_>>()
     };
-    assert_eq!(found(&[DEALER, "south"]).await, [(ad.id, 0), (theirs.id, 0)]);
+    assert_eq!(found(&["south", DEALER]).await, [(ad.id, 0), (theirs.id, 0)]);
     assert_eq!(found(&["west"]).await, []);
 }
 
@@ -149,7 +149,8 @@ async fn requests_of_one_ad_are_claimed_in_order_and_those_of_others_beside_them
     let (claimed, _) = shelf.claim(10).await;
     let ads: Vec<&str> = claimed.iter().map(|claimed| claimed.stored.ad.source_id.as_str()).collect();
     assert_eq!(ads, ["a", "b"]);
-    assert_eq!(shelf.claim(10).await, (vec![], None));
+    let lease_ends = shelf.clock.now() + LEASE;
+    assert_eq!(shelf.claim(10).await, (vec![], Some(lease_ends)));
     shelf.finish(&claimed[0]).await;
     let (claimed, _) = shelf.claim(10).await;
     assert_eq!(claimed.iter().map(|claimed| claimed.request.id).collect::<Vec<_>>(), [second]);

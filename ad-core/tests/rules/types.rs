@@ -100,6 +100,45 @@ fn a_date_is_a_day_of_the_calendar() {
 }
 
 #[test]
+fn an_address_is_absolute_and_has_a_host() {
+    let of = |url: &str| with(&boat(), json!({"url": url}));
+    for right in [
+        "https://a.example",
+        "http://a-b.example:8080/x?y#z",
+        "https://åäö.example/å ä",
+        "https://192.168.0.1/",
+        "https://[::1]/x",
+        "https://a.example?x",
+        "https://user@a.example/",
+        "https://x1.2y/",
+    ] {
+        accepted("boat", of(right));
+    }
+    for wrong in [
+        "",
+        "a.example",
+        "/x.jpg",
+        "https://",
+        "https:///",
+        "https://a b.example",
+        "https://1.2.3.456/",
+        "https://0x100.1.2.999/",
+        "https://xn--/",
+        "https://a.example:99999/",
+        "https://[::1/",
+    ] {
+        assert_eq!(refused("boat", of(wrong)), json!({"url": ["Enter a valid URL."]}), "{wrong}");
+    }
+    for wrong in ["ftp://a.example/1", "javascript://a.example/%0Aalert(1)", "HTTPX://a.example"] {
+        assert_eq!(
+            refused("boat", of(wrong)),
+            json!({"url": ["Enter a URL that starts with http:// or https://."]}),
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
 fn lengths_are_counted_in_characters() {
     assert_eq!(car_fields(json!({"warranty": "å".repeat(500)}))["warranty"].as_str().map(str::len), Some(1000));
     assert_eq!(

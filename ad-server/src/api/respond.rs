@@ -19,7 +19,7 @@ pub(super) fn validated(validated: &Validated) -> Response {
     ad.insert("source_id".to_owned(), json!(validated.source_id));
     ad.insert("dealer_code".to_owned(), json!(validated.dealer_code));
     ad.insert("category_id".to_owned(), json!(validated.category_id));
-    ad.extend(validated.content.0.clone());
+    ad.extend(validated.content.fields().clone());
     json_response(StatusCode::OK, &json!({"valid": true, "ad": Value::Object(ad), "warnings": validated.warnings}))
 }
 

@@ -92,7 +92,8 @@ FROM json_each($1)";
 /// those that are asked for.
 pub(super) const LIST: &str = "\
 SELECT market, seq, dealer_code, registration_number, title, source_id, position, pole_until, state, changed, changes \
-FROM (SELECT *, CASE WHEN place IS NOT NULL \
+FROM (SELECT market, seq, dealer_code, registration_number, title, source_id, pole_until, state, changed, changes, \
+          place, CASE WHEN place IS NOT NULL \
           THEN row_number() OVER (PARTITION BY market ORDER BY place DESC NULLS LAST) END AS position FROM listings) \
 WHERE ($1 IS NULL OR market = $1) AND ($2 IS NULL OR dealer_code = $2) AND ($3 IS NULL OR registration_number = $3) \
 ORDER BY market, place DESC NULLS LAST, seq DESC";

@@ -66,13 +66,18 @@ impl<'r> Columns<'r> {
             category_id: self.value()?,
             state: self.named(ad_core::ad::AdState::from_name)?,
             api_version: self.named(ad_core::ad::ApiVersion::from_name)?,
-            content: self.json()?,
+            content: self.content()?,
             image_refs: self.json()?,
             marketplace_ad_id: self.value()?,
             offer_id: self.value()?,
             created: self.time()?,
             updated: self.time()?,
         })
+    }
+
+    fn content(&mut self) -> Result<Content, StoreError> {
+        let text: String = self.value()?;
+        Content::stored(text).map_err(|error| self.faulty(&error.to_string()))
     }
 
     /// By the same and the columns that are never shown.

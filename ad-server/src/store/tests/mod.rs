@@ -72,8 +72,9 @@ pub(crate) fn ad(number: u32, created: i64) -> Ad {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "reads better with json!")]
 pub(crate) fn object(value: Value) -> Content {
-    serde_json::from_value(value).unwrap()
+    Content::stored(value.to_string()).unwrap()
 }
 
 /// The id of the request number `number`.
