@@ -2,7 +2,7 @@
 //!
 //! It knows nothing of what a request does. Order within an ad is the store's business (it hands out the oldest
 //! unfinished request of an ad only), and so is waking up: [`Notify`] for what this process accepted, a look every
-//! [`POLL`] for what others did or what a dead worker left behind.
+//! `POLL` for what others did or what a dead worker left behind.
 
 use std::{sync::Arc, time::Duration};
 

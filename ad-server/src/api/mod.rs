@@ -1,7 +1,7 @@
 //! The REST API: a poem router over the use cases, for this binary or to be mounted in another poem app.
 //!
 //! A request comes in through [`around`](self) (request id, errors as JSON), finds its path's methods
-//! ([`operations`]), is authenticated, parsed and handed to the [`Service`]; what comes back is serialised here. Nothing
+//! (`operations`), is authenticated, parsed and handed to the [`Service`]; what comes back is serialised here. Nothing
 //! in here knows a field of an ad.
 
 mod body;

@@ -5,7 +5,7 @@
 //! | [`keys`] | the key set: a JWK Set in a file or in the environment |
 //! | [`permissions`] | what a caller may do |
 //! | [`token`] | verifying a token: who calls |
-//! | [`issue`] | making one |
+//! | [`mod@issue`] | making one |
 //!
 //! Which tokens were issued and revoked is kept by the store and, fresh in memory, by the
 //! [`directory`](crate::directory); which endpoint needs which permission is decided by the [`api`](crate::api).

@@ -1,7 +1,7 @@
 //! What the binary does: its subcommands, one module each.
 //!
 //! A command answers on stdout with what it was asked for and nothing else, so that it can be piped; notes go to stderr.
-//! What goes wrong is one line, a [`Failure`].
+//! What goes wrong is one line, a `Failure`.
 
 mod dealers;
 mod listings;
