@@ -12,6 +12,8 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 
+use crate::fields::Kind;
+
 /// The embedded files, by the name that a replacement carries too.
 const EMBEDDED: &[(&str, &str)] = &[
     ("car.json", include_str!("data/car.json")),
@@ -130,15 +132,19 @@ impl Catalogue {
     fn complete(&self) -> Result<(), CatalogueError> {
         for category in crate::categories::all() {
             for field in category.fields() {
-                if let crate::fields::Kind::Slug { list } = field.kind
-                    && self.list(list).is_empty()
-                {
-                    let (stem, name) = list.split_once('.').unwrap_or((list, ""));
-                    return Err(CatalogueError::MissingList {
-                        file: format!("{stem}.json"),
-                        list: name.to_owned(),
-                        used_by: format!("{} {}", category.vehicle_type, field.path),
-                    });
+                let used_by = || format!("{} {}", category.vehicle_type, field.path);
+                match (field.kind, category.field("brand").map(|brand| brand.kind)) {
+                    (Kind::Slug { list }, _) if self.list(list).is_empty() => {
+                        let (file, list) = list.split_once('.').unwrap_or((list, ""));
+                        return Err(missing(file, list, used_by()));
+                    }
+                    (Kind::Model { list: file }, Some(Kind::Slug { list: brands })) => {
+                        let without = self.list(brands).ids().find(|brand| self.models(file, brand).is_empty());
+                        if let Some(brand) = without {
+                            return Err(missing(file, brand, used_by()));
+                        }
+                    }
+                    _ => {}
                 }
             }
         }
@@ -155,6 +161,10 @@ impl Catalogue {
     pub fn models(&self, file: &str, brand: &str) -> &List {
         self.files.get(file).and_then(|lists| lists.get(brand)).unwrap_or(&EMPTY)
     }
+}
+
+fn missing(file: &str, list: &str, used_by: String) -> CatalogueError {
+    CatalogueError::MissingList { file: format!("{file}.json"), list: list.to_owned(), used_by }
 }
 
 impl List {
@@ -258,6 +268,9 @@ mod tests {
             let error = Catalogue::with_files([("boat.json", content)]).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
+        let no_models = Catalogue::with_files([("car-models.json", r#"{"volvo": {"v60": "V60"}}"#)]);
+        let error = no_models.unwrap_err().to_string();
+        assert!(error.starts_with("car-models.json: list \"") && error.contains("car model needs it"), "{error}");
         let error = Catalogue::with_files([("bot.json", "{}")]).unwrap_err().to_string();
         assert!(error.contains("boat.json"), "{error}");
     }

@@ -187,9 +187,12 @@ impl<'a> Run<'a> {
         action == Action::Publish && !self.claimed.stored.ad.content.visible()
     }
 
+    /// Whether images that the ad insists on are missing, be it since this request or an earlier one.
     fn is_held_back(&self) -> bool {
-        self.claimed.stored.ad.content.dont_publish_on_failed_images()
-            && self.progress.failed.contains(&Action::HandleMedia)
+        let ad = &self.claimed.stored.ad;
+        let stored = self.change.image_refs.as_ref().unwrap_or(&ad.image_refs);
+        ad.content.dont_publish_on_failed_images()
+            && ad.content.image_urls().any(|url| !stored.iter().any(|image| image.url == url))
     }
 
     fn begin(&mut self, action: Action) {
@@ -255,8 +258,14 @@ impl<'a> Run<'a> {
     fn leftover(&self) -> Option<Plan> {
         let first = self.progress.failed.first()?;
         let from = self.plan.actions.iter().position(|action| action == first)?;
+        let mut actions = self.plan.actions[from..].to_vec();
+        if *first == Action::Publish && self.is_held_back() {
+            // Publishing alone would be held back again.
+            actions.insert(0, Action::HandleMedia);
+        }
         // New images concern every marketplace; otherwise only those that an action did not reach.
-        let markets = if *first == Action::HandleMedia { &self.plan.markets } else { &self.progress.failed_markets };
-        Some(Plan { actions: self.plan.actions[from..].to_vec(), markets: markets.clone() })
+        let new_images = actions.first() == Some(&Action::HandleMedia);
+        let markets = if new_images { &self.plan.markets } else { &self.progress.failed_markets };
+        Some(Plan { actions, markets: markets.clone() })
     }
 }

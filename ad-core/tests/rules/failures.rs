@@ -77,6 +77,25 @@ async fn an_ad_that_asks_for_it_is_held_back_by_a_failed_image() {
 }
 
 #[tokio::test]
+async fn an_update_without_images_does_not_publish_what_is_held_back_and_its_retry_fetches_them() {
+    let house = with_a_broken_image(json!({"dont_publish_on_failed_images": true})).await;
+    house.update("car-1", json!({"body": "New"})).await.unwrap();
+    house.run().await;
+    assert_eq!(
+        error_of(&house, "publish").await,
+        "Not published: images failed, and dont_publish_on_failed_images is set"
+    );
+    assert_eq!(house.kit.primary.calls(), vec![]);
+
+    house.kit.images.put("https://broken.example/2.jpg", one_pixel(9));
+    for _ in 0..2 {
+        house.retry("car-1").await.unwrap();
+        house.run().await;
+    }
+    assert_eq!(house.log(1).await.last().unwrap(), "publish done: Ad published");
+}
+
+#[tokio::test]
 async fn a_retry_fetches_what_is_missing_and_publishes() {
     let house = with_a_broken_image(json!({"dont_publish_on_failed_images": true})).await;
     let before = house.ad().await.image_refs;

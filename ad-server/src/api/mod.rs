@@ -119,7 +119,7 @@ impl std::fmt::Debug for Context {
 pub fn router(context: Context) -> impl Endpoint<Output = Response> {
     let ids = Arc::clone(&context.ids);
     let media = crate::media::ServeMedia::new(context.media.clone());
-    let documents = openapi::documents(context.service.rulebook());
+    let documents = openapi::documents(context.service.rulebook(), context.public_url.as_deref());
     let context = Arc::new(context);
     let route = paths::mount(Route::new(), &context);
     let route = lookups::mount(route, &context);

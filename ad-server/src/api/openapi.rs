@@ -38,9 +38,12 @@ pub(super) struct Documents {
 }
 
 /// The document of this process's tables and catalogue.
-pub(super) fn documents(rulebook: &Rulebook) -> Documents {
-    let service = OpenApiService::new(Described, "Vehicle ad import service", env!("CARGO_PKG_VERSION"))
+pub(super) fn documents(rulebook: &Rulebook, public_url: Option<&str>) -> Documents {
+    let mut service = OpenApiService::new(Described, "Vehicle ad import service", env!("CARGO_PKG_VERSION"))
         .description("Manage vehicle and machinery ads on two marketplaces. Writes are answered at once and done afterwards; progress is read in each ad's log.");
+    if let Some(url) = public_url {
+        service = service.server(url);
+    }
     let skeleton = service.spec();
     let document = complete(&skeleton, rulebook);
     // The pages inline the document as a script: nothing in it may end one.

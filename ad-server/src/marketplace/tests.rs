@@ -194,7 +194,7 @@ async fn operators_see_what_they_ask_for() {
     let expected = json!([{
         "id": "20000002", "marketplace": "primary", "dealer_code": "d1", "registration_number": "ABC001",
         "title": "Old", "source_id": null, "position": 2, "pole_position_until": null, "state": "active",
-        "changed": "1970-01-01T00:00:00.005Z",
+        "changed": "1970-01-01T00:00:00.005Z", "changes": 0,
     }]);
     assert_eq!(serde_json::to_value(found).unwrap(), expected);
     let all = serde_json::to_value(rows(&temporary).await).unwrap();
