@@ -8,11 +8,12 @@
 mod check;
 mod errors;
 mod tree;
+mod values;
 
 pub use check::{Check, Mode};
-pub(crate) use check::{plain_host, wrong_choice};
 pub use errors::FieldErrors;
 pub use tree::{Node, Tree};
+pub(crate) use values::{plain_host, wrong_choice};
 
 use crate::ad::ApiVersion;
 

@@ -6,6 +6,7 @@ use std::{
 };
 
 use ad_core::time::Timestamp;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::StatusCode;
 use serde_json::Value;
 
@@ -164,11 +165,14 @@ fn published_after(ad: &Value, log: &[Value]) -> String {
         .map_or_else(|| "–".to_owned(), |(published, created)| format!("{:.2} s", (published - created).as_secs_f64()))
 }
 
+/// What has to be encoded in a path: everything but what RFC 3986 calls unreserved.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// What to try next.
 pub(super) fn closing(base: &str, token: &str, first: Option<&Row>) {
     let paint = Paint::new();
     let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
-    let id = percent_encoding::utf8_percent_encode(id, percent_encoding::NON_ALPHANUMERIC);
+    let id = utf8_percent_encode(id, RESERVED);
     line(&paint.strong("\nTry it yourself. A token of the dealers' group:\n"));
     line(&format!("  export TOKEN={token}\n"));
     line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/ad/{id}"));

@@ -1,0 +1,231 @@
+//! Single values of each kind: what is valid is normalised where it stands, what is not is reported. How a payload is
+//! walked is [`check`](super::check)'s business.
+
+use email_address::EmailAddress;
+use serde_json::{Number, Value};
+use url::Url;
+
+use super::{ChoiceValue, FieldErrors, Kind};
+use crate::nearest;
+
+/// The kinds that are a JSON string.
+pub(super) fn text_kind(kind: &Kind, images: &[&str], text: &mut String, errors: &mut FieldErrors) {
+    match kind {
+        Kind::Text { min, max, without } => {
+            // Characters are at most as many as bytes: counting is needed only where bytes exceed a bound.
+            if text.len() > *max && text.chars().count() > *max {
+                errors.here(format!("Ensure this field has no more than {max} characters."));
+            } else if *min > 0 && text.chars().nth(*min - 1).is_none() {
+                errors.here(if *min == 1 {
+                    "This field may not be blank.".to_owned()
+                } else {
+                    format!("Ensure this field has at least {min} characters.")
+                });
+            }
+            if let Some(mark) = without
+                && text.contains(*mark)
+            {
+                errors.here(format!("May not contain \"{mark}\"; send one item per element."));
+            }
+        }
+        Kind::Date if text.len() != 10 || text.parse::<jiff::civil::Date>().is_err() => {
+            errors.here("Date has wrong format. Use one of these formats instead: YYYY-MM-DD.");
+        }
+        Kind::Url { schemes } => address(schemes, text, errors),
+        Kind::ImageAddress => address(images, text, errors),
+        Kind::Plate { max } => {
+            if text.contains(|mark: char| mark.is_whitespace() || mark.is_lowercase()) {
+                *text = text.split_whitespace().collect::<String>().to_uppercase();
+            }
+            let length = text.chars().count();
+            if length == 0 {
+                errors.here("This field may not be blank.");
+            } else if length > *max {
+                errors.here(format!("Ensure this field has no more than {max} characters."));
+            }
+        }
+        Kind::Email { or_empty: true } if text.is_empty() => {}
+        Kind::Email { .. } if !is_email(text) => {
+            errors.here("Enter a valid email address.");
+        }
+        Kind::Digits { lengths, plus } => {
+            let digits = text.strip_prefix('+').filter(|_| *plus).unwrap_or(text);
+            let ends = [lengths.first(), lengths.last()];
+            if !lengths.contains(&text.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                let sign = if *plus { ", with an optional leading +" } else { "" };
+                errors.here(match (lengths, ends) {
+                    ([only], _) => format!("Must be {only} digits{sign}."),
+                    ([first, second], _) => format!("Must be {first} or {second} digits{sign}."),
+                    (_, [Some(first), Some(last)]) => {
+                        format!("Digits only{sign}, {first} to {last} characters.")
+                    }
+                    _ => "Digits only.".to_owned(),
+                });
+            }
+        }
+        Kind::Currency if iso_currency::Currency::from_code(text).is_none() => {
+            errors.here(format!("\"{text}\" is not a valid choice."));
+            errors.here("Send an ISO 4217 code such as \"SEK\".");
+        }
+        _ => {}
+    }
+}
+
+/// A bare address at a domain: nothing that a mail program would take apart first.
+fn is_email(text: &str) -> bool {
+    let options = email_address::Options::default().without_display_text().without_domain_literal().with_required_tld();
+    EmailAddress::parse_with_options(text, options).is_ok()
+}
+
+fn address(schemes: &[&str], text: &str, errors: &mut FieldErrors) {
+    if text.len() > 2000 {
+        return errors.here("Ensure this field has no more than 2000 characters.");
+    }
+    if plain_host(schemes, text).is_some() {
+        return;
+    }
+    match Url::parse(text) {
+        Ok(url) if url.host().is_none() => errors.here("Enter a valid URL."),
+        Ok(url) if !schemes.contains(&url.scheme()) => {
+            errors.here(format!("Enter a URL that starts with {}://.", schemes.join(":// or ")));
+        }
+        Ok(_) => {}
+        Err(_) => errors.here("Enter a valid URL."),
+    }
+}
+
+/// The host of an address, where the address is one of these schemes and a host of plain ASCII labels. Nothing that
+/// follows such a host can make an address invalid, and so most addresses need no parser.
+pub(crate) fn plain_host<'a>(schemes: &[&str], text: &'a str) -> Option<&'a str> {
+    let rest = schemes.iter().find_map(|scheme| text.strip_prefix(scheme)?.strip_prefix("://"))?;
+    let end = rest.bytes().position(|byte| b"/?#".contains(&byte)).unwrap_or(rest.len());
+    let host = &rest[..end];
+    let (mut length, mut begins_with_letter) = (0, false);
+    for byte in host.bytes() {
+        match byte {
+            b'.' if length > 0 => length = 0,
+            b'a'..=b'z' | b'0'..=b'9' => {
+                begins_with_letter = if length == 0 { byte.is_ascii_lowercase() } else { begins_with_letter };
+                length += 1;
+            }
+            // Signs, ports, names in other alphabets, empty labels: for the parser.
+            _ => return None,
+        }
+    }
+    // A last label that begins with a digit may be an address in numbers.
+    (length > 0 && begins_with_letter).then_some(host)
+}
+
+/// A number, or the number that a numeric string holds, which then replaces it.
+fn number(value: &mut Value, numeric_text: bool) -> Option<&Number> {
+    if numeric_text && let Value::String(text) = &*value {
+        let plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+        *value = Value::Number(serde_json::from_str(text).ok().filter(|_| plain)?);
+    }
+    match value {
+        Value::Number(number) => Some(number),
+        _ => None,
+    }
+}
+
+pub(super) fn integer(min: i64, max: i64, numeric_text: bool, value: &mut Value, errors: &mut FieldErrors) {
+    let Some(number) = number(value, numeric_text) else { return errors.here("A valid integer is required.") };
+    // 5.0 is the integer 5 in JSON. What is too large for an i64 becomes its end, and every bound lies within.
+    #[expect(clippy::cast_possible_truncation, reason = "saturates, as it should")]
+    let whole =
+        number.as_i64().or_else(|| number.as_f64().filter(|float| float.fract() == 0.0).map(|float| float as i64));
+    match whole {
+        None => errors.here("A valid integer is required."),
+        Some(whole) if whole < min => errors.here(format!("Ensure this value is greater than or equal to {min}.")),
+        Some(whole) if whole > max => errors.here(format!("Ensure this value is less than or equal to {max}.")),
+        Some(whole) if number.is_f64() => *value = Value::from(whole),
+        Some(_) => {}
+    }
+}
+
+pub(super) fn decimal(
+    min: f64,
+    max: f64,
+    decimals: Option<u8>,
+    numeric_text: bool,
+    value: &mut Value,
+    errors: &mut FieldErrors,
+) {
+    let Some(number) = number(value, numeric_text) else { return errors.here("A valid number is required.") };
+    let float = number.as_f64().unwrap_or(f64::MAX);
+    if float < min {
+        errors.here(format!("Ensure this value is greater than or equal to {min}."));
+    } else if float > max {
+        errors.here(format!("Ensure this value is less than or equal to {max}."));
+    } else if let Some(most) = decimals
+        && number.is_f64()
+    {
+        let text = float.to_string();
+        let digits = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        if digits > usize::from(most) {
+            errors.here(format!("Ensure that there are no more than {most} decimal places."));
+        }
+    }
+}
+
+pub(super) fn choice(values: &[ChoiceValue], any_case: bool, value: &mut Value, errors: &mut FieldErrors) {
+    let Value::String(text) = value else { return wrong_choice(value, values.iter().map(|(id, _)| *id), errors) };
+    if values.iter().any(|(id, _)| id == text) {
+        return;
+    }
+    match values.iter().find(|(id, _)| any_case && id.eq_ignore_ascii_case(text)) {
+        Some((id, _)) => (*id).clone_into(text),
+        None => wrong_choice(value, values.iter().map(|(id, _)| *id), errors),
+    }
+}
+
+pub(super) fn measure(units: &[&str], min: f64, value: &mut Value, errors: &mut FieldErrors) {
+    let Value::Object(members) = value else {
+        return errors.here(format!("Expected an object such as {{\"unit\": \"{}\", \"value\": 1}}.", units[0]));
+    };
+    for name in ["unit", "value"] {
+        match members.get_mut(name) {
+            None => errors.push(name, "This field is required."),
+            Some(Value::Null) => errors.push(name, "This field may not be null."),
+            Some(number) if name == "value" => {
+                let mut wrong = FieldErrors::default();
+                decimal(min, 1e12, None, true, number, &mut wrong);
+                errors.put(name, wrong);
+            }
+            Some(Value::String(unit)) if units.contains(&unit.as_str()) => {}
+            Some(unit) => {
+                let known = unit.as_str().and_then(|text| units.iter().find(|unit| unit.eq_ignore_ascii_case(text)));
+                if let Some(known) = known {
+                    *unit = Value::from(*known);
+                } else {
+                    let mut wrong = FieldErrors::default();
+                    wrong_choice(unit, units.iter().copied(), &mut wrong);
+                    errors.put(name, wrong);
+                }
+            }
+        }
+    }
+    for name in members.keys().filter(|name| *name != "unit" && *name != "value") {
+        errors.push(name, "Unknown field.");
+    }
+}
+
+/// `"<value>" is not a valid choice.`, and what was probably meant (decision 4).
+pub(crate) fn wrong_choice<'a>(value: &Value, valid: impl Iterator<Item = &'a str> + Clone, errors: &mut FieldErrors) {
+    errors.here(format!("{} is not a valid choice.", shown(value)));
+    if let Some(hint) = value.as_str().and_then(|text| nearest::did_you_mean(text, valid.clone())) {
+        errors.here(hint);
+    } else if valid.clone().take(13).count() < 13 {
+        errors.here(format!("Valid choices: {}.", nearest::quoted(valid)));
+    }
+}
+
+/// A value as a message shows it: quoted, and not longer than a reader wants.
+pub(super) fn shown(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+    if text.chars().nth(80).is_some() {
+        format!("\"{}…\"", text.chars().take(80).collect::<String>())
+    } else {
+        format!("\"{text}\"")
+    }
+}
