@@ -12,7 +12,6 @@ use std::{
 
 use ad_core::ports::{Dealer, DealerDirectory, StoreError};
 use arc_swap::ArcSwap;
-use uuid::Uuid;
 
 use crate::store::{Database, DirectoryVersion};
 
@@ -26,7 +25,7 @@ struct Snapshot {
     version: DirectoryVersion,
     dealers: HashMap<String, Arc<Dealer>>,
     groups: HashMap<String, Arc<[String]>>,
-    revoked: HashSet<Uuid>,
+    revoked: HashSet<String>,
 }
 
 impl Snapshot {
@@ -96,7 +95,7 @@ impl Directory {
     }
 
     /// Whether a token was revoked.
-    pub fn is_revoked(&self, jti: &Uuid) -> bool {
+    pub fn is_revoked(&self, jti: &str) -> bool {
         self.snapshot.load().revoked.contains(jti)
     }
 }
@@ -122,13 +121,13 @@ mod tests {
         Dealer { group: Some(group.to_owned()), ..Dealer::named(code) }
     }
 
-    fn token(jti: Uuid) -> TokenRecord {
+    fn token(jti: &str) -> TokenRecord {
         TokenRecord {
-            jti,
-            scope_type: "dealer_code".to_owned(),
-            scope: "d1".to_owned(),
+            jti: jti.to_owned(),
+            scope_type: Some("dealer_code".to_owned()),
+            scope: Some("d1".to_owned()),
             permissions: Some(vec!["read".to_owned()]),
-            issued: Timestamp::from_millis(1),
+            issued: Some(Timestamp::from_millis(1)),
             expires: None,
             revoked: None,
         }
@@ -147,18 +146,40 @@ mod tests {
         assert!(!directory.refresh().await.unwrap());
 
         database.import_dealers(&[dealer("d2", "south")]).await.unwrap();
-        let jti = Uuid::from_u128(7);
-        database.record_token(&token(jti)).await.unwrap();
+        database.record_token(&token("t1")).await.unwrap();
         assert!(directory.refresh().await.unwrap());
         assert_eq!(*directory.group("south"), ["d2".to_owned()]);
-        assert!(!directory.is_revoked(&jti));
+        assert!(!directory.is_revoked("t1"));
 
-        assert!(database.revoke_token(jti, Timestamp::from_millis(2)).await.unwrap());
-        assert!(!database.revoke_token(Uuid::from_u128(8), Timestamp::from_millis(2)).await.unwrap());
+        assert!(database.revoke_token("t1", Timestamp::from_millis(2)).await.unwrap());
         assert!(directory.refresh().await.unwrap());
-        assert!(directory.is_revoked(&jti));
-        let revoked = TokenRecord { revoked: Some(Timestamp::from_millis(2)), ..token(jti) };
+        assert!(directory.is_revoked("t1"));
+        let revoked = TokenRecord { revoked: Some(Timestamp::from_millis(2)), ..token("t1") };
         assert_eq!(database.tokens().await.unwrap(), [revoked]);
+    }
+
+    #[tokio::test]
+    async fn a_token_of_another_issuer_can_be_revoked() {
+        let temporary = Temporary::open().await;
+        let database = &temporary.database;
+        let directory = Directory::load(database.clone()).await.unwrap();
+        let own = token("own");
+        database.record_token(&own).await.unwrap();
+        for at in [2, 3] {
+            assert!(!database.revoke_token("vendor #1", Timestamp::from_millis(at)).await.unwrap(), "not issued here");
+        }
+        assert!(directory.refresh().await.unwrap());
+        assert!(directory.is_revoked("vendor #1") && !directory.is_revoked("vendor #2"));
+        let foreign = TokenRecord {
+            jti: "vendor #1".to_owned(),
+            scope_type: None,
+            scope: None,
+            permissions: None,
+            issued: None,
+            expires: None,
+            revoked: Some(Timestamp::from_millis(2)),
+        };
+        assert_eq!(database.tokens().await.unwrap(), [own, foreign]);
     }
 
     #[tokio::test]

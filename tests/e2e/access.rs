@@ -1,7 +1,8 @@
 //! Tokens and scopes (interface, 'Authentication'; decisions 11 and 29).
 
-use ad_tests::{Server, eventually};
-use serde_json::json;
+use ad_tests::{Client, Server, eventually};
+use jsonwebtoken::{Algorithm, EncodingKey, Header, encode, jwk::Jwk};
+use serde_json::{Value, json};
 
 use crate::payloads::plain_car;
 
@@ -74,15 +75,56 @@ async fn a_revoked_token_stops_working_while_the_server_runs() {
     let server = Server::start().await;
     server.client.get("/v4/ad").await.expect(200);
     let listed = server.command(&["token", "list", "--json"]).await;
-    let tokens: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let tokens: Value = serde_json::from_str(&listed).unwrap();
     let jti = tokens[0]["jti"].as_str().unwrap();
     server.command(&["token", "revoke", jti]).await;
+    assert_is_refused_soon(&server.client).await;
+}
+
+async fn assert_is_refused_soon(client: &Client) {
     let answer = eventually("the revocation is seen", || async {
-        let answer = server.client.get("/v4/ad").await;
+        let answer = client.get("/v4/ad").await;
         (answer.status == 401).then(|| answer.json())
     })
     .await;
-    assert!(answer["detail"].as_str().unwrap().starts_with("Invalid token: "), "{answer}");
+    assert_eq!(answer, json!({"detail": "Invalid token: Token has been revoked."}));
+}
+
+/// Another issuer: its private key, and its public one as it stands in a key file.
+fn issuer(kid: &str) -> (EncodingKey, Value) {
+    // RFC 8410: an Ed25519 private key in PKCS #8 is this and its 32 bytes.
+    let private = [&b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20"[..], &[7; 32]].concat();
+    let key = EncodingKey::from_ed_der(&private);
+    let mut public = serde_json::to_value(Jwk::from_encoding_key(&key, Algorithm::EdDSA).unwrap()).unwrap();
+    public["kid"] = json!(kid);
+    (key, public)
+}
+
+#[tokio::test]
+async fn another_issuers_token_works_until_it_is_revoked() {
+    let mut server = Server::start().await;
+    let (key, public) = issuer("vendor");
+    let file = server.dir().join("data/token-keys.json");
+    let mut keys: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    keys["keys"].as_array_mut().unwrap().push(public);
+    std::fs::write(&file, keys.to_string()).unwrap();
+    server.stop().await;
+    server.restart().await;
+
+    let client = |jti: &str| {
+        let header = Header { kid: Some("vendor".to_owned()), ..Header::new(Algorithm::EdDSA) };
+        let claims = json!({"iss": "vendor", "iat": 1_768_471_200, "jti": jti, "dealer_code": "north-cars"});
+        server.client.with_token(Some(encode(&header, &claims, &key).unwrap()))
+    };
+    let (revoked, other) = (client("vendor/2026 #1"), client("vendor/2026 #2"));
+    for client in [&revoked, &other, &server.client] {
+        client.get("/v4/ad").await.expect(200);
+    }
+    server.command(&["token", "revoke", "vendor/2026 #1"]).await;
+    assert_is_refused_soon(&revoked).await;
+    for client in [&other, &server.client] {
+        client.get("/v4/ad").await.expect(200);
+    }
 }
 
 #[tokio::test]

@@ -59,10 +59,34 @@ async fn a_token_says_what_was_asked_for_and_is_listed_until_it_is_revoked_and_a
 
     done(dir, &format!("token revoke {jti}")).await;
     assert!(json_of(dir, "token list --json").await[0]["revoked"].is_string());
-    let unknown = run(dir, &["token", "revoke", "01890a5d-ac96-774b-bcce-b302099a8057"]).await;
-    assert_eq!(unknown.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
-    assert!(said.contains("01890a5d") && said.contains("data/ads.db"), "{said}");
+}
+
+#[tokio::test]
+async fn a_token_that_was_not_issued_here_is_revoked_with_a_note() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    done(dir, "token issue --dealer-code a").await;
+    let own = json_of(dir, "token list --json").await[0]["jti"].as_str().unwrap().to_owned();
+    for (jti, is_own) in [("vendor #1", false), (&own, true)] {
+        let output = run(dir, &["token", "revoke", jti]).await;
+        assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(jti), "{said}");
+        assert_eq!(said.contains("data/ads.db did not issue it"), !is_own, "{said}");
+    }
+    let listed = json_of(dir, "token list --json").await;
+    let [first, foreign] = listed.as_array().unwrap().as_slice() else { panic!("{listed}") };
+    assert_eq!(first["jti"], own);
+    assert!(foreign["revoked"].is_string());
+    let nothing = Value::Null;
+    let expected = json!({
+        "jti": "vendor #1", "scope_type": nothing, "scope": nothing, "permissions": nothing, "issued": nothing,
+        "expires": nothing, "revoked": foreign["revoked"],
+    });
+    assert_eq!(*foreign, expected);
+    let table = done(dir, "token list").await;
+    let row: Vec<_> = table.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!(row[..8], ["vendor", "#1", "-", "-", "-", "-", "-", "revoked"]);
 }
 
 #[cfg(unix)]

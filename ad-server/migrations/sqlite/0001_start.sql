@@ -95,14 +95,17 @@ CREATE TABLE dealers (
     dealer TEXT NOT NULL -- JSON
 ) STRICT, WITHOUT ROWID;
 
+-- Tokens that were issued here, and revoked ones of other issuers, of which nothing but that is known.
 CREATE TABLE tokens (
-    jti TEXT PRIMARY KEY,
-    scope_type TEXT NOT NULL,
-    scope TEXT NOT NULL,
+    jti TEXT NOT NULL PRIMARY KEY,
+    scope_type TEXT,
+    scope TEXT,
     permissions TEXT, -- JSON array; none means all
-    issued INTEGER NOT NULL,
+    issued INTEGER,
     expires INTEGER,
-    revoked INTEGER
+    revoked INTEGER,
+    CHECK ((issued IS NULL) = (scope_type IS NULL) AND (issued IS NULL) = (scope IS NULL)),
+    CHECK (issued IS NOT NULL OR revoked IS NOT NULL)
 ) STRICT;
 
 -- Grows with every change of dealers and tokens, so that a running server sees by one read whether there is any.

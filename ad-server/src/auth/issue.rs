@@ -48,7 +48,7 @@ struct Claims<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     dealer_group: Option<&'a str>,
     iat: i64,
-    jti: Uuid,
+    jti: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     exp: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,8 +65,8 @@ pub fn issue(keys: &KeySet, request: &IssueRequest) -> Result<(String, TokenReco
         iss: ISSUER,
         dealer_code: name.filter(|_| matches!(request.scope, Access::Dealer(_))),
         dealer_group: name.filter(|_| matches!(request.scope, Access::Group(_))),
-        iat: seconds(record.issued),
-        jti: record.jti,
+        iat: seconds(request.now),
+        jti: &record.jti,
         exp: record.expires.map(seconds),
         permissions: record.permissions.as_deref(),
     };
@@ -78,11 +78,11 @@ fn record(request: &IssueRequest) -> TokenRecord {
     // Tokens count in seconds; so does the record, that both say the same.
     let now = Timestamp::from_millis(seconds(request.now) * 1000);
     TokenRecord {
-        jti: request.jti,
-        scope_type: request.scope.claim().to_owned(),
-        scope: request.scope.name().to_owned(),
+        jti: request.jti.to_string(),
+        scope_type: Some(request.scope.claim().to_owned()),
+        scope: Some(request.scope.name().to_owned()),
         permissions: request.permissions.map(|set| set.iter().map(|permission| permission.to_string()).collect()),
-        issued: now,
+        issued: Some(now),
         expires: request.expires_in.map(|lasts| now + Duration::from_secs(lasts.as_secs())),
         revoked: None,
     }

@@ -18,4 +18,4 @@ pub mod token;
 pub use issue::{IssueError, IssueRequest, issue};
 pub use keys::{KeySet, KeySource, KeysError};
 pub use permissions::{Permission, Permissions, UnknownPermission};
-pub use token::{Caller, TokenError, Verifier};
+pub use token::{Caller, TokenError, Verifier, is_jti};

@@ -9,12 +9,14 @@ use std::{sync::Arc, time::Duration};
 use ad_core::{ports::Clock, service::Access, time::Timestamp};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, errors::ErrorKind};
 use serde::{Deserialize, Deserializer};
-use uuid::Uuid;
 
 use super::{KeySet, Permission, Permissions};
 
 /// How far the clocks of two hosts may differ.
 const LEEWAY: Duration = Duration::from_mins(1);
+
+/// Characters of a `jti` at most.
+const MAX_JTI: usize = 255;
 
 /// Who calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,14 +25,20 @@ pub struct Caller {
     pub scope: Access,
     /// What it may do.
     pub permissions: Permissions,
-    /// Id of its token, by which it can be revoked.
-    pub jti: Uuid,
+    /// Id of its token, by which it can be revoked: see [`is_jti`].
+    pub jti: String,
+}
+
+/// Whether a text can be the `jti` of a token: 1 to 255 characters of any kind. Tokens that are made here carry a UUID;
+/// another issuer has ids of its own.
+pub fn is_jti(text: &str) -> bool {
+    !text.is_empty() && text.chars().nth(MAX_JTI).is_none()
 }
 
 /// What is wrong with a token. The texts are shown to clients after `Invalid token: `; none repeats what was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// Not a JSON Web Token, or claims of the wrong type.
+    /// Not a JSON Web Token, or claims of the wrong type or length.
     #[error("Malformed token.")]
     Malformed,
     /// Its algorithm is not the one of its key.
@@ -157,7 +165,7 @@ struct Claims {
     #[serde(default, deserialize_with = "present")]
     iat: Option<f64>,
     #[serde(default, deserialize_with = "present")]
-    jti: Option<Uuid>,
+    jti: Option<String>,
     #[serde(default, deserialize_with = "present")]
     exp: Option<f64>,
     #[serde(default, deserialize_with = "present")]
@@ -188,6 +196,9 @@ impl Claims {
         self.iss.ok_or(TokenError::MissingClaim("iss"))?;
         self.iat.ok_or(TokenError::MissingClaim("iat"))?;
         let jti = self.jti.ok_or(TokenError::MissingClaim("jti"))?;
+        if !is_jti(&jti) {
+            return Err(TokenError::Malformed);
+        }
         let scope = match (self.dealer_code, self.dealer_group) {
             (Some(code), None) if !code.is_empty() => Access::Dealer(code),
             (None, Some(group)) if !group.is_empty() => Access::Group(group),

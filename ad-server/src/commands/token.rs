@@ -5,7 +5,6 @@ use ad_core::{
     time::Timestamp,
 };
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
-use uuid::Uuid;
 
 use super::{Base, Failure, KeyArgs, ListArgs, Opened, output};
 use crate::{
@@ -21,12 +20,13 @@ use ad_core::service::Access;
 pub(super) enum TokenCommand {
     /// Make a token and print it, alone, on stdout
     Issue(IssueArgs),
-    /// List the tokens that were issued; they themselves are not kept
+    /// List the tokens that were issued or revoked; they themselves are not kept
     List(ListArgs),
     /// Make a token invalid; running servers see it within a second
     Revoke {
-        /// Id of the token, as `token list` shows it
-        jti: Uuid,
+        /// Id of the token: as `token list` shows it, or the `jti` claim of another issuer's token
+        #[arg(value_parser = jti)]
+        jti: String,
     },
 }
 
@@ -63,11 +63,15 @@ impl ScopeArgs {
     }
 }
 
+fn jti(text: &str) -> Result<String, &'static str> {
+    if auth::is_jti(text) { Ok(text.to_owned()) } else { Err("a token id has 1 to 255 characters") }
+}
+
 pub(super) async fn run(base: Base, command: TokenCommand) -> Result<(), Failure> {
     match command {
         TokenCommand::Issue(args) => issue(base, args).await,
         TokenCommand::List(args) => list(base, &args).await,
-        TokenCommand::Revoke { jti } => revoke(base, jti).await,
+        TokenCommand::Revoke { jti } => revoke(base, &jti).await,
     }
 }
 
@@ -77,18 +81,16 @@ async fn issue(base: Base, args: IssueArgs) -> Result<(), Failure> {
     let opened = Opened::new(&settings).await?;
     let keys = settings.token_keys.load()?;
     warn_of_unknown(&opened, &scope).await?;
-    let (token, record) = auth::issue(
-        &keys,
-        &IssueRequest {
-            scope,
-            permissions: args.permissions.map(|permissions| permissions.into_iter().collect()),
-            expires_in: args.expires.map(Period::duration),
-            now: SystemClock.now(),
-            jti: RandomIds::new(std::sync::Arc::new(SystemClock)).next(),
-        },
-    )?;
+    let request = IssueRequest {
+        scope,
+        permissions: args.permissions.map(|permissions| permissions.into_iter().collect()),
+        expires_in: args.expires.map(Period::duration),
+        now: SystemClock.now(),
+        jti: RandomIds::new(std::sync::Arc::new(SystemClock)).next(),
+    };
+    let (token, record) = auth::issue(&keys, &request)?;
     opened.answer(opened.database.record_token(&record).await)?;
-    eprintln!("{}", described(&record));
+    eprintln!("{}", described(&request.scope, &record));
     Ok(output::text(&format!("{token}\n"))?)
 }
 
@@ -107,9 +109,9 @@ async fn warn_of_unknown(opened: &Opened, scope: &Access) -> Result<(), Failure>
     Ok(())
 }
 
-fn described(record: &TokenRecord) -> String {
+fn described(scope: &Access, record: &TokenRecord) -> String {
     let end = record.expires.map_or("valid until it is revoked".to_owned(), |end| format!("valid until {end}"));
-    format!("token {} for {} {:?}, {end}", record.jti, record.scope_type, record.scope)
+    format!("token {} for {} {:?}, {end}", record.jti, scope.claim(), scope.name())
 }
 
 async fn list(base: Base, args: &ListArgs) -> Result<(), Failure> {
@@ -129,23 +131,30 @@ fn row(token: TokenRecord, now: Timestamp) -> [String; 7] {
         (None, Some(end)) if end <= now => "expired".to_owned(),
         (None, _) => "valid".to_owned(),
     };
+    let unknown = || "-".to_owned();
+    let (all, never) = match token.issued {
+        Some(_) => ("all", "never"),
+        // Another issuer's: what it says is not known.
+        None => ("-", "-"),
+    };
     [
-        token.jti.to_string(),
-        token.scope_type,
-        token.scope,
-        token.permissions.map_or("all".to_owned(), |names| names.join(",")),
-        output::minute(token.issued),
-        token.expires.map_or("never".to_owned(), output::minute),
+        token.jti,
+        token.scope_type.unwrap_or_else(unknown),
+        token.scope.unwrap_or_else(unknown),
+        token.permissions.map_or(all.to_owned(), |names| names.join(",")),
+        token.issued.map_or_else(unknown, output::minute),
+        token.expires.map_or(never.to_owned(), output::minute),
         state,
     ]
 }
 
-async fn revoke(base: Base, jti: Uuid) -> Result<(), Failure> {
+async fn revoke(base: Base, jti: &str) -> Result<(), Failure> {
     let opened = base.database().await?;
-    if opened.answer(opened.database.revoke_token(jti, SystemClock.now()).await)? {
-        eprintln!("revoked {jti}");
-        Ok(())
-    } else {
-        Err(Failure::Input(format!("no token {jti} was issued with the database {}; see `token list`", opened.url)))
+    let issued_here = opened.answer(opened.database.revoke_token(jti, SystemClock.now()).await)?;
+    eprintln!("revoked {jti}");
+    if !issued_here {
+        // Another issuer's token, or a slip of the pen.
+        eprintln!("note: the database {} did not issue it; see `ad-server token list`", opened.url);
     }
+    Ok(())
 }

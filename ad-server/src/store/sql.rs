@@ -217,10 +217,13 @@ pub(super) const RECORD_TOKEN: &str = concat!(
      VALUES ($1, $2, $3, $4, $5, $6, $7);",
     directory_changed!()
 );
-pub(super) const TOKENS: &str =
-    "SELECT jti, scope_type, scope, permissions, issued, expires, revoked FROM tokens ORDER BY issued, jti";
-/// 1 id, 2 when. One that is revoked already stays revoked since then.
-pub(super) const REVOKE_TOKEN: &str =
-    concat!("UPDATE tokens SET revoked = coalesce(revoked, $2) WHERE jti = $1;", directory_changed!());
+pub(super) const TOKENS: &str = "SELECT jti, scope_type, scope, permissions, issued, expires, revoked FROM tokens \
+     ORDER BY coalesce(issued, revoked), jti";
+/// 1 id, 2 when. One that is revoked already stays revoked since then. Returns when it was issued.
+pub(super) const REVOKE_TOKEN: &str = concat!(
+    "INSERT INTO tokens (jti, revoked) VALUES ($1, $2) \
+     ON CONFLICT (jti) DO UPDATE SET revoked = coalesce(revoked, excluded.revoked) RETURNING issued;",
+    directory_changed!()
+);
 pub(super) const REVOKED_TOKENS: &str = "SELECT jti FROM tokens WHERE revoked IS NOT NULL";
 pub(super) const DIRECTORY_VERSION: &str = "SELECT version FROM directory_version";
