@@ -95,7 +95,7 @@ pub struct Layer {
     #[arg(skip)]
     pub token_key: Option<PathBuf>,
 
-    /// How many ads are worked on at the same time; 0 serves the API only [default: 64]
+    /// How many ads are worked on at the same time; 0 serves the API only [default: 256]
     #[arg(long, env = "AD_SERVER_WORKERS", value_name = "N")]
     pub workers: Option<usize>,
 

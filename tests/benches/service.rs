@@ -1,5 +1,6 @@
 //! How fast the service is, as ratios measured in one run: against a bare poem handler that stores or reads one row with
-//! the same durability, and against the clock for the worker. `cargo bench -p ad-tests` prints the table.
+//! the same durability, and against the clock for the worker. `cargo bench -p ad-tests` prints the table,
+//! `cargo bench -p ad-tests -- worker` its last line.
 //!
 //! Both sides run in this process on the same machine as the load, in turns, so that what the machine does meanwhile
 //! hits both.
@@ -50,6 +51,9 @@ async fn main() {
     }
     println!("{} cores, {CLIENTS} clients, SQLite with WAL and synchronous=FULL\n", cores());
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    if std::env::args().any(|argument| argument == "worker") {
+        return published(folder.path()).await;
+    }
     let service = Service::start(folder.path(), 0).await;
     let bare = Bare::start(folder.path()).await;
     let client = reqwest::Client::builder().no_proxy().build().expect("a plain client can be built");
