@@ -8,6 +8,7 @@
 //! | [`ad_fields`], [`price`], [`location`], [`title`] | the fields around `category_fields` |
 //! | [`rulebook`] | a payload in, a normalised ad or all its errors out |
 //! | [`mod@merge`] | deep merge of updates |
+//! | [`versions`] | from V3 to V4: what converts, what must migrate |
 //! | [`ad`], [`content`], [`mod@log`], [`request`], [`list`], [`time`] | the models: ad, log, accepted request, list query |
 //! | [`ports`] | the traits that the outside implements |
 //! | [`service`] | the use cases: create, update, delete, bump, … |
@@ -35,3 +36,4 @@ pub mod rulebook;
 pub mod service;
 pub mod time;
 pub mod title;
+pub mod versions;

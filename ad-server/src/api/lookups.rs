@@ -43,7 +43,7 @@ impl Lookup {
         let vehicle_type = request.raw_path_param("vehicle_type").unwrap_or_default();
         let attribute = request.raw_path_param("attribute").unwrap_or_default();
         let category = categories::by_vehicle_type(vehicle_type).ok_or_else(|| {
-            let known = nearest::quoted(categories::all().map(|category| category.vehicle_type));
+            let known = nearest::quoted(categories::typed().map(|(vehicle_type, _)| vehicle_type));
             ApiError::NotFound(format!("There is no vehicle type \"{vehicle_type}\"; there are {known}."))
         })?;
         let query = body::query(request);
@@ -59,7 +59,7 @@ impl Lookup {
             return Ok(json_response(StatusCode::OK, &category.attributes()));
         }
         let values = category.values(&self.context.service.rulebook().catalogue, attribute);
-        let values = values.ok_or_else(|| unknown_attribute(category, attribute))?;
+        let values = values.ok_or_else(|| unknown_attribute(vehicle_type, category, attribute))?;
         Ok(json_response(StatusCode::OK, &values))
     }
 
@@ -100,9 +100,9 @@ fn models_file(category: &Category) -> Option<&'static str> {
     }
 }
 
-fn unknown_attribute(category: &Category, attribute: &str) -> ApiError {
+fn unknown_attribute(vehicle_type: &str, category: &Category, attribute: &str) -> ApiError {
     let known = category.attributes();
     let hint = nearest::did_you_mean_path(attribute, known.iter().map(|entry| entry.id.as_str()));
-    let hint = hint.unwrap_or_else(|| format!("See GET /v4/vehicles/{}/attributes.", category.vehicle_type));
-    ApiError::NotFound(format!("Vehicle type \"{}\" has no attribute \"{attribute}\". {hint}", category.vehicle_type))
+    let hint = hint.unwrap_or_else(|| format!("See GET /v4/vehicles/{vehicle_type}/attributes."));
+    ApiError::NotFound(format!("Vehicle type \"{vehicle_type}\" has no attribute \"{attribute}\". {hint}"))
 }
