@@ -5,6 +5,7 @@
 //! | [`samples`] | the sample payloads |
 //! | [`car_fields`], [`ad_fields`], [`types`] | the content of a payload |
 //! | [`updates`] | merging, `null`, what may not change |
+//! | [`reference`] | the page that the tables write |
 //! | [`lists`] | list parameters and what they select |
 //! | [`store`] | what every store keeps |
 //! | [`life`], [`failures`], [`promote`], [`crash`] | what a worker does |
@@ -17,6 +18,7 @@ mod failures;
 mod life;
 mod lists;
 mod promote;
+mod reference;
 mod samples;
 mod store;
 mod support;
