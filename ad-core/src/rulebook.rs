@@ -7,7 +7,7 @@ use crate::{
     ad::{Ad, ApiVersion, Content},
     ad_fields,
     catalogue::Catalogue,
-    categories::{AdFacts, Category, Facts, Heading, rules},
+    categories::{self, AdFacts, Category, Facts, Heading, rules},
     content::get,
     fields::{Against, Check, FieldErrors, Mode},
     merge::merge,
@@ -323,16 +323,18 @@ fn at_mut<'a>(object: &'a mut Map<String, Value>, name: &str, below: &str) -> Op
 
 /// What an update may send only unchanged (decisions 11 and 12); what it sends unchanged is dropped.
 fn unchanged(stored: &Ad, patch: &mut Map<String, Value>, errors: &mut FieldErrors) {
-    let mut hold = |name: &str, is: &Value| {
-        let Some(sent) = patch.remove(name) else { return };
-        let same = sent == *is || (name == "category_id" && sent.as_str() == Some(&is.to_string()));
-        if !same {
+    let mut hold = |name: &str, is: Value, same: fn(&Value, &Value) -> bool| {
+        if let Some(sent) = patch.remove(name)
+            && !same(&sent, &is)
+        {
             errors.push(name, format!("Cannot be changed (it is {is})."));
         }
     };
-    hold("source_id", &Value::from(stored.source_id.as_str()));
-    hold("dealer_code", &Value::from(stored.dealer_code.as_str()));
-    hold("category_id", &Value::from(stored.category_id));
+    hold("source_id", Value::from(stored.source_id.as_str()), Value::eq);
+    hold("dealer_code", Value::from(stored.dealer_code.as_str()), Value::eq);
+    hold("category_id", Value::from(stored.category_id), |sent, is| {
+        categories::sent_id(sent).is_some_and(|id| is.as_u64() == Some(id.into()))
+    });
 }
 
 fn warnings(facts: &Facts<'_>) -> Vec<Warning> {

@@ -12,6 +12,7 @@ mod linking;
 mod lists;
 mod media;
 mod payloads;
+mod properties;
 mod silences;
 mod store_contract;
 mod trouble;

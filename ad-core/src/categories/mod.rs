@@ -26,7 +26,7 @@ use std::{fmt, sync::LazyLock};
 use crate::{
     ad::ApiVersion,
     catalogue::{Catalogue, Entry},
-    fields::{Field, Kind, Node, Tree},
+    fields::{self, Field, Kind, Node, Tree},
 };
 pub use common::REGISTERED as COMMON_FIELDS;
 pub use rules::{AdFacts, Facts, Rule};
@@ -156,10 +156,7 @@ pub fn by_vehicle_type(vehicle_type: &str) -> Option<&'static Category> {
 
 /// The id in a payload's `category_id`: a number, or a numeric text (decision 5).
 pub fn sent_id(sent: &serde_json::Value) -> Option<u16> {
-    match sent {
-        serde_json::Value::String(text) => text.parse().ok(),
-        number => number.as_u64().and_then(|id| u16::try_from(id).ok()),
-    }
+    fields::as_integer(sent).and_then(|id| u16::try_from(id).ok())
 }
 
 impl fmt::Display for Category {
@@ -349,6 +346,17 @@ mod tests {
         }
         assert_eq!(by_id(1060).unwrap().found_under().count(), 8);
         assert_eq!(by_id(1101).unwrap().found_under().collect::<Vec<_>>(), [1101]);
+    }
+
+    #[test]
+    fn an_id_is_sent_as_every_other_integer_or_as_a_numeric_text() {
+        use serde_json::json;
+        for sent in [json!(1020), json!(1020.0), json!("1020"), json!("1020.0")] {
+            assert_eq!(sent_id(&sent), Some(1020), "{sent}");
+        }
+        for sent in [json!(1020.5), json!("car"), json!(" 1020"), json!(1e300), json!(-1), json!(null), json!([1020])] {
+            assert_eq!(sent_id(&sent), None, "{sent}");
+        }
     }
 
     #[test]

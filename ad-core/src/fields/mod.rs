@@ -16,7 +16,7 @@ pub use check::{Against, Check, Mode};
 pub use errors::FieldErrors;
 pub use open::{MOST_LEVELS, MOST_MEMBERS};
 pub use tree::{Node, Tree};
-pub(crate) use values::{plain_host, wrong_choice};
+pub(crate) use values::{as_integer, plain_host, wrong_choice};
 pub(crate) use words::grouped;
 
 use crate::ad::ApiVersion;

@@ -147,12 +147,20 @@ fn number(value: &mut Value, numeric_text: bool) -> Option<&Number> {
     }
 }
 
+/// 5.0 is the integer 5 in JSON. What is too large for an i64 becomes its end, and every bound lies within.
+fn whole(number: &Number) -> Option<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "saturates, as it should")]
+    number.as_i64().or_else(|| number.as_f64().filter(|float| float.fract() == 0.0).map(|float| float as i64))
+}
+
+/// The integer that a value is, or that a numeric string holds.
+pub(crate) fn as_integer(value: &Value) -> Option<i64> {
+    whole(number(&mut value.clone(), true)?)
+}
+
 pub(super) fn integer(min: i64, max: i64, numeric_text: bool, value: &mut Value, errors: &mut FieldErrors) {
     let Some(number) = number(value, numeric_text) else { return errors.here("A valid integer is required.") };
-    // 5.0 is the integer 5 in JSON. What is too large for an i64 becomes its end, and every bound lies within.
-    #[expect(clippy::cast_possible_truncation, reason = "saturates, as it should")]
-    let whole =
-        number.as_i64().or_else(|| number.as_f64().filter(|float| float.fract() == 0.0).map(|float| float as i64));
+    let whole = whole(number);
     match whole {
         None => errors.here("A valid integer is required."),
         Some(whole) if whole < min => errors.here(format!("Ensure this value is greater than or equal to {min}.")),

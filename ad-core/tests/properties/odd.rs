@@ -82,7 +82,8 @@ fn odd_number() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn odd_text() -> impl Strategy<Value = String> {
+/// Texts that programs stumble over.
+pub(crate) fn odd_text() -> impl Strategy<Value = String> {
     let texts = [
         "",
         " ",

@@ -78,6 +78,20 @@ fn a_number_is_kept_to_the_last_digit_however_often_an_ad_is_stored() {
 }
 
 #[test]
+fn an_ad_that_is_sent_back_may_write_its_category_in_every_way_of_a_number() {
+    let kind = Kind { category: categories::by_vehicle_type("boat").unwrap(), version: ApiVersion::V4 };
+    let update =
+        |id: Value| RULEBOOK.update(kind.write(), kind.full_ad(), Map::from_iter([("category_id".to_owned(), id)]));
+    for same in [json!(1060), json!(1060.0), json!("1060")] {
+        assert_eq!(&update(same).unwrap().content, &kind.full_ad().content);
+    }
+    for other in [json!(1020), json!(1060.5), json!("boat"), json!(null)] {
+        let errors = json!(update(other).unwrap_err());
+        assert_eq!(errors, json!({"category_id": ["Cannot be changed (it is 1060)."]}));
+    }
+}
+
+#[test]
 fn null_clears_every_field_that_is_neither_required_nor_locked() {
     for kind in Kind::all() {
         let ad = kind.full_ad();
