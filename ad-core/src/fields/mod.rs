@@ -243,6 +243,9 @@ impl Field {
     }
 }
 
+/// Greatest value of a measure; the contract has no bound, and a number that is no slip of the pen has one.
+pub const MOST_MEASURED: f64 = 1e12;
+
 /// Weight units, in the documents' spelling.
 pub const WEIGHT: &[&str] = &["g", "kg", "t"];
 /// Length units, in the documents' spelling.
