@@ -5,6 +5,7 @@
 mod access;
 mod bad_requests;
 mod commands;
+mod contract_fuzz;
 mod crash;
 mod documentation;
 mod importing;
@@ -12,6 +13,7 @@ mod life;
 mod linking;
 mod lists;
 mod media;
+mod openapi;
 mod payloads;
 mod silences;
 mod store_contract;
