@@ -64,6 +64,17 @@ impl Contract {
         paths.iter().flat_map(of_path).collect()
     }
 
+    /// The value of an example.
+    pub(crate) fn example(&self, name: &str) -> &Value {
+        &self.document["components"]["examples"][name]["value"]
+    }
+
+    /// The examples of this suffix, by what is before it.
+    pub(crate) fn examples(&self, suffix: &str) -> Vec<(&str, &Value)> {
+        let all = self.document["components"]["examples"].as_object().unwrap();
+        all.iter().filter_map(|(name, example)| Some((name.strip_suffix(suffix)?, &example["value"]))).collect()
+    }
+
     /// The parameters of an operation.
     pub(crate) fn parameters(&self, operation: &Described) -> Vec<&Value> {
         let parameters = format!("{}/parameters", operation.pointer);

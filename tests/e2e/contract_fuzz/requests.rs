@@ -165,7 +165,7 @@ impl World {
             payload = self.contract.at(&format!("{content}/{name}")).unwrap().1["value"].clone();
         }
         if mood == Mood::Friendly && operation.id == "migrate_ad" {
-            payload = self.example("MopedMigrateTo");
+            payload = self.contract.example("MopedMigrateTo").clone();
         }
         if payload.get("source_id").is_some() {
             payload["source_id"] = match self.rng.u8(..10) {

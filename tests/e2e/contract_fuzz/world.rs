@@ -7,7 +7,7 @@ use ad_core::{
 use ad_tests::{Answer, Client, ImageHost, Server, run};
 use fastrand::Rng;
 use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     mutate::pick,
@@ -103,14 +103,10 @@ impl World {
     /// Creates an ad of a category from its example.
     pub(super) async fn create_one(&mut self, category_id: u16, version: &str) -> Option<Known> {
         let category = categories::by_id(category_id).unwrap();
-        let is_one = |name: &str, example: &Value| {
-            name.ends_with("Create")
-                && name.starts_with("V3") == (version == "v3")
-                && example["value"]["category_id"] == category_id
-        };
-        let examples = self.contract.document["components"]["examples"].as_object().unwrap();
-        let name = examples.iter().find(|(name, example)| is_one(name, example)).map(|(name, _)| name.clone()).unwrap();
-        let mut payload = self.example(&name);
+        let creates = self.contract.examples("Create").into_iter();
+        let mut of_version = creates.filter(|(of, _)| of.starts_with("V3") == (version == "v3"));
+        let (_, example) = of_version.find(|(_, payload)| payload["category_id"] == category_id).unwrap();
+        let mut payload = example.clone();
         payload["source_id"] = json!(self.fresh_source_id());
         payload["image_urls"] = json!([self.images.url("1.jpg")]);
         let path =
@@ -119,11 +115,6 @@ impl World {
         answer.expect(201);
         self.knows(&answer);
         self.ads.last().cloned()
-    }
-
-    /// An example of the document.
-    pub(super) fn example(&self, name: &str) -> Value {
-        self.contract.document["components"]["examples"][name]["value"].clone()
     }
 
     pub(super) fn fresh_source_id(&mut self) -> String {

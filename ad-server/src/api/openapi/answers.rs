@@ -11,7 +11,6 @@ use ad_core::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    bodies::price_name,
     fields::{self, Form, is_sent},
     name_of, nullable, reference, require,
 };
@@ -148,7 +147,7 @@ fn shared() -> Map<String, Value> {
     let rows = [IDENTITY, WRITTEN].into_iter().flatten().filter(|row| !row.path.contains('.'));
     for row in rows.filter(|row| is_sent(row) && !matches!(row.path, "category_id" | "category_fields")) {
         let mut schema = match row.path {
-            "price" => json!({"allOf": [reference(&price_name(true, false))], "description": row.doc}),
+            "price" => fields::property(row, Form::AnswerItem),
             // A generated one is as long as what it is made of.
             "title" => json!({"type": "string", "description": "Title, sent or generated"}),
             _ => fields::property(row, Form::Answer),

@@ -204,7 +204,7 @@ fn location_name(category: &Category) -> String {
 }
 
 /// The name of the prices that categories have.
-pub(super) fn price_name(registered: bool, new: bool) -> String {
+fn price_name(registered: bool, new: bool) -> String {
     let of = if registered { ".registered" } else { "" };
     format!("price{of}{}", if new { ".new" } else { "" })
 }

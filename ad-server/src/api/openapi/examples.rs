@@ -246,11 +246,11 @@ pub(super) fn brand(rulebook: &Rulebook) -> String {
 
 /// What cannot be done with a deleted ad.
 const DELETED: &[(&str, &str)] = &[
-    ("DeletedCannotUpdate", "update"),
-    ("DeletedCannotMigrate", "migrate"),
-    ("DeletedCannotBump", "bump"),
-    ("DeletedCannotGivePolePosition", "give pole position"),
-    ("DeletedCannotRetry", "retry"),
+    ("UpdateOfDeleted", "update"),
+    ("MigrateOfDeleted", "migrate"),
+    ("BumpOfDeleted", "bump"),
+    ("PolePositionOfDeleted", "give pole position"),
+    ("RetryOfDeleted", "retry"),
 ];
 
 /// What errors say.

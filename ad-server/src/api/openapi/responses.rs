@@ -73,7 +73,7 @@ fn wrongs(base: Base, operation: &Operation) -> Vec<Wrong> {
             wrongs.push(Wrong::Payload);
             // Ads of other categories are revived.
             if category.is_none_or(|category| category.registered) {
-                wrongs.push(Wrong::Rule("DeletedCannotUpdate"));
+                wrongs.push(Wrong::Rule("UpdateOfDeleted"));
             }
             if migrates {
                 wrongs.push(Wrong::IncompatibleVersion);
@@ -83,11 +83,11 @@ fn wrongs(base: Base, operation: &Operation) -> Vec<Wrong> {
             if succeeds(base, operation) {
                 wrongs.push(Wrong::Payload);
             }
-            wrongs.extend([Wrong::Rule("DeletedCannotMigrate"), Wrong::AlreadyV4]);
+            wrongs.extend([Wrong::Rule("MigrateOfDeleted"), Wrong::AlreadyV4]);
         }
-        Act::Bump => wrongs.push(Wrong::Rule("DeletedCannotBump")),
-        Act::PolePosition => wrongs.push(Wrong::Rule("DeletedCannotGivePolePosition")),
-        Act::Retry => wrongs.push(Wrong::Rule("DeletedCannotRetry")),
+        Act::Bump => wrongs.push(Wrong::Rule("BumpOfDeleted")),
+        Act::PolePosition => wrongs.push(Wrong::Rule("PolePositionOfDeleted")),
+        Act::Retry => wrongs.push(Wrong::Rule("RetryOfDeleted")),
         Act::List | Act::Read | Act::Log | Act::Delete => {}
     }
     wrongs
