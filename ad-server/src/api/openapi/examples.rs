@@ -73,29 +73,29 @@ pub(super) fn of(version: ApiVersion, category: &Category) -> String {
 /// Every example, by its name.
 pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     let mut examples = errors();
-    let mut put = |name: String, value: Value| examples.insert(name, json!({"value": value}));
+    let mut put = |name: String, of: &str, value: Value| examples.insert(name, json!({"summary": of, "value": value}));
     for version in [ApiVersion::V4, ApiVersion::V3] {
         for category in categories::all().filter(|category| category.is_in(version)) {
             let of = of(version, category);
             let create = category.example(version, rulebook);
-            put(format!("{of}Update"), category.example_update(version, rulebook).into());
+            put(format!("{of}Update"), category.name, category.example_update(version, rulebook).into());
             if version == ApiVersion::V4 && Group::typed(category).is_target() {
                 let mut migrate = create.clone();
                 migrate.remove("source_id");
-                put(format!("{of}MigrateTo"), migrate.clone().into());
+                put(format!("{of}MigrateTo"), category.name, migrate.clone().into());
                 migrate.remove("category_id");
-                put(format!("{of}Migrate"), migrate.into());
+                put(format!("{of}Migrate"), category.name, migrate.into());
             }
             for (shown, value) in answers(rulebook, version, category, &create) {
-                put(shown.name(&of), value);
+                put(shown.name(&of), category.name, value);
             }
-            put(format!("{of}Create"), create.into());
+            put(format!("{of}Create"), category.name, create.into());
         }
     }
-    put("LogPage".to_owned(), page(&json!(log())));
-    put("PayloadErrors".to_owned(), payload_errors(rulebook));
+    put("LogPage".to_owned(), "A create", page(&json!(log())));
+    put("PayloadErrors".to_owned(), "A first guess", payload_errors(rulebook));
     for (name, values) in lookup_values(rulebook) {
-        put(name.to_owned(), values);
+        put(name.to_owned(), "The first three", values);
     }
     examples
 }
