@@ -125,8 +125,17 @@ impl Rulebook {
     }
 
     /// What is wrong with the payload of a create whose category is itself in error: all that does not depend on it.
-    pub fn without_category(&self, version: ApiVersion, mut payload: Map<String, Value>) -> FieldErrors {
-        self.check(version, Mode::Create, Against::Unknown).object(&ad_fields::CREATE, &mut payload)
+    pub fn without_category(
+        &self,
+        version: ApiVersion,
+        mut payload: Map<String, Value>,
+        source_id_optional: bool,
+    ) -> FieldErrors {
+        let mut errors = self.check(version, Mode::Create, Against::Unknown).object(&ad_fields::CREATE, &mut payload);
+        if source_id_optional && !payload.contains_key("source_id") {
+            errors.forget("source_id");
+        }
+        errors
     }
 
     /// Checks an update: the patch is merged into what is stored, and the result is checked as a whole.
