@@ -63,7 +63,8 @@ impl Importer<'_> {
                 Line::End => break,
                 Line::TooLong => tell(number, format!("longer than {MAX_BODY} bytes")),
                 Line::Text(text) if text.trim_ascii().is_empty() => {}
-                Line::Text(text) => match self.read(&text) {
+                // The end of the line is no part of the text, nor of what is said about places in it.
+                Line::Text(text) => match self.read(text.trim_ascii_end()) {
                     Ok(import) => chunk.push(Row::of(number, &import)?),
                     Err(messages) => messages.into_iter().for_each(|message| tell(number, message)),
                 },
