@@ -7,7 +7,7 @@ use url::Url;
 use crate::{
     categories::{Facts, Heading, Rule},
     fields::{
-        Field, FieldErrors, Kind, Node, Tree, plain_host,
+        Field, FieldErrors, Kind, MOST_CHARACTERS, Node, Tree, plain_host,
         row::{boolean, text, text_between, text_up_to, web_address},
     },
     location, price,
@@ -27,7 +27,7 @@ pub const IDENTITY: &[Field] = &[
 /// What the client writes and may change.
 #[rustfmt::skip]
 pub const WRITTEN: &[Field] = &[
-    text_between("title", 1, 10_000, "Title; required for unregistered categories, generated (and not to be sent) for registered vehicles"),
+    text_between("title", 1, MOST_CHARACTERS, "Title; required for unregistered categories, generated (and not to be sent) for registered vehicles"),
     text_up_to("body", 200_000, "Text of the ad; `<` and `>` become `-`"),
     boolean("visible", "`false` prevents publication; `true` if absent"),
     Field::new("price", Kind::Objects { fields: price::FIELDS, max: 5, unique_by: "type" }, "Prices, at most one of each type"),

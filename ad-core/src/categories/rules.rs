@@ -70,12 +70,15 @@ const fn rule(name: &'static str, doc: &'static str, check: fn(&Facts<'_>, &mut 
 }
 
 /// All registered vehicle categories.
-pub(super) const REGISTERED: &[Rule] = &[
+pub const REGISTERED: &[Rule] = &[
     rule("plate or VIN", "At least one of `registration_number` and `vin` is required.", plate_or_vin),
     rule("plate is fixed", "`registration_number` cannot change after creation.", plate_is_fixed),
-    rule("model of the brand", "`model` is one of the models of `brand`.", model_of_brand),
     rule("salesperson", "`salesperson` is registered for the dealer.", salesperson),
 ];
+
+/// Categories whose models are known by brand.
+pub(super) const MODELS: &[Rule] =
+    &[rule("model of the brand", "`model` is one of the models of `brand`, and needs it.", model_of_brand)];
 
 /// Name of the rule that locks the new/used status.
 pub(crate) const LOCK: &str = "new/used lock";
