@@ -29,7 +29,7 @@ use crate::{
     fields::{Field, Kind, Node, Tree},
 };
 pub use common::REGISTERED as COMMON_FIELDS;
-pub use rules::{Facts, Rule};
+pub use rules::{AdFacts, Facts, Rule};
 
 /// The one category whose ads cannot be created ('Endpoints' rule 6).
 pub const TRAILER: u16 = 1045;

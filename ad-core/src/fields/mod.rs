@@ -226,6 +226,11 @@ impl Field {
         Self { since, ..self }
     }
 
+    /// Whether an object without it lacks something: it is required or has a default.
+    fn is_expected(&self) -> bool {
+        self.required || self.default.is_some()
+    }
+
     /// Never returned by the service.
     #[must_use]
     pub const fn request_only(self) -> Self {
