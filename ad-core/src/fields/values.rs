@@ -229,13 +229,19 @@ pub(super) fn measure(units: &[&str], min: f64, value: &mut Value, errors: &mut 
     }
 }
 
+/// Most choices that a message tells whole.
+const MOST_TOLD: usize = 12;
+
 /// `"<value>" is not a valid choice.`, and what was probably meant (decision 4).
 pub(crate) fn wrong_choice<'a>(value: &Value, valid: impl Iterator<Item = &'a str> + Clone, errors: &mut FieldErrors) {
     errors.here(format!("{} is not a valid choice.", shown(value)));
-    if let Some(hint) = value.as_str().and_then(|text| nearest::did_you_mean(text, valid.clone())) {
+    let text = value.as_str();
+    if let Some(hint) = text.and_then(|text| nearest::did_you_mean(text, valid.clone())) {
         errors.here(hint);
-    } else if valid.clone().take(13).count() < 13 {
+    } else if valid.clone().nth(MOST_TOLD).is_none() {
         errors.here(format!("Valid choices: {}.", nearest::quoted(valid)));
+    } else if let Some(hint) = text.and_then(|text| nearest::nearest(text, valid)) {
+        errors.here(hint);
     }
 }
 
