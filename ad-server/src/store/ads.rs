@@ -28,8 +28,10 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Over a database.
+    /// Over a database. Texts that nobody has indexed yet, because their process ended first, are indexed from now on as
+    /// well as new ones: in the background, for as long as the database is open. Nothing else need run for it.
     pub fn new(database: Database) -> Self {
+        database.index_texts();
         Self { database, queued: Arc::new(Notify::new()) }
     }
 
@@ -98,6 +100,7 @@ impl Store for SqliteStore {
         if self.database.write(creation(&new)?).await?.changed == 0 {
             return Err(StoreError::Duplicate);
         }
+        self.database.index_texts();
         self.queued.notify_one();
         Ok(())
     }
@@ -105,6 +108,9 @@ impl Store for SqliteStore {
     async fn revise(&self, change: Revision<'_>) -> Result<(), StoreError> {
         if self.database.write(revision(&change)?).await?.changed == 0 {
             return Err(StoreError::Conflict);
+        }
+        if change.content.is_some() {
+            self.database.index_texts();
         }
         self.queued.notify_one();
         Ok(())
