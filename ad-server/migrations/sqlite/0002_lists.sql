@@ -17,6 +17,12 @@ CREATE TABLE dealer_numbers (
 
 INSERT INTO dealer_numbers (dealer_code) SELECT DISTINCT dealer_code FROM ads;
 
+CREATE TRIGGER ads_insert AFTER INSERT ON ads
+WHEN NOT EXISTS (SELECT 1 FROM dealer_numbers WHERE dealer_code = new.dealer_code)
+BEGIN
+    INSERT INTO dealer_numbers (dealer_code) VALUES (new.dealer_code);
+END;
+
 -- What is searched, in lower case. The place of an ad is its dealer's number × 2^40 + its seq: the texts of a dealer lie
 -- side by side, and so do their entries in the index below.
 CREATE TABLE texts (
@@ -47,3 +53,14 @@ CREATE TABLE unindexed (
 ) STRICT;
 
 INSERT INTO unindexed (place) SELECT place FROM texts;
+
+CREATE TRIGGER texts_insert AFTER INSERT ON texts
+BEGIN
+    INSERT INTO unindexed (place) VALUES (new.place);
+END;
+
+CREATE TRIGGER texts_update AFTER UPDATE ON texts
+WHEN NOT EXISTS (SELECT 1 FROM unindexed WHERE place = new.place)
+BEGIN
+    INSERT INTO unindexed (place) VALUES (new.place);
+END;

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::{
     Columns, Database, Statement,
-    rows::{entry_values, folded, json, search_text},
+    rows::{folded, json, search_text},
     sql,
 };
 
@@ -53,7 +53,6 @@ fn millis(time: Option<Timestamp>) -> Option<i64> {
 
 fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, StoreError> {
     Ok(Statement::new(sql::CREATE)
-        .bind(entry_values(std::slice::from_ref(*entry))?)
         .bind(ad.id.to_string())
         .bind(ad.source_id.as_str())
         .bind(folded(&ad.source_id))
@@ -69,6 +68,11 @@ fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, Store
         .bind(json(&ad.image_refs)?)
         .bind(json(&ad.content)?)
         .bind(search_text(&ad.content))
+        .bind(entry.request_id.to_string())
+        .bind(entry.created.as_millis())
+        .bind(entry.action.name())
+        .bind(entry.state.name())
+        .bind(json(&entry.external_message)?)
         .bind(request.id.to_string())
         .bind(request.plan.as_ref().map(json).transpose()?)
         .bind(json(&request.progress)?)

@@ -99,7 +99,7 @@ const BATCH: i64 = 256;
 /// Between a write and indexing it, so that what is written meanwhile shares a batch.
 const GATHER: Duration = Duration::from_millis(200);
 /// While others write, indexing takes one in so many parts of the time.
-const SHARE: u32 = 8;
+const SHARE: u32 = 16;
 /// Before indexing is tried again when it failed.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -115,7 +115,7 @@ pub(super) async fn keep_indexed(writer: WeakWriter, mut written: mpsc::Receiver
             let is_busy = written.try_recv().is_ok();
             pause = match indexed {
                 Ok(_) if is_busy => Some(GATHER.max(start.elapsed() * (SHARE - 1))),
-                Ok(ran) => (!ran.rows.is_empty()).then_some(Duration::ZERO),
+                Ok(ran) => (ran.changed > 0).then_some(Duration::ZERO),
                 Err(error) => {
                     tracing::warn!(%error, "texts cannot be indexed; searching is slower until they are");
                     Some(AGAIN)

@@ -132,7 +132,7 @@ impl Stock {
     }
 }
 
-/// What follows from the ads: eight log entries each, the listings that they hold, and that their texts are not indexed.
+/// What follows from the ads: eight log entries each, and the listings that they hold.
 const FOLLOWING: &[&str] = &[
     "INSERT INTO log (ad, n, request_id, created, action, state, message) \
      SELECT ads.seq, entry.key + 1, CASE WHEN entry.key < 6 THEN ads.id ELSE replace(ads.id, '-7', '-6') END, \
@@ -145,7 +145,6 @@ const FOLLOWING: &[&str] = &[
      ORDER BY ads.seq, entry.key",
     "INSERT INTO ties (market, listing, ad) SELECT 'primary', marketplace_ad_id, seq FROM ads",
     "INSERT INTO ties (market, listing, ad) SELECT 'secondary', offer_id, seq FROM ads WHERE offer_id IS NOT NULL",
-    "INSERT INTO unindexed (place) SELECT place FROM texts",
 ];
 
 async fn execute(connection: &mut SqliteConnection, sql: &str) -> sqlx::Result<()> {
