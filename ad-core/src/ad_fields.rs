@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use url::Url;
 
 use crate::{
-    categories::{Facts, Rule},
+    categories::{Facts, Heading, Rule},
     fields::{
         Field, FieldErrors, Kind, Node, Tree, plain_host,
         row::{boolean, text, text_between, text_up_to, web_address},
@@ -103,14 +103,13 @@ fn contact(facts: &Facts<'_>, errors: &mut FieldErrors) {
 
 fn demanded_or_forbidden(name: &str, instead: &str, facts: &Facts<'_>, errors: &mut FieldErrors) {
     let sent = facts.ad.contains_key(name);
-    if facts.category.registered && sent {
+    match facts.category.heading {
         // The shape of a field that must not be sent does not matter.
-        errors.replace(
-            name,
-            format!("Must not be sent for vehicle type \"{}\": {instead}.", facts.category.vehicle_type),
-        );
-    } else if !facts.category.registered && !sent {
-        errors.push(name, "This field is required.");
+        Heading::Forbidden if sent => {
+            errors.replace(name, format!("Must not be sent for {}: {instead}.", facts.category));
+        }
+        Heading::Required if !sent => errors.push(name, "This field is required."),
+        _ => {}
     }
 }
 

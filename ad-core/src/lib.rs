@@ -8,6 +8,8 @@
 //! | [`ad_fields`], [`price`], [`location`], [`title`] | the fields around `category_fields` |
 //! | [`rulebook`] | a payload in, a normalised ad or all its errors out |
 //! | [`mod@merge`] | deep merge of updates |
+//! | [`versions`] | from V3 to V4: what converts, what must migrate |
+//! | [`import`] | stored ads of another system, as they are taken over |
 //! | [`ad`], [`content`], [`mod@log`], [`request`], [`list`], [`time`] | the models: ad, log, accepted request, list query |
 //! | [`ports`] | the traits that the outside implements |
 //! | [`service`] | the use cases: create, update, delete, bump, … |
@@ -21,6 +23,7 @@ pub mod catalogue;
 pub mod categories;
 pub mod content;
 pub mod fields;
+pub mod import;
 pub mod list;
 pub mod location;
 pub mod log;
@@ -35,3 +38,4 @@ pub mod rulebook;
 pub mod service;
 pub mod time;
 pub mod title;
+pub mod versions;

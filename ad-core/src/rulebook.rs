@@ -7,8 +7,9 @@ use crate::{
     ad::{Ad, ApiVersion, Content},
     ad_fields,
     catalogue::Catalogue,
-    categories::{Category, Facts, rules},
-    fields::{Check, FieldErrors, Mode},
+    categories::{Category, Facts, Heading, rules},
+    content::get,
+    fields::{Against, Check, FieldErrors, Mode},
     merge::merge,
     ports::Dealer,
     price, title,
@@ -83,11 +84,28 @@ impl Rulebook {
     pub fn create(
         &self,
         write: Write<'_>,
+        payload: Map<String, Value>,
+        source_id_optional: bool,
+    ) -> Result<Checked, FieldErrors> {
+        self.complete(write, Mode::Create, payload, source_id_optional)
+    }
+
+    /// Checks a stored ad of another system that is to be imported: as a create, but for what only a new ad may not have.
+    ///
+    /// # Errors
+    /// All errors of the ad at their paths.
+    pub fn import(&self, write: Write<'_>, ad: Map<String, Value>) -> Result<Checked, FieldErrors> {
+        self.complete(write, Mode::Whole, ad, false)
+    }
+
+    fn complete(
+        &self,
+        write: Write<'_>,
+        mode: Mode,
         mut payload: Map<String, Value>,
         source_id_optional: bool,
     ) -> Result<Checked, FieldErrors> {
-        let mut check = Check::new(&self.catalogue, write.version, Mode::Create, Some(write.category.tree()))
-            .with_http_images(self.settings.http_images);
+        let mut check = self.check(write.version, mode, against(write.category));
         let mut errors = check.object(&ad_fields::CREATE, &mut payload);
         if source_id_optional && !payload.contains_key("source_id") {
             errors.forget("source_id");
@@ -95,15 +113,29 @@ impl Rulebook {
         let id = write.category.id;
         if payload.get("category_id").and_then(Value::as_u64).is_some_and(|sent| sent != u64::from(id)) {
             errors.push("category_id", format!("\"{}\" is not a valid choice.", payload["category_id"]));
-            errors.push("category_id", format!("Vehicle type \"{}\" is category {id}.", write.category.vehicle_type));
+            errors.push("category_id", format!("The category of {} is {id}.", write.category));
         }
         // What identifies the ad is no part of its content.
         let [source_id, ..] = ["source_id", "dealer_code", "category_id"].map(|name| payload.remove(name));
-        let mut checked = self.finish(write, Mode::Create, &check, payload, None, errors)?;
+        let mut checked = self.finish(write, mode, &check, payload, None, errors)?;
         if let Some(Value::String(source_id)) = source_id {
             checked.source_id = source_id;
         }
         Ok(checked)
+    }
+
+    /// What is wrong with the payload of a create whose category is itself in error: all that does not depend on it.
+    pub fn without_category(
+        &self,
+        version: ApiVersion,
+        mut payload: Map<String, Value>,
+        source_id_optional: bool,
+    ) -> FieldErrors {
+        let mut errors = self.check(version, Mode::Create, Against::Unknown).object(&ad_fields::CREATE, &mut payload);
+        if source_id_optional && !payload.contains_key("source_id") {
+            errors.forget("source_id");
+        }
+        errors
     }
 
     /// Checks an update: the patch is merged into what is stored, and the result is checked as a whole.
@@ -113,18 +145,92 @@ impl Rulebook {
     pub fn update(&self, write: Write<'_>, stored: &Ad, mut patch: Map<String, Value>) -> Result<Checked, FieldErrors> {
         let mut fixed = FieldErrors::default();
         unchanged(stored, &mut patch, &mut fixed);
-        let mut merged = merge(stored.content.fields(), patch);
-        if write.category.registered && merged.get("title") == stored.content.fields().get("title") {
-            // Generated anew below; a client may send back the one it read.
-            merged.remove("title");
+        let before = stored.content.fields();
+        let sends_title = patch.contains_key("title");
+        let follows = follows_the_mileage(write.category, before, &patch);
+        let mut merged = merge(before, patch);
+        self.forget_generated_title(write.category, before, &mut merged, sends_title);
+        if follows && let Some(Value::Object(condition)) = at_mut(&mut merged, "category_fields", "condition") {
+            condition.remove("is_new_vehicle");
         }
-        let mut check = Check::new(&self.catalogue, write.version, Mode::Update, Some(write.category.tree()))
-            .with_http_images(self.settings.http_images);
-        let mut errors = check.object(&ad_fields::UPDATE, &mut merged);
+        self.revised(write, Mode::Update, stored, merged, fixed)
+    }
+
+    /// Checks a migration: the payload replaces what is stored, but for the images when it has none
+    /// ('Endpoints' rule 7, decision 28).
+    ///
+    /// # Errors
+    /// All errors of the payload at their paths.
+    pub fn migrate(
+        &self,
+        write: Write<'_>,
+        stored: &Ad,
+        mut payload: Map<String, Value>,
+    ) -> Result<Checked, FieldErrors> {
+        let mut fixed = FieldErrors::default();
+        unchanged(stored, &mut payload, &mut fixed);
+        let before = stored.content.fields();
+        self.forget_generated_title(write.category, before, &mut payload, true);
+        if payload.get("image_urls").is_none_or(Value::is_null)
+            && let Some(images) = before.get("image_urls")
+        {
+            payload.insert("image_urls".to_owned(), images.clone());
+        }
+        self.revised(write, Mode::Whole, stored, payload, fixed)
+    }
+
+    fn revised(
+        &self,
+        write: Write<'_>,
+        mode: Mode,
+        stored: &Ad,
+        mut ad: Map<String, Value>,
+        fixed: FieldErrors,
+    ) -> Result<Checked, FieldErrors> {
+        let mut check = self.check(write.version, mode, against(write.category));
+        let mut errors = check.object(&ad_fields::UPDATE, &mut ad);
         errors.absorb(fixed);
-        let mut checked = self.finish(write, Mode::Update, &check, merged, Some(&stored.content), errors)?;
+        let mut checked = self.finish(write, mode, &check, ad, Some(&stored.content), errors)?;
         checked.source_id.clone_from(&stored.source_id);
         Ok(checked)
+    }
+
+    fn check<'a>(&'a self, version: ApiVersion, mode: Mode, category: Against<'a>) -> Check<'a> {
+        Check::new(&self.catalogue, version, mode, category).with_http_images(self.settings.http_images)
+    }
+
+    /// Drops a title that was generated before, so that it is generated anew: where titles must not be sent, a client may
+    /// send back the one that it read; where one may be sent, the generated one follows the fields that it came from.
+    fn forget_generated_title(
+        &self,
+        category: &Category,
+        before: &Map<String, Value>,
+        ad: &mut Map<String, Value>,
+        sent: bool,
+    ) {
+        let generated = match category.heading {
+            Heading::Forbidden => ad.get("title") == before.get("title"),
+            Heading::Optional if !sent => {
+                let title = self.generated_title(category, before);
+                ad.get("title").and_then(Value::as_str) == title.as_deref()
+            }
+            _ => false,
+        };
+        if generated {
+            ad.remove("title");
+        }
+    }
+
+    /// The title of an ad that was sent without one; `None` for categories that demand it, or when there is nothing to
+    /// make it from.
+    fn generated_title(&self, category: &Category, ad: &Map<String, Value>) -> Option<String> {
+        let fields = ad.get("category_fields").and_then(Value::as_object);
+        let generated = fields.and_then(|fields| title::generate(category, fields, &self.catalogue));
+        match category.heading {
+            Heading::Forbidden => generated,
+            Heading::Optional => generated.or_else(|| Some(category.name.to_owned())),
+            Heading::Required => None,
+        }
     }
 
     /// What follows the walk over the tables: derived fields, the rules, and the result.
@@ -159,9 +265,8 @@ impl Rulebook {
             return Err(errors);
         }
         let warnings = warnings(&facts);
-        if write.category.registered
-            && let Some(fields) = fields
-            && let Some(title) = title::generate(write.category, fields, &self.catalogue)
+        if !ad.contains_key("title")
+            && let Some(title) = self.generated_title(write.category, &ad)
         {
             ad.insert("title".to_owned(), Value::from(title));
         }
@@ -188,6 +293,28 @@ impl Rulebook {
             fields.remove("salesperson");
         }
     }
+}
+
+/// What the `category_fields` of a category are held against.
+fn against(category: &Category) -> Against<'_> {
+    if category.is_open() { Against::Open } else { Against::Table(category.tree()) }
+}
+
+/// Whether `is_new_vehicle` was derived from the mileage that a patch changes, and so follows it: where new or used is not
+/// locked, and the patch does not say itself.
+fn follows_the_mileage(category: &Category, before: &Map<String, Value>, patch: &Map<String, Value>) -> bool {
+    let mileage = |ad: &Map<String, Value>| get(ad, "category_fields.condition.mileage.value").and_then(Value::as_f64);
+    let is_new = "category_fields.condition.is_new_vehicle";
+    !category.is_open()
+        && !category.has_rule(rules::LOCK)
+        && get(patch, "category_fields.condition.mileage").is_some()
+        && get(patch, is_new).is_none()
+        && mileage(before).is_some_and(|mileage| get(before, is_new) == Some(&Value::Bool(mileage == 0.0)))
+}
+
+/// The member of a member.
+fn at_mut<'a>(object: &'a mut Map<String, Value>, name: &str, below: &str) -> Option<&'a mut Value> {
+    object.get_mut(name)?.as_object_mut()?.get_mut(below)
 }
 
 /// What an update may send only unchanged (decisions 11 and 12); what it sends unchanged is dropped.

@@ -16,10 +16,12 @@ pub fn generate(category: &Category, fields: &Map<String, Value>, catalogue: &Ca
         let number;
         let part = match value {
             Value::String(text) => shown(category, path, text, fields, catalogue),
-            other => {
-                number = other.to_string();
+            Value::Number(_) => {
+                number = value.to_string();
                 &number
             }
+            // Open category fields may hold anything.
+            _ => continue,
         };
         if !part.is_empty() {
             if !title.is_empty() {

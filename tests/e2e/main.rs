@@ -7,6 +7,7 @@ mod bad_requests;
 mod commands;
 mod crash;
 mod documentation;
+mod importing;
 mod life;
 mod linking;
 mod lists;

@@ -18,7 +18,21 @@ use crate::fields::Kind;
 const EMBEDDED: &[(&str, &str)] = &[
     ("car.json", include_str!("data/car.json")),
     ("car-models.json", include_str!("data/car-models.json")),
+    ("transport.json", include_str!("data/transport.json")),
+    ("motorcycle.json", include_str!("data/motorcycle.json")),
+    ("moped.json", include_str!("data/moped.json")),
+    ("snowmobile.json", include_str!("data/snowmobile.json")),
+    ("atv.json", include_str!("data/atv.json")),
+    ("camper.json", include_str!("data/camper.json")),
+    ("caravan.json", include_str!("data/caravan.json")),
+    ("trailer.json", include_str!("data/trailer.json")),
     ("boat.json", include_str!("data/boat.json")),
+    ("agriculture-thresher.json", include_str!("data/agriculture-thresher.json")),
+    ("agriculture-tractor.json", include_str!("data/agriculture-tractor.json")),
+    ("agriculture-tools.json", include_str!("data/agriculture-tools.json")),
+    ("bus.json", include_str!("data/bus.json")),
+    ("truck.json", include_str!("data/truck.json")),
+    ("construction.json", include_str!("data/construction.json")),
 ];
 
 static EMPTY: LazyLock<List> = LazyLock::new(List::default);
@@ -130,9 +144,9 @@ impl Catalogue {
 
     /// Whether every list is there that a field table names.
     fn complete(&self) -> Result<(), CatalogueError> {
-        for category in crate::categories::all() {
+        for (vehicle_type, category) in crate::categories::typed() {
             for field in category.fields() {
-                let used_by = || format!("{} {}", category.vehicle_type, field.path);
+                let used_by = || format!("{vehicle_type} {}", field.path);
                 match (field.kind, category.field("brand").map(|brand| brand.kind)) {
                     (Kind::Slug { list }, _) if self.list(list).is_empty() => {
                         let (file, list) = list.split_once('.').unwrap_or((list, ""));

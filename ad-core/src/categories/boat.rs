@@ -1,38 +1,40 @@
 //! Boat (1060). All fields optional.
 
 use super::{
-    Category,
-    common::{EQUIPMENT, MOST_EQUIPMENTS},
-    tree_of,
+    Category, Compiled, FromV3, Heading, all_of,
+    common::{equipments, model_year, plate},
+    compiled,
 };
 use crate::fields::{
-    Field, Kind, LENGTH, Tree, WEIGHT,
-    row::{boolean, count, integer, list, measure, slug, text},
+    Field, LENGTH, POWER, WEIGHT,
+    row::{boolean, count, measure, slug, text},
 };
 
 pub(super) static BOAT: Category = Category {
     id: 1060,
     name: "Boats",
-    vehicle_type: "boat",
+    vehicle_type: Some("boat"),
+    from_v3: FromV3::Migrates(&[1061, 1062, 1063, 1064, 1065, 1066, 1067]),
     registered: false,
-    tables: &[FIELDS],
+    heading: Heading::Required,
+    tables: &[all_of(FIELDS)],
     rules: &[],
-    tree: tree_of(|| Tree::new(BOAT.fields())),
+    compiled: compiled(|| Compiled::of(BOAT.tables)),
 };
 
 #[rustfmt::skip]
 const FIELDS: &[Field] = &[
     slug("brand", "boat.brand", "Brand"),
     text("model", "Model, free text"),
-    integer("model_year", 0, 9999, "Model year"),
+    model_year(),
     slug("body_type", "boat.body_type", "Boat class"),
-    Field::new("registration_number", Kind::Plate { max: 255 }, "Registration number"),
+    plate(),
     text("srs_number", "Boat register number"),
     text("color", "Colour, free text"),
     measure("max_speed", &["knots", "kmh"], "Maximal speed"),
     boolean("motor_included", "Whether a motor is included"),
     slug("powertrain.type", "boat.motor_type", "Motor type"),
-    measure("powertrain.power", &["hp", "kw"], "Power"),
+    measure("powertrain.power", POWER, "Power"),
     slug("powertrain.fuel", "boat.fuel", "Fuel"),
     text("powertrain.engine_brand", "Engine brand, free text"),
     measure("physics.length", LENGTH, "Length"),
@@ -42,5 +44,5 @@ const FIELDS: &[Field] = &[
     slug("physics.material", "boat.material", "Hull material"),
     count("physics.number_of_seats", "Number of seats"),
     count("physics.number_of_beds", "Number of beds"),
-    list("equipments", EQUIPMENT, MOST_EQUIPMENTS, "Equipment, one item per element, no commas inside an item"),
+    equipments(),
 ];

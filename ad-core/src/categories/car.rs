@@ -1,25 +1,34 @@
 //! Car (1020).
 
 use super::{
-    Category,
+    Category, Compiled, FromV3, Heading, all_of,
     common::{DRIVE_TYPES, FUELS, REGISTERED, TRANSMISSIONS},
-    rules, tree_of,
+    compiled, rules,
 };
 use crate::fields::{
-    ChoiceValue, Field, Kind,
+    ChoiceValue, DISPLACEMENT, Field, Kind, MILEAGE, POWER,
     Since::{V4, V44},
-    Tree, WEIGHT,
+    VOLUME, WEIGHT,
     row::{boolean, choice, choice_any_case, count, date, list, measure, objects, slug, text},
 };
 
 pub(super) static CAR: Category = Category {
     id: 1020,
     name: "Cars",
-    vehicle_type: "car",
+    vehicle_type: Some("car"),
+    from_v3: FromV3::Converts,
     registered: true,
-    tables: &[BODY, REGISTERED, FIELDS],
-    rules: &[rules::REGISTERED, rules::NEW_USED_LOCK, rules::CONDITION, rules::LEASING],
-    tree: tree_of(|| Tree::new(CAR.fields())),
+    heading: Heading::Forbidden,
+    tables: &[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)],
+    rules: &[
+        rules::REGISTERED,
+        rules::NEW_USED_LOCK,
+        rules::OWNERS,
+        rules::WHEELS_AND_RATINGS,
+        rules::LEASING_DETAILS,
+        rules::ONLINE_PURCHASE,
+    ],
+    compiled: compiled(|| Compiled::of(CAR.tables)),
 };
 
 const WHEEL_SETS: &[ChoiceValue] = &[("summer", "Summer"), ("winter", "Winter"), ("winter_studded", "Winter, studded")];
@@ -76,17 +85,17 @@ const BODY: &[Field] = &[
 ];
 
 #[rustfmt::skip]
-const FIELDS: &[Field] = &[
-    measure("condition.mileage", &["km", "mil"], "Mileage; once set it cannot switch between zero and non-zero"),
+pub(super) const FIELDS: &[Field] = &[
+    measure("condition.mileage", MILEAGE, "Mileage; once set it cannot switch between zero and non-zero"),
     boolean("condition.is_new_vehicle", "Whether the vehicle is new; derived from the mileage if absent, and cannot change once set"),
     count("condition.number_of_owners", "Number of owners; 0 or null only for new vehicles, at least 1 for used ones").since(V4),
     objects("condition.wheels", WHEELS, 2, "name", "Sets of wheels; required if `vehicle_ratings` is given"),
     objects("condition.vehicle_ratings", VEHICLE_RATINGS, 5, "name", "Ratings; required if `wheels` is given"),
     choice("powertrain.transmission", TRANSMISSIONS, "Transmission"),
-    measure("powertrain.power", &["hp", "kw"], "Power"),
+    measure("powertrain.power", POWER, "Power"),
     list("powertrain.fuels", &Kind::Choice { values: FUELS, any_case: true }, 5, "Fuels, several allowed, in any case"),
     choice_any_case("powertrain.drive_type", DRIVE_TYPES, "Driven wheels, in any case"),
-    measure("powertrain.displacement", &["cc", "l"], "Engine displacement").since(V4),
+    measure("powertrain.displacement", DISPLACEMENT, "Engine displacement").since(V4),
     measure("powertrain.environmental.fuel_consumption", &["l/100km"], "Fuel consumption").since(V4),
     slug("powertrain.environmental.fuel_consumption_standard", "car.consumption_standard", "Standard of the fuel consumption").since(V4),
     measure("powertrain.environmental.energy_consumption", &["kWh/100km"], "Energy consumption").since(V4),
@@ -96,7 +105,7 @@ const FIELDS: &[Field] = &[
     measure("powertrain.environmental.battery_capacity", &["kwh"], "Battery capacity").since(V4),
     count("physics.number_of_seats", "Number of seats").since(V4),
     count("physics.number_of_doors", "Number of doors").since(V4),
-    measure("physics.boot_size", &["m3", "l"], "Boot size").since(V4),
+    measure("physics.boot_size", VOLUME, "Boot size").since(V4),
     measure("physics.max_trailer_weight", WEIGHT, "Maximal trailer weight").since(V4),
     measure("physics.gross_weight", WEIGHT, "Gross weight").since(V44),
     measure("physics.curb_weight", WEIGHT, "Curb weight").since(V44),

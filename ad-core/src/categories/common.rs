@@ -1,15 +1,30 @@
 //! 'Common fields of all registered vehicle categories', and the enums that several categories share.
 
 use crate::fields::{
-    ChoiceValue, Field, Kind,
-    row::{boolean, date, integer, list, text, text_between, text_up_to, web_address},
+    ChoiceValue, Field, Kind, Since,
+    row::{boolean, count, date, integer, list, text, text_between, text_up_to, web_address},
 };
 
 /// Items of fields named `equipments`: one per element, no commas.
-pub(super) const EQUIPMENT: &Kind = &Kind::Text { min: 1, max: 500, without: Some(',') };
+const EQUIPMENT: &Kind = &Kind::Text { min: 1, max: 500, without: Some(',') };
 
 /// Most items of `equipments`; the contract has no bound, and memory does.
-pub(super) const MOST_EQUIPMENTS: usize = 1000;
+const MOST_EQUIPMENTS: usize = 1000;
+
+/// The row of every category that has `equipments`.
+pub(super) const fn equipments() -> Field {
+    list("equipments", EQUIPMENT, MOST_EQUIPMENTS, "Equipment, one item per element, no commas inside an item")
+}
+
+/// A model year where the document gives no bounds.
+pub(super) const fn model_year() -> Field {
+    integer("model_year", 0, 9999, "Model year")
+}
+
+/// A licence plate where it is neither demanded nor fixed.
+pub(super) const fn plate() -> Field {
+    Field::new("registration_number", Kind::Plate { max: 255 }, "Registration number")
+}
 
 pub(super) const TRANSMISSIONS: &[ChoiceValue] =
     &[("manual", "Manual"), ("automatic", "Automatic"), ("sequential", "Sequential")];
@@ -25,6 +40,11 @@ pub(super) const FUELS: &[ChoiceValue] = &[
 pub(super) const DRIVE_TYPES: &[ChoiceValue] =
     &[("fwd", "Front-wheel drive"), ("rwd", "Rear-wheel drive"), ("awd", "All-wheel drive")];
 
+/// Owners in the categories that have them since V4.3.
+pub(super) const NUMBER_OF_OWNERS: Field =
+    count("condition.number_of_owners", "Number of owners; 0 or null only for new vehicles, at least 1 for used ones")
+        .since(Since::V43);
+
 /// A brand, body type and model differ by category and stand in its own table.
 #[rustfmt::skip]
 pub(super) const REGISTERED: &[Field] = &[
@@ -36,7 +56,7 @@ pub(super) const REGISTERED: &[Field] = &[
     text("color", "Colour, free text"),
     boolean("is_vat_deductible", "Whether the buyer can deduct VAT"),
     boolean("registration_number_hidden", "Hides the licence plate in the public listing"),
-    list("equipments", EQUIPMENT, MOST_EQUIPMENTS, "Equipment, one item per element, no commas inside an item"),
+    equipments(),
     Field::new("salesperson", Kind::Email { or_empty: true }, "E-mail address of a salesperson registered for the dealer; `null` or an empty string unsets it"),
     text_up_to("warranty", 500, "Warranty"),
     text_up_to("return_policy", 500, "Return policy"),

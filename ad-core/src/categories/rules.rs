@@ -77,29 +77,36 @@ pub(super) const REGISTERED: &[Rule] = &[
     rule("salesperson", "`salesperson` is registered for the dealer.", salesperson),
 ];
 
+/// Name of the rule that locks the new/used status.
+pub(crate) const LOCK: &str = "new/used lock";
+
 /// Categories whose new/used status is locked at creation.
 pub(super) const NEW_USED_LOCK: &[Rule] = &[rule(
-    "new/used lock",
+    LOCK,
     "`condition.mileage` cannot switch between zero and non-zero, and `condition.is_new_vehicle` cannot change.",
     new_used_lock,
 )];
 
-/// Categories with owners, wheels and ratings.
-pub(super) const CONDITION: &[Rule] = &[
-    rule("owners", "A used vehicle has at least 1 owner; 0 or null only for new vehicles.", owners),
+/// Categories with owners.
+pub(super) const OWNERS: &[Rule] =
+    &[rule("owners", "A used vehicle has at least 1 owner; 0 or null only for new vehicles.", owners)];
+
+/// Categories with wheels and ratings.
+pub(super) const WHEELS_AND_RATINGS: &[Rule] = &[
     rule("wheels with ratings", "`condition.wheels` and `condition.vehicle_ratings` go together.", wheels_with_ratings),
     rule("rating values", "Each rating has a value of its own group.", rating_values),
 ];
 
-/// Categories with leasing details and online purchase.
-pub(super) const LEASING: &[Rule] = &[
-    rule("remaining mileage", "`leasing_details.mileage_remaining` requires a leasing price.", remaining_mileage),
-    rule(
-        "online purchase",
-        "`online_purchasable` requires the online-purchase product, and no leasing price.",
-        online_purchase,
-    ),
-];
+/// Categories with leasing details.
+pub(super) const LEASING_DETAILS: &[Rule] =
+    &[rule("remaining mileage", "`leasing_details.mileage_remaining` requires a leasing price.", remaining_mileage)];
+
+/// Categories that can be bought online.
+pub(super) const ONLINE_PURCHASE: &[Rule] = &[rule(
+    "online purchase",
+    "`online_purchasable` requires the online-purchase product, and no leasing price.",
+    online_purchase,
+)];
 
 /// New is `is_new_vehicle`, else mileage 0, else unknown (decision 18).
 pub fn is_new(fields: &Map<String, Value>) -> Option<bool> {
@@ -110,7 +117,7 @@ pub fn is_new(fields: &Map<String, Value>) -> Option<bool> {
 
 fn plate_or_vin(facts: &Facts<'_>, errors: &mut FieldErrors) {
     let identified = ["registration_number", "vin"].iter().any(|path| facts.field(path).is_some());
-    let was = facts.mode == Mode::Create
+    let was = facts.mode != Mode::Update
         || ["registration_number", "vin"].iter().any(|path| facts.field_before(path).is_some());
     if !identified && was {
         for path in ["category_fields.registration_number", "category_fields.vin"] {
@@ -144,7 +151,7 @@ fn model_of_brand(facts: &Facts<'_>, errors: &mut FieldErrors) {
         crate::fields::wrong_choice(model, models.ids(), place);
         place.here(format!(
             "The models of this brand: GET /v4/vehicles/{}/models?brand={brand}",
-            facts.category.vehicle_type
+            facts.category.vehicle_type.unwrap_or_default()
         ));
     }
 }

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::{
-    Direction, FieldErrors, Kind, Node, Tree,
+    Direction, Field, FieldErrors, Kind, Node, Tree, open,
     values::{choice, decimal, integer, measure, shown, text_kind, wrong_choice},
 };
 use crate::{ad::ApiVersion, catalogue::Catalogue, nearest};
@@ -16,10 +16,23 @@ const MOST_HINTS: usize = 20;
 /// Which write is checked; it decides what `null` means (decision 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// `null` is the same as leaving the field out.
+    /// A new ad: `null` is the same as leaving the field out.
     Create,
-    /// `null` clears; on a required field it is an error.
+    /// What is stored with a patch laid over it: `null` clears; on a required field it is an error.
     Update,
+    /// All of an ad that is not new (migration, import): `null` is the same as leaving the field out.
+    Whole,
+}
+
+/// What `category_fields` are held against.
+#[derive(Debug, Clone, Copy)]
+pub enum Against<'a> {
+    /// The table of the category.
+    Table(&'a Tree),
+    /// Nothing but bounds: the category has no published list, and they may be left out (decision 20).
+    Open,
+    /// Nothing: the category is itself in error.
+    Unknown,
 }
 
 /// One check under way: what it reads, and what it notes beside the errors.
@@ -28,16 +41,15 @@ pub struct Check<'a> {
     catalogue: &'a Catalogue,
     version: ApiVersion,
     mode: Mode,
-    category: Option<&'a Tree>,
+    category: Against<'a>,
     images: &'static [&'static str],
     nulls: Vec<&'static str>,
     ignored: Vec<&'static str>,
 }
 
 impl<'a> Check<'a> {
-    /// A check in which a field of kind [`Kind::CategoryFields`] is held against `category`; without one, any object
-    /// will do there.
-    pub fn new(catalogue: &'a Catalogue, version: ApiVersion, mode: Mode, category: Option<&'a Tree>) -> Self {
+    /// A check in which a field of kind [`Kind::CategoryFields`] is held against `category`.
+    pub fn new(catalogue: &'a Catalogue, version: ApiVersion, mode: Mode, category: Against<'a>) -> Self {
         Self { catalogue, version, mode, category, images: &["https"], nulls: Vec::new(), ignored: Vec::new() }
     }
 
@@ -84,7 +96,7 @@ impl<'a> Check<'a> {
             object.remove(&name);
         }
         for (name, field) in tree.expected() {
-            if field.required && !object.contains_key(name) && !errors.contains(name) {
+            if self.demands(field) && !object.contains_key(name) && !errors.contains(name) {
                 errors.push(name, "This field is required.");
             }
             if let Some(default) = field.default
@@ -119,7 +131,7 @@ impl<'a> Check<'a> {
             }
             Node::Leaf(field, inside) => {
                 if value.is_null() {
-                    if self.mode == Mode::Update && !field.nullable {
+                    if self.mode == Mode::Update && !field.nullable && self.demands(field) {
                         errors.push(name, "This field may not be null.");
                         return true;
                     }
@@ -131,6 +143,10 @@ impl<'a> Check<'a> {
             }
         }
         true
+    }
+
+    fn demands(&self, field: &Field) -> bool {
+        field.required && !matches!((field.kind, self.category), (Kind::CategoryFields, Against::Open))
     }
 
     fn value(&mut self, kind: &Kind, inside: Option<&Tree>, value: &mut Value) -> FieldErrors {
@@ -145,8 +161,9 @@ impl<'a> Check<'a> {
                 _ => errors.here("Expected an object."),
             },
             (Kind::CategoryFields, _) => match (value, self.category) {
-                (Value::Object(object), Some(tree)) => return self.object(tree, object),
-                (Value::Object(_), None) => {}
+                (Value::Object(object), Against::Table(tree)) => return self.object(tree, object),
+                (value @ Value::Object(_), Against::Open) => open::check(value, &mut errors),
+                (Value::Object(_), Against::Unknown) => {}
                 _ => errors.here("Expected an object."),
             },
             (Kind::Measure { units, min }, _) => measure(units, *min, value, &mut errors),

@@ -7,11 +7,13 @@
 
 mod check;
 mod errors;
+mod open;
 mod tree;
 mod values;
 
-pub use check::{Check, Mode};
+pub use check::{Against, Check, Mode};
 pub use errors::FieldErrors;
+pub use open::{MOST_LEVELS, MOST_MEMBERS};
 pub use tree::{Node, Tree};
 pub(crate) use values::{plain_host, wrong_choice};
 
@@ -245,6 +247,14 @@ impl Field {
 pub const WEIGHT: &[&str] = &["g", "kg", "t"];
 /// Length units, in the documents' spelling.
 pub const LENGTH: &[&str] = &["mm", "cm", "m"];
+/// Volume units, in the documents' spelling.
+pub const VOLUME: &[&str] = &["m3", "l"];
+/// Units of engine power, in the documents' spelling.
+pub const POWER: &[&str] = &["hp", "kw"];
+/// Units of engine displacement, in the documents' spelling.
+pub const DISPLACEMENT: &[&str] = &["cc", "l"];
+/// Units of mileage, in the documents' spelling; `mil` is the Swedish one of 10 km.
+pub const MILEAGE: &[&str] = &["km", "mil"];
 
 /// Shorthands in which the tables are written, so that a row reads like the document's.
 pub mod row {

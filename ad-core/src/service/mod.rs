@@ -1,6 +1,8 @@
 //! The use cases: what a client may ask for, decided and handed to the [`Store`]. Nothing here waits for a marketplace
 //! or an image; that is the [`pipeline`](crate::pipeline)'s work afterwards.
 
+mod convert;
+mod create;
 mod promote;
 mod read;
 mod write;
@@ -17,9 +19,10 @@ use crate::{
     ports::{Clock, Dealer, DealerDirectory, Ids, Scope, Store, StoreError, StoredAd},
     request::{Market, Plan, Request},
     rulebook::Rulebook,
+    versions::{self, Refusal},
 };
+pub use create::{Through, Validated};
 pub use promote::{Exclusions, POLE_POSITION};
-pub use write::Validated;
 
 /// How often a write is decided anew when somebody else changes its ad in between.
 const ATTEMPTS: usize = 20;
@@ -86,15 +89,27 @@ pub enum ServiceError {
     /// A business rule forbids it.
     #[error("{}", .0.join(" "))]
     Refused(Vec<String>),
+    /// An identified rule forbids it.
+    #[error("{}", .0.error)]
+    Identified(Box<Refusal>),
     /// There is no such ad in the token's scope.
     #[error("Not found.")]
     NotFound,
+    /// There is no such ad of the path's vehicle type, but one of another.
+    #[error("{0}")]
+    Elsewhere(String),
     /// The dealer has used this source id.
     #[error("the source id is used")]
     Duplicate,
     /// The store did not do it.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<Refusal> for ServiceError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Identified(Box::new(refusal))
+    }
 }
 
 impl From<FieldErrors> for ServiceError {
@@ -134,10 +149,14 @@ impl Service {
     ) -> Result<(StoredAd, Vec<LogEntry>), ServiceError> {
         let scoped = self.scoped(access);
         let mut found = self.store.find(scoped.scope(), target.source_id, with_log).await?;
-        found.retain(|(stored, _)| {
-            target.dealer_code.is_none_or(|code| stored.ad.dealer_code == code)
-                && target.category.is_none_or(|category| category.id == stored.ad.category_id)
-        });
+        found.retain(|(stored, _)| target.dealer_code.is_none_or(|code| stored.ad.dealer_code == code));
+        if let Some(category) = target.category {
+            let elsewhere = found.first().map(|(stored, _)| versions::found_elsewhere(&stored.ad, category));
+            found.retain(|(stored, _)| category.found_under().any(|id| id == stored.ad.category_id));
+            if let (true, Some(elsewhere)) = (found.is_empty(), elsewhere) {
+                return Err(ServiceError::Elsewhere(elsewhere));
+            }
+        }
         if found.len() > 1 {
             let mut errors = FieldErrors::default();
             let dealers = found.iter().map(|(stored, _)| stored.ad.dealer_code.as_str());

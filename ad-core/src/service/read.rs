@@ -20,7 +20,7 @@ impl Service {
         Ok((stored.ad, log))
     }
 
-    /// A page of ads; of one category on a typed path.
+    /// A page of ads; on a typed path those that are found under its vehicle type.
     ///
     /// # Errors
     /// [`ServiceError::Store`].
@@ -30,7 +30,7 @@ impl Service {
         category: Option<&'static Category>,
         mut query: AdQuery,
     ) -> Result<PageOf<(Ad, Vec<LogEntry>)>, ServiceError> {
-        query.filters.extend(category.map(|category| AdFilter::CategoryId(vec![category.id])));
+        query.filters.extend(category.map(|category| AdFilter::CategoryId(category.found_under().collect())));
         let scoped = self.scoped(access);
         Ok(self.store.list(scoped.scope(), &query).await?)
     }

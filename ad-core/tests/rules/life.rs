@@ -281,13 +281,18 @@ async fn an_ad_is_found_under_its_own_type_and_by_its_own_dealer_only() {
     assert_eq!(read(ours(), target("boat-8")).await.unwrap(), 6);
     assert_eq!(read(ours(), Target { category: Some(category("boat")), ..target("boat-8") }).await.unwrap(), 6);
     for (access, target) in [
-        (ours(), Target { category: Some(category("car")), ..target("boat-8") }),
         (ours(), target("boat-9")),
         (Access::Dealer("south".to_owned()), target("boat-8")),
         (Access::Group("syd".to_owned()), target("boat-8")),
     ] {
         assert!(matches!(read(access, target).await, Err(ServiceError::NotFound)));
     }
+    let as_car = Target { category: Some(category("car")), ..target("boat-8") };
+    let Err(ServiceError::Elsewhere(text)) = read(ours(), as_car).await else { panic!("found as a car") };
+    assert_eq!(
+        text,
+        "Not found as vehicle type \"car\": this source_id is an ad of vehicle type \"boat\"; see /v4/boat/boat-8."
+    );
     assert_eq!(read(Access::Group("nord".to_owned()), target("boat-8")).await.unwrap(), 6);
 }
 

@@ -5,6 +5,7 @@
 //! | [`samples`] | the sample payloads |
 //! | [`car_fields`], [`ad_fields`], [`types`] | the content of a payload |
 //! | [`updates`] | merging, `null`, what may not change |
+//! | [`versions`], [`import`] | V3, the way from it to V4, and stored ads that come from elsewhere |
 //! | [`lists`] | list parameters and what they select |
 //! | [`store`] | what every store keeps |
 //! | [`life`], [`failures`], [`promote`], [`crash`] | what a worker does |
@@ -14,6 +15,7 @@ mod ad_fields;
 mod car_fields;
 mod crash;
 mod failures;
+mod import;
 mod life;
 mod lists;
 mod promote;
@@ -22,3 +24,4 @@ mod store;
 mod support;
 mod types;
 mod updates;
+mod versions;

@@ -104,7 +104,7 @@ impl Desk {
 
     /// The ad with a patch laid over it, or the errors.
     pub(crate) fn update(&self, ad: &Ad, patch: Value) -> Result<Ad, Value> {
-        let write = self.write(ad.category().unwrap().vehicle_type);
+        let write = self.write(ad.category().unwrap().vehicle_type.unwrap());
         let checked = Rulebook::default().update(write, ad, object(patch)).map_err(|errors| json!(errors))?;
         Ok(Ad { content: checked.content, ..ad.clone() })
     }
@@ -156,7 +156,7 @@ impl House {
 
     pub(crate) async fn update(&self, source_id: &str, patch: Value) -> Result<Ad, ServiceError> {
         let id = self.kit.ids.next();
-        self.kit.service.update(&access(), id, target(source_id), &object(patch)).await
+        self.kit.service.update(&access(), id, ApiVersion::V4, target(source_id), &object(patch)).await
     }
 
     pub(crate) async fn delete(&self, source_id: &str) -> Result<Ad, ServiceError> {

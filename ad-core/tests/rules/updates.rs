@@ -153,7 +153,7 @@ fn what_identifies_an_ad_may_be_sent_unchanged_only() {
 fn a_car_is_created_under_its_own_category() {
     assert_eq!(
         refused("car", with(&car(), json!({"category_id": 1060}))),
-        json!({"category_id": ["\"1060\" is not a valid choice.", "Vehicle type \"car\" is category 1020."]})
+        json!({"category_id": ["\"1060\" is not a valid choice.", "The category of vehicle type \"car\" is 1020."]})
     );
 }
 

@@ -1,13 +1,13 @@
 -- Lists answer from indexes at any number of ads.
 
--- Each of the three orders has an index that a list walks without reading the ads themselves. What the other columns
--- are for: every filter but those that name a few ads is decided in the index. `ads_updated` has all of them, so that a
--- range of `updated` can be listed in any order.
+-- Each of the three orders, with seq to break its ties, has an index that a list walks without reading the ads
+-- themselves. The other columns are there so that every filter is decided in the index, but for those that name a few
+-- ads. `ads_updated` has all of them, so that a range of `updated` can be listed in any order.
 DROP INDEX ads_created;
 DROP INDEX ads_updated;
-CREATE INDEX ads_created ON ads (dealer_code, created, state, category_id);
-CREATE INDEX ads_updated ON ads (dealer_code, updated, created, state, category_id, source_id);
-CREATE INDEX ads_source_id ON ads (dealer_code, source_id, created, state, category_id);
+CREATE INDEX ads_created ON ads (dealer_code, created, seq, state, category_id);
+CREATE INDEX ads_updated ON ads (dealer_code, updated, seq, created, state, category_id, source_id);
+CREATE INDEX ads_source_id ON ads (dealer_code, source_id, seq, created, state, category_id);
 
 -- A dealer's number is made with its first ad and never changes.
 CREATE TABLE dealer_numbers (

@@ -93,7 +93,8 @@ fn service(error: ServiceError) -> Response {
     match error {
         ServiceError::Invalid(errors) => json_response(StatusCode::BAD_REQUEST, &errors),
         ServiceError::Refused(messages) => json_response(StatusCode::BAD_REQUEST, &messages),
-        ServiceError::NotFound => detail(StatusCode::NOT_FOUND, &error),
+        ServiceError::Identified(refusal) => json_response(StatusCode::BAD_REQUEST, &refusal),
+        ServiceError::NotFound | ServiceError::Elsewhere(_) => detail(StatusCode::NOT_FOUND, &error),
         ServiceError::Duplicate => json_response(
             StatusCode::CONFLICT,
             &json!({"source_id": [

@@ -22,8 +22,7 @@ use poem_openapi::{
 use serde_json::Value;
 
 use super::{
-    operations::{Act, OPERATIONS, On, Operation},
-    paths::{GENERIC, typed},
+    operations::{Act, OPERATIONS, Operation, bases},
     schema::{self, Shape},
 };
 
@@ -68,7 +67,7 @@ fn complete(skeleton: &str, rulebook: &Rulebook) -> String {
     schemas["LogPage"] = schema::page("LogEntry");
     schemas["AdPage"] = schema::page("Ad");
     let mut answers = Vec::new();
-    for category in categories::all() {
+    for (_, category) in categories::typed() {
         for shape in [Shape::Create, Shape::Validate, Shape::Update, Shape::Answer] {
             schemas[schema::name(category, shape)] = schema::body(category, shape, &rulebook.catalogue);
         }
@@ -89,12 +88,11 @@ struct Described;
 
 impl OpenApi for Described {
     fn meta() -> Vec<MetaApi> {
-        let bases = categories::all().map(|category| (typed(category), Some(category)));
         let mut paths: Vec<MetaPath> = Vec::new();
-        for (base, category) in bases.chain([(GENERIC.to_owned(), None)]) {
-            for operation in OPERATIONS.iter().filter(|operation| category.is_some() || operation.on == On::Both) {
-                let path = operation.route(&base).replace(":source_id", "{source_id}");
-                let described = describe(operation, category);
+        for base in bases() {
+            for operation in base.operations() {
+                let path = operation.route(base).replace(":source_id", "{source_id}");
+                let described = describe(operation, base.category());
                 match paths.iter_mut().find(|known| known.path == path) {
                     Some(known) => known.operations.push(described),
                     None => paths.push(MetaPath { path, operations: vec![described] }),
@@ -141,7 +139,7 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
     schemas.extend(["Validated", "LogPage", "AdPage", "Ad"].map(str::to_owned));
     let mut tags = vec![("ad", "Ads of every category"), ("lookups", "Allowed values")];
     let mut operation_ids = HashMap::new();
-    for (tag, category) in categories::all().map(|it| (it.vehicle_type, Some(it))).chain([("ad", None)]) {
+    for (tag, category) in categories::typed().map(|(name, it)| (name, Some(it))).chain([("ad", None)]) {
         if let Some(category) = category {
             schemas.extend(
                 [Shape::Create, Shape::Validate, Shape::Update, Shape::Answer]
@@ -159,7 +157,7 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
 });
 
 fn describe(operation: &'static Operation, category: Option<&'static Category>) -> MetaOperation {
-    let tag = category.map_or("ad", |category| category.vehicle_type);
+    let tag = category.and_then(|category| category.vehicle_type).unwrap_or("ad");
     let source_id =
         operation.is_about_one().then(|| path_parameter("source_id", "The client's reference, percent-encoded"));
     let query = operation.parameters.iter().map(query_parameter);
@@ -271,7 +269,7 @@ fn parameter(name: &str, place: MetaParamIn, doc: &str, schema: MetaSchema, requ
 /// The lookups, which do not depend on a category.
 fn lookups() -> Vec<MetaPath> {
     let vehicle_type = || {
-        let types = categories::all().map(|category| Value::from(category.vehicle_type)).collect();
+        let types = categories::typed().map(|(vehicle_type, _)| Value::from(vehicle_type)).collect();
         let schema = MetaSchema { enum_items: types, ..MetaSchema::new("string") };
         parameter("vehicle_type", MetaParamIn::Path, "Vehicle type", schema, true)
     };

@@ -1,7 +1,13 @@
 //! The operations of the contract ('Endpoints'), as one table: the router, the OpenAPI document and the checks of
 //! permissions and query parameters all read it. A category's table brings all typed operations along.
 
-use ad_core::list::{AD_PARAMETERS, BUMP_PARAMETERS, LOG_PARAMETERS, Parameter, TARGET_PARAMETERS};
+use std::fmt;
+
+use ad_core::{
+    ad::ApiVersion,
+    categories::{self, Category},
+    list::{AD_PARAMETERS, BUMP_PARAMETERS, LOG_PARAMETERS, Parameter, TARGET_PARAMETERS},
+};
 use poem::http::Method;
 
 use crate::auth::Permission;
@@ -10,24 +16,84 @@ use crate::auth::Permission;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     Create,
+    /// On the generic path of V4, which does not create.
+    RefuseCreate,
     Validate,
     List,
     Read,
     Log,
     Update,
+    Migrate,
     Delete,
     Bump,
     PolePosition,
     Retry,
 }
 
+/// What the paths of a group of operations begin with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Base {
+    /// `/v4/{vehicle_type}`: ads of one category.
+    Typed(&'static str, &'static Category),
+    /// `/v4/ad`: ads of every category and both versions.
+    Generic,
+    /// `/v3/ad`: the same, for clients of V3.
+    V3,
+}
+
 /// On which paths an operation exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum On {
-    /// `/v4/{vehicle_type}…` only.
-    Typed,
-    /// `/v4/{vehicle_type}…` and `/v4/ad…`.
-    Both,
+pub(crate) struct On {
+    typed: bool,
+    generic: bool,
+    v3: bool,
+}
+
+const EVERYWHERE: On = On { typed: true, generic: true, v3: true };
+const GENERIC: On = On { typed: false, generic: true, v3: false };
+/// `/v4/{vehicle_type}…` and `/v3/ad…`.
+const WRITES: On = On { generic: false, ..EVERYWHERE };
+/// `/v4/{vehicle_type}…` and `/v4/ad…`.
+const V4: On = On { v3: false, ..EVERYWHERE };
+
+/// Every base, typed ones first.
+pub(crate) fn bases() -> impl Iterator<Item = Base> {
+    let typed = categories::typed().map(|(vehicle_type, category)| Base::Typed(vehicle_type, category));
+    typed.chain([Base::Generic, Base::V3])
+}
+
+impl Base {
+    /// The category of its ads, if it has one.
+    pub(crate) fn category(self) -> Option<&'static Category> {
+        match self {
+            Self::Typed(_, category) => Some(category),
+            Self::Generic | Self::V3 => None,
+        }
+    }
+
+    /// The version that it speaks.
+    pub(crate) fn version(self) -> ApiVersion {
+        if matches!(self, Self::V3) { ApiVersion::V3 } else { ApiVersion::V4 }
+    }
+
+    /// The operations that it has.
+    pub(crate) fn operations(self) -> impl Iterator<Item = &'static Operation> {
+        OPERATIONS.iter().filter(move |operation| match self {
+            Self::Typed(..) => operation.on.typed,
+            Self::Generic => operation.on.generic,
+            Self::V3 => operation.on.v3,
+        })
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Typed(vehicle_type, _) => write!(formatter, "/v4/{vehicle_type}"),
+            Self::Generic => formatter.write_str("/v4/ad"),
+            Self::V3 => formatter.write_str("/v3/ad"),
+        }
+    }
 }
 
 /// One operation.
@@ -35,7 +101,7 @@ pub(crate) enum On {
 pub(crate) struct Operation {
     pub(crate) act: Act,
     pub(crate) method: Method,
-    /// Path behind `/v4/{vehicle_type}` or `/v4/ad`.
+    /// Path behind the base.
     pub(crate) path: &'static str,
     pub(crate) on: On,
     pub(crate) permission: Permission,
@@ -50,39 +116,43 @@ const ONE: &str = "/:source_id";
 
 #[rustfmt::skip]
 pub(crate) static OPERATIONS: &[Operation] = &[
-    Operation { act: Act::Create, method: Method::POST, path: "", on: On::Typed, permission: Permission::Write, parameters: &[], id: "create", summary: "Create an ad",
+    Operation { act: Act::Create, method: Method::POST, path: "", on: WRITES, permission: Permission::Write, parameters: &[], id: "create", summary: "Create an ad",
         doc: "Answers at once; images are fetched and the ad is published afterwards. Read the ad until its log holds an entry with action `publish` and state `done`." },
-    Operation { act: Act::Validate, method: Method::POST, path: "/validate", on: On::Typed, permission: Permission::Read, parameters: &[], id: "validate", summary: "Check a payload",
+    Operation { act: Act::RefuseCreate, method: Method::POST, path: "", on: GENERIC, permission: Permission::Write, parameters: &[], id: "refuse_create", summary: "Not the way to create an ad",
+        doc: "Ads are created on the typed path, `POST /v4/{vehicle_type}`: 405. A payload with `category_id` 1045 is refused with `trailer_create_disabled`, as on every path." },
+    Operation { act: Act::Validate, method: Method::POST, path: "/validate", on: WRITES, permission: Permission::Read, parameters: &[], id: "validate", summary: "Check a payload",
         doc: "Checks exactly what a create would check, and stores nothing. `source_id` may be left out." },
-    Operation { act: Act::List, method: Method::GET, path: "", on: On::Both, permission: Permission::Read, parameters: AD_PARAMETERS, id: "list", summary: "List ads",
+    Operation { act: Act::List, method: Method::GET, path: "", on: EVERYWHERE, permission: Permission::Read, parameters: AD_PARAMETERS, id: "list", summary: "List ads",
         doc: "One row per ad. Filters are combined with and." },
-    Operation { act: Act::Read, method: Method::GET, path: ONE, on: On::Both, permission: Permission::Read, parameters: TARGET_PARAMETERS, id: "read", summary: "Read an ad",
+    Operation { act: Act::Read, method: Method::GET, path: ONE, on: EVERYWHERE, permission: Permission::Read, parameters: TARGET_PARAMETERS, id: "read", summary: "Read an ad",
         doc: "The ad with its 100 latest log entries, oldest first." },
-    Operation { act: Act::Log, method: Method::GET, path: "/:source_id/log", on: On::Both, permission: Permission::Read, parameters: LOG_PARAMETERS, id: "log", summary: "Read the whole log of an ad",
+    Operation { act: Act::Log, method: Method::GET, path: "/:source_id/log", on: EVERYWHERE, permission: Permission::Read, parameters: LOG_PARAMETERS, id: "log", summary: "Read the whole log of an ad",
         doc: "Page by page, oldest first unless ordered otherwise." },
-    Operation { act: Act::Update, method: Method::PUT, path: ONE, on: On::Typed, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "put", summary: "Update an ad",
+    Operation { act: Act::Update, method: Method::PUT, path: ONE, on: WRITES, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "put", summary: "Update an ad",
         doc: "The same as PATCH: fields that are left out are kept, `category_fields` is merged deeply, `null` clears, arrays and `location` are replaced whole." },
-    Operation { act: Act::Update, method: Method::PATCH, path: ONE, on: On::Typed, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "patch", summary: "Update an ad",
+    Operation { act: Act::Update, method: Method::PATCH, path: ONE, on: WRITES, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "patch", summary: "Update an ad",
         doc: "The same as PUT: fields that are left out are kept, `category_fields` is merged deeply, `null` clears, arrays and `location` are replaced whole." },
-    Operation { act: Act::Delete, method: Method::DELETE, path: ONE, on: On::Both, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "delete", summary: "Delete an ad",
+    Operation { act: Act::Migrate, method: Method::POST, path: "/:source_id/migrate", on: V4, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "migrate", summary: "Convert an ad of V3 to V4",
+        doc: "The body is a complete payload that replaces the data; id, source id, log, and without `image_urls` the images stay. On a typed path `category_id` is not sent, for the path fixes it; on `/v4/ad` it is required." },
+    Operation { act: Act::Delete, method: Method::DELETE, path: ONE, on: EVERYWHERE, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "delete", summary: "Delete an ad",
         doc: "Soft and asynchronous: the answer still shows state `created`. Read the ad until its log holds an entry with action `delete` and state `done`." },
-    Operation { act: Act::Bump, method: Method::GET, path: "/:source_id/bump", on: On::Both, permission: Permission::Promote, parameters: BUMP_PARAMETERS, id: "bump", summary: "Renew an ad",
+    Operation { act: Act::Bump, method: Method::GET, path: "/:source_id/bump", on: EVERYWHERE, permission: Permission::Promote, parameters: BUMP_PARAMETERS, id: "bump", summary: "Renew an ad",
         doc: "The ad appears as new, first in the listing. Charges apply. The ad must be visible and the dealer permitted to bump." },
-    Operation { act: Act::PolePosition, method: Method::GET, path: "/:source_id/pole_position", on: On::Both, permission: Permission::Promote, parameters: TARGET_PARAMETERS, id: "pole_position", summary: "Activate pole position",
+    Operation { act: Act::PolePosition, method: Method::GET, path: "/:source_id/pole_position", on: EVERYWHERE, permission: Permission::Promote, parameters: TARGET_PARAMETERS, id: "pole_position", summary: "Activate pole position",
         doc: "The ad appears first in search results for 3 days, on the primary marketplace. Charges apply. Registered vehicles only." },
-    Operation { act: Act::Retry, method: Method::GET, path: "/:source_id/retry", on: On::Both, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "retry", summary: "Process an ad again",
+    Operation { act: Act::Retry, method: Method::GET, path: "/:source_id/retry", on: EVERYWHERE, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "retry", summary: "Process an ad again",
         doc: "Does again what the last request left undone, from its first action that did not end in `done`; when all is done, publishes again." },
 ];
 
 impl Operation {
-    /// The path on a base such as `/v4/car`, in the router's notation.
-    pub(crate) fn route(&self, base: &str) -> String {
+    /// The path on a base, in the router's notation.
+    pub(crate) fn route(&self, base: Base) -> String {
         format!("{base}{}", self.path)
     }
 
     /// Whether it takes a JSON body.
     pub(crate) fn takes_body(&self) -> bool {
-        matches!(self.act, Act::Create | Act::Validate | Act::Update)
+        matches!(self.act, Act::Create | Act::RefuseCreate | Act::Validate | Act::Update | Act::Migrate)
     }
 
     /// Whether it is about one ad.

@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use ad_core::{
-    categories::{self, Category},
+    categories::{self, TRAILER},
     list::{AdQuery, LogQuery, TargetQuery},
-    service::{Access, Target},
+    service::{Access, ServiceError, Target, Through},
+    versions::Refusal,
 };
 use poem::{
     Endpoint, Request, Response, Result, Route,
@@ -15,35 +16,27 @@ use uuid::Uuid;
 
 use super::{
     ApiError, Context, RequestId, body,
-    operations::{Act, OPERATIONS, On, Operation},
+    operations::{Act, Base, Operation, bases},
     respond,
 };
 
-/// Where ads of every category are found.
-pub(super) const GENERIC: &str = "/v4/ad";
-
-/// Where ads of one category are found.
-pub(super) fn typed(category: &Category) -> String {
-    format!("/v4/{}", category.vehicle_type)
-}
-
-/// Mounts every operation of every category, and the generic ones.
+/// Mounts every operation on every base.
 pub(super) fn mount(mut route: Route, context: &Arc<Context>) -> Route {
-    let bases = categories::all().map(|category| (typed(category), Some(category)));
-    for (base, category) in bases.chain([(GENERIC.to_owned(), None)]) {
+    for base in bases() {
         let mut paths: BTreeMap<String, Vec<&'static Operation>> = BTreeMap::new();
-        for operation in OPERATIONS.iter().filter(|operation| category.is_some() || operation.on == On::Both) {
-            paths.entry(operation.route(&base)).or_default().push(operation);
+        for operation in base.operations() {
+            paths.entry(operation.route(base)).or_default().push(operation);
         }
-        let about_one = paths.get(&format!("{base}/:source_id")).cloned().unwrap_or_default();
+        let prefix = base.to_string();
+        let about_one = paths.get(&format!("{prefix}/:source_id")).cloned().unwrap_or_default();
         for (path, mut operations) in paths {
             // A name of the contract may be a source id too: GET /v4/car/validate reads the ad "validate".
-            let source_id = path.strip_prefix(&base).and_then(|rest| rest.strip_prefix('/'));
+            let source_id = path.strip_prefix(&prefix).and_then(|rest| rest.strip_prefix('/'));
             let source_id = source_id.filter(|rest| !rest.starts_with(':')).map(str::to_owned);
             if source_id.is_some() {
                 operations.extend(&about_one);
             }
-            route = route.at(path, Path { context: Arc::clone(context), category, operations, source_id });
+            route = route.at(path, Path { context: Arc::clone(context), base, operations, source_id });
         }
     }
     route
@@ -52,7 +45,7 @@ pub(super) fn mount(mut route: Route, context: &Arc<Context>) -> Route {
 /// One path with its operations.
 struct Path {
     context: Arc<Context>,
-    category: Option<&'static Category>,
+    base: Base,
     operations: Vec<&'static Operation>,
     /// The source id that the path itself spells.
     source_id: Option<String>,
@@ -69,10 +62,11 @@ impl Endpoint for Path {
 /// What a request about one ad is about, and who asks.
 struct Call<'a> {
     context: &'a Context,
-    category: Option<&'static Category>,
+    base: Base,
     access: Access,
     request_id: Uuid,
     source_id: &'a str,
+    operations: &'a [&'static Operation],
 }
 
 impl Path {
@@ -82,10 +76,11 @@ impl Path {
         let source_id = self.source_id.clone().or_else(|| request.raw_path_param("source_id").map(str::to_owned));
         let call = Call {
             context: &self.context,
-            category: self.category,
+            base: self.base,
             access,
             request_id: request.data::<RequestId>().map_or_else(|| self.context.ids.next(), |id| id.0),
             source_id: source_id.as_deref().unwrap_or_default(),
+            operations: &self.operations,
         };
         match operation.act {
             Act::List => call.list(&request).await,
@@ -95,24 +90,24 @@ impl Path {
     }
 
     fn operation(&self, method: &Method) -> Result<&'static Operation, ApiError> {
-        self.operations.iter().find(|operation| operation.method == *method).copied().ok_or_else(|| {
-            let mut allow: Vec<_> = self.operations.iter().map(|operation| operation.method.as_str()).collect();
-            allow.dedup();
-            let generic_write = self.category.is_none() && [Method::POST, Method::PUT, Method::PATCH].contains(method);
-            let instead = if generic_write {
-                format!(
-                    " Use the typed path, {method} /v4/{{vehicle_type}}{}.",
-                    if *method == Method::POST { "" } else { "/{source_id}" }
-                )
-            } else {
-                format!(" This path has {}.", allow.join(", "))
-            };
-            ApiError::MethodNotAllowed {
-                allow: allow.join(", "),
-                detail: format!("Method {method} is not allowed.{instead}"),
-            }
-        })
+        let found = self.operations.iter().find(|operation| operation.method == *method).copied();
+        found.ok_or_else(|| not_allowed(self.base, &self.operations, method))
     }
+}
+
+/// The refusal of a method that a path does not have, with those that it has.
+fn not_allowed(base: Base, operations: &[&Operation], method: &Method) -> ApiError {
+    let refused = |operation: &&&Operation| operation.act != Act::RefuseCreate;
+    let mut allow: Vec<_> = operations.iter().filter(refused).map(|operation| operation.method.as_str()).collect();
+    allow.dedup();
+    let instead = match (base, method) {
+        (Base::Generic, &Method::POST) => " Use the typed path, POST /v4/{vehicle_type}.".to_owned(),
+        (Base::Generic, &Method::PUT | &Method::PATCH) => {
+            format!(" Use the typed path, {method} /v4/{{vehicle_type}}/{{source_id}}.")
+        }
+        _ => format!(" This path has {}.", allow.join(", ")),
+    };
+    ApiError::MethodNotAllowed { allow: allow.join(", "), detail: format!("Method {method} is not allowed.{instead}") }
 }
 
 impl Call<'_> {
@@ -123,24 +118,29 @@ impl Call<'_> {
         let service = &self.context.service;
         let (access, id) = (&self.access, self.request_id);
         let target = self.target(query.dealer_code.as_deref());
-        let ad = match (operation.act, self.category) {
-            (Act::Create, Some(category)) => {
-                let ad = service.create(access, id, category, payload).await?;
+        let ad = match operation.act {
+            Act::Create => {
+                let ad = service.create(access, id, self.through(), payload).await?;
                 return Ok(respond::ad(StatusCode::CREATED, &ad, None));
             }
-            (Act::Validate, Some(category)) => {
-                return Ok(respond::validated(&service.validate(access, category, payload).await?));
+            Act::RefuseCreate if payload.get("category_id").and_then(categories::sent_id) == Some(TRAILER) => {
+                return Err(ServiceError::from(Refusal::trailer_create_disabled()).into());
             }
-            (Act::Read, _) => {
+            Act::RefuseCreate => return Err(not_allowed(self.base, self.operations, &operation.method)),
+            Act::Validate => {
+                return Ok(respond::validated(&service.validate(access, self.through(), payload).await?));
+            }
+            Act::Read => {
                 let (ad, log) = service.read(access, target).await?;
                 return Ok(respond::ad(StatusCode::OK, &ad, Some(&log)));
             }
-            (Act::Update, _) => service.update(access, id, target, &payload).await?,
-            (Act::Delete, _) => service.delete(access, id, target).await?,
-            (Act::Bump, _) => service.bump(access, id, target, query.exclude).await?,
-            (Act::PolePosition, _) => service.pole_position(access, id, target).await?,
-            (Act::Retry, _) => service.retry(access, id, target).await?,
-            (Act::Create | Act::Validate | Act::List | Act::Log, _) => return Err(ApiError::unknown_path()),
+            Act::Update => service.update(access, id, self.base.version(), target, &payload).await?,
+            Act::Migrate => service.migrate(access, id, target, &payload).await?,
+            Act::Delete => service.delete(access, id, target).await?,
+            Act::Bump => service.bump(access, id, target, query.exclude).await?,
+            Act::PolePosition => service.pole_position(access, id, target).await?,
+            Act::Retry => service.retry(access, id, target).await?,
+            Act::List | Act::Log => return Err(ApiError::unknown_path()),
         };
         Ok(respond::ad(StatusCode::OK, &ad, None))
     }
@@ -150,7 +150,7 @@ impl Call<'_> {
         let query = AdQuery::parse(&pairs)?;
         let (page, fields) = (query.page, query.fields.clone());
         let include_log = query.include_log;
-        let list = self.context.service.list(&self.access, self.category, query).await?;
+        let list = self.context.service.list(&self.access, self.base.category(), query).await?;
         let rows =
             list.rows.iter().map(|(ad, log)| ad.view(include_log.then_some(log.as_slice())).only(fields.as_deref()));
         Ok(respond::page(self.context, request, &pairs, page, list.count, rows.collect()))
@@ -165,6 +165,11 @@ impl Call<'_> {
     }
 
     fn target<'t>(&'t self, dealer_code: Option<&'t str>) -> Target<'t> {
-        Target { source_id: self.source_id, dealer_code, category: self.category }
+        Target { source_id: self.source_id, dealer_code, category: self.base.category() }
+    }
+
+    /// The way in of a new ad on this path.
+    fn through(&self) -> Through {
+        self.base.category().map_or(Through::V3, Through::V4)
     }
 }

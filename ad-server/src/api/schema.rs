@@ -27,7 +27,7 @@ pub(super) enum Shape {
 
 /// The name of a body's schema, such as `CarCreate`.
 pub(super) fn name(category: &Category, shape: Shape) -> String {
-    let words = category.vehicle_type.split('-').map(|word| {
+    let words = category.vehicle_type.unwrap_or("v3").split('-').map(|word| {
         let (first, rest) = word.split_at(1);
         first.to_uppercase() + rest
     });

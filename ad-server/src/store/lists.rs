@@ -80,17 +80,8 @@ pub(super) fn push_list(sql: &mut Builder, scope: Scope<'_>, query: &AdQuery) ->
     let searches =
         query.filters.iter().any(|filter| matches!(filter, AdFilter::Search(_) | AdFilter::SourceIdContains(_)));
     sql.push(if searches { "WITH matching AS MATERIALIZED (" } else { "WITH matching AS NOT MATERIALIZED (" });
-    sql.push("SELECT seq, ");
-    let names_few = query.filters.iter().any(names_few);
-    if names_few {
-        // The sign hides the column from its index: walking that in order would spare sorting a handful of rows, but
-        // read all ads of the dealer in search of them.
-        sql.push("+");
-    }
-    sql.push(column(query.order)).push(" AS sorted FROM ads");
-    if !names_few {
-        sql.push(" INDEXED BY ").push(index(query));
-    }
+    // The index is told, not left to the database to choose: it knows nothing of how large the dealers are.
+    sql.push("SELECT seq, ").push(column(query.order)).push(" AS sorted FROM ads INDEXED BY ").push(index(query));
     sql.push(" WHERE ");
     push_dealers(sql, "dealer_code", scope)?;
     for filter in &query.filters {
@@ -105,14 +96,27 @@ pub(super) fn push_list(sql: &mut Builder, scope: Scope<'_>, query: &AdQuery) ->
     Ok(())
 }
 
-/// The index in which every condition of a query is decided.
+/// The index that a list is read from: that of a filter which names a few ads, or one in which every condition is
+/// decided, in the order of the list if possible.
 fn index(query: &AdQuery) -> &'static str {
     let is_bound_by = |filter: &AdFilter| matches!(filter, AdFilter::Time(AdOrder::Updated, ..));
-    match query.order {
+    query.filters.iter().find_map(index_of_few).unwrap_or(match query.order {
         _ if query.filters.iter().any(is_bound_by) => "ads_updated",
         AdOrder::Created => "ads_created",
         AdOrder::Updated => "ads_updated",
         AdOrder::SourceId => "ads_source_id",
+    })
+}
+
+/// The index of a filter that names a few ads; what else is asked about them is read in the ads themselves.
+fn index_of_few(filter: &AdFilter) -> Option<&'static str> {
+    match filter {
+        // The one that the database makes for the first UNIQUE column of the table.
+        AdFilter::Id(_) => Some("sqlite_autoindex_ads_1"),
+        AdFilter::SourceId(_) => Some("ads_source_id"),
+        AdFilter::MarketplaceAdId(_) => Some("ads_marketplace_ad_id"),
+        AdFilter::RegistrationNumber(_) => Some("ads_registration_number"),
+        _ => None,
     }
 }
 
@@ -161,14 +165,6 @@ fn push_in<'b>(
     // One value, however many there are, so that the statement stays the same.
     let values = json(&values)?;
     Ok(sql.push(column).push(" IN (SELECT value FROM json_each(").push_bind(values).push("))"))
-}
-
-/// Whether a filter has an index of its own that finds a few ads among all.
-fn names_few(filter: &AdFilter) -> bool {
-    matches!(
-        filter,
-        AdFilter::Id(_) | AdFilter::SourceId(_) | AdFilter::MarketplaceAdId(_) | AdFilter::RegistrationNumber(_)
-    )
 }
 
 fn push_filter(sql: &mut Builder, scope: Scope<'_>, filter: &AdFilter) -> Result<(), StoreError> {

@@ -25,7 +25,7 @@ use super::{
     writer::{Work, Writer},
 };
 
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// Result code of a database that another process keeps to itself.
 const BUSY: i32 = 5;

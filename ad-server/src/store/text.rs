@@ -11,7 +11,7 @@ use std::time::Duration;
 use ad_core::ports::{Scope, StoreError};
 use tokio::{
     sync::mpsc,
-    time::{Instant, sleep},
+    time::{Instant, sleep, timeout},
 };
 
 use super::{
@@ -103,26 +103,36 @@ const SHARE: u32 = 16;
 /// Before indexing is tried again when it failed.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Brings new texts into the index whenever it is told that there are some, for as long as the database is open.
+/// How often it is looked for texts that another process has written.
+const POLL: Duration = Duration::from_secs(5);
+
+/// Brings new texts into the index, from the first time that it is told that there are some until the database is closed.
 pub(super) async fn keep_indexed(writer: WeakWriter, mut written: mpsc::Receiver<()>) {
-    while written.recv().await.is_some() {
-        let mut pause = Some(GATHER);
-        while let Some(time) = pause {
-            sleep(time).await;
-            let Some(writer) = writer.upgrade() else { return };
-            let start = Instant::now();
-            let indexed = writer.run(Statement::new(sql::INDEX_TEXTS).bind(BATCH)).await;
-            let is_busy = written.try_recv().is_ok();
-            pause = match indexed {
-                Ok(_) if is_busy => Some(GATHER.max(start.elapsed() * (SHARE - 1))),
-                Ok(ran) => (ran.changed > 0).then_some(Duration::ZERO),
-                Err(error) => {
-                    tracing::warn!(%error, "texts cannot be indexed; searching is slower until they are");
-                    Some(AGAIN)
-                }
-            };
-        }
+    let mut told = written.recv().await;
+    while told.is_some() && index_all(&writer, &mut written).await.is_some() {
+        told = timeout(POLL, written.recv()).await.unwrap_or(Some(()));
     }
+}
+
+/// Brings what there is into the index. None when the database is closed.
+async fn index_all(writer: &WeakWriter, written: &mut mpsc::Receiver<()>) -> Option<()> {
+    let mut pause = Some(GATHER);
+    while let Some(time) = pause {
+        sleep(time).await;
+        let writer = writer.upgrade()?;
+        let start = Instant::now();
+        let indexed = writer.run(Statement::new(sql::INDEX_TEXTS).bind(BATCH)).await;
+        let is_busy = written.try_recv().is_ok();
+        pause = match indexed {
+            Ok(_) if is_busy => Some(GATHER.max(start.elapsed() * (SHARE - 1))),
+            Ok(ran) => (ran.changed > 0).then_some(Duration::ZERO),
+            Err(error) => {
+                tracing::warn!(%error, "texts cannot be indexed; searching is slower until they are");
+                Some(AGAIN)
+            }
+        };
+    }
+    Some(())
 }
 
 impl Database {

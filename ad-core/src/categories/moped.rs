@@ -1,0 +1,40 @@
+//! Moped (1121). Fields as Motorcycle except for what stands here.
+
+use super::{
+    Category, Compiled, FromV3, Heading, Rows, all_of, common::REGISTERED, compiled, except, motorcycle, rules,
+};
+use crate::fields::{
+    Field,
+    Since::V44,
+    WEIGHT,
+    row::{measure, slug, text},
+};
+
+pub(super) static MOPED: Category = Category {
+    id: 1121,
+    name: "Mopeds",
+    vehicle_type: Some("moped"),
+    from_v3: FromV3::Migrates(&[1121]),
+    registered: true,
+    heading: Heading::Forbidden,
+    tables: &[all_of(BODY), all_of(REGISTERED), AS_MOTORCYCLE, all_of(FIELDS)],
+    rules: &[rules::REGISTERED, rules::OWNERS],
+    compiled: compiled(|| Compiled::of(MOPED.tables)),
+};
+
+/// What mopeds, and the types that have the same fields, share with motorcycles.
+pub(super) const AS_MOTORCYCLE: Rows =
+    except(motorcycle::FIELDS, &["powertrain.displacement", "powertrain.engine_type"]);
+
+#[rustfmt::skip]
+const BODY: &[Field] = &[
+    slug("body_type", "moped.body_type", "Body type; `moped` if absent").default("moped"),
+    slug("brand", "moped.brand", "Brand"),
+    text("model", "Model, free text"),
+];
+
+/// What they have beyond.
+#[rustfmt::skip]
+pub(super) const FIELDS: &[Field] = &[
+    measure("physics.curb_weight", WEIGHT, "Curb weight").since(V44),
+];

@@ -1,0 +1,36 @@
+//! Truck (1322). The table of buses with catalogue values of its own, and two rows more.
+
+use super::{Category, Compiled, FromV3, Heading, all_of, bus, compiled};
+use crate::fields::{
+    Field, LENGTH,
+    row::{integer, measure, slug},
+};
+
+pub(super) static TRUCK: Category = Category {
+    id: 1322,
+    name: "Truck",
+    vehicle_type: Some("truck"),
+    from_v3: FromV3::Migrates(&[1221]),
+    registered: false,
+    heading: Heading::Required,
+    tables: &[all_of(SLUGS), all_of(bus::FIELDS), all_of(FIELDS)],
+    rules: &[],
+    compiled: compiled(|| Compiled::of(TRUCK.tables)),
+};
+
+#[rustfmt::skip]
+const SLUGS: &[Field] = &[
+    slug("brand", "truck.brand", "Brand"),
+    slug("body_type", "truck.body_type", "Body type"),
+    slug("powertrain.axle_type", "truck.axle_type", "Axle type"),
+    slug("physics.cabin_type", "truck.cabin_type", "Cabin type"),
+    slug("physics.box_type", "truck.box_type", "Box type"),
+    slug("physics.suspension_front", "truck.suspension", "Front suspension"),
+    slug("physics.suspension_rear", "truck.suspension", "Rear suspension"),
+];
+
+#[rustfmt::skip]
+const FIELDS: &[Field] = &[
+    measure("physics.box_length", LENGTH, "Length of the box"),
+    integer("physics.number_of_pallets", 1, 50, "Number of pallets that it takes"),
+];

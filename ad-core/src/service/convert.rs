@@ -1,0 +1,102 @@
+//! Migrate: an ad of V3 becomes one of V4 in place ('Endpoints' rule 7, decision 28).
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::{Access, Service, ServiceError, Target, category_of, markets, write::Decision, write::update_actions};
+use crate::{
+    ad::{Ad, AdState, ApiVersion},
+    categories::{self, Category},
+    fields::{FieldErrors, wrong_choice},
+    ports::StoredAd,
+    request::Plan,
+    rulebook::Write,
+    versions::{self, Conversion, Refusal},
+};
+
+impl Service {
+    /// Replaces an ad of V3 by a complete payload of V4; id, source id, log, and without `image_urls` the images stay. On
+    /// a typed path the category is the path's, on the generic one the payload says it.
+    ///
+    /// # Errors
+    /// [`ServiceError::Invalid`] with all errors of the payload; [`ServiceError::Identified`] when the ad is V4 already;
+    /// [`ServiceError::Refused`] when it is deleted, needs no migration, or has no category to migrate to;
+    /// [`ServiceError::NotFound`].
+    pub async fn migrate(
+        &self,
+        access: &Access,
+        request_id: Uuid,
+        target: Target<'_>,
+        payload: &Map<String, Value>,
+    ) -> Result<Ad, ServiceError> {
+        self.revise(access, target, |stored| {
+            may_migrate(stored)?;
+            let ad = &stored.ad;
+            let mut payload = payload.clone();
+            let sent = payload.remove("category_id");
+            let category = match target.category {
+                Some(category) if sent.is_none() => Ok(category),
+                Some(category) => Err((Some(category), fixed_by_the_path(category))),
+                None => category_sent(ad, sent.as_ref()).map_err(|wrong| (None, wrong)),
+            };
+            let dealer = self.dealer(&ad.dealer_code);
+            let check = |category, payload| {
+                let write = Write { category, version: ApiVersion::V4, dealer: Some(&dealer) };
+                self.rulebook.migrate(write, ad, payload)
+            };
+            let (category, sends_images) = match category {
+                Ok(category) => (category, payload.get("image_urls").is_some_and(|images| !images.is_null())),
+                Err((category, wrong)) => {
+                    let mut errors = category.and_then(|it| check(it, payload).err()).unwrap_or_default();
+                    errors.put("category_id", wrong);
+                    return Err(errors.into());
+                }
+            };
+            let checked = check(category, payload)?;
+            let actions = update_actions(stored, &checked.content, sends_images);
+            Ok(Some(Decision {
+                content: Some(checked.content),
+                version: Some((ApiVersion::V4, category.id)),
+                ..Decision::of(request_id, Some(Plan { actions, markets: markets(category) }))
+            }))
+        })
+        .await
+    }
+}
+
+/// Whether an ad is one that migrates at all.
+fn may_migrate(stored: &StoredAd) -> Result<(), ServiceError> {
+    let ad = &stored.ad;
+    let category = category_of(ad)?;
+    let refusal = match versions::conversion(ad) {
+        Conversion::None => return Err(Refusal::ad_already_v4(ad).into()),
+        _ if stored.intent == AdState::Deleted => "Ad has been deleted, cannot migrate".to_owned(),
+        Conversion::Automatic => versions::converts_by_itself(ad, category),
+        Conversion::Migration if category.targets().next().is_none() => versions::no_target(category),
+        Conversion::Migration => return Ok(()),
+    };
+    Err(ServiceError::Refused(vec![refusal]))
+}
+
+fn fixed_by_the_path(category: &Category) -> FieldErrors {
+    let mut wrong = FieldErrors::default();
+    wrong.here(format!("Must not be sent: the path fixes it ({}).", category.id));
+    wrong
+}
+
+/// The category that a payload on the generic path names: one that the ad may migrate to.
+fn category_sent(ad: &Ad, sent: Option<&Value>) -> Result<&'static Category, FieldErrors> {
+    let mut wrong = FieldErrors::default();
+    let targets: Vec<_> = ad.category().into_iter().flat_map(Category::targets).map(|(_, target)| target).collect();
+    let Some(sent) = sent.filter(|sent| !sent.is_null()) else {
+        wrong.here("This field is required.");
+        return Err(wrong);
+    };
+    let id = categories::sent_id(sent);
+    if let Some(target) = targets.iter().find(|target| Some(target.id) == id) {
+        return Ok(target);
+    }
+    let ids: Vec<_> = targets.iter().map(|target| target.id.to_string()).collect();
+    wrong_choice(sent, ids.iter().map(String::as_str), &mut wrong);
+    Err(wrong)
+}

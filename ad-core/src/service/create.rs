@@ -1,0 +1,224 @@
+//! Create and validate.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::{Access, Service, ServiceError, markets};
+use crate::{
+    ad::{Ad, AdState, ApiVersion, Content},
+    categories::{self, Category, TRAILER},
+    fields::{FieldErrors, wrong_choice},
+    log::{Action, ActionState, LogEntry},
+    ports::{Dealer, NewAd, StoreError},
+    request::{Plan, Progress},
+    rulebook::{Checked, Warning, Write},
+    versions::Refusal,
+};
+
+/// The way in for a new ad.
+#[derive(Debug, Clone, Copy)]
+pub enum Through {
+    /// `/v4/{vehicle_type}`: the path says the category.
+    V4(&'static Category),
+    /// `/v3/ad`: the payload says the category.
+    V3,
+}
+
+impl From<&'static Category> for Through {
+    fn from(category: &'static Category) -> Self {
+        Self::V4(category)
+    }
+}
+
+/// What a payload would become (decision 7).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Validated {
+    /// The client's reference, if one was sent.
+    pub source_id: Option<String>,
+    /// The dealer.
+    pub dealer_code: String,
+    /// The category.
+    pub category_id: u16,
+    /// The content as it would be stored.
+    pub content: Content,
+    /// What is allowed but probably not meant.
+    pub warnings: Vec<Warning>,
+}
+
+/// A create that passed.
+struct Creation {
+    version: ApiVersion,
+    category: &'static Category,
+    dealer: Arc<Dealer>,
+    checked: Checked,
+}
+
+impl Service {
+    /// Creates an ad: stores it with its request and the first entry of its log ('Endpoints' rule 1).
+    ///
+    /// # Errors
+    /// [`ServiceError::Invalid`] with all errors of the payload; [`ServiceError::Duplicate`];
+    /// [`ServiceError::Identified`] for a trailer.
+    pub async fn create(
+        &self,
+        access: &Access,
+        request_id: Uuid,
+        through: impl Into<Through> + Send,
+        payload: Map<String, Value>,
+    ) -> Result<Ad, ServiceError> {
+        let creation = self.check_create(access, through.into(), payload, false)?;
+        let Creation { version, category, dealer, checked } = creation;
+        let now = self.clock.now();
+        let ad = Ad {
+            id: self.ids.next(),
+            source_id: checked.source_id,
+            dealer_code: dealer.code.clone(),
+            category_id: category.id,
+            state: AdState::Created,
+            api_version: version,
+            content: checked.content,
+            image_refs: Vec::new(),
+            marketplace_ad_id: None,
+            offer_id: None,
+            created: now,
+            updated: now,
+        };
+        let mut actions = vec![Action::Create];
+        if ad.content.image_urls().next().is_some() {
+            actions.push(Action::HandleMedia);
+        }
+        if ad.content.visible() {
+            actions.push(Action::Publish);
+        }
+        let mut request = self.accept(request_id, Some(Plan { actions, markets: markets(category) }));
+        // Its first entry is written along with the ad.
+        request.progress = Progress { begun: true, ..Progress::default() };
+        let entry = LogEntry {
+            request_id,
+            created: now,
+            action: Action::Create,
+            state: ActionState::Processing,
+            external_message: "Processing".into(),
+        };
+        match self.store.create(NewAd { ad: &ad, request: &request, entry: &entry }).await {
+            Ok(()) => Ok(ad),
+            Err(StoreError::Duplicate) => Err(ServiceError::Duplicate),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Checks what a create would check, and stores nothing.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub async fn validate(
+        &self,
+        access: &Access,
+        through: impl Into<Through> + Send,
+        payload: Map<String, Value>,
+    ) -> Result<Validated, ServiceError> {
+        let creation = self.check_create(access, through.into(), payload, true)?;
+        let Creation { category, dealer, checked, .. } = creation;
+        let source_id = (!checked.source_id.is_empty()).then_some(checked.source_id);
+        if let Some(source_id) = &source_id
+            && self.store.is_used(&dealer.code, source_id).await?
+        {
+            return Err(ServiceError::Duplicate);
+        }
+        Ok(Validated {
+            source_id,
+            dealer_code: dealer.code.clone(),
+            category_id: category.id,
+            content: checked.content,
+            warnings: checked.warnings,
+        })
+    }
+
+    fn check_create(
+        &self,
+        access: &Access,
+        through: Through,
+        payload: Map<String, Value>,
+        source_id_optional: bool,
+    ) -> Result<Creation, ServiceError> {
+        let (version, category) = match through {
+            Through::V4(category) => (ApiVersion::V4, Ok(category)),
+            Through::V3 => (ApiVersion::V3, category_of_v3(payload.get("category_id"))),
+        };
+        if category.as_ref().is_ok_and(|category| category.id == TRAILER) {
+            return Err(Refusal::trailer_create_disabled().into());
+        }
+        let dealer = self.dealer_of(access, payload.get("dealer_code"));
+        let checked = match &category {
+            Ok(category) => {
+                let write = Write { category, version, dealer: dealer.as_deref().ok() };
+                self.rulebook.create(write, payload, source_id_optional)
+            }
+            Err(_) => Err(self.rulebook.without_category(version, payload, source_id_optional)),
+        };
+        match (category, dealer, checked) {
+            (Ok(category), Ok(dealer), Ok(checked)) => Ok(Creation { version, category, dealer, checked }),
+            (category, dealer, checked) => {
+                let mut errors = checked.err().unwrap_or_default();
+                if let Err(wrong) = category {
+                    errors.put("category_id", wrong);
+                }
+                for message in dealer.err().unwrap_or_default() {
+                    errors.push("dealer_code", message);
+                }
+                Err(errors.into())
+            }
+        }
+    }
+
+    /// The dealer of a create, or what is wrong with its `dealer_code`.
+    fn dealer_of(&self, access: &Access, sent: Option<&Value>) -> Result<Arc<Dealer>, Vec<String>> {
+        let sent = match sent {
+            None | Some(Value::Null) => None,
+            Some(Value::String(code)) => Some(code.as_str()),
+            // The table says what is wrong with it.
+            Some(_) => return Err(Vec::new()),
+        };
+        match (access, sent) {
+            (Access::Dealer(code), None) => Ok(self.dealer(code)),
+            (Access::Dealer(code), Some(sent)) if sent == code => Ok(self.dealer(code)),
+            (Access::Dealer(code), Some(sent)) => Err(vec![format!(
+                "\"{sent}\" is outside the token's scope; leave dealer_code out, or send \"{code}\"."
+            )]),
+            (Access::Group(_), None) => Err(vec![
+                "This field is required.".to_owned(),
+                "The token's scope is a dealer group; say which dealer's ad it is.".to_owned(),
+            ]),
+            (Access::Group(group), Some(sent)) => {
+                let codes = self.directory.group(group);
+                if codes.iter().any(|code| code == sent) {
+                    return Ok(self.dealer(sent));
+                }
+                let mut messages = vec![format!("\"{sent}\" is not a dealer of the token's group.")];
+                messages.extend(crate::nearest::did_you_mean(sent, codes.iter().map(String::as_str)));
+                Err(messages)
+            }
+        }
+    }
+}
+
+/// The category that a payload of V3 names, or what is wrong with it beyond what the table says.
+fn category_of_v3(sent: Option<&Value>) -> Result<&'static Category, FieldErrors> {
+    let mut wrong = FieldErrors::default();
+    let Some(id) = sent.and_then(categories::sent_id) else { return Err(wrong) };
+    let known = categories::by_id(id);
+    if let Some(category) = known.filter(|category| category.is_in(ApiVersion::V3)) {
+        return Ok(category);
+    }
+    let ids: Vec<_> = categories::all().filter(|it| it.is_in(ApiVersion::V3)).map(|it| it.id.to_string()).collect();
+    match known.and_then(|category| category.vehicle_type) {
+        Some(vehicle_type) => {
+            wrong.here(format!("\"{id}\" is not a valid choice."));
+            wrong.here(format!("V3 does not have this category; send it to /v4/{vehicle_type}."));
+        }
+        None => wrong_choice(&Value::from(id.to_string()), ids.iter().map(String::as_str), &mut wrong),
+    }
+    Err(wrong)
+}
