@@ -28,7 +28,8 @@ use crate::{
     catalogue::{Catalogue, Entry},
     fields::{Field, Kind, Node, Tree},
 };
-pub use rules::{Facts, Rule};
+pub use common::REGISTERED as COMMON_FIELDS;
+pub use rules::{AdFacts, Facts, Rule};
 
 /// The one category whose ads cannot be created ('Endpoints' rule 6).
 pub const TRAILER: u16 = 1045;
@@ -291,7 +292,7 @@ fn walk(tree: &Tree, below: &str, visit: &mut impl FnMut(&str, &Kind)) {
 }
 
 /// `powertrain.drive_type` as people read it: `Drive type`.
-fn humanised(path: &str) -> String {
+pub(crate) fn humanised(path: &str) -> String {
     let words = path.rsplit('.').next().unwrap_or(path).replace('_', " ");
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
