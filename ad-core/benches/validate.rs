@@ -13,6 +13,7 @@ use ad_core::{
     ad::{Ad, AdState, ApiVersion},
     categories,
     merge::merge,
+    ports::Dealer,
     rulebook::{Rulebook, Write},
     time::Timestamp,
 };
@@ -55,7 +56,7 @@ impl<'a> Candidate<'a> {
 
 fn main() -> ExitCode {
     let rulebook = Rulebook::default();
-    let dealer = full::dealer();
+    let dealer = Dealer { salespersons: vec!["anna@north.example".to_owned()], ..Dealer::named("north-cars") };
     let write = |category| Write { category, version: ApiVersion::V4, dealer: Some(&dealer) };
     let car = write(categories::by_vehicle_type("car").expect("cars are a category"));
     let payload: Map<String, Value> = serde_json::from_slice(CAR).expect("the payload is an object");

@@ -7,16 +7,11 @@ use ad_core::{
     catalogue::Catalogue,
     categories::{Category, Heading},
     fields::{Direction, Field, Kind},
-    ports::Dealer,
 };
 use serde_json::{Map, Value, json};
 
-/// The dealer of these payloads.
-pub(crate) fn dealer() -> Dealer {
-    Dealer { salespersons: vec!["anna@north.example".to_owned()], ..Dealer::named("north-cars") }
-}
-
-/// A payload with every field of a category that a version takes; it is accepted by a create.
+/// A payload with every field of a category that a version takes; a create
+/// accepts it for a dealer with this salesperson.
 pub(crate) fn payload(category: &Category, version: ApiVersion, catalogue: &Catalogue) -> Map<String, Value> {
     let mut payload = Map::new();
     for field in ad_fields::IDENTITY.iter().chain(ad_fields::WRITTEN) {

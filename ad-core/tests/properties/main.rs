@@ -4,6 +4,7 @@
 //! | Module | What it has |
 //! |---|---|
 //! | [`full`] | payloads with every field, made from the tables |
+//! | [`kinds`] | checking payloads of every kind |
 //! | [`odd`] | odd values, and payloads that are odd in a few places |
 //! | [`stored`] | properties of creates, updates and migrations |
 //! | [`merging`] | the laws of merging |
@@ -11,6 +12,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 mod full;
+mod kinds;
 mod merging;
 mod odd;
 mod shortcuts;

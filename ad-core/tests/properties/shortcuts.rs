@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Map, json};
 use url::Url;
 
-use crate::stored::RULEBOOK;
+use crate::kinds::RULEBOOK;
 
 const FIELDS: &[Field] = &[
     Field::new("url", Kind::Url { schemes: &["http", "https"] }, "An address"),

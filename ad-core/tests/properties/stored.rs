@@ -1,53 +1,22 @@
 //! Whatever a payload is, checking it does not panic; and what is accepted is stored in a form that is accepted again and
 //! stays as it is.
 
-use std::{collections::HashMap, fmt, sync::LazyLock};
+use std::{collections::HashMap, sync::LazyLock};
 
 use ad_core::{
-    ad::{Ad, AdState, ApiVersion, Content},
+    ad::{Ad, ApiVersion},
     categories::{self, Category, Heading},
-    ports::Dealer,
-    rulebook::{Checked, Rulebook, Write},
-    time::Timestamp,
 };
 use proptest::{prelude::*, sample::select};
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use crate::{
     full,
+    kinds::{Kind, RULEBOOK, ad, stays},
     odd::{Change, any_json, any_object, changed, changes},
 };
 
-pub(crate) static RULEBOOK: LazyLock<Rulebook> = LazyLock::new(Rulebook::default);
-static DEALER: LazyLock<Dealer> =
-    LazyLock::new(|| Dealer { products: vec!["online_purchase".to_owned()], ..full::dealer() });
-
-/// A category in a version that writes it.
-#[derive(Clone, Copy)]
-struct Kind {
-    category: &'static Category,
-    version: ApiVersion,
-}
-
-impl fmt::Debug for Kind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} in {}", self.category, self.version)
-    }
-}
-
 impl Kind {
-    fn all() -> Vec<Self> {
-        categories::all()
-            .flat_map(|category| [ApiVersion::V3, ApiVersion::V4].map(|version| Self { category, version }))
-            .filter(|kind| kind.category.is_in(kind.version))
-            .collect()
-    }
-
-    fn write(self) -> Write<'static> {
-        Write { category: self.category, version: self.version, dealer: Some(&DEALER) }
-    }
-
     fn full(self) -> Map<String, Value> {
         FULL[&(self.category.id, self.version)].0.clone()
     }
@@ -69,35 +38,6 @@ static FULL: LazyLock<HashMap<(u16, ApiVersion), Full>> = LazyLock::new(|| {
     };
     Kind::all().into_iter().map(full).collect()
 });
-
-/// The ad that content would be stored as: through its text, as a store keeps it.
-fn ad(kind: Kind, checked: &Checked) -> Ad {
-    let now = Timestamp::from_millis(0);
-    Ad {
-        id: Uuid::nil(),
-        source_id: checked.source_id.clone(),
-        dealer_code: DEALER.code.clone(),
-        category_id: kind.category.id,
-        state: AdState::Created,
-        api_version: kind.version,
-        content: Content::stored(serde_json::to_string(&checked.content).unwrap()).unwrap(),
-        image_refs: Vec::new(),
-        marketplace_ad_id: None,
-        offer_id: None,
-        created: now,
-        updated: now,
-    }
-}
-
-/// An ad stays as it is when nothing is sent, and when all of it is sent back.
-fn stays(kind: Kind, ad: &Ad) {
-    for patch in [Map::new(), ad.content.fields().clone()] {
-        let again = RULEBOOK.update(kind.write(), ad, patch).unwrap_or_else(|errors| {
-            panic!("{}: {} is not taken back: {}", kind.category, json!(ad.content), json!(errors));
-        });
-        assert_eq!(json!(again.content), json!(ad.content), "{}", kind.category);
-    }
-}
 
 /// The same ad from a complete payload: content with what identifies it, without what is generated.
 fn complete(kind: Kind, ad: &Ad) -> Map<String, Value> {
@@ -131,7 +71,7 @@ fn a_number_is_kept_to_the_last_digit_however_often_an_ad_is_stored() {
         payload["category_fields"]["max_speed"]["value"] = json!(sent);
         let mut ad = ad(kind, &RULEBOOK.create(kind.write(), payload.clone(), false).unwrap());
         for _ in 0..3 {
-            ad = self::ad(kind, &RULEBOOK.update(kind.write(), &ad, Map::new()).unwrap());
+            ad = crate::kinds::ad(kind, &RULEBOOK.update(kind.write(), &ad, Map::new()).unwrap());
         }
         assert_eq!(ad.content.get("category_fields.max_speed.value"), Some(&json!(sent)));
     }
