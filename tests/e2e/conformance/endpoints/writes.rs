@@ -58,6 +58,7 @@ pub(super) fn rules() -> Vec<Rule> {
         .refuses(with_fields("/v4/ad"), trailer.clone())
         .refuses(with_fields("/v3/ad"), trailer.clone())
         .refuses(post("/v4/trailer/validate", &ad("trailer", &json!({}))), trailer.clone())
+        .refuses(post("/v3/ad/validate", &ad("trailer", &json!({}))), trailer.clone())
         .refuses(post("/v3/ad", &json!({"category_id": "1045"})), trailer.clone())
         .refuses(post("/v4/ad", &json!({"category_id": "1045"})), trailer),
         rule("rule 6, trailers that exist", "Existing trailer ads can be read, updated and deleted on both versions.")
