@@ -76,6 +76,12 @@ impl SqliteStore {
 
 /// Counting and paging read indexes only; whole ads are read for the rows of the page alone.
 pub(super) fn push_list(sql: &mut Builder, scope: Scope<'_>, query: &AdQuery) -> Result<(), StoreError> {
+    // A group that asks for one of its dealers need not look at the others.
+    let named = query.filters.iter().find_map(|filter| match filter {
+        AdFilter::DealerCode(code) if scope.covers(code) => Some(code),
+        _ => None,
+    });
+    let scope = named.map_or(scope, |code| Scope::Dealer(code));
     // What a search has found is kept for both; anything else is as quickly walked twice.
     let searches =
         query.filters.iter().any(|filter| matches!(filter, AdFilter::Search(_) | AdFilter::SourceIdContains(_)));
