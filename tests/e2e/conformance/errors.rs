@@ -77,13 +77,14 @@ fn statuses() -> Vec<Rule> {
 fn shapes() -> Vec<Rule> {
     let shape = |name: &str, says: &str| interface("Errors", name, says);
     let wrong = json!({"title": "x", "contact": {"email": "a@b.example"}, "price": [{"type": "reduced", "amount": 1}],
-        "category_fields": {"model_year": "x", "powertrain": {"transmission": "cvt", "power": {"unit": "hp", "value": "x"}}}});
+        "category_fields": {"model_year": "x", "powertrain": {"transmission": "cvt",
+            "power": {"unit": "hp", "value": "x"}}}});
     let errors = json!({"title": ["Must not be sent for …"], "contact": ["Must not be sent for …"],
         "price": {"0": {"type": ["\"reduced\" is not allowed on POST; …"]}},
         "category_fields": {"model_year": [says::NO_INTEGER], "powertrain": {
             "transmission": [says::no_choice("cvt"), MORE], "power": {"value": [says::NO_NUMBER]}}}});
     vec![
-        shape("shape 1, field validation", "Object: field name to array of messages; nested fields nest with the full path.")
+        shape("shape 1, field validation", "Field name to array of messages; nested fields nest with the full path.")
             .decided(&[4])
             .accepts(validate("car", &json!({})), json!({}))
             .refuses(validate("car", &wrong), errors),
@@ -96,27 +97,32 @@ fn shapes() -> Vec<Rule> {
             })
         }),
         shape("shape 3, 401", "Object with detail (string).")
-            .refuses_with(401, get("/v4/ad").by(Who::Nobody), json!({"detail": "Authentication credentials were not provided."}))
+            .refuses_with(401, get("/v4/ad").by(Who::Nobody), json!({"detail": "Authentication …"}))
             .one_sided("the shape of a refusal"),
         shape("shape 4, 404", "Object with detail (string).")
             .refuses_with(404, get("/v4/ad/none"), json!({"detail": "Not found."}))
             .refuses_with(404, get("/v3/ad/none/log"), json!({"detail": "Not found."}))
             .one_sided("the shape of a refusal"),
         shape("shape 5, trailer_create_disabled", "POST of a trailer: error.")
-            .refuses(post("/v4/trailer", &ad("trailer", &json!({"source_id": "x"}))), json!({"error": "trailer_create_disabled"}))
+            .refuses(post("/v4/trailer", &ad("trailer", &json!({}))), json!({"error": "trailer_create_disabled"}))
             .one_sided("the shape of a refusal"),
-        shape("shape 5, incompatible_api_version", "error, message, migration_options: array of {method, steps}.").by(|trial| {
-            Box::pin(async move {
-                let id = trial.created_v3(1102, &json!({"visible": false})).await;
-                let migrate = json!({"method": "migrate", "steps": [
+        shape("shape 5, incompatible_api_version", "error, message, migration_options: [{method, steps}].").by(
+            |trial| {
+                Box::pin(async move {
+                    let id = trial.created_v3(1102, &json!({"visible": false})).await;
+                    let migrate = json!({"method": "migrate", "steps": [
                     format!("POST /v4/camper/{id}/migrate with a complete V4 payload, …"),
                     format!("Then update the ad with PUT or PATCH /v4/camper/{id}.")]});
-                let anew = json!({"method": "delete_and_create", "steps": [format!("DELETE /v4/ad/{id}."), ANY]});
-                let refusal = json!({"error": "incompatible_api_version", "message": ANY, "migration_options": [migrate, anew]});
-                trial.refuses(patch(format!("/v4/camper/{id}"), &json!({"body": "x"})), 400, refusal).await;
-                trial.accepts(patch(format!("/v3/ad/{id}"), &json!({"body": "x"})), 200, json!({"body": "x"})).await;
-            })
-        }),
+                    let anew = json!({"method": "delete_and_create", "steps": [format!("DELETE /v4/ad/{id}."), ANY]});
+                    let refusal = json!({"error": "incompatible_api_version", "message": ANY,
+                    "migration_options": [migrate, anew]});
+                    trial.refuses(patch(format!("/v4/camper/{id}"), &json!({"body": "x"})), 400, refusal).await;
+                    trial
+                        .accepts(patch(format!("/v3/ad/{id}"), &json!({"body": "x"})), 200, json!({"body": "x"}))
+                        .await;
+                })
+            },
+        ),
         shape("shape 5, ad_already_v4", "error, message, suggestion (string).")
             .by(|trial| {
                 Box::pin(async move {
@@ -138,7 +144,7 @@ fn shapes() -> Vec<Rule> {
                 })
             })
             .one_sided("a failure in the background refuses no request"),
-        interface("Events", "the log is the only progress record", "Each ad has an action log; callbacks and webhooks are not shown.")
+        interface("Events", "the log is the only progress record", "Each ad has an action log.")
             .accepts(get("/v4/ad/trailer-v4-499/log"), json!({"results": [{"action": "create", "state": "done"}]}))
             .refuses_with(404, get("/v4/ad/none/log"), json!({"detail": "Not found."})),
     ]
@@ -148,7 +154,10 @@ fn limits() -> Vec<Rule> {
     let row = |name: &str, says: &str| interface("Limits", name, says);
     let phone = |phone: &str| validate("boat", &json!({"contact": {"phone": phone}}));
     let digits = json!({"contact": {"phone": ["Digits only, with an optional leading +, 8 to 16 characters."]}});
-    let urls = |count: usize| json!({"image_urls": (0..count).map(|n| format!("https://i.example/{n}.png")).collect::<Vec<_>>()});
+    let urls = |count: usize| {
+        let urls: Vec<_> = (0..count).map(|n| format!("https://i.example/{n}.png")).collect();
+        json!({ "image_urls": urls })
+    };
     vec![
         row("log entries", "The latest 100 with an ad or include=log; older ones through the log endpoint.")
             .by(|trial| Box::pin(latest_hundred(trial)))

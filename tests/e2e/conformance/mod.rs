@@ -24,12 +24,7 @@ mod states;
 mod trial;
 mod world;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    io::Write as _,
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::BTreeSet, io::Write as _, path::Path, sync::Arc};
 
 use rule::{Document, Rule};
 use tokio::{sync::Semaphore, task::JoinSet};
@@ -139,13 +134,21 @@ fn report(verdicts: &[Verdict], each: bool) {
     let mut documents = Vec::new();
     for document in Document::ALL {
         let own = verdicts.iter().filter(|verdict| verdict.document == Some(document));
-        let sections: BTreeMap<&str, usize> = own.fold(BTreeMap::new(), |mut sections, verdict| {
-            *sections.entry(&verdict.section).or_default() += 1;
-            sections
-        });
-        let told: Vec<_> = sections.iter().map(|(section, rules)| format!("{section} {rules}")).collect();
+        // In the order of the document.
+        let mut sections: Vec<(&str, usize)> = Vec::new();
+        for Verdict { section, .. } in own {
+            match sections.iter_mut().find(|(known, _)| known == section) {
+                Some((_, rules)) => *rules += 1,
+                None => sections.push((section, 1)),
+            }
+        }
+        let told: Vec<_> = sections.iter().map(|(section, rules)| format!("{section} ({rules})")).collect();
         lines.push(format!("{}: {}", document.name(), told.join(", ")));
-        documents.push(format!("{}: {} rules", document.name(), sections.values().sum::<usize>()));
+        documents.push(format!(
+            "{}: {} rules",
+            document.name(),
+            sections.iter().map(|(_, rules)| rules).sum::<usize>()
+        ));
     }
     let sum = |count: fn(&Verdict) -> usize| verdicts.iter().map(count).sum::<usize>();
     lines.push(format!(

@@ -133,8 +133,8 @@ impl Rule {
         self
     }
 
-    /// Held by another test too, as `e2e::<file>::<function>`, `rules::<file>::<function>` or `<path>::<function>`; it counts
-    /// for both sides.
+    /// Held by another test too, as `e2e::<file>::<function>`, `rules::<file>::<function>` or `<path>::<function>`; it
+    /// counts for both sides.
     pub(super) fn see(mut self, test: &'static str) -> Self {
         self.tests.push(test);
         self

@@ -240,7 +240,8 @@ async fn already_v4(trial: &Trial) {
         let (id, _) = trial.created(vehicle_type, &json!({"visible": false})).await;
         let path = format!("/v4/{vehicle_type}/{id}/migrate");
         let refusal = json!({"error": "ad_already_v4", "message": ANY, "suggestion": ANY});
-        trial.refuses(post(path, &json!({})), 400, refusal).await;
+        trial.refuses(post(path, &json!({})), 400, refusal.clone()).await;
+        trial.refuses(post(format!("/v4/ad/{id}/migrate"), &json!({})), 400, refusal).await;
     }
     let trailer = trial.world.trailer("v4");
     let refusal = json!({"error": "ad_already_v4", "message": ANY, "suggestion": ANY});

@@ -204,6 +204,16 @@ impl Trial {
         json!(crate::payloads::steps(&own))
     }
 
+    /// Whether one ad stands before another on a marketplace. Others come and go, the two stay as they are to each other.
+    pub(super) async fn comes_first(&self, market: &str, one: &str, other: &str) -> bool {
+        let listings = self.world.server.listings().await;
+        let place = |id: &str| {
+            let listing = listings.iter().find(|it| it["source_id"] == id && it["marketplace"] == market);
+            listing.and_then(|listing| listing["position"].as_u64())
+        };
+        place(one).is_some() && place(one) < place(other)
+    }
+
     /// The listings of an ad on the marketplaces.
     pub(super) async fn listings(&self, id: &str) -> Vec<Value> {
         self.world.server.listings().await.into_iter().filter(|listing| listing["source_id"] == id).collect()

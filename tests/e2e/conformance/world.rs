@@ -1,5 +1,5 @@
-//! What all cases share: one running server, an image host, tokens of several dealers, and ads that only an operator can
-//! bring in.
+//! What all cases share: one running server, an image host, tokens of several dealers, and ads that only an operator
+//! can bring in.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

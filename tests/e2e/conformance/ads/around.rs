@@ -172,6 +172,10 @@ fn location() -> Vec<Rule> {
                 shown(&json!({"latitude": -90, "longitude": 180})),
             )
             .refuses(at("car", &json!({"latitude": 59.3})), wrong(json!({"longitude": [says::REQUIRED]})))
+            .refuses(
+                at("car", &json!({"latitude": 1, "longitude": null})),
+                wrong(json!({"longitude": [says::REQUIRED]})),
+            )
             .refuses(at("car", &json!({"longitude": 18})), wrong(json!({"latitude": [says::REQUIRED]})))
             .refuses(
                 at("car", &json!({"latitude": 90.1, "longitude": -180.1})),

@@ -83,6 +83,13 @@ async fn mileage_is_locked(trial: &Trial, vehicle_type: &str) {
             format!("Cannot switch between zero and non-zero (it was {was}): new or used is locked at creation.");
         trial.refuses(patch(&path, &mileage(other)), 400, fields("condition.mileage", json!([switched]))).await;
     }
+    // Clearing it leaves the vehicle used.
+    let (id, _) = trial.created(vehicle_type, &laid_over(mileage(9000), &json!({"visible": false}))).await;
+    let path = format!("/v4/{vehicle_type}/{id}");
+    let cleared = fields("condition", json!({"mileage": null, "is_new_vehicle": null}));
+    trial.refuses(patch(&path, &cleared), 400, fields("condition.is_new_vehicle", json!([LOCKED]))).await;
+    let clear = patch(&path, &fields("condition.mileage", Value::Null));
+    trial.accepts(clear, 200, fields("condition", json!({"mileage": ABSENT, "is_new_vehicle": false}))).await;
     // Where it was not set, it is not locked yet.
     let (id, _) = trial.created(vehicle_type, &json!({"visible": false})).await;
     trial.accepts(patch(format!("/v4/{vehicle_type}/{id}"), &mileage(7)), 200, mileage(7)).await;
@@ -260,8 +267,7 @@ fn wheels(section: &str, vehicle_type: &'static str) -> Rule {
 }
 
 fn ratings(section: &str, vehicle_type: &'static str) -> Rule {
-    let says = "Max 5; exterior and interior from very_good to poor, engine, brakes and equipment by deviation; required \
-                with wheels.";
+    let says = "Max 5; exterior and interior from very_good to poor, the others by deviation; required with wheels.";
     let rated =
         |ratings: Value| fields("condition", json!({"wheels": [wheel_set("summer")], "vehicle_ratings": ratings}));
     let at = |errors: Value| fields("condition.vehicle_ratings", errors);

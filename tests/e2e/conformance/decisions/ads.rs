@@ -172,8 +172,14 @@ fn vehicles() -> Vec<Rule> {
     let none = json!(["A used vehicle has at least 1 owner; 0 or null only for new vehicles."]);
     vec![
         decision(18, "owners when unknown", "When new or used is unknown any value from 0 up is accepted.")
-            .accepts(validate_field("car", "condition.number_of_owners", json!(0)), fields("condition.number_of_owners", json!(0)))
-            .accepts(validate_field("car", "condition.number_of_owners", json!(9)), fields("condition.number_of_owners", json!(9)))
+            .accepts(
+                validate_field("car", "condition.number_of_owners", json!(0)),
+                fields("condition.number_of_owners", json!(0)),
+            )
+            .accepts(
+                validate_field("car", "condition.number_of_owners", json!(9)),
+                fields("condition.number_of_owners", json!(9)),
+            )
             .refuses(
                 validate_field("car", "condition.number_of_owners", json!(-1)),
                 fields("condition.number_of_owners", json!([says::at_least(0)])),
@@ -182,26 +188,43 @@ fn vehicles() -> Vec<Rule> {
             .accepts(used(json!(ABSENT)), fields("condition.number_of_owners", json!(ABSENT)))
             .refuses(used(Value::Null), fields("condition.number_of_owners", none.clone()))
             .by(|trial| Box::pin(null_owners(trial))),
-        decision(18, "what is derived is stored", "A derived is_new_vehicle, a default body_type and a generated title are stored and returned.")
-            .by(|trial| {
-                Box::pin(async move {
-                    let over = json!({"visible": false, "category_fields": {"condition": {"mileage": {"unit": "mil", "value": 0}}}});
-                    let (id, _) = trial.created("atv", &over).await;
-                    let stored = json!({"title": ANY, "category_fields": {"body_type": "atv", "condition": {"is_new_vehicle": true}}});
-                    trial.accepts(get(format!("/v4/atv/{id}")), 200, stored).await;
-                })
+        decision(
+            18,
+            "what is derived is stored",
+            "is_new_vehicle, a default body_type and a title are stored and returned.",
+        )
+        .by(|trial| {
+            Box::pin(async move {
+                let over = json!({"visible": false, "category_fields": {
+                        "condition": {"mileage": {"unit": "mil", "value": 0}}}});
+                let (id, _) = trial.created("atv", &over).await;
+                let stored = json!({"title": ANY, "category_fields": {
+                        "body_type": "atv", "condition": {"is_new_vehicle": true}}});
+                trial.accepts(get(format!("/v4/atv/{id}")), 200, stored).await;
             })
-            .one_sided("what is added refuses nothing"),
-        decision(18, "plates", "Compared and stored in upper case without spaces; one that was absent may be set once.")
-            .accepts(validate_field("car", "registration_number", json!("abc 12d")), fields("registration_number", json!("ABC12D")))
-            .refuses(
-                validate_field("car", "registration_number", json!("abc 1234")),
-                fields("registration_number", json!([says::no_more_characters(6)])),
-            )
-            .by(|trial| Box::pin(plate_set_once(trial))),
-        decision(18, "plate and VIN missing", "The error stands at both.").see("e2e::silences::plate_and_vin_are_not_both_cleared_and_a_vin_may_change"),
+        })
+        .one_sided("what is added refuses nothing"),
+        decision(
+            18,
+            "plates",
+            "Compared and stored in upper case without spaces; one that was absent may be set once.",
+        )
+        .accepts(
+            validate_field("car", "registration_number", json!("abc 12d")),
+            fields("registration_number", json!("ABC12D")),
+        )
+        .refuses(
+            validate_field("car", "registration_number", json!("abc 1234")),
+            fields("registration_number", json!([says::no_more_characters(6)])),
+        )
+        .by(|trial| Box::pin(plate_set_once(trial))),
+        decision(18, "plate and VIN missing", "The error stands at both.")
+            .see("e2e::silences::plate_and_vin_are_not_both_cleared_and_a_vin_may_change"),
         decision(18, "a car's model needs its brand", "A model without a brand is refused at the brand.")
-            .accepts(validate("car", &json!({"category_fields": {"brand": "saab", "model": "9-5"}})), fields("model", json!("9-5")))
+            .accepts(
+                validate("car", &json!({"category_fields": {"brand": "saab", "model": "9-5"}})),
+                fields("model", json!("9-5")),
+            )
             .accepts(validate_field("transport", "model", json!("Any")), fields("model", json!("Any")))
             .refuses(
                 validate_field("car", "model", json!("9-5")),
@@ -292,7 +315,8 @@ fn wheels() -> Vec<Rule> {
 const V3_ONLY: [u16; 14] = [1061, 1062, 1063, 1064, 1065, 1066, 1067, 1122, 1221, 1222, 1223, 1224, 1225, 1226];
 
 fn open_fields() -> Vec<Rule> {
-    let any = json!({"brand": "Anything", "hours": 12.5, "new": true, "list": ["a", 1, {"b": false}], "deep": {"b": {"c": 1}}});
+    let any = json!({"brand": "Anything", "hours": 12.5, "new": true,
+        "list": ["a", 1, {"b": false}], "deep": {"b": {"c": 1}}});
     let members = |count: usize| (0..count).map(|n| (format!("f{n}"), json!(n))).collect::<serde_json::Map<_, _>>();
     let levels = json!({"a": {"b": {"c": {"d": 1}}}});
     let deeper = json!({"a": {"b": {"c": {"d": {}}}}});
@@ -334,11 +358,21 @@ fn open_fields() -> Vec<Rule> {
         kept,
         bounds,
         heading
-            .accepts(validate_v3(1122, &json!({"title": ABSENT, "contact": ABSENT})), json!({"title": "A-tractors", "contact": ABSENT}))
-            .accepts(validate_v3(1122, &json!({"title": "Epa", "contact": {"email": "bo@boats.example"}})), json!({"title": "Epa"})),
+            .accepts(
+                validate_v3(1122, &json!({"title": ABSENT, "contact": ABSENT})),
+                json!({"title": "A-tractors", "contact": ABSENT}),
+            )
+            .accepts(
+                validate_v3(1122, &json!({"title": "Epa", "contact": {"email": "bo@boats.example"}})),
+                json!({"title": "Epa"}),
+            ),
         decision(20, "title of an A-tractor", "A missing title is generated.")
             .accepts(
-                validate_v3(1122, &json!({"title": ABSENT, "category_fields": {"brand": "Volvo", "model": "240", "model_year": 1988}})),
+                validate_v3(
+                    1122,
+                    &json!({"title": ABSENT, "category_fields": {
+                    "brand": "Volvo", "model": "240", "model_year": 1988}}),
+                ),
                 json!({"title": "Volvo 240 1988"}),
             )
             .one_sided("what is generated refuses nothing"),
@@ -346,12 +380,18 @@ fn open_fields() -> Vec<Rule> {
             .by(|trial| Box::pin(primary_only(trial)))
             .one_sided("what is not sent there is left out and not refused"),
         decision(20, "V3 registered categories", "They take the untagged fields of their V4 tables.")
-            .accepts(validate_v3(1102, &fields("physics.number_of_beds", json!(4))), fields("physics.number_of_beds", json!(4)))
+            .accepts(
+                validate_v3(1102, &fields("physics.number_of_beds", json!(4))),
+                fields("physics.number_of_beds", json!(4)),
+            )
             .refuses(
                 validate_v3(1102, &fields("physics.number_of_seats", json!(4))),
                 fields("physics.number_of_seats", json!([says::NOT_IN_V3])),
             )
-            .refuses(validate_v3(1102, &fields("physics.depth", json!(4))), fields("physics.depth", json!([says::UNKNOWN, MORE]))),
+            .refuses(
+                validate_v3(1102, &fields("physics.depth", json!(4))),
+                fields("physics.depth", json!([says::UNKNOWN, MORE])),
+            ),
         decision(20, "1122 in V4", "It has no V4 path: V4 can read and delete it.").by(|trial| {
             Box::pin(async move {
                 let id = trial.created_v3(1122, &json!({"visible": false})).await;

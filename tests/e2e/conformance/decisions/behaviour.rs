@@ -118,60 +118,66 @@ fn log_of_a_request() -> Vec<Rule> {
 
 fn order() -> Vec<Rule> {
     vec![
-        decision(22, "requests of one ad", "Run in the order in which they were accepted, one at a time; different ads side by side.")
+        decision(22, "requests of one ad", "Run in the order of their acceptance; different ads side by side.")
             .see("e2e::life::requests_of_one_ad_run_in_the_order_of_their_acceptance")
             .see("e2e::store_contract::different_ads_are_handed_out_side_by_side"),
         decision(22, "a failed request", "Does not block the next one.")
             .by(|trial| {
                 Box::pin(async move {
-                    let over = json!({"image_urls": [trial.world.images.url("page.jpg")], "dont_publish_on_failed_images": true});
+                    let over = json!({"image_urls": [trial.world.images.url("page.jpg")],
+                        "dont_publish_on_failed_images": true});
                     let (id, created) = trial.created("car", &over).await;
-                    let next = trial.accepts(patch(format!("/v4/car/{id}"), &json!({"image_urls": []})), 200, json!({})).await;
+                    let next =
+                        trial.accepts(patch(format!("/v4/car/{id}"), &json!({"image_urls": []})), 200, json!({})).await;
                     trial.sees("the first", &json!({"state": "error"}), &trial.ended(&id, "publish", &created).await);
                     trial.sees("the next", &json!({"state": "done"}), &trial.ended(&id, "publish", &next).await);
                 })
             })
             .see("rules::failures::a_failed_request_does_not_block_the_next"),
-        decision(22, "PUT/PATCH after a waiting DELETE", "Treated as one on a deleted ad.")
-            .by(|trial| {
-                Box::pin(async move {
-                    for (vehicle_type, revives) in [("car", false), ("boat", true)] {
-                        let (id, _) = trial.created(vehicle_type, &json!({})).await;
-                        let path = format!("/v4/{vehicle_type}/{id}");
-                        trial.accepts(delete(&path), 200, json!({"state": "created"})).await;
-                        let update = put(&path, &json!({"body": "Back"}));
-                        if revives {
-                            let update = trial.accepts(update, 200, json!({"body": "Back"})).await;
-                            trial.ended(&id, "publish", &update).await;
-                            trial.accepts(get(&path), 200, json!({"state": "created"})).await;
-                        } else {
-                            trial.refuses(update, 400, json!(["Ad has been deleted, cannot update"])).await;
-                        }
+        decision(22, "PUT/PATCH after a waiting DELETE", "Treated as one on a deleted ad.").by(|trial| {
+            Box::pin(async move {
+                for (vehicle_type, revives) in [("car", false), ("boat", true)] {
+                    let (id, _) = trial.created(vehicle_type, &json!({})).await;
+                    let path = format!("/v4/{vehicle_type}/{id}");
+                    trial.accepts(delete(&path), 200, json!({"state": "created"})).await;
+                    let update = put(&path, &json!({"body": "Back"}));
+                    if revives {
+                        let update = trial.accepts(update, 200, json!({"body": "Back"})).await;
+                        trial.ended(&id, "publish", &update).await;
+                        trial.accepts(get(&path), 200, json!({"state": "created"})).await;
+                    } else {
+                        trial.refuses(update, 400, json!(["Ad has been deleted, cannot update"])).await;
                     }
-                })
-            }),
+                }
+            })
+        }),
     ]
 }
 
 fn media_and_retry() -> Vec<Rule> {
     vec![
-        decision(23, "handle_media fails per image", "error with {message, images: [{url, error}]}; the good images are used and the ad is published.")
-            .by(|trial| {
-                Box::pin(async move {
-                    let [good, bad] = ["91.jpg", "missing.gif"].map(|file| trial.world.images.url(file));
-                    let (id, created) = trial.created("car", &json!({"image_urls": [bad, good]})).await;
-                    let entry = trial.ended(&id, "handle_media", &created).await;
-                    let told = json!({"message": ANY, "images": [{"url": bad, "error": ANY}]});
-                    trial.sees("the entry", &json!({"state": "error", "external_message": told}), &entry);
-                    trial.sees("publish", &json!({"state": "done"}), &trial.ended(&id, "publish", &created).await);
-                    trial.accepts(get(format!("/v4/car/{id}")), 200, json!({"image_refs": [{"url": good}]})).await;
-                })
+        decision(
+            23,
+            "handle_media fails per image",
+            "error with {message, images: [{url, error}]}; the good ones are used.",
+        )
+        .by(|trial| {
+            Box::pin(async move {
+                let [good, bad] = ["91.jpg", "missing.gif"].map(|file| trial.world.images.url(file));
+                let (id, created) = trial.created("car", &json!({"image_urls": [bad, good]})).await;
+                let entry = trial.ended(&id, "handle_media", &created).await;
+                let told = json!({"message": ANY, "images": [{"url": bad, "error": ANY}]});
+                trial.sees("the entry", &json!({"state": "error", "external_message": told}), &entry);
+                trial.sees("publish", &json!({"state": "done"}), &trial.ended(&id, "publish", &created).await);
+                trial.accepts(get(format!("/v4/car/{id}")), 200, json!({"image_refs": [{"url": good}]})).await;
             })
-            .one_sided("a failure in the background refuses no request"),
-        decision(23, "dont_publish_on_failed_images", "publish is logged as error and nothing is sent to a marketplace.")
+        })
+        .one_sided("a failure in the background refuses no request"),
+        decision(23, "dont_publish_on_failed_images", "publish is logged as error; nothing is sent.")
             .by(|trial| {
                 Box::pin(async move {
-                    let over = json!({"image_urls": [trial.world.images.url("missing.gif")], "dont_publish_on_failed_images": true});
+                    let over = json!({"image_urls": [trial.world.images.url("missing.gif")],
+                        "dont_publish_on_failed_images": true});
                     let (id, created) = trial.created("car", &over).await;
                     let entry = trial.ended(&id, "publish", &created).await;
                     trial.sees("the entry", &json!({"state": "error"}), &entry);
@@ -180,9 +186,9 @@ fn media_and_retry() -> Vec<Rule> {
                 })
             })
             .one_sided("a failure in the background refuses no request"),
-        decision(23, "stored images", "A cdn_url serves the bytes; checksum is their SHA-256 in hex; the same bytes are stored once.")
+        decision(23, "stored images", "cdn_url serves the bytes; checksum is their SHA-256; stored once.")
             .see("e2e::media::stored_images_are_served_for_ever_and_the_same_bytes_once"),
-        decision(24, "retry", "A request with its own id, from the first action that did not end in done; when all is done it publishes again.")
+        decision(24, "retry", "From the first action that did not end in done; when all is done it publishes again.")
             .see("e2e::life::retry_fetches_what_is_missing_and_publishes")
             .by(|trial| {
                 Box::pin(async move {
@@ -190,12 +196,20 @@ fn media_and_retry() -> Vec<Rule> {
                     logs(trial, &id, get(format!("/v4/boat/{id}/retry")), &["publish"]).await;
                     trial.accepts(get(format!("/v4/boat/{id}")), 200, json!({"state": "created"})).await;
                     let gone = trial.deleted("boat").await;
-                    trial.refuses(get(format!("/v4/boat/{gone}/retry")), 400, json!(["Ad has been deleted, cannot retry"])).await;
+                    trial
+                        .refuses(
+                            get(format!("/v4/boat/{gone}/retry")),
+                            400,
+                            json!(["Ad has been deleted, cannot retry"]),
+                        )
+                        .await;
                     trial.accepts(get(format!("/v4/boat/{gone}")), 200, json!({"state": "deleted"})).await;
                 })
             }),
         decision(24, "one marketplace failed", "The id obtained is kept, and retry sends only to the one that failed.")
-            .see("rules::failures::the_id_of_the_marketplace_that_took_an_ad_is_kept_and_a_retry_goes_to_the_other_only"),
+            .see(
+                "rules::failures::the_id_of_the_marketplace_that_took_an_ad_is_kept_and_a_retry_goes_to_the_other_only",
+            ),
         decision(25, "linking", "An ad whose plate a marketplace lists for that dealer links to that listing.")
             .see("e2e::linking::an_ad_links_to_the_listing_of_its_plate")
             .see("rules::failures::a_listing_of_the_same_plate_is_linked_and_overwritten"),
@@ -353,7 +367,8 @@ async fn whole_life_on_v3(trial: &Trial) {
 }
 
 async fn migrate_replaces(trial: &Trial) {
-    let over = json!({"image_urls": [trial.world.images.url("95.jpg")], "body": "Old", "price": [{"type": "list", "amount": 5}],
+    let over = json!({"image_urls": [trial.world.images.url("95.jpg")], "body": "Old",
+        "price": [{"type": "list", "amount": 5}],
         "category_fields": {"color": "red", "brand": "yamaha"}});
     let id = trial.created_v3(1121, &over).await;
     let before = trial.world.client(Who::North).published(&id).await;
@@ -369,7 +384,8 @@ async fn migrate_replaces(trial: &Trial) {
         &json!(accepted.body["category_fields"].as_object().map_or(0, serde_json::Map::len)),
     );
     trial.ended(&id, "publish", &accepted).await;
-    let kept = json!({"image_refs": before["image_refs"], "marketplace_ad_id": before["marketplace_ad_id"], "id": before["id"]});
+    let kept = json!({"image_refs": before["image_refs"], "id": before["id"],
+        "marketplace_ad_id": before["marketplace_ad_id"]});
     trial.accepts(get(format!("/v4/moped/{id}")), 200, kept).await;
     let another = trial.created_v3(1121, &json!({"visible": false})).await;
     let other_plate = json!({"category_fields": {"registration_number": "OTHER1", "model_year": 2020}});
