@@ -12,6 +12,7 @@ mod car;
 mod caravan;
 mod common;
 mod construction;
+mod example;
 mod moped;
 mod motorcycle;
 pub mod rules;

@@ -5,7 +5,7 @@ use email_address::EmailAddress;
 use serde_json::{Number, Value};
 use url::Url;
 
-use super::{ChoiceValue, FieldErrors, Kind};
+use super::{ChoiceValue, FieldErrors, Kind, MOST_MEASURED};
 use crate::{nearest, ports::DEFAULT_CURRENCY};
 
 /// The kinds that are a JSON string.
@@ -208,7 +208,7 @@ pub(super) fn measure(units: &[&str], min: f64, value: &mut Value, errors: &mut 
             Some(Value::Null) => errors.push(name, "This field may not be null."),
             Some(number) if name == "value" => {
                 let mut wrong = FieldErrors::default();
-                decimal(min, 1e12, None, true, number, &mut wrong);
+                decimal(min, MOST_MEASURED, None, true, number, &mut wrong);
                 errors.put(name, wrong);
             }
             Some(Value::String(unit)) if units.contains(&unit.as_str()) => {}

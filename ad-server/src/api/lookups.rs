@@ -42,10 +42,7 @@ impl Lookup {
         self.context.caller(request, Permission::Read)?;
         let vehicle_type = request.raw_path_param("vehicle_type").unwrap_or_default();
         let attribute = request.raw_path_param("attribute").unwrap_or_default();
-        let category = categories::by_vehicle_type(vehicle_type).ok_or_else(|| {
-            let known = nearest::quoted(categories::typed().map(|(vehicle_type, _)| vehicle_type));
-            ApiError::NotFound(format!("There is no vehicle type \"{vehicle_type}\"; there are {known}."))
-        })?;
+        let category = categories::by_vehicle_type(vehicle_type).ok_or_else(|| unknown_vehicle_type(vehicle_type))?;
         let query = body::query(request);
         if attribute == "models" && models_file(category).is_some() {
             return Ok(json_response(StatusCode::OK, &self.models(category, &query)?));
@@ -99,6 +96,12 @@ fn models_file(category: &Category) -> Option<&'static str> {
         Kind::Model { list } => Some(list),
         _ => None,
     }
+}
+
+/// The refusal of a vehicle type that there is not, with those that there are.
+pub(super) fn unknown_vehicle_type(vehicle_type: &str) -> ApiError {
+    let known = nearest::quoted(categories::typed().map(|(vehicle_type, _)| vehicle_type));
+    ApiError::NotFound(format!("There is no vehicle type \"{vehicle_type}\"; there are {known}."))
 }
 
 fn unknown_attribute(vehicle_type: &str, category: &Category, attribute: &str) -> ApiError {
