@@ -7,7 +7,7 @@ use url::Url;
 use crate::{
     categories::{Facts, Heading, Rule},
     fields::{
-        Field, FieldErrors, Kind, Node, Tree, plain_host,
+        Field, FieldErrors, Kind, MOST_CHARACTERS, Node, Tree, plain_host,
         row::{boolean, text, text_between, text_up_to, web_address},
     },
     location, price,
@@ -27,7 +27,7 @@ pub const IDENTITY: &[Field] = &[
 /// What the client writes and may change.
 #[rustfmt::skip]
 pub const WRITTEN: &[Field] = &[
-    text_between("title", 1, 10_000, "Title; required for unregistered categories, generated (and not to be sent) for registered vehicles"),
+    text_between("title", 1, MOST_CHARACTERS, "Title; required for unregistered categories, generated (and not to be sent) for registered vehicles"),
     text_up_to("body", 200_000, "Text of the ad; `<` and `>` become `-`"),
     boolean("visible", "`false` prevents publication; `true` if absent"),
     Field::new("price", Kind::Objects { fields: price::FIELDS, max: 5, unique_by: "type" }, "Prices, at most one of each type"),
@@ -91,6 +91,7 @@ pub(crate) fn replaced_whole(name: &str) -> bool {
 fn title(facts: &Facts<'_>, errors: &mut FieldErrors) {
     demanded_or_forbidden(
         "title",
+        facts.ad.has_title,
         "the title is generated from brand, model, model_type and model_year",
         facts,
         errors,
@@ -98,11 +99,10 @@ fn title(facts: &Facts<'_>, errors: &mut FieldErrors) {
 }
 
 fn contact(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    demanded_or_forbidden("contact", "the dealer's own contact is shown", facts, errors);
+    demanded_or_forbidden("contact", facts.ad.has_contact, "the dealer's own contact is shown", facts, errors);
 }
 
-fn demanded_or_forbidden(name: &str, instead: &str, facts: &Facts<'_>, errors: &mut FieldErrors) {
-    let sent = facts.ad.contains_key(name);
+fn demanded_or_forbidden(name: &str, sent: bool, instead: &str, facts: &Facts<'_>, errors: &mut FieldErrors) {
     match facts.category.heading {
         // The shape of a field that must not be sent does not matter.
         Heading::Forbidden if sent => {
@@ -114,7 +114,7 @@ fn demanded_or_forbidden(name: &str, instead: &str, facts: &Facts<'_>, errors: &
 }
 
 fn video(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    let Some(address) = facts.ad.get("video_url").and_then(serde_json::Value::as_str) else { return };
+    let Some(address) = facts.ad.video_url else { return };
     let hosts = &facts.settings.video_hosts;
     let is_known = |host: &str| {
         hosts

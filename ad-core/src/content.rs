@@ -132,12 +132,10 @@ impl<'a> Members<'a> {
 
 /// The value at a dotted path of an object.
 pub(crate) fn get<'a>(object: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
-    let mut names = path.split('.');
-    let mut value = object.get(names.next()?)?;
-    for name in names {
-        value = value.as_object()?.get(name)?;
+    match path.split_once('.') {
+        None => object.get(path),
+        Some((name, below)) => get(object.get(name)?.as_object()?, below),
     }
-    Some(value)
 }
 
 #[cfg(test)]

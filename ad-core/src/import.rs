@@ -53,7 +53,7 @@ pub fn read(
         errors.push("dealer_code", "This field is required.");
     }
     let (Some((category, version)), Some(dealer_code)) = (category, dealer_code) else {
-        errors.absorb(rulebook.without_category(kept.version.unwrap_or(ApiVersion::V4), sent));
+        errors.absorb(rulebook.without_category(kept.version.unwrap_or(ApiVersion::V4), sent, false));
         return Err(errors);
     };
     if category.heading == Heading::Forbidden {

@@ -44,7 +44,7 @@ pub enum AdFilter {
     DealerCode(String),
     /// The category is one of these.
     CategoryId(Vec<u16>),
-    /// Title or body contains this, in any case.
+    /// Title, a line feed and body, as one text, contain this, in any case.
     Search(String),
     /// The listing id on the primary marketplace is one of these.
     MarketplaceAdId(Vec<String>),

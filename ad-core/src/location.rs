@@ -1,7 +1,5 @@
 //! Location ('Location object', decision 14): exactly one of three alternatives, replaced whole by an update.
 
-use serde_json::Value;
-
 use crate::{
     categories::{Facts, Rule},
     fields::{Field, FieldErrors, Kind},
@@ -34,7 +32,7 @@ const COUNTIES: &[&str] = &[
 ];
 
 fn check(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    let Some(Value::Object(location)) = facts.ad.get("location") else { return };
+    let Some(location) = facts.ad.location else { return };
     let has = |name: &str| location.contains_key(name);
     let alternatives = [has("latitude") || has("longitude"), has("zipcode"), has("lkf")];
     if alternatives.iter().filter(|given| **given).count() != 1 {

@@ -1,6 +1,6 @@
 //! Price ('Price object', decision 13): at most one of each type, in whole currency units with at most two decimals.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     categories::{Facts, Rule},
@@ -35,18 +35,9 @@ pub const RULES: &[Rule] = &[Rule {
     check,
 }];
 
-/// Whether an ad has a price of this type.
-pub fn has(ad: &Map<String, Value>, kind: &str) -> bool {
-    prices(ad).any(|price| price.get("type").and_then(Value::as_str) == Some(kind))
-}
-
-fn prices(ad: &Map<String, Value>) -> impl Iterator<Item = &Value> {
-    ad.get("price").and_then(Value::as_array).into_iter().flatten()
-}
-
 /// Gives every price without a currency the dealer's.
-pub(crate) fn default_currency(ad: &mut Map<String, Value>, currency: &str) {
-    for price in ad.get_mut("price").and_then(Value::as_array_mut).into_iter().flatten() {
+pub(crate) fn default_currency(prices: &mut [Value], currency: &str) {
+    for price in prices {
         if let Value::Object(price) = price
             && !price.contains_key("currency")
         {
@@ -56,7 +47,7 @@ pub(crate) fn default_currency(ad: &mut Map<String, Value>, currency: &str) {
 }
 
 fn check(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    for (index, price) in prices(facts.ad).enumerate() {
+    for (index, price) in facts.ad.price.iter().enumerate() {
         let Some(kind) = price.get("type").and_then(Value::as_str) else { continue };
         let mut wrong = |name: &str, message: &str| errors.at("price").at(&index.to_string()).push(name, message);
         match kind {

@@ -10,7 +10,7 @@ const PARTS: [&str; 4] = ["brand", "model", "model_type", "model_year"];
 
 /// The title of these category fields; `None` when there is nothing to make it from.
 pub fn generate(category: &Category, fields: &Map<String, Value>, catalogue: &Catalogue) -> Option<String> {
-    let mut title = String::new();
+    let mut title = String::with_capacity(64);
     for path in PARTS {
         let Some(value) = get(fields, path) else { continue };
         let number;

@@ -5,6 +5,7 @@
 mod access;
 mod bad_requests;
 mod commands;
+mod conformance;
 mod contract_fuzz;
 mod crash;
 mod documentation;

@@ -152,6 +152,16 @@ impl Catalogue {
                         let (file, list) = list.split_once('.').unwrap_or((list, ""));
                         return Err(missing(file, list, used_by()));
                     }
+                    // An ad is stored with the default, and has to be taken back with it.
+                    (Kind::Slug { list: of }, _) if field.default.is_some_and(|id| !self.list(of).contains(id)) => {
+                        let (file, list) = of.split_once('.').unwrap_or((of, ""));
+                        let default = field.default.unwrap_or_default();
+                        return Err(CatalogueError::BadList {
+                            file: format!("{file}.json"),
+                            list: list.to_owned(),
+                            problem: format!("has no \"{default}\", the default of {}", used_by()),
+                        });
+                    }
                     (Kind::Model { list: file }, Some(Kind::Slug { list: brands })) => {
                         let without = self.list(brands).ids().find(|brand| self.models(file, brand).is_empty());
                         if let Some(brand) = without {
@@ -282,6 +292,9 @@ mod tests {
             let error = Catalogue::with_files([("boat.json", content)]).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
+        let no_default = r#"{"brand": {"x": "X"}, "body_type": {"x": "X"}}"#;
+        let error = Catalogue::with_files([("moped.json", no_default)]).unwrap_err().to_string();
+        assert!(error.contains("\"body_type\" has no \"moped\", the default of moped body_type"), "{error}");
         let no_models = Catalogue::with_files([("car-models.json", r#"{"volvo": {"v60": "V60"}}"#)]);
         let error = no_models.unwrap_err().to_string();
         assert!(error.starts_with("car-models.json: list \"") && error.contains("car model needs it"), "{error}");

@@ -22,6 +22,7 @@ pub(super) static CAR: Category = Category {
     tables: &[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)],
     rules: &[
         rules::REGISTERED,
+        rules::MODELS,
         rules::NEW_USED_LOCK,
         rules::OWNERS,
         rules::WHEELS_AND_RATINGS,

@@ -45,9 +45,10 @@ pub(super) const NUMBER_OF_OWNERS: Field =
     count("condition.number_of_owners", "Number of owners; 0 or null only for new vehicles, at least 1 for used ones")
         .since(Since::V43);
 
-/// A brand, body type and model differ by category and stand in its own table.
+/// 'Common fields of all registered vehicle categories', but for brand, body type and model: these differ by category
+/// and stand in its own table.
 #[rustfmt::skip]
-pub(super) const REGISTERED: &[Field] = &[
+pub const REGISTERED: &[Field] = &[
     text("model_type", "Trim or variant, free text"),
     integer("model_year", 1900, 2100, "Model year").required(),
     date("in_traffic_date", "Date of the first registration"),

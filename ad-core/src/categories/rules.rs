@@ -8,21 +8,56 @@ use crate::{
     content::{Content, get},
     fields::{Check, FieldErrors, Kind, Mode},
     ports::Dealer,
-    price,
     rulebook::Settings,
 };
+
+/// The members of an ad that rules ask for, found in one pass.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AdFacts<'a> {
+    /// Whether there is a title.
+    pub has_title: bool,
+    /// Whether there is a contact.
+    pub has_contact: bool,
+    /// Whether there is at least one image.
+    pub has_images: bool,
+    /// The prices.
+    pub price: &'a [Value],
+    /// The address of the video.
+    pub video_url: Option<&'a str>,
+    /// The location, if it is an object.
+    pub location: Option<&'a Map<String, Value>>,
+    /// The category fields, if they are an object.
+    pub category_fields: Option<&'a Map<String, Value>>,
+}
+
+impl<'a> From<&'a Map<String, Value>> for AdFacts<'a> {
+    fn from(ad: &'a Map<String, Value>) -> Self {
+        let mut facts = Self::default();
+        for (name, value) in ad {
+            match (name.as_str(), value) {
+                ("title", _) => facts.has_title = true,
+                ("contact", _) => facts.has_contact = true,
+                ("image_urls", Value::Array(images)) => facts.has_images = !images.is_empty(),
+                ("price", Value::Array(prices)) => facts.price = prices,
+                ("video_url", Value::String(address)) => facts.video_url = Some(address),
+                ("location", Value::Object(location)) => facts.location = Some(location),
+                ("category_fields", Value::Object(fields)) => facts.category_fields = Some(fields),
+                _ => {}
+            }
+        }
+        facts
+    }
+}
 
 /// What a rule looks at: the normalised ad as it would be stored, and what surrounds it.
 #[derive(Debug)]
 pub struct Facts<'a> {
-    /// The ad, with `category_fields` inside.
-    pub ad: &'a Map<String, Value>,
+    /// What rules ask of the ad.
+    pub ad: AdFacts<'a>,
     /// What was stored before an update.
     pub before: Option<&'a Content>,
     /// Which write it is.
     pub mode: Mode,
-    /// Its category fields; `None` when they are not an object.
-    pub fields: Option<&'a Map<String, Value>>,
     /// Its category.
     pub category: &'static Category,
     /// The dealer, unless the dealer itself is in error.
@@ -37,12 +72,17 @@ pub struct Facts<'a> {
 impl Facts<'_> {
     /// The category field at a path.
     pub fn field(&self, path: &str) -> Option<&Value> {
-        get(self.fields?, path)
+        get(self.ad.category_fields?, path)
     }
 
     /// The same field as it was stored before.
     pub fn field_before(&self, path: &str) -> Option<&Value> {
         get(self.before?.get("category_fields")?.as_object()?, path)
+    }
+
+    /// Whether the ad has a price of this type.
+    pub fn has_price(&self, kind: &str) -> bool {
+        self.ad.price.iter().any(|price| price.get("type").and_then(Value::as_str) == Some(kind))
     }
 
     fn given(&self, path: &str) -> bool {
@@ -70,12 +110,15 @@ const fn rule(name: &'static str, doc: &'static str, check: fn(&Facts<'_>, &mut 
 }
 
 /// All registered vehicle categories.
-pub(super) const REGISTERED: &[Rule] = &[
+pub const REGISTERED: &[Rule] = &[
     rule("plate or VIN", "At least one of `registration_number` and `vin` is required.", plate_or_vin),
     rule("plate is fixed", "`registration_number` cannot change after creation.", plate_is_fixed),
-    rule("model of the brand", "`model` is one of the models of `brand`.", model_of_brand),
     rule("salesperson", "`salesperson` is registered for the dealer.", salesperson),
 ];
+
+/// Categories whose models are known by brand.
+pub(super) const MODELS: &[Rule] =
+    &[rule("model of the brand", "`model` is one of the models of `brand`, and needs it.", model_of_brand)];
 
 /// Name of the rule that locks the new/used status.
 pub(crate) const LOCK: &str = "new/used lock";
@@ -108,11 +151,11 @@ pub(super) const ONLINE_PURCHASE: &[Rule] = &[rule(
     online_purchase,
 )];
 
-/// New is `is_new_vehicle`, else mileage 0, else unknown (decision 18).
-pub fn is_new(fields: &Map<String, Value>) -> Option<bool> {
-    get(fields, "condition.is_new_vehicle")
+/// By the members of `condition`: new is `is_new_vehicle`, else mileage 0, else unknown (decision 18).
+pub fn is_new(condition: &Map<String, Value>) -> Option<bool> {
+    get(condition, "is_new_vehicle")
         .and_then(Value::as_bool)
-        .or_else(|| get(fields, "condition.mileage.value").and_then(Value::as_f64).map(|mileage| mileage == 0.0))
+        .or_else(|| get(condition, "mileage.value").and_then(Value::as_f64).map(|mileage| mileage == 0.0))
 }
 
 fn plate_or_vin(facts: &Facts<'_>, errors: &mut FieldErrors) {
@@ -197,9 +240,8 @@ fn new_used_lock(facts: &Facts<'_>, errors: &mut FieldErrors) {
 
 fn owners(facts: &Facts<'_>, errors: &mut FieldErrors) {
     const PATH: &str = "condition.number_of_owners";
-    let Some(fields) = facts.fields else { return };
     let none = facts.sent_null(PATH) || facts.field(PATH).and_then(Value::as_i64) == Some(0);
-    if none && is_new(fields) == Some(false) {
+    if none && facts.field("condition").and_then(Value::as_object).and_then(is_new) == Some(false) {
         errors.at("category_fields").add(PATH, "A used vehicle has at least 1 owner; 0 or null only for new vehicles.");
     }
 }
@@ -241,7 +283,7 @@ fn rating_values(facts: &Facts<'_>, errors: &mut FieldErrors) {
 }
 
 fn remaining_mileage(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    if facts.given("leasing_details.mileage_remaining") && !price::has(facts.ad, "leasing") {
+    if facts.given("leasing_details.mileage_remaining") && !facts.has_price("leasing") {
         errors.add(
             "category_fields.leasing_details.mileage_remaining",
             "Requires a price of type \"leasing\" on the ad.",
@@ -257,7 +299,7 @@ fn online_purchase(facts: &Facts<'_>, errors: &mut FieldErrors) {
     if facts.dealer.is_some_and(|dealer| !dealer.has_product("online_purchase")) {
         errors.add(PATH, "The online-purchase product is not activated for this dealer.");
     }
-    if price::has(facts.ad, "leasing") {
+    if facts.has_price("leasing") {
         errors.add(PATH, "Cannot be combined with a price of type \"leasing\".");
     }
 }

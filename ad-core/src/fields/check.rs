@@ -79,10 +79,13 @@ impl<'a> Check<'a> {
         let mut errors = FieldErrors::default();
         let mut hints = MOST_HINTS;
         let mut dropped = Vec::new();
+        let (mut near, mut expected) = (0, 0);
         for (name, value) in object.iter_mut() {
-            if let Some(node) = tree.get(name) {
+            if let Some(node) = tree.get_near(&mut near, name) {
                 if !self.member(root, name, node, value, &mut errors) {
                     dropped.push(name.clone());
+                } else if matches!(node, Node::Leaf(field, _) if field.is_expected()) {
+                    expected += 1;
                 }
             } else {
                 errors.push(name, "Unknown field.");
@@ -95,6 +98,14 @@ impl<'a> Check<'a> {
         for name in dropped {
             object.remove(&name);
         }
+        if expected < tree.expected().len() {
+            self.lacking(tree, object, &mut errors);
+        }
+        errors
+    }
+
+    /// Reports what is required and absent, and fills in defaults.
+    fn lacking(&self, tree: &Tree, object: &mut Map<String, Value>, errors: &mut FieldErrors) {
         for (name, field) in tree.expected() {
             if self.demands(field) && !object.contains_key(name) && !errors.contains(name) {
                 errors.push(name, "This field is required.");
@@ -105,7 +116,6 @@ impl<'a> Check<'a> {
                 object.insert(name.to_owned(), Value::from(default));
             }
         }
-        errors
     }
 
     /// One member; `false` when it is to be dropped.

@@ -10,12 +10,14 @@ mod errors;
 mod open;
 mod tree;
 mod values;
+mod words;
 
 pub use check::{Against, Check, Mode};
 pub use errors::FieldErrors;
 pub use open::{MOST_LEVELS, MOST_MEMBERS};
 pub use tree::{Node, Tree};
 pub(crate) use values::{plain_host, wrong_choice};
+pub(crate) use words::grouped;
 
 use crate::ad::ApiVersion;
 
@@ -63,8 +65,8 @@ pub enum Direction {
 /// One allowed value of a fixed list of the documents: the id on the wire and the name to display.
 pub type ChoiceValue = (&'static str, &'static str);
 
-/// What a field holds.
-#[derive(Debug, Clone, Copy)]
+/// What a field holds. [`Display`](std::fmt::Display) puts it into words.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// Text of `min` to `max` characters.
     Text {
@@ -177,7 +179,7 @@ pub enum Kind {
 }
 
 /// One row of a table.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Field {
     /// Dotted path within the object that the table describes.
     pub path: &'static str,
@@ -224,6 +226,11 @@ impl Field {
         Self { since, ..self }
     }
 
+    /// Whether an object without it lacks something: it is required or has a default.
+    fn is_expected(&self) -> bool {
+        self.required || self.default.is_some()
+    }
+
     /// Never returned by the service.
     #[must_use]
     pub const fn request_only(self) -> Self {
@@ -243,6 +250,10 @@ impl Field {
     }
 }
 
+/// Most characters of free text for which the contract has no bound.
+pub const MOST_CHARACTERS: usize = 10_000;
+/// The greatest whole number where the contract has no bound.
+pub const GREATEST_COUNT: i64 = 1_000_000_000;
 /// Greatest value of a measure; the contract has no bound, and a number that is no slip of the pen has one.
 pub const MOST_MEASURED: f64 = 1e12;
 
@@ -261,11 +272,11 @@ pub const MILEAGE: &[&str] = &["km", "mil"];
 
 /// Shorthands in which the tables are written, so that a row reads like the document's.
 pub mod row {
-    use super::{ChoiceValue, Field, Kind};
+    use super::{ChoiceValue, Field, GREATEST_COUNT, Kind, MOST_CHARACTERS};
 
     /// Free text without a stated bound; what is stored still has one.
     pub const fn text(path: &'static str, doc: &'static str) -> Field {
-        text_up_to(path, 10_000, doc)
+        text_up_to(path, MOST_CHARACTERS, doc)
     }
 
     /// Text of at most `max` characters.
@@ -285,7 +296,7 @@ pub mod row {
 
     /// A count of things: a whole number from 0.
     pub const fn count(path: &'static str, doc: &'static str) -> Field {
-        integer(path, 0, 1_000_000_000, doc)
+        integer(path, 0, GREATEST_COUNT, doc)
     }
 
     /// `true` or `false`.

@@ -2,14 +2,12 @@
 
 use serde_json::Value;
 
-use super::FieldErrors;
+use super::{FieldErrors, MOST_CHARACTERS};
 
 /// Most members of an object, and items of an array.
 pub const MOST_MEMBERS: usize = 64;
 /// Most levels, the outermost object included.
 pub const MOST_LEVELS: usize = 4;
-/// Most characters of a text or of a name; the bound of free text everywhere.
-const MOST_CHARACTERS: usize = 10_000;
 
 /// Checks an object and drops its `null` members.
 pub(super) fn check(value: &mut Value, errors: &mut FieldErrors) {

@@ -52,7 +52,7 @@ impl Tree {
             .collect();
         let places = nodes.iter().enumerate().map(|(place, (name, _))| (*name, place)).collect();
         let expected = nodes.iter().filter_map(|(name, node)| match node {
-            Node::Leaf(field, _) if field.required || field.default.is_some() => Some((*name, *field)),
+            Node::Leaf(field, _) if field.is_expected() => Some((*name, *field)),
             _ => None,
         });
         let expected = expected.collect();
@@ -71,6 +71,17 @@ impl Tree {
         self.places.get(name).map(|place| &self.nodes[*place].1)
     }
 
+    /// The node at one name, looked for at `near` first, which then says where the next one is likely to be: members of an
+    /// object come in the order of their names, as nodes do.
+    pub(super) fn get_near(&self, near: &mut usize, name: &str) -> Option<&Node> {
+        let place = match self.nodes.get(*near) {
+            Some((next, _)) if *next == name => *near,
+            _ => *self.places.get(name)?,
+        };
+        *near = place + 1;
+        Some(&self.nodes[place].1)
+    }
+
     /// The row of a dotted path.
     pub fn field(&self, path: &str) -> Option<&'static Field> {
         let (name, below) = path.split_once('.').map_or((path, None), |(name, below)| (name, Some(below)));
@@ -82,7 +93,7 @@ impl Tree {
     }
 
     /// The fields that an object without them lacks: required ones, and those with a default.
-    pub fn expected(&self) -> impl Iterator<Item = (&'static str, &'static Field)> {
+    pub fn expected(&self) -> impl ExactSizeIterator<Item = (&'static str, &'static Field)> {
         self.expected.iter().copied()
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 use url::Url;
 
 use super::{ChoiceValue, FieldErrors, Kind, MOST_MEASURED};
-use crate::nearest;
+use crate::{nearest, ports::DEFAULT_CURRENCY};
 
 /// The kinds that are a JSON string.
 pub(super) fn text_kind(kind: &Kind, images: &[&str], text: &mut String, errors: &mut FieldErrors) {
@@ -63,7 +63,8 @@ pub(super) fn text_kind(kind: &Kind, images: &[&str], text: &mut String, errors:
                 });
             }
         }
-        Kind::Currency if iso_currency::Currency::from_code(text).is_none() => {
+        // Looking a code up takes its time, and nearly every price has this one.
+        Kind::Currency if text != DEFAULT_CURRENCY && iso_currency::Currency::from_code(text).is_none() => {
             errors.here(format!("\"{text}\" is not a valid choice."));
             errors.here("Send an ISO 4217 code such as \"SEK\".");
         }
@@ -73,8 +74,21 @@ pub(super) fn text_kind(kind: &Kind, images: &[&str], text: &mut String, errors:
 
 /// A bare address at a domain: nothing that a mail program would take apart first.
 fn is_email(text: &str) -> bool {
+    // Most are plain words and need no parser.
+    if let Some((local, domain)) = text.split_once('@')
+        && is_plain_name(local)
+        && domain.contains('.')
+        && domain.split('.').all(is_plain_name)
+    {
+        return true;
+    }
     let options = email_address::Options::default().without_display_text().without_domain_literal().with_required_tld();
     EmailAddress::parse_with_options(text, options).is_ok()
+}
+
+/// A few small ASCII letters and digits.
+fn is_plain_name(text: &str) -> bool {
+    (1..64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
 fn address(schemes: &[&str], text: &str, errors: &mut FieldErrors) {
@@ -94,27 +108,32 @@ fn address(schemes: &[&str], text: &str, errors: &mut FieldErrors) {
     }
 }
 
-/// The host of an address, where the address is one of these schemes and a host of plain ASCII labels. Nothing that
-/// follows such a host can make an address invalid, and so most addresses need no parser.
+/// The host of an address, where the address is one of these schemes and a host of small ASCII letters, digits and points
+/// whose last label begins with a letter. Nothing that follows such a host can make an address invalid, and so most
+/// addresses need no parser.
 pub(crate) fn plain_host<'a>(schemes: &[&str], text: &'a str) -> Option<&'a str> {
-    let rest = schemes.iter().find_map(|scheme| text.strip_prefix(scheme)?.strip_prefix("://"))?;
-    let end = rest.bytes().position(|byte| b"/?#".contains(&byte)).unwrap_or(rest.len());
-    let host = &rest[..end];
-    let (mut length, mut begins_with_letter) = (0, false);
-    for byte in host.bytes() {
-        match byte {
-            b'.' if length > 0 => length = 0,
-            b'a'..=b'z' | b'0'..=b'9' => {
-                begins_with_letter = if length == 0 { byte.is_ascii_lowercase() } else { begins_with_letter };
-                length += 1;
-            }
-            // Signs, ports, names in other alphabets, empty labels: for the parser.
-            _ => return None,
-        }
-    }
+    let rest = match text.strip_prefix("https://") {
+        Some(rest) if schemes.contains(&"https") => rest,
+        _ => schemes.iter().find_map(|scheme| text.strip_prefix(scheme)?.strip_prefix("://"))?,
+    };
+    let end = rest.bytes().position(|byte| !IN_PLAIN_HOSTS[usize::from(byte)]).unwrap_or(rest.len());
+    let (host, rest) = rest.split_at_checked(end)?;
+    let label = host.bytes().rposition(|byte| byte == b'.').map_or(0, |point| point + 1);
     // A last label that begins with a digit may be an address in numbers.
-    (length > 0 && begins_with_letter).then_some(host)
+    let is_plain = host.as_bytes().get(label).is_some_and(u8::is_ascii_lowercase);
+    (is_plain && matches!(rest.as_bytes().first(), None | Some(b'/' | b'?' | b'#'))).then_some(host)
 }
+
+/// Signs, ports and names in other alphabets are for the parser.
+const IN_PLAIN_HOSTS: [bool; 256] = {
+    let plain = b"abcdefghijklmnopqrstuvwxyz0123456789.";
+    let (mut known, mut next) = ([false; 256], 0);
+    while next < plain.len() {
+        known[plain[next] as usize] = true;
+        next += 1;
+    }
+    known
+};
 
 /// A number, or the number that a numeric string holds, which then replaces it.
 fn number(value: &mut Value, numeric_text: bool) -> Option<&Number> {
@@ -210,13 +229,19 @@ pub(super) fn measure(units: &[&str], min: f64, value: &mut Value, errors: &mut 
     }
 }
 
+/// Most choices that a message tells whole.
+const MOST_TOLD: usize = 12;
+
 /// `"<value>" is not a valid choice.`, and what was probably meant (decision 4).
 pub(crate) fn wrong_choice<'a>(value: &Value, valid: impl Iterator<Item = &'a str> + Clone, errors: &mut FieldErrors) {
     errors.here(format!("{} is not a valid choice.", shown(value)));
-    if let Some(hint) = value.as_str().and_then(|text| nearest::did_you_mean(text, valid.clone())) {
+    let text = value.as_str();
+    if let Some(hint) = text.and_then(|text| nearest::did_you_mean(text, valid.clone())) {
         errors.here(hint);
-    } else if valid.clone().take(13).count() < 13 {
+    } else if valid.clone().nth(MOST_TOLD).is_none() {
         errors.here(format!("Valid choices: {}.", nearest::quoted(valid)));
+    } else if let Some(hint) = text.and_then(|text| nearest::nearest(text, valid)) {
+        errors.here(hint);
     }
 }
 

@@ -6,6 +6,7 @@
 //! | [`car_fields`], [`ad_fields`], [`types`] | the content of a payload |
 //! | [`updates`] | merging, `null`, what may not change |
 //! | [`versions`], [`import`] | V3, the way from it to V4, and stored ads that come from elsewhere |
+//! | [`reference`] | the page that the tables write |
 //! | [`lists`] | list parameters and what they select |
 //! | [`store`] | what every store keeps |
 //! | [`life`], [`failures`], [`promote`], [`crash`] | what a worker does |
@@ -19,6 +20,7 @@ mod import;
 mod life;
 mod lists;
 mod promote;
+mod reference;
 mod samples;
 mod store;
 mod support;

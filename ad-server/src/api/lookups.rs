@@ -47,17 +47,18 @@ impl Lookup {
         if attribute == "models" && models_file(category).is_some() {
             return Ok(json_response(StatusCode::OK, &self.models(category, &query)?));
         }
-        if let Some((name, _)) = query.first() {
-            let mut errors = FieldErrors::default();
-            errors.push(name, "Unknown parameter.");
-            return Err(errors.into());
-        }
-        if attribute == "attributes" {
-            return Ok(json_response(StatusCode::OK, &category.attributes()));
-        }
-        let values = category.values(&self.context.service.rulebook().catalogue, attribute);
-        let values = values.ok_or_else(|| unknown_attribute(vehicle_type, category, attribute))?;
-        Ok(json_response(StatusCode::OK, &values))
+        let known = if attribute == "attributes" {
+            json_response(StatusCode::OK, &category.attributes())
+        } else {
+            let values = category.values(&self.context.service.rulebook().catalogue, attribute);
+            let values = values.ok_or_else(|| unknown_attribute(vehicle_type, category, attribute))?;
+            json_response(StatusCode::OK, &values)
+        };
+        // What is not there is not there with any parameter.
+        let Some((name, _)) = query.first() else { return Ok(known) };
+        let mut errors = FieldErrors::default();
+        errors.push(name, "Unknown parameter.");
+        Err(errors.into())
     }
 
     fn models(

@@ -239,12 +239,16 @@ fn clash(row: &SqliteRow) -> Result<LineError, StoreError> {
     Ok(LineError { line: usize::try_from(line).unwrap_or_default(), message })
 }
 
-/// 1 id of the import, 2 when. The ads in the order of their lines, their first log entries, and their listings.
+/// 1 id of the import, 2 when. The ads in the order of their lines, their texts, their first log entries, and their
+/// listings.
 const IMPORT: &str = "\
-INSERT INTO ads (id, source_id, source_id_folded, dealer_code, category_id, state, api_version, revision, intent, \
-    created, updated, registration_number, marketplace_ad_id, offer_id, leftover, image_refs, content, search) \
-SELECT id, source_id, source_id_folded, dealer_code, category_id, state, api_version, 0, state, created, updated, \
-    registration_number, marketplace_ad_id, offer_id, leftover, '[]', content, search FROM incoming ORDER BY line; \
+INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, \
+    registration_number, marketplace_ad_id, offer_id, leftover, image_refs, content) \
+SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated, \
+    registration_number, marketplace_ad_id, offer_id, leftover, '[]', content FROM incoming ORDER BY line; \
+INSERT INTO texts (place, search, source_id) \
+SELECT (number << 40) + ads.seq, search, source_id_folded \
+FROM incoming JOIN ads USING (id) JOIN dealer_numbers ON dealer_numbers.dealer_code = ads.dealer_code; \
 INSERT INTO log (ad, n, request_id, created, action, state, message) \
 SELECT ads.seq, 1, $1, $2, 'create', 'done', '\"Imported\"' FROM incoming JOIN ads USING (id); \
 INSERT INTO ties (market, listing, ad) \

@@ -6,6 +6,7 @@
 //! | `writer` | one connection that writes, many operations to a commit |
 //! | `sql` | every statement of the store, in one place |
 //! | `ads`, `queue`, `lists` | `ad_core::ports::Store` over them |
+//! | `text` | searching in texts, and the index for it |
 //! | `dealers`, `tokens`, `import` | what operators keep and bring in here |
 //!
 //! It knows nothing of HTTP, of what the requests in its queue do, or of the time: that is handed to it. The local
@@ -23,6 +24,7 @@ mod sql;
 mod statement;
 #[cfg(test)]
 pub(crate) mod tests;
+mod text;
 mod tokens;
 mod writer;
 

@@ -1,0 +1,239 @@
+//! The page of all types.
+
+use std::fmt::Write;
+
+use super::{Row, rows};
+use crate::{
+    ad::ApiVersion,
+    ad_fields,
+    catalogue::Catalogue,
+    categories::{self, COMMON_FIELDS, Category, FromV3, Heading, Rule, rules},
+    fields::{Field, GREATEST_COUNT, MOST_CHARACTERS, MOST_LEVELS, MOST_MEMBERS, grouped},
+};
+
+/// Types that the documents describe by another one: the type, and the one that it is like.
+const LIKE: &[(&str, &str)] = &[
+    ("transport", "car"),
+    ("moped", "motorcycle"),
+    ("snowmobile", "moped"),
+    ("atv", "snowmobile"),
+    ("agriculture-tractor", "agriculture-thresher"),
+    ("truck", "bus"),
+];
+
+const COMMON: &str = "Common fields of all registered vehicle categories";
+
+/// The field reference of all types.
+pub fn markdown(catalogue: &Catalogue) -> String {
+    let mut page = introduction();
+    categories_table(&mut page);
+    ad(&mut page);
+    common(&mut page);
+    for (vehicle_type, category) in categories::typed() {
+        section(&mut page, vehicle_type, category, catalogue);
+    }
+    open(&mut page);
+    page
+}
+
+macro_rules! say {
+    ($page:expr, $($text:tt)*) => {
+        writeln!($page, $($text)*).expect("text takes any text")
+    };
+}
+
+fn introduction() -> String {
+    format!(
+        "# Category fields\n\n\
+         <!-- Written from the tables in ad-core/src/categories. UPDATE_SNAPSHOTS=1 cargo test -p ad-core reference -->\n\n\
+         What an ad of each vehicle type may hold. This page is written from the same tables by which the service checks \
+         payloads.\n\n\
+         - **Field** is a dotted path inside `category_fields`; `[]` stands behind an array.\n\
+         - **Type**: a *measure* is `{{\"unit\": …, \"value\": …}}` with one of the listed units in any case, and a value \
+         that is not negative. A *slug* is one of the values that `GET` on the path beside it returns \
+         (`/v4/vehicles/{{vehicle_type}}/attributes` lists all such fields); the count is that of the catalogue that comes \
+         with the service, and an operator may replace it. `×` stands before the items of an array.\n\
+         - **Since** is the release that added a field. V3 takes the fields without a tag and refuses all others.\n\
+         - Every field is optional unless its rule says *Required*, and then it is required where the object around it is \
+         sent. `null` clears a field on update, but not a required one; on create it is the same as leaving the field out.\n\
+         - Where the contract has no bound, a string has at most {characters} characters and an integer is at most \
+         {count}.\n\
+         - Fields that are not listed are refused. A JSON string is no number, but for a measure's value and where it is \
+         said.\n\n",
+        characters = grouped(&MOST_CHARACTERS),
+        count = grouped(&GREATEST_COUNT),
+    )
+}
+
+fn categories_table(page: &mut String) {
+    say!(page, "## Categories\n");
+    say!(page, "| `category_id` | Name | Vehicle type | Versions | Ads of V3 |");
+    say!(page, "|---|---|---|---|---|");
+    for category in categories::all() {
+        let vehicle_type =
+            category.vehicle_type.map_or_else(String::new, |name| link(&format!("`{name}`"), &title(category)));
+        let versions: Vec<_> = [(ApiVersion::V3, "V3"), (ApiVersion::V4, "V4")]
+            .into_iter()
+            .filter_map(|(version, name)| category.is_in(version).then_some(name))
+            .collect();
+        let (id, name) = (category.id, category.name);
+        say!(page, "| {id} | {name} | {vehicle_type} | {} | {} |", versions.join(", "), from_v3(category));
+    }
+    say!(
+        page,
+        "\nAds of category {} cannot be created (`trailer_create_disabled`), only read, updated and deleted.\n",
+        categories::TRAILER
+    );
+}
+
+/// How ads of V3 come to V4.
+fn from_v3(category: &Category) -> String {
+    if category.is_open() {
+        let targets = listed(category.targets().map(|(vehicle_type, _)| vehicle_type));
+        return if targets.is_empty() { "stay with V3".to_owned() } else { format!("migrate to {targets}") };
+    }
+    match category.from_v3 {
+        FromV3::Converts => "PUT and PATCH convert them".to_owned(),
+        FromV3::Migrates([id]) if *id == category.id => "migrate".to_owned(),
+        FromV3::Migrates(ids) => {
+            let ids: Vec<_> = ids.iter().map(u16::to_string).collect();
+            format!("those of {} migrate here", ids.join(", "))
+        }
+    }
+}
+
+fn ad(page: &mut String) {
+    say!(page, "## Ad\n\nThe fields around `category_fields`. What identifies an ad is sent once and never changes:\n");
+    ad_table(page, ad_fields::IDENTITY);
+    say!(page, "\nWhat may change:\n");
+    ad_table(page, ad_fields::WRITTEN);
+    bullets(page, ad_fields::RULES.iter().copied().flatten());
+    say!(page, "\nWhat only the service sets; ignored in a write, so that a client can send back what it read:\n");
+    say!(page, "| Field | Meaning |");
+    say!(page, "|---|---|");
+    for field in ad_fields::ADDED {
+        say!(page, "| `{}` | {} |", field.path, field.doc);
+    }
+    say!(page, "");
+}
+
+fn ad_table(page: &mut String, fields: &'static [Field]) {
+    say!(page, "| Field | Type | Rule |");
+    say!(page, "|---|---|---|");
+    for row in rows(fields) {
+        say!(page, "| `{}` | {} | {} |", row.place, row.field.kind, rule(&row));
+    }
+}
+
+fn common(page: &mut String) {
+    let types = listed(categories::typed().filter(|(_, category)| category.registered).map(|(name, _)| name));
+    say!(page, "## {COMMON}\n\n{types}; their ads go to both marketplaces.\n");
+    table(page, &rows(COMMON_FIELDS), |row| row.field.kind.to_string());
+    bullets(page, rules::REGISTERED);
+    say!(page, "");
+}
+
+fn section(page: &mut String, vehicle_type: &str, category: &'static Category, catalogue: &Catalogue) {
+    say!(page, "## {}\n", title(category));
+    say!(page, "`/v4/{vehicle_type}`. {}\n", heading(category.heading));
+    let mut shown = own_rows(category);
+    let common =
+        if category.registered { format!("The {}, and ", link("common fields", COMMON)) } else { String::new() };
+    if let Some(like) = like(vehicle_type) {
+        let theirs = own_rows(like);
+        let there = |place: &str| shown.iter().any(|row| row.place == place);
+        let left_out = listed(theirs.iter().map(|row| row.place.as_str()).filter(|place| !there(place)));
+        let fields = if common.is_empty() { "Fields" } else { "fields" };
+        let like = title(like);
+        say!(page, "{common}{fields} as {} except for what stands here.\n", link(&like, &like));
+        if !left_out.is_empty() {
+            say!(page, "Not: {left_out}.\n");
+        }
+        shown.retain(|row| !theirs.contains(row));
+    } else if !common.is_empty() {
+        say!(page, "{common}these:\n");
+    }
+    table(page, &shown, |row| row.words(category, catalogue));
+    let of_all = |rule: &&Rule| rules::REGISTERED.iter().any(|common| common.name == rule.name);
+    bullets(page, category.rules.iter().copied().flatten().filter(|rule| !of_all(rule)));
+    say!(page, "");
+}
+
+/// The rows of a category without those of all registered ones.
+fn own_rows(category: &'static Category) -> Vec<Row> {
+    rows(category.fields().filter(|field| !(category.registered && COMMON_FIELDS.contains(field))))
+}
+
+/// The type by which the documents describe another.
+fn like(vehicle_type: &str) -> Option<&'static Category> {
+    LIKE.iter().find(|(name, _)| *name == vehicle_type).and_then(|(_, like)| categories::by_vehicle_type(like))
+}
+
+fn open(page: &mut String) {
+    let open = || categories::all().filter(|category| category.is_open());
+    let ids: Vec<_> = open().map(|category| category.id.to_string()).collect();
+    say!(page, "## Categories that V3 alone has\n");
+    say!(
+        page,
+        "{}, under `/v3/ad`. `category_fields` may be left out and has no list of fields: strings of at most \
+         {} characters, numbers, booleans, arrays and objects are kept as they are sent, at most \
+         {MOST_MEMBERS} members a level and {MOST_LEVELS} levels, the outermost one included.\n",
+        ids.join(", "),
+        grouped(&MOST_CHARACTERS)
+    );
+    for category in open().filter(|category| category.heading != Heading::Required) {
+        say!(page, "- {} ({}): {}", category.name, category.id, heading(category.heading));
+    }
+    say!(page, "- All others: {}", heading(Heading::Required));
+}
+
+fn heading(heading: Heading) -> &'static str {
+    match heading {
+        Heading::Required => "`title` and `contact` are required.",
+        Heading::Forbidden => {
+            "`title` and `contact` are not sent: the title is generated, the contact is the dealer's own."
+        }
+        Heading::Optional => "`title` and `contact` may be sent; a missing title is generated.",
+    }
+}
+
+fn table(page: &mut String, rows: &[Row], kind: impl Fn(&Row) -> String) {
+    say!(page, "| Field | Type | Since | Rule |");
+    say!(page, "|---|---|---|---|");
+    for row in rows {
+        let tag = row.field.since.tag().unwrap_or_default();
+        say!(page, "| `{}` | {} | {tag} | {} |", row.place, kind(row), rule(row));
+    }
+}
+
+/// What a row says beside the type.
+fn rule(row: &Row) -> String {
+    format!("{}{}", if row.field.required { "Required. " } else { "" }, row.field.doc)
+}
+
+fn bullets<'a>(page: &mut String, rules: impl IntoIterator<Item = &'a Rule>) {
+    for (index, rule) in rules.into_iter().enumerate() {
+        if index == 0 {
+            say!(page, "\nRules over several fields:\n");
+        }
+        say!(page, "- **{}**: {}", rule.name, rule.doc);
+    }
+}
+
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// `Car (1020)`.
+fn title(category: &Category) -> String {
+    let name = categories::humanised(&category.vehicle_type.unwrap_or(category.name).replace('-', "_"));
+    // The category table may know better how to write it: ATV.
+    let name = if name.eq_ignore_ascii_case(category.name) { category.name } else { &name };
+    format!("{name} ({})", category.id)
+}
+
+/// A link to a heading of the page.
+fn link(text: &str, heading: &str) -> String {
+    let kept: String = heading.to_lowercase().chars().filter(|mark| mark.is_alphanumeric() || *mark == ' ').collect();
+    format!("[{text}](#{})", kept.replace(' ', "-"))
+}

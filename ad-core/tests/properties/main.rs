@@ -1,0 +1,19 @@
+//! What holds for every payload, however odd: nothing panics, and nothing is stored that the service would refuse to take
+//! back.
+//!
+//! | Module | What it has |
+//! |---|---|
+//! | [`full`] | payloads with every field, made from the tables |
+//! | [`kinds`] | checking payloads of every kind |
+//! | [`odd`] | odd values, and payloads that are odd in a few places |
+//! | [`stored`] | properties of creates, updates and migrations |
+//! | [`merging`] | the laws of merging |
+//! | [`shortcuts`] | what is quick agrees with what is thorough |
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+mod full;
+mod kinds;
+mod merging;
+mod odd;
+mod shortcuts;
+mod stored;
