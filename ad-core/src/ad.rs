@@ -181,6 +181,7 @@ fn absent(name: &str) -> Value {
         "visible" => Value::Bool(true),
         "dont_publish_on_failed_images" => Value::Bool(false),
         "price" => Value::Array(Vec::new()),
+        "category_fields" => Value::Object(serde_json::Map::new()),
         _ => Value::Null,
     }
 }

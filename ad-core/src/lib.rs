@@ -10,6 +10,7 @@
 //! | [`rulebook`] | a payload in, a normalised ad or all its errors out |
 //! | [`mod@merge`] | deep merge of updates |
 //! | [`versions`] | from V3 to V4: what converts, what must migrate |
+//! | [`import`] | stored ads of another system, as they are taken over |
 //! | [`ad`], [`content`], [`mod@log`], [`request`], [`list`], [`time`] | the models: ad, log, accepted request, list query |
 //! | [`ports`] | the traits that the outside implements |
 //! | [`service`] | the use cases: create, update, delete, bump, … |
@@ -23,6 +24,7 @@ pub mod catalogue;
 pub mod categories;
 pub mod content;
 pub mod fields;
+pub mod import;
 pub mod list;
 pub mod location;
 pub mod log;

@@ -44,7 +44,7 @@ pub enum AdFilter {
     DealerCode(String),
     /// The category is one of these.
     CategoryId(Vec<u16>),
-    /// Title or body contains this, in any case.
+    /// Title, a line feed and body, as one text, contain this, in any case.
     Search(String),
     /// The listing id on the primary marketplace is one of these.
     MarketplaceAdId(Vec<String>),
@@ -130,10 +130,10 @@ pub enum Takes {
     Texts,
     /// A UUID.
     Uuid,
-    /// A number.
-    Number,
-    /// Numbers separated by commas.
-    Numbers,
+    /// A whole number within inclusive bounds.
+    Number(u64, u64),
+    /// Whole numbers within inclusive bounds, separated by commas.
+    Numbers(u64, u64),
     /// A time in UTC.
     Time,
     /// One of these.
@@ -148,8 +148,8 @@ const fn takes(name: &'static str, takes: Takes, doc: &'static str) -> Parameter
     Parameter { name, takes, doc }
 }
 
-const LIMIT: Parameter = takes("limit", Takes::Number, "Page size, 1 to 500; 50 if absent");
-const OFFSET: Parameter = takes("offset", Takes::Number, "Rows to skip; 0 if absent");
+const LIMIT: Parameter = takes("limit", Takes::Number(1, MAX_LIMIT as u64), "Page size, 1 to 500; 50 if absent");
+const OFFSET: Parameter = takes("offset", Takes::Number(0, i64::MAX as u64), "Rows to skip; 0 if absent");
 
 /// Parameters of a list of ads.
 #[rustfmt::skip]
@@ -160,8 +160,8 @@ pub const AD_PARAMETERS: &[Parameter] = &[
     takes("source_id__in", Takes::Texts, "One of these source ids"),
     takes("source_id__icontains", Takes::Text, "Part of the source id, in any case"),
     takes("dealer_code", Takes::Text, "Ads of this dealer"),
-    takes("category_id", Takes::Number, "Exactly this category"),
-    takes("category_id__in", Takes::Numbers, "One of these categories"),
+    takes("category_id", Takes::Number(0, u16::MAX as u64), "Exactly this category"),
+    takes("category_id__in", Takes::Numbers(0, u16::MAX as u64), "One of these categories"),
     takes("search", Takes::Text, "Text in title or body, in any case"),
     takes("marketplace_ad_id", Takes::Text, "Primary marketplace ad id"),
     takes("marketplace_ad_id__in", Takes::Texts, "One of these primary marketplace ad ids"),

@@ -15,7 +15,20 @@ pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Opt
     ask(near(valid.map(|value| (distance(&sent, &value.to_lowercase()), value)), sent.chars().count()))
 }
 
-/// The same for a field's name, which is compared with whole paths and with their last names, so that `mileage` finds
+/// `Nearest valid choices: "sedan", "estate".`, for a list that is too long to be told whole, when nothing in it is near
+/// enough to have been meant.
+pub fn nearest<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
+    if sent.len() > LONGEST {
+        return None;
+    }
+    let sent = sent.to_lowercase();
+    let mut rated: Vec<_> = valid.map(|value| (strsim::jaro_winkler(&sent, value), value)).collect();
+    rated.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let nearest = rated.into_iter().map(|(_, value)| value).take(MOST);
+    Some(format!("Nearest valid choices: {}.", quoted(nearest)))
+}
+
+/// The same as [`did_you_mean`] for a field's name, which is compared with whole paths and with their last names, so that `mileage` finds
 /// `condition.mileage`; where none of these is near, a name that has it as a word will do, as `model_year` for `year`.
 pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
     if sent.len() > LONGEST {
@@ -59,6 +72,16 @@ mod tests {
         assert_eq!(did_you_mean("wolvo", ["volvo", "bmw"].into_iter()).as_deref(), Some("Did you mean \"volvo\"?"));
         assert_eq!(did_you_mean("VOLVO", ["volvo", "bmw"].into_iter()).as_deref(), Some("Did you mean \"volvo\"?"));
         assert_eq!(did_you_mean("spaceship", ["volvo", "bmw"].into_iter()), None);
+    }
+
+    #[test]
+    fn of_a_long_list_the_nearest_are_told_even_if_they_are_far() {
+        let valid = ["single", "flat-twin", "v-twin", "v-4", "inline-6"];
+        assert_eq!(
+            nearest("v2", valid.into_iter()).as_deref(),
+            Some("Nearest valid choices: \"v-4\", \"v-twin\", \"single\".")
+        );
+        assert_eq!(nearest(&"x".repeat(101), valid.into_iter()), None);
     }
 
     #[test]

@@ -7,10 +7,15 @@ use crate::{
     fields::{ChoiceValue, Field, FieldErrors, Kind, Mode, row::choice},
 };
 
+/// Type of a sale price; an ad cannot begin with one.
+pub const REDUCED: &str = "reduced";
+/// Type of a leasing price; for registered vehicles only.
+pub const LEASING: &str = "leasing";
+
 const TYPES: &[ChoiceValue] = &[
     ("list", "Regular price"),
-    ("reduced", "Sale price"),
-    ("leasing", "Leasing price"),
+    (REDUCED, "Sale price"),
+    (LEASING, "Leasing price"),
     ("monthly", "Monthly price"),
     ("call", "Call for the price"),
 ];
@@ -46,10 +51,10 @@ fn check(facts: &Facts<'_>, errors: &mut FieldErrors) {
         let Some(kind) = price.get("type").and_then(Value::as_str) else { continue };
         let mut wrong = |name: &str, message: &str| errors.at("price").at(&index.to_string()).push(name, message);
         match kind {
-            "reduced" if facts.mode == Mode::Create => {
+            REDUCED if facts.mode == Mode::Create => {
                 wrong("type", "\"reduced\" is not allowed on POST; send \"list\", and \"reduced\" with PUT or PATCH.");
             }
-            "leasing" if !facts.category.registered => {
+            LEASING if !facts.category.registered => {
                 wrong("type", "\"leasing\" is allowed for registered vehicles only.");
             }
             _ => {}

@@ -142,7 +142,7 @@ pub(crate) fn no_target(category: &Category) -> String {
 }
 
 /// Where an ad is found that is not found under the vehicle type of a path.
-pub(crate) fn found_elsewhere(ad: &Ad, asked: &Category) -> String {
+pub fn found_elsewhere(ad: &Ad, asked: &Category) -> String {
     let Some(category) = ad.category() else { return "Not found.".to_owned() };
     let types: Vec<_> = match category.vehicle_type {
         Some(vehicle_type) => vec![vehicle_type],

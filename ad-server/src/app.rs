@@ -139,13 +139,7 @@ impl Running {
 /// # Errors
 /// The first thing that is wrong, in a line that says what to do.
 pub async fn start(settings: &Settings) -> Result<Running, AppError> {
-    let rulebook = Arc::new(Rulebook {
-        catalogue: catalogue(settings)?,
-        settings: rulebook::Settings {
-            video_hosts: settings.video_hosts.clone(),
-            http_images: settings.allow_private_images,
-        },
-    });
+    let rulebook = Arc::new(rules(settings)?);
     let dealers = settings.dealers.as_deref().map(crate::dealers_file::read).transpose()?;
     let acceptor = TcpListener::bind(settings.listen).into_acceptor().await;
     let acceptor = acceptor.map_err(|source| AppError::Listen { address: settings.listen, source })?;
@@ -233,6 +227,20 @@ pub(crate) async fn asked_to_stop() {
         }
     }
     let _asked = tokio::signal::ctrl_c().await;
+}
+
+/// The rules as the settings have them.
+///
+/// # Errors
+/// When a file of the catalogue cannot be read or used.
+pub(crate) fn rules(settings: &Settings) -> Result<Rulebook, AppError> {
+    Ok(Rulebook {
+        catalogue: catalogue(settings)?,
+        settings: rulebook::Settings {
+            video_hosts: settings.video_hosts.clone(),
+            http_images: settings.allow_private_images,
+        },
+    })
 }
 
 /// The catalogue, with the operator's files in the place of the embedded ones of their names.

@@ -11,7 +11,7 @@
 //! | [`media`] | images: fetched from public addresses, kept under their checksums |
 //! | [`worker`] | runs accepted requests through the pipeline |
 //! | [`config`] | settings from flags, environment and file |
-//! | [`dealers_file`], [`toml_file`] | files that operators write |
+//! | [`dealers_file`], [`toml_file`], [`lines`] | files that operators write |
 //! | [`system`] | the machine's time and randomness |
 //! | [`commands`] | what the binary does |
 //! | [`demo`] | the main job on real input, in one command |
@@ -24,6 +24,7 @@ pub mod config;
 pub mod dealers_file;
 pub mod demo;
 pub mod directory;
+pub mod lines;
 pub mod marketplace;
 pub mod media;
 pub mod store;

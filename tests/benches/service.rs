@@ -5,43 +5,35 @@
 //! Both sides run in this process on the same machine as the load, in turns, so that what the machine does meanwhile
 //! hits both.
 
+mod support;
+
 use std::{
     path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     time::{Duration, Instant},
 };
 
-use ad_core::service::Access;
-use ad_server::{
-    app::{self, Running},
-    auth::{self, IssueRequest, KeySource},
-    config::Settings,
-};
+use ad_server::config::Settings;
 use poem::{
     EndpointExt, Route, Server, get, handler,
     listener::{Acceptor, Listener, TcpListener},
     post,
     web::{Data, Json, Path as UrlPath},
 };
+use reqwest::{Client, Method, Request};
 use serde_json::{Value, json};
 use sqlx::{
     SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
+use support::{CAR, CLIENTS, Service, client, cores, median, rate, with_body};
 
-/// Requests under way at the same time.
-const CLIENTS: usize = 32;
 /// Turns of each side.
 const ROUNDS: usize = 5;
 /// Requests of one side in one turn.
 const PER_ROUND: usize = 4000;
 /// Ads that the worker publishes.
 const PUBLISHED: usize = 20_000;
-
-const CAR: &str = include_str!("../data/payloads/car-v4.json");
 
 #[tokio::main]
 async fn main() {
@@ -54,139 +46,76 @@ async fn main() {
     if std::env::args().any(|argument| argument == "worker") {
         return published(folder.path()).await;
     }
-    let service = Service::start(folder.path(), 0).await;
+    let service = Cars::start(folder.path(), 0).await;
     let bare = Bare::start(folder.path()).await;
-    let client = reqwest::Client::builder().no_proxy().build().expect("a plain client can be built");
+    let client = client();
 
     println!("{:<34}{:>12}{:>12}{:>9}{:>9}", "", "ours", "bare", "ratio", "bound");
-    let posts = compare(&client, |number| service.post(number), |_| bare.post()).await;
+    let posts = compare(&client, &service, |number| service.post(number), |_| bare.post()).await;
     row("POST /v4/car, requests/s", &posts, 1.0);
-    let gets = compare(&client, |number| service.get(number), |number| bare.get(number)).await;
+    let gets = compare(&client, &service, |number| service.get(number), |number| bare.get(number)).await;
     row("GET one ad with its log, requests/s", &gets, 0.5);
-    service.running.stop().await.expect("it stops");
+    service.service.running.stop().await.expect("it stops");
 
     published(folder.path()).await;
 }
 
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 fn row(name: &str, rounds: &[(f64, f64)], bound: f64) {
-    let median = |mut values: Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
-    let ours = median(rounds.iter().map(|round| round.0).collect());
-    let bare = median(rounds.iter().map(|round| round.1).collect());
-    let ratio = median(rounds.iter().map(|round| round.0 / round.1).collect());
+    let ours = median(rounds.iter().map(|round| round.0));
+    let bare = median(rounds.iter().map(|round| round.1));
+    let ratio = median(rounds.iter().map(|round| round.0 / round.1));
     println!("{name:<34}{ours:>12.0}{bare:>12.0}{ratio:>9.2}{bound:>9.1}");
 }
 
 /// Rates of both sides, in turns.
 async fn compare(
-    client: &reqwest::Client,
-    ours: impl Fn(usize) -> reqwest::Request,
-    bare: impl Fn(usize) -> reqwest::Request,
+    client: &Client,
+    service: &Cars,
+    ours: impl Fn(usize) -> Request,
+    bare: impl Fn(usize) -> Request,
 ) -> Vec<(f64, f64)> {
     let mut rounds = Vec::new();
     for round in 0..=ROUNDS {
-        let from = round * PER_ROUND;
-        let pair = (rate(client, from, &ours).await, rate(client, from, &bare).await);
+        let numbers = round * PER_ROUND..(round + 1) * PER_ROUND;
+        let ours = rate(client, numbers.clone().map(&ours).collect()).await;
+        // What we leave for later is not to slow the other side.
+        service.service.indexed().await;
+        let bare = rate(client, numbers.map(&bare).collect()).await;
         // The first one warms up.
         if round > 0 {
-            rounds.push(pair);
+            rounds.push((ours, bare));
         }
     }
     rounds
 }
 
-/// Requests a second, each of which must succeed.
-async fn rate(client: &reqwest::Client, from: usize, request: &impl Fn(usize) -> reqwest::Request) -> f64 {
-    let requests: Vec<_> = (from..from + PER_ROUND).map(request).collect();
-    let requests = Arc::new(std::sync::Mutex::new(requests));
-    let start = Instant::now();
-    let clients: Vec<_> = (0..CLIENTS)
-        .map(|_| {
-            let (client, requests) = (client.clone(), Arc::clone(&requests));
-            tokio::spawn(async move {
-                loop {
-                    let next = requests.lock().expect("no client panics").pop();
-                    let Some(request) = next else { break };
-                    let response = client.execute(request).await.expect("the server answers");
-                    assert!(response.status().is_success(), "{}", response.status());
-                    response.bytes().await.expect("the answer comes whole");
-                }
-            })
-        })
-        .collect();
-    for client in clients {
-        client.await.expect("no client panics");
-    }
-    f64::from(u32::try_from(PER_ROUND).unwrap_or(u32::MAX)) / start.elapsed().as_secs_f64()
-}
-
-/// The service in this process.
-struct Service {
-    running: Running,
-    base: String,
+/// The service, and cars for it.
+struct Cars {
+    service: Service,
     token: String,
     car: Value,
     sequence: AtomicUsize,
 }
 
-impl Service {
+impl Cars {
     async fn start(folder: &Path, workers: usize) -> Self {
-        let settings = Settings {
-            listen: "127.0.0.1:0".parse().expect("an address"),
-            database_url: format!("sqlite://{}", folder.join("ads.db").display()),
-            media: folder.join("media"),
-            token_keys: KeySource::File(folder.join("keys.json")),
-            workers,
-            ..Settings::default()
-        };
-        let running = app::start(&settings).await.expect("it starts");
-        let request = IssueRequest {
-            scope: Access::Dealer("north-cars".to_owned()),
-            permissions: None,
-            expires_in: None,
-            now: running.clock.now(),
-            jti: running.ids.next(),
-        };
-        let (token, _) = auth::issue(&running.keys, &request).expect("keys that were just made sign");
-        let base = format!("http://{}", running.address);
+        let service = Service::start(folder, workers).await;
         let mut car: Value = serde_json::from_str(CAR).expect("the sample is JSON");
         car["image_urls"] = json!([]);
-        Self { running, base, token, car, sequence: AtomicUsize::new(0) }
+        Self { token: service.token("north-cars"), service, car, sequence: AtomicUsize::new(0) }
     }
 
-    fn post(&self, _: usize) -> reqwest::Request {
+    fn post(&self, _: usize) -> Request {
         let number = self.sequence.fetch_add(1, Ordering::Relaxed);
         let mut car = self.car.clone();
         car["source_id"] = json!(format!("car-{number}"));
         car["category_fields"]["registration_number"] = json!(format!("{number:06}"));
-        self.request(reqwest::Method::POST, "/v4/car").body_of(car.to_string())
+        with_body(self.service.request(&self.token, Method::POST, "/v4/car"), car.to_string())
     }
 
-    fn get(&self, number: usize) -> reqwest::Request {
-        self.request(reqwest::Method::GET, &format!("/v4/ad/car-{}", number % (ROUNDS * PER_ROUND)))
-    }
-
-    fn request(&self, method: reqwest::Method, path: &str) -> reqwest::Request {
-        let mut request = reqwest::Request::new(method, format!("{}{path}", self.base).parse().expect("a URL"));
-        request.headers_mut().insert("X-Auth-Token", self.token.parse().expect("tokens are ASCII"));
-        request
-    }
-}
-
-trait BodyOf {
-    fn body_of(self, body: String) -> Self;
-}
-
-impl BodyOf for reqwest::Request {
-    fn body_of(mut self, body: String) -> Self {
-        *self.body_mut() = Some(body.into());
-        self
+    fn get(&self, number: usize) -> Request {
+        let path = format!("/v4/ad/car-{}", number % (ROUNDS * PER_ROUND));
+        self.service.request(&self.token, Method::GET, &path)
     }
 }
 
@@ -219,13 +148,13 @@ impl Bare {
         Self { base: format!("http://{address}"), body: CAR.to_owned() }
     }
 
-    fn post(&self) -> reqwest::Request {
-        reqwest::Request::new(reqwest::Method::POST, self.base.parse().expect("a URL")).body_of(self.body.clone())
+    fn post(&self) -> Request {
+        with_body(Request::new(Method::POST, self.base.parse().expect("a URL")), self.body.clone())
     }
 
-    fn get(&self, number: usize) -> reqwest::Request {
+    fn get(&self, number: usize) -> Request {
         let id = 1 + number % (ROUNDS * PER_ROUND);
-        reqwest::Request::new(reqwest::Method::GET, format!("{}/{id}", self.base).parse().expect("a URL"))
+        Request::new(Method::GET, format!("{}/{id}", self.base).parse().expect("a URL"))
     }
 }
 
@@ -245,12 +174,13 @@ async fn read(Data(pool): Data<&SqlitePool>, UrlPath(id): UrlPath<i64>) -> Strin
 async fn published(folder: &Path) {
     let folder = folder.join("published");
     std::fs::create_dir(&folder).expect("a folder can be made");
-    let client = reqwest::Client::builder().no_proxy().build().expect("a plain client can be built");
-    let service = Service::start(&folder, 0).await;
+    let client = client();
+    let cars = Cars::start(&folder, 0).await;
     for from in (0..PUBLISHED).step_by(PER_ROUND) {
-        rate(&client, from, &|number| service.post(number)).await;
+        rate(&client, (from..from + PER_ROUND).map(|number| cars.post(number)).collect()).await;
     }
-    service.running.stop().await.expect("it stops");
+    cars.service.indexed().await;
+    cars.service.running.stop().await.expect("it stops");
 
     let service = Service::start(&folder, Settings::default().workers).await;
     let start = Instant::now();

@@ -1,68 +1,200 @@
-//! The OpenAPI document and its pages (interface, 'Conventions').
+//! The OpenAPI document and its pages (interface, 'Conventions'): that it is one, that it is the one in the repository, and
+//! that its examples are what they are examples of.
+
+use std::{collections::BTreeSet, path::PathBuf};
 
 use ad_tests::Server;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::payloads::sample;
+use crate::{
+    openapi::{Contract, Described, escaped, walk},
+    payloads::sample,
+};
+
+/// The document in the repository.
+fn snapshot() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/openapi.json")
+}
 
 #[tokio::test]
-async fn each_type_has_its_own_schema_with_enums_bounds_and_descriptions() {
+async fn openapi_document_is_the_one_in_the_repository() {
+    let contract = Contract::of(&Server::start().await).await;
+    let served = format!("{:#}\n", contract.document);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(snapshot(), &served).unwrap();
+    }
+    let kept = std::fs::read_to_string(snapshot()).unwrap_or_default();
+    let differs = kept.lines().zip(served.lines()).position(|(kept, served)| kept != served);
+    assert!(
+        kept == served,
+        "docs/openapi.json is stale, first at line {:?}. When the change is meant: UPDATE_SNAPSHOTS=1 cargo test -p ad-tests openapi",
+        differs.map(|line| line + 1)
+    );
+}
+
+#[tokio::test]
+async fn openapi_document_is_valid() {
+    let contract = Contract::of(&Server::start().await).await;
+    let parsed: openapiv3::OpenAPI = serde_json::from_value(contract.document.clone()).unwrap();
+    assert_eq!(parsed.openapi, "3.0.3");
+    assert_eq!(contract.dangling(), BTreeSet::new());
+    unreferred(&contract);
+    let mut ids = BTreeSet::new();
+    for operation in contract.operations() {
+        assert!(ids.insert(operation.id.clone()), "{} twice", operation.id);
+        let parameters = contract.parameters(&operation);
+        let of_path = parameters.iter().filter(|parameter| parameter["in"] == "path");
+        let declared: BTreeSet<_> = of_path.map(|parameter| parameter["name"].as_str().unwrap()).collect();
+        let named: BTreeSet<_> =
+            operation.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
+        assert_eq!(declared, named, "{}", operation.id);
+        let distinct: BTreeSet<_> =
+            parameters.iter().map(|it| (it["in"].to_string(), it["name"].to_string())).collect();
+        assert_eq!(distinct.len(), parameters.len(), "{} has a parameter twice", operation.id);
+    }
+    for name in contract.document["components"]["schemas"].as_object().unwrap().keys() {
+        assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte)), "{name}");
+        // Building the validator judges the schema itself.
+        contract.mismatch(&format!("/components/schemas/{name}"), &Value::Null);
+    }
+}
+
+/// Nothing stands among the components that no operation leads to.
+fn unreferred(contract: &Contract) {
+    let mut referred = BTreeSet::new();
+    walk(&contract.document, &mut |place| {
+        if let Some(reference) = place.get("$ref").and_then(Value::as_str) {
+            referred.insert(reference.to_owned());
+        }
+    });
+    for (kind, components) in contract.document["components"].as_object().unwrap() {
+        for name in components.as_object().unwrap().keys().filter(|_| kind != "securitySchemes") {
+            assert!(referred.contains(&format!("#/components/{kind}/{name}")), "{kind} {name} is not used");
+        }
+    }
+}
+
+/// The bodies of an operation: of its request, and of each response, as pointers to where schema and examples stand.
+fn bodies(contract: &Contract, operation: &Described) -> Vec<String> {
+    let content = |pointer: String| format!("{pointer}/content/application~1json");
+    let described = contract.document.pointer(&operation.pointer).unwrap();
+    let request = described.get("requestBody").map(|_| content(format!("{}/requestBody", operation.pointer)));
+    let responses = described["responses"].as_object().unwrap().keys().map(|status| {
+        let (response, _) = contract.at(&format!("{}/responses/{status}", operation.pointer)).unwrap();
+        content(response)
+    });
+    request.into_iter().chain(responses).collect()
+}
+
+#[tokio::test]
+async fn every_body_has_an_example_and_every_example_is_what_its_schema_describes() {
+    let contract = Contract::of(&Server::start().await).await;
+    for operation in contract.operations() {
+        for body in bodies(&contract, &operation) {
+            let content = contract.document.pointer(&body).unwrap();
+            // What is never accepted has none.
+            if content["schema"] == json!({"$ref": "#/components/schemas/AnyObject"}) {
+                continue;
+            }
+            let examples = content["examples"].as_object().unwrap_or_else(|| panic!("{body} has no example"));
+            for name in examples.keys() {
+                let (at, example) = contract.at(&format!("{body}/examples/{}", escaped(name))).unwrap();
+                let mismatch = contract.mismatch(&format!("{body}/schema"), &example["value"]);
+                assert_eq!(mismatch, None, "{} {at}: {}", operation.id, example["value"]);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_example_of_a_new_ad_can_be_validated_created_and_updated() {
     let server = Server::start().await;
-    let document = server.client.with_token(None).get("/openapi.json").await.expect(200);
-    assert!(document["openapi"].as_str().unwrap().starts_with('3'));
-    let schemas = &document["components"]["schemas"];
+    let contract = Contract::of(&server).await;
+    let client = &server.client;
+    let creates = contract.examples("Create");
+    assert_eq!(creates.len(), 16 + 8 + 14, "of V4, of V3, and of V3 alone");
+    for (of, payload) in creates {
+        let path = path(of, payload);
+        if payload["category_id"] == 1045 {
+            assert_eq!(client.post(&path, payload).await.expect(400)["error"], "trailer_create_disabled");
+            continue;
+        }
+        let valid = client.post(&format!("{path}/validate"), payload).await.expect(200);
+        assert_eq!(valid["warnings"], json!([]), "{of}");
+        client.post(&path, payload).await.expect(201);
+        let one = format!("{path}/{}", payload["source_id"].as_str().unwrap());
+        let updated = client.patch(&one, contract.example(&format!("{of}Update"))).await.expect(200);
+        assert_eq!((&updated["url"], updated["price"][0]["type"].as_str()), (&Value::Null, Some("list")), "{of}");
+    }
+}
+
+#[tokio::test]
+async fn every_example_of_a_migration_can_be_executed_on_both_paths() {
+    let server = Server::start().await;
+    let contract = Contract::of(&server).await;
+    let client = &server.client;
+    let migrations = contract.examples("Migrate");
+    assert_eq!(migrations.len(), 11);
+    // Nobody can create a trailer that would then migrate.
+    for (of, payload) in migrations.into_iter().filter(|(of, _)| *of != "Trailer") {
+        let to = contract.example(&format!("{of}MigrateTo"));
+        let vehicle_type = path(of, contract.example(&format!("{of}Create")));
+        let category = ad_core::categories::by_vehicle_type(vehicle_type.trim_start_matches("/v4/")).unwrap();
+        let becomes_this = |create: &Value| category.found_under().any(|id| create["category_id"] == id);
+        let creates = contract.examples("Create").into_iter();
+        let (_, stored) = creates.filter(|(of, _)| of.starts_with("V3")).find(|(_, it)| becomes_this(it)).unwrap();
+        for (base, payload) in [(vehicle_type.as_str(), payload), ("/v4/ad", to)] {
+            let mut stored = stored.clone();
+            stored["source_id"] = json!(format!("{of} at {base}"));
+            let ad = client.post("/v3/ad", &stored).await.expect(201);
+            let one = format!("{base}/{of}%20at%20{}/migrate", base.replace('/', "%2F"));
+            let migrated = client.post(&one, payload).await.expect(200);
+            assert_eq!((&migrated["id"], &migrated["api_version"]), (&ad["id"], &json!("v4")), "{of}");
+        }
+    }
+}
+
+/// Where the example of a create is sent.
+fn path(of: &str, payload: &Value) -> String {
+    match payload["source_id"].as_str().unwrap().strip_suffix("-1001") {
+        Some(vehicle_type) if !of.starts_with("V3") => format!("/v4/{vehicle_type}"),
+        _ => "/v3/ad".to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn each_type_has_its_own_schemas_with_enums_bounds_and_descriptions() {
+    let contract = Contract::of(&Server::start().await).await;
+    let schemas = &contract.document["components"]["schemas"];
     for (name, body) in [
         ("CarCreate", include_str!("../data/payloads/car-v4.json")),
         ("BoatCreate", include_str!("../data/payloads/boat-v4.json")),
+        ("MopedCreate", include_str!("../data/payloads/moped-v4.json")),
+        ("V3CarCreate", include_str!("../data/payloads/car-v3.json")),
     ] {
-        conforms(&sample(body), &schemas[name], name);
+        assert_eq!(contract.mismatch(&format!("/components/schemas/{name}"), &sample(body)), None, "{name}");
     }
-    let car = &schemas["CarCreate"]["properties"]["category_fields"]["properties"];
-    assert!(car["brand"]["enum"].as_array().unwrap().contains(&"volvo".into()));
+    assert!(schemas["car.brand"]["enum"].as_array().unwrap().contains(&"volvo".into()));
+    let car = &schemas["CarFields"]["properties"];
     assert_eq!((&car["model_year"]["minimum"], &car["model_year"]["maximum"]), (&1900.into(), &2100.into()));
     assert!(car["powertrain"]["properties"]["displacement"]["description"].as_str().unwrap().ends_with("(V4)"));
-    assert_eq!(schemas["CarCreate"]["properties"].get("title"), None, "must not be sent");
-    assert!(schemas["BoatCreate"]["required"].as_array().unwrap().contains(&"contact".into()));
-    for path in [
-        "/v4/car",
-        "/v4/car/{source_id}/bump",
-        "/v4/boat/validate",
-        "/v4/ad/{source_id}/log",
-        "/v4/vehicles/car/models",
-    ] {
-        assert!(document["paths"][path].is_object(), "{path}");
-    }
-    every_reference_resolves(&document, &document);
-}
-
-/// Whether every field of a payload stands in a schema, with an allowed value where there is a list.
-fn conforms(value: &Value, schema: &Value, path: &str) {
-    assert!(schema.is_object(), "{path} is not described");
-    match value {
-        Value::Object(members) => {
-            for (name, member) in members {
-                conforms(member, &schema["properties"][name], &format!("{path}.{name}"));
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| conforms(item, &schema["items"], path)),
-        value => {
-            if let Some(allowed) = schema["enum"].as_array() {
-                assert!(allowed.contains(value), "{path}: {value} is not in {allowed:?}");
-            }
-        }
-    }
-}
-
-fn every_reference_resolves(place: &Value, document: &Value) {
-    match place {
-        Value::Object(members) => {
-            if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
-                assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
-            }
-            members.values().for_each(|member| every_reference_resolves(member, document));
-        }
-        Value::Array(items) => items.iter().for_each(|item| every_reference_resolves(item, document)),
-        _ => {}
+    assert_eq!(schemas["V3CarFields"]["properties"]["powertrain"]["properties"].get("displacement"), None);
+    assert_eq!(schemas["CarValidate"]["properties"].get("title"), None, "must not be sent");
+    assert!(schemas["BoatValidate"]["required"].as_array().unwrap().contains(&"contact".into()));
+    let refused = [
+        (
+            "CarCreate",
+            json!({"source_id": "1", "category_id": 1020, "category_fields": {"model_year": 2019},
+            "price": [{"type": "reduced", "amount": 1}]}),
+        ),
+        ("BoatUpdate", json!({"price": [{"type": "leasing", "amount": 1}]})),
+        ("CarUpdate", json!({"location": {"lkf": "2480"}})),
+        ("CarUpdate", json!({"image_urls": ["http://images.example/1.jpg"]})),
+        ("MopedMigrate", json!({"category_id": 1121, "category_fields": {"model_year": 2019}})),
+        ("BusMigrateTo", json!({"title": "t", "contact": {"email": "a@b.se"}, "category_fields": {}})),
+    ];
+    for (name, payload) in refused {
+        assert!(contract.mismatch(&format!("/components/schemas/{name}"), &payload).is_some(), "{name} {payload}");
     }
 }
 
@@ -73,7 +205,11 @@ async fn the_pages_hold_everything_they_need() {
         let answer = server.client.with_token(None).get(page).await;
         assert_eq!(answer.status, 200, "{page}");
         let html = String::from_utf8_lossy(&answer.bytes).into_owned();
-        assert!(html.contains("CarCreate") && html.contains("BoatUpdate"), "{page} has the whole document");
+        for (_, category) in ad_core::categories::typed() {
+            let path = format!("\"/v4/{}/{{source_id}}\"", category.vehicle_type.unwrap());
+            assert!(html.contains(&path), "{page} has {path}");
+        }
+        assert!(html.contains("V3CarCreate"), "{page} has the whole document");
         for loaded in ["src=\"http", "href=\"http", "<link"] {
             assert!(!html.split("<body").next().unwrap().contains(loaded), "{page} loads from the internet");
         }

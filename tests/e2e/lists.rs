@@ -1,7 +1,8 @@
 //! Lists of ads and logs, and lookups (interface, 'List parameters', 'Log parameters'; decisions 1, 2, 31).
 
-use ad_tests::Server;
+use ad_tests::{Server, eventually};
 use serde_json::{Value, json};
+use sqlx::{Connection, SqliteConnection};
 
 use crate::payloads::plain_car;
 
@@ -68,6 +69,51 @@ async fn filters_and_orderings_hold() {
         assert_eq!(ids(&page), expected, "{query}");
     }
     assert_eq!(server.client.get("/v4/boat").await.expect(200)["count"], 0);
+}
+
+#[tokio::test]
+async fn a_search_finds_the_text_of_the_last_update() {
+    let server = with_cars(2).await;
+    let search = async |term: &str| server.client.get(&format!("/v4/ad?search={term}")).await.expect(200);
+    let update = json!({"body": "Äkta \"samlarobjekt\", 100% original"});
+    server.client.patch("/v4/car/car-1", &update).await.expect(200);
+    for term in ["%C3%84KTA%20%22SAMLAR", "100%25", "%25", "t%22,"] {
+        assert_eq!(ids(&search(term).await), ["car-1"], "{term}");
+    }
+    server.client.patch("/v4/car/car-1", &json!({"body": "Renoveringsobjekt"})).await.expect(200);
+    assert_eq!(search("samlarobjekt").await["count"], 0);
+    assert_eq!(ids(&search("RENOVERINGSOBJEKT").await), ["car-1"]);
+}
+
+/// Texts that the index for searching does not know yet, as they are in the file.
+async fn unindexed(server: &Server) -> i64 {
+    let url = format!("sqlite://{}", server.dir().join("data/ads.db").display());
+    let mut connection = SqliteConnection::connect(&url).await.unwrap();
+    let count = sqlx::query_scalar("SELECT count(*) FROM unindexed").fetch_one(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    count
+}
+
+#[tokio::test]
+async fn after_a_kill_the_index_for_searching_catches_up() {
+    let mut server = Server::start().await;
+    let mut cars = 0;
+    // Indexing begins a moment after a write, so a kill right behind one comes before it; on a slow day, not the first.
+    while unindexed(&server).await == 0 {
+        let car = plain_car(&format!("car-{cars}"), &format!("KIL{cars:03}"));
+        server.client.post("/v4/car", &car).await.expect(201);
+        server.kill().await;
+        cars += 1;
+        if unindexed(&server).await == 0 {
+            server.restart().await;
+        }
+    }
+    server.restart().await;
+    let found = server.client.get("/v4/ad?source_id__icontains=CAR-").await.expect(200);
+    assert_eq!(found["count"], cars, "nothing has to be waited for");
+    eventually("every text is indexed", || async { (unindexed(&server).await == 0).then_some(()) }).await;
+    let found = server.client.get("/v4/ad?source_id__icontains=CAR-").await.expect(200);
+    assert_eq!(found["count"], cars);
 }
 
 #[tokio::test]

@@ -5,12 +5,16 @@
 mod access;
 mod bad_requests;
 mod commands;
+mod conformance;
+mod contract_fuzz;
 mod crash;
 mod documentation;
+mod importing;
 mod life;
 mod linking;
 mod lists;
 mod media;
+mod openapi;
 mod payloads;
 mod properties;
 mod silences;

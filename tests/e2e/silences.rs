@@ -54,6 +54,20 @@ async fn the_api_knows_no_head_and_paths_are_looked_at_before_tokens() {
 }
 
 #[tokio::test]
+async fn the_generic_path_reads_a_body_before_it_refuses_it() {
+    let server = Server::start().await;
+    let car = json!({"category_id": 1020});
+    let refused = server.client.post("/v4/ad", &car).await;
+    assert_eq!((refused.status.as_u16(), refused.header("allow")), (405, Some("GET")));
+    assert!(refused.json()["detail"].as_str().unwrap().contains("/v4/{vehicle_type}"));
+    for trailer in [json!(1045), json!("1045")] {
+        let refused = server.client.post("/v4/ad", &json!({"category_id": trailer})).await.expect(400);
+        assert_eq!(refused, json!({"error": "trailer_create_disabled"}));
+    }
+    server.client.with_token(None).post("/v4/ad", &car).await.expect(401);
+}
+
+#[tokio::test]
 async fn what_has_no_value_is_null_in_an_ad_and_left_out_by_validate() {
     let server = Server::start().await;
     let mut car = plain_car("n", "NUL001");

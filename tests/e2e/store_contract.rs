@@ -63,6 +63,9 @@ contract!(
     a_listing_is_tied_to_one_live_ad,
     lists_filter_order_and_page,
     text_is_found_in_any_case,
+    searched_text_is_plain_text,
+    a_changed_text_is_found_and_the_old_one_is_not,
+    what_was_found_is_ordered_and_paged,
     logs_filter_order_and_page,
 );
 
@@ -432,6 +435,83 @@ async fn text_is_found_in_any_case(store: &dyn Store) {
         ("source_id__icontains", "OTHE", 1),
     ] {
         assert_eq!(ids(store, north, &[(name, value)]).await.0, count, "{name}={value}");
+    }
+}
+
+async fn expect_found(store: &dyn Store, pairs: &[(&str, &str)], count: u64) {
+    assert_eq!(ids(store, Scope::Dealer("north"), pairs).await.0, count, "{pairs:?}");
+}
+
+async fn searched_text_is_plain_text(store: &dyn Store) {
+    let text = "Å a*b \"citat\" 'NEAR(x y)' {col} : ^start AND 5-6 🚗 \\d";
+    for (number, dealer) in [(1, "north"), (2, "south"), (3, "north")] {
+        let mut ad = ad(number, dealer, &format!("Id%_\"{number}*"));
+        if number < 3 {
+            ad.content = with_body(&ad, text);
+        }
+        create(store, &ad).await.unwrap();
+    }
+    for term in
+        ["å", "Å ", "*", "a*b", "\"citat\"", "'near(", "{COL} :", "^start", "start and 5", "-6", "🚗", " 🚗 \\", "\\d"]
+    {
+        expect_found(store, &[("search", term)], 1).await;
+    }
+    for term in ["a%b", "start OR", "a b", "col*", "citat citat", "NEAR(y x)", "å*"] {
+        expect_found(store, &[("search", term)], 0).await;
+    }
+    // Title, a line feed, body: as one text.
+    expect_found(store, &[("search", "60 1\nå a")], 1).await;
+    expect_found(store, &[("search", "60 1å")], 0).await;
+    expect_found(store, &[("search", "")], 2).await;
+    for (part, count) in [("id%_\"", 2), ("\"3*", 1), ("%_", 2), ("*", 2), ("d__", 0), ("id\"", 0)] {
+        expect_found(store, &[("source_id__icontains", part)], count).await;
+    }
+    expect_found(store, &[("source_id__icontains", "id%"), ("search", "citat")], 1).await;
+    let both = ["north".to_owned(), "south".to_owned()];
+    assert_eq!(ids(store, Scope::Dealers(&both), &[("search", "citat")]).await.0, 2);
+    assert_eq!(ids(store, Scope::Dealers(&both), &[("search", "å"), ("dealer_code", "south")]).await.0, 1);
+    assert_eq!(ids(store, Scope::Dealers(&[]), &[("search", "citat")]).await.0, 0);
+}
+
+async fn a_changed_text_is_found_and_the_old_one_is_not(store: &dyn Store) {
+    let mut ad = ad(1, "north", "a");
+    ad.content = with_body(&ad, "Nybesiktigad");
+    create(store, &ad).await.unwrap();
+    ad.content = with_body(&ad, "Renoveringsobjekt");
+    revise(store, &ad, 0, 2001).await.unwrap();
+    // At once, which is more than a store owes (decision 2: within a second).
+    expect_found(store, &[("search", "RENOVERING")], 1).await;
+    expect_found(store, &[("search", "besiktigad")], 0).await;
+    expect_found(store, &[("search", "v60")], 1).await;
+    for claimed in claim(store, at(1000)).await {
+        let mut delete = record(&claimed, Outcome::Finished);
+        delete.change.state = Some(AdState::Deleted);
+        store.record(delete).await.unwrap();
+    }
+    expect_found(store, &[("search", "renovering"), ("state", "deleted")], 1).await;
+}
+
+async fn what_was_found_is_ordered_and_paged(store: &dyn Store) {
+    for number in 1..=9 {
+        let mut ad = ad(number, "north", &format!("ref-{}", 10 - number));
+        if number % 3 == 0 {
+            ad.content = with_body(&ad, "Samlarobjekt");
+        }
+        create(store, &ad).await.unwrap();
+    }
+    for (order, expected) in
+        [("created", ["ref-4", "ref-1"]), ("-updated", ["ref-4", "ref-7"]), ("source_id", ["ref-4", "ref-7"])]
+    {
+        let pairs = [("search", "SAMLAR"), ("ordering", order), ("limit", "2"), ("offset", "1")];
+        assert_eq!(
+            ids(store, Scope::Dealer("north"), &pairs).await,
+            (3, expected.map(str::to_owned).to_vec()),
+            "{order}"
+        );
+    }
+    let updated = at(4).to_string();
+    for order in ["created", "updated", "source_id"] {
+        expect_found(store, &[("search", "samlar"), ("updated__gt", &updated), ("ordering", order)], 2).await;
     }
 }
 

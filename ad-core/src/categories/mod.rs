@@ -12,6 +12,7 @@ mod car;
 mod caravan;
 mod common;
 mod construction;
+mod example;
 mod moped;
 mod motorcycle;
 pub mod rules;
@@ -236,10 +237,19 @@ impl Category {
         let mut found = Vec::new();
         walk(self.tree(), "", &mut |path, kind| {
             if is_listed(kind) {
-                found.push(Entry { id: path.to_owned(), name: humanised(path) });
+                found.push(Entry { id: path.to_owned(), name: self.attribute_name(path) });
             }
         });
         found
+    }
+
+    /// `powertrain.drive_type` as people read it: `Drive type`. A member of an array's objects has the array's name before
+    /// it: `Wheels name`.
+    fn attribute_name(&self, path: &str) -> String {
+        let names = if self.field(path).is_some() { 1 } else { 2 };
+        let mut words: Vec<_> = path.rsplitn(names + 1, '.').take(names).collect();
+        words.reverse();
+        humanised(&words.join(" "))
     }
 
     /// The allowed values of an attribute; `None` when there is no such attribute.
@@ -288,9 +298,9 @@ fn walk(tree: &Tree, below: &str, visit: &mut impl FnMut(&str, &Kind)) {
     }
 }
 
-/// `powertrain.drive_type` as people read it: `Drive type`.
-pub(crate) fn humanised(path: &str) -> String {
-    let words = path.rsplit('.').next().unwrap_or(path).replace('_', " ");
+/// A name as people read it: `drive_type` as `Drive type`.
+pub(crate) fn humanised(name: &str) -> String {
+    let words = name.replace('_', " ");
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
@@ -369,6 +379,11 @@ mod tests {
             assert!(!car.values(&catalogue, id).unwrap().is_empty(), "{id}");
         }
         assert!(!ids.iter().any(|id| id == "model"));
+        let name = |id: &str| car.attributes().into_iter().find(|entry| entry.id == id).unwrap().name;
+        assert_eq!(
+            (name("powertrain.drive_type"), name("condition.wheels.name")),
+            ("Drive type".into(), "Wheels name".into())
+        );
         assert_eq!(car.values(&catalogue, "model_year"), None);
     }
 }

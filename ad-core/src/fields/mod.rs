@@ -254,6 +254,8 @@ impl Field {
 pub const MOST_CHARACTERS: usize = 10_000;
 /// The greatest whole number where the contract has no bound.
 pub const GREATEST_COUNT: i64 = 1_000_000_000;
+/// Greatest value of a measure; the contract has no bound, and a number that is no slip of the pen has one.
+pub const MOST_MEASURED: f64 = 1e12;
 
 /// Weight units, in the documents' spelling.
 pub const WEIGHT: &[&str] = &["g", "kg", "t"];

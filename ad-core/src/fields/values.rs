@@ -5,7 +5,7 @@ use email_address::EmailAddress;
 use serde_json::{Number, Value};
 use url::Url;
 
-use super::{ChoiceValue, FieldErrors, Kind};
+use super::{ChoiceValue, FieldErrors, Kind, MOST_MEASURED};
 use crate::{nearest, ports::DEFAULT_CURRENCY};
 
 /// The kinds that are a JSON string.
@@ -216,7 +216,7 @@ pub(super) fn measure(units: &[&str], min: f64, value: &mut Value, errors: &mut 
             Some(Value::Null) => errors.push(name, "This field may not be null."),
             Some(number) if name == "value" => {
                 let mut wrong = FieldErrors::default();
-                decimal(min, 1e12, None, true, number, &mut wrong);
+                decimal(min, MOST_MEASURED, None, true, number, &mut wrong);
                 errors.put(name, wrong);
             }
             Some(Value::String(unit)) if units.contains(&unit.as_str()) => {}
@@ -237,13 +237,19 @@ pub(super) fn measure(units: &[&str], min: f64, value: &mut Value, errors: &mut 
     }
 }
 
+/// Most choices that a message tells whole.
+const MOST_TOLD: usize = 12;
+
 /// `"<value>" is not a valid choice.`, and what was probably meant (decision 4).
 pub(crate) fn wrong_choice<'a>(value: &Value, valid: impl Iterator<Item = &'a str> + Clone, errors: &mut FieldErrors) {
     errors.here(format!("{} is not a valid choice.", shown(value)));
-    if let Some(hint) = value.as_str().and_then(|text| nearest::did_you_mean(text, valid.clone())) {
+    let text = value.as_str();
+    if let Some(hint) = text.and_then(|text| nearest::did_you_mean(text, valid.clone())) {
         errors.here(hint);
-    } else if valid.clone().take(13).count() < 13 {
+    } else if valid.clone().nth(MOST_TOLD).is_none() {
         errors.here(format!("Valid choices: {}.", nearest::quoted(valid)));
+    } else if let Some(hint) = text.and_then(|text| nearest::nearest(text, valid)) {
+        errors.here(hint);
     }
 }
 

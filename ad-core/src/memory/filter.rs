@@ -18,7 +18,8 @@ pub(super) fn passes(ad: &Ad, filter: &AdFilter) -> bool {
         AdFilter::DealerCode(code) => ad.dealer_code == *code,
         AdFilter::CategoryId(ids) => ids.contains(&ad.category_id),
         AdFilter::Search(part) => {
-            ["title", "body"].iter().any(|name| ad.content.text(name).is_some_and(|text| contains(text, part)))
+            let (title, body) = (ad.content.title(), ad.content.text("body"));
+            contains(&format!("{}\n{}", title.unwrap_or_default(), body.unwrap_or_default()), part)
         }
         AdFilter::MarketplaceAdId(ids) => ad.marketplace_ad_id.as_ref().is_some_and(|id| ids.contains(id)),
         AdFilter::RegistrationNumber(plate) => {

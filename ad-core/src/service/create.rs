@@ -156,7 +156,7 @@ impl Service {
                 let write = Write { category, version, dealer: dealer.as_deref().ok() };
                 self.rulebook.create(write, payload, source_id_optional)
             }
-            Err(_) => Err(self.rulebook.without_category(version, payload)),
+            Err(_) => Err(self.rulebook.without_category(version, payload, source_id_optional)),
         };
         match (category, dealer, checked) {
             (Ok(category), Ok(dealer), Ok(checked)) => Ok(Creation { version, category, dealer, checked }),

@@ -142,7 +142,7 @@ proptest! {
             // What a client is told is an object of names, however odd the names that it sent.
             prop_assert!(json!(errors).is_object() && !errors.flatten().is_empty());
         }
-        RULEBOOK.without_category(kind.version, payload);
+        RULEBOOK.without_category(kind.version, payload, false);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! | [`samples`] | the sample payloads |
 //! | [`car_fields`], [`ad_fields`], [`types`] | the content of a payload |
 //! | [`updates`] | merging, `null`, what may not change |
+//! | [`versions`], [`import`] | V3, the way from it to V4, and stored ads that come from elsewhere |
 //! | [`reference`] | the page that the tables write |
 //! | [`lists`] | list parameters and what they select |
 //! | [`store`] | what every store keeps |
@@ -15,6 +16,7 @@ mod ad_fields;
 mod car_fields;
 mod crash;
 mod failures;
+mod import;
 mod life;
 mod lists;
 mod promote;
@@ -24,3 +26,4 @@ mod store;
 mod support;
 mod types;
 mod updates;
+mod versions;

@@ -14,8 +14,12 @@ const DRAINED: u64 = 16 * 1024 * 1024;
 
 /// The JSON object that a request carries.
 pub(super) async fn object(request: &mut Request) -> Result<Map<String, Value>, ApiError> {
-    let bytes = bytes(request).await?;
-    let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
+    parsed(&bytes(request).await?)
+}
+
+/// The JSON object that these bytes are.
+pub(super) fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| {
         ApiError::BadBody(if bytes.is_empty() {
             "JSON parse error: the body is empty; send a JSON object.".to_owned()
         } else {

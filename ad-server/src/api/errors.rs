@@ -8,10 +8,13 @@ use poem::{
     http::{HeaderValue, StatusCode, header},
 };
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Seconds after which a client may try again what the store could not do.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
+
+/// What is said when the store does not answer.
+pub(super) const UNAVAILABLE: &str = "The service cannot store or read ads right now. Try again.";
 
 /// Anything that is not a success.
 #[derive(Debug, thiserror::Error)]
@@ -95,17 +98,10 @@ fn service(error: ServiceError) -> Response {
         ServiceError::Refused(messages) => json_response(StatusCode::BAD_REQUEST, &messages),
         ServiceError::Identified(refusal) => json_response(StatusCode::BAD_REQUEST, &refusal),
         ServiceError::NotFound | ServiceError::Elsewhere(_) => detail(StatusCode::NOT_FOUND, &error),
-        ServiceError::Duplicate => json_response(
-            StatusCode::CONFLICT,
-            &json!({"source_id": [
-                "This source_id has been used for this dealer and cannot be used again, even after deletion.",
-                "Update the ad with PUT or PATCH, or choose another source_id.",
-            ]}),
-        ),
+        ServiceError::Duplicate => json_response(StatusCode::CONFLICT, &duplicate()),
         ServiceError::Store(StoreError::Unavailable(reason)) => {
             tracing::warn!(reason, "the store is not available");
-            let mut response =
-                detail(StatusCode::SERVICE_UNAVAILABLE, &"The service cannot store or read ads right now. Try again.");
+            let mut response = detail(StatusCode::SERVICE_UNAVAILABLE, &UNAVAILABLE);
             response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
             response
         }
@@ -114,6 +110,14 @@ fn service(error: ServiceError) -> Response {
             ApiError::Internal.response()
         }
     }
+}
+
+/// What is said about a source id that has been used.
+pub(super) fn duplicate() -> Value {
+    json!({"source_id": [
+        "This source_id has been used for this dealer and cannot be used again, even after deletion.",
+        "Update the ad with PUT or PATCH, or choose another source_id.",
+    ]})
 }
 
 fn detail(status: StatusCode, text: &dyn std::fmt::Display) -> Response {

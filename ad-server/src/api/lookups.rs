@@ -42,25 +42,23 @@ impl Lookup {
         self.context.caller(request, Permission::Read)?;
         let vehicle_type = request.raw_path_param("vehicle_type").unwrap_or_default();
         let attribute = request.raw_path_param("attribute").unwrap_or_default();
-        let category = categories::by_vehicle_type(vehicle_type).ok_or_else(|| {
-            let known = nearest::quoted(categories::typed().map(|(vehicle_type, _)| vehicle_type));
-            ApiError::NotFound(format!("There is no vehicle type \"{vehicle_type}\"; there are {known}."))
-        })?;
+        let category = categories::by_vehicle_type(vehicle_type).ok_or_else(|| unknown_vehicle_type(vehicle_type))?;
         let query = body::query(request);
         if attribute == "models" && models_file(category).is_some() {
             return Ok(json_response(StatusCode::OK, &self.models(category, &query)?));
         }
-        if let Some((name, _)) = query.first() {
-            let mut errors = FieldErrors::default();
-            errors.push(name, "Unknown parameter.");
-            return Err(errors.into());
-        }
-        if attribute == "attributes" {
-            return Ok(json_response(StatusCode::OK, &category.attributes()));
-        }
-        let values = category.values(&self.context.service.rulebook().catalogue, attribute);
-        let values = values.ok_or_else(|| unknown_attribute(vehicle_type, category, attribute))?;
-        Ok(json_response(StatusCode::OK, &values))
+        let known = if attribute == "attributes" {
+            json_response(StatusCode::OK, &category.attributes())
+        } else {
+            let values = category.values(&self.context.service.rulebook().catalogue, attribute);
+            let values = values.ok_or_else(|| unknown_attribute(vehicle_type, category, attribute))?;
+            json_response(StatusCode::OK, &values)
+        };
+        // What is not there is not there with any parameter.
+        let Some((name, _)) = query.first() else { return Ok(known) };
+        let mut errors = FieldErrors::default();
+        errors.push(name, "Unknown parameter.");
+        Err(errors.into())
     }
 
     fn models(
@@ -98,6 +96,12 @@ fn models_file(category: &Category) -> Option<&'static str> {
         Kind::Model { list } => Some(list),
         _ => None,
     }
+}
+
+/// The refusal of a vehicle type that there is not, with those that there are.
+pub(super) fn unknown_vehicle_type(vehicle_type: &str) -> ApiError {
+    let known = nearest::quoted(categories::typed().map(|(vehicle_type, _)| vehicle_type));
+    ApiError::NotFound(format!("There is no vehicle type \"{vehicle_type}\"; there are {known}."))
 }
 
 fn unknown_attribute(vehicle_type: &str, category: &Category, attribute: &str) -> ApiError {

@@ -12,7 +12,6 @@ mod operations;
 mod pages;
 mod paths;
 mod respond;
-mod schema;
 
 use std::sync::Arc;
 

@@ -96,7 +96,7 @@ impl Path {
 }
 
 /// The refusal of a method that a path does not have, with those that it has.
-fn not_allowed(base: Base, operations: &[&Operation], method: &Method) -> ApiError {
+pub(super) fn not_allowed(base: Base, operations: &[&Operation], method: &Method) -> ApiError {
     let refused = |operation: &&&Operation| operation.act != Act::RefuseCreate;
     let mut allow: Vec<_> = operations.iter().filter(refused).map(|operation| operation.method.as_str()).collect();
     allow.dedup();

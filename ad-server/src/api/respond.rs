@@ -15,12 +15,17 @@ pub(super) fn ad(status: StatusCode, ad: &Ad, log: Option<&[LogEntry]>) -> Respo
 
 /// What a payload would become.
 pub(super) fn validated(validated: &Validated) -> Response {
+    json_response(StatusCode::OK, &validation(validated))
+}
+
+/// The same as a body.
+pub(super) fn validation(validated: &Validated) -> Value {
     let mut ad = Map::new();
     ad.insert("source_id".to_owned(), json!(validated.source_id));
     ad.insert("dealer_code".to_owned(), json!(validated.dealer_code));
     ad.insert("category_id".to_owned(), json!(validated.category_id));
     ad.extend(validated.content.fields().clone());
-    json_response(StatusCode::OK, &json!({"valid": true, "ad": Value::Object(ad), "warnings": validated.warnings}))
+    json!({"valid": true, "ad": Value::Object(ad), "warnings": validated.warnings})
 }
 
 /// One page of a list, in its envelope.

@@ -12,7 +12,8 @@ use futures_util::{StreamExt, TryStreamExt};
 
 use super::{Base, Failure, ListArgs, Opened, output};
 use crate::{
-    marketplace::{ImportError, LineError, ListingFilter, ListingRow, import_listings, list_listings},
+    lines::{ImportError, LineError},
+    marketplace::{ListingFilter, ListingRow, import_listings, list_listings},
     system::SystemClock,
 };
 

@@ -3,6 +3,7 @@
 //! A command answers on stdout with what it was asked for and nothing else, so that it can be piped; notes go to stderr.
 //! What goes wrong is one line, a `Failure`.
 
+mod ads;
 mod dealers;
 mod listings;
 pub(crate) mod output;
@@ -72,6 +73,9 @@ enum Command {
     /// Import and list dealers
     #[command(subcommand)]
     Dealers(dealers::DealersCommand),
+    /// Import the stored ads of another system
+    #[command(subcommand)]
+    Ads(ads::AdsCommand),
     /// Import and list what the local marketplaces show
     #[command(subcommand)]
     Listings(listings::ListingsCommand),
@@ -181,6 +185,7 @@ impl Cli {
             Command::Serve(args) => serve::run(base, args).await,
             Command::Token(command) => token::run(base, command).await,
             Command::Dealers(command) => dealers::run(base, command).await,
+            Command::Ads(command) => ads::run(base, command).await,
             Command::Listings(command) => listings::run(base, command).await,
             Command::Demo(args) => Ok(crate::demo::run(args).await?),
             Command::Config => Ok(output::text(DEFAULTS)?),

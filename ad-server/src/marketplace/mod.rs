@@ -13,7 +13,7 @@ mod tests;
 use ad_core::request::Market;
 
 pub use local::Local;
-pub use operators::{ImportError, LineError, ListingFilter, ListingRow, ListingState, import_listings, list_listings};
+pub use operators::{ListingFilter, ListingRow, ListingState, import_listings, list_listings};
 
 /// Ids of the secondary marketplace begin so; those of the primary one are numbers of 8 digits.
 const SECONDARY: &str = "VM";

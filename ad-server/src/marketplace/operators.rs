@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    fmt,
     io::{self, BufRead},
 };
 
@@ -12,7 +11,10 @@ use serde::{Deserialize, Serialize};
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::{listing_id, normalised_plate, sql};
-use crate::store::{Columns, Database, Statement, Work};
+use crate::{
+    lines::{ImportError, LineError},
+    store::{Columns, Database, Statement, Work},
+};
 
 /// Lines that go to the database together.
 const CHUNK: usize = 1000;
@@ -27,41 +29,6 @@ struct Line {
     dealer_code: String,
     registration_number: String,
     title: String,
-}
-
-/// What is wrong with a line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineError {
-    /// Its number, from 1.
-    pub line: usize,
-    /// What is wrong.
-    pub message: String,
-}
-
-/// Why nothing was imported.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    /// Every line that is wrong.
-    #[error("{}", Lines(.0))]
-    Lines(Vec<LineError>),
-    /// The lines cannot be read.
-    #[error("cannot read the listings: {0}")]
-    Read(#[from] io::Error),
-    /// The database did not take them.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-struct Lines<'a>(&'a [LineError]);
-
-impl fmt::Display for Lines<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, error) in self.0.iter().enumerate() {
-            let newline = if index == 0 { "" } else { "\n" };
-            write!(formatter, "{newline}line {}: {}", error.line, error.message)?;
-        }
-        Ok(())
-    }
 }
 
 /// Imports listings, one JSON object a line: `{"marketplace": "primary", "dealer_code", "registration_number", "title"}`.

@@ -15,6 +15,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
+use crate::lines::ImportError;
 use crate::store::tests::{Temporary, ad, at};
 
 /// Goes on by a millisecond whenever it is asked.

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::{
     Columns, Database, Statement,
-    rows::{entry_values, folded, json, search_text},
+    rows::{folded, json, search_text},
     sql,
 };
 
@@ -28,8 +28,10 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Over a database.
+    /// Over a database. Texts that nobody has indexed yet, because their process ended first, are indexed from now on as
+    /// well as new ones: in the background, for as long as the database is open. Nothing else need run for it.
     pub fn new(database: Database) -> Self {
+        database.index_texts();
         Self { database, queued: Arc::new(Notify::new()) }
     }
 
@@ -51,7 +53,6 @@ fn millis(time: Option<Timestamp>) -> Option<i64> {
 
 fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, StoreError> {
     Ok(Statement::new(sql::CREATE)
-        .bind(entry_values(std::slice::from_ref(*entry))?)
         .bind(ad.id.to_string())
         .bind(ad.source_id.as_str())
         .bind(folded(&ad.source_id))
@@ -67,6 +68,11 @@ fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, Store
         .bind(json(&ad.image_refs)?)
         .bind(json(&ad.content)?)
         .bind(search_text(&ad.content))
+        .bind(entry.request_id.to_string())
+        .bind(entry.created.as_millis())
+        .bind(entry.action.name())
+        .bind(entry.state.name())
+        .bind(json(&entry.external_message)?)
         .bind(request.id.to_string())
         .bind(request.plan.as_ref().map(json).transpose()?)
         .bind(json(&request.progress)?)
@@ -98,6 +104,7 @@ impl Store for SqliteStore {
         if self.database.write(creation(&new)?).await?.changed == 0 {
             return Err(StoreError::Duplicate);
         }
+        self.database.index_texts();
         self.queued.notify_one();
         Ok(())
     }
@@ -105,6 +112,9 @@ impl Store for SqliteStore {
     async fn revise(&self, change: Revision<'_>) -> Result<(), StoreError> {
         if self.database.write(revision(&change)?).await?.changed == 0 {
             return Err(StoreError::Conflict);
+        }
+        if change.content.is_some() {
+            self.database.index_texts();
         }
         self.queued.notify_one();
         Ok(())

@@ -14,12 +14,13 @@ use uuid::Uuid;
 
 use super::{
     Columns, SqliteStore,
-    rows::{folded, json, log_entry},
+    rows::{json, log_entry},
     sql::{ad_columns, latest_log},
     statement::store_error,
+    text::{Text, push_contains},
 };
 
-type Builder = QueryBuilder<Sqlite>;
+pub(super) type Builder = QueryBuilder<Sqlite>;
 
 impl SqliteStore {
     pub(super) async fn list_ads(
@@ -27,27 +28,8 @@ impl SqliteStore {
         scope: Scope<'_>,
         query: &AdQuery,
     ) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {
-        // Counting and paging read indexes only where they can; whole ads are read for the rows of the page alone.
-        let mut sql = Builder::new("WITH matching AS NOT MATERIALIZED (SELECT seq, ");
-        if query.filters.iter().any(names_few) {
-            // The sign hides the column from its index: walking that in order would spare sorting a handful of rows, but
-            // read all ads of the dealer in search of them.
-            sql.push("+");
-        }
-        sql.push(column(query.order)).push(" AS sorted FROM ads WHERE ");
-        match scope {
-            Scope::Dealer(code) => sql.push("dealer_code = ").push_bind(code.to_owned()),
-            Scope::Dealers(codes) => push_in(&mut sql, "dealer_code", codes)?,
-        };
-        for filter in &query.filters {
-            sql.push(" AND ");
-            push_filter(&mut sql, filter)?;
-        }
-        push_page(&mut sql, "sorted", "seq", query.descending, query.page);
-        sql.push(concat!(", ", ad_columns!(), ", "));
-        sql.push(if query.include_log { latest_log!() } else { "NULL" });
-        sql.push(" FROM (SELECT 1) LEFT JOIN page ON true LEFT JOIN ads ON ads.seq = page.seq");
-        push_order(&mut sql, "page.sorted", "page.seq", query.descending);
+        let mut sql = Builder::new("");
+        push_list(&mut sql, scope, query)?;
         self.page(sql, |columns| Ok((columns.ad()?, columns.entries()?))).await
     }
 
@@ -92,6 +74,67 @@ impl SqliteStore {
     }
 }
 
+/// Counting and paging read indexes only; whole ads are read for the rows of the page alone.
+pub(super) fn push_list(sql: &mut Builder, scope: Scope<'_>, query: &AdQuery) -> Result<(), StoreError> {
+    // A group that asks for one of its dealers need not look at the others.
+    let named = query.filters.iter().find_map(|filter| match filter {
+        AdFilter::DealerCode(code) if scope.covers(code) => Some(code),
+        _ => None,
+    });
+    let scope = named.map_or(scope, |code| Scope::Dealer(code));
+    // What a search has found is kept for both; anything else is as quickly walked twice.
+    let searches =
+        query.filters.iter().any(|filter| matches!(filter, AdFilter::Search(_) | AdFilter::SourceIdContains(_)));
+    sql.push(if searches { "WITH matching AS MATERIALIZED (" } else { "WITH matching AS NOT MATERIALIZED (" });
+    // The index is told, not left to the database to choose: it knows nothing of how large the dealers are.
+    sql.push("SELECT seq, ").push(column(query.order)).push(" AS sorted FROM ads INDEXED BY ").push(index(query));
+    sql.push(" WHERE ");
+    push_dealers(sql, "dealer_code", scope)?;
+    for filter in &query.filters {
+        sql.push(" AND ");
+        push_filter(sql, scope, filter)?;
+    }
+    push_page(sql, "sorted", "seq", query.descending, query.page);
+    sql.push(concat!(", ", ad_columns!(), ", "));
+    sql.push(if query.include_log { latest_log!() } else { "NULL" });
+    sql.push(" FROM (SELECT 1) LEFT JOIN page ON true LEFT JOIN ads ON ads.seq = page.seq");
+    push_order(sql, "page.sorted", "page.seq", query.descending);
+    Ok(())
+}
+
+/// The index that a list is read from: that of a filter which names a few ads, or one in which every condition is
+/// decided, in the order of the list if possible.
+fn index(query: &AdQuery) -> &'static str {
+    let is_bound_by = |filter: &AdFilter| matches!(filter, AdFilter::Time(AdOrder::Updated, ..));
+    query.filters.iter().find_map(index_of_few).unwrap_or(match query.order {
+        _ if query.filters.iter().any(is_bound_by) => "ads_updated",
+        AdOrder::Created => "ads_created",
+        AdOrder::Updated => "ads_updated",
+        AdOrder::SourceId => "ads_source_id",
+    })
+}
+
+/// The index of a filter that names a few ads; what else is asked about them is read in the ads themselves.
+fn index_of_few(filter: &AdFilter) -> Option<&'static str> {
+    match filter {
+        // The one that the database makes for the first UNIQUE column of the table.
+        AdFilter::Id(_) => Some("sqlite_autoindex_ads_1"),
+        AdFilter::SourceId(_) => Some("ads_source_id"),
+        AdFilter::MarketplaceAdId(_) => Some("ads_marketplace_ad_id"),
+        AdFilter::RegistrationNumber(_) => Some("ads_registration_number"),
+        _ => None,
+    }
+}
+
+/// Whose ads they are.
+pub(super) fn push_dealers(sql: &mut Builder, column: &str, scope: Scope<'_>) -> Result<(), StoreError> {
+    match scope {
+        Scope::Dealer(code) => sql.push(column).push(" = ").push_bind(code.to_owned()),
+        Scope::Dealers(codes) => push_in(sql, column, codes)?,
+    };
+    Ok(())
+}
+
 fn count(columns: &mut Columns<'_>) -> Result<u64, StoreError> {
     let count: i64 = columns.value()?;
     u64::try_from(count).map_err(|_| StoreError::Faulty("a negative number of rows".to_owned()))
@@ -130,23 +173,15 @@ fn push_in<'b>(
     Ok(sql.push(column).push(" IN (SELECT value FROM json_each(").push_bind(values).push("))"))
 }
 
-/// Whether a filter has an index of its own that finds a few ads among all.
-fn names_few(filter: &AdFilter) -> bool {
-    matches!(
-        filter,
-        AdFilter::Id(_) | AdFilter::SourceId(_) | AdFilter::MarketplaceAdId(_) | AdFilter::RegistrationNumber(_)
-    )
-}
-
-fn push_filter(sql: &mut Builder, filter: &AdFilter) -> Result<(), StoreError> {
+fn push_filter(sql: &mut Builder, scope: Scope<'_>, filter: &AdFilter) -> Result<(), StoreError> {
     match filter {
         AdFilter::Id(id) => sql.push("id = ").push_bind(id.to_string()),
         AdFilter::State(state) => sql.push("state = ").push_bind(AdState::name(*state)),
         AdFilter::SourceId(ids) => push_in(sql, "source_id", ids)?,
-        AdFilter::SourceIdContains(part) => push_contains(sql, "source_id_folded", part),
+        AdFilter::SourceIdContains(part) => return push_contains(sql, scope, Text::SourceId, part),
         AdFilter::DealerCode(code) => sql.push("dealer_code = ").push_bind(code.clone()),
         AdFilter::CategoryId(ids) => push_in(sql, "category_id", ids)?,
-        AdFilter::Search(part) => push_contains(sql, "search", part),
+        AdFilter::Search(part) => return push_contains(sql, scope, Text::Search, part),
         AdFilter::MarketplaceAdId(ids) => push_in(sql, "marketplace_ad_id", ids)?,
         AdFilter::RegistrationNumber(plate) => {
             sql.push("registration_number = ").push_bind(plate.clone()).push(" AND ");
@@ -164,9 +199,4 @@ fn push_filter(sql: &mut Builder, filter: &AdFilter) -> Result<(), StoreError> {
         }
     };
     Ok(())
-}
-
-/// The database folds only ASCII by itself, so both sides are folded before they get there.
-fn push_contains<'b>(sql: &'b mut Builder, column: &str, part: &str) -> &'b mut Builder {
-    sql.push("instr(").push(column).push(", ").push_bind(folded(part)).push(") > 0")
 }

@@ -6,7 +6,8 @@
 //! | `writer` | one connection that writes, many operations to a commit |
 //! | `sql` | every statement of the store, in one place |
 //! | `ads`, `queue`, `lists` | `ad_core::ports::Store` over them |
-//! | `dealers`, `tokens` | what operators keep here |
+//! | `text` | searching in texts, and the index for it |
+//! | `dealers`, `tokens`, `import` | what operators keep and bring in here |
 //!
 //! It knows nothing of HTTP, of what the requests in its queue do, or of the time: that is handed to it. The local
 //! marketplaces keep their tables in the same database and write through the same writer, but live in
@@ -14,6 +15,7 @@
 
 mod ads;
 mod dealers;
+mod import;
 mod lists;
 mod open;
 mod queue;
@@ -22,11 +24,13 @@ mod sql;
 mod statement;
 #[cfg(test)]
 pub(crate) mod tests;
+mod text;
 mod tokens;
 mod writer;
 
 pub use ads::SqliteStore;
 pub use dealers::DirectoryVersion;
+pub use import::{ImportAdsError, Importer};
 pub use open::{Database, OpenError, Options};
 pub use tokens::TokenRecord;
 pub(crate) use {

@@ -17,13 +17,15 @@ use sqlx::{
     migrate::{MigrateError, Migrator},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous},
 };
+use tokio::sync::mpsc;
 
 use super::{
     statement::{Statement, result_code, store_error},
+    text,
     writer::{Work, Writer},
 };
 
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// Result code of a database that another process keeps to itself.
 const BUSY: i32 = 5;
@@ -82,6 +84,7 @@ const PERMISSIONS: &str =
 pub struct Database {
     readers: SqlitePool,
     writer: Writer,
+    written: mpsc::Sender<()>,
 }
 
 impl Database {
@@ -114,7 +117,10 @@ impl Database {
             // The connection is a thread of this process: asking whether it is still there is a waste.
             .test_before_acquire(false)
             .connect_lazy_with(reading(&path, options));
-        Ok(Self { readers, writer: Writer::start(connection, connect) })
+        let writer = Writer::start(connection, connect);
+        let (written, receiver) = mpsc::channel(1);
+        tokio::spawn(text::keep_indexed(writer.downgrade(), receiver));
+        Ok(Self { readers, writer, written })
     }
 
     /// Finishes what is being written, then closes every connection; the write-ahead log is then part of the file again.
@@ -143,6 +149,12 @@ impl Database {
     /// Does something in a transaction, and returns when it is on the disk.
     pub(crate) async fn write<W: Work>(&self, work: W) -> Result<W::Answer, StoreError> {
         self.writer.run(work).await
+    }
+
+    /// Has texts that are not in the index for searching yet brought into it, in the background.
+    pub(crate) fn index_texts(&self) {
+        // When it was told already, that serves for this as well.
+        let _told = self.written.try_send(());
     }
 }
 

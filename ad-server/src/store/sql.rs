@@ -2,7 +2,8 @@
 //!
 //! Those that write are made so that they write nothing when there is nothing to do: each statement after the first
 //! asks by `changes()` whether the one before it changed a row. The texts are constant, so that each is compiled once.
-//! What is particular to SQLite is `changes()` and the reading of JSON; the rest is what PostgreSQL understands too.
+//! What is particular to SQLite is `changes()` and `last_insert_rowid()`, the reading of JSON, and the index of texts; the
+//! rest is what PostgreSQL understands too.
 
 /// The columns of an ad, in the order in which [`rows`](super::rows) reads them.
 macro_rules! ad_columns {
@@ -42,31 +43,42 @@ macro_rules! insert_log {
     };
 }
 
-/// 1 log entries, 2 ad id, 3 source id, 4 the same folded, 5 dealer code, 6 category, 7 state, 8 API version,
-/// 9 created, 10 updated, 11 plate, 12 primary listing, 13 secondary listing, 14 images, 15 content, 16 search text,
-/// 17 request id, 18 plan, 19 progress, 20 accepted.
-pub(super) const CREATE: &str = concat!(
-    "INSERT INTO ads (id, source_id, source_id_folded, dealer_code, category_id, state, api_version, revision, intent, \
-         created, updated, registration_number, marketplace_ad_id, offer_id, image_refs, content, search) \
-     VALUES ($2, $3, $4, $5, $6, $7, $8, 0, $7, $9, $10, $11, $12, $13, $14, $15, $16) \
-     ON CONFLICT (source_id, dealer_code) DO NOTHING;",
-    insert_log!(" AND changes() > 0"),
-    "INSERT INTO requests (id, ad, plan, progress, accepted, claimable) \
-     SELECT $17, seq, $18, $19, $20, $20 FROM ads WHERE id = $2 AND changes() > 0",
-);
+/// Three characters of a private-use plane, before every text of a dealer: what numbers them is in `dealer`.
+macro_rules! mark {
+    () => {
+        "char(1048576 + (dealer.number >> 20), 1048576 + (dealer.number >> 10 & 1023), 1048576 + (dealer.number & 1023))"
+    };
+}
+pub(super) use mark;
+
+/// 1 ad id, 2 source id, 3 the same folded, 4 dealer code, 5 category, 6 state, 7 API version, 8 created, 9 updated,
+/// 10 plate, 11 primary listing, 12 secondary listing, 13 images, 14 content, 15 search text; of the log entry 16 request
+/// id, 17 created, 18 action, 19 state, 20 message; of the request 21 id, 22 plan, 23 progress, 24 accepted.
+/// Every other statement finds the ad by its id; here it is the row that was inserted last, until its text is.
+pub(super) const CREATE: &str = "\
+INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, \
+    registration_number, marketplace_ad_id, offer_id, image_refs, content) \
+VALUES ($1, $2, $4, $5, $6, $7, 0, $6, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (source_id, dealer_code) DO NOTHING; \
+INSERT INTO log (ad, n, request_id, created, action, state, message) \
+SELECT last_insert_rowid(), 1, $16, $17, $18, $19, $20 WHERE changes() > 0; \
+INSERT INTO texts (place, search, source_id) \
+SELECT (number << 40) + last_insert_rowid(), $15, $3 FROM dealer_numbers WHERE dealer_code = $4 AND changes() > 0; \
+INSERT INTO requests (id, ad, plan, progress, accepted, claimable) \
+SELECT $21, last_insert_rowid() & (1 << 40) - 1, $22, $23, $24, $24 WHERE changes() > 0";
 
 /// 1 ad id, 2 revision, 3 content, 4 search text, 5 plate, 6 API version, 7 category, 8 intent, 9 pole position,
 /// 10 updated, 11 request id, 12 plan, 13 progress, 14 accepted.
 pub(super) const REVISE: &str = "\
-UPDATE ads SET content = coalesce($3, content), search = coalesce($4, search), \
-    registration_number = CASE WHEN $3 IS NULL THEN registration_number ELSE $5 END, \
+UPDATE ads SET content = $3, registration_number = $5, \
     api_version = coalesce($6, api_version), category_id = coalesce($7, category_id), intent = coalesce($8, intent), \
     pole_position_until = coalesce($9, pole_position_until), updated = $10, revision = revision + 1 \
 WHERE id = $1 AND revision = $2; \
 INSERT INTO requests (id, ad, plan, progress, accepted, claimable) \
 SELECT $11, ads.seq, $12, $13, $14, \
     CASE WHEN EXISTS (SELECT 1 FROM requests AS earlier WHERE earlier.ad = ads.seq) THEN NULL ELSE $14 END \
-FROM ads WHERE id = $1 AND changes() > 0";
+FROM ads WHERE id = $1 AND changes() > 0; \
+UPDATE texts SET search = $4 WHERE changes() > 0 AND search <> $4 AND place = (SELECT (number << 40) + seq \
+    FROM ads JOIN dealer_numbers USING (dealer_code) WHERE id = $1)";
 
 /// The same without content, which then need not be written again.
 pub(super) const REVISE_KEEPING_CONTENT: &str = "\
@@ -108,6 +120,20 @@ pub(super) const IS_LIVE: &str = "SELECT EXISTS (SELECT 1 FROM ads WHERE id = $1
 
 /// Accepted requests that are not finished.
 pub(super) const QUEUE_DEPTH: &str = "SELECT count(*) FROM requests";
+
+/// 1 how many. Brings texts into the index, those of a dealer together.
+pub(super) const INDEX_TEXTS: &str = concat!(
+    "INSERT OR REPLACE INTO trigrams (rowid, text) \
+     SELECT place, ",
+    mark!(),
+    " || search || char(10) || texts.source_id \
+     FROM (SELECT place FROM unindexed ORDER BY place LIMIT $1) JOIN texts USING (place) \
+         JOIN dealer_numbers AS dealer ON dealer.number = place >> 40 ORDER BY place; \
+     DELETE FROM unindexed WHERE place IN (SELECT place FROM unindexed ORDER BY place LIMIT $1)"
+);
+
+/// Texts that the index does not know as they are.
+pub(super) const UNINDEXED: &str = "SELECT count(*) FROM unindexed";
 
 /// What a check of the writer writes.
 pub(super) const NOTHING: &str = "UPDATE directory_version SET version = version WHERE false";

@@ -55,6 +55,11 @@ impl Writer {
         Self { queue, end, task: Arc::new(Mutex::new(Some(task))) }
     }
 
+    /// A handle that does not keep the task from ending.
+    pub(super) fn downgrade(&self) -> WeakWriter {
+        WeakWriter { queue: self.queue.downgrade(), end: Arc::clone(&self.end), task: Arc::clone(&self.task) }
+    }
+
     /// Does something and returns when it is on the disk.
     pub(crate) async fn run<W: Work>(&self, work: W) -> Result<W::Answer, StoreError> {
         let (answer, answered) = oneshot::channel();
@@ -71,6 +76,20 @@ impl Writer {
         {
             tracing::error!(%error, "the writer of the database ended badly");
         }
+    }
+}
+
+/// A [`Writer`] as long as somebody else has it too.
+pub(super) struct WeakWriter {
+    queue: mpsc::WeakSender<Box<dyn Operation>>,
+    end: Arc<Notify>,
+    task: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+impl WeakWriter {
+    pub(super) fn upgrade(&self) -> Option<Writer> {
+        let queue = self.queue.upgrade().filter(|queue| !queue.is_closed())?;
+        Some(Writer { queue, end: Arc::clone(&self.end), task: Arc::clone(&self.task) })
     }
 }
 

@@ -3,7 +3,9 @@
 mod ads;
 mod faults;
 mod lists;
+mod plans;
 mod queue;
+mod text;
 
 use ad_core::{
     ad::{Ad, AdState, ApiVersion, Content},

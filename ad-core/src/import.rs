@@ -1,0 +1,196 @@
+//! Ads that another system has stored and that this one takes over as they are: V3 and trailers included, which clients
+//! cannot create any more (decision 28). A line of an import is an ad as GET shows it.
+//!
+//! Only an operator imports. Nothing is fetched or published on the way; what is left to do stands in the ad's leftover,
+//! and a retry does it.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::{
+    ad::{Ad, AdState, ApiVersion},
+    categories::{self, Category, Heading},
+    fields::{FieldErrors, wrong_choice},
+    log::Action,
+    ports::{Dealer, DealerDirectory},
+    request::Plan,
+    rulebook::{Rulebook, Write},
+    service::markets,
+    time::Timestamp,
+};
+
+/// An ad to be taken over, and what a retry would do for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Import {
+    /// The ad.
+    pub ad: Ad,
+    /// What is left to do; `None` when there is nothing.
+    pub leftover: Option<Plan>,
+}
+
+/// Reads an ad as GET shows it. `id` and `now` are used where the ad does not say its id and times.
+///
+/// Beside the fields of a write it may have `id`, `state`, `api_version` (the newest that has its category, if absent),
+/// `marketplace_ad_id`, `offer_id`, `created` and `updated`; `image_refs` serve as `image_urls` where these are absent.
+/// `dealer_code` must be there. A title that is generated is generated anew; `log` is left out.
+///
+/// # Errors
+/// All that is wrong with it, at its path.
+pub fn read(
+    rulebook: &Rulebook,
+    directory: &dyn DealerDirectory,
+    mut sent: Map<String, Value>,
+    id: Uuid,
+    now: Timestamp,
+) -> Result<Import, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let kept = Kept::take(&mut sent, &mut errors, id, now);
+    let category = category(&sent, kept.version, &mut errors);
+    let dealer_code = sent.get("dealer_code").and_then(Value::as_str).map(str::to_owned);
+    if sent.get("dealer_code").is_none_or(Value::is_null) {
+        errors.push("dealer_code", "This field is required.");
+    }
+    let (Some((category, version)), Some(dealer_code)) = (category, dealer_code) else {
+        errors.absorb(rulebook.without_category(kept.version.unwrap_or(ApiVersion::V4), sent, false));
+        return Err(errors);
+    };
+    if category.heading == Heading::Forbidden {
+        sent.remove("title");
+    }
+    images_of_refs(&mut sent);
+    let dealer = directory.dealer(&dealer_code).unwrap_or_else(|| Arc::new(Dealer::named(&dealer_code)));
+    let checked = match rulebook.import(Write { category, version, dealer: Some(&dealer) }, sent) {
+        Ok(checked) if errors.is_empty() => checked,
+        Ok(_) => return Err(errors),
+        Err(wrong) => {
+            errors.absorb(wrong);
+            return Err(errors);
+        }
+    };
+    let ad = Ad {
+        id: kept.id,
+        source_id: checked.source_id,
+        dealer_code,
+        category_id: category.id,
+        state: kept.state,
+        api_version: version,
+        content: checked.content,
+        image_refs: Vec::new(),
+        marketplace_ad_id: kept.marketplace_ad_id,
+        offer_id: kept.offer_id,
+        created: kept.created,
+        updated: kept.updated,
+    };
+    Ok(Import { leftover: leftover(&ad, category), ad })
+}
+
+/// What the service keeps about an ad beside what its client wrote.
+struct Kept {
+    id: Uuid,
+    state: AdState,
+    version: Option<ApiVersion>,
+    marketplace_ad_id: Option<String>,
+    offer_id: Option<String>,
+    created: Timestamp,
+    updated: Timestamp,
+}
+
+impl Kept {
+    fn take(sent: &mut Map<String, Value>, errors: &mut FieldErrors, id: Uuid, now: Timestamp) -> Self {
+        let mut text = |name: &str, errors: &mut FieldErrors| match sent.remove(name) {
+            None | Some(Value::Null) => None,
+            Some(Value::String(text)) => Some(text),
+            Some(_) => {
+                errors.push(name, "Not a valid string.");
+                None
+            }
+        };
+        let id = text("id", errors).map_or(id, |text| parsed("id", &text, "Must be a valid UUID.", id, errors));
+        let not_a_time = crate::time::NotATime.to_string();
+        let created = text("created", errors).map_or(now, |text| parsed("created", &text, &not_a_time, now, errors));
+        let updated =
+            text("updated", errors).map_or(created, |text| parsed("updated", &text, &not_a_time, now, errors));
+        let state =
+            text("state", errors).and_then(|text| named("state", text, AdState::NAMES, AdState::from_name, errors));
+        let version = text("api_version", errors)
+            .and_then(|text| named("api_version", text, ApiVersion::NAMES, ApiVersion::from_name, errors));
+        Self {
+            id,
+            state: state.unwrap_or(AdState::Created),
+            version,
+            marketplace_ad_id: text("marketplace_ad_id", errors),
+            offer_id: text("offer_id", errors),
+            created,
+            updated,
+        }
+    }
+}
+
+fn parsed<T: std::str::FromStr>(name: &str, text: &str, message: &str, instead: T, errors: &mut FieldErrors) -> T {
+    text.parse().unwrap_or_else(|_| {
+        errors.push(name, message);
+        instead
+    })
+}
+
+fn named<T>(
+    name: &str,
+    text: String,
+    names: &[&'static str],
+    from: impl Fn(&str) -> Option<T>,
+    errors: &mut FieldErrors,
+) -> Option<T> {
+    let found = from(&text);
+    if found.is_none() {
+        wrong_choice(&text.into(), names.iter().copied(), errors.at(name));
+    }
+    found
+}
+
+/// The category that an ad names, with the version that it is of.
+fn category(
+    sent: &Map<String, Value>,
+    version: Option<ApiVersion>,
+    errors: &mut FieldErrors,
+) -> Option<(&'static Category, ApiVersion)> {
+    let sent = sent.get("category_id").filter(|sent| !sent.is_null())?;
+    // What is no number at all has its error from the table.
+    let id = categories::sent_id(sent)?;
+    let Some(category) = categories::by_id(id) else {
+        let ids: Vec<_> = categories::all().map(|category| category.id.to_string()).collect();
+        wrong_choice(&id.to_string().into(), ids.iter().map(String::as_str), errors.at("category_id"));
+        return None;
+    };
+    let newest = if category.is_in(ApiVersion::V4) { ApiVersion::V4 } else { ApiVersion::V3 };
+    let version = version.unwrap_or(newest);
+    if !category.is_in(version) {
+        errors.push("api_version", format!("Category {id} is not in {}.", version.name()));
+        return None;
+    }
+    Some((category, version))
+}
+
+/// Where `image_urls` are absent, as in every answer, the addresses of the images that the other system had fetched.
+fn images_of_refs(sent: &mut Map<String, Value>) {
+    if sent.get("image_urls").is_some_and(|urls| !urls.is_null()) {
+        return;
+    }
+    let Some(Value::Array(refs)) = sent.get("image_refs") else { return };
+    let urls: Vec<_> = refs.iter().filter_map(|image| image.get("url").cloned()).collect();
+    if !urls.is_empty() {
+        sent.insert("image_urls".to_owned(), Value::Array(urls));
+    }
+}
+
+/// Images are not stored yet; and what is to be shown may not be on every marketplace.
+fn leftover(ad: &Ad, category: &Category) -> Option<Plan> {
+    if ad.state == AdState::Deleted {
+        return None;
+    }
+    let images = ad.content.image_urls().next().map(|_| Action::HandleMedia);
+    let publish = ad.content.visible().then_some(Action::Publish);
+    let actions: Vec<_> = images.into_iter().chain(publish).collect();
+    (!actions.is_empty()).then(|| Plan { actions, markets: markets(category) })
+}

@@ -1,0 +1,105 @@
+//! What is stored though it was not sent, or otherwise than it was sent: the generated title, `is_new_vehicle`, the
+//! currency of prices, and marks of HTML in a text (decisions 13, 16 and 18).
+
+use serde_json::{Map, Value};
+
+use super::{Rulebook, Write};
+use crate::{
+    categories::{Category, Heading, rules},
+    content::get,
+    price, title,
+};
+
+impl Rulebook {
+    /// Drops a title that was generated before, so that it is generated anew: where titles must not be sent, a client may
+    /// send back the one that it read; where one may be sent, the generated one follows the fields that it came from.
+    pub(super) fn forget_generated_title(
+        &self,
+        category: &Category,
+        before: &Map<String, Value>,
+        ad: &mut Map<String, Value>,
+        sent: bool,
+    ) {
+        let generated = match category.heading {
+            Heading::Forbidden => ad.get("title") == before.get("title"),
+            Heading::Optional if !sent => {
+                let title = self.generated_title(category, before);
+                ad.get("title").and_then(Value::as_str) == title.as_deref()
+            }
+            _ => false,
+        };
+        if generated {
+            ad.remove("title");
+        }
+    }
+
+    /// The title of an ad that was sent without one; `None` for categories that demand it, or when there is nothing to
+    /// make it from.
+    pub(super) fn generated_title(&self, category: &Category, ad: &Map<String, Value>) -> Option<String> {
+        let fields = ad.get("category_fields").and_then(Value::as_object);
+        let generated = fields.and_then(|fields| title::generate(category, fields, &self.catalogue));
+        match category.heading {
+            Heading::Forbidden => generated,
+            Heading::Optional => generated.or_else(|| Some(category.name.to_owned())),
+            Heading::Required => None,
+        }
+    }
+}
+
+/// Fills what is stored though it was not sent, and rewrites what is stored differently. One pass: asking an ad for
+/// each name costs more than its handful of members.
+pub(super) fn fill(write: Write<'_>, ad: &mut Map<String, Value>) {
+    for (name, value) in ad {
+        match (name.as_str(), value) {
+            // Not `any`: looking at every byte at once is quicker than stopping early.
+            ("body", Value::String(body))
+                if body.bytes().fold(false, |found, it| found | matches!(it, b'<' | b'>')) =>
+            {
+                *body = body.replace(['<', '>'], "-");
+            }
+            ("price", Value::Array(prices)) => {
+                let currency = write.dealer.map_or(crate::ports::DEFAULT_CURRENCY, |dealer| &dealer.currency);
+                price::default_currency(prices, currency);
+            }
+            ("category_fields", Value::Object(fields)) => fill_fields(write.category, fields),
+            _ => {}
+        }
+    }
+}
+
+fn fill_fields(category: &Category, fields: &mut Map<String, Value>) {
+    if let Some(Value::Object(condition)) = fields.get_mut("condition")
+        && !condition.contains_key("is_new_vehicle")
+        && category.field("condition.is_new_vehicle").is_some()
+        && let Some(is_new) = rules::is_new(condition)
+    {
+        condition.insert("is_new_vehicle".to_owned(), Value::from(is_new));
+    }
+    if fields.get("salesperson").and_then(Value::as_str) == Some("") {
+        fields.remove("salesperson");
+    }
+}
+
+/// Whether `is_new_vehicle` was derived from the mileage that a patch changes, and so follows it: where new or used is not
+/// locked, and the patch does not say itself.
+pub(super) fn follows_the_mileage(
+    category: &Category,
+    before: &Map<String, Value>,
+    patch: &Map<String, Value>,
+) -> bool {
+    let mileage = |ad: &Map<String, Value>| get(ad, "category_fields.condition.mileage.value").and_then(Value::as_f64);
+    let is_new = "category_fields.condition.is_new_vehicle";
+    !category.is_open()
+        && !category.has_rule(rules::LOCK)
+        && get(patch, "category_fields.condition.mileage").is_some()
+        && get(patch, is_new).is_none()
+        && mileage(before).is_some_and(|mileage| get(before, is_new) == Some(&Value::Bool(mileage == 0.0)))
+}
+
+/// Drops what was derived, so that it is derived anew.
+pub(super) fn forget_is_new_vehicle(ad: &mut Map<String, Value>) {
+    let fields = ad.get_mut("category_fields").and_then(Value::as_object_mut);
+    if let Some(Value::Object(condition)) = fields.and_then(|fields| fields.get_mut("condition")) {
+        condition.remove("is_new_vehicle");
+    }
+}

@@ -1,0 +1,219 @@
+//! Schemas of what comes back: ads, lists, logs, validations, lookups. Errors are with the
+//! [`responses`](super::responses).
+
+use ad_core::{
+    ad::{AdState, ApiVersion, VIEW_FIELDS},
+    ad_fields::{ADDED, IDENTITY, WRITTEN},
+    categories::{self, Category, TRAILER},
+    fields::{Direction, Field},
+    log::{Action, ActionState},
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    fields::{self, Form, is_sent},
+    name_of, nullable, reference, require,
+};
+
+/// Fields that have a value in every answer.
+const NEVER_NULL: &[&str] = &["visible", "price", "dont_publish_on_failed_images"];
+
+/// An answer about ads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// A whole ad.
+    Ad,
+    /// A page of a list.
+    Page,
+    /// What a payload would become.
+    Validated,
+}
+
+/// The name of an answer's schema; of the ads of every category without one.
+pub(super) fn name(category: Option<&Category>, answer: Answer) -> String {
+    let suffix = match answer {
+        Answer::Ad => "Ad",
+        Answer::Page => "AdPage",
+        Answer::Validated => "Validated",
+    };
+    category.map(name_of).unwrap_or_default() + suffix
+}
+
+/// Every schema of an answer.
+pub(super) fn schemas() -> Map<String, Value> {
+    let mut schemas = common();
+    schemas.extend(shared());
+    for (_, category) in categories::typed() {
+        let of = name_of(category);
+        let rows = category.fields().filter(|row| row.direction != Direction::Request);
+        schemas.insert(format!("{of}FieldsAnswer"), fields::object(rows, Form::Answer));
+        let own = reference(&format!("{of}FieldsAnswer"));
+        let found: Vec<_> = category.found_under().collect();
+        let has_open = found.iter().filter_map(|id| categories::by_id(*id)).any(Category::is_open);
+        let fields = if has_open { json!({"anyOf": [own, reference("AnyFields")]}) } else { own.clone() };
+        schemas.extend(of_ads(&of, &found, &fields));
+        schemas.insert(format!("{of}Content"), content(&[category.id], &own));
+        schemas.insert(name(Some(category), Answer::Validated), validated(&reference(&format!("{of}Content"))));
+    }
+    let open = || categories::all().filter(|category| category.is_open());
+    let ids: Vec<_> = open().map(|category| category.id).collect();
+    schemas.extend(of_ads("V3Only", &ids, &reference("AnyFields")));
+    schemas.insert("V3OnlyContent".to_owned(), content(&ids, &reference("AnyFields")));
+    schemas.extend(of_every_category());
+    schemas
+}
+
+/// Answers about the ads of all categories.
+fn of_every_category() -> Map<String, Value> {
+    let any_of = |names: &[String], suffix: &str| json!({"anyOf": names.iter().map(|of| reference(&format!("{of}{suffix}"))).collect::<Vec<_>>()});
+    let tabled = categories::all().filter(|category| !category.is_open());
+    let with_open = |mut names: Vec<String>| {
+        names.push("V3Only".to_owned());
+        names
+    };
+    let all = with_open(tabled.clone().map(name_of).collect());
+    let sent_to_v3 = tabled.filter(|category| category.is_in(ApiVersion::V3) && category.id != TRAILER);
+    let of_v3 = with_open(sent_to_v3.map(name_of).collect());
+    [
+        ("Ad", any_of(&all, "Ad")),
+        ("AdRow", any_of(&all, "AdRow")),
+        ("AdPage", page("AdRow", "Only with the parameter `fields` do rows lack some of their members")),
+        ("Validated", validated(&any_of(&of_v3, "Content"))),
+    ]
+    .into_iter()
+    .map(|(name, schema)| (name.to_owned(), schema))
+    .collect()
+}
+
+/// Ads of these categories, whole and in lists.
+fn of_ads(of: &str, categories: &[u16], category_fields: &Value) -> Map<String, Value> {
+    let mut row = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    for name in VIEW_FIELDS {
+        row["properties"][name] = reference(&format!("answer.{name}"));
+    }
+    row["properties"]["category_id"] = json!({"type": "integer", "enum": categories});
+    row["properties"]["category_fields"] = category_fields.clone();
+    let whole = json!({"allOf": [reference(&format!("{of}AdRow")), reference("WholeAd")]});
+    let page = page(&format!("{of}AdRow"), "Only with the parameter `fields` do rows lack some of their members");
+    [("AdRow", row), ("Ad", whole), ("AdPage", page)]
+        .into_iter()
+        .map(|(suffix, schema)| (format!("{of}{suffix}"), schema))
+        .collect()
+}
+
+/// What would be stored.
+fn content(categories: &[u16], category_fields: &Value) -> Value {
+    let mut content = json!({"type": "object", "additionalProperties": false, "properties": {
+        "source_id": reference("answer.source_id"),
+        "dealer_code": reference("answer.dealer_code"),
+        "category_id": {"type": "integer", "enum": categories},
+        "image_urls": reference("answer.image_urls"),
+    }});
+    content["properties"]["source_id"] =
+        json!({"type": "string", "nullable": true, "description": "`null` if none was sent"});
+    require(&mut content, ["source_id", "dealer_code", "category_id"]);
+    let named = WRITTEN.iter().filter(|row| row.direction == Direction::Both);
+    for name in named.map(|row| row.path.split('.').next().unwrap_or(row.path)) {
+        content["properties"][name] = reference(&format!("answer.{name}"));
+    }
+    content["properties"]["category_fields"] = category_fields.clone();
+    content
+}
+
+fn validated(ad: &Value) -> Value {
+    json!({"type": "object", "required": ["valid", "ad", "warnings"], "additionalProperties": false, "properties": {
+        "valid": {"type": "boolean", "enum": [true]},
+        "ad": ad,
+        "warnings": {"type": "array", "description": "What is allowed but probably not meant", "items": reference("Warning")},
+    }})
+}
+
+/// One page of these rows.
+fn page(row: &str, description: &str) -> Value {
+    let link = |which: &str| json!({"type": "string", "format": "uri", "nullable": true, "description": format!("Address of the {which} page")});
+    json!({"type": "object", "required": ["count", "next", "previous", "results"], "additionalProperties": false,
+    "description": description,
+    "properties": {
+        "count": {"type": "integer", "minimum": 0, "description": "Rows in the whole list"},
+        "next": link("next"),
+        "previous": link("previous"),
+        "results": {"type": "array", "items": reference(row)},
+    }})
+}
+
+/// The fields of an ad that do not depend on its category.
+fn shared() -> Map<String, Value> {
+    let mut schemas = Map::new();
+    let rows = [IDENTITY, WRITTEN].into_iter().flatten().filter(|row| !row.path.contains('.'));
+    for row in rows.filter(|row| is_sent(row) && !matches!(row.path, "category_id" | "category_fields")) {
+        let mut schema = match row.path {
+            "price" => fields::property(row, Form::AnswerItem),
+            // A generated one is as long as what it is made of.
+            "title" => json!({"type": "string", "description": "Title, sent or generated"}),
+            _ => fields::property(row, Form::Answer),
+        };
+        if row.nullable && !NEVER_NULL.contains(&row.path) && row.direction == Direction::Both {
+            nullable(&mut schema);
+        }
+        schemas.insert(format!("answer.{}", row.path), schema);
+    }
+    let contact = fields::object(WRITTEN.iter().filter(|row| row.path.starts_with("contact.")), Form::AnswerItem);
+    let mut contact = contact["properties"]["contact"].clone();
+    nullable(&mut contact);
+    schemas.insert("answer.contact".to_owned(), contact);
+    for row in ADDED {
+        schemas.insert(format!("answer.{}", row.path), added(row));
+    }
+    schemas
+}
+
+/// What the service adds to an ad.
+fn added(field: &Field) -> Value {
+    let mut schema = match field.path {
+        "id" => json!({"type": "string", "format": "uuid"}),
+        "state" => json!({"type": "string", "enum": AdState::NAMES}),
+        "api_version" => json!({"type": "string", "enum": ApiVersion::NAMES}),
+        "created" | "updated" => json!({"type": "string", "format": "date-time"}),
+        "log" => json!({"type": "array", "maxItems": ad_core::log::LATEST, "items": reference("LogEntry")}),
+        "image_refs" => json!({"type": "array", "items": reference("ImageRef")}),
+        _ => json!({"type": "string", "nullable": true}),
+    };
+    schema["description"] = json!(field.doc);
+    schema
+}
+
+/// The schemas that are about no category.
+fn common() -> Map<String, Value> {
+    let always: Vec<_> = VIEW_FIELDS.iter().filter(|name| **name != "log").collect();
+    let text = json!({"type": "string"});
+    let uuid = json!({"type": "string", "format": "uuid"});
+    let closed = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "additionalProperties": false, "properties": properties});
+    let schemas = json!({
+        "WholeAd": {"type": "object", "required": always},
+        "AnyFields": {"type": "object", "nullable": true, "additionalProperties": true,
+            "description": "The fields of an ad of V3 whose category has no published list, as they were sent"},
+        "LogEntry": closed(&["request_id", "created", "action", "state", "external_message"], json!({
+            "request_id": {"type": "string", "format": "uuid",
+                "description": "Groups all actions of one API request; the `X-Request-Id` of its answer"},
+            "created": {"type": "string", "format": "date-time"},
+            "action": {"type": "string", "enum": Action::NAMES},
+            "state": {"type": "string", "enum": ActionState::NAMES},
+            "external_message": {"description": "Status or error details: a text, or an object with `message` and details",
+                "oneOf": [text, {"type": "object", "required": ["message"], "properties": {"message": text}}]},
+        })),
+        "LogPage": page("LogEntry", "A part of the log"),
+        "ImageRef": closed(&["url", "cdn_url", "id", "checksum"], json!({
+            "url": {"type": "string", "description": "Where it was fetched"},
+            "cdn_url": {"type": "string", "format": "uri", "description": "Where it is served"},
+            "id": uuid,
+            "checksum": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256 of its bytes"},
+        })),
+        "LookupEntry": closed(&["id", "name"], json!({"id": text, "name": text})),
+        "LookupEntries": {"type": "array", "items": reference("LookupEntry")},
+        "Warning": closed(&["field", "message"], json!({"field": text, "message": text})),
+    });
+    match schemas {
+        Value::Object(schemas) => schemas,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,309 @@
+//! Examples of bodies and answers. Payloads come from the categories, and answers are what the rulebook and the use cases
+//! make of them: what stands in the document is what the service says.
+
+use ad_core::{
+    ad::{Ad, AdState, ApiVersion, ImageRef},
+    categories::{self, Category},
+    list::TargetQuery,
+    log::{Action, ActionState, LogEntry},
+    ports::Dealer,
+    rulebook::{Rulebook, Write},
+    service::ServiceError,
+    time::Timestamp,
+    versions::{self, Refusal},
+};
+use poem::http::Method;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::{bodies::Group, first, name_of};
+use crate::{
+    api::{ApiError, MAX_BODY, body, errors, lookups, operations::Base, paths},
+    auth::{Permission, TokenError},
+};
+
+/// The dealer whose ads the examples are.
+const DEALER: &str = "north-cars";
+
+/// Ids that look like ids.
+const AD: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0001);
+const REQUEST: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0002);
+const IMAGE: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0003);
+
+/// Category fields that an ad of few words has.
+const BRIEF: &[&str] = &["brand", "model", "model_year", "registration_number"];
+
+/// What an example shows of an ad.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Shown {
+    /// The ad, just created.
+    Ad,
+    /// The ad, published, with its log.
+    Read,
+    /// A page of a list.
+    Page,
+    /// The result of a validation.
+    Validated,
+}
+
+impl Shown {
+    /// The name of the example of a category.
+    pub(super) fn name(self, of: &str) -> String {
+        format!(
+            "{of}{}",
+            match self {
+                Self::Ad => "Ad",
+                Self::Read => "Read",
+                Self::Page => "Page",
+                Self::Validated => "Validated",
+            }
+        )
+    }
+}
+
+/// What the examples of a category's ads through a version are called by.
+pub(super) fn of(version: ApiVersion, category: &Category) -> String {
+    match (version, category.is_open()) {
+        (ApiVersion::V4, _) => name_of(category),
+        (ApiVersion::V3, false) => format!("V3{}", name_of(category)),
+        (ApiVersion::V3, true) => format!("V3Only{}", category.id),
+    }
+}
+
+/// Every example, by its name.
+pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
+    let mut examples = errors();
+    let mut put = |name: String, of: &str, value: Value| examples.insert(name, json!({"summary": of, "value": value}));
+    for version in [ApiVersion::V4, ApiVersion::V3] {
+        for category in categories::all().filter(|category| category.is_in(version)) {
+            let of = of(version, category);
+            let create = category.example(version, rulebook);
+            put(format!("{of}Update"), category.name, category.example_update(version, rulebook).into());
+            if version == ApiVersion::V4 && Group::typed(category).is_target() {
+                let mut migrate = create.clone();
+                migrate.remove("source_id");
+                put(format!("{of}MigrateTo"), category.name, migrate.clone().into());
+                migrate.remove("category_id");
+                put(format!("{of}Migrate"), category.name, migrate.into());
+            }
+            for (shown, value) in answers(rulebook, version, category, &create) {
+                put(shown.name(&of), category.name, value);
+            }
+            put(format!("{of}Create"), category.name, create.into());
+        }
+    }
+    put("LogPage".to_owned(), "A create", page(&json!(log())));
+    put("PayloadErrors".to_owned(), "A first guess", payload_errors(rulebook));
+    for (name, values) in lookup_values(rulebook) {
+        put(name.to_owned(), "The first three", values);
+    }
+    examples
+}
+
+/// Answers about an ad, where the payload is accepted: with the catalogue of this process it is.
+fn answers(
+    rulebook: &Rulebook,
+    version: ApiVersion,
+    category: &'static Category,
+    create: &Map<String, Value>,
+) -> Vec<(Shown, Value)> {
+    let mut answers = Vec::new();
+    // Of V3 one category is shown for all.
+    if version == ApiVersion::V3 && category.id != first().id {
+        return answers;
+    }
+    if let Some(ad) = stored(rulebook, version, category, create.clone()) {
+        answers.push((Shown::Ad, json!(ad.view(None))));
+    }
+    let mut brief = create.clone();
+    brief
+        .retain(|name, _| !matches!(name.as_str(), "price" | "url" | "video_url" | "product_declaration" | "location"));
+    if let Some(Value::Object(fields)) = brief.get_mut("category_fields") {
+        fields.retain(|name, _| BRIEF.contains(&name.as_str()));
+    }
+    if let Some(ad) = stored(rulebook, version, category, brief.clone()) {
+        let published = published(ad, category);
+        answers.push((Shown::Read, json!(published.view(Some(&log())))));
+        let fields = ["source_id", "category_id", "state", "title", "updated"];
+        answers.push((Shown::Page, page(&json!([published.view(None).only(Some(&fields))]))));
+    }
+    brief.remove("image_urls");
+    if let Some(validated) = validated(rulebook, version, category, brief) {
+        answers.push((Shown::Validated, validated));
+    }
+    answers
+}
+
+fn stored(
+    rulebook: &Rulebook,
+    version: ApiVersion,
+    category: &'static Category,
+    payload: Map<String, Value>,
+) -> Option<Ad> {
+    let dealer = Dealer::named(DEALER);
+    let checked = rulebook.create(Write { category, version, dealer: Some(&dealer) }, payload, false).ok()?;
+    Some(Ad {
+        id: AD,
+        source_id: checked.source_id,
+        dealer_code: DEALER.to_owned(),
+        category_id: category.id,
+        state: AdState::Created,
+        api_version: version,
+        content: checked.content,
+        image_refs: Vec::new(),
+        marketplace_ad_id: None,
+        offer_id: None,
+        created: now(),
+        updated: now(),
+    })
+}
+
+fn published(ad: Ad, category: &Category) -> Ad {
+    let checksum = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned();
+    let images = ad.content.image_urls().take(1).map(|url| ImageRef {
+        url: url.to_owned(),
+        cdn_url: format!("https://ads.example/media/{checksum}.jpg"),
+        id: IMAGE,
+        checksum: checksum.clone(),
+    });
+    Ad {
+        image_refs: images.collect(),
+        marketplace_ad_id: Some("P1001".to_owned()),
+        offer_id: category.registered.then(|| "S1001".to_owned()),
+        ..ad
+    }
+}
+
+fn validated(
+    rulebook: &Rulebook,
+    version: ApiVersion,
+    category: &'static Category,
+    payload: Map<String, Value>,
+) -> Option<Value> {
+    let dealer = Dealer::named(DEALER);
+    let checked = rulebook.create(Write { category, version, dealer: Some(&dealer) }, payload, true).ok()?;
+    Some(crate::api::respond::validation(&ad_core::service::Validated {
+        source_id: Some(checked.source_id),
+        dealer_code: DEALER.to_owned(),
+        category_id: category.id,
+        content: checked.content,
+        warnings: checked.warnings,
+    }))
+}
+
+fn page(rows: &Value) -> Value {
+    json!({"count": rows.as_array().map(Vec::len), "next": null, "previous": null, "results": rows})
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_millis(1_768_471_200_000)
+}
+
+/// What a create without images leaves in the log.
+fn log() -> Vec<LogEntry> {
+    [
+        (Action::Create, ActionState::Processing, "Processing"),
+        (Action::Create, ActionState::Done, "Ad created"),
+        (Action::Publish, ActionState::Processing, "Publishing"),
+        (Action::Publish, ActionState::Done, "Ad published"),
+    ]
+    .map(|(action, state, message)| LogEntry {
+        request_id: REQUEST,
+        created: now(),
+        action,
+        state,
+        external_message: message.into(),
+    })
+    .to_vec()
+}
+
+/// What is said to the first guess of most.
+fn payload_errors(rulebook: &Rulebook) -> Value {
+    let guess = json!({"source_id": "1", "title": "2019 Volvo V60",
+        "category_fields": {"brand": "wolvo", "year": 2019, "mileage": 1200}});
+    let Value::Object(guess) = guess else { return Value::Null };
+    let errors =
+        rulebook.create(Write { category: first(), version: ApiVersion::V4, dealer: None }, guess, false).err();
+    json!(errors)
+}
+
+fn lookup_values(rulebook: &Rulebook) -> Vec<(&'static str, Value)> {
+    let some = |entries: &[ad_core::catalogue::Entry]| json!(entries.iter().take(3).collect::<Vec<_>>());
+    let brand = brand(rulebook);
+    vec![
+        ("Attributes", some(&first().attributes())),
+        ("Values", some(&first().values(&rulebook.catalogue, "brand").unwrap_or_default())),
+        ("Models", some(rulebook.catalogue.models("car-models", &brand).entries())),
+    ]
+}
+
+/// A brand that has models.
+pub(super) fn brand(rulebook: &Rulebook) -> String {
+    let example = first().example(ApiVersion::V4, rulebook);
+    let brand = example.get("category_fields").and_then(|fields| fields.get("brand")?.as_str());
+    brand.unwrap_or_default().to_owned()
+}
+
+/// What cannot be done with a deleted ad.
+const DELETED: &[(&str, &str)] = &[
+    ("UpdateOfDeleted", "update"),
+    ("MigrateOfDeleted", "migrate"),
+    ("BumpOfDeleted", "bump"),
+    ("PolePositionOfDeleted", "give pole position"),
+    ("RetryOfDeleted", "retry"),
+];
+
+/// What errors say.
+fn errors() -> Map<String, Value> {
+    let detail = |error: ApiError| json!({"detail": error.to_string()});
+    let unknown_parameter = TargetQuery::parse(&[], &[("dry_run".to_owned(), "true".to_owned())]).err();
+    let not_json = body::parsed(b"").err().unwrap_or(ApiError::Internal);
+    let creates: Vec<_> = Base::Generic.operations().filter(|operation| operation.path.is_empty()).collect();
+    let mut examples = vec![
+        ("NoToken", detail(ApiError::NoToken)),
+        ("InvalidToken", detail(ApiError::InvalidToken(TokenError::Signature))),
+        ("Forbidden", detail(ApiError::Forbidden(Permission::Write))),
+        ("NotFound", detail(ServiceError::NotFound.into())),
+        ("NoSuchVehicleType", detail(lookups::unknown_vehicle_type("spaceship"))),
+        ("MethodNotAllowed", detail(paths::not_allowed(Base::Generic, &creates, &Method::POST))),
+        ("NotJson", detail(not_json)),
+        ("TooLarge", detail(ApiError::TooLarge(MAX_BODY))),
+        ("Internal", detail(ApiError::Internal)),
+        ("Unavailable", json!({"detail": errors::UNAVAILABLE})),
+        ("Duplicate", errors::duplicate()),
+        ("ParameterErrors", json!(unknown_parameter)),
+        ("TrailerCreateDisabled", json!(Refusal::trailer_create_disabled())),
+    ];
+    for (name, what) in DELETED {
+        examples.push((name, json!([format!("Ad has been deleted, cannot {what}")])));
+    }
+    // Of V3, because its category must migrate, and of V4.
+    if let (Some(moped), Some(car)) = (named("moped", ApiVersion::V3), named("car", ApiVersion::V4)) {
+        examples.push(("IncompatibleApiVersion", json!(Refusal::incompatible_api_version(&moped))));
+        examples.push(("AdAlreadyV4", json!(Refusal::ad_already_v4(&car))));
+        if let Some(boat) = categories::by_vehicle_type("boat") {
+            let elsewhere = ServiceError::Elsewhere(versions::found_elsewhere(&car, boat));
+            examples.push(("FoundElsewhere", detail(elsewhere.into())));
+        }
+    }
+    examples.into_iter().map(|(name, value)| (name.to_owned(), json!({"value": value}))).collect()
+}
+
+/// An ad of which nothing but its names matters.
+fn named(vehicle_type: &str, version: ApiVersion) -> Option<Ad> {
+    let category = categories::by_vehicle_type(vehicle_type)?;
+    Some(Ad {
+        id: AD,
+        source_id: format!("{vehicle_type}-1001"),
+        dealer_code: DEALER.to_owned(),
+        category_id: category.id,
+        state: AdState::Created,
+        api_version: version,
+        content: Map::new().into(),
+        image_refs: Vec::new(),
+        marketplace_ad_id: None,
+        offer_id: None,
+        created: now(),
+        updated: now(),
+    })
+}

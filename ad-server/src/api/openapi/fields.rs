@@ -1,0 +1,220 @@
+//! JSON Schemas (in the dialect of OpenAPI 3.0) of the rows of the field tables: every bound, unit, enum and description in
+//! the document is the one that validation uses.
+//!
+//! What the service accepts beyond a schema is said in a description: a unit in any case, a numeric text, spaces in a
+//! plate. What it answers never goes beyond one.
+
+use ad_core::{
+    catalogue::Catalogue,
+    categories,
+    fields::{Direction, Field, Kind, MOST_MEASURED, MOST_MEMBERS},
+};
+use serde_json::{Map, Value, json};
+
+use super::{nullable, reference, require};
+
+/// In which kind of body a field stands. A complete payload and an update have the same fields; what the one demands is said
+/// beside them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// What a client sends: `null` clears in an update, and in a new ad is the same as leaving a field out.
+    Sent,
+    /// What stands in an array, or in an object that an update replaces: complete, without `null`.
+    Item,
+    /// What comes back: normalised, and a value that the catalogue has had, so not bound to the list that it has now.
+    Answer,
+    /// The same in an array or a replaced object: complete.
+    AnswerItem,
+}
+
+impl Form {
+    fn is_answer(self) -> bool {
+        matches!(self, Self::Answer | Self::AnswerItem)
+    }
+
+    /// Whether what is required is there.
+    fn demands(self) -> bool {
+        matches!(self, Self::Item | Self::AnswerItem)
+    }
+
+    /// The form of what is inside an array or a replaced object.
+    fn inside(self) -> Self {
+        if self.is_answer() { Self::AnswerItem } else { Self::Item }
+    }
+}
+
+/// An object of rows with dotted paths.
+pub(super) fn object<'a>(rows: impl IntoIterator<Item = &'a Field>, form: Form) -> Value {
+    let mut schema = empty_object();
+    for row in rows {
+        let mut place = &mut schema;
+        let mut names = row.path.split('.').peekable();
+        while let Some(name) = names.next() {
+            if names.peek().is_some() {
+                place = &mut place["properties"][name];
+                if place.is_null() {
+                    *place = empty_object();
+                    if form == Form::Sent {
+                        place["nullable"] = json!(true);
+                    }
+                }
+            } else {
+                if row.required && form.demands() {
+                    require(place, [name]);
+                }
+                place["properties"][name] = property(row, form);
+            }
+        }
+    }
+    schema
+}
+
+fn empty_object() -> Value {
+    json!({"type": "object", "properties": {}, "additionalProperties": false})
+}
+
+/// One field.
+pub(super) fn property(row: &Field, form: Form) -> Value {
+    let schema = kind(&row.kind, form);
+    // Beside a reference nothing else counts.
+    let mut schema = if schema.get("$ref").is_some() { json!({"allOf": [schema]}) } else { schema };
+    if row.nullable && form == Form::Sent && schema.get("allOf").is_none() {
+        nullable(&mut schema);
+    }
+    let tag = row.since.tag().map_or_else(String::new, |tag| format!(" ({tag})"));
+    let beyond = if form.is_answer() { "" } else { beyond(&row.kind) };
+    schema["description"] = json!(format!("{}{tag}{beyond}", row.doc));
+    schema
+}
+
+/// What is accepted beyond the schema.
+fn beyond(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Plate { .. } => ". Any case; spaces do not count",
+        _ => "",
+    }
+}
+
+fn kind(kind: &Kind, form: Form) -> Value {
+    match kind {
+        Kind::Text { min, max, without } => text(*min, *max, *without),
+        Kind::Integer { min, max, .. } => json!({"type": "integer", "minimum": min, "maximum": max}),
+        Kind::Decimal { min, max, decimals, .. } => {
+            let mut schema = json!({"type": "number", "minimum": min, "maximum": max});
+            if let Some(decimals) = decimals {
+                schema["multipleOf"] = json!(10_f64.powi(-i32::from(*decimals)));
+            }
+            schema
+        }
+        Kind::Boolean => json!({"type": "boolean"}),
+        Kind::Date => json!({"type": "string", "format": "date"}),
+        Kind::Url { .. } | Kind::ImageAddress if form.is_answer() => json!({"type": "string", "maxLength": 2000}),
+        Kind::Url { schemes } => address(schemes),
+        Kind::ImageAddress => address(&["https"]),
+        Kind::Plate { max } => json!({"type": "string", "minLength": 1, "maxLength": max}),
+        Kind::Email { or_empty: false } => json!({"type": "string", "format": "email"}),
+        Kind::Email { or_empty: true } | Kind::Model { .. } => json!({"type": "string"}),
+        Kind::Digits { lengths, plus } => digits(lengths, *plus),
+        Kind::Currency => json!({"type": "string", "pattern": "^[A-Z]{3}$"}),
+        Kind::Choice { values, .. } => {
+            json!({"type": "string", "enum": values.iter().map(|(id, _)| id).collect::<Vec<_>>()})
+        }
+        Kind::Slug { .. } if form.is_answer() => json!({"type": "string"}),
+        Kind::Slug { list } => reference(list),
+        Kind::Measure { units, min } => reference(&measure_name(units, *min)),
+        Kind::List { item, max, unique } => {
+            let mut schema = json!({"type": "array", "items": self::kind(item, form.inside()), "maxItems": max});
+            if *unique {
+                schema["uniqueItems"] = json!(true);
+            }
+            schema
+        }
+        Kind::Objects { fields, max, .. } => {
+            json!({"type": "array", "items": object(*fields, form.inside()), "maxItems": max})
+        }
+        Kind::Object { fields } => object(*fields, form.inside()),
+        Kind::CategoryFields => json!({"type": "object"}),
+    }
+}
+
+fn text(min: usize, max: usize, without: Option<char>) -> Value {
+    let mut schema = json!({"type": "string", "maxLength": max});
+    if min > 0 {
+        schema["minLength"] = json!(min);
+    }
+    if let Some(mark) = without {
+        schema["pattern"] = json!(format!("^[^{mark}]*$"));
+    }
+    schema
+}
+
+fn address(schemes: &[&str]) -> Value {
+    json!({"type": "string", "format": "uri", "pattern": format!("^({})://", schemes.join("|")), "maxLength": 2000})
+}
+
+fn digits(lengths: &[usize], plus: bool) -> Value {
+    if plus {
+        return json!({"type": "string", "pattern": r"^\+?[0-9]+$", "minLength": lengths.first(), "maxLength": lengths.last()});
+    }
+    let lengths: Vec<_> = lengths.iter().map(|length| format!("[0-9]{{{length}}}")).collect();
+    json!({"type": "string", "pattern": format!("^({})$", lengths.join("|"))})
+}
+
+/// An object that has no table: bounds, and no names.
+pub(super) fn open_object() -> Value {
+    json!({
+        "type": "object",
+        "description": format!(
+            "Fields of a category without a published list: texts, numbers, booleans, arrays and objects, kept as sent; at \
+             most {MOST_MEMBERS} members a level and {} levels", ad_core::fields::MOST_LEVELS),
+        "maxProperties": MOST_MEMBERS,
+        "additionalProperties": true,
+    })
+}
+
+/// The schemas that rows refer to: the lists of the catalogue, and the measures by their units.
+pub(super) fn shared(catalogue: &Catalogue) -> Map<String, Value> {
+    let mut schemas = Map::new();
+    for (vehicle_type, category) in categories::typed() {
+        for field in category.fields() {
+            match field.kind {
+                Kind::Slug { list } => {
+                    let mut schema = json!({"type": "string", "enum": catalogue.list(list).ids().collect::<Vec<_>>(),
+                        "description": format!("With their names: `GET /v4/vehicles/{vehicle_type}/{}`", field.path)});
+                    nullable(&mut schema);
+                    schemas.entry(list).or_insert(schema);
+                }
+                Kind::Measure { units, min } => {
+                    schemas.entry(measure_name(units, min)).or_insert_with(|| measure(units, min));
+                }
+                _ => {}
+            }
+        }
+    }
+    schemas
+}
+
+/// What a measure is called: by its units and its least value.
+fn measure_name(units: &[&str], min: f64) -> String {
+    let units: Vec<_> = units.iter().map(|unit| unit.replace('/', "-per-")).collect();
+    let least = if min > 0.0 { format!(".from-{min}") } else { String::new() };
+    format!("measure.{}{least}", units.join("-or-"))
+}
+
+fn measure(units: &[&str], min: f64) -> Value {
+    let mut schema = empty_object();
+    schema["description"] =
+        json!("The unit may be sent in any case, the value as a numeric text, and in an update one of the two alone");
+    schema["properties"] = json!({
+        "unit": {"type": "string", "enum": units},
+        "value": {"type": "number", "minimum": min, "maximum": MOST_MEASURED},
+    });
+    require(&mut schema, ["unit", "value"]);
+    nullable(&mut schema);
+    schema
+}
+
+/// Whether a client sends this field.
+pub(super) fn is_sent(field: &Field) -> bool {
+    field.direction != Direction::Response
+}

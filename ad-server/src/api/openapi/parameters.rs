@@ -1,0 +1,92 @@
+//! Parameters of paths and queries, from the tables that parse them.
+
+use ad_core::{
+    categories,
+    list::{Parameter, Takes},
+};
+use serde_json::{Map, Value, json};
+
+use super::referring;
+use crate::api::operations::{Act, OPERATIONS, Operation};
+
+/// The parameters of the operations, by what they are called among the components.
+pub(super) fn shared() -> Map<String, Value> {
+    let mut shared = Map::from_iter([("ad.source_id".to_owned(), source_id())]);
+    for operation in OPERATIONS {
+        for parameter in operation.parameters {
+            shared.insert(name(operation, parameter), query(parameter));
+        }
+    }
+    shared
+}
+
+/// Those of an operation on ads.
+pub(super) fn of(operation: &Operation) -> Vec<Value> {
+    let path = operation.is_about_one().then(|| "ad.source_id".to_owned());
+    let query = operation.parameters.iter().map(|parameter| name(operation, parameter));
+    path.into_iter().chain(query).map(|name| referring("parameters", &name)).collect()
+}
+
+/// Parameters of one name differ between lists, logs and the rest.
+fn name(operation: &Operation, parameter: &Parameter) -> String {
+    let of = match operation.act {
+        Act::List => "list",
+        Act::Log => "log",
+        _ => "ad",
+    };
+    format!("{of}.{}", parameter.name)
+}
+
+fn source_id() -> Value {
+    json!({"name": "source_id", "in": "path", "required": true, "description": "The client's reference, percent-encoded",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255}})
+}
+
+fn query(known: &Parameter) -> Value {
+    let list = |items: Value| json!({"type": "array", "items": items, "minItems": 1});
+    let schema = match known.takes {
+        Takes::Text => json!({"type": "string"}),
+        Takes::Texts => list(json!({"type": "string", "minLength": 1})),
+        Takes::Uuid => json!({"type": "string", "format": "uuid"}),
+        Takes::Number(min, max) => json!({"type": "integer", "format": "int64", "minimum": min, "maximum": max}),
+        Takes::Numbers(min, max) => list(json!({"type": "integer", "minimum": min, "maximum": max})),
+        Takes::Time => json!({"type": "string",
+            "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}"}),
+        Takes::OneOf(values) => json!({"type": "string", "enum": values}),
+        Takes::SomeOf(values) => list(json!({"type": "string", "enum": values})),
+        Takes::Boolean => json!({"type": "boolean"}),
+    };
+    let mut parameter = json!({"name": known.name, "in": "query", "description": known.doc, "schema": schema});
+    if schema["type"] == "array" {
+        // One parameter whose items are separated by commas.
+        parameter["style"] = json!("form");
+        parameter["explode"] = json!(false);
+    }
+    if known.takes == Takes::Time {
+        parameter["description"] = json!(format!("{}, in UTC: `YYYY-MM-DD HH:MM:SS`, or ISO 8601", known.doc));
+        // More than one, so that the page does not send it unasked.
+        parameter["examples"] =
+            json!({"utc": {"value": "2026-01-15 10:00:00"}, "iso_8601": {"value": "2026-01-15T10:00:00Z"}});
+    }
+    parameter
+}
+
+/// The vehicle type of a lookup.
+pub(super) fn vehicle_type() -> Value {
+    let types: Vec<_> = categories::typed().map(|(vehicle_type, _)| vehicle_type).collect();
+    json!({"name": "vehicle_type", "in": "path", "required": true, "description": "Vehicle type",
+        "schema": {"type": "string", "enum": types}})
+}
+
+/// The attribute of a lookup.
+pub(super) fn attribute() -> Value {
+    json!({"name": "attribute", "in": "path", "required": true, "example": "brand",
+        "description": "An attribute's id, as `attributes` lists it: `brand`, `powertrain.fuels`",
+        "schema": {"type": "string", "minLength": 1}})
+}
+
+/// The brand of a lookup of models; `example` is one.
+pub(super) fn brand(example: &str) -> Value {
+    json!({"name": "brand", "in": "query", "required": true, "example": example,
+        "description": "A car brand, as `GET /v4/vehicles/car/brand` lists it", "schema": {"type": "string"}})
+}

@@ -1,0 +1,273 @@
+//! The statuses of each operation with what comes with them: exactly those that [`errors`](crate::api::errors) and the use
+//! cases can give there.
+
+use ad_core::categories::{FromV3, TRAILER};
+use serde_json::{Map, Value, json};
+
+use super::{
+    answers::{self, Answer},
+    examples::{self, Shown},
+    first, reference, referring,
+};
+use crate::api::operations::{Act, Base, Operation, bases};
+
+/// What a 400 can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wrong {
+    /// A query parameter.
+    Parameter,
+    /// A field of the payload.
+    Payload,
+    /// The body is no JSON object.
+    Body,
+    /// A business rule.
+    Rule(&'static str),
+    TrailerCreate,
+    IncompatibleVersion,
+    AlreadyV4,
+}
+
+impl Wrong {
+    /// Its schema, and the names of its examples.
+    fn described(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Parameter => ("FieldErrors", "ParameterErrors"),
+            Self::Payload => ("FieldErrors", "PayloadErrors"),
+            Self::Body => ("Detail", "NotJson"),
+            Self::Rule(example) => ("BusinessErrors", example),
+            Self::TrailerCreate => ("TrailerCreateDisabled", "TrailerCreateDisabled"),
+            Self::IncompatibleVersion => ("IncompatibleApiVersion", "IncompatibleApiVersion"),
+            Self::AlreadyV4 => ("AdAlreadyV4", "AdAlreadyV4"),
+        }
+    }
+}
+
+/// Whether an operation ever does what it is asked for on this path.
+pub(super) fn succeeds(base: Base, operation: &Operation) -> bool {
+    let category = base.category();
+    match operation.act {
+        Act::RefuseCreate => false,
+        Act::Create | Act::Validate => category.is_none_or(|category| category.id != TRAILER),
+        Act::Migrate => category.is_none_or(|category| matches!(category.from_v3, FromV3::Migrates(_))),
+        Act::PolePosition => category.is_none_or(|category| category.registered),
+        _ => true,
+    }
+}
+
+/// Everything that can be wrong with a request that gets as far as the operation.
+fn wrongs(base: Base, operation: &Operation) -> Vec<Wrong> {
+    let category = base.category();
+    let mut wrongs = vec![Wrong::Parameter];
+    if operation.takes_body() {
+        wrongs.push(Wrong::Body);
+    }
+    let migrates = category.is_some_and(|category| matches!(category.from_v3, FromV3::Migrates(_)));
+    match operation.act {
+        Act::RefuseCreate => wrongs.push(Wrong::TrailerCreate),
+        Act::Create | Act::Validate => match category {
+            Some(category) if category.id == TRAILER => wrongs.push(Wrong::TrailerCreate),
+            Some(_) => wrongs.push(Wrong::Payload),
+            None => wrongs.extend([Wrong::Payload, Wrong::TrailerCreate]),
+        },
+        Act::Update => {
+            wrongs.push(Wrong::Payload);
+            // Ads of other categories are revived.
+            if category.is_none_or(|category| category.registered) {
+                wrongs.push(Wrong::Rule("UpdateOfDeleted"));
+            }
+            if migrates {
+                wrongs.push(Wrong::IncompatibleVersion);
+            }
+        }
+        Act::Migrate => {
+            if succeeds(base, operation) {
+                wrongs.push(Wrong::Payload);
+            }
+            wrongs.extend([Wrong::Rule("MigrateOfDeleted"), Wrong::AlreadyV4]);
+        }
+        Act::Bump => wrongs.push(Wrong::Rule("BumpOfDeleted")),
+        Act::PolePosition => wrongs.push(Wrong::Rule("PolePositionOfDeleted")),
+        Act::Retry => wrongs.push(Wrong::Rule("RetryOfDeleted")),
+        Act::List | Act::Read | Act::Log | Act::Delete => {}
+    }
+    wrongs
+}
+
+/// Whether it looks into the store before it answers.
+fn stores(base: Base, operation: &Operation) -> bool {
+    match operation.act {
+        Act::RefuseCreate => false,
+        Act::Create | Act::Validate => succeeds(base, operation),
+        _ => true,
+    }
+}
+
+/// The responses of an operation on ads.
+pub(super) fn of(base: Base, operation: &Operation) -> Value {
+    let mut responses = shared_by_all();
+    if succeeds(base, operation) {
+        let success = success(base, operation);
+        responses.insert(success.status.to_owned(), referring("responses", &success.name));
+    }
+    responses.insert("400".to_owned(), bad_request(&wrongs(base, operation)));
+    let stores = stores(base, operation);
+    let when = [
+        (operation.is_about_one(), "404", "NotFound"),
+        (operation.act == Act::RefuseCreate, "405", "MethodNotAllowed"),
+        (stores && matches!(operation.act, Act::Create | Act::Validate), "409", "Duplicate"),
+        (operation.takes_body(), "413", "TooLarge"),
+        (stores, "503", "Unavailable"),
+    ];
+    for (_, status, name) in when.into_iter().filter(|(can, ..)| *can) {
+        responses.insert(status.to_owned(), referring("responses", name));
+    }
+    responses.into()
+}
+
+/// The responses of a lookup.
+pub(super) fn of_lookup(example: &str, can_miss: bool) -> Value {
+    let mut responses = shared_by_all();
+    let found = described("The values, with their names", &reference("LookupEntries"), &[example]);
+    responses.insert("200".to_owned(), found);
+    responses.insert("400".to_owned(), bad_request(&[Wrong::Parameter]));
+    if can_miss {
+        responses.insert("404".to_owned(), referring("responses", "NoSuchLookup"));
+    }
+    responses.into()
+}
+
+fn shared_by_all() -> Map<String, Value> {
+    [("401", "Unauthorized"), ("403", "Forbidden"), ("500", "Internal")]
+        .into_iter()
+        .map(|(status, name)| (status.to_owned(), referring("responses", name)))
+        .collect()
+}
+
+/// What comes back when an operation does what it is asked for.
+struct Success {
+    status: &'static str,
+    /// The name of the response.
+    name: String,
+    description: &'static str,
+    schema: String,
+    example: String,
+}
+
+fn success(base: Base, operation: &Operation) -> Success {
+    let category = base.category();
+    let of_ads = |description, answer, shown: Shown| {
+        let example = shown.name(&examples::of(base.version(), category.unwrap_or_else(first)));
+        (description, answers::name(category, answer), example)
+    };
+    let (description, schema, example) = match operation.act {
+        Act::Validate => of_ads("The payload is valid", Answer::Validated, Shown::Validated),
+        Act::List => of_ads("A page of ads; the example is one with `fields`", Answer::Page, Shown::Page),
+        Act::Read => of_ads("The ad with its latest log entries", Answer::Ad, Shown::Read),
+        Act::Log => ("A page of log entries", "LogPage".to_owned(), "LogPage".to_owned()),
+        _ => of_ads("Accepted and queued: the ad", Answer::Ad, Shown::Ad),
+    };
+    let status = if operation.act == Act::Create { "201" } else { "200" };
+    Success { status, name: format!("{schema}.{example}"), description, schema, example }
+}
+
+/// The shared response that says this.
+fn bad_request(wrongs: &[Wrong]) -> Value {
+    referring("responses", &bad_request_name(wrongs))
+}
+
+fn bad_request_name(wrongs: &[Wrong]) -> String {
+    wrongs.iter().fold("BadRequest".to_owned(), |name, wrong| format!("{name}.{}", wrong.described().1))
+}
+
+fn described_bad_request(wrongs: &[Wrong]) -> Value {
+    let mut schemas: Vec<_> = wrongs.iter().map(|wrong| wrong.described().0).collect();
+    schemas.sort_unstable();
+    schemas.dedup();
+    let schema = match schemas.as_slice() {
+        [only] => reference(only),
+        several => json!({"oneOf": several.iter().map(|name| reference(name)).collect::<Vec<_>>()}),
+    };
+    let examples: Vec<_> = wrongs.iter().map(|wrong| wrong.described().1).collect();
+    described("A field, a parameter or a business rule", &schema, &examples)
+}
+
+/// A response with a body.
+fn described(description: &str, schema: &Value, examples: &[&str]) -> Value {
+    let examples: Map<_, _> = examples.iter().map(|name| ((*name).to_owned(), referring("examples", name))).collect();
+    json!({
+        "description": description,
+        "headers": {"X-Request-Id": referring("headers", "RequestId")},
+        "content": {"application/json": {"schema": schema, "examples": examples}},
+    })
+}
+
+/// The responses that operations share.
+pub(super) fn shared() -> Value {
+    let detail = |description: &str, examples: &[&str]| described(description, &reference("Detail"), examples);
+    let mut responses = json!({
+        "Unauthorized": detail("No token, or an invalid one", &["NoToken", "InvalidToken"]),
+        "Forbidden": detail("The token lacks the permission", &["Forbidden"]),
+        "NotFound": detail("No such ad within the token's scope, or none of this vehicle type", &["NotFound", "FoundElsewhere"]),
+        "NoSuchLookup": detail("No such vehicle type or attribute", &["NoSuchVehicleType"]),
+        "MethodNotAllowed": detail("Ads are created on the typed path", &["MethodNotAllowed"]),
+        "Duplicate": described("The dealer has used this source_id", &reference("FieldErrors"), &["Duplicate"]),
+        "TooLarge": detail("The body is larger than 1 MiB", &["TooLarge"]),
+        "Internal": detail("A fault of the service", &["Internal"]),
+        "Unavailable": detail("The service cannot read or store right now", &["Unavailable"]),
+    });
+    responses["MethodNotAllowed"]["headers"]["Allow"] = referring("headers", "Allow");
+    responses["Unavailable"]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
+    for base in bases() {
+        for operation in base.operations() {
+            let wrongs = wrongs(base, operation);
+            responses[bad_request_name(&wrongs)] = described_bad_request(&wrongs);
+            if succeeds(base, operation) {
+                let Success { name, description, schema, example, .. } = success(base, operation);
+                responses[name] = described(description, &reference(&schema), &[&example]);
+            }
+        }
+    }
+    responses
+}
+
+/// The headers that responses share.
+pub(super) fn headers() -> Value {
+    json!({
+        "RequestId": {"required": true, "description": "The id of the request; the `request_id` of its log entries",
+            "schema": {"type": "string", "format": "uuid"}},
+        "Allow": {"required": true, "description": "The methods that the path has", "schema": {"type": "string"}},
+        "RetryAfter": {"required": true, "description": "Seconds after which to try again",
+            "schema": {"type": "integer", "minimum": 0}},
+    })
+}
+
+/// The shapes of errors.
+pub(super) fn schemas() -> Map<String, Value> {
+    let text = json!({"type": "string"});
+    let closed = |properties: Value| {
+        let required: Vec<_> = properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+        json!({"type": "object", "required": required, "additionalProperties": false, "properties": properties})
+    };
+    let identified = |error: &str, mut properties: Value| {
+        properties["error"] = json!({"type": "string", "enum": [error]});
+        closed(properties)
+    };
+    let texts = json!({"type": "array", "minItems": 1, "items": text});
+    let option =
+        closed(json!({"method": {"type": "string", "enum": ["migrate", "delete_and_create"]}, "steps": texts}));
+    let schemas = json!({
+        "Detail": closed(json!({"detail": text})),
+        "FieldErrors": {"type": "object", "minProperties": 1,
+            "description": "Each key a field or a parameter, or an index of an array; each leaf a list of messages",
+            "additionalProperties": {"oneOf": [texts, reference("FieldErrors")]}},
+        "BusinessErrors": {"type": "array", "minItems": 1, "description": "Business rules that forbid the request", "items": text},
+        "TrailerCreateDisabled": identified("trailer_create_disabled", json!({})),
+        "IncompatibleApiVersion": identified("incompatible_api_version",
+            json!({"message": text, "migration_options": {"type": "array", "minItems": 1, "items": option}})),
+        "AdAlreadyV4": identified("ad_already_v4", json!({"message": text, "suggestion": text})),
+    });
+    match schemas {
+        Value::Object(schemas) => schemas,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,69 @@
+//! `ad-server ads`: bringing in the stored ads of another system.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader},
+    path::{Path, PathBuf},
+};
+
+use clap::Subcommand;
+
+use super::{Base, Failure, Opened, output};
+use crate::{
+    app,
+    config::Layer,
+    directory::Directory,
+    store::{ImportAdsError, Importer},
+    system::{RandomIds, SystemClock},
+};
+
+/// What to do with ads.
+#[derive(Debug, Subcommand)]
+pub(super) enum AdsCommand {
+    /// Bring in stored ads, V3 and trailers included, from a file with one JSON object a line, each as GET shows it; all
+    /// of them, or none when a line is wrong. Nothing is published: a retry or an update of the ad does that
+    Import {
+        /// The file; - is stdin
+        #[arg(value_name = "FILE.ndjson|-")]
+        file: PathBuf,
+    },
+}
+
+pub(super) async fn run(base: Base, command: AdsCommand) -> Result<(), Failure> {
+    match command {
+        AdsCommand::Import { file } if file == Path::new("-") => import(base, "stdin", io::stdin().lock()).await,
+        AdsCommand::Import { file } => {
+            let name = file.display().to_string();
+            let lines = File::open(&file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
+            import(base, &name, BufReader::new(lines)).await
+        }
+    }
+}
+
+/// Each wrong line is told when it is found: there may be as many as there are lines.
+async fn import(base: Base, name: &str, lines: impl BufRead) -> Result<(), Failure> {
+    let settings = base.settings(Layer::default())?;
+    let rulebook = app::rules(&settings)?;
+    let opened = Opened::new(&settings).await?;
+    let directory = opened.answer(Directory::load(opened.database.clone()).await)?;
+    let clock = std::sync::Arc::new(SystemClock);
+    let ids = RandomIds::new(clock.clone());
+    let importer =
+        Importer { database: &opened.database, rulebook: &rulebook, directory: &directory, clock: &*clock, ids: &ids };
+    let mut wrong = 0;
+    let outcome = importer.import(lines, |error| {
+        wrong += 1;
+        eprintln!("{name}:{}: {}", error.line, error.message);
+    });
+    match outcome.await {
+        Ok(Some(ads)) => {
+            eprintln!("imported {} from {name}", output::counted(ads, "ad"));
+            Ok(())
+        }
+        Ok(None) => {
+            Err(Failure::Input(format!("nothing was imported: {name} has {}", output::counted(wrong, "error"))))
+        }
+        Err(ImportAdsError::Read(error)) => Err(Failure::Input(format!("cannot read {name}: {error}"))),
+        Err(ImportAdsError::Store(error)) => opened.answer(Err(error)),
+    }
+}

@@ -1,0 +1,104 @@
+//! How the database goes about a list, whatever is asked for: it walks an index that has all it wants to know, of the
+//! dealers in question only, and reads whole ads for the page alone.
+
+use ad_core::{
+    list::{AdFilter, AdOrder, AdQuery, Bound},
+    ports::{Page, Scope},
+};
+use sqlx::Row;
+
+use super::*;
+use crate::store::lists::{Builder, push_list};
+
+/// Every filter; whether it names a few ads, which may then be looked at.
+fn filters() -> Vec<(Option<AdFilter>, bool)> {
+    let text = || "text".to_owned();
+    let wide = [
+        AdFilter::State(AdState::Deleted),
+        AdFilter::DealerCode("d1".to_owned()),
+        AdFilter::CategoryId(vec![1060]),
+        AdFilter::CategoryId(vec![1060, 1061, 1062]),
+        AdFilter::Search(text()),
+        AdFilter::Search("xy".to_owned()),
+        AdFilter::SourceIdContains(text()),
+        AdFilter::SourceIdContains("x".to_owned()),
+    ];
+    let times = [AdOrder::Created, AdOrder::Updated].into_iter().flat_map(|order| {
+        [Bound::Gt, Bound::Gte, Bound::Lt, Bound::Lte].map(|bound| AdFilter::Time(order, bound, at(7)))
+    });
+    let few = [
+        AdFilter::Id(Uuid::nil()),
+        AdFilter::SourceId(vec![text(), text()]),
+        AdFilter::MarketplaceAdId(vec![text()]),
+        AdFilter::RegistrationNumber(text()),
+    ];
+    let wide = wide.into_iter().chain(times).map(|filter| (Some(filter), false));
+    wide.chain(few.into_iter().map(|filter| (Some(filter), true))).chain([(None, false)]).collect()
+}
+
+/// The steps of the database for a list.
+async fn plan(database: &Database, scope: Scope<'_>, query: &AdQuery) -> Vec<String> {
+    let mut sql = Builder::new("EXPLAIN QUERY PLAN ");
+    push_list(&mut sql, scope, query).unwrap();
+    let steps = sql.build().fetch_all(database.readers()).await.unwrap();
+    steps.iter().map(|step| step.get("detail")).collect()
+}
+
+/// What is wrong with a step.
+fn fault(step: &str, names_few: bool) -> Option<&'static str> {
+    let reads = |table: &str| step.starts_with(&format!("SEARCH {table} "));
+    // By its name, not by that of one of its indexes.
+    let scans = |table: &str| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} "));
+    if ["ads", "texts", "log", "unindexed", "dealer"].into_iter().any(scans) {
+        return Some("reads a whole table");
+    }
+    if reads("ads") && !step.contains("(rowid=?)") {
+        if names_few {
+            let names =
+                ["(id=?", "(dealer_code=? AND source_id=?", "(marketplace_ad_id=? AND", "(registration_number=? AND"];
+            return (!names.iter().any(|name| step.contains(name))).then_some("does not find the ads by their names");
+        }
+        if !step.contains("USING COVERING INDEX ads_") || !step.contains("(dealer_code=?") {
+            return Some("does not keep to the dealers' part of an index");
+        }
+    }
+    if (reads("texts") || reads("unindexed")) && !step.contains("rowid") {
+        return Some("does not find texts by their places");
+    }
+    None
+}
+
+#[tokio::test]
+async fn every_list_is_answered_from_an_index() {
+    let temporary = Temporary::open().await;
+    let group = ["d1".to_owned(), "d2".to_owned()];
+    for scope in [Scope::Dealer("d1"), Scope::Dealers(&group)] {
+        for (filter, names_few) in filters() {
+            for order in [AdOrder::Created, AdOrder::Updated, AdOrder::SourceId] {
+                for (descending, include_log) in [(true, false), (false, true)] {
+                    let page = Page { limit: 50, offset: 0 };
+                    let filters = filter.iter().cloned().collect();
+                    let query = AdQuery { filters, order, descending, page, fields: None, include_log };
+                    let steps = plan(&temporary.database, scope, &query).await;
+                    let faults: Vec<_> = steps.iter().filter_map(|step| fault(step, names_few)).collect();
+                    assert!(faults.is_empty(), "{query:?} in {scope:?}: {faults:?}\n{steps:#?}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_cut_out_of_the_order_without_sorting() {
+    let temporary = Temporary::open().await;
+    for order in [AdOrder::Created, AdOrder::Updated, AdOrder::SourceId] {
+        for descending in [true, false] {
+            let page = Page { limit: 50, offset: 40_000 };
+            let query = AdQuery { filters: Vec::new(), order, descending, page, fields: None, include_log: false };
+            let steps = plan(&temporary.database, Scope::Dealer("d1"), &query).await;
+            // The one that is left puts the fifty of the page in order.
+            let sorts = steps.iter().filter(|step| step.contains("TEMP B-TREE")).count();
+            assert!(sorts <= 1, "{order:?}: {steps:#?}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Whether the service is as fast with a million ads as with ten thousand, in one run: every list, and the rates of POST
+//! and GET. `cargo bench -p ad-tests --bench million` prints the table and fails when a bound is missed;
+//! `-- 100000` takes so many ads in place of a million.
+//!
+//! Both services run in this process and are asked in turns. The dealer whose lists are compared is the same in both:
+//! 1,000 ads, among 9 other dealers or among 999, one of whom has 5 % of all ads. That one has a column for itself,
+//! without a bound: it has no counterpart among ten thousand.
+
+mod lists;
+mod stock;
+#[path = "../support/mod.rs"]
+mod support;
+mod words;
+
+use std::{
+    path::Path,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use reqwest::{Client, Method, Request};
+use serde_json::{Value, json};
+use stock::{COMPARED, Dealer, Samples, Stock};
+use support::{CAR, CLIENTS, Service, client, cores, median, rate, succeed, with_body};
+
+const SMALL: usize = 10_000;
+const LARGE: usize = 1_000_000;
+/// Log entries of an ad.
+const ENTRIES: usize = 8;
+/// Most times that a list may take among many ads, of its time among few.
+const SLOWEST: f64 = 3.0;
+/// Least part of the rate among few ads that is left among many.
+const LEAST: f64 = 0.8;
+/// How often each list is asked for.
+const ROUNDS: usize = 31;
+/// The same for the largest dealer.
+const FEWER_ROUNDS: usize = 9;
+/// Turns of each side, and requests of one side in one turn.
+const TURNS: usize = 5;
+const PER_TURN: usize = 4000;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    // `cargo test` builds and runs benchmarks too; it passes no --bench.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return ExitCode::SUCCESS;
+    }
+    let ads = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(LARGE);
+    println!("{} cores, {CLIENTS} clients, SQLite with WAL and synchronous=FULL\n", cores());
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let few = Side::start(Stock::even(SMALL), &folder.path().join("few")).await;
+    let many = Side::start(Stock::with_a_giant(ads), &folder.path().join("many")).await;
+
+    let client = client();
+    let missed = compare_lists(&client, &few, &many).await + compare_rates(&client, &few, &many).await;
+    few.service.running.stop().await.expect("it stops");
+    many.service.running.stop().await.expect("it stops");
+    if missed > 0 {
+        println!("\n{missed} bounds missed");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+/// A service with its stock.
+struct Side {
+    service: Service,
+    stock: Stock,
+    ads: usize,
+}
+
+impl Side {
+    async fn start(stock: Stock, folder: &Path) -> Self {
+        std::fs::create_dir(folder).expect("a folder can be made");
+        let start = Instant::now();
+        stock.write(folder).await.expect("a new database can be filled");
+        let ads = stock.dealers.iter().map(|dealer| dealer.ads()).sum();
+        let bytes = std::fs::metadata(folder.join("ads.db")).expect("it was made").len();
+        println!(
+            "{ads} ads of {} dealers with {} log entries: {} MB, made in {:.0} s",
+            stock.dealers.len(),
+            ads * ENTRIES,
+            bytes / 1_000_000,
+            start.elapsed().as_secs_f64()
+        );
+        Self { service: Service::start(folder, 0).await, stock, ads }
+    }
+
+    fn list(&self, dealer: Dealer, path: &str) -> impl Fn() -> Request {
+        let token = self.service.token(&dealer.code());
+        move || self.service.request(&token, Method::GET, path)
+    }
+
+    /// Reads of ads of ten dealers, all over their stock.
+    fn reads(&self, turn: usize) -> Vec<Request> {
+        let samples = Samples::new();
+        let dealers: Vec<_> = self.stock.dealers.iter().rev().step_by(self.stock.dealers.len() / 10).collect();
+        let tokens: Vec<_> = dealers.iter().map(|dealer| self.service.token(&dealer.code())).collect();
+        let read = |number: usize| {
+            let dealer = dealers[number % dealers.len()];
+            let ad = samples.ad(*dealer, number * 7919 % dealer.ads());
+            self.service.request(&tokens[number % dealers.len()], Method::GET, &format!("/v4/ad/{}", ad.source_id))
+        };
+        (turn * PER_TURN..(turn + 1) * PER_TURN).map(read).collect()
+    }
+
+    /// New cars of the dealer that is compared.
+    fn writes(&self, turn: usize) -> Vec<Request> {
+        let token = self.service.token(&self.stock.dealers[0].code());
+        let mut car: Value = serde_json::from_str(CAR).expect("the sample is JSON");
+        car["image_urls"] = json!([]);
+        let mut write = |number: usize| {
+            car["source_id"] = json!(format!("new-{number}"));
+            car["category_fields"]["registration_number"] = json!(format!("{number:06}"));
+            with_body(self.service.request(&token, Method::POST, "/v4/car"), car.to_string())
+        };
+        (turn * PER_TURN..(turn + 1) * PER_TURN).map(&mut write).collect()
+    }
+}
+
+/// Times of every list in turns; returns how many bounds were missed.
+async fn compare_lists(client: &Client, few: &Side, many: &Side) -> usize {
+    let (compared, largest) = (many.stock.dealers[0], many.stock.dealers[1]);
+    println!(
+        "\nLists of 50, ms\n{:<36}{:>12}{:>12}{:>8}{:>7}{:>14}",
+        "", few.ads, many.ads, "ratio", "bound", "the largest"
+    );
+    println!("{:<36}{:>12}{:>12}{:>8}{:>7}{:>14}", "dealer's ads", COMPARED, COMPARED, "", "", largest.ads());
+    let mut missed = 0;
+    for ((name, path), (_, of_largest)) in lists::of(compared).iter().zip(lists::of(largest)) {
+        let (ask_few, ask_many) = (few.list(compared, path), many.list(compared, path));
+        let ask_largest = many.list(largest, &of_largest);
+        let (mut on_few, mut on_many, mut on_largest) = (Vec::new(), Vec::new(), Vec::new());
+        let same = (listed(client, ask_few()).await, listed(client, ask_many()).await);
+        assert_eq!(same.0, same.1, "{name}: both have the same ads of this dealer");
+        for round in 0..ROUNDS {
+            on_few.push(milliseconds(client, ask_few()).await);
+            on_many.push(milliseconds(client, ask_many()).await);
+            if round < FEWER_ROUNDS {
+                on_largest.push(milliseconds(client, ask_largest()).await);
+            }
+        }
+        let (on_few, on_many) = (median(on_few), median(on_many));
+        let ratio = on_many / on_few;
+        missed += usize::from(ratio > SLOWEST);
+        println!("{name:<36}{on_few:>12.2}{on_many:>12.2}{ratio:>8.2}{SLOWEST:>7.1}{:>14.2}", median(on_largest));
+    }
+    missed
+}
+
+/// What a list has: how many ads, and which of them on the page.
+async fn listed(client: &Client, request: Request) -> (Value, Vec<Value>) {
+    let page: Value = serde_json::from_slice(&succeed(client, request).await).expect("answers are JSON");
+    let ads = page["results"].as_array().expect("a list has results");
+    (page["count"].clone(), ads.iter().map(|ad| ad["id"].clone()).collect())
+}
+
+async fn milliseconds(client: &Client, request: Request) -> f64 {
+    let start = Instant::now();
+    succeed(client, request).await;
+    start.elapsed().as_secs_f64() * 1000.0
+}
+
+/// Rates of writing and reading in turns; returns how many bounds were missed.
+async fn compare_rates(client: &Client, few: &Side, many: &Side) -> usize {
+    println!("\nRequests/s\n{:<36}{:>12}{:>12}{:>8}{:>7}", "", few.ads, many.ads, "ratio", "bound");
+    let mut missed = 0;
+    for name in ["POST /v4/car", "GET one ad with its log"] {
+        let mut turns = Vec::new();
+        for turn in 0..=TURNS {
+            let mut rates = [0.0; 2];
+            for (place, side) in [few, many].into_iter().enumerate() {
+                let requests = if name.starts_with("POST") { side.writes(turn) } else { side.reads(turn) };
+                rates[place] = rate(client, requests).await;
+                // What is left for later is not to slow the other side.
+                side.service.indexed().await;
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            // The first one warms up.
+            if turn > 0 {
+                turns.push(rates);
+            }
+        }
+        let ratio = median(turns.iter().map(|[few, many]| many / few));
+        missed += usize::from(ratio < LEAST);
+        let (on_few, on_many) = (median(turns.iter().map(|it| it[0])), median(turns.iter().map(|it| it[1])));
+        println!("{name:<36}{on_few:>12.0}{on_many:>12.0}{ratio:>8.2}{LEAST:>7.1}");
+    }
+    missed
+}

@@ -1,0 +1,158 @@
+//! A server with ads of every category, version and state, and the tokens of different callers.
+
+use ad_core::{
+    ad::ApiVersion,
+    categories::{self, TRAILER},
+};
+use ad_tests::{Answer, Client, ImageHost, Server, run};
+use fastrand::Rng;
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+
+use super::{
+    mutate::pick,
+    requests::{Caller, Request},
+};
+use crate::openapi::Contract;
+
+/// Trailers of each version: nobody can create them, so they are there from the beginning.
+const TRAILERS: usize = 40;
+
+/// An ad that the server has.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub(super) source_id: String,
+    pub(super) category_id: u64,
+    pub(super) version: String,
+}
+
+pub(super) struct World {
+    pub(super) contract: Contract,
+    pub(super) rng: Rng,
+    pub(super) ads: Vec<Known>,
+    /// Imported ads that nobody has touched.
+    pub(super) trailers: Vec<Known>,
+    /// The ad that the next request is about.
+    pub(super) ready: Option<Known>,
+    pub(super) ids: Vec<String>,
+    images: ImageHost,
+    clients: Vec<(Caller, Client)>,
+    count: usize,
+    server: Server,
+}
+
+impl World {
+    pub(super) async fn start(seed: u64) -> Self {
+        let (server, images) = (Server::start().await, ImageHost::start().await);
+        let contract = Contract::of(&server).await;
+        let mut clients = vec![(Caller::Dealer, server.client.clone())];
+        for (caller, args) in [
+            (Caller::Reader, &["--dealer-code", "north-cars", "--permissions", "read"][..]),
+            (Caller::Writer, &["--dealer-code", "north-cars", "--permissions", "write"]),
+            (Caller::Group, &["--dealer-group", "north"]),
+        ] {
+            clients.push((caller, server.client_of(args).await));
+        }
+        clients.push((Caller::Nobody, server.client.with_token(None)));
+        clients.push((Caller::Stranger, server.client.with_token(Some("not.a.token".to_owned()))));
+        let rng = Rng::with_seed(seed);
+        let mut world = Self {
+            contract,
+            rng,
+            ads: Vec::new(),
+            trailers: Vec::new(),
+            ready: None,
+            ids: Vec::new(),
+            images,
+            clients,
+            count: 0,
+            server,
+        };
+        world.import_trailers().await;
+        for version in [ApiVersion::V3, ApiVersion::V4] {
+            for category in categories::all().filter(|it| it.is_in(version) && it.id != TRAILER) {
+                for _ in 0..3 {
+                    world.create_one(category.id, version.name()).await;
+                }
+            }
+        }
+        world
+    }
+
+    /// Trailers of both versions.
+    async fn import_trailers(&mut self) {
+        let mut lines = String::new();
+        for version in ["v3", "v4"] {
+            for _ in 0..TRAILERS {
+                let source_id = self.fresh_source_id();
+                // With the plate of the examples, for it is fixed.
+                let trailer = json!({"source_id": source_id, "dealer_code": "north-cars", "category_id": TRAILER, "api_version": version,
+                    "category_fields": {"brand": "brenderup", "model_year": 2015, "registration_number": "TRL21A"}});
+                lines.extend([trailer.to_string(), "\n".to_owned()]);
+                let known = Known { source_id, category_id: u64::from(TRAILER), version: version.to_owned() };
+                self.ads.push(known.clone());
+                self.trailers.push(known);
+            }
+        }
+        let dir = self.server.dir();
+        std::fs::write(dir.join("trailers.ndjson"), lines).unwrap();
+        let output = run(dir, &["ads", "import", "trailers.ndjson"]).await;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Creates an ad of a category from its example.
+    pub(super) async fn create_one(&mut self, category_id: u16, version: &str) -> Option<Known> {
+        let category = categories::by_id(category_id).unwrap();
+        let creates = self.contract.examples("Create").into_iter();
+        let mut of_version = creates.filter(|(of, _)| of.starts_with("V3") == (version == "v3"));
+        let (_, example) = of_version.find(|(_, payload)| payload["category_id"] == category_id).unwrap();
+        let mut payload = example.clone();
+        payload["source_id"] = json!(self.fresh_source_id());
+        payload["image_urls"] = json!([self.images.url("1.jpg")]);
+        let path =
+            if version == "v3" { "/v3/ad".to_owned() } else { format!("/v4/{}", category.vehicle_type.unwrap()) };
+        let answer = self.clients[0].1.post(&path, &payload).await;
+        answer.expect(201);
+        self.knows(&answer);
+        self.ads.last().cloned()
+    }
+
+    pub(super) fn fresh_source_id(&mut self) -> String {
+        self.count += 1;
+        format!("{:05}-fuzz", self.count)
+    }
+
+    pub(super) async fn send(&self, request: &Request) -> Answer {
+        let (_, client) = self.clients.iter().find(|(caller, _)| *caller == request.caller).unwrap();
+        let body = request.body.clone();
+        client.send(request.method.clone(), &request.path, body).await
+    }
+
+    /// What an answer tells about the ads that there are.
+    pub(super) fn learn(&mut self, request: &Request, answer: &Answer) {
+        if answer.status == StatusCode::CREATED || (answer.status == StatusCode::OK && request.method != Method::GET) {
+            self.knows(answer);
+        }
+    }
+
+    fn knows(&mut self, answer: &Answer) {
+        let ad = answer.json();
+        let (Some(source_id), Some(version)) = (ad["source_id"].as_str(), ad["api_version"].as_str()) else { return };
+        let known = Known {
+            source_id: source_id.to_owned(),
+            category_id: ad["category_id"].as_u64().unwrap(),
+            version: version.to_owned(),
+        };
+        self.ids.extend(ad["id"].as_str().map(str::to_owned));
+        match self.ads.iter_mut().find(|ad| ad.source_id == source_id) {
+            Some(ad) => *ad = known,
+            None => self.ads.push(known),
+        }
+    }
+
+    /// One of the latest ads for which this holds; the older are used up.
+    pub(super) fn known(&mut self, holds: impl Fn(&Known) -> bool) -> Option<Known> {
+        let fitting: Vec<_> = self.ads.iter().rev().filter(|ad| holds(ad)).take(6).cloned().collect();
+        (!fitting.is_empty()).then(|| pick(&mut self.rng, &fitting).clone())
+    }
+}
