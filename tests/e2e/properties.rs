@@ -232,6 +232,22 @@ fn every_path_and_query_gets_an_answer_that_a_client_understands() {
 }
 
 #[test]
+fn an_answer_to_a_body_that_was_not_read_ends_the_connection() {
+    let house = House::new();
+    for (method, path, body, ends) in [
+        (Method::POST, "/nowhere", Some("{}"), true),
+        (Method::GET, "/v4/ad", Some("{}"), true),
+        (Method::POST, "/v4/car?x=1", Some("{}"), true),
+        (Method::POST, "/v4/car", Some("{}"), false),
+        (Method::POST, "/v4/car", None, false),
+        (Method::GET, "/v4/ad", None, false),
+    ] {
+        let answer = house.send(&method, path, body.map(|body| body.as_bytes().to_vec()));
+        assert_eq!(answer.header("connection") == Some("close"), ends, "{method} {path} {body:?}");
+    }
+}
+
+#[test]
 fn every_query_of_a_list_gets_an_answer_that_a_client_understands() {
     let house = House::new();
     house.create("car", "car-1");

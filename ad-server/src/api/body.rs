@@ -1,5 +1,10 @@
 //! Bodies and query strings of requests (decision 9).
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use poem::Request;
 use serde_json::{Map, Value};
 use tokio::io::AsyncReadExt;
@@ -11,6 +16,24 @@ const MAX_DEPTH: usize = 32;
 
 /// How much of a body that is too large is still read, so that its sender gets to read the answer.
 const DRAINED: u64 = 16 * 1024 * 1024;
+
+/// Whether the body of a request has been read.
+#[derive(Debug, Clone)]
+pub(super) struct Read(Arc<AtomicBool>);
+
+impl Read {
+    /// Of a request that has just come in: where there is no body, none is left.
+    pub(super) fn of(request: &Request) -> Self {
+        let has_none = request.header("transfer-encoding").is_none()
+            && request.header("content-length").is_none_or(|length| length == "0");
+        Self(Arc::new(AtomicBool::new(has_none)))
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_done(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// The JSON object that a request carries.
 pub(super) async fn object(request: &mut Request) -> Result<Map<String, Value>, ApiError> {
@@ -45,6 +68,9 @@ async fn bytes(request: &mut Request) -> Result<Vec<u8>, ApiError> {
     if bytes.len() > MAX_BODY {
         tokio::io::copy(&mut body.take(DRAINED), &mut tokio::io::sink()).await.map_err(broken)?;
         return Err(ApiError::TooLarge(MAX_BODY));
+    }
+    if let Some(body) = request.data::<Read>() {
+        body.0.store(true, Ordering::Relaxed);
     }
     Ok(bytes)
 }

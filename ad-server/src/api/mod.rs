@@ -19,7 +19,11 @@ use ad_core::{
     ports::{Ids, Store},
     service::{Access, Service},
 };
-use poem::{Endpoint, EndpointExt, Request, Response, Route, http::HeaderValue, middleware::CatchPanic};
+use poem::{
+    Endpoint, EndpointExt, Request, Response, Route,
+    http::{HeaderValue, header},
+    middleware::CatchPanic,
+};
 use uuid::Uuid;
 
 use crate::{
@@ -140,10 +144,16 @@ where
     poem::endpoint::make(move |mut request: Request| {
         let (inner, id) = (Arc::clone(&inner), ids.next());
         async move {
+            let body = body::Read::of(&request);
             request.set_data(RequestId(id));
+            request.set_data(body.clone());
             let mut response = inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));
             if let Ok(id) = HeaderValue::from_str(&id.to_string()) {
                 response.headers_mut().insert("x-request-id", id);
+            }
+            // What is left of a body ends the connection, and a client must not send its next request into that end.
+            if !body.is_done() {
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             Ok::<_, poem::Error>(response)
         }
