@@ -6,7 +6,7 @@
 //! | [`categories`] | one table per vehicle type, and its rules over several fields |
 //! | [`catalogue`] | allowed values with display names, as data |
 //! | [`ad_fields`], [`price`], [`location`], [`title`] | the fields around `category_fields` |
-//! | [`reference`] | the field reference of all types, in words |
+//! | [`mod@reference`] | the field reference of all types, in words |
 //! | [`rulebook`] | a payload in, a normalised ad or all its errors out |
 //! | [`mod@merge`] | deep merge of updates |
 //! | [`versions`] | from V3 to V4: what converts, what must migrate |

@@ -1,7 +1,7 @@
 //! From V3 to V4 ('States and transitions', 'Endpoints' rules 6 to 8, decision 28): what becomes of an ad of V3 that is
 //! written through V4, and what its client is told when it must migrate first.
 //!
-//! Which category becomes which stands with the categories ([`FromV3`](crate::categories::FromV3)); that a payload is
+//! Which category becomes which stands with the categories ([`FromV3`]); that a payload is
 //! complete is the [`rulebook`](crate::rulebook)'s business.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
