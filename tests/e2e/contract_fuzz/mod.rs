@@ -92,7 +92,7 @@ async fn a_lie_in_the_document_is_found() {
     let operation = |world: &World, id: &str| world.contract.operations().into_iter().find(|it| it.id == id).unwrap();
     let (create, read) = (operation(&world, "create_boat"), operation(&world, "read_boat"));
     let request = world.request(&create, Mood::Friendly).await;
-    let (created, again) = (world.send(&request).await, world.send(&request).await);
+    let [created, again] = [world.send(&request).await, world.send(&request).await];
     let reading = world.request(&read, Mood::Friendly).await;
     let ad = world.send(&reading).await;
     for (operation, request, answer) in

@@ -18,9 +18,6 @@ use crate::openapi::Contract;
 /// Trailers of each version: nobody can create them, so they are there from the beginning.
 const TRAILERS: usize = 40;
 
-/// Bytes of a body that a server does not read just to keep a connection.
-const LARGE: usize = 64 * 1024;
-
 /// An ad that the server has.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
@@ -41,8 +38,6 @@ pub(super) struct World {
     images: ImageHost,
     clients: Vec<(Caller, Client)>,
     count: usize,
-    /// Whether the last body was large.
-    sent_large: bool,
     server: Server,
 }
 
@@ -71,7 +66,6 @@ impl World {
             images,
             clients,
             count: 0,
-            sent_large: false,
             server,
         };
         world.import_trailers().await;
@@ -128,17 +122,10 @@ impl World {
         format!("{:05}-fuzz", self.count)
     }
 
-    pub(super) async fn send(&mut self, request: &Request) -> Answer {
+    pub(super) async fn send(&self, request: &Request) -> Answer {
         let (_, client) = self.clients.iter().find(|(caller, _)| *caller == request.caller).unwrap();
-        let (method, body) = (&request.method, &request.body);
-        let sent = client.try_send(method.clone(), &request.path, body.clone()).await;
-        // A connection on which a large body was refused unread is closed, and the next request on it may find that out.
-        let answer = match sent {
-            Err(_) if self.sent_large => client.try_send(method.clone(), &request.path, body.clone()).await,
-            sent => sent,
-        };
-        self.sent_large = body.as_ref().is_some_and(|body| body.len() > LARGE);
-        answer.unwrap_or_else(|error| panic!("{request}: {error}"))
+        let body = request.body.clone();
+        client.send(request.method.clone(), &request.path, body).await
     }
 
     /// What an answer tells about the ads that there are.
