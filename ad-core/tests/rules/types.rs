@@ -224,6 +224,6 @@ fn a_hostile_payload_does_not_take_long() {
         let begun = Instant::now();
         refused(vehicle_type, payload);
         // Comparing each item with each other would take minutes; a busy machine does not.
-        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", begun.elapsed());
     }
 }
