@@ -7,6 +7,7 @@
 //! | [`catalogue`] | allowed values with display names, as data |
 //! | [`ad_fields`], [`price`], [`location`], [`title`] | the fields around `category_fields` |
 //! | [`mod@reference`] | the field reference of all types, in words |
+//! | [`payload`] | what a payload is before its fields are looked at: size, depth, category |
 //! | [`rulebook`] | a payload in, a normalised ad or all its errors out |
 //! | [`mod@merge`] | deep merge of updates |
 //! | [`versions`] | from V3 to V4: what converts, what must migrate |
@@ -31,6 +32,7 @@ pub mod log;
 pub mod memory;
 pub mod merge;
 pub mod nearest;
+pub mod payload;
 pub mod pipeline;
 pub mod ports;
 pub mod price;

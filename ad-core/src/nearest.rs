@@ -8,11 +8,16 @@ const LONGEST: usize = 100;
 
 /// `Did you mean "volvo"?`, when something valid is near enough.
 pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
+    ask(meant(sent, valid))
+}
+
+/// The valid values that are near enough to have been meant, the nearest first.
+pub fn meant<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     if sent.len() > LONGEST {
-        return None;
+        return Vec::new();
     }
     let sent = sent.to_lowercase();
-    ask(near(valid.map(|value| (distance(&sent, &value.to_lowercase()), value)), sent.chars().count()))
+    near(valid.map(|value| (distance(&sent, &value.to_lowercase()), value)), sent.chars().count())
 }
 
 /// `Nearest valid choices: "sedan", "estate".`, for a list that is too long to be told whole, when nothing in it is near
@@ -31,14 +36,22 @@ pub fn nearest<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<S
 /// The same as [`did_you_mean`] for a field's name, which is compared with whole paths and with their last names, so that `mileage` finds
 /// `condition.mileage`; where none of these is near, a name that has it as a word will do, as `model_year` for `year`.
 pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    ask(meant_path(sent, valid))
+}
+
+/// The paths of fields that are near enough to have been meant by a name, the nearest first.
+pub fn meant_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Vec<&'a str> {
     if sent.len() > LONGEST {
-        return None;
+        return Vec::new();
     }
     let sent = sent.to_lowercase();
     let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
     let rated = valid.clone().map(|path| (distance(&sent, path).min(distance(&sent, last(path))), path));
-    ask(near(rated, (sent.chars().count() / 3).max(1)))
-        .or_else(|| ask(valid.filter(|path| last(path).split('_').any(|word| word == sent)).take(MOST).collect()))
+    let found = near(rated, (sent.chars().count() / 3).max(1));
+    if !found.is_empty() {
+        return found;
+    }
+    valid.filter(|path| last(path).split('_').any(|word| word == sent)).take(MOST).collect()
 }
 
 /// Values in quotes, separated by commas.

@@ -63,6 +63,14 @@ impl Progress {
             ..Self::default()
         };
     }
+
+    /// The request is taken up again. Time after the next attempt was due does not count: nobody was there to make it, or
+    /// the clock was set forward.
+    pub(crate) fn taken_up(&mut self, now: Timestamp) {
+        if let (Some(first), Some(due)) = (self.first_try.as_mut(), self.due.take()) {
+            *first = *first + (now - due);
+        }
+    }
 }
 
 /// How far a request has come: enough to go on after a crash at any moment without doing anything twice.
@@ -78,9 +86,15 @@ pub struct Progress {
     /// Attempts at the next action that failed for a passing reason.
     #[serde(skip_serializing_if = "is_default")]
     pub tries: u32,
-    /// When the first of these attempts was made.
+    /// Why the last of them failed, for operators.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reason: Option<String>,
+    /// When the first of these attempts was made; later by all the time in which nobody was there to make the next.
     #[serde(skip_serializing_if = "is_default")]
     pub first_try: Option<Timestamp>,
+    /// When the next one is due.
+    #[serde(skip_serializing_if = "is_default")]
+    pub due: Option<Timestamp>,
     /// Actions that ended in an error.
     #[serde(skip_serializing_if = "is_default")]
     pub failed: Vec<Action>,

@@ -4,8 +4,10 @@
 //! Which category becomes which stands with the categories ([`FromV3`]); that a payload is
 //! complete is the [`rulebook`](crate::rulebook)'s business.
 
+use std::borrow::Cow;
+
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     ad::{Ad, ApiVersion},
@@ -13,29 +15,29 @@ use crate::{
 };
 
 /// What a segment of a path need not encode (RFC 3986, unreserved characters).
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+pub const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A refusal that carries an identifier ('Errors', body shape 5).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The identifier.
-    pub error: &'static str,
+    pub error: Cow<'static, str>,
     /// What is wrong, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The ways to V4, with `incompatible_api_version`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub migration_options: Vec<MigrationOption>,
     /// What to do instead, with `ad_already_v4`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }
 
 /// One way from V3 to V4.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MigrationOption {
     /// `migrate`, or `delete_and_create`.
-    pub method: &'static str,
+    pub method: Cow<'static, str>,
     /// What to do, one after the other.
     pub steps: Vec<String>,
 }
@@ -45,7 +47,7 @@ pub const REFUSALS: &[&str] = &["trailer_create_disabled", "incompatible_api_ver
 
 impl Refusal {
     fn new(error: &'static str) -> Self {
-        Self { error, message: None, migration_options: Vec::new(), suggestion: None }
+        Self { error: error.into(), message: None, migration_options: Vec::new(), suggestion: None }
     }
 
     /// Trailers cannot be created ('Endpoints' rule 6).
@@ -58,7 +60,7 @@ impl Refusal {
         let targets = ad.category().into_iter().flat_map(Category::targets);
         let mut options: Vec<_> = targets
             .map(|(vehicle_type, _)| MigrationOption {
-                method: "migrate",
+                method: "migrate".into(),
                 steps: vec![
                     format!(
                         "POST {} with a complete V4 payload, all required category_fields included, and without category_id.",
@@ -69,7 +71,7 @@ impl Refusal {
             })
             .collect();
         options.push(MigrationOption {
-            method: "delete_and_create",
+            method: "delete_and_create".into(),
             steps: vec![
                 format!("DELETE {}.", path(ad, "ad", "")),
                 "POST a new ad to /v4/{vehicle_type} with another source_id. It gets a new id, and the log of the old one \
@@ -112,7 +114,12 @@ pub enum Conversion {
 
 /// What a write through V4 does with this ad.
 pub fn conversion(ad: &Ad) -> Conversion {
-    match (ad.api_version, ad.category()) {
+    conversion_of(ad.api_version, ad.category())
+}
+
+/// What a write through V4 does with an ad of this version and category.
+pub fn conversion_of(version: ApiVersion, category: Option<&Category>) -> Conversion {
+    match (version, category) {
         (ApiVersion::V4, _) => Conversion::None,
         (ApiVersion::V3, Some(category)) if category.vehicle_type.is_some() && category.from_v3 == FromV3::Converts => {
             Conversion::Automatic

@@ -52,7 +52,7 @@ pub struct List {
 }
 
 /// One allowed value ('Attribute lookup entries').
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Entry {
     /// What is sent on the wire.
     pub id: String,

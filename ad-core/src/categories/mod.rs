@@ -256,8 +256,8 @@ impl Category {
     pub fn values(&self, catalogue: &Catalogue, attribute: &str) -> Option<Vec<Entry>> {
         let mut found = None;
         walk(self.tree(), "", &mut |path, kind| {
-            if path == attribute && is_listed(kind) {
-                found = Some(allowed(kind, catalogue));
+            if path == attribute {
+                found = kind.allowed(catalogue);
             }
         });
         found
@@ -280,6 +280,13 @@ fn allowed(kind: &Kind, catalogue: &Catalogue) -> Vec<Entry> {
         Kind::Slug { list } => catalogue.list(list).entries().to_vec(),
         Kind::List { item, .. } => allowed(item, catalogue),
         _ => Vec::new(),
+    }
+}
+
+impl Kind {
+    /// The allowed values of a field of this kind; `None` when it has no list of them.
+    pub fn allowed(&self, catalogue: &Catalogue) -> Option<Vec<Entry>> {
+        is_listed(self).then(|| allowed(self, catalogue))
     }
 }
 

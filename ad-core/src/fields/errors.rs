@@ -1,8 +1,11 @@
 //! All errors of a payload, as the nested object of the contract ('Errors', body shape 1).
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
-use serde::{Serialize, Serializer};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{MapAccess, SeqAccess, Visitor},
+};
 
 /// Errors by field: each key a field name or, inside an array, an index; each leaf a list of messages.
 ///
@@ -147,5 +150,72 @@ impl Serialize for FieldErrors {
         serializer.collect_seq(
             place.messages.iter().cloned().chain(below.map(|(path, message)| format!("{path}: {message}"))),
         )
+    }
+}
+
+impl<'de> Deserialize<'de> for FieldErrors {
+    /// What was serialised, as far as the contract's shape has a place for it: what stood below a place with messages of its own
+    /// stays the text that it became.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Errors;
+        impl<'de> Visitor<'de> for Errors {
+            type Value = FieldErrors;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("messages, or an object of fields with messages")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut messages: A) -> Result<FieldErrors, A::Error> {
+                let mut errors = FieldErrors::default();
+                while let Some(message) = messages.next_element::<String>()? {
+                    errors.here(message);
+                }
+                Ok(errors)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<FieldErrors, A::Error> {
+                let mut errors = FieldErrors::default();
+                while let Some((key, below)) = members.next_entry::<String, FieldErrors>()? {
+                    errors.put(&key, below);
+                }
+                Ok(errors)
+            }
+        }
+        deserializer.deserialize_any(Errors)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_reads_is_what_was_written() {
+        let mut errors = FieldErrors::default();
+        errors.add("source_id", "This field is required.");
+        errors.add("price.10.type", "Ten.");
+        errors.add("price.2.type", "Two.");
+        errors.add("price.2.type", "And another.");
+        let text = serde_json::to_string(&errors).unwrap();
+        let read: FieldErrors = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, errors);
+        assert_eq!(read.flatten()[0], ("price.2.type".to_owned(), "Two."));
+    }
+
+    #[test]
+    fn what_has_no_place_in_the_shape_stays_text() {
+        let mut errors = FieldErrors::default();
+        errors.add("image_urls", "At most 20.");
+        errors.add("image_urls.0", "Enter a URL.");
+        let read: FieldErrors = serde_json::from_str(&serde_json::to_string(&errors).unwrap()).unwrap();
+        let path = "image_urls".to_owned();
+        assert_eq!(read.flatten(), [(path.clone(), "At most 20."), (path, "0: Enter a URL.")]);
+    }
+
+    #[test]
+    fn other_shapes_are_no_field_errors() {
+        for text in [r#"{"detail": "Not found."}"#, "[1]", "3", r#"{"price": [["a"]]}"#] {
+            assert!(serde_json::from_str::<FieldErrors>(text).is_err(), "{text}");
+        }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
-
 use super::{CountingIds, MemoryDirectory, MemoryImages, MemoryMarketplace, MemoryMedia, MemoryStore};
 use crate::{
     pipeline::{Patience, Pipeline},
@@ -58,7 +56,6 @@ impl Kit {
             clock,
             ids: ids.clone(),
             patience: Patience::default(),
-            images_at_once: Arc::new(Semaphore::new(16)),
         };
         Self { store, directory, images, media, primary, secondary, ids, service, pipeline }
     }

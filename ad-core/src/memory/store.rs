@@ -14,7 +14,8 @@ use crate::{
     list::{AdQuery, LogQuery},
     log::{LATEST, LogEntry},
     ports::{
-        AdChange, Claimed, Claims, NewAd, Outcome, Page, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd,
+        AdChange, Capacity, Claimed, Claims, NewAd, Outcome, Page, PageOf, Record, Revision, Scope, Store, StoreError,
+        StoredAd,
     },
     request::{Market, Request},
     time::Timestamp,
@@ -206,11 +207,17 @@ impl Store for MemoryStore {
         Ok(page_of(entries.collect(), query.page, query.descending))
     }
 
-    async fn claim(&self, now: Timestamp, lease_until: Timestamp, limit: usize) -> Result<Claims, StoreError> {
+    async fn claim(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        capacity: Capacity<'_>,
+    ) -> Result<Claims, StoreError> {
         let mut tables = locked(&self.0);
         let Tables { ads, by_id, queue, last_lease, .. } = &mut *tables;
         let mut claims = Claims::default();
         let mut seen = HashSet::new();
+        let mut taken = HashMap::<&str, usize>::new();
         for queued in queue {
             let is_oldest = seen.insert(queued.ad);
             if !is_oldest {
@@ -220,17 +227,33 @@ impl Store for MemoryStore {
             let due = queued.lease.map_or(queued.due, |lease| lease.until.max(queued.due));
             if due > now {
                 claims.next_due = Some(claims.next_due.map_or(due, |earlier| earlier.min(due)));
-            } else if claims.claimed.len() < limit {
+                continue;
+            }
+            let stored = &ads[by_id[&queued.ad]].stored;
+            let dealer = &stored.ad.dealer_code;
+            let of_dealer = taken.entry(dealer).or_default();
+            if claims.claimed.len() < capacity.limit
+                && *of_dealer < capacity.per_dealer
+                && !capacity.full.contains(dealer)
+            {
+                *of_dealer += 1;
                 *last_lease += 1;
                 queued.lease = Some(Lease { id: *last_lease, until: lease_until });
-                claims.claimed.push(Claimed {
-                    lease: *last_lease,
-                    request: queued.request.clone(),
-                    stored: ads[by_id[&queued.ad]].stored.clone(),
-                });
+                let (request, stored) = (queued.request.clone(), stored.clone());
+                claims.claimed.push(Claimed { lease: *last_lease, request, stored });
             }
         }
         Ok(claims)
+    }
+
+    async fn release(&self, now: Timestamp, after: Timestamp) -> Result<(), StoreError> {
+        for queued in &mut locked(&self.0).queue {
+            if queued.due > after {
+                queued.due = now;
+            }
+            queued.lease = queued.lease.filter(|lease| lease.until <= after);
+        }
+        Ok(())
     }
 
     async fn extend(&self, request: Uuid, lease: i64, until: Timestamp) -> Result<(), StoreError> {

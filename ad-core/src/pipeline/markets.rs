@@ -3,7 +3,10 @@
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{Ended, Run, retry::after_tries};
+use super::{
+    Ended, Run,
+    retry::{Passing, after_tries},
+};
 use crate::{
     ad::{Ad, AdState},
     log::{Action, ActionState},
@@ -100,17 +103,18 @@ impl Run<'_> {
             let notes = std::mem::take(&mut self.progress.notes);
             return Ok(Ended::Done([vec![done.to_owned()], notes].concat().join("; ").into()));
         }
-        let passing = failures.iter().find_map(|(_, error)| match error {
-            MarketplaceError::Transient { retry_after, .. } => Some(*retry_after),
-            _ => None,
+        let passing = failures.iter().filter_map(|(market, error)| {
+            let (pause, asked) = match error {
+                MarketplaceError::Transient { retry_after, .. } => (*retry_after, true),
+                MarketplaceError::NotAsked { retry_after, .. } => (Some(*retry_after), false),
+                MarketplaceError::Refused(_) | MarketplaceError::Gone => return None,
+            };
+            Some(Passing { pause, asked, reason: format!("{market}: {error}") })
         });
-        let mut tries = self.progress.tries + 1;
-        if let Some(retry_after) = passing {
-            match self.try_again(self.pipeline.patience.marketplaces, retry_after) {
-                Ok(waits) => return Ok(waits),
-                Err(made) => tries = made,
-            }
-        }
+        let tries = match self.again(self.pipeline.patience.marketplaces, passing) {
+            Ok(waits) => return Ok(waits),
+            Err(made) => made,
+        };
         self.progress.failed_markets = failures.iter().map(|(market, _)| *market).collect();
         Ok(Ended::Failed(self.failure_message(action, &failures, tries)))
     }
@@ -152,7 +156,9 @@ impl Run<'_> {
         let mut reasons = Vec::new();
         for (market, error) in failures {
             let reason = match error {
-                MarketplaceError::Transient { reason, .. } => after_tries(reason, tries),
+                MarketplaceError::Transient { reason, .. } | MarketplaceError::NotAsked { reason, .. } => {
+                    after_tries(reason, tries)
+                }
                 other => other.to_string(),
             };
             reasons.push(format!("{market}: {reason}"));

@@ -1,9 +1,12 @@
 //! `handle_media`: the ad's images are fetched, stored and referred to, in the order of the list (decision 23).
 
-use futures_util::{StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::{Value, json};
 
-use super::{Ended, Pipeline, Run, retry::after_tries};
+use super::{
+    Ended, Pipeline, Run,
+    retry::{Passing, after_tries},
+};
 use crate::{
     ad::ImageRef,
     ports::{ImageError, StoreError},
@@ -22,17 +25,18 @@ impl Run<'_> {
             self.progress.stored = kept.cloned().collect();
         }
         let failures = self.fetch_missing(&urls).await;
-        let transient = failures.iter().find_map(|(_, error)| match error {
-            ImageError::Transient { retry_after, .. } => Some(*retry_after),
-            ImageError::Unusable(_) => None,
+        let passing = failures.iter().filter_map(|(_, error)| {
+            let (pause, asked) = match error {
+                ImageError::Transient { retry_after, .. } => (*retry_after, true),
+                ImageError::NotAsked { retry_after, .. } => (Some(*retry_after), false),
+                ImageError::Unusable(_) => return None,
+            };
+            Some(Passing { pause, asked, reason: format!("image: {error}") })
         });
-        let mut tries = self.progress.tries + 1;
-        if let Some(retry_after) = transient {
-            match self.try_again(self.pipeline.patience.images, retry_after) {
-                Ok(waits) => return Ok(waits),
-                Err(made) => tries = made,
-            }
-        }
+        let tries = match self.again(self.pipeline.patience.images, passing) {
+            Ok(waits) => return Ok(waits),
+            Err(made) => made,
+        };
         let stored = std::mem::take(&mut self.progress.stored);
         let mut images = Vec::with_capacity(urls.len());
         for url in &urls {
@@ -47,11 +51,14 @@ impl Run<'_> {
     async fn fetch_missing(&mut self, urls: &[String]) -> Vec<(String, ImageError)> {
         let mut missing = Vec::new();
         for url in urls.iter().filter(|url| !self.progress.stored.iter().any(|image| image.url == **url)) {
-            missing.push(fetch(self.pipeline, url));
+            let place = missing.len();
+            missing.push(fetch(self.pipeline, url).map(move |fetched| (place, fetched)));
         }
-        let fetched: Vec<_> = stream::iter(missing).buffered(SIDE_BY_SIDE).collect().await;
+        // A slow one holds up itself only; what is told of them keeps the order of the list.
+        let mut fetched: Vec<_> = stream::iter(missing).buffer_unordered(SIDE_BY_SIDE).collect().await;
+        fetched.sort_unstable_by_key(|(place, _)| *place);
         let mut failures = Vec::new();
-        for (url, result) in fetched {
+        for (_, (url, result)) in fetched {
             match result {
                 Ok((cdn_url, checksum)) => {
                     let id = self.image_id(&checksum);
@@ -76,8 +83,6 @@ impl Run<'_> {
 
 async fn fetch<'u>(pipeline: &Pipeline, url: &'u str) -> (&'u str, Result<(String, String), ImageError>) {
     let stored = async {
-        // It is never closed.
-        let _place = pipeline.images_at_once.acquire().await;
         let image = pipeline.fetcher.fetch(url).await?;
         let cdn_url = pipeline.media.put(&image).await?;
         Ok((cdn_url, image.checksum.to_string()))
@@ -98,7 +103,9 @@ fn outcome(stored: usize, failures: &[(String, ImageError)], tries: u32) -> Valu
         .iter()
         .map(|(url, error)| {
             let reason = match error {
-                ImageError::Transient { reason, .. } => after_tries(reason, tries),
+                ImageError::Transient { reason, .. } | ImageError::NotAsked { reason, .. } => {
+                    after_tries(reason, tries)
+                }
                 ImageError::Unusable(reason) => reason.clone(),
             };
             json!({"url": url, "error": reason})

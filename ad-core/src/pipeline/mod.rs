@@ -12,7 +12,6 @@ mod retry;
 use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
-use tokio::sync::Semaphore;
 
 use crate::{
     ad::AdState,
@@ -64,8 +63,6 @@ pub struct Pipeline {
     pub ids: Arc<dyn Ids>,
     /// How patient it is.
     pub patience: Patience,
-    /// How many images are in memory at the same time, whatever number of ads is worked on.
-    pub images_at_once: Arc<Semaphore>,
 }
 
 impl std::fmt::Debug for Pipeline {
@@ -84,7 +81,7 @@ impl Pipeline {
         let mut ran = 0;
         loop {
             let now = self.clock.now();
-            let claims = self.store.claim(now, now + self.patience.lease, 16).await?;
+            let claims = self.store.claim(now, now + self.patience.lease, 16.into()).await?;
             if claims.claimed.is_empty() {
                 return Ok(ran);
             }
@@ -101,6 +98,15 @@ impl Pipeline {
     /// When the store fails, or the lease was lost; the request is then claimed again.
     pub async fn run(&self, claimed: Claimed) -> Result<(), StoreError> {
         Run::new(self, claimed).finish().await
+    }
+
+    /// Ends a claimed request without doing the rest of it: the action that it stands at ends in an error that says why,
+    /// and a retry does what was left undone.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub async fn give_up(&self, claimed: Claimed, why: &str) -> Result<(), StoreError> {
+        Run::new(self, claimed).give_up(why).await
     }
 
     fn market(&self, market: Market) -> &dyn Marketplace {
@@ -121,6 +127,8 @@ enum Ended {
 /// One request being run: where it stands, and what is not committed yet.
 struct Run<'a> {
     pipeline: &'a Pipeline,
+    /// When it was taken up.
+    since: Timestamp,
     claimed: Claimed,
     plan: Plan,
     progress: Progress,
@@ -130,12 +138,14 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(pipeline: &'a Pipeline, mut claimed: Claimed) -> Self {
-        let progress = std::mem::take(&mut claimed.request.progress);
+        let since = pipeline.clock.now();
+        let mut progress = std::mem::take(&mut claimed.request.progress);
+        progress.taken_up(since);
         let plan = claimed.request.plan.clone().unwrap_or_else(|| {
             let markets = claimed.stored.ad.category().map_or_else(Vec::new, crate::service::markets);
             claimed.stored.leftover.clone().unwrap_or(Plan { actions: vec![Action::Publish], markets })
         });
-        Self { pipeline, claimed, plan, progress, entries: Vec::new(), change: AdChange::default() }
+        Self { pipeline, since, claimed, plan, progress, entries: Vec::new(), change: AdChange::default() }
     }
 
     async fn finish(mut self) -> Result<(), StoreError> {
@@ -170,11 +180,37 @@ impl<'a> Run<'a> {
                 Ended::Done(message) => self.end(action, ActionState::Done, message),
                 Ended::Failed(message) => self.end(action, ActionState::Error, message),
                 Ended::Waits(until) => {
-                    let progress = std::mem::take(&mut self.progress);
+                    let progress = Progress { due: Some(until), ..std::mem::take(&mut self.progress) };
                     return self.commit(Outcome::Waits { progress, until }).await;
                 }
             }
         }
+        self.close().await
+    }
+
+    async fn give_up(mut self, why: &str) -> Result<(), StoreError> {
+        if let Some(action) = self.plan.actions.get(self.progress.ended).copied() {
+            if !self.progress.begun {
+                self.begin(action);
+            }
+            match action {
+                Action::Delete => {
+                    self.log(Action::Unpublish, ActionState::Error, why.into());
+                    self.change.intent = Some(AdState::Created);
+                }
+                Action::Boost => self.change.pole_position_until = Some(None),
+                _ => {}
+            }
+            let reached = std::mem::take(&mut self.progress.reached);
+            self.progress.failed_markets.clone_from(&self.plan.markets);
+            self.progress.failed_markets.retain(|market| !reached.contains(market));
+            self.end(action, ActionState::Error, why.into());
+        }
+        self.close().await
+    }
+
+    /// Ends the request, and keeps what it leaves undone.
+    async fn close(mut self) -> Result<(), StoreError> {
         let leftover = self.leftover();
         if leftover.is_some() || self.claimed.stored.leftover.is_some() {
             self.change.leftover = Some(leftover);
@@ -182,9 +218,11 @@ impl<'a> Run<'a> {
         self.commit(Outcome::Finished).await
     }
 
-    /// An ad that was hidden after the request was accepted is not published, and no entry says so (decision 21).
+    /// An ad that was hidden after the request was accepted is not published, and no entry says so (decision 21). Once
+    /// publishing has begun, a marketplace may have it already without our knowing: then it is published, and the request
+    /// that hid it takes it off.
     fn is_moot(&self, action: Action) -> bool {
-        action == Action::Publish && !self.claimed.stored.ad.content.visible()
+        action == Action::Publish && !self.progress.begun && !self.claimed.stored.ad.content.visible()
     }
 
     /// Whether images that the ad insists on are missing, be it since this request or an earlier one.

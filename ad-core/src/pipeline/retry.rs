@@ -5,6 +5,9 @@ use std::time::Duration;
 use super::{Ended, Run};
 use crate::time::Timestamp;
 
+/// No attempt takes this long: everything outside is given up sooner.
+const LONGEST_TRY: Duration = Duration::from_mins(30);
+
 /// How often and for how long something is tried again (decision 27).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RetryPolicy {
@@ -42,17 +45,72 @@ impl RetryPolicy {
         let next = now + pause;
         (next - first <= self.within).then_some(next)
     }
+
+    /// When to come back after a pause that no attempt was spent on; `None` when the time is up. What waits for the same
+    /// moment comes back within a quarter of the pause after it.
+    pub fn after(&self, pause: Duration, first: Timestamp, now: Timestamp, spread: u8) -> Option<Timestamp> {
+        let next = now + pause.saturating_add((pause / 1024).saturating_mul(u32::from(spread)));
+        (next - first <= self.within).then_some(next)
+    }
+}
+
+/// A failure that is worth trying again.
+pub(super) struct Passing {
+    /// The pause that it asks for.
+    pub(super) pause: Option<Duration>,
+    /// Whether anybody was asked, which is what counts as a try.
+    pub(super) asked: bool,
+    /// What happened, for operators.
+    pub(super) reason: String,
 }
 
 impl Run<'_> {
+    /// Either the action under way waits for what failed for passing reasons, for as long as the most patient of them
+    /// asks, or the number of attempts that were made says that it was enough.
+    pub(super) fn again(&mut self, policy: RetryPolicy, failures: impl Iterator<Item = Passing>) -> Result<Ended, u32> {
+        let both = |one: Passing, other: Passing| Passing {
+            pause: one.pause.max(other.pause),
+            asked: one.asked || other.asked,
+            reason: one.reason,
+        };
+        let passing = failures.reduce(both);
+        self.progress.reason = passing.as_ref().map(|passing| passing.reason.clone());
+        match passing {
+            Some(Passing { pause, asked: true, .. }) => self.try_again(policy, pause),
+            Some(Passing { pause, asked: false, .. }) => self.wait(policy, pause.unwrap_or_default()),
+            None => Err(self.progress.tries + 1),
+        }
+    }
+
     /// Counts a failed attempt at the action under way. Either the action waits for its next attempt, or the number of
     /// attempts that were made says that it was enough.
-    pub(super) fn try_again(&mut self, policy: RetryPolicy, retry_after: Option<Duration>) -> Result<Ended, u32> {
-        let now = self.pipeline.clock.now();
+    fn try_again(&mut self, policy: RetryPolicy, retry_after: Option<Duration>) -> Result<Ended, u32> {
         self.progress.tries += 1;
-        let first = *self.progress.first_try.get_or_insert(now);
-        let spread = self.claimed.request.id.as_bytes()[15];
-        policy.next(self.progress.tries, first, now, retry_after, spread).map(Ended::Waits).ok_or(self.progress.tries)
+        let (first, now) = self.times();
+        let tries = self.progress.tries;
+        policy.next(tries, first, now, retry_after, self.spread()).map(Ended::Waits).ok_or(tries)
+    }
+
+    /// Waits without counting an attempt, as long as there is time; else the number of attempts that were made.
+    fn wait(&mut self, policy: RetryPolicy, pause: Duration) -> Result<Ended, u32> {
+        let (first, now) = self.times();
+        policy.after(pause, first, now, self.spread()).map(Ended::Waits).ok_or(self.progress.tries)
+    }
+
+    /// When the action under way was first tried, and now. A clock that was set forward meanwhile does not count.
+    fn times(&mut self) -> (Timestamp, Timestamp) {
+        let now = self.pipeline.clock.now();
+        let first = self.progress.first_try.get_or_insert(now);
+        let took = now - self.since;
+        if took > LONGEST_TRY {
+            *first = (*first + took).min(now);
+            self.since = now;
+        }
+        (*first, now)
+    }
+
+    fn spread(&self) -> u8 {
+        self.claimed.request.id.as_bytes()[15]
     }
 }
 

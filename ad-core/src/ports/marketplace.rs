@@ -1,4 +1,4 @@
-use std::{fmt, time::Duration};
+use std::{fmt, str::FromStr, time::Duration};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,25 @@ impl fmt::Display for Key {
     }
 }
 
+/// Not the text of a [`Key`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected request:action:marketplace, such as 01a1fa93-5971-7147-bce3-60bca733d9f8:publish:primary")]
+pub struct InvalidKey;
+
+impl FromStr for Key {
+    type Err = InvalidKey;
+
+    /// The key that is written so.
+    fn from_str(text: &str) -> Result<Self, InvalidKey> {
+        let mut parts = text.split(':');
+        let mut next = || parts.next().ok_or(InvalidKey);
+        let request = next()?.parse().map_err(|_| InvalidKey)?;
+        let action = Action::from_name(next()?).ok_or(InvalidKey)?;
+        let market = Market::from_name(next()?).ok_or(InvalidKey)?;
+        if parts.next().is_some() { Err(InvalidKey) } else { Ok(Self { request, action, market }) }
+    }
+}
+
 /// A listing that was found by its plate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
@@ -56,6 +75,14 @@ pub enum MarketplaceError {
         reason: String,
         /// The pause that the marketplace asked for.
         retry_after: Option<Duration>,
+    },
+    /// It was not asked at all, since it is known to fail just now. No try was spent; one is worth it after the pause.
+    #[error("{reason}")]
+    NotAsked {
+        /// What it failed for before.
+        reason: String,
+        /// When it can be asked again.
+        retry_after: Duration,
     },
     /// The marketplace will not take it as it is.
     #[error("{0}")]
@@ -89,4 +116,18 @@ pub trait Marketplace: Send + Sync {
 
     /// The listing that is shown for a dealer's plate (upper case without spaces).
     async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<Found>, MarketplaceError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_read_as_it_is_written() {
+        let key = Key { request: Uuid::from_u128(7), action: Action::Bump, market: Market::Secondary };
+        assert_eq!(key.to_string().parse(), Ok(key));
+        for text in ["", "x", "7:bump:secondary", &format!("{key}:1"), &key.to_string().replace("bump", "jump")] {
+            assert_eq!(text.parse::<Key>(), Err(InvalidKey), "{text}");
+        }
+    }
 }

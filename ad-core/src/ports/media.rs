@@ -94,12 +94,22 @@ pub enum ImageError {
         /// The pause that the host asked for.
         retry_after: Option<Duration>,
     },
+    /// The host was not asked at all, since it is known to be silent just now. No try was spent; one is worth it after the
+    /// pause.
+    #[error("{reason}")]
+    NotAsked {
+        /// What it failed by before.
+        reason: String,
+        /// When it can be asked again.
+        retry_after: Duration,
+    },
     /// It will not get better.
     #[error("{0}")]
     Unusable(String),
 }
 
-/// Fetches images from public addresses.
+/// Fetches images from public addresses. It is called for many ads at the same time; how many images it fetches side by
+/// side, and how much memory they take, is for it to bound.
 #[async_trait]
 pub trait ImageFetcher: Send + Sync {
     /// The image at an address.

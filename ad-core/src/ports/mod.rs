@@ -10,10 +10,11 @@ use uuid::Uuid;
 
 use crate::time::Timestamp;
 pub use directory::{Address, DEFAULT_CURRENCY, Dealer, DealerDirectory};
-pub use marketplace::{Found, Key, Listing, Marketplace, MarketplaceError};
+pub use marketplace::{Found, InvalidKey, Key, Listing, Marketplace, MarketplaceError};
 pub use media::{Checksum, Format, Image, ImageError, ImageFetcher, MediaStore};
 pub use store::{
-    AdChange, Claimed, Claims, NewAd, Outcome, Page, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd,
+    AdChange, Capacity, Claimed, Claims, NewAd, Outcome, Page, PageOf, Record, Revision, Scope, Store, StoreError,
+    StoredAd,
 };
 
 /// The time.

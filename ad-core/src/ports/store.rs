@@ -86,6 +86,24 @@ pub struct Claimed {
     pub stored: StoredAd,
 }
 
+/// How much a worker takes at once, and of whom.
+#[derive(Debug, Clone, Copy)]
+pub struct Capacity<'a> {
+    /// Most requests.
+    pub limit: usize,
+    /// Most requests of one dealer.
+    pub per_dealer: usize,
+    /// Dealers of whom it takes nothing now.
+    pub full: &'a [String],
+}
+
+impl From<usize> for Capacity<'_> {
+    /// So many, whoever's they are.
+    fn from(limit: usize) -> Self {
+        Self { limit, per_dealer: limit, full: &[] }
+    }
+}
+
 /// What there was to claim.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Claims {
@@ -221,9 +239,15 @@ pub trait Store: Send + Sync {
     /// Log entries of an ad.
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError>;
 
-    /// Takes up to `limit` requests that are due: of each ad the oldest unfinished one only, so that one ad's
-    /// requests run in order, one at a time. A request whose lease ended is taken again.
-    async fn claim(&self, now: Timestamp, lease_until: Timestamp, limit: usize) -> Result<Claims, StoreError>;
+    /// Takes requests that are due: of each ad the oldest unfinished one only, so that one ad's requests run in order,
+    /// one at a time. A request whose lease ended is taken again. Dealers take turns: as long as one has more than its
+    /// part, what is left over goes to others first.
+    async fn claim(&self, now: Timestamp, lease_until: Timestamp, capacity: Capacity<'_>)
+    -> Result<Claims, StoreError>;
+
+    /// Makes due now what is due after this time, and takes the leases of it back. For when the clock was set back: what
+    /// was written by the time before would otherwise wait until that comes again.
+    async fn release(&self, now: Timestamp, after: Timestamp) -> Result<(), StoreError>;
 
     /// Makes a lease last longer.
     ///

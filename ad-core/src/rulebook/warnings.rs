@@ -3,7 +3,7 @@
 use crate::categories::Facts;
 
 /// Something that is allowed but probably not meant (decision 7).
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Warning {
     /// The field.
     pub field: String,

@@ -8,9 +8,9 @@ use uuid::Uuid;
 use super::{Access, Service, ServiceError, markets};
 use crate::{
     ad::{Ad, AdState, ApiVersion, Content},
-    categories::{self, Category, TRAILER},
-    fields::{FieldErrors, wrong_choice},
+    categories::{Category, TRAILER},
     log::{Action, ActionState, LogEntry},
+    payload,
     ports::{Dealer, NewAd, StoreError},
     request::{Plan, Progress},
     rulebook::{Checked, Warning, Write},
@@ -145,7 +145,7 @@ impl Service {
     ) -> Result<Creation, ServiceError> {
         let (version, category) = match through {
             Through::V4(category) => (ApiVersion::V4, Ok(category)),
-            Through::V3 => (ApiVersion::V3, category_of_v3(payload.get("category_id"))),
+            Through::V3 => (ApiVersion::V3, payload::category(ApiVersion::V3, payload.get("category_id"))),
         };
         if category.as_ref().is_ok_and(|category| category.id == TRAILER) {
             return Err(Refusal::trailer_create_disabled().into());
@@ -202,23 +202,4 @@ impl Service {
             }
         }
     }
-}
-
-/// The category that a payload of V3 names, or what is wrong with it beyond what the table says.
-fn category_of_v3(sent: Option<&Value>) -> Result<&'static Category, FieldErrors> {
-    let mut wrong = FieldErrors::default();
-    let Some(id) = sent.and_then(categories::sent_id) else { return Err(wrong) };
-    let known = categories::by_id(id);
-    if let Some(category) = known.filter(|category| category.is_in(ApiVersion::V3)) {
-        return Ok(category);
-    }
-    let ids: Vec<_> = categories::all().filter(|it| it.is_in(ApiVersion::V3)).map(|it| it.id.to_string()).collect();
-    match known.and_then(|category| category.vehicle_type) {
-        Some(vehicle_type) => {
-            wrong.here(format!("\"{id}\" is not a valid choice."));
-            wrong.here(format!("V3 does not have this category; send it to /v4/{vehicle_type}."));
-        }
-        None => wrong_choice(&Value::from(id.to_string()), ids.iter().map(String::as_str), &mut wrong),
-    }
-    Err(wrong)
 }

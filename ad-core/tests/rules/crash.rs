@@ -11,7 +11,7 @@ use ad_core::{
     log::LogEntry,
     memory::{Call, MemoryStore, one_pixel},
     pipeline::Pipeline,
-    ports::{Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd},
+    ports::{Capacity, Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd},
     request::Market,
     service::Exclusions,
     time::Timestamp,
@@ -78,8 +78,17 @@ impl Store for Mortal {
         self.store.log(ad, query).await
     }
 
-    async fn claim(&self, now: Timestamp, lease_until: Timestamp, limit: usize) -> Result<Claims, StoreError> {
-        self.store.claim(now, lease_until, limit).await
+    async fn claim(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        capacity: Capacity<'_>,
+    ) -> Result<Claims, StoreError> {
+        self.store.claim(now, lease_until, capacity).await
+    }
+
+    async fn release(&self, now: Timestamp, after: Timestamp) -> Result<(), StoreError> {
+        self.store.release(now, after).await
     }
 
     async fn extend(&self, request: Uuid, lease: i64, until: Timestamp) -> Result<(), StoreError> {
@@ -163,6 +172,25 @@ async fn a_car_created_updated_hidden_and_deleted() {
         house.delete("car-1").await.unwrap();
     })
     .await;
+}
+
+/// The marketplaces have the ad, the worker dies before it can say so, and then its dealer hides it.
+#[tokio::test]
+async fn a_car_hidden_after_its_worker_died_is_shown_nowhere() {
+    for commits in 1..4 {
+        let house = House::new();
+        house.create("car", with(&car(), json!({"image_urls": null}))).await.unwrap();
+        let mortal =
+            Mortal { store: house.kit.store.clone(), commits_to_live: AtomicUsize::new(commits), dies: Dies::Before };
+        let pipeline = Pipeline { store: Arc::new(mortal), ..house.kit.pipeline.clone() };
+        drop(pipeline.run_due().await);
+        house.update("car-1", json!({"visible": false})).await.unwrap();
+        house.clock.advance(pipeline.patience.lease);
+        house.run().await;
+        for market in [&house.kit.primary, &house.kit.secondary] {
+            assert!(market.shown(house.kit.pipeline.clock.now()).is_empty(), "died at commit {commits}");
+        }
+    }
 }
 
 #[tokio::test]

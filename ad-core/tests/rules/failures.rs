@@ -147,6 +147,28 @@ async fn an_image_that_keeps_failing_becomes_an_error_within_a_minute() {
 }
 
 #[tokio::test]
+async fn an_image_host_that_is_not_asked_costs_time_but_no_tries() {
+    let not_asked = || ImageError::NotAsked { reason: "silent".to_owned(), retry_after: Duration::from_secs(4) };
+    let urls = json!({"image_urls": ["https://slow.example/1.jpg"]});
+    let house = House::new();
+    for _ in 0..10 {
+        house.kit.images.fail("https://slow.example/1.jpg", not_asked());
+    }
+    house.kit.images.put("https://slow.example/1.jpg", one_pixel(5));
+    house.create("car", with(&car(), urls.clone())).await.unwrap();
+    assert_eq!(house.run_to_the_end().await.len(), 10);
+    assert_eq!(house.log(1).await[3], "handle_media done: 1 image stored");
+
+    let house = House::new();
+    for failure in [busy(), busy(), not_asked()] {
+        house.kit.images.fail("https://slow.example/1.jpg", failure);
+    }
+    house.create("car", with(&car(), urls)).await.unwrap();
+    assert!(house.run_to_the_end().await.iter().sum::<Duration>() <= Duration::from_mins(1));
+    assert_eq!(error_of(&house, "handle_media").await["images"][0]["error"], "silent (2 tries)");
+}
+
+#[tokio::test]
 async fn a_passing_failure_of_a_marketplace_is_tried_again_and_leaves_no_error() {
     let house = House::new();
     house.kit.primary.fail_next(timeout());
@@ -184,6 +206,49 @@ async fn a_marketplace_that_keeps_failing_becomes_an_error_within_an_hour() {
         json!({"message": "publish failed on primary: timeout (10 tries)",
             "marketplaces": [{"marketplace": "primary", "state": "error", "error": "timeout (10 tries)"}]})
     );
+}
+
+#[tokio::test]
+async fn a_marketplace_that_is_not_asked_costs_time_but_no_tries() {
+    let not_asked = || MarketplaceError::NotAsked { reason: "down".to_owned(), retry_after: Duration::from_mins(1) };
+    let house = House::new();
+    for _ in 0..30 {
+        house.kit.primary.fail_next(not_asked());
+    }
+    house.create("boat", boat()).await.unwrap();
+    let pauses = house.run_to_the_end().await;
+    assert_eq!(pauses.len(), 30);
+    let quarter_more = Duration::from_secs(75);
+    assert!(pauses.iter().all(|pause| (Duration::from_mins(1)..=quarter_more).contains(pause)), "{pauses:?}");
+    assert_eq!(house.log(1).await.last().unwrap(), "publish done: Ad published");
+
+    let house = House::new();
+    for _ in 0..3 {
+        house.kit.primary.fail_next(timeout());
+    }
+    for _ in 0..100 {
+        house.kit.primary.fail_next(not_asked());
+    }
+    house.create("boat", boat()).await.unwrap();
+    assert!(house.run_to_the_end().await.iter().sum::<Duration>() <= Duration::from_hours(1));
+    assert_eq!(error_of(&house, "publish").await["marketplaces"][0]["error"], "down (3 tries)");
+}
+
+#[tokio::test]
+async fn time_in_which_nobody_could_try_does_not_count() {
+    let house = House::new();
+    for _ in 0..9 {
+        house.kit.primary.fail_next(timeout());
+    }
+    house.create("boat", boat()).await.unwrap();
+    house.run().await;
+    for _ in 0..2 {
+        // The service was down for a day, or the clock was set forward.
+        house.clock.advance(Duration::from_hours(24));
+        house.run().await;
+    }
+    assert_eq!(house.run_to_the_end().await.len(), 7);
+    assert_eq!(house.log(1).await.last().unwrap(), "publish done: Ad published");
 }
 
 #[tokio::test]

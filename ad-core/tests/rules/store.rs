@@ -68,7 +68,7 @@ impl Shelf {
 
     async fn claim(&self, limit: usize) -> (Vec<Claimed>, Option<Timestamp>) {
         let now = self.clock.now();
-        let claims = self.store.claim(now, now + LEASE, limit).await.unwrap();
+        let claims = self.store.claim(now, now + LEASE, limit.into()).await.unwrap();
         (claims.claimed, claims.next_due)
     }
 

@@ -194,7 +194,7 @@ impl House {
     async fn next_due(&self) -> Option<ad_core::time::Timestamp> {
         use ad_core::ports::Store;
         let now = self.clock.now();
-        let claims = self.kit.store.claim(now, now, 0).await.unwrap();
+        let claims = self.kit.store.claim(now, now, 0.into()).await.unwrap();
         claims.next_due
     }
 

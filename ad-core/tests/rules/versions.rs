@@ -113,7 +113,7 @@ async fn compatible_categories_convert_and_the_others_are_told_how_to_migrate() 
         let refusal = refusal(update(&house, ApiVersion::V4, "v3", json!({"body": "x"})).await);
         assert_eq!(refusal.error, "incompatible_api_version");
         assert!(refusal.message.is_some() && refusal.suggestion.is_none());
-        assert_eq!(refusal.migration_options.iter().map(|option| option.method).collect::<Vec<_>>(), methods);
+        assert_eq!(refusal.migration_options.iter().map(|option| &*option.method).collect::<Vec<_>>(), methods);
         assert!(refusal.migration_options.iter().all(|option| option.steps.len() == 2));
         let ad = house.ad().await;
         assert_eq!((ad.api_version, ad.content.text("body")), (ApiVersion::V3, None), "unchanged");

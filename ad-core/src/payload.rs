@@ -1,0 +1,150 @@
+//! What a payload is before any field is looked at: not too large, not too deep, and of a category (decisions 9 and 12).
+//!
+//! How it is read is the business of whoever receives it; what its fields must hold, the [`rulebook`](crate::rulebook)'s.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    ad::ApiVersion,
+    categories::{self, Category, TRAILER},
+    fields::{FieldErrors, wrong_choice},
+    rulebook::{Checked, Rulebook, Write},
+    versions::Refusal,
+};
+
+/// Most bytes of a payload (decision 9).
+pub const MOST_BYTES: usize = 1024 * 1024;
+
+/// Most levels of a payload, its own object included (decision 9).
+pub const MOST_LEVELS: usize = 32;
+
+/// Whether arrays and objects stand in each other more than so many levels deep.
+pub fn deeper_than(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(|item| deeper_than(item, levels - 1)),
+        Value::Object(members) => levels == 0 || members.values().any(|member| deeper_than(member, levels - 1)),
+        _ => false,
+    }
+}
+
+/// The category that the `category_id` of a payload names.
+///
+/// # Errors
+/// What is wrong with `category_id` beyond what the table of the ad says: nothing when it is missing or no integer.
+pub fn category(version: ApiVersion, sent: Option<&Value>) -> Result<&'static Category, FieldErrors> {
+    let mut wrong = FieldErrors::default();
+    let Some(id) = sent.and_then(categories::sent_id) else { return Err(wrong) };
+    let known = categories::by_id(id);
+    if let Some(category) = known.filter(|category| category.is_in(version)) {
+        return Ok(category);
+    }
+    let Some(category) = known else {
+        let ids: Vec<_> = categories::all().filter(|it| it.is_in(version)).map(|it| it.id.to_string()).collect();
+        wrong_choice(&Value::from(id.to_string()), ids.iter().map(String::as_str), &mut wrong);
+        return Err(wrong);
+    };
+    wrong.here(format!("\"{id}\" is not a valid choice."));
+    let types: Vec<_> = category.targets().map(|(name, target)| format!("{} ({name})", target.id)).collect();
+    wrong.here(match (category.vehicle_type, types.as_slice()) {
+        (Some(vehicle_type), _) => format!("V3 does not have this category; send it to /v4/{vehicle_type}."),
+        (None, []) => "V4 does not have this category; send it to /v3/ad.".to_owned(),
+        (None, types) => format!("V4 does not have this category; use {}, or send it to /v3/ad.", types.join(" or ")),
+    });
+    Err(wrong)
+}
+
+/// Why a payload is refused.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refused {
+    /// Its fields are wrong.
+    Fields(FieldErrors),
+    /// A rule with an identifier forbids it.
+    Identified(Box<Refusal>),
+}
+
+impl Rulebook {
+    /// Checks the payload of a create by itself, as a client can before it sends it: everything but what only the service
+    /// knows, which is who the dealer is and which source ids have been used.
+    ///
+    /// # Errors
+    /// What the service would answer.
+    pub fn create_unsent(
+        &self,
+        version: ApiVersion,
+        of_type: Option<&'static Category>,
+        payload: Map<String, Value>,
+    ) -> Result<Checked, Refused> {
+        let category = of_type.map_or_else(|| category(version, payload.get("category_id")), Ok);
+        match category {
+            Ok(category) if category.id == TRAILER => {
+                Err(Refused::Identified(Box::new(Refusal::trailer_create_disabled())))
+            }
+            Ok(category) => {
+                self.create(Write { category, version, dealer: None }, payload, false).map_err(Refused::Fields)
+            }
+            Err(wrong) => {
+                let mut errors = self.without_category(version, payload, false);
+                errors.put("category_id", wrong);
+                Err(Refused::Fields(errors))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn refused(version: ApiVersion, id: &Value) -> Value {
+        json!(category(version, Some(id)).expect_err("it has no category"))
+    }
+
+    #[test]
+    fn the_payload_says_its_category() {
+        for (version, sent, id) in [
+            (ApiVersion::V4, json!("1020"), 1020),
+            (ApiVersion::V4, json!(1323), 1323),
+            (ApiVersion::V3, json!(1222), 1222),
+        ] {
+            assert_eq!(category(version, Some(&sent)).unwrap().id, id);
+        }
+        assert_eq!(refused(ApiVersion::V4, &json!("car")), json!({}));
+        assert_eq!(
+            refused(ApiVersion::V3, &json!(1060)),
+            json!(["\"1060\" is not a valid choice.", "V3 does not have this category; send it to /v4/boat."])
+        );
+        assert_eq!(
+            refused(ApiVersion::V4, &json!(1221))[1],
+            "V4 does not have this category; use 1321 (bus) or 1322 (truck), or send it to /v3/ad."
+        );
+        assert_eq!(refused(ApiVersion::V4, &json!(1122))[1], "V4 does not have this category; send it to /v3/ad.");
+        assert_eq!(refused(ApiVersion::V4, &json!(1324))[1], "Did you mean \"1321\" or \"1322\" or \"1323\"?");
+    }
+
+    #[test]
+    fn levels_count_the_payload_itself() {
+        assert!(!deeper_than(&json!({"a": [1]}), 2));
+        assert!(deeper_than(&json!({"a": [1]}), 1));
+    }
+
+    #[test]
+    fn a_payload_is_checked_without_its_dealer() {
+        let rulebook = Rulebook::default();
+        let check = |version, payload: Value| {
+            let Value::Object(payload) = payload else { panic!("payloads are objects") };
+            rulebook.create_unsent(version, None, payload)
+        };
+        let mut car = json!({"source_id": "c", "category_id": 1020, "category_fields": {"registration_number": "ABC123",
+            "model_year": 2019, "salesperson": "anna@north.example"}});
+        assert_eq!(check(ApiVersion::V4, car.clone()).unwrap().source_id, "c");
+        car["category_id"] = json!(1221);
+        car["body"] = json!(1);
+        let Err(Refused::Fields(errors)) = check(ApiVersion::V4, car.clone()) else { panic!("V4 has no 1221") };
+        assert!(errors.contains("category_id") && errors.contains("body"));
+        car["category_id"] = json!(TRAILER);
+        let Err(Refused::Identified(refusal)) = check(ApiVersion::V4, car) else { panic!("no trailers") };
+        assert_eq!(refusal.error, "trailer_create_disabled");
+    }
+}
