@@ -1,12 +1,12 @@
 //! `ad_core::ports::Store` over the database: ads themselves. Lists and the queue have files of their own.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ad_core::{
     ad::{Ad, AdState},
     list::{AdQuery, LogQuery},
     log::LogEntry,
-    ports::{Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd},
+    ports::{Capacity, Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd},
     request::Market,
     time::Timestamp,
 };
@@ -20,25 +20,26 @@ use super::{
     sql,
 };
 
-/// The store in SQLite. Clones share everything.
+/// The store in a database. Clones share everything.
 #[derive(Debug, Clone)]
-pub struct SqliteStore {
+pub struct DatabaseStore {
     pub(super) database: Database,
-    pub(super) queued: Arc<Notify>,
+    /// The dealer behind whom the next claim begins.
+    pub(super) turn: Arc<Mutex<String>>,
 }
 
-impl SqliteStore {
+impl DatabaseStore {
     /// Over a database. Texts that nobody has indexed yet, because their process ended first, are indexed from now on as
     /// well as new ones: in the background, for as long as the database is open. Nothing else need run for it.
     pub fn new(database: Database) -> Self {
         database.index_texts();
-        Self { database, queued: Arc::new(Notify::new()) }
+        Self { database, turn: Arc::default() }
     }
 
-    /// Notified when a request can be claimed that could not before. Only of what this process writes: whoever waits
-    /// for it looks by the clock as well.
+    /// Notified when a request can be claimed that could not before. Of what other processes write only in PostgreSQL,
+    /// and not without fail: whoever waits for it looks by the clock as well.
     pub fn queued(&self) -> Arc<Notify> {
-        Arc::clone(&self.queued)
+        self.database.queued()
     }
 
     pub(super) async fn read_bool(&self, statement: Statement) -> Result<bool, StoreError> {
@@ -53,7 +54,7 @@ fn millis(time: Option<Timestamp>) -> Option<i64> {
 
 fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, StoreError> {
     Ok(Statement::new(sql::CREATE)
-        .bind(ad.id.to_string())
+        .bind(ad.id)
         .bind(ad.source_id.as_str())
         .bind(folded(&ad.source_id))
         .bind(ad.dealer_code.as_str())
@@ -68,12 +69,12 @@ fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, Store
         .bind(json(&ad.image_refs)?)
         .bind(json(&ad.content)?)
         .bind(search_text(&ad.content))
-        .bind(entry.request_id.to_string())
+        .bind(entry.request_id)
         .bind(entry.created.as_millis())
         .bind(entry.action.name())
         .bind(entry.state.name())
         .bind(json(&entry.external_message)?)
-        .bind(request.id.to_string())
+        .bind(request.id)
         .bind(request.plan.as_ref().map(json).transpose()?)
         .bind(json(&request.progress)?)
         .bind(request.accepted.as_millis()))
@@ -82,7 +83,7 @@ fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, Store
 fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError> {
     let text = if revision.content.is_some() { sql::REVISE } else { sql::REVISE_KEEPING_CONTENT };
     Ok(Statement::new(text)
-        .bind(revision.ad.to_string())
+        .bind(revision.ad)
         .bind(revision.revision)
         .bind(revision.content.map(json).transpose()?)
         .bind(revision.content.map(search_text))
@@ -92,20 +93,20 @@ fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError> {
         .bind(revision.intent.map(AdState::name))
         .bind(millis(revision.pole_position_until))
         .bind(revision.updated.as_millis())
-        .bind(revision.request.id.to_string())
+        .bind(revision.request.id)
         .bind(revision.request.plan.as_ref().map(json).transpose()?)
         .bind(json(&revision.request.progress)?)
         .bind(revision.request.accepted.as_millis()))
 }
 
 #[async_trait]
-impl Store for SqliteStore {
+impl Store for DatabaseStore {
     async fn create(&self, new: NewAd<'_>) -> Result<(), StoreError> {
-        if self.database.write(creation(&new)?).await?.changed == 0 {
+        if self.database.share(creation(&new)?).await?.changed == 0 {
             return Err(StoreError::Duplicate);
         }
         self.database.index_texts();
-        self.queued.notify_one();
+        self.database.wake();
         Ok(())
     }
 
@@ -116,7 +117,7 @@ impl Store for SqliteStore {
         if change.content.is_some() {
             self.database.index_texts();
         }
-        self.queued.notify_one();
+        self.database.wake();
         Ok(())
     }
 
@@ -128,7 +129,7 @@ impl Store for SqliteStore {
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
         let statement = match scope {
             Scope::Dealer(code) => Statement::new(sql::FIND).bind(source_id).bind(code),
-            Scope::Dealers(codes) => Statement::new(sql::FIND_IN_GROUP).bind(source_id).bind(json(&codes)?),
+            Scope::Dealers(codes) => Statement::new(sql::FIND_IN_GROUP).bind(source_id).bind(codes.to_vec()),
         };
         let rows = self.database.read(statement.bind(with_log)).await?;
         let found = |row| {
@@ -150,12 +151,22 @@ impl Store for SqliteStore {
         self.list_log(ad, query).await
     }
 
-    async fn claim(&self, now: Timestamp, lease_until: Timestamp, limit: usize) -> Result<Claims, StoreError> {
-        self.claim_due(now, lease_until, limit).await
+    async fn claim(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        capacity: Capacity<'_>,
+    ) -> Result<Claims, StoreError> {
+        self.claim_due(now, lease_until, capacity).await
+    }
+
+    async fn release(&self, now: Timestamp, after: Timestamp) -> Result<(), StoreError> {
+        let statement = Statement::new(sql::RELEASE).bind(now.as_millis()).bind(after.as_millis());
+        self.database.write(statement).await.map(drop)
     }
 
     async fn extend(&self, request: Uuid, lease: i64, until: Timestamp) -> Result<(), StoreError> {
-        let statement = Statement::new(sql::EXTEND).bind(request.to_string()).bind(lease).bind(until.as_millis());
+        let statement = Statement::new(sql::EXTEND).bind(request).bind(lease).bind(until.as_millis());
         if self.database.write(statement).await?.changed == 0 { Err(StoreError::LeaseLost) } else { Ok(()) }
     }
 
@@ -168,7 +179,7 @@ impl Store for SqliteStore {
             Market::Primary => sql::TIE_PRIMARY,
             Market::Secondary => sql::TIE_SECONDARY,
         };
-        let statement = Statement::new(text).bind(ad.to_string()).bind(market.name()).bind(listing);
+        let statement = Statement::new(text).bind(ad).bind(market.name()).bind(listing);
         Ok(self.database.write(statement).await?.changed > 0)
     }
 
@@ -180,6 +191,6 @@ impl Store for SqliteStore {
     }
 
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
-        self.read_bool(Statement::new(sql::IS_LIVE).bind(ad.to_string())).await
+        self.read_bool(Statement::new(sql::IS_LIVE).bind(ad)).await
     }
 }

@@ -23,8 +23,8 @@ impl Database {
     /// Which state of dealers and tokens this is.
     pub async fn directory_version(&self) -> Result<DirectoryVersion, StoreError> {
         let rows = self.read(Statement::new(sql::DIRECTORY_VERSION)).await?;
-        let row =
-            rows.first().ok_or_else(|| StoreError::Faulty("the version of the directory is missing".to_owned()))?;
+        let missing = || StoreError::Faulty("the version of the directory is missing".to_owned());
+        let row = rows.first().ok_or_else(missing)?;
         Columns::of(row).value().map(DirectoryVersion)
     }
 }

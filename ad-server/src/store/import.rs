@@ -13,12 +13,13 @@ use ad_core::{
 };
 use serde::Serialize;
 use serde_json::Value;
-use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
 use super::{
-    Columns, Database, Statement,
+    Columns, Database, Link, Row as Fetched, Sql, Statement, Work,
+    database::Session,
     rows::{folded, json, search_text},
+    sql::{as_id, both, each},
 };
 use crate::{api::MAX_BODY, lines::LineError};
 
@@ -52,7 +53,8 @@ impl Importer<'_> {
         mut lines: impl BufRead,
         mut wrong: impl FnMut(LineError),
     ) -> Result<Option<usize>, ImportAdsError> {
-        self.database.write(Statement::new(GATHER)).await?;
+        let mut session = self.database.session().await?;
+        session.write(Steps::of(&GATHER)).await?;
         let (mut chunk, mut ads, mut failed) = (Vec::new(), 0, false);
         let mut tell = |line, message| {
             failed = true;
@@ -65,24 +67,26 @@ impl Importer<'_> {
                 Line::Text(text) if text.trim_ascii().is_empty() => {}
                 // The end of the line is no part of the text, nor of what is said about places in it.
                 Line::Text(text) => match self.read(text.trim_ascii_end()) {
-                    Ok(import) => chunk.push(Row::of(number, &import)?),
+                    Ok(import) => chunk.push(Row::of(number, &import, self.database)?),
                     Err(messages) => messages.into_iter().for_each(|message| tell(number, message)),
                 },
             }
             if chunk.len() == CHUNK {
-                ads += self.gather(&mut chunk).await?;
+                ads += gather(&mut session, &mut chunk).await?;
             }
         }
-        ads += self.gather(&mut chunk).await?;
-        for row in &self.database.write(Statement::new(CLASHES)).await?.rows {
+        ads += gather(&mut session, &mut chunk).await?;
+        for row in &session.write(Statement::new(CLASHES)).await?.rows {
             let clash = clash(row)?;
             tell(clash.line, clash.message);
         }
         if !failed {
-            let (request, now) = (self.ids.next().to_string(), self.clock.now().as_millis());
-            self.database.write(Statement::new(IMPORT).bind(request).bind(now)).await?;
+            let (request, now) = (self.ids.next(), self.clock.now().as_millis());
+            let steps = IMPORT.iter().map(|step| Statement::new(*step).bind(request).bind(now)).collect();
+            session.write(Steps(steps)).await?;
+            self.database.index_texts();
         }
-        self.database.write(Statement::new(FORGET)).await?;
+        session.write(Statement::new(FORGET)).await?;
         Ok((!failed).then_some(ads))
     }
 
@@ -94,12 +98,33 @@ impl Importer<'_> {
             errors.flatten().into_iter().map(|(path, message)| format!("{path}: {message}")).collect()
         })
     }
+}
 
-    async fn gather(&self, chunk: &mut Vec<Row>) -> Result<usize, StoreError> {
-        if !chunk.is_empty() {
-            self.database.write(Statement::new(GATHERED).bind(json(chunk)?)).await?;
+/// Brings lines into the temporary table, and returns how many.
+async fn gather(session: &mut Session, chunk: &mut Vec<Row>) -> Result<usize, StoreError> {
+    if !chunk.is_empty() {
+        session.write(Statement::new(GATHERED).bind(json(chunk)?)).await?;
+    }
+    Ok(std::mem::take(chunk).len())
+}
+
+/// Statements one after the other, each of which sees what those before it did; all of them or none.
+struct Steps(Vec<Statement>);
+
+impl Steps {
+    fn of(steps: &[Sql]) -> Self {
+        Self(steps.iter().map(|step| Statement::new(*step)).collect())
+    }
+}
+
+impl Work for Steps {
+    type Answer = ();
+
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<()> {
+        for step in &self.0 {
+            link.run(step).await?;
         }
-        Ok(std::mem::take(chunk).len())
+        Ok(())
     }
 }
 
@@ -164,51 +189,88 @@ struct Row(
 );
 
 impl Row {
-    fn of(line: usize, Import { ad, leftover }: &Import) -> Result<Self, StoreError> {
+    fn of(line: usize, Import { ad, leftover }: &Import, database: &Database) -> Result<Self, StoreError> {
+        let text = |text: String| database.storable(text);
         Ok(Self(
             line,
             ad.id,
-            ad.source_id.clone(),
-            folded(&ad.source_id),
+            text(ad.source_id.clone()),
+            text(folded(&ad.source_id)),
             ad.dealer_code.clone(),
             ad.category_id,
             ad.state.name(),
             ad.api_version.name(),
             ad.created.as_millis(),
             ad.updated.as_millis(),
-            ad.content.registration_number().map(str::to_owned),
-            ad.marketplace_ad_id.clone(),
-            ad.offer_id.clone(),
+            ad.content.registration_number().map(|plate| text(plate.to_owned())),
+            ad.marketplace_ad_id.clone().map(text),
+            ad.offer_id.clone().map(text),
             leftover.clone(),
             json(&ad.content)?,
-            search_text(&ad.content),
+            text(search_text(&ad.content)),
         ))
     }
 }
 
+macro_rules! incoming {
+    (sqlite) => {
+        incoming!("TEXT")
+    };
+    (postgres) => {
+        incoming!("UUID")
+    };
+    ($id:literal) => {
+        concat!(
+            "CREATE TEMP TABLE IF NOT EXISTS incoming (line BIGINT PRIMARY KEY, id ",
+            $id,
+            ", source_id TEXT, source_id_folded TEXT, dealer_code TEXT, category_id BIGINT, state TEXT, api_version TEXT, \
+              created BIGINT, updated BIGINT, registration_number TEXT, marketplace_ad_id TEXT, offer_id TEXT, \
+              leftover TEXT, content TEXT, search TEXT)"
+        )
+    };
+}
+
+macro_rules! incoming_index {
+    (sqlite, $column:literal, $columns:literal) => {
+        concat!("CREATE INDEX IF NOT EXISTS temp.incoming_", $column, " ON incoming (", $columns, ")")
+    };
+    (postgres, $column:literal, $columns:literal) => {
+        concat!("CREATE INDEX IF NOT EXISTS incoming_", $column, " ON incoming (", $columns, ")")
+    };
+}
+
 /// The temporary table, empty.
-const GATHER: &str = "\
-CREATE TEMP TABLE IF NOT EXISTS incoming ( \
-    line INTEGER PRIMARY KEY, id TEXT, source_id TEXT, source_id_folded TEXT, dealer_code TEXT, category_id INTEGER, \
-    state TEXT, api_version TEXT, created INTEGER, updated INTEGER, registration_number TEXT, marketplace_ad_id TEXT, \
-    offer_id TEXT, leftover TEXT, content TEXT, search TEXT); \
-CREATE INDEX IF NOT EXISTS temp.incoming_source_id ON incoming (source_id, dealer_code); \
-CREATE INDEX IF NOT EXISTS temp.incoming_id ON incoming (id); \
-CREATE INDEX IF NOT EXISTS temp.incoming_marketplace_ad_id ON incoming (marketplace_ad_id); \
-CREATE INDEX IF NOT EXISTS temp.incoming_offer_id ON incoming (offer_id); \
-DELETE FROM incoming";
+const GATHER: [Sql; 6] = [
+    both!(incoming),
+    both!(incoming_index, "source_id", "source_id, dealer_code"),
+    both!(incoming_index, "id", "id"),
+    both!(incoming_index, "marketplace_ad_id", "marketplace_ad_id"),
+    both!(incoming_index, "offer_id", "offer_id"),
+    Sql::plain("DELETE FROM incoming"),
+];
+
+macro_rules! gathered {
+    ($dialect:ident) => {
+        concat!(
+            "INSERT INTO incoming SELECT CAST(value ->> 0 AS BIGINT), ",
+            as_id!($dialect, "value ->> 1"),
+            ", value ->> 2, value ->> 3, value ->> 4, CAST(value ->> 5 AS BIGINT), value ->> 6, value ->> 7, \
+             CAST(value ->> 8 AS BIGINT), CAST(value ->> 9 AS BIGINT), value ->> 10, value ->> 11, value ->> 12, \
+             value ->> 13, value ->> 14, value ->> 15 FROM ",
+            each!($dialect, "$1", "row")
+        )
+    };
+}
 
 /// 1 rows as a JSON array.
-const GATHERED: &str = "\
-INSERT INTO incoming SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, \
-    value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13, value ->> 14, \
-    value ->> 15 FROM json_each($1)";
+const GATHERED: Sql = both!(gathered);
 
-const FORGET: &str = "DROP TABLE incoming";
+const FORGET: Sql = Sql::plain("DROP TABLE incoming");
 
 /// Lines that cannot stand beside another line or beside an ad that is here: line, field, the other line if it is one.
-const CLASHES: &str = "\
-SELECT incoming.line, 'source_id', NULL FROM incoming JOIN ads USING (source_id, dealer_code) \
+const CLASHES: Sql = Sql::plain(
+    "\
+SELECT incoming.line, 'source_id', CAST(NULL AS BIGINT) FROM incoming JOIN ads USING (source_id, dealer_code) \
 UNION ALL SELECT incoming.line, 'id', NULL FROM incoming JOIN ads USING (id) \
 UNION ALL SELECT incoming.line, 'marketplace_ad_id', NULL FROM incoming JOIN ads USING (marketplace_ad_id) \
     WHERE ads.state = 'created' AND incoming.state = 'created' \
@@ -224,38 +286,62 @@ UNION ALL SELECT incoming.line, 'marketplace_ad_id', min(earlier.line) FROM inco
 UNION ALL SELECT incoming.line, 'offer_id', min(earlier.line) FROM incoming \
     JOIN incoming AS earlier USING (offer_id) WHERE earlier.line < incoming.line \
     AND earlier.state = 'created' AND incoming.state = 'created' GROUP BY incoming.line \
-ORDER BY 1";
+ORDER BY 1",
+);
 
-fn clash(row: &SqliteRow) -> Result<LineError, StoreError> {
+fn clash(row: &Fetched) -> Result<LineError, StoreError> {
     let mut columns = Columns::of(row);
     let line: i64 = columns.value()?;
-    let field: &str = columns.value()?;
+    let field = columns.text()?;
     let other: Option<i64> = columns.value()?;
     let by = other.map_or_else(|| "an ad that is here".to_owned(), |line| format!("line {line}"));
-    let message = match field {
+    let message = match &*field {
         "source_id" => format!("source_id: used by {by}, and a dealer uses each only once"),
         field => format!("{field}: used by {by}"),
     };
     Ok(LineError { line: usize::try_from(line).unwrap_or_default(), message })
 }
 
+/// The texts of the ads, as the database searches them.
+macro_rules! import_texts {
+    (sqlite) => {
+        "INSERT INTO texts (place, search, source_id) SELECT (number << 40) + ads.seq, search, source_id_folded \
+         FROM incoming JOIN ads USING (id) JOIN dealer_numbers ON dealer_numbers.dealer_code = ads.dealer_code"
+    };
+    (postgres) => {
+        "INSERT INTO texts (ad, dealer_code, search, source_id) SELECT ads.seq, ads.dealer_code, search, source_id_folded \
+         FROM incoming JOIN ads USING (id)"
+    };
+}
+
+macro_rules! import_ties {
+    ($market:literal, $id:literal) => {
+        Sql::plain(concat!(
+            "INSERT INTO ties (market, listing, ad) SELECT '",
+            $market,
+            "', ads.",
+            $id,
+            ", ads.seq FROM incoming JOIN ads USING (id) WHERE ads.",
+            $id,
+            " IS NOT NULL AND ads.state = 'created' ON CONFLICT (market, listing) DO UPDATE SET ad = excluded.ad"
+        ))
+    };
+}
+
 /// 1 id of the import, 2 when. The ads in the order of their lines, their texts, their first log entries, and their
 /// listings.
-const IMPORT: &str = "\
-INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, \
-    registration_number, marketplace_ad_id, offer_id, leftover, image_refs, content) \
-SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated, \
-    registration_number, marketplace_ad_id, offer_id, leftover, '[]', content FROM incoming ORDER BY line; \
-INSERT INTO texts (place, search, source_id) \
-SELECT (number << 40) + ads.seq, search, source_id_folded \
-FROM incoming JOIN ads USING (id) JOIN dealer_numbers ON dealer_numbers.dealer_code = ads.dealer_code; \
-INSERT INTO log (ad, n, request_id, created, action, state, message) \
-SELECT ads.seq, 1, $1, $2, 'create', 'done', '\"Imported\"' FROM incoming JOIN ads USING (id); \
-INSERT INTO ties (market, listing, ad) \
-SELECT 'primary', ads.marketplace_ad_id, ads.seq FROM incoming JOIN ads USING (id) \
-WHERE ads.marketplace_ad_id IS NOT NULL AND ads.state = 'created' \
-ON CONFLICT (market, listing) DO UPDATE SET ad = excluded.ad; \
-INSERT INTO ties (market, listing, ad) \
-SELECT 'secondary', ads.offer_id, ads.seq FROM incoming JOIN ads USING (id) \
-WHERE ads.offer_id IS NOT NULL AND ads.state = 'created' \
-ON CONFLICT (market, listing) DO UPDATE SET ad = excluded.ad";
+const IMPORT: [Sql; 5] = [
+    Sql::plain(
+        "INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, \
+             registration_number, marketplace_ad_id, offer_id, leftover, image_refs, content) \
+         SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated, \
+             registration_number, marketplace_ad_id, offer_id, leftover, '[]', content FROM incoming ORDER BY line",
+    ),
+    both!(import_texts),
+    Sql::plain(
+        "INSERT INTO log (ad, n, request_id, created, action, state, message) \
+         SELECT ads.seq, 1, $1, $2, 'create', 'done', '\"Imported\"' FROM incoming JOIN ads USING (id)",
+    ),
+    import_ties!("primary", "marketplace_ad_id"),
+    import_ties!("secondary", "offer_id"),
+];

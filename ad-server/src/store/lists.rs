@@ -8,37 +8,52 @@ use ad_core::{
     log::{Action, ActionState, LogEntry},
     ports::{Page, PageOf, Scope, StoreError},
 };
-use serde::Serialize;
-use sqlx::{QueryBuilder, Sqlite};
 use uuid::Uuid;
 
 use super::{
-    Columns, SqliteStore,
-    rows::{json, log_entry},
+    Columns, DatabaseStore, Statement,
+    rows::{folded, log_entry},
     sql::{ad_columns, latest_log},
-    statement::store_error,
-    text::{Text, push_contains},
+    sqlite,
+    statement::Dialect,
 };
 
-pub(super) type Builder = QueryBuilder<Sqlite>;
+/// A text that is searched.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Text {
+    /// Title and body.
+    Search,
+    /// The client's reference.
+    SourceId,
+}
 
-impl SqliteStore {
+impl Text {
+    pub(super) const fn column(self) -> &'static str {
+        match self {
+            Self::Search => "texts.search",
+            Self::SourceId => "texts.source_id",
+        }
+    }
+}
+
+impl DatabaseStore {
     pub(super) async fn list_ads(
         &self,
         scope: Scope<'_>,
         query: &AdQuery,
     ) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {
-        let mut sql = Builder::new("");
-        push_list(&mut sql, scope, query)?;
+        let mut sql = Statement::build(self.database.dialect());
+        push_list(&mut sql, scope, query);
         self.page(sql, |columns| Ok((columns.ad()?, columns.entries()?))).await
     }
 
     pub(super) async fn list_log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {
-        let mut sql = Builder::new(
+        let mut sql = Statement::build(self.database.dialect());
+        sql.push(
             "WITH matching AS NOT MATERIALIZED (SELECT n, created, request_id, action, state, message FROM log \
              WHERE ad = (SELECT seq FROM ads WHERE id = ",
         );
-        sql.push_bind(ad.to_string()).push(")");
+        sql.push_bind(ad).push(")");
         if let Some(action) = query.action {
             sql.push(" AND action = ").push_bind(Action::name(action));
         }
@@ -46,25 +61,25 @@ impl SqliteStore {
             sql.push(" AND state = ").push_bind(ActionState::name(state));
         }
         if let Some(request) = query.request_id {
-            sql.push(" AND request_id = ").push_bind(request.to_string());
+            sql.push(" AND request_id = ").push_bind(request);
         }
         push_page(&mut sql, "created", "n", query.descending, query.page);
         sql.push(", page.request_id, page.created, page.action, page.state, page.message");
-        sql.push(" FROM (SELECT 1) LEFT JOIN page ON true");
+        sql.push(" FROM (SELECT 1) AS one LEFT JOIN page ON true");
         push_order(&mut sql, "page.created", "page.n", query.descending);
         self.page(sql, log_entry).await
     }
 
     async fn page<T>(
         &self,
-        mut sql: Builder,
+        sql: Statement,
         read: impl Fn(&mut Columns<'_>) -> Result<T, StoreError>,
     ) -> Result<PageOf<T>, StoreError> {
-        let rows = sql.build().fetch_all(self.database.readers()).await.map_err(|error| store_error(&error))?;
+        let rows = self.database.read(sql).await?;
         let mut page = PageOf { count: 0, rows: Vec::with_capacity(rows.len()) };
         for row in &rows {
             let mut columns = Columns::of(row);
-            page.count = count(&mut columns)?;
+            page.count = columns.number()?;
             // The one row that is there even if the page is empty, for the sake of the number.
             if columns.value::<bool>()? {
                 page.rows.push(read(&mut columns)?);
@@ -75,7 +90,7 @@ impl SqliteStore {
 }
 
 /// Counting and paging read indexes only; whole ads are read for the rows of the page alone.
-pub(super) fn push_list(sql: &mut Builder, scope: Scope<'_>, query: &AdQuery) -> Result<(), StoreError> {
+pub(super) fn push_list(sql: &mut Statement, scope: Scope<'_>, query: &AdQuery) {
     // A group that asks for one of its dealers need not look at the others.
     let named = query.filters.iter().find_map(|filter| match filter {
         AdFilter::DealerCode(code) if scope.covers(code) => Some(code),
@@ -86,20 +101,26 @@ pub(super) fn push_list(sql: &mut Builder, scope: Scope<'_>, query: &AdQuery) ->
     let searches =
         query.filters.iter().any(|filter| matches!(filter, AdFilter::Search(_) | AdFilter::SourceIdContains(_)));
     sql.push(if searches { "WITH matching AS MATERIALIZED (" } else { "WITH matching AS NOT MATERIALIZED (" });
-    // The index is told, not left to the database to choose: it knows nothing of how large the dealers are.
-    sql.push("SELECT seq, ").push(column(query.order)).push(" AS sorted FROM ads INDEXED BY ").push(index(query));
+    sql.push("SELECT seq, ").push(column(query.order)).push(" AS sorted FROM ads");
+    if sql.dialect() == Some(Dialect::Sqlite) {
+        // It is told the index, not left to choose: it knows nothing of how large the dealers are.
+        sql.push(" INDEXED BY ").push(index(query));
+    }
     sql.push(" WHERE ");
-    push_dealers(sql, "dealer_code", scope)?;
+    push_dealers(sql, "dealer_code", scope);
     for filter in &query.filters {
         sql.push(" AND ");
-        push_filter(sql, scope, filter)?;
+        push_filter(sql, scope, filter);
     }
     push_page(sql, "sorted", "seq", query.descending, query.page);
     sql.push(concat!(", ", ad_columns!(), ", "));
-    sql.push(if query.include_log { latest_log!() } else { "NULL" });
-    sql.push(" FROM (SELECT 1) LEFT JOIN page ON true LEFT JOIN ads ON ads.seq = page.seq");
+    sql.push(match sql.dialect() {
+        _ if !query.include_log => "NULL",
+        Some(Dialect::Postgres) => latest_log!(postgres),
+        _ => latest_log!(sqlite),
+    });
+    sql.push(" FROM (SELECT 1) AS one LEFT JOIN page ON true LEFT JOIN ads ON ads.seq = page.seq");
     push_order(sql, "page.sorted", "page.seq", query.descending);
-    Ok(())
 }
 
 /// The index that a list is read from: that of a filter which names a few ads, or one in which every condition is
@@ -127,17 +148,11 @@ fn index_of_few(filter: &AdFilter) -> Option<&'static str> {
 }
 
 /// Whose ads they are.
-pub(super) fn push_dealers(sql: &mut Builder, column: &str, scope: Scope<'_>) -> Result<(), StoreError> {
+pub(super) fn push_dealers(sql: &mut Statement, column: &str, scope: Scope<'_>) {
     match scope {
-        Scope::Dealer(code) => sql.push(column).push(" = ").push_bind(code.to_owned()),
-        Scope::Dealers(codes) => push_in(sql, column, codes)?,
+        Scope::Dealer(code) => sql.push(column).push(" = ").push_bind(code),
+        Scope::Dealers(codes) => sql.push_in(column, codes.to_vec()),
     };
-    Ok(())
-}
-
-fn count(columns: &mut Columns<'_>) -> Result<u64, StoreError> {
-    let count: i64 = columns.value()?;
-    u64::try_from(count).map_err(|_| StoreError::Faulty("a negative number of rows".to_owned()))
 }
 
 fn column(order: AdOrder) -> &'static str {
@@ -150,7 +165,7 @@ fn column(order: AdOrder) -> &'static str {
 
 /// Ends `matching`, cuts the page out of it, and begins the outer list of columns with the number of all and with
 /// whether there is a row.
-fn push_page(sql: &mut Builder, sorted: &str, tie: &str, descending: bool, page: Page) {
+fn push_page(sql: &mut Statement, sorted: &str, tie: &str, descending: bool, page: Page) {
     sql.push("), page AS (SELECT * FROM matching");
     push_order(sql, sorted, tie, descending);
     sql.push(" LIMIT ").push_bind(i64::from(page.limit));
@@ -158,35 +173,39 @@ fn push_page(sql: &mut Builder, sorted: &str, tie: &str, descending: bool, page:
     sql.push(") SELECT (SELECT count(*) FROM matching), page.").push(tie).push(" IS NOT NULL");
 }
 
-fn push_order(sql: &mut Builder, sorted: &str, tie: &str, descending: bool) {
+fn push_order(sql: &mut Statement, sorted: &str, tie: &str, descending: bool) {
     let direction = if descending { " DESC" } else { "" };
     sql.push(format_args!(" ORDER BY {sorted}{direction}, {tie}{direction}"));
 }
 
-fn push_in<'b>(
-    sql: &'b mut Builder,
-    column: &str,
-    values: &(impl Serialize + ?Sized),
-) -> Result<&'b mut Builder, StoreError> {
-    // One value, however many there are, so that the statement stays the same.
-    let values = json(&values)?;
-    Ok(sql.push(column).push(" IN (SELECT value FROM json_each(").push_bind(values).push("))"))
+/// Adds the condition that a text contains a part, in any case. The databases fold only some letters by themselves, so
+/// both sides are folded before they get there.
+fn push_contains<'s>(sql: &'s mut Statement, scope: Scope<'_>, text: Text, part: &str) -> &'s mut Statement {
+    let part = folded(part);
+    if sql.dialect() == Some(Dialect::Sqlite) {
+        sqlite::text::push_contains(sql, scope, text, &part);
+        return sql;
+    }
+    sql.push("seq IN (SELECT texts.ad FROM texts WHERE ");
+    push_dealers(sql, "texts.dealer_code", scope);
+    sql.push(" AND strpos(").push(text.column()).push(", ").push_bind(part).push(") > 0)")
 }
 
-fn push_filter(sql: &mut Builder, scope: Scope<'_>, filter: &AdFilter) -> Result<(), StoreError> {
+fn push_filter(sql: &mut Statement, scope: Scope<'_>, filter: &AdFilter) {
     match filter {
-        AdFilter::Id(id) => sql.push("id = ").push_bind(id.to_string()),
+        AdFilter::Id(id) => sql.push("id = ").push_bind(*id),
         AdFilter::State(state) => sql.push("state = ").push_bind(AdState::name(*state)),
-        AdFilter::SourceId(ids) => push_in(sql, "source_id", ids)?,
-        AdFilter::SourceIdContains(part) => return push_contains(sql, scope, Text::SourceId, part),
-        AdFilter::DealerCode(code) => sql.push("dealer_code = ").push_bind(code.clone()),
-        AdFilter::CategoryId(ids) => push_in(sql, "category_id", ids)?,
-        AdFilter::Search(part) => return push_contains(sql, scope, Text::Search, part),
-        AdFilter::MarketplaceAdId(ids) => push_in(sql, "marketplace_ad_id", ids)?,
+        AdFilter::SourceId(ids) => sql.push_in("source_id", ids.clone()),
+        AdFilter::SourceIdContains(part) => push_contains(sql, scope, Text::SourceId, part),
+        AdFilter::DealerCode(code) => sql.push("dealer_code = ").push_bind(code.as_str()),
+        AdFilter::CategoryId(ids) => sql.push_in("category_id", numbers(ids)),
+        AdFilter::Search(part) => push_contains(sql, scope, Text::Search, part),
+        AdFilter::MarketplaceAdId(ids) => sql.push_in("marketplace_ad_id", ids.clone()),
         AdFilter::RegistrationNumber(plate) => {
-            sql.push("registration_number = ").push_bind(plate.clone()).push(" AND ");
+            sql.push("registration_number = ").push_bind(plate.as_str()).push(" AND ");
             let registered = categories::all().filter(|category| category.registered);
-            push_in(sql, "category_id", &registered.map(|category| category.id).collect::<Vec<_>>())?
+            let registered: Vec<_> = registered.map(|category| i64::from(category.id)).collect();
+            sql.push_in("category_id", registered)
         }
         AdFilter::Time(order, bound, time) => {
             let operator = match bound {
@@ -198,5 +217,8 @@ fn push_filter(sql: &mut Builder, scope: Scope<'_>, filter: &AdFilter) -> Result
             sql.push(column(*order)).push(operator).push_bind(time.as_millis())
         }
     };
-    Ok(())
+}
+
+fn numbers(numbers: &[u16]) -> Vec<i64> {
+    numbers.iter().copied().map(i64::from).collect()
 }

@@ -1,5 +1,7 @@
 //! From rows to the models, and the other way where a model becomes a column.
 
+use std::borrow::Cow;
+
 use ad_core::{
     ad::{Ad, Content},
     log::{Action, ActionState, LogEntry},
@@ -9,25 +11,94 @@ use ad_core::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use sqlx::{Decode, Row, Sqlite, Type, sqlite::SqliteRow};
+use sqlx::{Decode, Postgres, Row as _, Sqlite, Type, postgres::PgRow, sqlite::SqliteRow};
 use uuid::Uuid;
+
+use super::postgres;
+
+/// A row of either database.
+#[derive(Debug)]
+pub(crate) enum Row {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+/// What both databases read.
+pub(crate) trait Readable<'r>:
+    Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres>
+{
+}
+
+impl<'r, T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres>> Readable<'r> for T {}
 
 /// Reads the columns of a row one after the other.
 pub(crate) struct Columns<'r> {
-    row: &'r SqliteRow,
+    row: &'r Row,
     next: usize,
 }
 
 impl<'r> Columns<'r> {
-    pub(crate) fn of(row: &'r SqliteRow) -> Self {
+    pub(crate) fn of(row: &'r Row) -> Self {
         Self { row, next: 0 }
     }
 
-    /// A text, a number, or an option of them.
-    pub(crate) fn value<T: Decode<'r, Sqlite> + Type<Sqlite>>(&mut self) -> Result<T, StoreError> {
-        let value = self.row.try_get(self.next).map_err(|error| StoreError::Faulty(error.to_string()));
+    /// A number, whether something is so, or an option of them.
+    pub(crate) fn value<T: Readable<'r>>(&mut self) -> Result<T, StoreError> {
+        let value = match self.row {
+            Row::Sqlite(row) => row.try_get(self.next),
+            Row::Postgres(row) => row.try_get(self.next),
+        };
         self.next += 1;
-        value
+        value.map_err(|error| StoreError::Faulty(error.to_string()))
+    }
+
+    /// A text if there is one.
+    pub(crate) fn maybe_text(&mut self) -> Result<Option<Cow<'r, str>>, StoreError> {
+        let text: Option<&'r str> = self.value()?;
+        Ok(text.map(|text| match self.row {
+            Row::Sqlite(_) => Cow::Borrowed(text),
+            Row::Postgres(_) => postgres::restored(text),
+        }))
+    }
+
+    /// A text.
+    pub(crate) fn text(&mut self) -> Result<Cow<'r, str>, StoreError> {
+        self.maybe_text()?.ok_or_else(|| self.faulty("is empty"))
+    }
+
+    /// A text of one's own.
+    pub(crate) fn string(&mut self) -> Result<String, StoreError> {
+        self.text().map(Cow::into_owned)
+    }
+
+    /// A text of one's own if there is one.
+    pub(crate) fn maybe_string(&mut self) -> Result<Option<String>, StoreError> {
+        Ok(self.maybe_text()?.map(Cow::into_owned))
+    }
+
+    /// A number that must not be too large for its type.
+    pub(crate) fn number<T: TryFrom<i64>>(&mut self) -> Result<T, StoreError> {
+        let number: i64 = self.value()?;
+        T::try_from(number).map_err(|_| self.faulty(&format!("holds {number}")))
+    }
+
+    /// An id.
+    pub(crate) fn id(&mut self) -> Result<Uuid, StoreError> {
+        match self.row {
+            Row::Sqlite(_) => self.parsed(),
+            Row::Postgres(_) => self.value(),
+        }
+    }
+
+    /// An id if there is one.
+    pub(crate) fn maybe_id(&mut self) -> Result<Option<Uuid>, StoreError> {
+        match self.row {
+            Row::Sqlite(_) => {
+                let text: Option<&str> = self.value()?;
+                text.map(|text| text.parse().map_err(|_| self.faulty(&format!("holds \"{text}\"")))).transpose()
+            }
+            Row::Postgres(_) => self.value(),
+        }
     }
 
     pub(crate) fn parsed<T: std::str::FromStr>(&mut self) -> Result<T, StoreError> {
@@ -35,8 +106,8 @@ impl<'r> Columns<'r> {
     }
 
     pub(crate) fn named<T>(&mut self, from_name: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
-        let text: &str = self.value()?;
-        from_name(text).ok_or_else(|| self.faulty(&format!("holds \"{text}\"")))
+        let text = self.text()?;
+        from_name(&text).ok_or_else(|| self.faulty(&format!("holds \"{text}\"")))
     }
 
     pub(crate) fn time(&mut self) -> Result<Timestamp, StoreError> {
@@ -48,35 +119,35 @@ impl<'r> Columns<'r> {
     }
 
     pub(crate) fn json<T: DeserializeOwned>(&mut self) -> Result<T, StoreError> {
-        let text: &str = self.value()?;
-        serde_json::from_str(text).map_err(|error| self.faulty(&error.to_string()))
+        let text = self.text()?;
+        serde_json::from_str(&text).map_err(|error| self.faulty(&error.to_string()))
     }
 
     pub(crate) fn maybe_json<T: DeserializeOwned>(&mut self) -> Result<Option<T>, StoreError> {
-        let text: Option<&str> = self.value()?;
-        text.map(serde_json::from_str).transpose().map_err(|error| self.faulty(&error.to_string()))
+        let text = self.maybe_text()?;
+        text.map(|text| serde_json::from_str(&text)).transpose().map_err(|error| self.faulty(&error.to_string()))
     }
 
     /// By the columns of [`ad_columns`](super::sql::ad_columns).
     pub(super) fn ad(&mut self) -> Result<Ad, StoreError> {
         Ok(Ad {
-            id: self.parsed()?,
-            source_id: self.value()?,
-            dealer_code: self.value()?,
-            category_id: self.value()?,
+            id: self.id()?,
+            source_id: self.string()?,
+            dealer_code: self.string()?,
+            category_id: self.number()?,
             state: self.named(ad_core::ad::AdState::from_name)?,
             api_version: self.named(ad_core::ad::ApiVersion::from_name)?,
             content: self.content()?,
             image_refs: self.json()?,
-            marketplace_ad_id: self.value()?,
-            offer_id: self.value()?,
+            marketplace_ad_id: self.maybe_string()?,
+            offer_id: self.maybe_string()?,
             created: self.time()?,
             updated: self.time()?,
         })
     }
 
     fn content(&mut self) -> Result<Content, StoreError> {
-        let text: String = self.value()?;
+        let text = self.string()?;
         Content::stored(text).map_err(|error| self.faulty(&error.to_string()))
     }
 
@@ -92,7 +163,7 @@ impl<'r> Columns<'r> {
     }
 
     pub(super) fn request(&mut self) -> Result<Request, StoreError> {
-        Ok(Request { id: self.parsed()?, plan: self.maybe_json()?, progress: self.json()?, accepted: self.time()? })
+        Ok(Request { id: self.id()?, plan: self.maybe_json()?, progress: self.json()?, accepted: self.time()? })
     }
 
     /// Entries as [`latest_log`](super::sql::latest_log) gives them; none where they were not wanted.
@@ -102,7 +173,10 @@ impl<'r> Columns<'r> {
     }
 
     fn faulty(&self, what: &str) -> StoreError {
-        let column = &sqlx::Column::name(self.row.column(self.next - 1));
+        let column = match self.row {
+            Row::Sqlite(row) => sqlx::Column::name(row.column(self.next - 1)),
+            Row::Postgres(row) => sqlx::Column::name(row.column(self.next - 1)),
+        };
         StoreError::Faulty(format!("the column {column} cannot be read: {what}"))
     }
 }
@@ -117,7 +191,7 @@ fn entry((request_id, created, action, state, external_message): EntryRow) -> Lo
 /// An entry by the columns of the table.
 pub(super) fn log_entry(columns: &mut Columns<'_>) -> Result<LogEntry, StoreError> {
     Ok(LogEntry {
-        request_id: columns.parsed()?,
+        request_id: columns.id()?,
         created: columns.time()?,
         action: columns.named(Action::from_name)?,
         state: columns.named(ActionState::from_name)?,
@@ -132,6 +206,11 @@ pub(super) fn entry_values(entries: &[LogEntry]) -> Result<String, StoreError> {
         .map(|entry| (entry.request_id, entry.created.as_millis(), entry.action, entry.state, &entry.external_message))
         .collect();
     json(&rows)
+}
+
+/// A value that can be no other than JSON, as JSON text.
+pub(super) fn json_of(value: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).expect("texts and numbers are JSON")
 }
 
 /// A value as JSON text.

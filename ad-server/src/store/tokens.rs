@@ -2,9 +2,8 @@
 
 use ad_core::{ports::StoreError, time::Timestamp};
 use serde::{Deserialize, Serialize};
-use sqlx::sqlite::SqliteRow;
 
-use super::{Columns, Database, Statement, rows::json, sql};
+use super::{Columns, Database, Row, Statement, rows::json, sql};
 
 /// What is kept about a token; never the token itself.
 ///
@@ -56,16 +55,16 @@ impl Database {
 
     /// The tokens that were revoked.
     pub async fn revoked_tokens(&self) -> Result<Vec<String>, StoreError> {
-        self.read(Statement::new(sql::REVOKED_TOKENS)).await?.iter().map(|row| Columns::of(row).value()).collect()
+        self.read(Statement::new(sql::REVOKED_TOKENS)).await?.iter().map(|row| Columns::of(row).string()).collect()
     }
 }
 
-fn token(row: &SqliteRow) -> Result<TokenRecord, StoreError> {
+fn token(row: &Row) -> Result<TokenRecord, StoreError> {
     let mut columns = Columns::of(row);
     Ok(TokenRecord {
-        jti: columns.value()?,
-        scope_type: columns.value()?,
-        scope: columns.value()?,
+        jti: columns.string()?,
+        scope_type: columns.maybe_string()?,
+        scope: columns.maybe_string()?,
         permissions: columns.maybe_json()?,
         issued: columns.maybe_time()?,
         expires: columns.maybe_time()?,

@@ -1,7 +1,7 @@
 use ad_core::ports::{Dealer, Revision, Scope};
 
 use super::*;
-use crate::store::{OpenError, Statement};
+use crate::store::OpenError;
 
 const D1: Scope<'_> = Scope::Dealer("d1");
 
@@ -9,10 +9,11 @@ const D1: Scope<'_> = Scope::Dealer("d1");
 #[tokio::test]
 async fn values_are_numbered_over_all_statements_of_a_query() {
     let temporary = Temporary::open().await;
-    let statement = Statement::new("SELECT $3, $1; SELECT $2; SELECT $1, $3").bind("a").bind("b").bind("c");
-    let rows = temporary.database.read(statement).await.unwrap();
-    let texts = |row: usize, columns: usize| {
-        (0..columns).map(|column| sqlx::Row::get::<String, _>(&rows[row], column)).collect::<Vec<_>>()
+    let sql = Sql::plain("SELECT $3, $1; SELECT $2; SELECT $1, $3");
+    let rows = temporary.database.read(Statement::new(sql).bind("a").bind("b").bind("c")).await.unwrap();
+    let texts = |row: usize, number: usize| {
+        let mut columns = Columns::of(&rows[row]);
+        (0..number).map(|_| columns.string().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!([texts(0, 2), texts(1, 1), texts(2, 2)], [vec!["c", "a"], vec!["b"], vec!["a", "c"]]);
 }
@@ -57,7 +58,7 @@ async fn a_used_source_id_writes_nothing() {
     let again = Ad { id: Uuid::from_u128(9), ..ad(1, 11) };
     assert!(matches!(create(&store, 9, &again).await, Err(StoreError::Duplicate)));
     assert_eq!(store.find(D1, "Bil-1", true).await.unwrap()[0].1.len(), 1);
-    assert_eq!(store.claim(at(20), at(30), 9).await.unwrap().claimed.len(), 1);
+    assert_eq!(store.claim(at(20), at(30), 9.into()).await.unwrap().claimed.len(), 1);
 }
 
 #[tokio::test]
@@ -108,7 +109,7 @@ async fn the_file_is_made_once_and_opened_again() {
 async fn what_cannot_be_opened_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().display();
-    for url in ["postgres://host/db", "sqlite::memory:", "sqlite:", "sqlite://ads.db?mode=ro"] {
+    for url in ["mysql://host/db", "postgres://host:port/db", "sqlite::memory:", "sqlite:", "sqlite://ads.db?mode=ro"] {
         assert!(matches!(Database::open(url).await, Err(OpenError::Url(_))), "{url}");
     }
     std::fs::write(folder.path().join("text"), "a text that is long enough to be no database header at all").unwrap();

@@ -5,20 +5,20 @@ use futures_util::future::join_all;
 use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use super::*;
-use crate::store::{Ran, Statement, Work};
+use crate::store::{Link, Ran, Work};
 
 /// A write that the database refuses.
 fn faulty() -> Statement {
-    Statement::new("INSERT INTO dealers (code, dealer) VALUES ('x', 'kept?'); INSERT INTO dealers (code) VALUES (NULL)")
+    let sql = "INSERT INTO dealers (code, dealer) VALUES ('x', 'kept?'); INSERT INTO dealers (code) VALUES (NULL)";
+    Statement::new(Sql::plain(sql))
 }
 
 fn dealer(code: usize) -> Statement {
-    Statement::new("INSERT INTO dealers (code, dealer) VALUES ($1, '{}')").bind(code.to_string())
+    Statement::new(Sql::plain("INSERT INTO dealers (code, dealer) VALUES ($1, '{}')")).bind(code.to_string())
 }
 
 async fn number_of_dealers(database: &Database) -> i64 {
-    let rows = database.read(Statement::new("SELECT count(*) FROM dealers")).await.unwrap();
-    sqlx::Row::get(&rows[0], 0)
+    number(database, "SELECT count(*) FROM dealers").await
 }
 
 /// Keeps the writer busy until it is told to go on, so that what comes meanwhile shares a commit.
@@ -27,7 +27,7 @@ struct Blocked(tokio::sync::Semaphore);
 impl Work for std::sync::Arc<Blocked> {
     type Answer = ();
 
-    async fn run(&self, _: &mut SqliteConnection) -> sqlx::Result<()> {
+    async fn run(&self, _: &mut Link<'_>) -> sqlx::Result<()> {
         self.0.acquire().await.map(drop).map_err(|_| sqlx::Error::WorkerCrashed)
     }
 }
@@ -104,7 +104,7 @@ async fn a_full_database_is_unavailable_and_keeps_what_it_has() {
 
     temporary.database.close().await;
     let database = Database::open(&url(&temporary.folder)).await.unwrap();
-    let store = SqliteStore::new(database);
+    let store = DatabaseStore::new(database);
     for number in accepted {
         let found = store.find(Scope::Dealer("d1"), &format!("Bil-{number}"), true).await.unwrap();
         assert_eq!((found[0].0.ad.clone(), found[0].1.len()), (ad(number, 10), 1));

@@ -13,7 +13,7 @@ fn query(filters: Vec<AdFilter>) -> AdQuery {
 }
 
 /// Ten ads: two at a time created together, the last two of another dealer, every third a boat.
-async fn stock(store: &SqliteStore) {
+async fn stock(store: &DatabaseStore) {
     for number in 1..=10 {
         let mut ad = ad(number, i64::from(number / 2) * 1000);
         if number > 8 {
@@ -35,7 +35,7 @@ async fn every_filter_finds_what_it_names() {
     let temporary = Temporary::open().await;
     let store = temporary.store();
     stock(&store).await;
-    let head = store.claim(at(9999), at(10_000), 1).await.unwrap().claimed.remove(0);
+    let head = store.claim(at(9999), at(10_000), 1.into()).await.unwrap().claimed.remove(0);
     let change = AdChange {
         state: Some(AdState::Deleted),
         listings: vec![(Market::Primary, "77".to_owned())],
@@ -120,7 +120,7 @@ async fn the_log_is_filtered_and_paged() {
     let temporary = Temporary::open().await;
     let store = temporary.store();
     create(&store, 1, &ad(1, 10)).await.unwrap();
-    let head = store.claim(at(20), at(30), 1).await.unwrap().claimed.remove(0);
+    let head = store.claim(at(20), at(30), 1.into()).await.unwrap().claimed.remove(0);
     let entries = vec![
         entry(1, Action::Create, ActionState::Done, 20),
         entry(1, Action::Publish, ActionState::Processing, 20),

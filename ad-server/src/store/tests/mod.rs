@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use super::{Database, Options, SqliteStore};
+use super::{Columns, Database, DatabaseStore, Options, Sql, Statement};
 
 /// A database that goes away with the test.
 pub(crate) struct Temporary {
@@ -37,9 +37,33 @@ impl Temporary {
         Self { database, folder }
     }
 
-    pub(crate) fn store(&self) -> SqliteStore {
-        SqliteStore::new(self.database.clone())
+    pub(crate) fn store(&self) -> DatabaseStore {
+        DatabaseStore::new(self.database.clone())
     }
+}
+
+/// What a query of one number answers.
+pub(crate) async fn number(database: &Database, sql: &'static str) -> i64 {
+    Columns::of(&database.read(Statement::new(Sql::plain(sql))).await.unwrap()[0]).value().unwrap()
+}
+
+/// The steps of the database for a statement of any text.
+async fn explained(database: &Database, text: &str) -> Vec<String> {
+    let mut explain = Statement::build(database.dialect());
+    explain.push("EXPLAIN QUERY PLAN ").push(text);
+    steps(database, explain).await
+}
+
+async fn steps(database: &Database, explain: Statement) -> Vec<String> {
+    let rows = database.read(explain).await.unwrap();
+    let detail = |row| {
+        let mut columns = Columns::of(row);
+        for _ in 0..3 {
+            columns.value::<i64>().unwrap();
+        }
+        columns.string().unwrap()
+    };
+    rows.iter().map(detail).collect()
 }
 
 /// Where [`Temporary`] has its file.
@@ -95,7 +119,7 @@ fn entry(request: u32, action: Action, state: ActionState, created: i64) -> LogE
 }
 
 /// Stores the ad with a request of the same number.
-async fn create(store: &SqliteStore, number: u32, ad: &Ad) -> Result<(), StoreError> {
+async fn create(store: &DatabaseStore, number: u32, ad: &Ad) -> Result<(), StoreError> {
     let request = request(number, ad.created.as_millis());
     let entry = entry(number, Action::Create, ActionState::Processing, ad.created.as_millis());
     store.create(NewAd { ad, request: &request, entry: &entry }).await

@@ -5,10 +5,9 @@ use ad_core::{
     list::{AdFilter, AdOrder, AdQuery, Bound},
     ports::{Page, Scope},
 };
-use sqlx::Row;
 
 use super::*;
-use crate::store::lists::{Builder, push_list};
+use crate::store::lists::push_list;
 
 /// Every filter; whether it names a few ads, which may then be looked at.
 fn filters() -> Vec<(Option<AdFilter>, bool)> {
@@ -38,10 +37,10 @@ fn filters() -> Vec<(Option<AdFilter>, bool)> {
 
 /// The steps of the database for a list.
 async fn plan(database: &Database, scope: Scope<'_>, query: &AdQuery) -> Vec<String> {
-    let mut sql = Builder::new("EXPLAIN QUERY PLAN ");
-    push_list(&mut sql, scope, query).unwrap();
-    let steps = sql.build().fetch_all(database.readers()).await.unwrap();
-    steps.iter().map(|step| step.get("detail")).collect()
+    let mut sql = Statement::build(database.dialect());
+    sql.push("EXPLAIN QUERY PLAN ");
+    push_list(&mut sql, scope, query);
+    steps(database, sql).await
 }
 
 /// What is wrong with a step.

@@ -5,9 +5,10 @@ use ad_core::{
 };
 
 use super::*;
+use crate::store::sql;
 
 /// Adds a request without content to an ad.
-async fn revise(store: &SqliteStore, ad_number: u32, revision: i64, number: u32, accepted: i64) {
+async fn revise(store: &DatabaseStore, ad_number: u32, revision: i64, number: u32, accepted: i64) {
     let request = request(number, accepted);
     let revision = Revision {
         ad: ad(ad_number, 0).id,
@@ -22,8 +23,8 @@ async fn revise(store: &SqliteStore, ad_number: u32, revision: i64, number: u32,
     store.revise(revision).await.unwrap();
 }
 
-async fn claim(store: &SqliteStore, now: i64, until: i64) -> Vec<Claimed> {
-    store.claim(at(now), at(until), 10).await.unwrap().claimed
+async fn claim(store: &DatabaseStore, now: i64, until: i64) -> Vec<Claimed> {
+    store.claim(at(now), at(until), 10.into()).await.unwrap().claimed
 }
 
 fn ids(claimed: &[Claimed]) -> Vec<Uuid> {
@@ -51,11 +52,11 @@ async fn one_request_of_an_ad_at_a_time_in_order() {
     revise(&store, 1, 0, 3, 12).await;
     revise(&store, 1, 1, 4, 13).await;
 
-    assert_eq!(store.claim(at(10), at(40), 10).await.unwrap().next_due, Some(at(11)));
+    assert_eq!(store.claim(at(10), at(40), 10.into()).await.unwrap().next_due, Some(at(11)));
     let first = claim(&store, 20, 40).await;
     assert_eq!(ids(&first), [request_id(2)]);
     assert_eq!((&first[0].request, &first[0].stored.ad), (&request(2, 11), &ad(2, 11)));
-    let nothing = store.claim(at(39), at(90), 10).await.unwrap();
+    let nothing = store.claim(at(39), at(90), 10.into()).await.unwrap();
     assert_eq!((nothing.claimed, nothing.next_due), (Vec::new(), Some(at(40))));
     // The leases have ended.
     let again = claim(&store, 40, 60).await;
@@ -79,7 +80,7 @@ async fn a_request_that_waits_holds_back_those_behind_it() {
     store.record(record(&head, Outcome::Waits { progress: progress.clone(), until: at(70) })).await.unwrap();
     // It is nobody's now.
     assert!(matches!(store.extend(head.request.id, head.lease, at(99)).await, Err(StoreError::LeaseLost)));
-    let waiting = store.claim(at(69), at(99), 10).await.unwrap();
+    let waiting = store.claim(at(69), at(99), 10.into()).await.unwrap();
     assert_eq!((waiting.claimed, waiting.next_due), (Vec::new(), Some(at(70))));
     let again = claim(&store, 70, 99).await;
     assert_eq!((ids(&again), &again[0].request.progress), (vec![request_id(1)], &progress));
@@ -153,7 +154,8 @@ async fn workers_are_woken_by_what_they_can_claim() {
     let head = claim(&store, 20, 40).await.remove(0);
     store.record(record(&head, Outcome::Finished)).await.unwrap();
     queued.notified().await;
-    assert_eq!(ids(&claim(&store, 20, 40).await), [request_id(2)]);
+    // From when the one before it was finished.
+    assert_eq!(ids(&claim(&store, 50, 80).await), [request_id(2)]);
 }
 
 #[tokio::test]
@@ -205,13 +207,9 @@ async fn a_listing_is_tied_to_one_live_ad() {
 #[tokio::test]
 async fn claims_use_the_index_of_what_can_be_claimed() {
     let temporary = Temporary::open().await;
-    for text in [super::super::sql::LOOK, super::super::sql::CLAIM] {
-        let plan = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {text}")))
-            .fetch_all(temporary.database.readers())
-            .await
-            .unwrap();
-        let plan: Vec<String> = plan.iter().map(|row| sqlx::Row::get(row, "detail")).collect();
-        assert!(plan.iter().any(|step| step.contains("requests_claimable (claimable")), "{plan:#?}");
+    for (sql, index) in [(sql::LOOK, "requests_claimable (claimable"), (sql::CLAIM, "requests_dealer (dealer_code=?")] {
+        let plan = explained(&temporary.database, sql.sqlite).await;
+        assert!(plan.iter().any(|step| step.contains(index)), "{plan:#?}");
         assert!(!plan.iter().any(|step| step.contains("SCAN requests")), "{plan:#?}");
     }
 }

@@ -5,7 +5,7 @@ use ad_core::{
 use sqlx::{Connection, SqliteConnection, migrate::Migrator, sqlite::SqliteConnectOptions};
 
 use super::*;
-use crate::store::open::MIGRATIONS;
+use crate::store::sqlite::MIGRATIONS;
 
 /// What texts have in them that somebody might take for more than text.
 const TEXTS: [&str; 10] = [
@@ -31,7 +31,7 @@ async fn indexed(database: &Database) {
     panic!("the texts are never indexed");
 }
 
-async fn count(store: &SqliteStore, dealer: &str, filter: AdFilter) -> u64 {
+async fn count(store: &DatabaseStore, dealer: &str, filter: AdFilter) -> u64 {
     let query = AdQuery { filters: vec![filter], ..AdQuery::parse(&[]).unwrap() };
     store.list(Scope::Dealer(dealer), &query).await.unwrap().count
 }
@@ -105,8 +105,7 @@ async fn a_text_that_changed_is_indexed_anew() {
         indexed(&temporary.database).await;
     }
     let hits = "SELECT count(*) FROM trigrams WHERE trigrams MATCH '\"vol\"'";
-    let rows = temporary.database.read(crate::store::Statement::new(hits)).await.unwrap();
-    assert_eq!(sqlx::Row::get::<i64, _>(&rows[0], 0), 0, "the index has forgotten the old text");
+    assert_eq!(number(&temporary.database, hits).await, 0, "the index has forgotten the old text");
 }
 
 #[tokio::test]
@@ -119,7 +118,7 @@ async fn what_a_dead_process_left_unindexed_is_taken_up() {
     temporary.database.close().await;
     let database = Database::open(&url(&temporary.folder)).await.unwrap();
     assert!(database.unindexed().await.unwrap() > 0);
-    let store = SqliteStore::new(database.clone());
+    let store = DatabaseStore::new(database.clone());
     assert_eq!(count(&store, "d1", AdFilter::Search("v60".to_owned())).await, 600, "it is found before it is indexed");
     indexed(&database).await;
     assert_eq!(count(&store, "d1", AdFilter::Search("v60".to_owned())).await, 600);
@@ -138,7 +137,7 @@ async fn a_database_of_the_first_version_keeps_its_ads() {
     old.close().await.unwrap();
 
     let database = Database::open(&url(&folder)).await.unwrap();
-    let store = SqliteStore::new(database.clone());
+    let store = DatabaseStore::new(database.clone());
     create(&store, 1, &ad(1, 20)).await.unwrap();
     for _ in 0..2 {
         assert_eq!(count(&store, "d1", AdFilter::Search("VOLVO".to_owned())).await, 2);

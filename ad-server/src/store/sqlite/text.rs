@@ -8,54 +8,61 @@
 
 use std::time::Duration;
 
-use ad_core::ports::{Scope, StoreError};
+use ad_core::ports::Scope;
 use tokio::{
     sync::mpsc,
     time::{Instant, sleep, timeout},
 };
 
-use super::{
-    Columns, Database, Statement,
-    lists::{Builder, push_dealers},
-    rows::folded,
-    sql,
-    writer::WeakWriter,
+use super::writer::WeakWriter;
+use crate::store::{
+    Sql, Statement,
+    lists::{Text, push_dealers},
 };
 
-/// A text that is searched.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Text {
-    /// Title and body.
-    Search,
-    /// The client's reference.
-    SourceId,
+/// Three characters of a private-use plane, before every text of a dealer: what numbers them is in `dealer`.
+macro_rules! mark {
+    () => {
+        "char(1048576 + (dealer.number >> 20), 1048576 + (dealer.number >> 10 & 1023), 1048576 + (dealer.number & 1023))"
+    };
 }
+
+/// 1 how many. Brings texts into the index, those of a dealer together.
+const INDEX_TEXTS: Sql = Sql::plain(concat!(
+    "INSERT OR REPLACE INTO trigrams (rowid, text) \
+     SELECT place, ",
+    mark!(),
+    " || search || char(10) || texts.source_id \
+     FROM (SELECT place FROM unindexed ORDER BY place LIMIT $1) JOIN texts USING (place) \
+         JOIN dealer_numbers AS dealer ON dealer.number = place >> 40 ORDER BY place; \
+     DELETE FROM unindexed WHERE place IN (SELECT place FROM unindexed ORDER BY place LIMIT $1)"
+));
+
+/// Texts that the index does not know as they are.
+pub(in crate::store) const UNINDEXED: Sql = Sql::plain("SELECT count(*) FROM unindexed");
 
 /// The part of a place that is the ad's number.
 const SEQ: i64 = (1 << 40) - 1;
 
-/// Adds the condition that a text contains a part, in any case. The database folds only ASCII by itself, so both sides
-/// are folded before they get there.
-pub(super) fn push_contains(sql: &mut Builder, scope: Scope<'_>, text: Text, part: &str) -> Result<(), StoreError> {
-    let part = folded(part);
+/// Adds the condition that a text contains a part; both are in lower case.
+pub(in crate::store) fn push_contains(sql: &mut Statement, scope: Scope<'_>, text: Text, part: &str) {
     // The sign keeps the database from reading ads one by one: it walks the index that has the order of the list.
     sql.push("+seq IN (");
-    if let Some(trigrams) = trigrams(&part) {
+    if let Some(trigrams) = trigrams(part) {
         push_proposed(sql, "trigrams.rowid", "trigrams");
-        sql.push(concat!("trigrams MATCH '\"' || ", sql::mark!(), " || '\" ' || ")).push_bind(trigrams).push(" AND ");
-        push_decided(sql, scope, text, &part)?;
+        sql.push(concat!("trigrams MATCH '\"' || ", mark!(), " || '\" ' || ")).push_bind(trigrams).push(" AND ");
+        push_decided(sql, scope, text, part);
         sql.push(" UNION ALL ");
         push_proposed(sql, "unindexed.place", "unindexed");
     } else {
         push_proposed(sql, "texts.place", "");
     }
-    push_decided(sql, scope, text, &part)?;
+    push_decided(sql, scope, text, part);
     sql.push(")");
-    Ok(())
 }
 
 /// Begins a select of the places of a dealer that something proposes; the joins are made in this order.
-fn push_proposed(sql: &mut Builder, place: &str, by: &str) {
+fn push_proposed(sql: &mut Statement, place: &str, by: &str) {
     sql.push(format_args!("SELECT texts.place & {SEQ} FROM dealer_numbers AS dealer CROSS JOIN "));
     if !by.is_empty() {
         sql.push(format_args!("{by} CROSS JOIN "));
@@ -67,14 +74,9 @@ fn push_proposed(sql: &mut Builder, place: &str, by: &str) {
 }
 
 /// Ends it with whose texts they are, and whether they contain the part.
-fn push_decided(sql: &mut Builder, scope: Scope<'_>, text: Text, part: &str) -> Result<(), StoreError> {
-    push_dealers(sql, "dealer.dealer_code", scope)?;
-    let column = match text {
-        Text::Search => "search",
-        Text::SourceId => "source_id",
-    };
-    sql.push(format_args!(" AND instr(texts.{column}, ")).push_bind(part.to_owned()).push(") > 0");
-    Ok(())
+fn push_decided(sql: &mut Statement, scope: Scope<'_>, text: Text, part: &str) {
+    push_dealers(sql, "dealer.dealer_code", scope);
+    sql.push(" AND instr(").push(text.column()).push(", ").push_bind(part).push(") > 0");
 }
 
 /// Most trigrams of a term that the index is asked for; more would cost more than they rule out.
@@ -121,7 +123,7 @@ async fn index_all(writer: &WeakWriter, written: &mut mpsc::Receiver<()>) -> Opt
         sleep(time).await;
         let writer = writer.upgrade()?;
         let start = Instant::now();
-        let indexed = writer.run(Statement::new(sql::INDEX_TEXTS).bind(BATCH)).await;
+        let indexed = writer.run(Statement::new(INDEX_TEXTS).bind(BATCH)).await;
         let is_busy = written.try_recv().is_ok();
         pause = match indexed {
             Ok(_) if is_busy => Some(GATHER.max(start.elapsed() * (SHARE - 1))),
@@ -133,18 +135,6 @@ async fn index_all(writer: &WeakWriter, written: &mut mpsc::Receiver<()>) -> Opt
         };
     }
     Some(())
-}
-
-impl Database {
-    /// Texts that are not in the index for searching yet. Lists find them all the same.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when it cannot be read.
-    pub async fn unindexed(&self) -> Result<u64, StoreError> {
-        let rows = self.read(Statement::new(sql::UNINDEXED)).await?;
-        let texts: i64 = rows.first().map_or(Ok(0), |row| Columns::of(row).value())?;
-        Ok(u64::try_from(texts).unwrap_or_default())
-    }
 }
 
 #[cfg(test)]

@@ -1,29 +1,37 @@
-//! Opens the database file, and makes it where there is none.
+//! The store's engine in a SQLite file: opens it, and makes it where there is none.
+//!
+//! | Module | What it is for |
+//! |---|---|
+//! | `writer` | one connection that writes, many operations to a commit |
+//! | `text` | searching in texts, and the index for it |
 //!
 //! A new database is made beside its place and moved there when it is complete: whatever goes wrong, and whoever else
 //! opens it at the same moment, there is never half a database to be found.
 
+pub(super) mod text;
+pub(super) mod writer;
+
 use std::{
     io,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use ad_core::ports::StoreError;
-use futures_util::{Stream, TryStreamExt};
+use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
 use percent_encoding::percent_decode_str;
 use sqlx::{
-    ConnectOptions, Connection, SqliteConnection, SqlitePool,
+    ConnectOptions, Connection, Either, Executor, SqliteConnection, SqlitePool,
+    error::DatabaseError,
     migrate::{MigrateError, Migrator},
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use tokio::sync::mpsc;
 
 use super::{
-    statement::{Statement, result_code, store_error},
-    text,
-    writer::{Work, Writer},
+    database::{Database, OpenError, Options},
+    rows::Row,
+    statement::{Ran, Statement},
 };
+use writer::Writer;
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -32,69 +40,21 @@ const BUSY: i32 = 5;
 /// Result code of a file that is something else.
 const NOT_A_DATABASE: i32 = 26;
 
-/// How the database is used.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// How long to wait for another process that writes.
-    pub busy_timeout: Duration,
-    /// Most connections that read at the same time.
-    pub readers: u32,
-    /// Most pages of 4 KiB of the file; as many as fit on the disk if absent.
-    pub max_pages: Option<u32>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { busy_timeout: Duration::from_secs(5), readers: 4, max_pages: None }
-    }
-}
-
-/// Why the database cannot be opened: one line that says what to do. Nothing was left behind.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// Not the address of a file.
-    #[error("\"{0}\" is not the address of an SQLite database file; write it as sqlite://path/to/file.db")]
-    Url(String),
-    /// The folder cannot be made.
-    #[error("cannot make the folder {}: {error}; make it yourself or name another place by --database-url", .path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// Why not.
-        error: io::Error,
-    },
-    /// The file cannot be used.
-    #[error("cannot open the database {}: {reason}; {advice}", .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        reason: String,
-        /// What to do.
-        advice: &'static str,
-    },
-}
-
 const ANOTHER_FILE: &str = "name another file by --database-url";
 const PERMISSIONS: &str =
     "see that the folder exists and is writable and the disk is not full, or name another file by --database-url";
 
-/// The database: a few connections that read and one that writes. Readers see the last commit and never wait.
+/// A SQLite database: a few connections that read and one that writes. Readers see the last commit and never wait.
 #[derive(Debug, Clone)]
-pub struct Database {
+pub(crate) struct Sqlite {
     readers: SqlitePool,
     writer: Writer,
     written: mpsc::Sender<()>,
 }
 
-impl Database {
+impl Sqlite {
     /// Opens `sqlite://path`, and makes the file and its folder if there is none.
-    pub async fn open(url: &str) -> Result<Self, OpenError> {
-        Self::open_with(url, &Options::default()).await
-    }
-
-    /// Opens it with these options.
-    pub async fn open_with(url: &str, options: &Options) -> Result<Self, OpenError> {
+    pub(super) async fn open(url: &str, options: &Options) -> Result<Self, OpenError> {
         let path = path(url)?;
         let failed = |failure: Failed| failure.at(&path);
         let folders = MadeFolders::above(&path)?;
@@ -123,43 +83,61 @@ impl Database {
         Ok(Self { readers, writer, written })
     }
 
-    /// Finishes what is being written, then closes every connection; the write-ahead log is then part of the file again.
-    /// Dropping the last clone does the same in the background.
-    pub async fn close(&self) {
+    pub(super) async fn close(&self) {
         self.readers.close().await;
         self.writer.close().await;
     }
 
-    /// Runs statements that only read.
-    pub(crate) async fn read(&self, statement: Statement) -> Result<Vec<SqliteRow>, StoreError> {
-        let mut connection = self.readers.acquire().await.map_err(|error| store_error(&error))?;
-        statement.run(&mut connection).await.map(|ran| ran.rows).map_err(|error| store_error(&error))
+    pub(super) async fn read(&self, statement: &Statement) -> sqlx::Result<Vec<Row>> {
+        let mut connection = self.readers.acquire().await?;
+        Ok(run(&mut connection, statement).await?.rows)
     }
 
-    /// Runs a statement that only reads, and hands out its rows as they come.
-    pub(crate) fn stream(&self, statement: Statement) -> impl Stream<Item = Result<SqliteRow, StoreError>> + Send {
-        statement.into_query().fetch(&self.readers).map_err(|error| store_error(&error))
+    pub(super) fn stream<'s>(&'s self, statement: &Statement) -> BoxStream<'s, sqlx::Result<Row>> {
+        statement.for_sqlite().fetch(&self.readers).map_ok(Row::Sqlite).boxed()
     }
 
-    /// The connections that read.
-    pub(crate) fn readers(&self) -> &SqlitePool {
-        &self.readers
-    }
-
-    /// Does something in a transaction, and returns when it is on the disk.
-    pub(crate) async fn write<W: Work>(&self, work: W) -> Result<W::Answer, StoreError> {
-        self.writer.run(work).await
+    pub(super) fn writer(&self) -> &Writer {
+        &self.writer
     }
 
     /// Has texts that are not in the index for searching yet brought into it, in the background.
-    pub(crate) fn index_texts(&self) {
+    pub(super) fn index_texts(&self) {
         // When it was told already, that serves for this as well.
         let _told = self.written.try_send(());
     }
 }
 
+/// Runs the statements of one on a connection.
+pub(super) async fn run(connection: &mut SqliteConnection, statement: &Statement) -> sqlx::Result<Ran> {
+    let mut ran = Ran::default();
+    let mut results = connection.fetch_many(statement.for_sqlite());
+    while let Some(result) = results.try_next().await? {
+        match result {
+            Either::Left(done) => ran.changed += done.rows_affected(),
+            Either::Right(row) => ran.rows.push(Row::Sqlite(row)),
+        }
+    }
+    Ok(ran)
+}
+
+/// Primary result codes <https://www.sqlite.org/rescode.html> of a database that cannot be used just now: `BUSY`,
+/// `LOCKED`, `READONLY`, `IOERR`, `FULL`, `CANTOPEN`, `PROTOCOL`.
+const PASSING: [i32; 7] = [5, 6, 8, 10, 13, 14, 15];
+
+/// Whether a failure may go well another time.
+pub(super) fn is_passing(error: &dyn DatabaseError) -> bool {
+    result_code(error).is_some_and(|code| PASSING.contains(&code))
+}
+
+/// The primary result code of a database error; its extended codes keep it in the lowest byte.
+fn result_code(error: &dyn DatabaseError) -> Option<i32> {
+    let code: i32 = error.code()?.parse().ok()?;
+    Some(code & 0xff)
+}
+
 fn path(url: &str) -> Result<PathBuf, OpenError> {
-    let wrong = || OpenError::Url(url.to_owned());
+    let wrong = || OpenError::Url(Database::name_of(url));
     let path = url.strip_prefix("sqlite:").ok_or_else(wrong)?;
     let path = path.strip_prefix("//").unwrap_or(path);
     // A database in memory would be another one for every connection; parameters could turn off what we rely on.
@@ -288,7 +266,7 @@ impl From<io::Error> for Failed {
 
 impl From<sqlx::Error> for Failed {
     fn from(error: sqlx::Error) -> Self {
-        match result_code(&error) {
+        match error.as_database_error().and_then(result_code) {
             Some(BUSY) => return Self::new("another process keeps it locked", "stop that one, or try again"),
             Some(NOT_A_DATABASE) => return Self::new("it is not an SQLite database", ANOTHER_FILE),
             _ => {}

@@ -15,21 +15,15 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::statement::Failure;
+use crate::store::{
+    database::{Link, Work},
+    statement::Failure,
+};
 
 /// Most operations of one commit. Bounds how long the first of them waits for the last.
 const MOST: usize = 256;
 /// Operations that may wait for the writer before their callers have to.
 const WAITING: usize = 1024;
-
-/// Something to be done in a transaction.
-pub(crate) trait Work: Send + Sync + 'static {
-    /// What the caller wants to know of it.
-    type Answer: Send + 'static;
-
-    /// Does it. May be called again when the transaction was taken back.
-    fn run(&self, connection: &mut SqliteConnection) -> impl Future<Output = sqlx::Result<Self::Answer>> + Send;
-}
 
 /// Hands operations to the task that owns the connection. The task ends when the last handle is gone.
 #[derive(Clone)]
@@ -118,7 +112,7 @@ impl<W: Work> Operation for Waiting<W> {
 
     fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, sqlx::Result<()>> {
         Box::pin(async {
-            self.result = Some(self.work.run(connection).await?);
+            self.result = Some(self.work.run(&mut Link::Sqlite(connection)).await?);
             Ok(())
         })
     }

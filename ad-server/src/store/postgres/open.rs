@@ -1,0 +1,172 @@
+//! Connects to the database, and makes its tables or brings them up to date. Several processes may do so at once: they
+//! take turns.
+
+use std::{str::FromStr, time::Duration};
+
+use sqlx::{
+    ConnectOptions, Connection, Executor, PgConnection, PgPool,
+    migrate::{MigrateError, Migrator},
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+
+use crate::store::database::{OpenError, Options};
+
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+
+/// The oldest version that the tests run on.
+const OLDEST: i32 = 150_000;
+
+/// How long a caller waits for a connection when all are in use, or the server is away.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What every connection begins with. A write sees one state of the database. Every statement has an index to go by, and
+/// goes by it however small the tables were when it was planned: they grow, and the queue is mostly what is done already and
+/// not cleared away yet. What has no index all the same (a few small tables) then looks dear, and would be compiled each
+/// time it is run. A statement that takes so long is stuck.
+const SETTINGS: &str = "\
+SET default_transaction_isolation = 'repeatable read'; \
+SET enable_seqscan = off; \
+SET jit = off; \
+SET statement_timeout = '30s'; \
+SET idle_in_transaction_session_timeout = '30s'";
+
+/// A connection that was idle for longer than this is asked whether the server is still there.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// Whether an address is one of a PostgreSQL database.
+pub(crate) fn is_address(url: &str) -> bool {
+    url.starts_with("postgres:") || url.starts_with("postgresql:")
+}
+
+/// Its address without user, password and parameters.
+pub(crate) fn name_of(url: &str) -> Option<String> {
+    is_address(url).then(|| PgConnectOptions::from_str(url).map_or_else(|_| "postgres://…".to_owned(), |it| name(&it)))
+}
+
+fn name(options: &PgConnectOptions) -> String {
+    let database = options.get_database().unwrap_or_else(|| options.get_username());
+    format!("postgres://{}:{}/{database}", options.get_host(), options.get_port())
+}
+
+/// For statements of many inputs: they are planned once, not anew for how many they are.
+const SETTINGS_TOGETHER: &str = "SET plan_cache_mode = force_generic_plan";
+
+/// Most connections for what is done together. More would each have less to do at once.
+const MOST_TOGETHER: u32 = 4;
+
+/// The connections of a process, by what they are used for.
+pub(super) struct Pools {
+    pub(super) single: PgPool,
+    /// For statements of many inputs.
+    pub(super) together: PgPool,
+    pub(super) connections_together: u32,
+}
+
+pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenError> {
+    // What is wrong with it may be told, the address itself may hold a password.
+    let connect = PgConnectOptions::from_str(url).map_err(|_| OpenError::Url("postgres://…".to_owned()))?;
+    let connect = connect.application_name("ad-server").disable_statement_logging();
+    let name = name(&connect);
+    prepare(&connect).await.map_err(|failed| OpenError::Server {
+        name: name.clone(),
+        reason: failed.reason,
+        advice: failed.advice,
+    })?;
+    let connections_together = (options.connections / 4).clamp(1, MOST_TOGETHER);
+    let single = options.connections.saturating_sub(connections_together).max(1);
+    let pool =
+        |connections, settings: &'static [&'static str]| pool(connections, settings).connect_lazy_with(connect.clone());
+    Ok(Pools {
+        single: pool(single, &[SETTINGS]),
+        together: pool(connections_together, &[SETTINGS, SETTINGS_TOGETHER]),
+        connections_together,
+    })
+}
+
+fn pool(connections: u32, settings: &'static [&'static str]) -> PgPoolOptions {
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(PATIENCE)
+        .test_before_acquire(false)
+        .before_acquire(|connection, about| {
+            Box::pin(async move {
+                if about.idle_for > FRESH {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+        .after_connect(move |connection, _| {
+            Box::pin(async move {
+                for settings in settings {
+                    connection.execute(*settings).await?;
+                }
+                Ok(())
+            })
+        })
+}
+
+/// Brings the tables up to date.
+async fn prepare(options: &PgConnectOptions) -> Result<(), Failed> {
+    let connect = tokio::time::timeout(PATIENCE, PgConnection::connect_with(options));
+    let mut connection = connect.await.map_err(|_| Failed::new("it does not answer", REACH))??;
+    let version: i32 =
+        sqlx::query_scalar("SELECT current_setting('server_version_num')::int4").fetch_one(&mut connection).await?;
+    if version < OLDEST {
+        tracing::warn!(version, "PostgreSQL is older than 15, or another engine; it is not tested with this");
+    }
+    let foreign: bool = sqlx::query_scalar(
+        "SELECT count(*) > 0 AND count(*) FILTER (WHERE table_name = '_sqlx_migrations') = 0 \
+         FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'",
+    )
+    .fetch_one(&mut connection)
+    .await?;
+    if foreign {
+        return Err(Failed::new("it has tables of another program", ANOTHER));
+    }
+    // That a table is there already is no news.
+    connection.execute("SET client_min_messages = warning").await?;
+    let migrated = MIGRATIONS.run(&mut connection).await;
+    connection.close().await?;
+    Ok(migrated?)
+}
+
+const REACH: &str = "see that PostgreSQL runs there and can be reached, or name another place by --database-url";
+const ANOTHER: &str = "name another database by --database-url, or another schema by ?options=-csearch_path%3DNAME";
+
+/// An [`OpenError::Server`] that does not know its name yet.
+struct Failed {
+    reason: String,
+    advice: &'static str,
+}
+
+impl Failed {
+    fn new(reason: impl Into<String>, advice: &'static str) -> Self {
+        Self { reason: reason.into(), advice }
+    }
+}
+
+impl From<sqlx::Error> for Failed {
+    fn from(error: sqlx::Error) -> Self {
+        let Some(error) = error.as_database_error() else { return Self::new(error.to_string(), REACH) };
+        let advice = match error.code().as_deref() {
+            Some("3D000") => "make it, such as by createdb",
+            Some("28P01" | "28000") => "see user and password in --database-url",
+            Some("42501") => "give the user the right to make tables there",
+            _ => REACH,
+        };
+        Self::new(error.message(), advice)
+    }
+}
+
+impl From<MigrateError> for Failed {
+    fn from(error: MigrateError) -> Self {
+        match error {
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
+            MigrateError::VersionMissing(_) => {
+                Self::new("a newer version of ad-server has used it", "use that version, or a copy made before")
+            }
+            error => Self::new(error.to_string(), ANOTHER),
+        }
+    }
+}
