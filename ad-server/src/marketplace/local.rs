@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 
 use super::{listing_id, listing_seq, sql};
-use crate::store::{Columns, Database, Ran, Statement};
+use crate::store::{Columns, Database, Ran, Sql, Statement};
 
 /// One of the marketplaces.
 #[derive(Clone)]
@@ -28,6 +28,9 @@ impl fmt::Debug for Local {
     }
 }
 
+/// Dealer code, source id and plate.
+pub(super) type About = (String, Option<String>, Option<String>);
+
 /// What a listing shows.
 #[derive(Serialize)]
 struct Shown<'a> {
@@ -42,12 +45,23 @@ impl Local {
         Self { database, market, clock }
     }
 
-    fn call(&self, sql: &'static str, key: Key) -> Statement {
+    fn call(&self, sql: Sql, key: Key) -> Statement {
         Statement::new(sql).bind(self.market.name()).bind(self.clock.now().as_millis()).bind(key.to_string())
     }
 
     async fn run(&self, statement: Statement) -> Result<Ran, MarketplaceError> {
         self.database.write(statement).await.map_err(failure)
+    }
+
+    /// Dealer code, source id and plate of the ad that a listing shows, or showed last.
+    pub(super) async fn about(&self, id: &str) -> Result<Option<About>, StoreError> {
+        let Some(seq) = listing_seq(self.market, id) else { return Ok(None) };
+        let rows = self.database.read(Statement::new(sql::ABOUT).bind(self.market.name()).bind(seq)).await?;
+        let about = |row| {
+            let mut columns = Columns::of(row);
+            Ok((columns.string()?, columns.maybe_string()?, columns.maybe_string()?))
+        };
+        rows.first().map(about).transpose()
     }
 
     /// The number behind an id; an id of another form was never given.
@@ -66,7 +80,7 @@ fn show(statement: Statement, Listing { ad, images }: Listing<'_>) -> Result<Sta
     let shown = Shown { category_id: ad.category_id, content: &ad.content, images };
     let shown = serde_json::to_string(&shown).map_err(|error| MarketplaceError::Refused(error.to_string()))?;
     Ok(statement
-        .bind(ad.id.to_string())
+        .bind(ad.id)
         .bind(ad.source_id.as_str())
         .bind(ad.dealer_code.as_str())
         .bind(ad.content.registration_number())
@@ -84,7 +98,7 @@ fn failure(error: StoreError) -> MarketplaceError {
 #[async_trait]
 impl Marketplace for Local {
     async fn publish(&self, key: Key, listing: Listing<'_>) -> Result<String, MarketplaceError> {
-        let ran = self.run(show(self.call(sql::PUBLISH, key), listing)?).await?;
+        let ran = self.database.share(show(self.call(sql::PUBLISH, key), listing)?).await.map_err(failure)?;
         let row = ran.rows.first().ok_or(MarketplaceError::Gone)?;
         Ok(listing_id(self.market, Columns::of(row).value().map_err(failure)?))
     }
@@ -113,11 +127,11 @@ impl Marketplace for Local {
 
     async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<Found>, MarketplaceError> {
         let statement = Statement::new(sql::FIND_BY_PLATE).bind(self.market.name()).bind(dealer_code).bind(plate);
-        let rows = self.database.read(statement).await.map_err(failure)?;
+        let rows = self.database.share_read(statement).await.map_err(failure)?;
         let found = |row| {
             let mut columns = Columns::of(row);
             let id = listing_id(self.market, columns.value()?);
-            let reference = columns.value::<Option<&str>>()?.and_then(|reference| reference.parse().ok());
+            let reference = columns.maybe_id()?;
             Ok(Found { id, reference })
         };
         rows.first().map(found).transpose().map_err(failure)

@@ -1,19 +1,35 @@
-//! The primary and the secondary marketplace, kept in the same database as the ads.
+//! The primary and the secondary marketplace: kept in the same database as the ads ([`Local`]), or called over HTTP
+//! ([`HttpMarketplace`]); [`connect`] finds out which. [`serve`] is the other end of the latter.
 //!
-//! They give ids, hold the listing order and pole positions, and know listings that did not come through this service,
+//! The local ones give ids, hold the listing order and pole positions, and know listings that did not come through this service,
 //! so that everything that ends at a marketplace can be run and seen without one. Not a search engine: nobody reads the
 //! listings but operators ([`list_listings`]).
 
+mod http;
 mod local;
 mod operators;
+mod receiver;
 mod sql;
 #[cfg(test)]
 mod tests;
+mod wire;
 
-use ad_core::request::Market;
+use std::sync::Arc;
 
+use ad_core::{
+    ports::{Clock, Marketplace},
+    request::Market,
+};
+use url::Url;
+
+use crate::{
+    config::{MarketplaceAddress, MarketplaceSetting, MarketplaceSettings, TokenSourceError, token_variable},
+    store::Database,
+};
+pub use http::{BreakerOptions, HttpMarketplace, HttpOptions};
 pub use local::Local;
 pub use operators::{ListingFilter, ListingRow, ListingState, import_listings, list_listings};
+pub use receiver::{CallAction, Fault, ReceiverError, ReceiverOptions, Rule, Rules, serve};
 
 /// Ids of the secondary marketplace begin so; those of the primary one are numbers of 8 digits.
 const SECONDARY: &str = "VM";
@@ -40,4 +56,69 @@ fn listing_seq(market: Market, id: &str) -> Option<i64> {
 /// A plate as it is compared: upper case without spaces.
 fn normalised_plate(plate: &str) -> String {
     plate.split_whitespace().collect::<String>().to_uppercase()
+}
+
+/// Why a marketplace cannot be called: one line that says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// No token is given.
+    #[error(
+        "the {market} marketplace is called over HTTP and has no token: put it into {variable}, or into a file and name that \
+         with --{market}-marketplace-token-file", variable = token_variable(*.market)
+    )]
+    NoToken {
+        /// Whose.
+        market: Market,
+    },
+    /// It cannot be used.
+    #[error("the {market} marketplace: {source}")]
+    Token {
+        /// Whose.
+        market: Market,
+        /// Why not.
+        source: TokenSourceError,
+    },
+    /// There is no HTTP client.
+    #[error("cannot set up the client that calls the {market} marketplace: {source}")]
+    Client {
+        /// Which marketplace.
+        market: Market,
+        /// Why not.
+        source: reqwest::Error,
+    },
+}
+
+/// The marketplaces of a service.
+#[derive(Clone)]
+#[expect(missing_debug_implementations, reason = "of ports, which have none")]
+pub struct Markets {
+    /// The primary one.
+    pub primary: Arc<dyn Marketplace>,
+    /// The secondary one.
+    pub secondary: Arc<dyn Marketplace>,
+}
+
+/// The marketplaces that the settings name. They are not called yet: one that is down does not keep the service from
+/// starting.
+///
+/// # Errors
+/// What the settings lack.
+pub fn connect(
+    settings: &MarketplaceSettings,
+    database: &Database,
+    clock: &Arc<dyn Clock>,
+) -> Result<Markets, ConnectError> {
+    let one = |market, setting: &MarketplaceSetting| -> Result<Arc<dyn Marketplace>, ConnectError> {
+        let MarketplaceAddress::Http(address) = &setting.address else {
+            return Ok(Arc::new(Local::new(database.clone(), market, Arc::clone(clock))));
+        };
+        let token = setting.token.as_ref().ok_or(ConnectError::NoToken { market })?;
+        let token = token.load().map_err(|source| ConnectError::Token { market, source })?;
+        let base = Url::parse(address.as_str()).expect("it was read as an address");
+        let options = HttpOptions { base, token, timeout: settings.timeout, breaker: settings.breaker };
+        let marketplace = HttpMarketplace::new(market, options, Arc::clone(clock));
+        Ok(Arc::new(marketplace.map_err(|source| ConnectError::Client { market, source })?))
+    };
+    let (primary, secondary) = (&settings.primary, &settings.secondary);
+    Ok(Markets { primary: one(Market::Primary, primary)?, secondary: one(Market::Secondary, secondary)? })
 }

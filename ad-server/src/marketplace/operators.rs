@@ -8,12 +8,11 @@ use std::{
 use ad_core::{ports::StoreError, request::Market, time::Timestamp};
 use futures_util::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
-use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::{listing_id, normalised_plate, sql};
 use crate::{
     lines::{ImportError, LineError},
-    store::{Columns, Database, Statement, Work},
+    store::{Columns, Database, Link, Row, Statement, Work},
 };
 
 /// Lines that go to the database together.
@@ -83,7 +82,7 @@ fn parse(text: &str, number: usize) -> Result<Line, String> {
     }
 }
 
-fn already_listed(row: &SqliteRow) -> Result<LineError, StoreError> {
+fn already_listed(row: &Row) -> Result<LineError, StoreError> {
     let mut columns = Columns::of(row);
     let line: i64 = columns.value()?;
     let market = columns.named(Market::from_name)?;
@@ -99,17 +98,17 @@ struct Import {
 }
 
 impl Work for Import {
-    type Answer = Vec<SqliteRow>;
+    type Answer = Vec<Row>;
 
-    async fn run(&self, connection: &mut SqliteConnection) -> sqlx::Result<Vec<SqliteRow>> {
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Vec<Row>> {
         let mut listed = Vec::new();
         for chunk in &self.chunks {
-            listed.extend(Statement::new(sql::LISTED).bind(chunk.as_str()).run(connection).await?.rows);
+            listed.extend(link.run(&Statement::new(sql::LISTED).bind(chunk.as_str())).await?.rows);
         }
         if listed.is_empty() {
             for chunk in &self.chunks {
                 let import = Statement::new(sql::IMPORT).bind(chunk.as_str()).bind(self.now.as_millis());
-                import.run(connection).await?;
+                link.run(&import).await?;
             }
         }
         Ok(listed)
@@ -184,19 +183,19 @@ pub fn list_listings<'d>(
         .bind(filter.marketplace.map(Market::name))
         .bind(filter.dealer_code.as_deref())
         .bind(filter.registration_number.as_deref().map(normalised_plate));
-    database.stream(statement).map(|row| listing(&row?))
+    database.stream(&statement).map(|row| listing(&row?))
 }
 
-fn listing(row: &SqliteRow) -> Result<ListingRow, StoreError> {
+fn listing(row: &Row) -> Result<ListingRow, StoreError> {
     let mut columns = Columns::of(row);
     let marketplace = columns.named(Market::from_name)?;
     Ok(ListingRow {
         id: listing_id(marketplace, columns.value()?),
         marketplace,
-        dealer_code: columns.value()?,
-        registration_number: columns.value()?,
-        title: columns.value()?,
-        source_id: columns.value()?,
+        dealer_code: columns.string()?,
+        registration_number: columns.maybe_string()?,
+        title: columns.maybe_string()?,
+        source_id: columns.maybe_string()?,
         position: columns.value()?,
         pole_position_until: columns.maybe_time()?,
         state: columns.named(|name| match name {

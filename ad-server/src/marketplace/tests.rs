@@ -79,13 +79,40 @@ async fn the_same_call_changes_nothing() {
         primary.bump(key(3, Action::Bump), &id).await.unwrap();
         primary.boost(key(4, Action::Boost), &id, at(99)).await.unwrap();
     }
-    // Each of the three came between, so each counts twice.
-    assert_eq!(order(&temporary).await, [place("Bil-1", 1, 7)]);
+    // Also when another came between.
+    assert_eq!(order(&temporary).await, [place("Bil-1", 1, 4)]);
     for _ in 0..2 {
         primary.unpublish(key(5, Action::Unpublish), &id).await.unwrap();
     }
     let row = rows(&temporary).await.remove(0);
-    assert_eq!((row.changes, row.state, row.position), (8, ListingState::Removed, None));
+    assert_eq!((row.changes, row.state, row.position), (5, ListingState::Removed, None));
+}
+
+#[tokio::test]
+async fn a_call_that_arrives_late_and_was_done_in_the_meantime_changes_nothing() {
+    let temporary = Temporary::open().await;
+    let primary = local(&temporary, Market::Primary);
+    let id = publish(&primary, 1, &ad(1, 0)).await;
+    let listing = Listing { ad: &ad(1, 0), images: &[] };
+    primary.update(key(2, Action::Publish), &id, listing).await.unwrap();
+    for request in 3..6 {
+        primary.bump(key(request, Action::Bump), &id).await.unwrap();
+    }
+    primary.unpublish(key(6, Action::Unpublish), &id).await.unwrap();
+    // What was given up and made again before arrives now.
+    assert_eq!(publish(&primary, 1, &ad(1, 0)).await, id);
+    primary.update(key(2, Action::Publish), &id, listing).await.unwrap();
+    let row = rows(&temporary).await.remove(0);
+    assert_eq!((row.changes, row.state), (6, ListingState::Removed));
+
+    // The ad has moved on to another listing.
+    assert_eq!(import(&temporary, OLD_CAR).await.unwrap(), 1);
+    let other = primary.find_by_plate("d1", "ABC001").await.unwrap().unwrap().id;
+    primary.update(key(7, Action::Publish), &other, listing).await.unwrap();
+    primary.update(key(2, Action::Publish), &id, listing).await.unwrap();
+    assert_eq!(primary.find_by_plate("d1", "ABC001").await.unwrap().unwrap().id, other);
+    let shown: Vec<_> = rows(&temporary).await.into_iter().filter(|row| row.state == ListingState::Active).collect();
+    assert_eq!(shown.len(), 1);
 }
 
 #[tokio::test]

@@ -1,0 +1,96 @@
+//! `ad-server marketplace`.
+
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+
+use clap::Args;
+
+use super::{Base, Failure};
+use crate::{
+    app::asked_to_stop,
+    config::{Secret, TokenSource},
+    marketplace::{self, ReceiverOptions, Rule, Rules},
+    system::SystemClock,
+    toml_file,
+};
+
+/// Environment variable of the token that callers need.
+const TOKEN: &str = "AD_SERVER_MARKETPLACE_TOKEN";
+/// Where the listings are kept if nothing else is said: not with the ads of a service in the same folder.
+const DATABASE: &str = "sqlite://data/marketplace.db";
+
+/// Flags of `marketplace`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Callers need the token in AD_SERVER_MARKETPLACE_TOKEN or --token-file. Without --database-url the listings are kept in
+sqlite://data/marketplace.db. No settings file is read. docs/marketplace-adapter.md tells the rest.")]
+pub(super) struct MarketplaceArgs {
+    /// Address on which the marketplaces are served, below /primary and /secondary
+    #[arg(long, env = "AD_SERVER_MARKETPLACE_LISTEN", value_name = "ADDR", default_value = "127.0.0.1:8090")]
+    listen: SocketAddr,
+    /// File that holds the bearer token that callers need
+    #[arg(long, env = "AD_SERVER_MARKETPLACE_TOKEN_FILE", value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// File of rules by which calls go wrong
+    #[arg(long, value_name = "FILE.toml")]
+    faults: Option<PathBuf>,
+    /// One more such rule, such as `fault = "429", source_id_prefix = "slow-", times = 2`
+    #[arg(long, value_name = "RULE")]
+    fault: Vec<String>,
+    /// Let source ids such as `fault-429-2x-car` ask for a fault
+    #[arg(long)]
+    sandbox: bool,
+    /// What chance begins with: the same seed, the same calls go wrong
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+pub(super) async fn run(base: Base, args: MarketplaceArgs) -> Result<(), Failure> {
+    let rules = args.rules()?;
+    let options = ReceiverOptions {
+        listen: args.listen,
+        database_url: base.database_url.unwrap_or_else(|| DATABASE.to_owned()),
+        token: token(args.token_file)?,
+        rules,
+        sandbox: args.sandbox,
+        seed: args.seed,
+    };
+    Ok(marketplace::serve(options, Arc::new(SystemClock), asked_to_stop()).await?)
+}
+
+fn token(file: Option<PathBuf>) -> Result<Secret, Failure> {
+    let source = match (Secret::from_environment(TOKEN), file) {
+        (Some(_), Some(_)) => return Err(Failure::Input(format!("set either {TOKEN} or --token-file, not both"))),
+        (Some(text), None) => TokenSource::Text(text),
+        (None, Some(path)) => TokenSource::File(path),
+        (None, None) => {
+            let told =
+                format!("callers need a token: put one into {TOKEN}, or into a file and name that with --token-file");
+            return Err(Failure::Input(told));
+        }
+    };
+    source.load().map_err(|error| Failure::Input(error.to_string()))
+}
+
+impl MarketplaceArgs {
+    /// Those of the flags come first.
+    fn rules(&self) -> Result<Rules, Failure> {
+        let mut rules = self.fault.iter().map(|text| rule(text)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(path) = &self.faults {
+            let (file, _) = toml_file::read::<Rules>(path).map_err(|error| Failure::Input(error.to_string()))?;
+            let file = file.check().map_err(|problem| Failure::Input(format!("{}: {problem}", path.display())))?;
+            rules.extend(file.rules);
+        }
+        Ok(Rules { rules })
+    }
+}
+
+/// A rule as a flag has it: the inside of an inline table of TOML.
+fn rule(text: &str) -> Result<Rule, Failure> {
+    let rules = toml_file::parse::<Rules>(&format!("rules = [{{{text}}}]")).map_err(|(_, problem)| problem);
+    let checked =
+        rules.and_then(Rules::check).map_err(|problem| Failure::Input(format!("--fault {text:?}: {problem}")))?;
+    match <[Rule; 1]>::try_from(checked.rules) {
+        Ok([rule]) => Ok(rule),
+        Err(_) => Err(Failure::Input(format!("--fault {text:?}: expected one rule"))),
+    }
+}

@@ -1,0 +1,160 @@
+//! What an answer of a marketplace means.
+//!
+//! An ad is refused only when the marketplace says so itself. What may be a mistake of the wiring (a wrong credential, a
+//! wrong address, something on the way that answers in its place) is the operator's to mend: it is told in the log of the
+//! process, and ads wait meanwhile.
+
+use std::time::Duration;
+
+use ad_core::ports::MarketplaceError;
+use reqwest::StatusCode;
+
+use super::super::wire::{NO_SUCH_LISTING, Problem};
+
+/// Most characters of a reason that are passed on.
+const LONGEST_REASON: usize = 500;
+
+/// An answer that was read whole.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) retry_after: Option<Duration>,
+    pub(super) body: Vec<u8>,
+}
+
+/// Why a call was not done.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Failed {
+    pub(super) error: MarketplaceError,
+    /// What an operator has to do about it.
+    pub(super) advice: Option<&'static str>,
+}
+
+impl Failed {
+    /// For a reason that may pass by itself.
+    pub(super) fn passing(reason: String, retry_after: Option<Duration>) -> Self {
+        Self { error: MarketplaceError::Transient { reason, retry_after }, advice: None }
+    }
+
+    /// For a reason that an operator has to see to. For the ad it is a passing one.
+    fn wiring(reason: String, advice: &'static str) -> Self {
+        Self { advice: Some(advice), ..Self::passing(reason, None) }
+    }
+
+    fn of(error: MarketplaceError) -> Self {
+        Self { error, advice: None }
+    }
+}
+
+const CREDENTIAL: &str = "give the token that the marketplace issued, in the environment or in its token file";
+const ADDRESS: &str =
+    "see that the address of the marketplace is right, and that nothing on the way answers in its place";
+
+impl Answer {
+    /// The body of an answer that says that it was done.
+    pub(super) fn done(self) -> Result<Vec<u8>, Failed> {
+        let status = self.status;
+        if status.is_success() {
+            return Ok(self.body);
+        }
+        let problem = serde_json::from_slice::<Problem>(&self.body).unwrap_or_default();
+        let told = || format!("the marketplace answered {status}");
+        Err(match status {
+            StatusCode::GONE => Failed::of(MarketplaceError::Gone),
+            StatusCode::NOT_FOUND if problem.code == NO_SUCH_LISTING => Failed::of(MarketplaceError::Gone),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
+                Failed::wiring(format!("the marketplace does not let this service in ({status})"), CREDENTIAL)
+            }
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS => {
+                Failed::passing(told(), self.retry_after)
+            }
+            status if status.is_server_error() => Failed::passing(told(), self.retry_after),
+            StatusCode::BAD_REQUEST
+            | StatusCode::CONFLICT
+            | StatusCode::PAYLOAD_TOO_LARGE
+            | StatusCode::UNPROCESSABLE_ENTITY => {
+                let reason = shortened(&problem.message);
+                Failed::of(MarketplaceError::Refused(if reason.is_empty() { told() } else { reason }))
+            }
+            // A redirect is not followed: it would carry the credential elsewhere.
+            _ => Failed::wiring(told(), ADDRESS),
+        })
+    }
+}
+
+/// An answer that says that it was done, and then not what was done.
+pub(super) fn unreadable() -> Failed {
+    Failed::wiring("the answer of the marketplace cannot be read".to_owned(), ADDRESS)
+}
+
+/// One line of sane length.
+fn shortened(text: &str) -> String {
+    let text: Vec<_> =
+        text.split(|c: char| c.is_control() || c.is_whitespace()).filter(|word| !word.is_empty()).collect();
+    let text = text.join(" ");
+    match text.char_indices().nth(LONGEST_REASON) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(status: u16, body: &str) -> Failed {
+        let retry_after = Some(Duration::from_secs(7));
+        let status = StatusCode::from_u16(status).unwrap();
+        Answer { status, retry_after, body: body.as_bytes().to_vec() }.done().unwrap_err()
+    }
+
+    fn refused(status: u16, body: &str) -> String {
+        match failed(status, body) {
+            Failed { error: MarketplaceError::Refused(reason), advice: None } => reason,
+            other => panic!("{status}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_the_marketplace_says_of_an_ad_is_passed_on() {
+        for status in [400, 409, 413, 422] {
+            assert_eq!(refused(status, r#"{"code": "refused", "message": "No wheels"}"#), "No wheels", "{status}");
+        }
+        assert_eq!(refused(422, "<html>"), "the marketplace answered 422 Unprocessable Entity");
+        assert_eq!(refused(400, "{}"), "the marketplace answered 400 Bad Request");
+        let long =
+            refused(422, &serde_json::json!({"message": format!(" a\n\u{7}b {}", "å".repeat(9000))}).to_string());
+        assert!(long.starts_with("a b ååå") && long.ends_with("å…"), "{long}");
+        assert_eq!(long.chars().count(), LONGEST_REASON + 1);
+    }
+
+    #[test]
+    fn a_listing_is_gone_only_when_the_marketplace_itself_says_so() {
+        assert_eq!(failed(404, r#"{"code": "no_such_listing"}"#).error, MarketplaceError::Gone);
+        assert_eq!(failed(410, "").error, MarketplaceError::Gone);
+        let elsewhere = failed(404, "<html>Not found</html>");
+        assert!(matches!(elsewhere.error, MarketplaceError::Transient { .. }) && elsewhere.advice == Some(ADDRESS));
+    }
+
+    #[test]
+    fn what_passes_comes_with_its_pause() {
+        for status in [408, 425, 429, 500, 502, 503, 504] {
+            let Failed { error: MarketplaceError::Transient { reason, retry_after }, advice: None } =
+                failed(status, "")
+            else {
+                panic!("{status}")
+            };
+            assert_eq!(retry_after, Some(Duration::from_secs(7)));
+            assert!(reason.starts_with(&format!("the marketplace answered {status} ")), "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_of_the_operator_refuses_no_ad() {
+        for status in [301, 307, 401, 403, 405, 407, 415, 418] {
+            let failed = failed(status, r#"{"message": "No"}"#);
+            assert!(matches!(failed.error, MarketplaceError::Transient { retry_after: None, .. }), "{status}");
+            assert!(failed.advice.is_some(), "{status}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Lets calls go wrong: around the calls of the contract, which know nothing of it.
+
+use std::{sync::Arc, time::Duration};
+
+use ad_core::request::Market;
+use poem::{
+    Endpoint, EndpointExt, IntoResponse, Request, Response,
+    endpoint::make,
+    http::{Method, StatusCode},
+    web::RemoteAddr,
+};
+use serde_json::Value;
+
+use super::{
+    super::Local,
+    api::{Failure, problem},
+    cut::Connections,
+    faults::{Call, CallAction, Fault, Faults, Rule, Rules},
+};
+use crate::api::errors::json_response;
+
+/// How long a caller who never gives up is kept waiting.
+const HANG: Duration = Duration::from_mins(10);
+/// `Retry-After` of 429 when its rule names none, in seconds.
+const PAUSE: u64 = 2;
+
+const ON_PURPOSE: &str = "This call goes wrong on purpose.";
+
+/// The calls of one marketplace, some of which go wrong.
+pub(super) fn faulty<E>(inner: E, local: Local, market: Market, faults: Arc<Faults>) -> impl Endpoint<Output = Response>
+where
+    E: poem::IntoEndpoint,
+    E::Endpoint: Endpoint + 'static,
+    <E::Endpoint as Endpoint>::Output: IntoResponse,
+{
+    let inner = Arc::new(inner.into_endpoint().map_to_response());
+    make(move |mut request: Request| {
+        let (inner, local, faults) = (Arc::clone(&inner), local.clone(), Arc::clone(&faults));
+        async move {
+            if !faults.is_on() {
+                return inner.call(request).await;
+            }
+            let body = request.take_body().into_bytes().await?;
+            let call = call(&request, &body, market, &local).await;
+            request.set_body(body);
+            let Some((call, rule)) = call.and_then(|call| faults.meet(&call).map(|rule| (call, rule))) else {
+                return inner.call(request).await;
+            };
+            tracing::info!(%market, action = ?call.action, source_id = call.source_id, fault = ?rule.fault, "goes wrong");
+            match rule.fault {
+                Fault::Lost => {
+                    let peer = request.remote_addr().clone();
+                    inner.call(request).await?;
+                    Ok(cut(&faults.connections, &peer).await)
+                }
+                Fault::Timeout => {
+                    tokio::time::sleep(HANG).await;
+                    Ok(cut(&faults.connections, request.remote_addr()).await)
+                }
+                Fault::TooMany => Ok(too_many(&rule)),
+                Fault::Error => Ok(error(&rule)),
+                Fault::Refused => Ok(refused(rule)),
+            }
+        }
+    })
+}
+
+/// What a request is about, as far as rules can ask; `None` when it is no call of the contract.
+async fn call(request: &Request, body: &[u8], market: Market, local: &Local) -> Option<Call> {
+    let path: Vec<&str> = request.uri().path().trim_matches('/').split('/').collect();
+    let call = |action| Call { market, action, dealer_code: None, source_id: None, registration_number: None };
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let (id, action) = match (request.method(), path.as_slice()) {
+        (&Method::POST, ["listings"]) | (&Method::PUT, ["listings", _]) => {
+            let body: Value = serde_json::from_slice(body).ok()?;
+            return Some(Call {
+                dealer_code: text(&body["dealer_code"]),
+                source_id: text(&body["source_id"]),
+                registration_number: text(&body["content"]["category_fields"]["registration_number"]),
+                ..call(CallAction::Publish)
+            });
+        }
+        (&Method::GET, ["listings"]) => {
+            let query = request.uri().query().unwrap_or_default();
+            let value = |name| {
+                url::form_urlencoded::parse(query.as_bytes())
+                    .find(|(key, _)| key == name)
+                    .map(|(_, value)| value.into())
+            };
+            let (dealer_code, registration_number) = (value("dealer_code"), value("registration_number"));
+            return Some(Call { dealer_code, registration_number, ..call(CallAction::Find) });
+        }
+        (&Method::DELETE, ["listings", id]) => (id, CallAction::Unpublish),
+        (&Method::POST, ["listings", id, "bump"]) => (id, CallAction::Bump),
+        (&Method::POST, ["listings", id, "boost"]) => (id, CallAction::Boost),
+        _ => return None,
+    };
+    // What the listing shows tells which ad it is about. A database that cannot tell makes no rule meet.
+    let known = local.about(id).await.ok().flatten();
+    let (dealer_code, source_id, registration_number) = known.unwrap_or_default();
+    Some(Call { dealer_code: Some(dealer_code), source_id, registration_number, ..call(action) })
+}
+
+fn too_many(rule: &Rule) -> Response {
+    let pause = rule.retry_after.unwrap_or(PAUSE).to_string();
+    Failure::TooMany(problem("too_many_calls", ON_PURPOSE), pause).into_response()
+}
+
+fn error(rule: &Rule) -> Response {
+    Failure::Error(problem("error", ON_PURPOSE), rule.retry_after.map(|pause| pause.to_string())).into_response()
+}
+
+fn refused(rule: Rule) -> Response {
+    let reason = rule.reason.unwrap_or_else(|| "Refused on purpose: the marketplace does not like it".to_owned());
+    Failure::Refused(problem("refused", reason)).into_response()
+}
+
+/// Ends the connection of a call. Nobody reads what would be answered.
+async fn cut(connections: &Connections, peer: &RemoteAddr) -> Response {
+    connections.cut(peer);
+    std::future::pending().await
+}
+
+/// Tells the rules.
+pub(super) fn show(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
+    make(move |_| {
+        let answer = json_response(StatusCode::OK, &faults.rules());
+        async move { Ok::<_, poem::Error>(answer) }
+    })
+}
+
+/// Begins anew with other rules.
+pub(super) fn replace(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
+    make(move |mut request: Request| {
+        let faults = Arc::clone(&faults);
+        async move {
+            let body = request.take_body().into_bytes().await?;
+            let rules =
+                serde_json::from_slice::<Rules>(&body).map_err(|error| error.to_string()).and_then(Rules::check);
+            match rules {
+                Ok(rules) => {
+                    faults.replace(rules);
+                    Ok::<_, poem::Error>(json_response(StatusCode::OK, &faults.rules()))
+                }
+                Err(told) => Err(Failure::Malformed(problem("malformed", told)).into()),
+            }
+        }
+    })
+}

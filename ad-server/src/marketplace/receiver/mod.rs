@@ -1,0 +1,196 @@
+//! The receiving side of the contract in `docs/marketplace-adapter.md`, over HTTP: both local marketplaces behind one
+//! address, each below its name, in a process of their own.
+//!
+//! It is what the adapter ([`http`](super::http)) is tested against, a model for whoever builds the same at a real
+//! marketplace, and a sandbox: calls go wrong as the rules in `faults` say. No marketplace that people would visit.
+
+mod api;
+mod cut;
+mod faults;
+mod inject;
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use ad_core::{ports::Clock, request::Market};
+use poem::{
+    Endpoint, EndpointExt, IntoResponse, Request, Response, Route, Server,
+    endpoint::make,
+    get,
+    http::StatusCode,
+    listener::{Acceptor, Listener, TcpListener},
+    middleware::CatchPanic,
+};
+use poem_openapi::{payload::Json, types::ToJSON};
+
+pub use self::faults::{CallAction, Fault, Rule, Rules};
+use self::{
+    api::{Api, Failure, problem},
+    cut::Cutting,
+    faults::Faults,
+    inject::faulty,
+};
+use super::Local;
+use crate::{
+    api::{MAX_BODY, openapi},
+    config::Secret,
+    store::{Database, OpenError},
+};
+
+/// Largest body of a call: an ad as large as can be, with its images.
+const MAX_CALL: usize = 2 * MAX_BODY;
+/// How long answers under way may take after a stop was asked for.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// How the marketplaces are served.
+#[derive(Debug, Clone)]
+pub struct ReceiverOptions {
+    /// Where.
+    pub listen: SocketAddr,
+    /// Where the listings are kept.
+    pub database_url: String,
+    /// Who knows this may call.
+    pub token: Secret,
+    /// What goes wrong from the start.
+    pub rules: Rules,
+    /// Whether the source id of an ad can ask for a fault.
+    pub sandbox: bool,
+    /// What chance begins with.
+    pub seed: u64,
+}
+
+/// Why the marketplaces cannot be served: one line that says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ReceiverError {
+    /// The database.
+    #[error(transparent)]
+    Database(#[from] OpenError),
+    /// The address.
+    #[error("cannot listen on {address}: {source}; stop what is using it, or choose another with --listen")]
+    Listen {
+        /// Which.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The server ended by itself.
+    #[error("the server ended: {0}")]
+    Server(std::io::Error),
+}
+
+/// Serves the marketplaces until `stop` ends.
+///
+/// # Errors
+/// What is wrong, in a line that says what to do.
+pub async fn serve(
+    options: ReceiverOptions,
+    clock: Arc<dyn Clock>,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), ReceiverError> {
+    let ReceiverOptions { listen, database_url, token, rules, sandbox, seed } = options;
+    let acceptor = TcpListener::bind(listen).into_acceptor().await;
+    let acceptor = acceptor.map_err(|source| ReceiverError::Listen { address: listen, source })?;
+    let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied()).unwrap_or(listen);
+    let database = Database::open(&database_url).await?;
+    let faults = Arc::new(Faults::new(rules, sandbox, seed));
+    let acceptor = Cutting { inner: acceptor, connections: faults.connections.clone() };
+    let router = router(&database, &clock, token, &faults);
+    tracing::info!(%address, sandbox, "serving the marketplaces http://{address}/primary and /secondary; documentation at /docs/");
+    let served = Server::new_with_acceptor(acceptor).run_with_graceful_shutdown(router, stop, Some(DRAIN)).await;
+    database.close().await;
+    served.map_err(ReceiverError::Server)
+}
+
+fn router(
+    database: &Database,
+    clock: &Arc<dyn Clock>,
+    token: Secret,
+    faults: &Arc<Faults>,
+) -> impl Endpoint<Output = Response> + use<> {
+    let local = |market| Local::new(database.clone(), market, Arc::clone(clock));
+    let service = |market| api::service(Api { local: local(market), clock: Arc::clone(clock) });
+    let market = |market| faulty(service(market), local(market), market, Arc::clone(faults));
+    let (documented, page) = pages(&service(Market::Primary));
+    let token = Arc::new(token);
+    let open = Route::new().at("/openapi.json", documented).at("/docs/", page);
+    let closed = Route::new()
+        .nest("/primary", market(Market::Primary))
+        .nest("/secondary", market(Market::Secondary))
+        .at("/faults", get(inject::show(Arc::clone(faults))).put(inject::replace(Arc::clone(faults))));
+    let closed = closed.around(move |endpoint, request| {
+        let token = Arc::clone(&token);
+        async move { if may_enter(&request, &token) { endpoint.call(request).await } else { Err(unauthorized()) } }
+    });
+    let route = open.nest_no_strip("/", closed).with(CatchPanic::new());
+    let route = Arc::new(route.map_to_response());
+    make(move |request| {
+        let route = Arc::clone(&route);
+        async move {
+            let response = match whole(request).await {
+                Ok(request) => route.call(request).await,
+                Err(error) => Err(error),
+            };
+            Ok::<_, poem::Error>(response.unwrap_or_else(told))
+        }
+    })
+}
+
+/// The document and its page.
+fn pages(service: &poem_openapi::OpenApiService<Api, ()>) -> (impl Endpoint + use<>, impl Endpoint + use<>) {
+    let documents = openapi::pages(api::TITLE, api::document(service).to_string());
+    let of_type = |content_type: &'static str, text: String| {
+        make(move |_| {
+            let answer = Response::builder().content_type(content_type).body(text.clone());
+            async move { Ok::<_, poem::Error>(answer) }
+        })
+    };
+    (of_type("application/json", documents.json), of_type("text/html; charset=utf-8", documents.swagger_ui))
+}
+
+/// The request with its body in memory, if that is not too large.
+async fn whole(mut request: Request) -> poem::Result<Request> {
+    let body = request.take_body().into_bytes_limit(MAX_CALL).await?;
+    request.set_body(body);
+    Ok(request)
+}
+
+fn may_enter(request: &Request, token: &Secret) -> bool {
+    let given = request.header("authorization").and_then(|value| value.split_once(' '));
+    given.is_some_and(|(scheme, given)| {
+        scheme.eq_ignore_ascii_case("bearer") && same(given.trim().as_bytes(), token.reveal().as_bytes())
+    })
+}
+
+/// Whether two texts are the same, found out in a time that does not tell where they differ.
+fn same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one ^ other)) == 0
+}
+
+fn unauthorized() -> poem::Error {
+    Failure::Unauthorized(problem("unauthorized", "Send the token as `Authorization: Bearer <token>`.")).into()
+}
+
+/// What poem itself refuses, in the shape of the contract.
+fn told(error: poem::Error) -> Response {
+    if error.is_from_response() {
+        return error.into_response();
+    }
+    let told = error.to_string();
+    match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            Failure::TooLarge(problem("too_large", format!("The body is larger than {MAX_CALL} bytes.")))
+                .into_response()
+        }
+        StatusCode::BAD_REQUEST => Failure::Malformed(problem("malformed", told)).into_response(),
+        status if status.is_client_error() => {
+            let answer = Json(problem("not_served", told).0.to_json());
+            Response::builder()
+                .status(status)
+                .content_type("application/json")
+                .body(answer.0.unwrap_or_default().to_string())
+        }
+        _ => {
+            tracing::error!(%error, "a call failed");
+            Failure::Error(problem("error", "Internal error."), None).into_response()
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What goes over the wire to a marketplace and back, for both ends of it. In words: `docs/marketplace-adapter.md`.
+
+use std::collections::BTreeMap;
+
+use ad_core::{
+    ad::{Ad, ApiVersion, Content, ImageRef},
+    ports::{Found, Listing},
+    time::Timestamp,
+};
+use poem_openapi::Object;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+/// Header of the idempotency key.
+pub(super) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+
+/// Code of an answer that says that there is no such listing. Without it a 404 may come from anywhere on the way.
+pub(super) const NO_SUCH_LISTING: &str = "no_such_listing";
+
+/// A listing on its way out. [`ListingBody`] is the same at the other end.
+#[derive(Serialize)]
+pub(super) struct Sent<'a> {
+    reference: Uuid,
+    source_id: &'a str,
+    dealer_code: &'a str,
+    category_id: u16,
+    api_version: ApiVersion,
+    content: &'a Content,
+    images: Vec<SentImage<'a>>,
+}
+
+#[derive(Serialize)]
+struct SentImage<'a> {
+    id: Uuid,
+    url: &'a str,
+    checksum: &'a str,
+}
+
+impl<'a> From<Listing<'a>> for Sent<'a> {
+    fn from(Listing { ad, images }: Listing<'a>) -> Self {
+        let image = |image: &'a ImageRef| SentImage { id: image.id, url: &image.cdn_url, checksum: &image.checksum };
+        Self {
+            reference: ad.id,
+            source_id: &ad.source_id,
+            dealer_code: &ad.dealer_code,
+            category_id: ad.category_id,
+            api_version: ad.api_version,
+            content: &ad.content,
+            images: images.iter().map(image).collect(),
+        }
+    }
+}
+
+/// What a listing shows.
+#[derive(Debug, Clone, PartialEq, Object)]
+#[oai(example, rename = "Listing")]
+pub(super) struct ListingBody {
+    /// Id of the ad that the listing shows. An ad has at most one listing.
+    pub(super) reference: Uuid,
+    /// The dealer's own reference of the ad, for support.
+    #[oai(validator(min_length = 1, max_length = 255))]
+    pub(super) source_id: String,
+    /// The dealer whose ad it is.
+    #[oai(validator(min_length = 1, max_length = 255))]
+    pub(super) dealer_code: String,
+    /// Category of the ad; it fixes which fields `category_fields` has.
+    pub(super) category_id: u16,
+    /// Field tables that the content keeps to: `v4`, or `v3` of ads from before.
+    #[oai(validator(pattern = "^v[34]$"))]
+    pub(super) api_version: String,
+    /// The ad as the dealer wrote it, checked and normalised: `title`, `body`, `price`, `contact`, `location`, `url`,
+    /// `video_url`, `category_fields`, … A field that the dealer left out is absent. The plate is
+    /// `category_fields.registration_number`, in upper case without spaces. Fetch the images from `images`, not from the
+    /// dealer's own `image_urls`.
+    pub(super) content: BTreeMap<String, Value>,
+    /// The stored images, in display order.
+    pub(super) images: Vec<ImageBody>,
+}
+
+/// An image of a listing.
+#[derive(Debug, Clone, PartialEq, Object)]
+#[oai(rename = "Image")]
+pub(super) struct ImageBody {
+    /// Its id; the same bytes of the same ad keep it.
+    pub(super) id: Uuid,
+    /// Where its bytes are served, by the ad service. They never change.
+    pub(super) url: String,
+    /// SHA-256 of the bytes, in hex.
+    pub(super) checksum: String,
+}
+
+impl ListingBody {
+    /// The ad that it shows, as far as a marketplace knows it.
+    pub(super) fn into_ad(self, now: Timestamp) -> Ad {
+        let image = |image: ImageBody| ImageRef {
+            url: String::new(),
+            cdn_url: image.url,
+            id: image.id,
+            checksum: image.checksum,
+        };
+        Ad {
+            id: self.reference,
+            source_id: self.source_id,
+            dealer_code: self.dealer_code,
+            category_id: self.category_id,
+            state: ad_core::ad::AdState::Created,
+            api_version: ApiVersion::from_name(&self.api_version).unwrap_or(ApiVersion::V4),
+            content: Content::from(self.content.into_iter().collect::<Map<_, _>>()),
+            image_refs: self.images.into_iter().map(image).collect(),
+            marketplace_ad_id: None,
+            offer_id: None,
+            created: now,
+            updated: now,
+        }
+    }
+}
+
+impl poem_openapi::types::Example for ListingBody {
+    fn example() -> Self {
+        let content = json!({
+            "title": "Volvo V60 2019",
+            "price": [{"type": "list", "amount": 189_000, "currency": "SEK"}],
+            "category_fields": {"registration_number": "ABC123", "model_year": 2019, "brand": "volvo", "model": "v60"},
+        });
+        Self {
+            reference: example_id(1),
+            source_id: "car-1001".to_owned(),
+            dealer_code: "north-cars".to_owned(),
+            category_id: 1020,
+            api_version: ApiVersion::V4.name().to_owned(),
+            content: content.as_object().cloned().into_iter().flatten().collect(),
+            images: vec![ImageBody {
+                id: example_id(2),
+                url:
+                    "https://ads.example.com/media/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08.jpg"
+                        .to_owned(),
+                checksum: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
+            }],
+        }
+    }
+}
+
+pub(super) fn example_id(number: u128) -> Uuid {
+    Uuid::from_u128(0x01a1_fa93_5971_7147_bce3_60bc_a733_d9f0 + number)
+}
+
+/// The listing that was published or updated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Object)]
+pub(super) struct Listed {
+    /// Its id on the marketplace: 1 to 255 characters. It stays the same for as long as the listing exists, and is never
+    /// given to another.
+    pub(super) id: String,
+}
+
+/// Until when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Object)]
+pub(super) struct Boost {
+    /// End of pole position: UTC, RFC 3339.
+    pub(super) until: String,
+}
+
+/// Listings that were found.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Object)]
+pub(super) struct FoundListings {
+    /// Those that are shown now for this plate of this dealer; one that no ad has comes first. Only the first is used.
+    pub(super) results: Vec<FoundListing>,
+}
+
+/// A listing that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Object)]
+pub(super) struct FoundListing {
+    /// Its id.
+    pub(super) id: String,
+    /// The ad that it shows; `null` for one that did not come through the ad service.
+    pub(super) reference: Option<Uuid>,
+}
+
+impl From<Found> for FoundListing {
+    fn from(Found { id, reference }: Found) -> Self {
+        Self { id, reference }
+    }
+}
+
+impl From<FoundListing> for Found {
+    fn from(FoundListing { id, reference }: FoundListing) -> Self {
+        Self { id, reference }
+    }
+}
+
+/// Why a call was not done.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, Object)]
+#[serde(default)]
+pub(super) struct Problem {
+    /// For programs: `refused`, `no_such_listing`, `unauthorized`, …
+    pub(super) code: String,
+    /// For people: why, and what to do instead. The reason of a refusal is shown to the dealer.
+    pub(super) message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use ad_core::ports::Listing;
+    use poem_openapi::types::{Example, ParseFromJSON, ToJSON};
+
+    use super::*;
+
+    #[test]
+    fn what_is_sent_is_what_the_other_end_reads() {
+        let body = ListingBody::example();
+        let ad = body.clone().into_ad(Timestamp::default());
+        let sent = serde_json::to_value(Sent::from(Listing { ad: &ad, images: &ad.image_refs })).unwrap();
+        assert_eq!(Some(&sent), body.to_json().as_ref());
+        let Ok(read) = ListingBody::parse_from_json(Some(sent)) else { panic!("it can be read") };
+        assert_eq!(read, body);
+    }
+}
