@@ -1,23 +1,29 @@
-//! Fetches images over HTTP: guarded, limited in size and time, with one pool of connections.
+//! Fetches images over HTTP: guarded, limited in size, time, number and memory, with one pool of connections.
 //!
 //! One call is one attempt; the error says whether another may succeed. The messages are for integrators, who see them
 //! in the log of their ad; the causes behind them are traced for the operator.
 
-use std::{fmt, io, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
-use ad_core::{
-    ports::{Clock, Image, ImageError, ImageFetcher},
-    time::Timestamp,
-};
+use ad_core::ports::{Clock, Image, ImageError, ImageFetcher};
 use async_trait::async_trait;
 use bytes::Bytes;
 use reqwest::{
     Client, Response, StatusCode,
-    header::{ACCEPT, HeaderMap, HeaderValue, RETRY_AFTER},
+    header::{ACCEPT, HeaderMap, HeaderValue},
 };
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use super::guard::{Guard, causes, refusal};
+use super::{
+    guard::{Guard, refusal},
+    hosts::{Hosts, LeftAlone},
+    memory::Memory,
+};
+use crate::outbound::{self, NoAnswer, shown};
+
+/// Connections that are kept open at a host between fetches.
+const IDLE_CONNECTIONS: usize = 4;
 
 /// Limits of a fetch.
 #[derive(Debug, Clone, Copy)]
@@ -31,10 +37,16 @@ pub struct FetchOptions {
     pub connect: Duration,
     /// Longest silence of the host.
     pub idle: Duration,
-    /// For everything, redirects included.
+    /// For everything, redirects included; waiting for a place or for memory does not count.
     pub total: Duration,
     /// Most redirects.
     pub redirects: usize,
+    /// Fetches side by side, whatever they are for.
+    pub at_once: usize,
+    /// Fetches side by side from one host.
+    pub per_host: usize,
+    /// Bytes of images in memory, whether they are coming, whole or being stored; at most one image more.
+    pub memory: usize,
 }
 
 impl Default for FetchOptions {
@@ -46,6 +58,9 @@ impl Default for FetchOptions {
             idle: Duration::from_secs(10),
             total: Duration::from_secs(20),
             redirects: 5,
+            at_once: 256,
+            per_host: 16,
+            memory: 128 * 1024 * 1024,
         }
     }
 }
@@ -59,6 +74,8 @@ pub struct ClientError(#[from] reqwest::Error);
 pub struct HttpFetcher {
     client: Client,
     guard: Guard,
+    hosts: Hosts,
+    memory: Memory,
     options: FetchOptions,
     clock: Arc<dyn Clock>,
 }
@@ -75,7 +92,7 @@ impl HttpFetcher {
         let guard = Guard { allow_private: options.allow_private, redirects: options.redirects };
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("image/jpeg, image/png"))]);
         let client = Client::builder()
-            .user_agent(concat!("vehicle-ad-import/", env!("CARGO_PKG_VERSION")))
+            .user_agent(outbound::USER_AGENT)
             .default_headers(headers)
             .dns_resolver(Arc::new(guard))
             .redirect(guard.redirects())
@@ -83,34 +100,55 @@ impl HttpFetcher {
             .no_proxy()
             .referer(false)
             .connect_timeout(options.connect)
-            .read_timeout(options.idle)
+            // With HTTP/2 megabytes may come in before they are asked for.
+            .http1_only()
+            .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .build()?;
-        Ok(Self { client, guard, options, clock })
+        let hosts = Hosts::new(options.at_once, options.per_host, options.total);
+        Ok(Self { client, guard, hosts, memory: Memory::new(options.memory), options, clock })
     }
 
-    async fn download(&self, url: Url) -> Result<Bytes, ImageError> {
-        let response = self.client.get(url).send().await.map_err(|error| self.failed(&error))?;
+    /// The file at an address, from a host at which there is a place.
+    async fn download(&self, url: Url) -> Result<Bytes, Failed> {
+        let mut deadline = Instant::now() + self.options.total;
+        let mut response = self.heard(deadline, self.client.get(url).send()).await?;
         if response.status() != StatusCode::OK {
-            return Err(self.refused(&response));
+            return Err(self.refused(&response).into());
         }
-        self.body(response).await
+        let most = self.options.max_bytes;
+        if response.content_length().is_some_and(|length| usize::try_from(length).map_or(true, |length| length > most))
+        {
+            return Err(too_large(most).into());
+        }
+        let mut room = self.memory.room();
+        while let Some(chunk) = self.heard(deadline, response.chunk()).await? {
+            if chunk.len() > most - room.len() {
+                return Err(too_large(most).into());
+            }
+            if !room.has_room_for(chunk.len()) {
+                let since = Instant::now();
+                room.grow(chunk.len(), most).await;
+                deadline += since.elapsed();
+            }
+            room.add(&chunk);
+        }
+        Ok(room.into_bytes())
     }
 
-    /// The body, as long as it stays within the limit; never more than that is in memory.
-    async fn body(&self, mut response: Response) -> Result<Bytes, ImageError> {
-        let most = self.options.max_bytes;
-        let announced = response.content_length().map_or(Ok(0), usize::try_from).unwrap_or(usize::MAX);
-        if announced > most {
-            return Err(too_large(most));
-        }
-        let mut body = Vec::with_capacity(announced);
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(&error))? {
-            if chunk.len() > most - body.len() {
-                return Err(too_large(most));
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body.into())
+    /// What the host sends next, for which it has some time. The client's own clock for that would run on while an image
+    /// waits for memory, and blame the host.
+    async fn heard<T>(&self, deadline: Instant, next: impl Future<Output = reqwest::Result<T>>) -> Result<T, Failed> {
+        let FetchOptions { idle, total, .. } = self.options;
+        let silent = Instant::now() + idle;
+        let late = |_| {
+            Failed::Silent(if silent < deadline {
+                format!("the host sent nothing for {}", shown(idle))
+            } else {
+                format!("timed out after {}", shown(total))
+            })
+        };
+        let heard = timeout_at(silent.min(deadline), next).await.map_err(late)?;
+        heard.map_err(|error| self.failed(&error))
     }
 
     /// An answer other than 200.
@@ -120,35 +158,44 @@ impl HttpFetcher {
         let passing =
             status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
         if passing {
-            let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-            ImageError::Transient { reason, retry_after: retry_after.and_then(|value| pause(value, self.clock.now())) }
+            ImageError::Transient { reason, retry_after: outbound::retry_after(response, self.clock.now()) }
         } else {
             ImageError::Unusable(reason)
         }
     }
 
     /// No answer, or one that breaks off.
-    fn failed(&self, error: &reqwest::Error) -> ImageError {
+    fn failed(&self, error: &reqwest::Error) -> Failed {
         tracing::debug!(?error, "an image could not be fetched");
         if let Some(refused) = refusal(error) {
-            return refused.into();
+            return Failed::Answered(refused.into());
         }
         let FetchOptions { connect, idle, .. } = self.options;
-        transient(if error.is_timeout() && error.is_connect() {
-            format!("no connection within {}", shown(connect))
-        } else if error.is_timeout() {
-            format!("the host sent nothing for {}", shown(idle))
-        } else if error.is_dns() {
-            "the name of the host cannot be resolved".to_owned()
-        } else if error.is_connect() && is_tls(error) {
-            return ImageError::Unusable("no secure connection: the host has no valid certificate".to_owned());
-        } else if error.is_connect() {
-            "no connection to the host".to_owned()
-        } else if error.is_redirect() {
-            return ImageError::Unusable("the host redirects to an address that is not valid".to_owned());
-        } else {
-            "the connection broke off before the end of the file".to_owned()
-        })
+        let passing = |reason: &str| transient(reason.to_owned()).into();
+        let unusable = |reason: &str| ImageError::Unusable(reason.to_owned()).into();
+        match NoAnswer::from(error) {
+            NoAnswer::ConnectTimeout => Failed::Silent(format!("no connection within {}", shown(connect))),
+            NoAnswer::Timeout => Failed::Silent(format!("the host sent nothing for {}", shown(idle))),
+            NoAnswer::Name => passing("the name of the host cannot be resolved"),
+            NoAnswer::Certificate => unusable("no secure connection: the host has no valid certificate"),
+            NoAnswer::Connect => passing("no connection to the host"),
+            NoAnswer::Redirect => unusable("the host redirects to an address that is not valid"),
+            NoAnswer::Broken => passing("the connection broke off before the end of the file"),
+        }
+    }
+}
+
+/// Why there is no file.
+enum Failed {
+    /// Nothing came until there was no more time: the others better not wait for this host.
+    Silent(String),
+    /// Anything that came at once.
+    Answered(ImageError),
+}
+
+impl From<ImageError> for Failed {
+    fn from(error: ImageError) -> Self {
+        Self::Answered(error)
     }
 }
 
@@ -156,10 +203,23 @@ impl HttpFetcher {
 impl ImageFetcher for HttpFetcher {
     async fn fetch(&self, url: &str) -> Result<Image, ImageError> {
         let url = self.guard.parse(url)?;
-        let total = self.options.total;
-        let bytes = tokio::time::timeout(total, self.download(url))
+        let visit = self
+            .hosts
+            .visit(&url)
             .await
-            .unwrap_or_else(|_| Err(transient(format!("timed out after {}", shown(total)))))?;
+            .map_err(|LeftAlone { reason, pause }| ImageError::NotAsked { reason, retry_after: pause })?;
+        let bytes = match self.download(url).await {
+            Err(Failed::Silent(reason)) => {
+                visit.silent(&reason);
+                return Err(transient(reason));
+            }
+            Err(Failed::Answered(error)) => {
+                visit.answered();
+                return Err(error);
+            }
+            Ok(bytes) => bytes,
+        };
+        visit.answered();
         // Hashing megabytes would hold up whatever else runs on this thread.
         tokio::task::spawn_blocking(move || Image::new(bytes))
             .await
@@ -176,30 +236,6 @@ fn too_large(most: usize) -> ImageError {
         (megabytes, 0) => format!("larger than {megabytes} MB"),
         _ => format!("larger than {most} bytes"),
     })
-}
-
-fn shown(time: Duration) -> String {
-    if time.subsec_millis() == 0 { format!("{} s", time.as_secs()) } else { format!("{} ms", time.as_millis()) }
-}
-
-/// The TLS layer reports its own errors as invalid data, wrapped once or twice; errors of the connection below it have
-/// other kinds.
-fn is_tls(error: &reqwest::Error) -> bool {
-    fn invalid(error: &io::Error) -> bool {
-        error.kind() == io::ErrorKind::InvalidData
-            || error.get_ref().and_then(|inner| inner.downcast_ref()).is_some_and(invalid)
-    }
-    causes(error).filter_map(|cause| cause.downcast_ref()).any(invalid)
-}
-
-/// The pause that `Retry-After` asks for, in seconds or until a date (RFC 9110, 10.2.3).
-fn pause(value: &str, now: Timestamp) -> Option<Duration> {
-    let value = value.trim();
-    if let Ok(seconds) = value.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = httpdate::parse_http_date(value).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some(Timestamp::from_millis(i64::try_from(date.as_millis()).ok()?) - now)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The fetcher against a real host on the loopback interface.
 
-use std::{net::SocketAddr, sync::Mutex};
+use std::{io, net::SocketAddr, sync::Mutex};
 
-use ad_core::ports::Format;
+use ad_core::{ports::Format, time::Timestamp};
 use futures_util::{StreamExt, stream};
 use image::ImageFormat;
 use poem::{
@@ -200,14 +200,44 @@ async fn each_failure_says_what_happened_and_whether_to_try_again() {
 async fn a_slow_host_is_given_up() {
     let host = Host::start().await;
     let short = Duration::from_millis(200);
-    let of_idle = fetcher(FetchOptions { idle: short, ..development() });
-    let of_total = fetcher(FetchOptions { total: short, ..development() });
     for path in ["/silent.jpg", "/stalled.jpg"] {
+        let of_idle = fetcher(FetchOptions { idle: short, ..development() });
         let error = of_idle.fetch(&host.url(path)).await.unwrap_err();
         assert_eq!(error, passing("the host sent nothing for 200 ms", None), "{path}");
+        let of_total = fetcher(FetchOptions { total: short, ..development() });
         let error = of_total.fetch(&host.url(path)).await.unwrap_err();
         assert_eq!(error, passing("timed out after 200 ms", None), "{path}");
     }
+}
+
+#[tokio::test]
+async fn a_silent_host_is_not_asked_for_more_and_takes_nothing_from_others() {
+    let (mute, other_host) = (Host::start().await, Host::start().await);
+    // Memory for one image, and one place at each host.
+    let fetcher = fetcher(FetchOptions { idle: Duration::from_secs(2), per_host: 1, memory: 1, ..development() });
+    let (url, other) = (mute.url("/stalled.jpg"), mute.url("/good.jpg"));
+    let (stalled, waiting, first, second) = tokio::join!(
+        fetcher.fetch(&url),
+        fetcher.fetch(&other),
+        async { fetcher.fetch(&other_host.url("/good.jpg")).await },
+        async { fetcher.fetch(&other_host.url("/good.png")).await },
+    );
+    assert_eq!(stalled, Err(passing("the host sent nothing for 2 s", None)));
+    let Err(ImageError::NotAsked { reason, retry_after }) = waiting else { panic!("{waiting:?}") };
+    assert_eq!(reason, "the host sent nothing for 2 s");
+    assert!(retry_after > Duration::ZERO && retry_after <= crate::media::hosts::LEFT_ALONE);
+    assert!(mute.peers.lock().unwrap().is_empty(), "the other image was not asked for");
+    assert_eq!((first.unwrap().format, second.unwrap().format), (Format::Jpeg, Format::Png));
+}
+
+#[tokio::test]
+async fn many_images_come_through_little_memory() {
+    let host = Host::start().await;
+    let fetcher = fetcher(FetchOptions { memory: 1, ..development() });
+    let url = host.url("/good.jpg");
+    let used = async |_| fetcher.fetch(&url).await.map(|image| image.format);
+    let formats = futures_util::future::join_all((0..50).map(used)).await;
+    assert_eq!(formats, vec![Ok(Format::Jpeg); 50]);
 }
 
 #[tokio::test]
@@ -237,14 +267,4 @@ async fn private_addresses_are_refused_before_anything_is_sent() {
         assert_eq!(fetcher.fetch(&url).await.unwrap_err(), unusable(expected), "{url}");
     }
     assert!(host.peers.lock().unwrap().is_empty());
-}
-
-#[test]
-fn a_pause_is_a_number_of_seconds_or_a_date() {
-    let seconds = |value| pause(value, NOW).map(|pause| pause.as_secs());
-    assert_eq!(seconds("120"), Some(120));
-    assert_eq!(seconds(" Thu, 15 Jan 2026 10:02:00 GMT"), Some(120));
-    assert_eq!(seconds("Thu, 15 Jan 2026 09:00:00 GMT"), Some(0));
-    assert_eq!(seconds("soon"), None);
-    assert_eq!(seconds("-1"), None);
 }

@@ -2,10 +2,7 @@
 //! every IP address that a name resolves to. The last happens inside the resolver that the HTTP client connects by, so
 //! that no second look-up can answer differently.
 
-use std::{
-    error::Error,
-    net::{IpAddr, SocketAddr},
-};
+use std::net::{IpAddr, SocketAddr};
 
 use ad_core::ports::ImageError;
 use reqwest::{
@@ -15,6 +12,7 @@ use reqwest::{
 use url::{Host, Url};
 
 use super::address::{Reach, reach};
+use crate::outbound::causes;
 
 /// Why an address is not fetched; shown to integrators, so it names no internal address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -123,11 +121,6 @@ impl Resolve for Guard {
 /// The guard's verdict among the causes of an error of the HTTP client.
 pub(super) fn refusal(error: &reqwest::Error) -> Option<Refused> {
     causes(error).find_map(|cause| cause.downcast_ref::<Refused>().copied())
-}
-
-/// The causes of an error, outermost first.
-pub(super) fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    std::iter::successors(error.source(), |cause: &&(dyn Error + 'static)| (*cause).source())
 }
 
 #[cfg(test)]

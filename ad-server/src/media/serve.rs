@@ -4,43 +4,40 @@
 use std::io;
 
 use poem::{
-    Body, Endpoint, Request, Response, Result,
+    Endpoint, Request, Response, Result,
     http::{Method, StatusCode, header},
 };
-use tokio::io::BufReader;
 
-use super::folder::{FileName, Folder};
+use super::{kept::Media, name::Name};
 
-/// How much of a file is read at once.
-const CHUNK: usize = 64 * 1024;
+/// What is said of stored images to whoever may cache them: under their names they never change.
+pub(super) const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
-/// The endpoint of `/media/:file`; mount it at a path with that parameter.
+/// The endpoint of `/media/*name`; mount it at a path with that parameter. The name is `abcd….jpg`, or as images are
+/// kept, `ab/cd/abcd….jpg`, for a CDN that fetches from here.
 #[derive(Debug, Clone)]
-pub struct ServeMedia(Folder);
+pub struct ServeMedia(Media);
 
 impl ServeMedia {
-    /// Serves a folder.
-    pub fn new(folder: Folder) -> Self {
-        Self(folder)
+    /// Serves what is kept.
+    pub fn new(media: Media) -> Self {
+        Self(media)
     }
 
-    async fn file(&self, name: FileName<'_>, request: &Request) -> io::Result<Response> {
-        let (file, size) = self.0.open(name).await?;
+    async fn image(&self, name: &Name, request: &Request) -> io::Result<Response> {
         let tag = format!("\"{}\"", name.checksum);
+        let known = is_known(request, &tag);
+        let stored = self.0.read(name, request.method() == Method::GET && !known).await?;
         let response = Response::builder()
             .header(header::ETAG, &tag)
-            .header(header::CACHE_CONTROL, "public, max-age=31536000, immutable")
+            .header(header::CACHE_CONTROL, FOR_EVER)
             .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
-        if is_known(request, &tag) {
+        if known {
             return Ok(response.status(StatusCode::NOT_MODIFIED).finish());
         }
         let response =
-            response.header(header::CONTENT_TYPE, name.format.media_type()).header(header::CONTENT_LENGTH, size);
-        Ok(if request.method() == Method::HEAD {
-            response.finish()
-        } else {
-            response.body(Body::from_async_read(BufReader::with_capacity(CHUNK, file)))
-        })
+            response.header(header::CONTENT_TYPE, name.format.media_type()).header(header::CONTENT_LENGTH, stored.size);
+        Ok(response.body(stored.body))
     }
 }
 
@@ -55,8 +52,8 @@ impl Endpoint for ServeMedia {
             return Ok(response);
         }
         let not_found = || refusal(StatusCode::NOT_FOUND, "Not found.");
-        let Some(name) = request.raw_path_param("file").and_then(FileName::parse) else { return Ok(not_found()) };
-        Ok(match self.file(name, &request).await {
+        let Some(name) = request.raw_path_param("name").and_then(Name::parse) else { return Ok(not_found()) };
+        Ok(match self.image(&name, &request).await {
             Ok(response) => response,
             Err(error) if error.kind() == io::ErrorKind::NotFound => not_found(),
             Err(error) => {
@@ -79,69 +76,4 @@ fn is_known(request: &Request, tag: &str) -> bool {
         .flat_map(|list| list.split(','))
         .map(str::trim)
         .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
-}
-
-#[cfg(test)]
-mod tests {
-    use ad_core::ports::{Checksum, Format, Image, MediaStore};
-    use poem::{
-        Route, Server,
-        listener::{Acceptor, Listener, TcpListener},
-    };
-    use reqwest::Client;
-
-    use super::*;
-
-    async fn serve(folder: Folder) -> (String, tokio::task::JoinHandle<io::Result<()>>) {
-        let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.unwrap();
-        let base = format!("http://{}", acceptor.local_addr()[0].as_socket_addr().unwrap());
-        let app = Route::new().at("/media/:file", ServeMedia::new(folder));
-        (base, tokio::spawn(Server::new_with_acceptor(acceptor).run(app)))
-    }
-
-    #[tokio::test]
-    async fn stored_bytes_are_served_to_be_kept_for_ever() {
-        let directory = tempfile::tempdir().unwrap();
-        let folder = Folder::new(directory.path(), "").unwrap();
-        let bytes = bytes::Bytes::from(vec![7; 3 * CHUNK + 1]);
-        let image = Image { format: Format::Jpeg, checksum: Checksum::of(&bytes), bytes };
-        let path = folder.put(&image).await.unwrap();
-        let (base, server) = serve(folder).await;
-        let (client, url) = (Client::new(), format!("{base}{path}"));
-        let tag = format!("\"{}\"", image.checksum);
-
-        let got = client.get(&url).send().await.unwrap();
-        let head = client.head(&url).send().await.unwrap();
-        for response in [&got, &head] {
-            assert_eq!(response.status(), 200);
-            let header = |name| response.headers()[name].to_str().unwrap();
-            assert_eq!(header("content-type"), "image/jpeg");
-            assert_eq!(header("content-length"), image.bytes.len().to_string());
-            assert_eq!(header("etag"), tag);
-            assert_eq!(header("cache-control"), "public, max-age=31536000, immutable");
-            assert_eq!(header("x-content-type-options"), "nosniff");
-        }
-        assert_eq!(got.bytes().await.unwrap(), image.bytes);
-
-        for known in [tag.clone(), format!("\"x\", W/{tag}"), "*".to_owned()] {
-            let response = client.get(&url).header("if-none-match", &known).send().await.unwrap();
-            assert_eq!(response.status(), 304, "{known}");
-            assert_eq!(response.headers()["etag"].to_str().unwrap(), tag);
-        }
-        let response = client.get(&url).header("if-none-match", "\"x\"").send().await.unwrap();
-        assert_eq!(response.status(), 200);
-
-        let response = client.post(&url).send().await.unwrap();
-        assert_eq!((response.status().as_u16(), response.headers()["allow"].to_str().unwrap()), (405, "GET, HEAD"));
-        for other in [
-            path.replace(".jpg", ".png"),
-            path.to_uppercase().replace("/MEDIA", "/media"),
-            "/media/..%2f..%2fetc%2fpasswd".to_owned(),
-        ] {
-            let response = client.get(format!("{base}{other}")).send().await.unwrap();
-            assert_eq!(response.status(), 404, "{other}");
-            assert_eq!(response.text().await.unwrap(), r#"{"detail":"Not found."}"#);
-        }
-        server.abort();
-    }
 }

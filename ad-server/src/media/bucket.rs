@@ -1,0 +1,185 @@
+//! Keeps images as objects of an S3-compatible store, under the names that they have in a folder.
+//!
+//! A bucket's objects are whole and durable once their PUT is answered. Credentials and endpoint come from the environment
+//! variables that other programs for S3 read as well. What fails is tried once more at once, for connections that were
+//! closed while idle; when to try again beyond that is the pipeline's business.
+
+use std::{error::Error as _, io, time::Duration};
+
+use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
+use object_store::{
+    Attribute, Attributes, BackoffConfig, ClientConfigKey, Error, GetOptions, ObjectStore, ObjectStoreExt, PutOptions,
+    RetryConfig,
+    aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey},
+    client::HttpError,
+    path::Path,
+};
+
+use super::name::Name;
+use super::serve::FOR_EVER;
+
+/// How long the store may be silent.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// How long putting one image may take, all in all.
+const PUT: Duration = Duration::from_secs(30);
+
+/// How long the look at start may take.
+const CHECK: Duration = Duration::from_secs(15);
+
+/// Written at start, to see that it can be.
+const MARK: &str = "ad-server-was-here";
+
+/// A bucket of images.
+#[derive(Debug, Clone)]
+pub(super) struct Bucket {
+    store: AmazonS3,
+    prefix: Path,
+}
+
+impl Bucket {
+    /// Keeps images in a bucket, after a look whether they can be: a mark is written, and an image is looked for that
+    /// nobody has stored. The error is one line.
+    pub(super) async fn open(name: &str, prefix: &Path) -> Result<Self, String> {
+        let builder = AmazonS3Builder::from_env().with_bucket_name(name).with_retry(RetryConfig {
+            max_retries: 1,
+            retry_timeout: SILENCE,
+            backoff: BackoffConfig { max_backoff: Duration::from_secs(1), ..BackoffConfig::default() },
+        });
+        let store = with_limits(complete(builder)?).build().map_err(|error| told(&error))?;
+        let bucket = Self { store, prefix: prefix.clone() };
+        let checked = tokio::time::timeout(CHECK, bucket.check());
+        checked.await.unwrap_or_else(|_| Err(format!("the store did not answer within {} s", CHECK.as_secs())))?;
+        Ok(bucket)
+    }
+
+    async fn check(&self) -> Result<(), String> {
+        let mark = self.prefix.clone().join(MARK);
+        self.store.put(&mark, Bytes::new().into()).await.map_err(|error| match error {
+            Error::NotFound { .. } => format!("there is no such bucket ({})", told(&error)),
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+                format!("writing is refused ({})", told(&error))
+            }
+            _ => told(&error),
+        })?;
+        match self.store.head(&self.prefix.clone().join("not-stored")).await {
+            Ok(_) | Err(Error::NotFound { .. }) => Ok(()),
+            // Without the right to list, a store does not tell what is missing from what is forbidden.
+            Err(error @ (Error::PermissionDenied { .. } | Error::Unauthenticated { .. })) => Err(format!(
+                "reading is refused ({}); the rights s3:GetObject and s3:ListBucket are needed besides s3:PutObject",
+                told(&error)
+            )),
+            Err(error) => Err(told(&error)),
+        }
+    }
+
+    fn path(&self, name: &Name) -> Path {
+        name.key().split('/').fold(self.prefix.clone(), Path::join)
+    }
+
+    /// A stored image's size, and its bytes as they come if they are wanted.
+    pub(super) async fn read(
+        &self,
+        name: &Name,
+        wanted: bool,
+    ) -> io::Result<(BoxStream<'static, io::Result<Bytes>>, u64)> {
+        let options = GetOptions::new().with_head(!wanted);
+        let found = self.store.get_opts(&self.path(name), options).await.map_err(|error| failure(&error))?;
+        let size = found.meta.size;
+        let bytes = found.into_stream().map_err(|error| {
+            tracing::error!(error = told(&error), "an image broke off while it was read");
+            failure(&error)
+        });
+        Ok((bytes.boxed(), size))
+    }
+
+    /// Stores an image, unless it is there in its full length.
+    ///
+    /// It is looked for first: most of what is put has been put before, since every update of an ad fetches all of its
+    /// images again, and looking moves no bytes. Two who put the same image at the same time write the same bytes.
+    pub(super) async fn put(&self, name: &Name, bytes: &Bytes) -> io::Result<()> {
+        let put = tokio::time::timeout(PUT, self.put_missing(name, bytes)).await;
+        put.unwrap_or_else(|_| {
+            let late = format!("not stored within {} s", PUT.as_secs());
+            Err(io::Error::new(io::ErrorKind::TimedOut, late))
+        })
+    }
+
+    async fn put_missing(&self, name: &Name, bytes: &Bytes) -> io::Result<()> {
+        let path = &self.path(name);
+        match self.store.head(path).await {
+            Ok(found) if usize::try_from(found.size) == Ok(bytes.len()) => return Ok(()),
+            Ok(_) | Err(Error::NotFound { .. }) => {}
+            Err(error) => return Err(failure(&error)),
+        }
+        // For those who read the bucket itself, such as a CDN.
+        let attributes = Attributes::from_iter([
+            (Attribute::ContentType, name.format.media_type()),
+            (Attribute::CacheControl, FOR_EVER),
+        ]);
+        let options = PutOptions { attributes, ..PutOptions::default() };
+        self.store.put_opts(path, bytes.clone().into(), options).await.map(drop).map_err(|error| failure(&error))
+    }
+}
+
+/// What the environment says, if it can be meant so: the library would go on and fail in its own words.
+fn complete(builder: AmazonS3Builder) -> Result<AmazonS3Builder, String> {
+    use AmazonS3ConfigKey::{AccessKeyId, SecretAccessKey};
+    let is_set = |key| builder.get_config_value(&key).is_some_and(|value| !value.is_empty());
+    match (is_set(AccessKeyId), is_set(SecretAccessKey)) {
+        (true, false) => return Err("AWS_SECRET_ACCESS_KEY is not set".to_owned()),
+        (false, true) => return Err("AWS_ACCESS_KEY_ID is not set".to_owned()),
+        _ => {}
+    }
+    let Some(address) = endpoint(&builder) else { return Ok(builder) };
+    if address.starts_with("https://") {
+        Ok(builder)
+    } else if address.starts_with("http://") {
+        // Whoever names such an address means it.
+        Ok(builder.with_allow_http(true))
+    } else {
+        Err("AWS_ENDPOINT_URL has to begin with http:// or https://".to_owned())
+    }
+}
+
+fn endpoint(builder: &AmazonS3Builder) -> Option<String> {
+    let keys = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint];
+    keys.iter().find_map(|key| builder.get_config_value(key))
+}
+
+/// How long the store may be silent. Nothing limits an exchange as a whole: a client that reads an image slowly through
+/// this service would be cut off.
+fn with_limits(builder: AmazonS3Builder) -> AmazonS3Builder {
+    let set = |builder: AmazonS3Builder, key, value: &str| builder.with_config(AmazonS3ConfigKey::Client(key), value);
+    let builder = set(builder, ClientConfigKey::Timeout, "365d");
+    set(builder, ClientConfigKey::ReadTimeout, &format!("{}s", SILENCE.as_secs()))
+}
+
+fn failure(error: &Error) -> io::Error {
+    let kind = if matches!(error, Error::NotFound { .. }) { io::ErrorKind::NotFound } else { io::ErrorKind::Other };
+    io::Error::new(kind, told(error))
+}
+
+/// An error in one line: what the store answered, or why there was no answer. The library's own text has the whole answer
+/// in it, with the id of the key that signed.
+fn told(error: &Error) -> String {
+    let text = error.to_string();
+    let between = |start: &str, end: &str| Some(text.split_once(start)?.1.split_once(end)?.0.trim());
+    let status = between("status code: ", ":");
+    if let Some(status) = status {
+        return match (between("<Code>", "</Code>"), between("<Message>", "</Message>")) {
+            (Some(code), Some(message)) => format!("the store answered {status}, {code}: {message}"),
+            (Some(code), None) => format!("the store answered {status}, {code}"),
+            _ => format!("the store answered {status}"),
+        };
+    }
+    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    let last = causes.clone().last().map_or_else(|| text.clone(), ToString::to_string);
+    let reason = last.split_whitespace().collect::<Vec<_>>().join(" ");
+    if causes.clone().any(<dyn std::error::Error>::is::<HttpError>) {
+        format!("no answer from the store: {reason}")
+    } else {
+        reason
+    }
+}

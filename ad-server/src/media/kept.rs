@@ -1,0 +1,166 @@
+//! Where images are kept, whichever kind of [`Place`] that is, and under which address they are shown.
+
+use std::io;
+
+use ad_core::ports::{Image, ImageError, MediaStore};
+use async_trait::async_trait;
+use poem::Body;
+use tokio::io::BufReader;
+
+use super::{bucket::Bucket, folder::Folder, name::Name, place::Place};
+
+/// How much of a file is read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// What the addresses of images (`cdn_url`) begin with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Base {
+    /// The address of the service, such as `https://ads.example`: images are shown at `/media/abcd….jpg` below it, where
+    /// [`ServeMedia`](super::ServeMedia) is mounted.
+    Service(String),
+    /// Another address, such as that of a CDN: images are shown below it under the names that they are kept by,
+    /// `/ab/cd/abcd….jpg`.
+    Elsewhere(String),
+}
+
+impl Base {
+    fn address(&self, name: &Name) -> String {
+        match self {
+            Self::Service(base) => format!("{}/media/{}", base.trim_end_matches('/'), name.file()),
+            Self::Elsewhere(base) => format!("{}/{}", base.trim_end_matches('/'), name.key()),
+        }
+    }
+}
+
+/// Images in a folder or a bucket.
+#[derive(Debug, Clone)]
+pub struct Media {
+    kept: Kept,
+    place: Place,
+    base: Base,
+}
+
+#[derive(Debug, Clone)]
+enum Kept {
+    Folder(Folder),
+    Bucket(Bucket),
+}
+
+/// Images cannot be kept there.
+#[derive(Debug, thiserror::Error)]
+pub enum MediaError {
+    /// In this folder.
+    #[error(
+        "cannot keep images in {place}: {source}; make it a directory that this user may write to, or choose another with --media"
+    )]
+    Folder {
+        /// Where.
+        place: Place,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// In this bucket.
+    #[error(
+        "cannot keep images in {place}: {reason}; check the bucket, and AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, \
+         AWS_REGION and AWS_ENDPOINT_URL"
+    )]
+    Bucket {
+        /// Where.
+        place: Place,
+        /// What the store says, or that it says nothing.
+        reason: String,
+    },
+}
+
+/// A stored image.
+pub(super) struct Stored {
+    pub(super) size: u64,
+    /// Its bytes, read as they are sent; empty if they were not wanted.
+    pub(super) body: Body,
+}
+
+impl Media {
+    /// Keeps images in a place, after a look whether it can be written to. A folder is made where it is missing; a bucket
+    /// has to be there.
+    ///
+    /// # Errors
+    /// When images cannot be kept there, in a line that says what to do.
+    pub async fn open(place: Place, base: Base) -> Result<Self, MediaError> {
+        let kept = match &place {
+            Place::Folder(root) => {
+                let opened = Folder::open(root.clone()).map(Kept::Folder);
+                opened.map_err(|source| MediaError::Folder { place: place.clone(), source })?
+            }
+            Place::Bucket { bucket, prefix } => {
+                let opened = Bucket::open(bucket, prefix).await.map(Kept::Bucket);
+                opened.map_err(|reason| MediaError::Bucket { place: place.clone(), reason })?
+            }
+        };
+        Ok(Self { kept, place, base })
+    }
+
+    /// A stored image, with its bytes if they are wanted.
+    pub(super) async fn read(&self, name: &Name, wanted: bool) -> io::Result<Stored> {
+        match &self.kept {
+            Kept::Folder(folder) => {
+                let (file, size) = folder.read(name).await?;
+                let body = wanted.then(|| Body::from_async_read(BufReader::with_capacity(CHUNK, file)));
+                Ok(Stored { size, body: body.unwrap_or_else(Body::empty) })
+            }
+            Kept::Bucket(bucket) => {
+                let (bytes, size) = bucket.read(name, wanted).await?;
+                let body = wanted.then(|| Body::from_bytes_stream(bytes));
+                Ok(Stored { size, body: body.unwrap_or_else(Body::empty) })
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl MediaStore for Media {
+    async fn put(&self, image: &Image) -> Result<String, ImageError> {
+        let name = Name::of(image);
+        let put = match &self.kept {
+            Kept::Folder(folder) => folder.put(&name, &image.bytes).await,
+            Kept::Bucket(bucket) => bucket.put(&name, &image.bytes).await,
+        };
+        put.map(|()| self.base.address(&name)).map_err(|error| {
+            tracing::error!(%error, place = %self.place, "an image could not be stored");
+            transient(&error)
+        })
+    }
+}
+
+/// Whatever keeps the service from writing can be mended, and the ad does not change by it. What is wrong is the
+/// operator's to read, not the client's.
+fn transient(error: &io::Error) -> ImageError {
+    let reason = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "the service has no space left for images",
+        _ => "the service cannot store images now",
+    };
+    ImageError::Transient { reason: reason.to_owned(), retry_after: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_apart() {
+        assert_eq!(
+            transient(&io::ErrorKind::StorageFull.into()).to_string(),
+            "the service has no space left for images"
+        );
+        assert_eq!(transient(&io::ErrorKind::NotFound.into()).to_string(), "the service cannot store images now");
+    }
+
+    #[tokio::test]
+    async fn a_directory_that_cannot_be_used_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let opened = Media::open(file.clone().into(), Base::Service("https://ads.example".to_owned())).await;
+        let error = opened.unwrap_err().to_string();
+        assert!(error.contains(&file.display().to_string()) && error.contains("choose another"), "{error}");
+    }
+}

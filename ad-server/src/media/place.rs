@@ -1,0 +1,115 @@
+//! Where images are kept, as a setting says it: a folder, or a bucket of an S3-compatible store.
+
+use std::{fmt, path::PathBuf, str::FromStr};
+
+use object_store::path::Path;
+use serde::Deserialize;
+use url::Url;
+
+/// A folder, or a bucket with what stands before its keys.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum Place {
+    /// `./data/media` or `file:///srv/media`.
+    Folder(PathBuf),
+    /// `s3://bucket/prefix`.
+    Bucket {
+        /// Its name.
+        bucket: String,
+        /// What the keys of images begin with; may be empty.
+        prefix: Path,
+    },
+}
+
+/// Not a place for images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a folder such as ./data/media or file:///srv/media, or a bucket such as s3://bucket/prefix")]
+pub struct InvalidPlace;
+
+impl FromStr for Place {
+    type Err = InvalidPlace;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPlace> {
+        match text.split_once("://") {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("s3") => bucket(rest).ok_or(InvalidPlace),
+            Some((scheme, _)) if scheme.eq_ignore_ascii_case("file") => {
+                let url = Url::parse(text).map_err(|_| InvalidPlace)?;
+                url.to_file_path().map(Self::Folder).map_err(|()| InvalidPlace)
+            }
+            Some(_) => Err(InvalidPlace),
+            None if text.is_empty() => Err(InvalidPlace),
+            None => Ok(Self::Folder(text.into())),
+        }
+    }
+}
+
+/// `bucket/prefix`. Credentials have no place in it: they come from the environment, where no list of processes shows them.
+fn bucket(rest: &str) -> Option<Place> {
+    let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    if bucket.is_empty() || !bucket.bytes().all(is_name) || prefix.contains(['?', '#']) {
+        return None;
+    }
+    Some(Place::Bucket { bucket: bucket.to_owned(), prefix: Path::parse(prefix).ok()? })
+}
+
+impl TryFrom<String> for Place {
+    type Error = InvalidPlace;
+
+    fn try_from(text: String) -> Result<Self, InvalidPlace> {
+        text.parse()
+    }
+}
+
+impl From<PathBuf> for Place {
+    fn from(folder: PathBuf) -> Self {
+        Self::Folder(folder)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => folder.display().fmt(formatter),
+            Self::Bucket { bucket, prefix } if prefix.is_root() => write!(formatter, "s3://{bucket}"),
+            Self::Bucket { bucket, prefix } => write!(formatter, "s3://{bucket}/{prefix}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_folder_or_a_bucket() {
+        let bucket = |bucket: &str, prefix: &str| Place::Bucket { bucket: bucket.into(), prefix: prefix.into() };
+        for (text, place, shown) in [
+            ("./data/media", Place::Folder("./data/media".into()), "./data/media"),
+            ("m", Place::Folder("m".into()), "m"),
+            ("file:///srv/media%20b", Place::Folder("/srv/media b".into()), "/srv/media b"),
+            ("s3://ads", bucket("ads", ""), "s3://ads"),
+            ("s3://ads/", bucket("ads", ""), "s3://ads"),
+            ("S3://ads.example-1/media/cars/", bucket("ads.example-1", "media/cars"), "s3://ads.example-1/media/cars"),
+        ] {
+            let read: Place = text.parse().unwrap();
+            assert_eq!(read, place, "{text}");
+            assert_eq!(read.to_string(), shown);
+        }
+        for text in [
+            "",
+            "s3://",
+            "s3:///media",
+            "s3://key:secret@ads/media",
+            "s3://ads:9000/media",
+            "s3://ads/media?region=x",
+            "s3://ads/a//b",
+            "s3://ads/../b",
+            "file://host/srv/media",
+            "gs://ads/media",
+            "https://ads.example/media",
+        ] {
+            assert_eq!(text.parse::<Place>(), Err(InvalidPlace), "{text}");
+        }
+    }
+}
