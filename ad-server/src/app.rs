@@ -1,6 +1,6 @@
 //! Wiring: settings in, a running service out.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use ad_core::{
     catalogue::{Catalogue, CatalogueError},
@@ -10,35 +10,30 @@ use ad_core::{
     rulebook::{self, Rulebook},
     service::Service,
 };
-use poem::{
-    Server,
-    listener::{Acceptor, Listener, TcpListener},
-};
-use tokio::{
-    sync::{Semaphore, watch},
-    task::JoinHandle,
-};
+use tokio::{sync::watch, task::JoinHandle};
 
 use crate::{
-    api::{self, Authenticator, Context},
+    api::{self, Authenticator, Context, Limits, TokenRate},
     auth::{Caller, KeySet, KeysError, TokenError, Verifier},
     config::Settings,
     directory::Directory,
-    marketplace::Local,
-    media::{ClientError, FetchOptions, Folder, FolderError, HttpFetcher},
-    store::{Database, OpenError, SqliteStore},
+    http_server::{HttpServer, ServerError, ServerOptions},
+    marketplace::{self, ConnectError},
+    media::{Base, ClientError, FetchOptions, HttpFetcher, Media, MediaError},
+    store::{Database, DatabaseStore, OpenError},
     system::{RandomIds, SystemClock},
+    telemetry::{DatabaseQueue, Metrics, ObservedFetcher, ObservedMarketplace},
     worker::Worker,
 };
 
 /// How often the directory looks for changes: within a second, a change is seen (decision 17).
 const FRESHNESS: Duration = Duration::from_millis(500);
 
-/// Images in memory at the same time: at 15 MB each, at most a quarter of a gigabyte.
-const IMAGES_AT_ONCE: usize = 16;
+/// Exit code of a process that was told twice to stop.
+const STOPPED_AT_ONCE: i32 = 1;
 
-/// How long answers under way may take after a stop was asked for.
-const DRAIN: Duration = Duration::from_secs(10);
+/// Connections that ask for metrics: a few programs at most.
+const METRICS_CONNECTIONS: usize = 32;
 
 /// Why the service cannot start. Each is one line that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -52,9 +47,9 @@ pub enum AppError {
     /// The token keys.
     #[error(transparent)]
     Keys(#[from] KeysError),
-    /// The media folder.
+    /// The place for images.
     #[error(transparent)]
-    Media(#[from] FolderError),
+    Media(#[from] MediaError),
     /// The catalogue.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
@@ -66,29 +61,111 @@ pub enum AppError {
         /// Why.
         source: std::io::Error,
     },
-    /// The address.
-    #[error("cannot listen on {address}: {source}; stop what is using it, or choose another with --listen")]
-    Listen {
-        /// Which.
-        address: SocketAddr,
-        /// Why.
-        source: std::io::Error,
-    },
+    /// The address, or TLS.
+    #[error(transparent)]
+    Listen(#[from] ServerError),
     /// The dealers file.
     #[error(transparent)]
     Dealers(#[from] crate::dealers_file::DealersFileError),
     /// Fetching images cannot be set up.
     #[error("cannot set up fetching of images: {0}")]
     Fetcher(#[from] ClientError),
+    /// A marketplace cannot be called.
+    #[error(transparent)]
+    Marketplace(#[from] ConnectError),
+    /// A worker is to run without any places.
+    #[error("there is nothing to do for a worker with --workers 0; leave that to `ad-server serve`")]
+    NoWorkers,
     /// The server ended by itself.
     #[error("the server ended: {0}")]
-    Server(std::io::Error),
+    Server(io::Error),
+}
+
+/// What every process of the service has, whatever it does.
+struct Common {
+    database: Database,
+    directory: Arc<Directory>,
+    store: Arc<DatabaseStore>,
+    media: Media,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    metrics: Metrics,
+}
+
+impl Common {
+    /// `own_address` is what images are served from when no other address is set.
+    async fn open(settings: &Settings, own_address: &str) -> Result<Self, AppError> {
+        let dealers = settings.dealers.as_deref().map(crate::dealers_file::read).transpose()?;
+        let database = Database::open_with(&settings.database_url, &settings.database_options()).await?;
+        let media_base = match (&settings.media_url, &settings.public_url) {
+            (Some(url), _) => Base::Elsewhere(url.as_str().to_owned()),
+            (None, Some(url)) => Base::Service(url.as_str().to_owned()),
+            (None, None) => Base::Service(own_address.to_owned()),
+        };
+        let media = Media::open(settings.media.clone(), media_base).await?;
+        if let Some(dealers) = dealers {
+            database.import_dealers(&dealers).await?;
+        }
+        let directory = Arc::new(Directory::load(database.clone()).await?);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let ids: Arc<dyn Ids> = Arc::new(RandomIds::new(Arc::clone(&clock)));
+        let store = Arc::new(DatabaseStore::new(database.clone()));
+        let metrics = Metrics::new(
+            Arc::new(DatabaseQueue { database: database.clone(), clock: Arc::clone(&clock) }),
+            clock.now(),
+        );
+        Ok(Self { database, directory, store, media, clock, ids, metrics })
+    }
+
+    /// What is done with accepted requests.
+    fn pipeline(&self, settings: &Settings) -> Result<Pipeline, AppError> {
+        let options = FetchOptions { allow_private: settings.allow_private_images, ..FetchOptions::default() };
+        let fetcher = HttpFetcher::new(options, Arc::clone(&self.clock))?;
+        let markets = marketplace::connect(&settings.marketplaces, &self.database, &self.clock)?;
+        let observed = |inner, market| Arc::new(ObservedMarketplace::new(inner, market, self.metrics.clone()));
+        Ok(Pipeline {
+            store: self.store.clone(),
+            fetcher: Arc::new(ObservedFetcher::new(Arc::new(fetcher), self.metrics.clone())),
+            media: Arc::new(self.media.clone()),
+            primary: observed(markets.primary, Market::Primary),
+            secondary: observed(markets.secondary, Market::Secondary),
+            clock: Arc::clone(&self.clock),
+            ids: Arc::clone(&self.ids),
+            patience: Patience {
+                images: settings.image_retry,
+                marketplaces: settings.marketplace_retry,
+                ..Patience::default()
+            },
+        })
+    }
+
+    /// Starts a worker if the settings want one.
+    fn start_worker(
+        &self,
+        settings: &Settings,
+        stopped: watch::Receiver<bool>,
+    ) -> Result<Option<JoinHandle<()>>, AppError> {
+        if settings.workers == 0 {
+            return Ok(None);
+        }
+        let worker = Worker {
+            pipeline: self.pipeline(settings)?,
+            queued: self.store.queued(),
+            concurrency: settings.workers,
+            per_dealer: settings.dealer_workers,
+        };
+        Ok(Some(tokio::spawn(worker.run(stopped))))
+    }
 }
 
 /// A running service.
 pub struct Running {
     /// Where it listens.
     pub address: SocketAddr,
+    /// The same as an address that begins links.
+    pub base_url: String,
+    /// Where metrics are served, if not by the API.
+    pub metrics_url: Option<String>,
     /// Its database, for whoever runs it in-process.
     pub database: Database,
     /// Its token keys.
@@ -100,7 +177,8 @@ pub struct Running {
     /// Its ids.
     pub ids: Arc<dyn Ids>,
     stop: watch::Sender<bool>,
-    server: JoinHandle<std::io::Result<()>>,
+    server: JoinHandle<io::Result<()>>,
+    metrics: Option<JoinHandle<io::Result<()>>>,
     worker: Option<JoinHandle<()>>,
 }
 
@@ -127,69 +205,76 @@ impl Running {
         if let Some(worker) = self.worker {
             let _ended = worker.await;
         }
+        // They are there until the last: how it stops is worth knowing too.
+        if let Some(metrics) = self.metrics {
+            metrics.abort();
+        }
+        self.database.close().await;
         match ended {
             Ok(result) => result.map_err(AppError::Server),
-            Err(error) => Err(AppError::Server(std::io::Error::other(error))),
+            Err(error) => Err(AppError::Server(io::Error::other(error))),
         }
     }
 }
 
-/// Starts everything that the settings ask for. Nothing is started when anything is wrong.
+/// Starts everything that the settings ask for: the API, and the worker unless there are to be none. Nothing is started
+/// when anything is wrong.
 ///
 /// # Errors
 /// The first thing that is wrong, in a line that says what to do.
 pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let rulebook = Arc::new(rules(settings)?);
-    let dealers = settings.dealers.as_deref().map(crate::dealers_file::read).transpose()?;
-    let acceptor = TcpListener::bind(settings.listen).into_acceptor().await;
-    let acceptor = acceptor.map_err(|source| AppError::Listen { address: settings.listen, source })?;
-    let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
-    let address = address.unwrap_or(settings.listen);
+    let server = HttpServer::bind(&serving(settings), "listen").await?;
+    let (address, base_url) = (server.address(), server.base_url());
+    let metrics_server = metrics_server(settings).await?;
 
-    let database = Database::open(&settings.database_url).await?;
+    let common = Common::open(settings, &base_url).await?;
     let keys = settings.token_keys.load()?;
-    let public_url = settings.public_url.as_ref().map(|url| url.as_str().to_owned());
-    let media_base = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
-    let media = Folder::new(&settings.media, &media_base)?;
-    if let Some(dealers) = dealers {
-        database.import_dealers(&dealers).await?;
-    }
-    let directory = Arc::new(Directory::load(database.clone()).await?);
-    tokio::spawn(Arc::clone(&directory).keep_fresh(FRESHNESS));
-
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let ids: Arc<dyn Ids> = Arc::new(RandomIds::new(Arc::clone(&clock)));
-    let store = Arc::new(SqliteStore::new(database.clone()));
-    let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids));
     let (stop, stopped) = watch::channel(false);
-    let worker = if settings.workers > 0 {
-        let options = FetchOptions { allow_private: settings.allow_private_images, ..FetchOptions::default() };
-        let fetcher = HttpFetcher::new(options, Arc::clone(&clock))?;
-        let pipeline = Pipeline {
-            store: store.clone(),
-            fetcher: Arc::new(fetcher),
-            media: Arc::new(media.clone()),
-            primary: Arc::new(Local::new(database.clone(), Market::Primary, Arc::clone(&clock))),
-            secondary: Arc::new(Local::new(database.clone(), Market::Secondary, Arc::clone(&clock))),
-            clock: Arc::clone(&clock),
-            ids: Arc::clone(&ids),
-            patience: Patience {
-                images: settings.image_retry,
-                marketplaces: settings.marketplace_retry,
-                ..Patience::default()
-            },
-            images_at_once: Arc::new(Semaphore::new(IMAGES_AT_ONCE)),
-        };
-        let worker = Worker { pipeline, queued: store.queued(), concurrency: settings.workers };
-        Some(tokio::spawn(worker.run(stopped.clone())))
-    } else {
-        None
-    };
+    let worker = common.start_worker(settings, stopped.clone())?;
+    let Common { database, directory, store, media, clock, ids, metrics } = common;
+    tokio::spawn(Arc::clone(&directory).keep_fresh(FRESHNESS));
+    let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids));
     let verifier = Verifier::new(&keys, Arc::clone(&clock));
     let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory) });
-    let router = api::router(Context { service, store, authenticator, ids: Arc::clone(&ids), media, public_url });
-    let server = Server::new_with_acceptor(acceptor).run_with_graceful_shutdown(router, until(stopped), Some(DRAIN));
-    Ok(Running { address, database, keys, directory, clock, ids, stop, server: tokio::spawn(server), worker })
+    let router = api::router(Context {
+        service,
+        store,
+        authenticator,
+        ids: Arc::clone(&ids),
+        media,
+        public_url: settings.public_url.as_ref().map(|url| url.as_str().to_owned()),
+        limits: Limits { body_within: settings.request_timeout, rate: settings.rate_limit.map(TokenRate::new) },
+        metrics: metrics.clone(),
+        serves_metrics: metrics_server.is_none(),
+    });
+    let server = tokio::spawn(server.run(router, until(stopped)));
+    let metrics_url = metrics_server.as_ref().map(HttpServer::base_url);
+    let metrics = metrics_server.map(|server| serve_metrics(server, metrics));
+    Ok(Running { address, base_url, metrics_url, database, keys, directory, clock, ids, stop, server, metrics, worker })
+}
+
+/// How the API is served.
+fn serving(settings: &Settings) -> ServerOptions {
+    ServerOptions {
+        listen: settings.listen,
+        tls: settings.tls.clone(),
+        // Headers and the answer itself take time too; a body that is late is told so before.
+        answer_within: settings.request_timeout * 2,
+        idle: settings.idle_timeout,
+        connections: settings.max_connections,
+    }
+}
+
+/// The server of metrics, if they have an address of their own.
+async fn metrics_server(settings: &Settings) -> Result<Option<HttpServer>, AppError> {
+    let Some(listen) = settings.metrics_listen else { return Ok(None) };
+    let options = ServerOptions { listen, tls: None, connections: METRICS_CONNECTIONS, ..serving(settings) };
+    Ok(Some(HttpServer::bind(&options, "metrics-listen").await?))
+}
+
+fn serve_metrics(server: HttpServer, metrics: Metrics) -> JoinHandle<io::Result<()>> {
+    tokio::spawn(server.run(api::metrics_router(metrics), std::future::pending()))
 }
 
 /// Serves until the process is told to stop (Ctrl-C or SIGTERM), then drains.
@@ -198,14 +283,58 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
 /// As [`start`], and when the server ends by itself.
 pub async fn serve(settings: Settings) -> Result<(), AppError> {
     let running = start(&settings).await?;
-    tracing::info!(address = %running.address, workers = settings.workers, "serving; documentation at http://{}/docs/swagger-ui/", running.address);
+    let base_url = &running.base_url;
+    tracing::info!(address = %running.address, workers = settings.workers, "serving; documentation at {base_url}/docs/swagger-ui/");
+    if let Some(metrics_url) = &running.metrics_url {
+        tracing::info!("metrics at {metrics_url}/metrics");
+    }
     let stop = running.stop.clone();
     tokio::spawn(async move {
         asked_to_stop().await;
         tracing::info!("stopping");
         stop.send_replace(true);
+        stop_at_once_when_asked_again().await;
     });
     running.wait().await
+}
+
+/// Runs a worker without the API until the process is told to stop, then lets what is running come to its end.
+///
+/// # Errors
+/// As [`start`].
+pub async fn work(settings: Settings) -> Result<(), AppError> {
+    let metrics_server = metrics_server(&settings).await?;
+    let common = Common::open(&settings, &format!("http://{}", settings.listen)).await?;
+    let (stop, stopped) = watch::channel(false);
+    let worker = common.start_worker(&settings, stopped)?.ok_or(AppError::NoWorkers)?;
+    tracing::info!(workers = settings.workers, database = Database::name_of(&settings.database_url), "working");
+    if let Some(server) = metrics_server {
+        tracing::info!("metrics at {}/metrics", server.base_url());
+        serve_metrics(server, common.metrics);
+    }
+    asked_to_stop().await;
+    tracing::info!("stopping");
+    stop.send_replace(true);
+    tokio::spawn(stop_at_once_when_asked_again());
+    let _ended = worker.await;
+    common.database.close().await;
+    Ok(())
+}
+
+async fn stop_at_once_when_asked_again() {
+    asked_to_stop().await;
+    tracing::warn!(
+        "asked to stop a second time: stopping at once; what is under way is taken up again at the next start"
+    );
+    std::process::exit(STOPPED_AT_ONCE);
+}
+
+/// The database, and what is done with its requests, for an operator's hand.
+pub(crate) async fn by_hand(settings: &Settings) -> Result<(Database, Pipeline), AppError> {
+    let settings = Settings { dealers: None, ..settings.clone() };
+    let common = Common::open(&settings, &format!("http://{}", settings.listen)).await?;
+    let pipeline = common.pipeline(&settings)?;
+    Ok((common.database, pipeline))
 }
 
 async fn until(mut stopped: watch::Receiver<bool>) {

@@ -5,19 +5,32 @@
 
 use std::{
     net::SocketAddr,
-    num::NonZeroU32,
+    num::{NonZeroU32, NonZeroUsize},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use ad_core::pipeline::RetryPolicy;
+use ad_core::{pipeline::RetryPolicy, request::Market};
 use serde::Deserialize;
 
-pub use self::values::{InvalidPeriod, InvalidPublicUrl, Period, PublicUrl};
+pub use self::marketplaces::{
+    InvalidMarketplace, MarketplaceAddress, MarketplaceSetting, MarketplaceSettings, Secret, TokenSource,
+    TokenSourceError, token_variable,
+};
+pub use self::values::{
+    InvalidEndpoint, InvalidPeriod, InvalidPublicUrl, InvalidRate, OtlpEndpoint, Period, PublicUrl, Rate,
+};
 use crate::{
     auth::KeySource,
+    http_server::TlsFiles,
+    marketplace::BreakerOptions,
+    media::Place,
+    store::Options,
+    telemetry::LogFormat,
     toml_file::{self, TomlFileError},
 };
 
+mod marketplaces;
 mod values;
 
 /// The commented file of all settings; the defaults are read from it.
@@ -30,8 +43,8 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// The database.
     pub database_url: String,
-    /// Folder of images.
-    pub media: PathBuf,
+    /// Where images are kept.
+    pub media: Place,
     /// Address under which clients reach the service; `None`: the host that a request names.
     pub public_url: Option<PublicUrl>,
     /// Dealers to import at start.
@@ -42,6 +55,10 @@ pub struct Settings {
     pub token_keys: KeySource,
     /// How many ads are worked on at the same time; 0: only the API is served.
     pub workers: usize,
+    /// How many of them may be of one dealer.
+    pub dealer_workers: usize,
+    /// Most connections to a PostgreSQL database.
+    pub database_connections: u32,
     /// Sites of `video_url`.
     pub video_hosts: Vec<String>,
     /// Whether images may come over http and from private networks.
@@ -50,6 +67,26 @@ pub struct Settings {
     pub image_retry: RetryPolicy,
     /// How often marketplaces are called.
     pub marketplace_retry: RetryPolicy,
+    /// The marketplaces.
+    pub marketplaces: MarketplaceSettings,
+    /// How log lines are written.
+    pub log_format: LogFormat,
+    /// Where metrics are served; `None`: on the address of the API.
+    pub metrics_listen: Option<SocketAddr>,
+    /// Where traces are sent; `None`: where the environment says, if it does.
+    pub otlp_endpoint: Option<OtlpEndpoint>,
+    /// Time in which the body of a request must have come.
+    pub request_timeout: Duration,
+    /// How long a connection may be silent between requests.
+    pub idle_timeout: Duration,
+    /// Most connections at the same time.
+    pub max_connections: usize,
+    /// Certificate and key; `None`: plain HTTP.
+    pub tls: Option<TlsFiles>,
+    /// How many requests a token may make; `None`: any number.
+    pub rate_limit: Option<Rate>,
+    /// Address under which others show the stored images; `None`: this service does.
+    pub media_url: Option<PublicUrl>,
 }
 
 /// Why there are no settings.
@@ -61,6 +98,15 @@ pub enum ConfigError {
     /// Two places for the token keys, and neither counts more.
     #[error("set either {variable} or --token-key (AD_SERVER_TOKEN_KEY), not both", variable = KeySource::VARIABLE)]
     TwoKeySources,
+    /// Two tokens for one marketplace in one place.
+    #[error("set either {variable} or the token file of the {market} marketplace, not both", variable = token_variable(*.market))]
+    TwoTokenSources {
+        /// Whose.
+        market: Market,
+    },
+    /// A certificate without its key, or a key without certificate.
+    #[error("TLS needs both: set tls_cert and tls_key, or neither")]
+    HalfTls,
 }
 
 /// What one source says about the settings; `None`: ask the next.
@@ -75,9 +121,9 @@ pub struct Layer {
     #[arg(skip)]
     pub database_url: Option<String>,
 
-    /// Folder in which images are kept [default: ./data/media]
-    #[arg(long, env = "AD_SERVER_MEDIA", value_name = "DIR")]
-    pub media: Option<PathBuf>,
+    /// Folder or bucket (`s3://bucket/prefix`) in which images are kept [default: ./data/media]
+    #[arg(long, env = "AD_SERVER_MEDIA", value_name = "DIR|URL")]
+    pub media: Option<Place>,
 
     /// Address under which clients reach the service, such as `https://ads.example.com`
     #[arg(long, env = "AD_SERVER_PUBLIC_URL", value_name = "URL")]
@@ -95,9 +141,17 @@ pub struct Layer {
     #[arg(skip)]
     pub token_key: Option<PathBuf>,
 
-    /// How many ads are worked on at the same time; 0 serves the API only [default: 256]
+    /// How many ads are worked on at the same time; 0 serves the API only [default: 512]
     #[arg(long, env = "AD_SERVER_WORKERS", value_name = "N")]
     pub workers: Option<usize>,
+
+    /// How many of them may be of one dealer [default: three quarters of `workers`]
+    #[arg(long, env = "AD_SERVER_DEALER_WORKERS", value_name = "N")]
+    pub dealer_workers: Option<NonZeroUsize>,
+
+    /// Most connections to a PostgreSQL database [default: 16]
+    #[arg(long, env = "AD_SERVER_DATABASE_CONNECTIONS", value_name = "N")]
+    pub database_connections: Option<NonZeroU32>,
 
     /// Sites of `video_url` [default: youtube.com,youtu.be,vimeo.com]
     #[arg(long, env = "AD_SERVER_VIDEO_HOSTS", value_name = "HOST,…", value_delimiter = ',')]
@@ -129,6 +183,84 @@ pub struct Layer {
     /// Within which time a call to a marketplace is tried again [default: 1h]
     #[arg(long, env = "AD_SERVER_MARKETPLACE_WITHIN", value_name = "TIME")]
     pub marketplace_within: Option<Period>,
+
+    /// The primary marketplace: `local`, or its http(s) address [default: local]
+    #[arg(long, env = "AD_SERVER_PRIMARY_MARKETPLACE", value_name = "local|URL")]
+    pub primary_marketplace: Option<MarketplaceAddress>,
+
+    /// The secondary marketplace: `local`, or its http(s) address [default: local]
+    #[arg(long, env = "AD_SERVER_SECONDARY_MARKETPLACE", value_name = "local|URL")]
+    pub secondary_marketplace: Option<MarketplaceAddress>,
+
+    /// From the environment or the file: what stands on a command line is read by others.
+    #[arg(skip)]
+    pub primary_marketplace_token: Option<Secret>,
+
+    /// The same.
+    #[arg(skip)]
+    pub secondary_marketplace_token: Option<Secret>,
+
+    /// File that holds the bearer token of the primary marketplace; or put the token itself into
+    /// `AD_SERVER_PRIMARY_MARKETPLACE_TOKEN`
+    #[arg(long, env = "AD_SERVER_PRIMARY_MARKETPLACE_TOKEN_FILE", value_name = "FILE")]
+    pub primary_marketplace_token_file: Option<PathBuf>,
+
+    /// File that holds the bearer token of the secondary marketplace; or put the token itself into
+    /// `AD_SERVER_SECONDARY_MARKETPLACE_TOKEN`
+    #[arg(long, env = "AD_SERVER_SECONDARY_MARKETPLACE_TOKEN_FILE", value_name = "FILE")]
+    pub secondary_marketplace_token_file: Option<PathBuf>,
+
+    /// How long one call to a marketplace over HTTP may take [default: 10s]
+    #[arg(long, env = "AD_SERVER_MARKETPLACE_TIMEOUT", value_name = "TIME")]
+    pub marketplace_timeout: Option<Period>,
+
+    /// After how many failures in a row a marketplace is left alone for a while [default: 10]
+    #[arg(long, env = "AD_SERVER_MARKETPLACE_FAILURES", value_name = "N")]
+    pub marketplace_failures: Option<NonZeroU32>,
+
+    /// For how long a marketplace that fails is left alone [default: 10s]
+    #[arg(long, env = "AD_SERVER_MARKETPLACE_PAUSE", value_name = "TIME")]
+    pub marketplace_pause: Option<Period>,
+
+    /// How log lines are written [default: text]
+    #[arg(long, env = "AD_SERVER_LOG_FORMAT", value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
+
+    /// Address on which metrics are served, apart from the API
+    #[arg(long, env = "AD_SERVER_METRICS_LISTEN", value_name = "ADDR")]
+    pub metrics_listen: Option<SocketAddr>,
+
+    /// OpenTelemetry collector that traces are sent to, such as `http://127.0.0.1:4318`
+    #[arg(long, env = "AD_SERVER_OTLP_ENDPOINT", value_name = "URL")]
+    pub otlp_endpoint: Option<OtlpEndpoint>,
+
+    /// Time in which the body of a request must have come [default: 30s]
+    #[arg(long, env = "AD_SERVER_REQUEST_TIMEOUT", value_name = "TIME")]
+    pub request_timeout: Option<Period>,
+
+    /// How long a connection may be silent between requests [default: 75s]
+    #[arg(long, env = "AD_SERVER_IDLE_TIMEOUT", value_name = "TIME")]
+    pub idle_timeout: Option<Period>,
+
+    /// Most connections at the same time [default: 900]
+    #[arg(long, env = "AD_SERVER_MAX_CONNECTIONS", value_name = "N")]
+    pub max_connections: Option<NonZeroUsize>,
+
+    /// PEM file of the certificate, to serve HTTPS
+    #[arg(long, env = "AD_SERVER_TLS_CERT", value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// PEM file of the certificate's private key
+    #[arg(long, env = "AD_SERVER_TLS_KEY", value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
+
+    /// How many requests a token may make, such as `600/m` or `20/s burst 100`
+    #[arg(long, env = "AD_SERVER_RATE_LIMIT", value_name = "RATE")]
+    pub rate_limit: Option<Rate>,
+
+    /// Address under which a CDN shows the stored images, such as `https://cdn.example.com/ads`
+    #[arg(long, env = "AD_SERVER_MEDIA_URL", value_name = "URL")]
+    pub media_url: Option<PublicUrl>,
 }
 
 macro_rules! each_or {
@@ -139,10 +271,41 @@ macro_rules! each_or {
 
 impl Layer {
     /// This layer, and below it another.
-    fn over(self, below: Self) -> Self {
+    fn over(self, mut below: Self) -> Self {
+        // A token hides what is below it, also when that stands in a file.
+        if self.primary_marketplace_token.is_some() || self.primary_marketplace_token_file.is_some() {
+            (below.primary_marketplace_token, below.primary_marketplace_token_file) = (None, None);
+        }
+        if self.secondary_marketplace_token.is_some() || self.secondary_marketplace_token_file.is_some() {
+            (below.secondary_marketplace_token, below.secondary_marketplace_token_file) = (None, None);
+        }
         each_or!(self, below:
-            listen database_url media public_url dealers catalogue token_key workers video_hosts allow_private_images
-            image_tries image_within marketplace_tries marketplace_within)
+            listen database_url media public_url dealers catalogue token_key workers dealer_workers
+            database_connections video_hosts allow_private_images
+            image_tries image_within marketplace_tries marketplace_within
+            primary_marketplace secondary_marketplace primary_marketplace_token secondary_marketplace_token
+            primary_marketplace_token_file secondary_marketplace_token_file marketplace_timeout marketplace_failures
+            marketplace_pause log_format metrics_listen otlp_endpoint
+            request_timeout idle_timeout max_connections tls_cert tls_key rate_limit media_url)
+    }
+
+    /// Whether each marketplace has one token at most.
+    fn check_tokens(self) -> Result<Self, ConfigError> {
+        for (market, two) in [
+            (
+                Market::Primary,
+                self.primary_marketplace_token.is_some() && self.primary_marketplace_token_file.is_some(),
+            ),
+            (
+                Market::Secondary,
+                self.secondary_marketplace_token.is_some() && self.secondary_marketplace_token_file.is_some(),
+            ),
+        ] {
+            if two {
+                return Err(ConfigError::TwoTokenSources { market });
+            }
+        }
+        Ok(self)
     }
 
     fn defaults() -> Self {
@@ -150,9 +313,15 @@ impl Layer {
     }
 
     /// The settings of a layer that has the defaults at its bottom.
-    fn complete(self, token_keys: Option<String>) -> Settings {
+    fn complete(self, token_keys: Option<String>) -> Result<Settings, ConfigError> {
         const SET: &str = "config.default.toml sets it";
-        Settings {
+        let workers = self.workers.expect(SET);
+        let tls = match (self.tls_cert, self.tls_key) {
+            (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
+            (None, None) => None,
+            _ => return Err(ConfigError::HalfTls),
+        };
+        Ok(Settings {
             listen: self.listen.expect(SET),
             database_url: self.database_url.expect(SET),
             media: self.media.expect(SET),
@@ -160,7 +329,9 @@ impl Layer {
             dealers: self.dealers,
             catalogue: self.catalogue,
             token_keys: token_keys.map_or_else(|| KeySource::File(self.token_key.expect(SET)), KeySource::Text),
-            workers: self.workers.expect(SET),
+            workers,
+            dealer_workers: self.dealer_workers.map_or((workers * 3).div_ceil(4), NonZeroUsize::get),
+            database_connections: self.database_connections.expect(SET).get(),
             video_hosts: self.video_hosts.expect(SET),
             allow_private_images: self.allow_private_images.expect(SET),
             image_retry: RetryPolicy::over(
@@ -171,18 +342,53 @@ impl Layer {
                 self.marketplace_tries.expect(SET).get(),
                 self.marketplace_within.expect(SET).duration(),
             ),
-        }
+            marketplaces: MarketplaceSettings {
+                primary: marketplace(
+                    self.primary_marketplace.expect(SET),
+                    self.primary_marketplace_token,
+                    self.primary_marketplace_token_file,
+                ),
+                secondary: marketplace(
+                    self.secondary_marketplace.expect(SET),
+                    self.secondary_marketplace_token,
+                    self.secondary_marketplace_token_file,
+                ),
+                timeout: self.marketplace_timeout.expect(SET).duration(),
+                breaker: BreakerOptions {
+                    failures: self.marketplace_failures.expect(SET).get(),
+                    pause: self.marketplace_pause.expect(SET).duration(),
+                },
+            },
+            log_format: self.log_format.expect(SET),
+            metrics_listen: self.metrics_listen,
+            otlp_endpoint: self.otlp_endpoint,
+            request_timeout: self.request_timeout.expect(SET).duration(),
+            idle_timeout: self.idle_timeout.expect(SET).duration(),
+            max_connections: self.max_connections.expect(SET).get(),
+            tls,
+            rate_limit: self.rate_limit,
+            media_url: self.media_url,
+        })
     }
+}
+
+fn marketplace(address: MarketplaceAddress, text: Option<Secret>, file: Option<PathBuf>) -> MarketplaceSetting {
+    MarketplaceSetting { address, token: text.map(TokenSource::Text).or(file.map(TokenSource::File)) }
 }
 
 impl Default for Settings {
     /// `config.default.toml`.
     fn default() -> Self {
-        Layer::defaults().complete(None)
+        Layer::defaults().complete(None).expect("the embedded file is read by a test")
     }
 }
 
 impl Settings {
+    /// How the database is used.
+    pub fn database_options(&self) -> Options {
+        Options { connections: self.database_connections, ..Options::default() }
+    }
+
     /// The settings of flags and environment (both are in `given`), over those of a file, over the defaults. Token keys
     /// that are themselves in the environment count more than the file.
     pub fn load(given: Layer, file: Option<&Path>, token_keys: Option<String>) -> Result<Self, ConfigError> {
@@ -190,7 +396,8 @@ impl Settings {
             return Err(ConfigError::TwoKeySources);
         }
         let file = file.map(toml_file::read).transpose()?.map_or_else(Layer::default, |(layer, _)| layer);
-        Ok(given.over(file).over(Layer::defaults()).complete(token_keys))
+        let (given, file) = (given.check_tokens()?, file.check_tokens()?);
+        given.over(file).over(Layer::defaults()).complete(token_keys)
     }
 }
 

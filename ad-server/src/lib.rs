@@ -6,9 +6,11 @@
 //! | [`app`] | the parts put together and run |
 //! | [`auth`] | tokens: keys, issue, verification |
 //! | [`store`] | the store in SQLite, with its group-committing writer |
-//! | [`marketplace`] | marketplaces kept in the same database |
+//! | [`marketplace`] | marketplaces: kept in the same database, called over HTTP, or served |
 //! | [`directory`] | dealers and revoked tokens, fresh in memory |
-//! | [`media`] | images: fetched from public addresses, kept under their checksums |
+//! | [`http_server`] | the server around the API: TLS, slow clients, the end |
+//! | [`telemetry`] | logs, metrics, traces |
+//! | [`media`] | images: fetched from public addresses, kept under their checksums in a folder or a bucket |
 //! | [`worker`] | runs accepted requests through the pipeline |
 //! | [`config`] | settings from flags, environment and file |
 //! | [`dealers_file`], [`toml_file`], [`lines`] | files that operators write |
@@ -24,10 +26,13 @@ pub mod config;
 pub mod dealers_file;
 pub mod demo;
 pub mod directory;
+pub mod http_server;
 pub mod lines;
 pub mod marketplace;
 pub mod media;
+mod outbound;
 pub mod store;
 pub mod system;
+pub mod telemetry;
 pub mod toml_file;
 pub mod worker;

@@ -1,26 +1,39 @@
 //! The worker: claims accepted requests and runs them through the [`Pipeline`], many ads side by side.
 //!
 //! It knows nothing of what a request does. Order within an ad is the store's business (it hands out the oldest
-//! unfinished request of an ad only), and so is waking up: [`Notify`] for what this process accepted, a look every
-//! `POLL` for what others did or what a dead worker left behind.
+//! unfinished request of an ad only), and so is waking up: [`Notify`] for what was accepted, a look every `POLL` for what
+//! went unheard or what a dead worker left behind. That no dealer keeps all places is the worker's business, and so is a
+//! clock that goes backwards, by which leases and pauses would last longer than they should.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use ad_core::{
     pipeline::Pipeline,
-    ports::{Claimed, Claims, StoreError},
+    ports::{Capacity, Claimed, Claims, StoreError},
+    time::Timestamp,
 };
 use tokio::{
     sync::{Notify, watch},
-    task::JoinSet,
+    task::{Id, JoinError, JoinSet},
     time::{Instant, interval_at, sleep, timeout},
 };
+
+use crate::telemetry::in_request;
 
 /// How often the queue is looked at when nothing else wakes the worker.
 const POLL: Duration = Duration::from_millis(500);
 
 /// How long running requests may go on after the worker was told to stop.
 const GRACE: Duration = Duration::from_secs(20);
+
+/// A clock that is this much behind was set back; less is how clocks are kept in time.
+const SET_BACK: Duration = Duration::from_secs(2);
+
+/// How long after the clock was set back what was on its way then has come in.
+const ONCE_MORE: Duration = Duration::from_secs(10);
+
+/// How often it is looked for what waits longer than anything may.
+const LOOK: Duration = Duration::from_mins(1);
 
 /// Runs accepted requests.
 #[derive(Debug)]
@@ -31,52 +44,129 @@ pub struct Worker {
     pub queued: Arc<Notify>,
     /// Requests that run side by side.
     pub concurrency: usize,
+    /// How many of them may be of one dealer.
+    pub per_dealer: usize,
+}
+
+/// What is known about the clock.
+struct Time {
+    then: Timestamp,
+    since: Instant,
+    once_more: Option<Instant>,
+    look: Instant,
+}
+
+impl Time {
+    fn new(then: Timestamp) -> Self {
+        let since = Instant::now();
+        Self { then, since, once_more: None, look: since }
+    }
+}
+
+/// The requests that are running.
+#[derive(Default)]
+struct Running {
+    tasks: JoinSet<()>,
+    dealers: HashMap<Id, String>,
+    of_dealer: HashMap<String, usize>,
+    /// The dealers who had enough when there was nothing to do of any other. Until one of them has less, or there is news,
+    /// there is no point in asking again.
+    nothing_but: Vec<String>,
+}
+
+impl Running {
+    fn start(&mut self, pipeline: &Pipeline, claimed: Claimed) {
+        let dealer = claimed.stored.ad.dealer_code.clone();
+        *self.of_dealer.entry(dealer.clone()).or_default() += 1;
+        let task = self.tasks.spawn(in_request(claimed.request.id, run(pipeline.clone(), claimed)));
+        self.dealers.insert(task.id(), dealer);
+    }
+
+    fn ended(&mut self, ended: Result<(Id, ()), JoinError>) {
+        let id = match ended {
+            Ok((id, ())) => id,
+            Err(error) => {
+                tracing::error!(%error, "a request came to a sudden end; it will be taken up again");
+                error.id()
+            }
+        };
+        let Some(dealer) = self.dealers.remove(&id) else { return };
+        if let Some(running) = self.of_dealer.get_mut(&dealer) {
+            *running -= 1;
+            if *running == 0 {
+                self.of_dealer.remove(&dealer);
+            }
+        }
+    }
+
+    /// Dealers of whom so many more would be too many.
+    fn full(&self, per_dealer: usize, more: usize) -> Vec<String> {
+        let full = self.of_dealer.iter().filter(|(_, running)| **running + more > per_dealer);
+        let mut full: Vec<String> = full.map(|(dealer, _)| dealer.clone()).collect();
+        full.sort_unstable();
+        full
+    }
 }
 
 impl Worker {
     /// Runs until `stop` says so, then lets what is running come to its end. What does not is claimed by another worker
     /// when its lease ends.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut running = JoinSet::new();
+        let mut running = Running::default();
+        let mut time = Time::new(self.pipeline.clock.now());
         while !*stop.borrow() {
+            self.keep_time(&mut time).await;
             let pause = self.claim(&mut running).await;
+            let is_free = running.tasks.len() < self.concurrency;
             tokio::select! {
                 _ = stop.changed() => break,
-                () = self.queued.notified(), if running.len() < self.concurrency => {}
-                () = sleep(pause), if running.len() < self.concurrency => {}
-                Some(ended) = running.join_next() => {
-                    report(ended);
+                () = self.queued.notified(), if is_free => running.nothing_but.clear(),
+                () = sleep(pause), if is_free => running.nothing_but.clear(),
+                Some(ended) = running.tasks.join_next_with_id() => {
+                    running.ended(ended);
                     // Claiming once for several that ended costs less than claiming for each.
-                    while running.len() > self.concurrency * 3 / 4 {
-                        let Some(ended) = running.join_next().await else { break };
-                        report(ended);
+                    while running.tasks.len() > self.concurrency * 3 / 4 {
+                        let Some(ended) = running.tasks.join_next_with_id().await else { break };
+                        running.ended(ended);
                     }
                 }
             }
-            while let Some(ended) = running.try_join_next() {
-                report(ended);
+            while let Some(ended) = running.tasks.try_join_next_with_id() {
+                running.ended(ended);
             }
         }
-        let ended = timeout(GRACE, async { while running.join_next().await.is_some() {} }).await;
+        let ended = timeout(GRACE, async { while running.tasks.join_next().await.is_some() {} }).await;
         if ended.is_err() {
             tracing::warn!(
-                requests = running.len(),
+                requests = running.tasks.len(),
                 "stopped before all running requests ended; they will be taken up again"
             );
         }
     }
 
     /// Claims for the free places and starts what it got; returns how long there is nothing more to do.
-    async fn claim(&self, running: &mut JoinSet<()>) -> Duration {
-        let free = self.concurrency.saturating_sub(running.len());
+    async fn claim(&self, running: &mut Running) -> Duration {
+        let free = self.concurrency.saturating_sub(running.tasks.len());
         if free == 0 {
             return POLL;
         }
         let now = self.pipeline.clock.now();
-        match self.pipeline.store.claim(now, now + self.pipeline.patience.lease, free).await {
+        // A part of what a dealer may have at once, so that others have their turn in between.
+        let per_dealer = self.per_dealer.div_ceil(3);
+        let full = running.full(self.per_dealer, per_dealer);
+        if !full.is_empty() && full == running.nothing_but {
+            return POLL;
+        }
+        let capacity = Capacity { limit: free, per_dealer, full: &full };
+        match self.pipeline.store.claim(now, now + self.pipeline.patience.lease, capacity).await {
             Ok(Claims { claimed, next_due }) => {
+                let more = claimed.len() >= per_dealer;
+                running.nothing_but = if claimed.is_empty() { full } else { Vec::new() };
                 for claimed in claimed {
-                    running.spawn(run(self.pipeline.clone(), claimed));
+                    running.start(&self.pipeline, claimed);
+                }
+                if more {
+                    return Duration::ZERO;
                 }
                 next_due.map_or(POLL, |due| (due - now).clamp(Duration::from_millis(1), POLL))
             }
@@ -86,11 +176,33 @@ impl Worker {
             }
         }
     }
-}
 
-fn report(ended: Result<(), tokio::task::JoinError>) {
-    if let Err(error) = ended {
-        tracing::error!(%error, "a request came to a sudden end; it will be taken up again");
+    /// Sees whether the clock was set back since the last time. What was written by it before is then taken up at once;
+    /// a moment later once more, for what was on its way meanwhile. Whatever is to wait longer than anything may was
+    /// written by a clock that has been set back while nobody looked.
+    async fn keep_time(&self, time: &mut Time) {
+        let now = self.pipeline.clock.now();
+        let behind = (time.then + time.since.elapsed()) - now;
+        (time.then, time.since) = (now, Instant::now());
+        if behind > SET_BACK {
+            tracing::warn!(seconds = behind.as_secs(), "the clock was set back; all that waits is taken up now");
+            self.release(now, now).await;
+            time.once_more = Some(time.since + ONCE_MORE);
+        } else if time.once_more.is_some_and(|due| due <= time.since) {
+            self.release(now, now).await;
+            time.once_more = None;
+        } else if time.look <= time.since {
+            let patience = &self.pipeline.patience;
+            let longest = patience.lease.max(patience.images.within).max(patience.marketplaces.within);
+            self.release(now, now + longest).await;
+            time.look = time.since + LOOK;
+        }
+    }
+
+    async fn release(&self, now: Timestamp, after: Timestamp) {
+        if let Err(error) = self.pipeline.store.release(now, after).await {
+            tracing::warn!(%error, "what was written before the clock was set back may wait longer than it should");
+        }
     }
 }
 

@@ -1,37 +1,41 @@
 //! Bodies and query strings of requests (decision 9).
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
+use ad_core::payload::{MOST_LEVELS, deeper_than};
 use poem::Request;
 use serde_json::{Map, Value};
 use tokio::io::AsyncReadExt;
 
 use super::{ApiError, MAX_BODY};
 
-/// Deepest nesting of a body.
-const MAX_DEPTH: usize = 32;
-
 /// How much of a body that is too large is still read, so that its sender gets to read the answer.
 const DRAINED: u64 = 16 * 1024 * 1024;
 
-/// Whether the body of a request has been read.
+/// Whether the body of a request has been read, and the time that it has for coming.
 #[derive(Debug, Clone)]
-pub(super) struct Read(Arc<AtomicBool>);
+pub(super) struct Read {
+    done: Arc<AtomicBool>,
+    within: Duration,
+}
 
 impl Read {
     /// Of a request that has just come in: where there is no body, none is left.
-    pub(super) fn of(request: &Request) -> Self {
+    pub(super) fn of(request: &Request, within: Duration) -> Self {
         let has_none = request.header("transfer-encoding").is_none()
             && request.header("content-length").is_none_or(|length| length == "0");
-        Self(Arc::new(AtomicBool::new(has_none)))
+        Self { done: Arc::new(AtomicBool::new(has_none)), within }
     }
 
     /// Whether nothing is left.
     pub(super) fn is_done(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.done.load(Ordering::Relaxed)
     }
 }
 
@@ -49,8 +53,8 @@ pub(super) fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
             format!("JSON parse error: {error}")
         })
     })?;
-    if deeper_than(&value, MAX_DEPTH) {
-        return Err(ApiError::BadBody(format!("The body is nested too deeply: at most {MAX_DEPTH} levels.")));
+    if deeper_than(&value, MOST_LEVELS) {
+        return Err(ApiError::BadBody(format!("The body is nested too deeply: at most {MOST_LEVELS} levels.")));
     }
     match value {
         Value::Object(object) => Ok(object),
@@ -59,6 +63,13 @@ pub(super) fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
 }
 
 async fn bytes(request: &mut Request) -> Result<Vec<u8>, ApiError> {
+    let Some(Read { done, within }) = request.data::<Read>().cloned() else { return Err(ApiError::Internal) };
+    let bytes = tokio::time::timeout(within, all(request)).await.map_err(|_| ApiError::Slow(within))??;
+    done.store(true, Ordering::Relaxed);
+    Ok(bytes)
+}
+
+async fn all(request: &mut Request) -> Result<Vec<u8>, ApiError> {
     let stated = request.header("content-length").and_then(|length| length.parse::<usize>().ok()).unwrap_or(0);
     let mut bytes = Vec::with_capacity(stated.min(MAX_BODY));
     let mut body = request.take_body().into_async_read();
@@ -69,18 +80,7 @@ async fn bytes(request: &mut Request) -> Result<Vec<u8>, ApiError> {
         tokio::io::copy(&mut body.take(DRAINED), &mut tokio::io::sink()).await.map_err(broken)?;
         return Err(ApiError::TooLarge(MAX_BODY));
     }
-    if let Some(body) = request.data::<Read>() {
-        body.0.store(true, Ordering::Relaxed);
-    }
     Ok(bytes)
-}
-
-fn deeper_than(value: &Value, levels: usize) -> bool {
-    match value {
-        Value::Array(items) => levels == 0 || items.iter().any(|item| deeper_than(item, levels - 1)),
-        Value::Object(members) => levels == 0 || members.values().any(|member| deeper_than(member, levels - 1)),
-        _ => false,
-    }
 }
 
 /// The pairs of a request's query string.

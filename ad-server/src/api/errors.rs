@@ -28,6 +28,9 @@ pub enum ApiError {
     /// The body is too large.
     #[error("Request body is too large: at most {0} bytes.")]
     TooLarge(usize),
+    /// The body did not come in time.
+    #[error("The body of the request did not come within {} s.", .0.as_secs_f64())]
+    Slow(std::time::Duration),
     /// There is no token.
     #[error("Authentication credentials were not provided.")]
     NoToken,
@@ -37,6 +40,9 @@ pub enum ApiError {
     /// The token lacks a permission.
     #[error("This token does not have the permission \"{0}\".")]
     Forbidden(crate::auth::Permission),
+    /// The token has made too many requests; it may go on after so many seconds.
+    #[error("Too many requests with this token. Try again in {0} s.")]
+    TooMany(u64),
     /// There is no such path, or nothing of that name.
     #[error("{0}")]
     NotFound(String),
@@ -77,8 +83,14 @@ impl ApiError {
             Self::Service(error) => service(error),
             Self::BadBody(_) => detail(StatusCode::BAD_REQUEST, &self),
             Self::TooLarge(_) => detail(StatusCode::PAYLOAD_TOO_LARGE, &self),
+            Self::Slow(_) => detail(StatusCode::REQUEST_TIMEOUT, &self),
             Self::NoToken | Self::InvalidToken(_) => detail(StatusCode::UNAUTHORIZED, &self),
             Self::Forbidden(_) => detail(StatusCode::FORBIDDEN, &self),
+            Self::TooMany(seconds) => {
+                let mut response = detail(StatusCode::TOO_MANY_REQUESTS, &self);
+                response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+                response
+            }
             Self::NotFound(_) => detail(StatusCode::NOT_FOUND, &self),
             Self::MethodNotAllowed { ref allow, .. } => {
                 let mut response = detail(StatusCode::METHOD_NOT_ALLOWED, &self);

@@ -8,15 +8,15 @@ use ad_core::{
     nearest,
 };
 use poem::{
-    Endpoint, Request, Response, Result, Route,
+    Endpoint, Request, Response, Result,
     http::{Method, StatusCode},
 };
 
-use super::{ApiError, Context, body, errors::json_response};
+use super::{ApiError, Context, body, errors::json_response, observe::Routes};
 use crate::auth::Permission;
 
 /// Mounts the lookups.
-pub(super) fn mount(route: Route, context: &Arc<Context>) -> Route {
+pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
     route.at("/v4/vehicles/:vehicle_type/:attribute", Lookup { context: Arc::clone(context) })
 }
 

@@ -6,14 +6,16 @@
 
 mod body;
 pub mod errors;
+mod limits;
 mod lookups;
-mod openapi;
+mod observe;
+pub(crate) mod openapi;
 mod operations;
 mod pages;
 mod paths;
 mod respond;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     ports::{Ids, Store},
@@ -22,18 +24,19 @@ use ad_core::{
 use poem::{
     Endpoint, EndpointExt, Request, Response, Route,
     http::{HeaderValue, header},
-    middleware::CatchPanic,
 };
 use uuid::Uuid;
 
 use crate::{
     auth::{Caller, Permission, TokenError},
-    media::Folder,
+    media::Media,
+    telemetry::Metrics,
 };
 pub use errors::ApiError;
+pub use limits::{Limits, TokenRate};
 
 /// Largest body of a request, in bytes (decision 9).
-pub const MAX_BODY: usize = 1024 * 1024;
+pub const MAX_BODY: usize = ad_core::payload::MOST_BYTES;
 
 /// Tells callers by their tokens.
 pub trait Authenticator: Send + Sync {
@@ -56,9 +59,15 @@ pub struct Context {
     /// Ids of requests.
     pub ids: Arc<dyn Ids>,
     /// Stored images.
-    pub media: Folder,
+    pub media: Media,
     /// Address under which clients reach the API; the request's own host if `None`.
     pub public_url: Option<String>,
+    /// What clients may take.
+    pub limits: Limits,
+    /// Counts requests.
+    pub metrics: Metrics,
+    /// Whether the API serves them too, at `/metrics`.
+    pub serves_metrics: bool,
 }
 
 impl std::fmt::Debug for Context {
@@ -77,12 +86,13 @@ impl std::fmt::Debug for Context {
 ///
 /// use ad_core::{ports::{Clock, Ids}, rulebook::Rulebook, service::Service};
 /// use ad_server::{
-///     api::{self, Authenticator, Context},
+///     api::{self, Authenticator, Context, Limits},
 ///     auth::{Caller, KeySet, TokenError, Verifier},
 ///     directory::Directory,
-///     media::Folder,
-///     store::{Database, SqliteStore},
+///     media::{Base, Media},
+///     store::{Database, DatabaseStore},
 ///     system::{RandomIds, SystemClock},
+///     telemetry::{DatabaseQueue, Metrics},
 /// };
 /// use poem::{Route, Server, listener::TcpListener};
 ///
@@ -101,7 +111,8 @@ impl std::fmt::Debug for Context {
 ///     let ids: Arc<dyn Ids> = Arc::new(RandomIds::new(Arc::clone(&clock)));
 ///     let database = Database::open("sqlite://data/ads.db").await?;
 ///     let directory = Arc::new(Directory::load(database.clone()).await?);
-///     let store = Arc::new(SqliteStore::new(database));
+///     let metrics = Metrics::new(Arc::new(DatabaseQueue { database: database.clone(), clock: Arc::clone(&clock) }), clock.now());
+///     let store = Arc::new(DatabaseStore::new(database));
 ///     let keys = KeySet::load_or_create("data/token-keys.json".as_ref())?;
 ///     let rulebook = Arc::new(Rulebook::default());
 ///     let ads = api::router(Context {
@@ -109,8 +120,11 @@ impl std::fmt::Debug for Context {
 ///         store,
 ///         authenticator: Arc::new(Tokens(Verifier::new(&keys, clock))),
 ///         ids,
-///         media: Folder::new("data/media", "https://dealers.example/ads")?,
+///         media: Media::open("data/media".parse()?, Base::Service("https://dealers.example/ads".to_owned())).await?,
 ///         public_url: Some("https://dealers.example".to_owned()),
+///         limits: Limits::default(),
+///         metrics,
+///         serves_metrics: false,
 ///     });
 ///     let app = Route::new().nest("/ads", ads);
 ///     Ok(Server::new(TcpListener::bind("127.0.0.1:3000")).run(app).await?)
@@ -123,12 +137,19 @@ pub fn router(context: Context) -> impl Endpoint<Output = Response> {
     let ids = Arc::clone(&context.ids);
     let media = crate::media::ServeMedia::new(context.media.clone());
     let documents = openapi::documents(context.service.rulebook(), context.public_url.as_deref());
+    let limits = context.limits.clone();
     let context = Arc::new(context);
-    let route = paths::mount(Route::new(), &context);
+    let route = paths::mount(observe::Routes::new(context.metrics.clone()), &context);
     let route = lookups::mount(route, &context);
-    let route = pages::mount(route, &context, documents).at("/media/:file", media);
-    let route = route.with(CatchPanic::new().with_handler(|_| ApiError::Internal.response()));
-    around(route, ids)
+    let route = pages::mount(route, &context, documents).at("/media/*name", media);
+    around(route.done(), ids, limits.body_within)
+}
+
+/// What a process that serves no API answers, and one whose metrics have an address of their own: `/metrics` and `/healthz`.
+/// What is asked here is not counted.
+pub fn metrics_router(metrics: Metrics) -> impl Endpoint<Output = Response> {
+    let route = Route::new().at("/metrics", pages::metrics_page(metrics)).at("/healthz", pages::health());
+    route.catch_all_error(async |error| errors::from_poem(&error)).map_to_response()
 }
 
 /// The id of a request, given to it as it comes in.
@@ -136,7 +157,7 @@ pub fn router(context: Context) -> impl Endpoint<Output = Response> {
 struct RequestId(Uuid);
 
 /// Gives every request an id, and every answer that id and the contract's shape.
-fn around<E: Endpoint>(inner: E, ids: Arc<dyn Ids>) -> impl Endpoint<Output = Response>
+fn around<E: Endpoint>(inner: E, ids: Arc<dyn Ids>, body_within: Duration) -> impl Endpoint<Output = Response>
 where
     E::Output: poem::IntoResponse,
 {
@@ -144,7 +165,7 @@ where
     poem::endpoint::make(move |mut request: Request| {
         let (inner, id) = (Arc::clone(&inner), ids.next());
         async move {
-            let body = body::Read::of(&request);
+            let body = body::Read::of(&request, body_within);
             request.set_data(RequestId(id));
             request.set_data(body.clone());
             let mut response = inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));
@@ -169,6 +190,9 @@ impl Context {
             return Err(ApiError::NoToken);
         }
         let caller = self.authenticator.authenticate(token.trim()).map_err(ApiError::InvalidToken)?;
+        if let Some(rate) = &self.limits.rate {
+            rate.take(&caller.jti).map_err(ApiError::TooMany)?;
+        }
         if !caller.permissions.contains(permission) {
             return Err(ApiError::Forbidden(permission));
         }

@@ -3,27 +3,46 @@
 use std::sync::Arc;
 
 use poem::{
-    Endpoint, EndpointExt, IntoEndpoint, Route,
-    endpoint::make_sync,
+    Endpoint, EndpointExt, IntoEndpoint,
+    endpoint::{make, make_sync},
     get, handler,
     http::StatusCode,
     web::{Data, Redirect},
 };
 use serde_json::json;
 
-use super::{ApiError, Context, errors::json_response, openapi::Documents};
+use super::{ApiError, Context, errors::json_response, observe::Routes, openapi::Documents};
+use crate::telemetry::{Metrics, metrics};
 
 /// Mounts documentation and health.
-pub(super) fn mount(route: Route, context: &Arc<Context>, documents: Documents) -> Route {
+pub(super) fn mount(route: Routes, context: &Arc<Context>, documents: Documents) -> Routes {
     let Documents { json, swagger_ui, redoc } = documents;
+    let route =
+        if context.serves_metrics { route.at("/metrics", metrics_page(context.metrics.clone())) } else { route };
     route
         .at("/openapi.json", get(fixed("application/json", json)))
         .at("/docs/swagger-ui/", get(fixed("text/html; charset=utf-8", swagger_ui)))
         .at("/docs/redoc/", get(fixed("text/html; charset=utf-8", redoc)))
         .at("/docs/swagger-ui", get(make_sync(|_| Redirect::moved_permanent("swagger-ui/"))))
         .at("/docs/redoc", get(make_sync(|_| Redirect::moved_permanent("redoc/"))))
-        .at("/healthz", get(make_sync(|_| json_response(StatusCode::OK, &json!({"status": "ok"})))))
+        .at("/healthz", health())
         .at("/readyz", get(ready.data(Arc::clone(context))))
+}
+
+/// What was counted. Needs no token.
+pub(super) fn metrics_page(metrics: Metrics) -> impl IntoEndpoint<Endpoint = impl Endpoint + 'static> {
+    get(make(move |_| {
+        let metrics = metrics.clone();
+        async move {
+            let text = metrics.text().await;
+            Ok::<_, poem::Error>(poem::Response::builder().content_type(metrics::CONTENT_TYPE).body(text))
+        }
+    }))
+}
+
+/// That the process serves.
+pub(super) fn health() -> impl IntoEndpoint<Endpoint = impl Endpoint + 'static> {
+    get(make_sync(|_| json_response(StatusCode::OK, &json!({"status": "ok"}))))
 }
 
 /// A text that never changes while the server runs.

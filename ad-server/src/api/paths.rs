@@ -9,19 +9,20 @@ use ad_core::{
     versions::Refusal,
 };
 use poem::{
-    Endpoint, Request, Response, Result, Route,
+    Endpoint, Request, Response, Result,
     http::{Method, StatusCode},
 };
 use uuid::Uuid;
 
 use super::{
     ApiError, Context, RequestId, body,
+    observe::Routes,
     operations::{Act, Base, Operation, bases},
     respond,
 };
 
 /// Mounts every operation on every base.
-pub(super) fn mount(mut route: Route, context: &Arc<Context>) -> Route {
+pub(super) fn mount(mut route: Routes, context: &Arc<Context>) -> Routes {
     for base in bases() {
         let mut paths: BTreeMap<String, Vec<&'static Operation>> = BTreeMap::new();
         for operation in base.operations() {

@@ -1,7 +1,10 @@
 //! Answers: an ad, a page of a list, the result of a validation (decisions 1 and 7).
 
 use ad_core::{ad::Ad, log::LogEntry, ports::Page, service::Validated};
-use poem::{Request, Response, http::StatusCode};
+use poem::{
+    Request, Response,
+    http::{StatusCode, uri::Authority},
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use url::form_urlencoded;
@@ -61,7 +64,9 @@ pub(super) fn page<T: Serialize>(
 /// The absolute address of another page of the same list.
 fn address(context: &Context, request: &Request, query: &[(String, String)], limit: u32, offset: u64) -> String {
     let base = context.public_url.clone().unwrap_or_else(|| {
-        let host = request.header("host").map_or_else(|| request.local_addr().to_string(), str::to_owned);
+        // HTTP/2 has the host in the address and not in a header.
+        let authority = request.original_uri().authority().map(Authority::as_str);
+        let host = request.header("host").or(authority).map_or_else(|| request.local_addr().to_string(), str::to_owned);
         format!("{}://{host}", request.scheme())
     });
     let others = query.iter().filter(|(name, _)| name != "limit" && name != "offset");

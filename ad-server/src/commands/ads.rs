@@ -1,10 +1,6 @@
 //! `ad-server ads`: bringing in the stored ads of another system.
 
-use std::{
-    fs::File,
-    io::{self, BufRead, BufReader},
-    path::{Path, PathBuf},
-};
+use std::{io::BufRead, path::PathBuf};
 
 use clap::Subcommand;
 
@@ -31,11 +27,9 @@ pub(super) enum AdsCommand {
 
 pub(super) async fn run(base: Base, command: AdsCommand) -> Result<(), Failure> {
     match command {
-        AdsCommand::Import { file } if file == Path::new("-") => import(base, "stdin", io::stdin().lock()).await,
         AdsCommand::Import { file } => {
-            let name = file.display().to_string();
-            let lines = File::open(&file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
-            import(base, &name, BufReader::new(lines)).await
+            let (name, lines) = super::lines_of(&file)?;
+            import(base, &name, lines).await
         }
     }
 }

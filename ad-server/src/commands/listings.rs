@@ -1,10 +1,6 @@
 //! `ad-server listings`: what the local marketplaces show, and bringing in what they showed before the API.
 
-use std::{
-    fs::File,
-    io::{self, BufRead, BufReader},
-    path::{Path, PathBuf},
-};
+use std::{io::BufRead, path::PathBuf};
 
 use ad_core::{ports::Clock, request::Market};
 use clap::{Args, Subcommand};
@@ -59,11 +55,9 @@ fn market(text: &str) -> Result<Market, &'static str> {
 
 pub(super) async fn run(base: Base, command: ListingsCommand) -> Result<(), Failure> {
     match command {
-        ListingsCommand::Import { file } if file == Path::new("-") => import(base, "stdin", io::stdin().lock()).await,
         ListingsCommand::Import { file } => {
-            let name = file.display().to_string();
-            let lines = File::open(&file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
-            import(base, &name, BufReader::new(lines)).await
+            let (name, lines) = super::lines_of(&file)?;
+            import(base, &name, lines).await
         }
         ListingsCommand::List { filter, list: args } => list(base, filter, &args).await,
     }

@@ -6,36 +6,34 @@
 mod ads;
 mod dealers;
 mod listings;
+mod marketplace;
 pub(crate) mod output;
+mod queue;
 mod serve;
 mod token;
 
 use std::{
-    io::{self, IsTerminal},
-    path::PathBuf,
+    fs::File,
+    io::{self, BufRead, BufReader},
+    path::{Path, PathBuf},
     process::ExitCode,
 };
 
+use ad_core::request::Market;
 use clap::{Args, Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
 
 use crate::{
     app::AppError,
     auth::{IssueError, KeySource, KeysError},
-    config::{ConfigError, DEFAULTS, Layer, Settings},
+    config::{ConfigError, DEFAULTS, Layer, Secret, Settings, token_variable},
     dealers_file::DealersFileError,
     store::{Database, OpenError},
+    telemetry::{Telemetry, TelemetryError},
 };
 
 /// Reads the command line, runs what it says, and returns how that went.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    let filter = EnvFilter::builder().with_default_directive(cli.log_level().into()).from_env_lossy();
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&format!("cannot start threads: {error}")),
@@ -65,8 +63,12 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run the service: the API and the worker
-    Serve(serve::ServeArgs),
+    /// Run the service: the API and, unless with --workers 0, a worker
+    Serve(Box<serve::ServeArgs>),
+    /// Run a worker without the API, beside others on the same PostgreSQL database
+    Worker(Box<serve::WorkerArgs>),
+    /// Show what waits for the workers, and have it tried again or given up
+    Queue(queue::QueueArgs),
     /// Issue, list and revoke tokens
     #[command(subcommand)]
     Token(token::TokenCommand),
@@ -81,8 +83,17 @@ enum Command {
     Listings(listings::ListingsCommand),
     /// Show the service at work: sample dealers, a stock of vehicles, and their way to the marketplaces
     Demo(crate::demo::DemoArgs),
+    /// Serve both marketplaces over HTTP: a sandbox, and the other end of `--primary-marketplace URL`
+    Marketplace(marketplace::MarketplaceArgs),
     /// Print the commented file of all settings, as a start for one's own
     Config,
+}
+
+impl Command {
+    /// Whether it is a service, with a log as its settings say.
+    const fn runs_on(&self) -> bool {
+        matches!(self, Self::Serve(_) | Self::Worker(_))
+    }
 }
 
 /// In the help, what every command takes comes after what is its own.
@@ -95,6 +106,7 @@ struct Base {
         help = "The database [default: sqlite://data/ads.db]",
         long,
         env = "AD_SERVER_DATABASE_URL",
+        hide_env_values = true,
         value_name = "URL",
         global = true,
         display_order = LAST
@@ -154,9 +166,15 @@ enum Failure {
     /// The service cannot run.
     #[error(transparent)]
     App(#[from] AppError),
+    /// The marketplaces cannot be served.
+    #[error(transparent)]
+    Marketplace(#[from] crate::marketplace::ReceiverError),
     /// The demo cannot run.
     #[error(transparent)]
     Demo(#[from] crate::demo::DemoError),
+    /// Nothing can be logged or traced.
+    #[error(transparent)]
+    Telemetry(#[from] TelemetryError),
     /// Stdout cannot be written.
     #[error("cannot write to stdout: {0}")]
     Output(#[from] io::Error),
@@ -170,24 +188,23 @@ impl Failure {
 }
 
 impl Cli {
-    /// Least level of log messages when `RUST_LOG` says nothing.
-    const fn log_level(&self) -> tracing::Level {
-        match self.command {
-            Command::Serve(_) => tracing::Level::INFO,
-            _ => tracing::Level::WARN,
-        }
-    }
-
-    /// Runs the command.
+    /// Runs the command. Those that run on set up their log themselves, as their settings say.
     async fn run(self) -> Result<(), Failure> {
         let base = self.base;
+        if !self.command.runs_on() {
+            let serves = matches!(self.command, Command::Marketplace(_));
+            Telemetry::log_only(if serves { tracing::Level::INFO } else { tracing::Level::WARN })?;
+        }
         match self.command {
-            Command::Serve(args) => serve::run(base, args).await,
+            Command::Serve(args) => serve::run(base, *args).await,
+            Command::Worker(args) => serve::work(base, *args).await,
+            Command::Queue(args) => queue::run(base, args).await,
             Command::Token(command) => token::run(base, command).await,
             Command::Dealers(command) => dealers::run(base, command).await,
             Command::Ads(command) => ads::run(base, command).await,
             Command::Listings(command) => listings::run(base, command).await,
             Command::Demo(args) => Ok(crate::demo::run(args).await?),
+            Command::Marketplace(args) => marketplace::run(base, args).await,
             Command::Config => Ok(output::text(DEFAULTS)?),
         }
     }
@@ -198,14 +215,37 @@ impl Base {
     fn settings(self, given: Layer) -> Result<Settings, ConfigError> {
         let keys = std::env::var_os(KeySource::VARIABLE).filter(|keys| !keys.is_empty());
         let keys = keys.map(|keys| keys.to_string_lossy().into_owned());
-        let given = Layer { database_url: self.database_url, ..given };
+        let given = Layer {
+            database_url: self.database_url,
+            primary_marketplace_token: Secret::from_environment(token_variable(Market::Primary)),
+            secondary_marketplace_token: Secret::from_environment(token_variable(Market::Secondary)),
+            ..given
+        };
         Settings::load(given, self.config.as_deref(), keys)
+    }
+
+    /// The settings of a command that runs on, with its log and traces begun; it keeps the latter to its end.
+    fn service(self, given: Layer) -> Result<(Settings, Telemetry), Failure> {
+        let settings = self.settings(given)?;
+        let endpoint = settings.otlp_endpoint.as_ref();
+        let telemetry = Telemetry::start(settings.log_format, tracing::Level::INFO, endpoint)?;
+        Ok((settings, telemetry))
     }
 
     /// The database, for commands that need nothing else.
     async fn database(self) -> Result<Opened, Failure> {
         Opened::new(&self.settings(Layer::default())?).await
     }
+}
+
+/// The lines of a file, or of stdin if that is named as `-`, with its name for messages.
+fn lines_of(file: &Path) -> Result<(String, Box<dyn BufRead>), Failure> {
+    if file == Path::new("-") {
+        return Ok(("stdin".to_owned(), Box::new(io::stdin().lock())));
+    }
+    let name = file.display().to_string();
+    let lines = File::open(file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
+    Ok((name, Box::new(BufReader::new(lines))))
 }
 
 /// A database, with its address for messages.
@@ -216,8 +256,8 @@ struct Opened {
 
 impl Opened {
     async fn new(settings: &Settings) -> Result<Self, Failure> {
-        let database = Database::open(&settings.database_url).await?;
-        Ok(Self { database, url: settings.database_url.clone() })
+        let database = Database::open_with(&settings.database_url, &settings.database_options()).await?;
+        Ok(Self { database, url: Database::name_of(&settings.database_url) })
     }
 
     /// What the database answered, or that it failed.

@@ -1,4 +1,4 @@
-//! `ad-server serve`.
+//! `ad-server serve` and `ad-server worker`.
 
 use clap::Args;
 
@@ -15,6 +15,18 @@ pub(super) struct ServeArgs {
 }
 
 pub(super) async fn run(base: Base, args: ServeArgs) -> Result<(), Failure> {
-    let settings = base.settings(Layer { token_key: args.keys.token_key, ..args.settings })?;
+    let (settings, _telemetry) = base.service(Layer { token_key: args.keys.token_key, ..args.settings })?;
     Ok(app::serve(settings).await?)
+}
+
+/// Flags of `worker`: those of `serve`, of which the ones for the API do nothing.
+#[derive(Debug, Args)]
+pub(super) struct WorkerArgs {
+    #[command(flatten)]
+    settings: Layer,
+}
+
+pub(super) async fn work(base: Base, args: WorkerArgs) -> Result<(), Failure> {
+    let (settings, _telemetry) = base.service(args.settings)?;
+    Ok(app::work(settings).await?)
 }

@@ -17,13 +17,20 @@ fn the_defaults_are_those_of_the_documents() {
     let settings = Settings::default();
     assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
     assert_eq!(settings.database_url, "sqlite://data/ads.db");
-    assert_eq!(settings.media, Path::new("./data/media"));
+    assert_eq!(settings.media, Place::Folder("./data/media".into()));
     assert_eq!(settings.token_keys, KeySource::File("./data/token-keys.json".into()));
     assert_eq!(settings.video_hosts, ad_core::rulebook::Settings::default().video_hosts);
     assert_eq!(settings.image_retry, Patience::default().images);
     assert_eq!(settings.marketplace_retry, Patience::default().marketplaces);
     assert!(!settings.allow_private_images);
     assert_eq!((settings.public_url, settings.dealers, settings.catalogue), (None, None, None));
+    assert_eq!(
+        (settings.metrics_listen, settings.otlp_endpoint, settings.tls, settings.rate_limit),
+        (None, None, None, None)
+    );
+    assert_eq!(settings.log_format, LogFormat::Text);
+    assert_eq!(settings.request_timeout, crate::api::Limits::default().body_within);
+    assert_eq!(settings.media_url, None);
 }
 
 #[test]
@@ -43,7 +50,7 @@ fn what_is_given_counts_more_than_the_file_and_that_more_than_the_defaults() {
     let given = Layer { workers: Some(0), allow_private_images: Some(false), ..Layer::default() };
     let settings = Settings::load(given, Some(&path), None).unwrap();
     assert_eq!((settings.workers, settings.allow_private_images), (0, false));
-    assert_eq!(settings.media, Path::new("m"));
+    assert_eq!(settings.media, Place::Folder("m".into()));
     assert_eq!(settings.image_retry.within, Duration::from_mins(2));
     assert_eq!(settings.listen, Settings::default().listen);
 }
@@ -62,6 +69,15 @@ fn keys_in_the_environment_count_more_than_the_file_and_exclude_a_given_one() {
 }
 
 #[test]
+fn a_certificate_needs_its_key() {
+    let only_one = file("tls_key = \"key.pem\"");
+    assert!(matches!(Settings::load(Layer::default(), Some(&only_one), None), Err(ConfigError::HalfTls)));
+    let given = Layer { tls_cert: Some("cert.pem".into()), ..Layer::default() };
+    let settings = Settings::load(given, Some(&only_one), None).unwrap();
+    assert_eq!(settings.tls, Some(TlsFiles { cert: "cert.pem".into(), key: "key.pem".into() }));
+}
+
+#[test]
 fn a_wrong_file_is_told_by_path_line_and_key() {
     let table = [
         ("workers = 1\nlisen = \"127.0.0.1:1\"", ":2: ", "unknown field `lisen`"),
@@ -70,6 +86,12 @@ fn a_wrong_file_is_told_by_path_line_and_key() {
         ("image_tries = 0", ":1: image_tries: ", "nonzero"),
         ("image_within = \"soon\"", ":1: image_within: ", "90d, 12h"),
         ("public_url = \"example.com\"", ":1: public_url: ", "http(s) address"),
+        ("log_format = \"xml\"", ":1: log_format: ", "expected `text` or `json`"),
+        ("rate_limit = \"many\"", ":1: rate_limit: ", "600/m"),
+        ("otlp_endpoint = \"collector\"", ":1: otlp_endpoint: ", "http://127.0.0.1:4318"),
+        ("max_connections = 0", ":1: max_connections: ", "nonzero"),
+        ("media = \"gs://ads/media\"", ":1: media: ", "s3://bucket/prefix"),
+        ("media_url = \"cdn.example\"", ":1: media_url: ", "http(s) address"),
         ("workers = ", ":1: ", ""),
     ];
     for (text, place, problem) in table {

@@ -1,6 +1,6 @@
 //! Values that are checked where they are read, in flags, environment and file alike.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, num::NonZeroU32, str::FromStr, time::Duration};
 
 use jiff::{SpanRelativeTo, Unit};
 use serde::Deserialize;
@@ -90,6 +90,89 @@ impl TryFrom<String> for PublicUrl {
     }
 }
 
+/// A collector of traces that speaks OTLP over HTTP, without a slash at its end.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct OtlpEndpoint(PublicUrl);
+
+impl OtlpEndpoint {
+    /// Where it takes traces.
+    pub fn traces(&self) -> String {
+        format!("{}/v1/traces", self.0)
+    }
+}
+
+/// Not the address of a collector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected an http(s) address such as http://127.0.0.1:4318, without /v1/traces and without credentials; \
+     give those in OTEL_EXPORTER_OTLP_HEADERS"
+)]
+pub struct InvalidEndpoint;
+
+impl FromStr for OtlpEndpoint {
+    type Err = InvalidEndpoint;
+
+    fn from_str(text: &str) -> Result<Self, InvalidEndpoint> {
+        let url: PublicUrl = text.parse().map_err(|_| InvalidEndpoint)?;
+        if url.as_str().ends_with("/v1/traces") { Err(InvalidEndpoint) } else { Ok(Self(url)) }
+    }
+}
+
+impl TryFrom<String> for OtlpEndpoint {
+    type Error = InvalidEndpoint;
+
+    fn try_from(text: String) -> Result<Self, InvalidEndpoint> {
+        text.parse()
+    }
+}
+
+/// So many requests in a second, minute or hour, and so many at once: `600/m`, `20/s burst 100`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Rate {
+    /// Requests.
+    pub requests: NonZeroU32,
+    /// In this time.
+    pub per: Duration,
+    /// At once, after a rest; as many as in the whole time unless said.
+    pub burst: NonZeroU32,
+}
+
+/// Not a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a number of requests per s, m or h, such as 600/m or 20/s burst 100")]
+pub struct InvalidRate;
+
+impl FromStr for Rate {
+    type Err = InvalidRate;
+
+    fn from_str(text: &str) -> Result<Self, InvalidRate> {
+        let number = |text: &str| text.trim().parse::<NonZeroU32>().map_err(|_| InvalidRate);
+        let (requests, rest) = text.split_once('/').ok_or(InvalidRate)?;
+        let (unit, burst) = match rest.split_once("burst") {
+            Some((unit, burst)) => (unit, Some(number(burst)?)),
+            None => (rest, None),
+        };
+        let per = match unit.trim() {
+            "s" => Duration::from_secs(1),
+            "m" => Duration::from_mins(1),
+            "h" => Duration::from_hours(1),
+            _ => return Err(InvalidRate),
+        };
+        let requests = number(requests)?;
+        Ok(Self { requests, per, burst: burst.unwrap_or(requests) })
+    }
+}
+
+impl TryFrom<String> for Rate {
+    type Error = InvalidRate;
+
+    fn try_from(text: String) -> Result<Self, InvalidRate> {
+        text.parse()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +208,33 @@ mod tests {
         for text in ["", "ads.example.com", "ftp://x", "https://x/?a=1", "https://x/#a", "https://u:p@x", "https://u@x"]
         {
             assert_eq!(text.parse::<PublicUrl>(), Err(InvalidPublicUrl), "{text}");
+        }
+    }
+
+    #[test]
+    fn collectors_are_named_by_their_base() {
+        for text in ["http://collector:4318", "http://collector:4318/"] {
+            assert_eq!(text.parse::<OtlpEndpoint>().unwrap().traces(), "http://collector:4318/v1/traces");
+        }
+        for text in ["collector:4318", "http://collector:4318/v1/traces", "https://user:secret@collector"] {
+            assert_eq!(text.parse::<OtlpEndpoint>(), Err(InvalidEndpoint), "{text}");
+        }
+    }
+
+    #[test]
+    fn rates_are_read_as_people_write_them() {
+        for (text, requests, seconds, burst) in
+            [("600/m", 600, 60, 600), ("20/s burst 100", 20, 1, 100), (" 5 / h ", 5, 3600, 5), ("1/sburst2", 1, 1, 2)]
+        {
+            let rate: Rate = text.parse().unwrap();
+            assert_eq!(
+                (rate.requests.get(), rate.per.as_secs(), rate.burst.get()),
+                (requests, seconds, burst),
+                "{text}"
+            );
+        }
+        for text in ["", "600", "0/s", "-1/s", "5/d", "5/s burst", "5/s burst 0", "1.5/s", "5/s 3"] {
+            assert_eq!(text.parse::<Rate>(), Err(InvalidRate), "{text}");
         }
     }
 }

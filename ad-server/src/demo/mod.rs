@@ -22,6 +22,7 @@ use crate::{
     app::{self, AppError, Running},
     auth::{self, IssueRequest, KeySource},
     config::Settings,
+    http_server::ServerError,
     marketplace,
 };
 
@@ -97,13 +98,13 @@ async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
     let mut settings = Settings {
         listen: args.listen,
         database_url: format!("sqlite://{}", folder.join("ads.db").display()),
-        media: folder.join("media"),
+        media: folder.join("media").into(),
         token_keys: KeySource::File(folder.join("token-keys.json")),
         allow_private_images: true,
         ..Settings::default()
     };
     let running = match app::start(&settings).await {
-        Err(AppError::Listen { address, .. }) => {
+        Err(AppError::Listen(ServerError::Listen { address, .. })) => {
             show::port_taken(address);
             settings.listen.set_port(0);
             app::start(&settings).await?

@@ -5,8 +5,9 @@ use std::{
     net::SocketAddr,
 };
 
-use ad_core::time::Timestamp;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use ad_core::{time::Timestamp, versions::SEGMENT};
+
+use percent_encoding::utf8_percent_encode;
 use reqwest::StatusCode;
 use serde_json::Value;
 
@@ -165,14 +166,11 @@ fn published_after(ad: &Value, log: &[Value]) -> String {
         .map_or_else(|| "–".to_owned(), |(published, created)| format!("{:.2} s", (published - created).as_secs_f64()))
 }
 
-/// What has to be encoded in a path: everything but what RFC 3986 calls unreserved.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
 /// What to try next.
 pub(super) fn closing(base: &str, token: &str, first: Option<&Row>) {
     let paint = Paint::new();
     let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
-    let id = utf8_percent_encode(id, RESERVED);
+    let id = utf8_percent_encode(id, SEGMENT);
     line(&paint.strong("\nTry it yourself. A token of the dealers' group:\n"));
     line(&format!("  export TOKEN={token}\n"));
     line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/ad/{id}"));

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::{bodies::Group, first, name_of};
 use crate::{
-    api::{ApiError, MAX_BODY, body, errors, lookups, operations::Base, paths},
+    api::{ApiError, Limits, MAX_BODY, body, errors, lookups, operations::Base, paths},
     auth::{Permission, TokenError},
 };
 
@@ -267,7 +267,9 @@ fn errors() -> Map<String, Value> {
         ("NoSuchVehicleType", detail(lookups::unknown_vehicle_type("spaceship"))),
         ("MethodNotAllowed", detail(paths::not_allowed(Base::Generic, &creates, &Method::POST))),
         ("NotJson", detail(not_json)),
+        ("Slow", detail(ApiError::Slow(Limits::default().body_within))),
         ("TooLarge", detail(ApiError::TooLarge(MAX_BODY))),
+        ("TooMany", detail(ApiError::TooMany(2))),
         ("Internal", detail(ApiError::Internal)),
         ("Unavailable", json!({"detail": errors::UNAVAILABLE})),
         ("Duplicate", errors::duplicate()),

@@ -35,18 +35,22 @@ const DESCRIPTION: &str = "Manage vehicle and machinery ads on two marketplaces.
     a request is accepted; some of it may be written in other ways too, as the descriptions say.";
 
 /// The document and its pages, ready to be served.
-pub(super) struct Documents {
-    pub(super) json: String,
-    pub(super) swagger_ui: String,
-    pub(super) redoc: String,
+pub(crate) struct Documents {
+    pub(crate) json: String,
+    pub(crate) swagger_ui: String,
+    pub(crate) redoc: String,
 }
 
 /// The document of this process's tables and catalogue.
 pub(super) fn documents(rulebook: &Rulebook, public_url: Option<&str>) -> Documents {
-    let document = document(rulebook, public_url).to_string();
+    pages(TITLE, document(rulebook, public_url).to_string())
+}
+
+/// A document of this title, with its pages.
+pub(crate) fn pages(title: &str, document: String) -> Documents {
     // The pages are made for an empty document, which then gives way to this one, inlined as a script: nothing in it may
     // end that.
-    let pages = OpenApiService::new((), TITLE, env!("CARGO_PKG_VERSION"));
+    let pages = OpenApiService::new((), title, env!("CARGO_PKG_VERSION"));
     let empty = pages.spec();
     let inlined = document.replace("</", "<\\/");
     let page = |html: String| offline(&html.replacen(&empty, &inlined, 1));

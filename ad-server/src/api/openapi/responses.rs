@@ -115,6 +115,7 @@ pub(super) fn of(base: Base, operation: &Operation) -> Value {
         (operation.is_about_one(), "404", "NotFound"),
         (operation.act == Act::RefuseCreate, "405", "MethodNotAllowed"),
         (stores && matches!(operation.act, Act::Create | Act::Validate), "409", "Duplicate"),
+        (operation.takes_body(), "408", "Slow"),
         (operation.takes_body(), "413", "TooLarge"),
         (stores, "503", "Unavailable"),
     ];
@@ -137,7 +138,7 @@ pub(super) fn of_lookup(example: &str, can_miss: bool) -> Value {
 }
 
 fn shared_by_all() -> Map<String, Value> {
-    [("401", "Unauthorized"), ("403", "Forbidden"), ("500", "Internal")]
+    [("401", "Unauthorized"), ("403", "Forbidden"), ("429", "TooMany"), ("500", "Internal")]
         .into_iter()
         .map(|(status, name)| (status.to_owned(), referring("responses", name)))
         .collect()
@@ -211,11 +212,14 @@ pub(super) fn shared() -> Value {
         "NoSuchLookup": detail("No such vehicle type or attribute", &["NoSuchVehicleType"]),
         "MethodNotAllowed": detail("Ads are created on the typed path", &["MethodNotAllowed"]),
         "Duplicate": described("The dealer has used this source_id", &reference("FieldErrors"), &["Duplicate"]),
+        "Slow": detail("The body did not come in time", &["Slow"]),
         "TooLarge": detail("The body is larger than 1 MiB", &["TooLarge"]),
+        "TooMany": detail("The token has made more requests than the operator allows; by default there is no such limit", &["TooMany"]),
         "Internal": detail("A fault of the service", &["Internal"]),
         "Unavailable": detail("The service cannot read or store right now", &["Unavailable"]),
     });
     responses["MethodNotAllowed"]["headers"]["Allow"] = referring("headers", "Allow");
+    responses["TooMany"]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
     responses["Unavailable"]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
     for base in bases() {
         for operation in base.operations() {

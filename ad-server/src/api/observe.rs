@@ -1,0 +1,138 @@
+//! Routes whose requests are counted, timed, traced and logged, by the path as it was mounted and not as it was sent.
+
+use std::time::{Duration, Instant};
+
+use poem::{
+    Endpoint, EndpointExt, IntoEndpoint, Request, Response, Result, Route,
+    http::{Method, StatusCode},
+    middleware::CatchPanic,
+};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::{ApiError, RequestId, errors};
+use crate::telemetry::{Metrics, metrics::RouteMetrics, traces};
+
+/// What a path is shown as that no route has.
+const UNKNOWN: &str = "unknown";
+
+/// A router that watches what it routes to.
+pub(super) struct Routes {
+    route: Route,
+    metrics: Metrics,
+}
+
+impl Routes {
+    pub(super) fn new(metrics: Metrics) -> Self {
+        Self { route: Route::new(), metrics }
+    }
+
+    /// Adds an endpoint.
+    pub(super) fn at<E>(mut self, path: impl AsRef<str>, endpoint: E) -> Self
+    where
+        E: IntoEndpoint,
+        E::Endpoint: 'static,
+    {
+        let path = path.as_ref();
+        let route = self.metrics.route(shown(path));
+        let inner = endpoint.map_to_response().with(CatchPanic::new().with_handler(|_| ApiError::Internal.response()));
+        self.route = self.route.at(path, Observed { inner, route });
+        self
+    }
+
+    /// The router.
+    pub(super) fn done(self) -> impl Endpoint<Output = Response> {
+        Unrouted { inner: self.route, route: self.metrics.route(UNKNOWN) }
+    }
+}
+
+/// A path in the notation of the contract.
+fn shown(path: &str) -> String {
+    let parts = path.split('/').map(|part| match part.strip_prefix(':') {
+        Some(name) => format!("{{{name}}}"),
+        None => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// What is behind one path.
+struct Observed<E> {
+    inner: E,
+    route: RouteMetrics,
+}
+
+impl<E: Endpoint<Output = Response>> Endpoint for Observed<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        let id = request.data::<RequestId>().map_or(Uuid::nil(), |id| id.0);
+        let path = self.route.path();
+        let span = traces::served(id, request.method().as_str(), path, request.headers());
+        let mut watch = Watch::new(&self.route, request.method());
+        async {
+            let response = self.inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));
+            let (status, took) = watch.answered(response.status());
+            tracing::debug!(target: "ad_server::access", method = %watch.method, path, status, ms = took.as_millis(), "answered");
+            let span = tracing::Span::current();
+            span.record("http.response.status_code", status);
+            if status >= 500 {
+                span.record("otel.status_code", "error");
+            }
+            Ok(response)
+        }
+        .instrument(span)
+        .instrument(traces::logged(id))
+        .await
+    }
+}
+
+/// Counts what no route has; everything else has been counted where it was answered.
+struct Unrouted<E> {
+    inner: E,
+    route: RouteMetrics,
+}
+
+impl<E: Endpoint<Output = Response>> Endpoint for Unrouted<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        let method = request.method().clone();
+        let begun = Instant::now();
+        let answer = self.inner.call(request).await;
+        if let Err(error) = &answer {
+            self.route.began();
+            self.route.answered(&method, Some(error.status()), begun.elapsed());
+        }
+        answer
+    }
+}
+
+/// Counts a request in any case: when its client goes away, nobody waits for the answer to come.
+struct Watch<'a> {
+    route: &'a RouteMetrics,
+    method: Method,
+    begun: Instant,
+    is_answered: bool,
+}
+
+impl<'a> Watch<'a> {
+    fn new(route: &'a RouteMetrics, method: &Method) -> Self {
+        route.began();
+        Self { route, method: method.clone(), begun: Instant::now(), is_answered: false }
+    }
+
+    fn answered(&mut self, status: StatusCode) -> (u16, Duration) {
+        let took = self.begun.elapsed();
+        self.is_answered = true;
+        self.route.answered(&self.method, Some(status), took);
+        (status.as_u16(), took)
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.route.answered(&self.method, None, self.begun.elapsed());
+        }
+    }
+}

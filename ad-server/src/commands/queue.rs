@@ -1,0 +1,207 @@
+//! `ad-server queue`: what waits for the workers, and an operator's hand in it.
+
+use ad_core::{pipeline::Patience, ports::Clock, time::Timestamp};
+use clap::{Args, Subcommand};
+use uuid::Uuid;
+
+use super::{Base, Failure, ListArgs, Opened, output};
+use crate::{
+    app,
+    config::Layer,
+    store::{Database, QueueFilter, TakeError, Unfinished},
+    system::SystemClock,
+};
+
+/// What the log of an ad says about a request that an operator has given up.
+const GIVEN_UP: &str = "Given up by the operator of the service; retry does it again";
+
+/// Without a subcommand: how the queue stands.
+#[derive(Debug, Args)]
+pub(super) struct QueueArgs {
+    #[command(subcommand)]
+    command: Option<QueueCommand>,
+    #[command(flatten)]
+    list: ListArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum QueueCommand {
+    /// List unfinished requests, the oldest first
+    List {
+        #[command(flatten)]
+        filter: FilterArgs,
+        /// Most requests to list
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: u32,
+        #[command(flatten)]
+        list: ListArgs,
+    },
+    /// Have requests that failed and wait for their next try tried now
+    Retry {
+        #[command(flatten)]
+        filter: FilterArgs,
+        /// Whoever's and whatever the reason
+        #[arg(long, conflicts_with_all = ["dealer_code", "reason"])]
+        all: bool,
+    },
+    /// Give requests up: the action that each stands at ends in an error in its ad's log, and a retry of the ad does what
+    /// was left undone
+    Drop {
+        /// The requests, by their ids (`X-Request-Id`)
+        #[arg(value_name = "REQUEST_ID", required = true)]
+        requests: Vec<Uuid>,
+        /// Really
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// Which requests.
+#[derive(Debug, Args)]
+struct FilterArgs {
+    /// Only those of this dealer
+    #[arg(long, value_name = "CODE")]
+    dealer_code: Option<String>,
+    /// Only those that failed for this reason, as `ad-server queue` tells it
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+impl FilterArgs {
+    fn is_empty(&self) -> bool {
+        self.dealer_code.is_none() && self.reason.is_none()
+    }
+}
+
+impl From<FilterArgs> for QueueFilter {
+    fn from(FilterArgs { dealer_code, reason }: FilterArgs) -> Self {
+        Self { dealer_code, reason }
+    }
+}
+
+pub(super) async fn run(base: Base, args: QueueArgs) -> Result<(), Failure> {
+    match args.command {
+        None => show(base, &args.list).await,
+        Some(QueueCommand::List { filter, limit, list: args }) => list(base, &filter.into(), limit, &args).await,
+        Some(QueueCommand::Retry { filter, all }) => {
+            if filter.is_empty() && !all {
+                return Err(Failure::Input("say which requests, by --dealer-code, --reason or --all".to_owned()));
+            }
+            let opened = base.database().await?;
+            let requests = opened.answer(opened.database.try_now(&filter.into(), SystemClock.now()).await)?;
+            eprintln!(
+                "{} will be tried now",
+                output::counted(usize::try_from(requests).unwrap_or(usize::MAX), "request")
+            );
+            Ok(())
+        }
+        Some(QueueCommand::Drop { requests, yes }) => give_up(base, &requests, yes).await,
+    }
+}
+
+async fn show(base: Base, args: &ListArgs) -> Result<(), Failure> {
+    let opened = base.database().await?;
+    let now = SystemClock.now();
+    let state = opened.answer(opened.database.queue_state(now).await)?;
+    let failing = opened.answer(opened.database.failing().await)?;
+    if args.json {
+        let all = serde_json::json!({"queue": state, "failing": failing});
+        return Ok(output::text(&format!("{all}\n"))?);
+    }
+    let since = |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |time| age(now, time));
+    output::table(
+        ["UNFINISHED", "DUE NOW", "BEHIND ANOTHER", "OLDEST", "OLDEST DUE"],
+        [[
+            state.depth.to_string(),
+            state.due.to_string(),
+            state.behind.to_string(),
+            since(state.oldest),
+            since(state.oldest_due),
+        ]],
+    )?;
+    if failing.is_empty() {
+        return Ok(());
+    }
+    output::text("\n")?;
+    let rows =
+        failing.into_iter().map(|it| [it.requests.to_string(), age(now, it.oldest), due(now, it.next), it.reason]);
+    Ok(output::table(["FAILING", "OLDEST", "NEXT TRY", "REASON"], rows)?)
+}
+
+async fn list(base: Base, filter: &QueueFilter, limit: u32, args: &ListArgs) -> Result<(), Failure> {
+    let opened = base.database().await?;
+    let requests = opened.answer(opened.database.unfinished(filter, limit).await)?;
+    if args.json {
+        return Ok(output::json(&requests)?);
+    }
+    let now = SystemClock.now();
+    let row = |it: Unfinished| {
+        [
+            it.request_id.to_string(),
+            it.dealer_code,
+            it.source_id,
+            age(now, it.accepted),
+            it.claimable.map_or_else(|| "behind another".to_owned(), |time| due(now, time)),
+            it.tries.to_string(),
+            it.reason.unwrap_or_default(),
+        ]
+    };
+    let header = ["REQUEST", "DEALER", "SOURCE ID", "AGE", "DUE", "TRIES", "REASON"];
+    Ok(output::table(header, requests.into_iter().map(row))?)
+}
+
+async fn give_up(base: Base, requests: &[Uuid], yes: bool) -> Result<(), Failure> {
+    let settings = base.settings(Layer::default())?;
+    if !yes {
+        let what = output::counted(requests.len(), "request");
+        return Err(Failure::Input(format!("{what} would be given up; repeat the command with --yes to do it")));
+    }
+    let (database, pipeline) = app::by_hand(&settings).await?;
+    let opened = Opened { database, url: Database::name_of(&settings.database_url) };
+    for request in requests {
+        let claimed = match opened.database.take(*request, SystemClock.now() + Patience::default().lease).await {
+            Ok(claimed) => claimed,
+            Err(TakeError::Store(error)) => return opened.answer(Err(error)),
+            Err(error) => return Err(Failure::Input(error.to_string())),
+        };
+        opened.answer(pipeline.give_up(claimed, GIVEN_UP).await)?;
+        eprintln!("gave up {request}");
+    }
+    Ok(())
+}
+
+/// How long ago something was.
+fn age(now: Timestamp, time: Timestamp) -> String {
+    span((now - time).as_secs())
+}
+
+/// In what time something is due.
+fn due(now: Timestamp, time: Timestamp) -> String {
+    if time <= now { "now".to_owned() } else { format!("in {}", span((time - now).as_secs())) }
+}
+
+/// The two largest units.
+fn span(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
+        3600..86_400 => format!("{}h {}m", seconds / 3600, seconds / 60 % 60),
+        _ => format!("{}d {}h", seconds / 86_400, seconds / 3600 % 24),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_told_in_two_units() {
+        let table = [(0, "0s"), (59, "59s"), (61, "1m 1s"), (3600, "1h 0m"), (90_061, "1d 1h")];
+        assert!(table.iter().all(|(seconds, text)| span(*seconds) == *text));
+        let now = Timestamp::from_millis(100_000);
+        assert_eq!(
+            (due(now, now), due(now, Timestamp::from_millis(161_000))),
+            ("now".to_owned(), "in 1m 1s".to_owned())
+        );
+    }
+}

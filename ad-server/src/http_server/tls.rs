@@ -1,0 +1,170 @@
+//! Certificate and key of TLS: read and checked at start, and again when the files change.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use futures_util::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
+use poem::listener::{RustlsCertificate, RustlsConfig};
+use rustls::{
+    crypto::aws_lc_rs,
+    pki_types::{CertificateDer, PrivateKeyDer, pem, pem::PemObject},
+    sign::CertifiedKey,
+};
+
+/// How often the files are looked at. SIGHUP has it done at once.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// Where certificate and key are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate, followed by those of the authorities between it and the root, as PEM.
+    pub cert: PathBuf,
+    /// Its private key, as PEM.
+    pub key: PathBuf,
+}
+
+/// Why TLS cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}; name the PEM file with --{setting}", .path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+        /// The setting that names it.
+        setting: &'static str,
+    },
+    /// A file is not what it should be.
+    #[error("{}: {problem}", .path.display())]
+    Wrong {
+        /// Which.
+        path: PathBuf,
+        /// What to do.
+        problem: String,
+    },
+}
+
+/// A certificate and its key as they were read last.
+pub(super) struct Certificates {
+    files: TlsFiles,
+    cert: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl Certificates {
+    /// Reads and checks them.
+    pub(super) fn load(files: TlsFiles) -> Result<Self, TlsError> {
+        let (cert, key) = (read(&files.cert, "tls-cert")?, read(&files.key, "tls-key")?);
+        check(&files, &cert, &key)?;
+        Ok(Self { files, cert, key })
+    }
+
+    fn config(&self) -> RustlsConfig {
+        let certificate = RustlsCertificate::new().cert(self.cert.as_slice()).key(self.key.as_slice());
+        RustlsConfig::new().fallback(certificate)
+    }
+
+    /// These, and then each new pair that takes the place of them.
+    pub(super) fn kept_fresh(self) -> BoxStream<'static, RustlsConfig> {
+        let pairs = stream::unfold((self, false), |(mut certificates, begun)| async move {
+            if begun {
+                certificates.changed().await;
+            }
+            Some((certificates.config(), (certificates, true)))
+        });
+        pairs.boxed()
+    }
+
+    /// Returns when there are new ones. What cannot be used does not take their place.
+    async fn changed(&mut self) {
+        let mut hangup = Hangup::new();
+        let mut complained = None;
+        loop {
+            let asked = tokio::select! {
+                () = hangup.asked() => true,
+                () = tokio::time::sleep(LOOK) => false,
+            };
+            match Self::load(self.files.clone()) {
+                Ok(new) if new.cert != self.cert || new.key != self.key => {
+                    tracing::info!(file = %self.files.cert.display(), "a new certificate is used from now on");
+                    *self = new;
+                    return;
+                }
+                Ok(_) => complained = None,
+                Err(error) => {
+                    let problem = error.to_string();
+                    if asked || complained.as_ref() != Some(&problem) {
+                        tracing::warn!(problem, "the certificate is not replaced; the last good one stays in use");
+                    }
+                    complained = Some(problem);
+                }
+            }
+        }
+    }
+}
+
+fn read(path: &Path, setting: &'static str) -> Result<Vec<u8>, TlsError> {
+    std::fs::read(path).map_err(|source| TlsError::Read { path: path.to_owned(), source, setting })
+}
+
+/// Checks what would otherwise show only when the first client comes.
+fn check(files: &TlsFiles, cert: &[u8], key: &[u8]) -> Result<(), TlsError> {
+    let wrong = |path: &Path, problem: &str| TlsError::Wrong { path: path.to_owned(), problem: problem.to_owned() };
+    let chain = CertificateDer::pem_slice_iter(cert).collect::<Result<Vec<_>, _>>();
+    let chain = chain.map_err(|error| wrong(&files.cert, &format!("not a PEM file: {error}")))?;
+    if chain.is_empty() {
+        return Err(wrong(
+            &files.cert,
+            "no certificate in it; it must hold the certificate as PEM, the server's own first",
+        ));
+    }
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| match error {
+        pem::Error::NoItemsFound => {
+            wrong(&files.key, "no private key in it; it must hold one as PEM, without a passphrase")
+        }
+        error => wrong(&files.key, &format!("not a PEM file: {error}")),
+    })?;
+    CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider()).map(drop).map_err(|error| match error {
+        rustls::Error::InconsistentKeys(_) => {
+            wrong(&files.key, &format!("not the key of the certificate in {}", files.cert.display()))
+        }
+        rustls::Error::InvalidCertificate(error) => wrong(&files.cert, &format!("not a valid certificate: {error}")),
+        error => wrong(&files.key, &format!("not a key that can be used: {error}")),
+    })
+}
+
+/// SIGHUP, where there is one.
+struct Hangup {
+    #[cfg(unix)]
+    signal: Option<tokio::signal::unix::Signal>,
+}
+
+impl Hangup {
+    #[cfg(unix)]
+    fn new() -> Self {
+        let signal = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup());
+        Self { signal: signal.inspect_err(|error| tracing::warn!(%error, "SIGHUP is not heard")).ok() }
+    }
+
+    #[cfg(not(unix))]
+    fn new() -> Self {
+        Self {}
+    }
+
+    async fn asked(&mut self) {
+        #[cfg(unix)]
+        if let Some(signal) = &mut self.signal {
+            signal.recv().await;
+            return;
+        }
+        std::future::pending::<()>().await;
+    }
+}

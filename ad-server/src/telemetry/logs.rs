@@ -1,0 +1,110 @@
+//! The log on stderr. What is logged for a request of the API, be it in the API or in a worker, carries its id, from a span
+//! that is on at every level.
+
+use std::{
+    io::{self, IsTerminal},
+    str::FromStr,
+};
+
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use serde::Deserialize;
+use tracing::{Level, Subscriber};
+use tracing_subscriber::{
+    EnvFilter, Layer, Registry,
+    filter::{Directive, FilterExt, filter_fn},
+    layer::SubscriberExt,
+    registry::LookupSpan,
+    util::SubscriberInitExt,
+};
+
+use super::traces::{self, SPANS, TracesError};
+use crate::config::OtlpEndpoint;
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Why nothing can be told.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    /// The way to the collector of traces.
+    #[error(transparent)]
+    Traces(#[from] TracesError),
+    /// It was begun before.
+    #[error("logging was set up twice in one process")]
+    Twice,
+}
+
+/// Log and traces of this process. When the value goes, the last spans are sent.
+#[derive(Debug)]
+pub struct Telemetry {
+    traces: Option<SdkTracerProvider>,
+}
+
+impl Telemetry {
+    /// Begins to log on stderr, from `least` on unless `RUST_LOG` says otherwise, and to send traces where an endpoint is
+    /// given or set in the environment.
+    ///
+    /// # Errors
+    /// When the endpoint cannot be used, or this process has begun already.
+    pub fn start(format: LogFormat, least: Level, endpoint: Option<&OtlpEndpoint>) -> Result<Self, TelemetryError> {
+        let traces = traces::provider(endpoint)?;
+        let registry = Registry::default().with(log(format, least)).with(traces.as_ref().map(traces::layer));
+        registry.try_init().map_err(|_| TelemetryError::Twice)?;
+        log_panics();
+        Ok(Self { traces })
+    }
+
+    /// Begins to log on stderr, for commands that do one thing.
+    ///
+    /// # Errors
+    /// When this process has begun already.
+    pub fn log_only(least: Level) -> Result<(), TelemetryError> {
+        Registry::default().with(log(LogFormat::Text, least)).try_init().map_err(|_| TelemetryError::Twice)
+    }
+}
+
+impl Drop for Telemetry {
+    fn drop(&mut self) {
+        let Some(traces) = self.traces.take() else { return };
+        // The exporter waits for its answer, which must not hold up a thread of the runtime that this may be dropped in.
+        let flushed = std::thread::spawn(move || traces.shutdown()).join();
+        if let Ok(Err(error)) = flushed {
+            tracing::warn!(%error, "the last traces could not be sent");
+        }
+    }
+}
+
+fn log<S: Subscriber + for<'a> LookupSpan<'a>>(format: LogFormat, least: Level) -> impl Layer<S> {
+    // The spans that are made for traces would only repeat in every line what the line says itself.
+    let levels = EnvFilter::builder().with_default_directive(least.into()).from_env_lossy();
+    // It tells the values of parameters that it does not know, which may be a password that was misspelt.
+    let levels = levels.add_directive(Directive::from_str("sqlx_postgres::options=off").expect("it is one"));
+    let ours = filter_fn(|metadata| !(metadata.is_span() && metadata.target() == SPANS));
+    // The hint leaves it to `levels` how little is looked at at all.
+    let filter = levels.and(ours.with_max_level_hint(Level::TRACE));
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+    let lines = match format {
+        LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).with_current_span(true).with_span_list(false).boxed(),
+    };
+    lines.with_filter(filter)
+}
+
+/// A panic becomes a line like any other, with the id of the request in which it happened.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let payload = panic.payload();
+        let what =
+            payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "panicked: {}", what.unwrap_or("no message"));
+    }));
+}

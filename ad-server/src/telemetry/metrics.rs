@@ -1,0 +1,270 @@
+//! What is counted, and its text for Prometheus (`OpenMetrics`).
+
+use std::{
+    borrow::Cow,
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use ad_core::time::Timestamp;
+use poem::http::{Method, StatusCode};
+use prometheus_client::{
+    encoding::text,
+    metrics::{
+        counter::Counter,
+        family::Family,
+        gauge::{ConstGauge, Gauge},
+        histogram::Histogram,
+        info::Info,
+    },
+    registry::Registry,
+};
+
+use super::state::{QueueSource, Seen};
+
+/// Type of the text, for the header of its answer.
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// How long a look at the queue may take: whoever asks for the counters waits for it, also when the database is gone.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Upper ends, in seconds, of the classes into which answers of the API fall.
+const ANSWERS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+/// The same for calls to others.
+const CALLS: [f64; 12] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0];
+
+type Labels<const N: usize> = [(&'static str, Cow<'static, str>); N];
+type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
+
+/// The counters of a process.
+#[derive(Clone)]
+pub struct Metrics(Arc<Inner>);
+
+struct Inner {
+    registry: Registry,
+    requests: Family<Labels<3>, Counter>,
+    under_way: Gauge,
+    answers: Histograms<2>,
+    marketplace_calls: Family<Labels<3>, Counter>,
+    marketplace_times: Histograms<2>,
+    images: Family<Labels<1>, Counter>,
+    image_times: Histogram,
+    queue: Arc<dyn QueueSource>,
+    seen: Seen,
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Metrics")
+    }
+}
+
+impl Metrics {
+    /// Counters at zero, of a process that has started now.
+    pub fn new(queue: Arc<dyn QueueSource>, started: Timestamp) -> Self {
+        let mut registry = Registry::default();
+        let requests = Family::default();
+        let under_way = Gauge::default();
+        let answers = Histograms::new_with_constructor(|| Histogram::new(ANSWERS));
+        let marketplace_calls = Family::default();
+        let marketplace_times = Histograms::new_with_constructor(|| Histogram::new(CALLS));
+        let images = Family::default();
+        let image_times = Histogram::new(CALLS);
+        let seen = Seen::default();
+        #[expect(clippy::cast_precision_loss, reason = "exact to the millisecond for 285,000 years")]
+        let started = ConstGauge::new(started.as_millis() as f64 / 1000.0);
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("ad_build", "The version that runs", build);
+        registry.register("process_start_time_seconds", "When the process started, in seconds since 1970", started);
+        registry.register("ad_http_requests", "Requests of the API that were answered", requests.clone());
+        registry.register("ad_http_requests_under_way", "Requests that are being answered", under_way.clone());
+        registry.register("ad_http_request_duration_seconds", "Time from a request to its answer", answers.clone());
+        registry.register("ad_marketplace_calls", "Calls to marketplaces", marketplace_calls.clone());
+        let help = "Time that calls to marketplaces took";
+        registry.register("ad_marketplace_call_duration_seconds", help, marketplace_times.clone());
+        registry.register("ad_image_fetches", "Tries to fetch an image", images.clone());
+        registry.register("ad_image_fetch_duration_seconds", "Time that fetching took", image_times.clone());
+        registry.register_collector(Box::new(seen.clone()));
+        Self(Arc::new(Inner {
+            registry,
+            requests,
+            under_way,
+            answers,
+            marketplace_calls,
+            marketplace_times,
+            images,
+            image_times,
+            queue,
+            seen,
+        }))
+    }
+
+    /// Everything that was counted, as text.
+    pub async fn text(&self) -> String {
+        let looked = tokio::time::timeout(LOOK, self.0.queue.queue_state()).await;
+        let state = match looked {
+            Ok(Ok(state)) => Some(state),
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "the queue cannot be looked at");
+                None
+            }
+            Err(_) => None,
+        };
+        self.0.seen.set(state);
+        let mut written = String::new();
+        if let Err(error) = text::encode(&mut written, &self.0.registry) {
+            tracing::error!(%error, "the metrics could not be written");
+        }
+        written
+    }
+
+    /// A marketplace was called.
+    pub(super) fn marketplace_called(
+        &self,
+        market: &'static str,
+        action: &'static str,
+        outcome: &'static str,
+        took: Duration,
+    ) {
+        let (market, action) = (("marketplace", market.into()), ("action", action.into()));
+        let labels = [market.clone(), action.clone(), ("outcome", outcome.into())];
+        self.0.marketplace_calls.get_or_create(&labels).inc();
+        self.0.marketplace_times.get_or_create(&[market, action]).observe(took.as_secs_f64());
+    }
+
+    /// An image was fetched, or not.
+    pub(super) fn image_fetched(&self, outcome: &'static str, took: Duration) {
+        self.0.images.get_or_create(&[("outcome", outcome.into())]).inc();
+        self.0.image_times.observe(took.as_secs_f64());
+    }
+
+    /// The counters of a path.
+    pub(crate) fn route(&self, path: impl Into<Cow<'static, str>>) -> RouteMetrics {
+        RouteMetrics { metrics: self.clone(), path: path.into(), methods: [const { OnceLock::new() }; MOST_METHODS] }
+    }
+}
+
+/// Methods that are told apart.
+static METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+/// With one more for all others.
+const MOST_METHODS: usize = METHODS.len() + 1;
+
+/// What all others are counted as: clients may invent any number of them.
+const OTHER: &str = "other";
+
+/// Statuses whose counters are kept at hand.
+const STATUSES: [u16; 16] = [200, 201, 301, 304, 400, 401, 403, 404, 405, 408, 409, 413, 429, 500, 503, GONE_AWAY];
+
+/// What is counted when the client did not wait for its answer.
+const GONE_AWAY: u16 = 499;
+
+/// The counters of one path. Each is looked up once, and then at hand.
+pub(crate) struct RouteMetrics {
+    metrics: Metrics,
+    path: Cow<'static, str>,
+    methods: [OnceLock<MethodMetrics>; MOST_METHODS],
+}
+
+struct MethodMetrics {
+    times: Histogram,
+    statuses: [OnceLock<Counter>; STATUSES.len()],
+}
+
+impl RouteMetrics {
+    /// The path as it is shown.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// A request has come; it will be [`answered`](Self::answered).
+    pub(crate) fn began(&self) {
+        self.metrics.0.under_way.inc();
+    }
+
+    /// A request was answered; `None` when its client went away before.
+    pub(crate) fn answered(&self, method: &Method, status: Option<StatusCode>, took: Duration) {
+        self.metrics.0.under_way.dec();
+        let index = METHODS.iter().position(|known| known == method);
+        let method = index.map_or(OTHER, |index| METHODS[index].as_str());
+        let of_method = self.methods[index.unwrap_or(METHODS.len())].get_or_init(|| MethodMetrics {
+            times: self.metrics.0.answers.get_or_create_owned(&[("method", method.into()), self.label()]),
+            statuses: [const { OnceLock::new() }; STATUSES.len()],
+        });
+        let status = status.map_or(GONE_AWAY, |status| status.as_u16());
+        let counter = || {
+            let labels = [("method", method.into()), self.label(), ("status", status.to_string().into())];
+            self.metrics.0.requests.get_or_create_owned(&labels)
+        };
+        match STATUSES.iter().position(|known| *known == status) {
+            Some(index) => of_method.statuses[index].get_or_init(counter).inc(),
+            None => counter().inc(),
+        };
+        of_method.times.observe(took.as_secs_f64());
+    }
+
+    fn label(&self) -> (&'static str, Cow<'static, str>) {
+        ("path", self.path.clone())
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use ad_core::ports::StoreError;
+    use async_trait::async_trait;
+
+    use super::*;
+    use crate::telemetry::QueueState;
+
+    /// A queue that cannot be read.
+    pub(in crate::telemetry) struct NoQueue;
+
+    #[async_trait]
+    impl QueueSource for NoQueue {
+        async fn queue_state(&self) -> Result<QueueState, StoreError> {
+            Err(StoreError::Unavailable("gone".to_owned()))
+        }
+    }
+
+    /// The samples of a metric, sorted.
+    pub(in crate::telemetry) fn lines<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
+        let mut lines: Vec<_> = text.lines().filter(|line| line.starts_with(name)).collect();
+        lines.sort_unstable();
+        lines
+    }
+
+    #[tokio::test]
+    async fn requests_are_counted_by_method_path_and_status() {
+        let metrics = Metrics::new(Arc::new(NoQueue), Timestamp::from_millis(1_500));
+        let route = metrics.route("/v4/car/{source_id}");
+        let took = Duration::from_millis(2);
+        for (method, status) in [
+            (Method::GET, Some(StatusCode::OK)),
+            (Method::GET, Some(StatusCode::OK)),
+            (Method::GET, Some(StatusCode::IM_A_TEAPOT)),
+            (Method::GET, None),
+            (Method::from_bytes(b"BREW").unwrap(), Some(StatusCode::METHOD_NOT_ALLOWED)),
+        ] {
+            route.began();
+            route.answered(&method, status, took);
+        }
+        let text = metrics.text().await;
+        let path = "path=\"/v4/car/{source_id}\"";
+        assert_eq!(
+            lines(&text, "ad_http_requests_total"),
+            [
+                format!("ad_http_requests_total{{method=\"GET\",{path},status=\"200\"}} 2"),
+                format!("ad_http_requests_total{{method=\"GET\",{path},status=\"418\"}} 1"),
+                format!("ad_http_requests_total{{method=\"GET\",{path},status=\"499\"}} 1"),
+                format!("ad_http_requests_total{{method=\"other\",{path},status=\"405\"}} 1"),
+            ]
+        );
+        let bucket = format!("ad_http_request_duration_seconds_bucket{{le=\"0.001\",method=\"GET\",{path}}} 0");
+        assert!(text.contains(&bucket), "{text}");
+        let bucket = format!("ad_http_request_duration_seconds_bucket{{le=\"0.0025\",method=\"GET\",{path}}} 4");
+        assert!(text.contains(&bucket), "{text}");
+        assert_eq!(lines(&text, "ad_http_requests_under_way"), ["ad_http_requests_under_way 0"]);
+        assert_eq!(lines(&text, "process_start_time_seconds"), ["process_start_time_seconds 1.5"]);
+        assert!(text.ends_with("# EOF\n"));
+    }
+}
