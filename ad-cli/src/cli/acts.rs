@@ -1,0 +1,173 @@
+//! What commands that have something done to ads share: which ads, whether to wait, and what is answered.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Context, Exit, Failure,
+    output::{Column, Rows},
+    shown,
+    waiting::{self, Waited},
+};
+use crate::{Ad, Answer, Client, Error, Target};
+
+/// Which ad.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TargetArgs {
+    /// Source id of the ad
+    #[arg(value_name = "SOURCE_ID")]
+    pub(crate) source_id: String,
+    #[command(flatten)]
+    pub(crate) dealer: DealerArgs,
+}
+
+/// Whose.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DealerArgs {
+    /// The dealer, where a group's token finds the source id at several
+    #[arg(long, value_name = "CODE")]
+    pub(crate) dealer_code: Option<String>,
+}
+
+impl TargetArgs {
+    pub(crate) fn target(&self) -> Target<'_> {
+        Target::from(&self.source_id).of_dealer(self.dealer.dealer_code.as_deref())
+    }
+}
+
+/// Whether to wait for what becomes of it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WaitArgs {
+    /// Wait for what becomes of it: the service does the work after it has answered
+    #[arg(long, short)]
+    pub(crate) wait: bool,
+    /// How long to wait, such as 90s, 10m or 1h
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = waiting::duration, requires = "wait")]
+    within: Duration,
+}
+
+/// One or several ads.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ManyArgs {
+    /// Source ids of the ads
+    #[arg(value_name = "SOURCE_ID", required = true)]
+    source_ids: Vec<String>,
+    #[command(flatten)]
+    dealer: DealerArgs,
+    #[command(flatten)]
+    wait: WaitArgs,
+}
+
+/// What is answered about each ad.
+const COLUMNS: &[Column] = &[
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("OUTCOME", "outcome").shown(shown::outcome),
+    Column::new("TITLE", "ad.title").wrapped(),
+    Column::new("REQUEST", "request_id").for_programs(),
+    Column::new("MESSAGE", "message").wrapped(),
+];
+
+/// What was done to ads, row by row.
+#[derive(Debug)]
+pub(crate) struct Done<'a> {
+    context: &'a Context,
+    client: &'a Client,
+    wait: &'a WaitArgs,
+    rows: Rows,
+    failed: bool,
+}
+
+impl<'a> Done<'a> {
+    pub(crate) fn new(context: &'a Context, client: &'a Client, wait: &'a WaitArgs) -> Self {
+        Self { context, client, wait, rows: context.out.rows(COLUMNS), failed: false }
+    }
+
+    /// A request was accepted: waits for what becomes of it, if that is wanted, and shows it.
+    pub(crate) async fn accepted(&mut self, answer: &Answer<Ad>) -> Result<(), Failure> {
+        let ad = &answer.body;
+        let mut row = Map::new();
+        row.insert("source_id".to_owned(), json!(ad.source_id));
+        row.insert("request_id".to_owned(), json!(answer.request_id));
+        row.insert("outcome".to_owned(), json!("accepted"));
+        row.insert("message".to_owned(), Value::Null);
+        let mut shown = json!(ad);
+        if self.wait.wait {
+            let waited = self.wait_for(answer).await?;
+            waited.put_into(&mut row);
+            self.failed |= !waited.is_good();
+            // What it became, with the ids that the marketplaces gave it.
+            let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
+            let mut now = self.client.v4().read(target).await?.body;
+            now.log = None;
+            shown = json!(now);
+        }
+        row.insert("ad".to_owned(), shown);
+        Ok(self.rows.push(&row)?)
+    }
+
+    async fn wait_for(&self, answer: &Answer<Ad>) -> Result<Waited, Failure> {
+        let ad = &answer.body;
+        // What changed nothing, such as deleting a deleted ad, leaves no trace to wait for.
+        let is_over = ad.state == ad_core::ad::AdState::Deleted;
+        match answer.request_uuid() {
+            Some(request) if !is_over => {
+                let target = (ad.source_id.as_str(), Some(ad.dealer_code.as_str()));
+                waiting::for_request(self.client, target, request, self.wait.within).await
+            }
+            _ => {
+                let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
+                Ok(waiting::for_ad(self.client, target, self.wait.within).await?.0)
+            }
+        }
+    }
+
+    /// A request was refused.
+    fn refused(&mut self, source_id: &str, (message, request): (String, Option<String>)) -> Result<(), Failure> {
+        self.failed = true;
+        Ok(self.rows.push(&json!({
+            "source_id": source_id, "request_id": request, "outcome": "refused", "message": message,
+        }))?)
+    }
+
+    /// Ends the answer.
+    pub(crate) fn end(self) -> Result<(), Failure> {
+        self.rows.end()?;
+        if self.failed {
+            return Err(Failure::Said(Exit::Failed));
+        }
+        if !self.wait.wait {
+            self.context.out.note("accepted, and done in the background; follow it with: ad-cli wait SOURCE_ID");
+        }
+        Ok(())
+    }
+}
+
+/// Has the same done to several ads, one after the other. One that is refused does not stop the others; a token or a service that will
+/// not do for any of them does.
+pub(crate) async fn each(
+    context: &Context,
+    args: &ManyArgs,
+    act: impl AsyncFn(&Client, Target<'_>) -> Result<Answer<Ad>, Error>,
+) -> Result<(), Failure> {
+    let client = context.client()?;
+    let mut done = Done::new(context, &client, &args.wait);
+    for source_id in &args.source_ids {
+        let target = Target::from(source_id).of_dealer(args.dealer.dealer_code.as_deref());
+        match act(&client, target).await {
+            Ok(answer) => done.accepted(&answer).await?,
+            Err(error) if args.source_ids.len() == 1 => return Err(error.into()),
+            Err(error) => {
+                let message = (error.to_string(), error.request_id().map(str::to_owned));
+                let failure = Failure::from(error);
+                if matches!(failure.exit(), Exit::Unauthorised | Exit::Unreachable) {
+                    // What was done so far is not to be lost.
+                    done.rows.end()?;
+                    return Err(failure.hint(format!("it stopped at {source_id}; those before it are done")));
+                }
+                done.refused(source_id, message)?;
+            }
+        }
+    }
+    done.end()
+}

@@ -1,0 +1,165 @@
+//! Findings as people read them, and as rows for programs.
+
+use std::{
+    fmt::Write as _,
+    io::{self, BufWriter, Write},
+};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Finding, Severity, Verdict};
+use crate::cli::output::{Column, Format, Output, Rows, Tone};
+
+/// What programs get of each finding; the names are the row's.
+const COLUMNS: &[Column] = &[
+    Column::new("FILE", "file"),
+    Column::new("LINE", "line"),
+    Column::new("COLUMN", "column"),
+    Column::new("INDEX", "index"),
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("TYPE", "vehicle_type"),
+    Column::new("SEVERITY", "severity"),
+    Column::new("FIELD", "field"),
+    Column::new("VALUE", "value"),
+    Column::new("MESSAGE", "message"),
+    Column::new("SUGGESTIONS", "suggestions"),
+    Column::new("COMMAND", "command"),
+];
+
+/// A finding with the ad that it is about.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    file: &'a str,
+    index: u64,
+    source_id: Option<&'a str>,
+    vehicle_type: Option<&'static str>,
+    #[serde(flatten)]
+    finding: &'a Finding,
+}
+
+/// Longest value that people see.
+const LONGEST_SHOWN: usize = 60;
+
+/// Findings on their way out.
+#[derive(Debug)]
+pub(crate) struct Report {
+    file: String,
+    out: Output,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    People(BufWriter<io::Stdout>),
+    Programs(Box<Rows>),
+}
+
+impl Report {
+    /// A report on a file, in the form that was asked for.
+    pub(crate) fn new(file: &str, out: Output) -> Self {
+        let form = match out.format() {
+            Format::Table => Form::People(BufWriter::new(io::stdout())),
+            _ => Form::Programs(Box::new(out.rows(COLUMNS))),
+        };
+        Self { file: file.to_owned(), out, form }
+    }
+
+    /// Shows what is to be said about one payload.
+    pub(crate) fn show(&mut self, verdict: &Verdict) -> io::Result<()> {
+        for finding in &verdict.findings {
+            match &mut self.form {
+                Form::People(to) => to.write_all(for_people(self.out, &self.file, verdict, finding).as_bytes())?,
+                Form::Programs(rows) => rows.push(&Row {
+                    file: &self.file,
+                    index: verdict.index,
+                    source_id: verdict.source_id.as_deref(),
+                    vehicle_type: verdict.category.and_then(|category| category.vehicle_type),
+                    finding,
+                })?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the report.
+    pub(crate) fn end(self) -> io::Result<()> {
+        match self.form {
+            Form::People(mut to) => to.flush(),
+            Form::Programs(rows) => rows.end(),
+        }
+    }
+}
+
+/// Where, what, why, and what to do:
+///
+/// ```text
+/// cars.ndjson:3:118: error: category_fields.brand is "wolvo" (car-3)
+///   "wolvo" is not a valid choice. Did you mean "volvo"?
+///   see: ad-cli values car brand
+/// ```
+fn for_people(out: Output, file: &str, verdict: &Verdict, finding: &Finding) -> String {
+    let (tone, severity) = match finding.severity {
+        Severity::Error => (Tone::Bad, "error:"),
+        Severity::Warning => (Tone::Warning, "warning:"),
+    };
+    let place = format!("{}:{}:{}:", plain(file), finding.place.line, finding.place.column);
+    let mut text = format!("{} {}", out.paint(Tone::Strong, &place), out.paint(tone, severity));
+    if let Some(field) = &finding.field {
+        text += " ";
+        text += &out.paint(Tone::Strong, &plain(field));
+    }
+    if let Some(value) = &finding.value {
+        text += " is ";
+        text += &shortened(value);
+    }
+    if let Some(source_id) = &verdict.source_id {
+        text += &out.paint(Tone::Faint, &format!(" ({})", plain(source_id)));
+    }
+    let why = plain(&finding.messages.join(" "));
+    if finding.field.is_none() {
+        // There is nothing else on the line.
+        return format!("{text} {why}\n");
+    }
+    text += "\n  ";
+    text += &why;
+    let told = |suggestion: &&String| !finding.messages.iter().any(|it| it.contains(&format!("\"{suggestion}\"")));
+    let more: Vec<_> = finding.suggestions.iter().filter(told).map(|it| format!("\"{}\"", plain(it))).collect();
+    if !more.is_empty() {
+        text += " Did you mean ";
+        text += &more.join(" or ");
+        text += "?";
+    }
+    text += "\n";
+    if let Some(command) = &finding.command {
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "  {} {command}", out.paint(Tone::Faint, "see:"));
+    }
+    text
+}
+
+fn shortened(value: &Value) -> String {
+    let text = plain(&value.to_string());
+    if text.chars().count() <= LONGEST_SHOWN {
+        return text;
+    }
+    text.chars().take(LONGEST_SHOWN).chain(['…']).collect()
+}
+
+/// What came from outside must neither break a line nor command the terminal.
+fn plain(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
+}
+
+/// `1 ad`, `12,345 ads`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{grouped} {what}{}", if count == 1 { "" } else { "s" })
+}

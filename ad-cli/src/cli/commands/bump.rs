@@ -1,0 +1,43 @@
+//! `ad-cli bump`.
+
+use crate::{
+    Exclude,
+    cli::{
+        Context, Failure,
+        acts::{self, ManyArgs},
+    },
+};
+
+/// Arguments of `bump`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Charges apply. The ad must be visible, and the dealer permitted to bump.
+
+Examples:
+  ad-cli bump car-1
+  ad-cli bump car-1 car-2 --exclude secondary --wait")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    many: ManyArgs,
+    /// Leave out a marketplace; registered vehicles only
+    #[arg(long, value_name = "MARKETPLACE", value_enum)]
+    exclude: Option<Marketplace>,
+}
+
+/// A marketplace to leave out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Marketplace {
+    /// General classifieds
+    Primary,
+    /// Vehicles only
+    Secondary,
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let exclude = match args.exclude {
+        None => Exclude::None,
+        Some(Marketplace::Primary) => Exclude::Primary,
+        Some(Marketplace::Secondary) => Exclude::Secondary,
+    };
+    acts::each(context, &args.many, async |client, target| client.v4().bump(target, exclude).await).await
+}

@@ -1,0 +1,93 @@
+//! `ad-cli create`: an ad from a payload.
+
+use std::path::PathBuf;
+
+use ad_core::{ad::ApiVersion, categories};
+use clap::builder::PossibleValuesParser;
+
+use crate::{
+    Ad, Answer, Client, Error, ErrorKind, Target,
+    cli::{
+        Context, Failure,
+        acts::{Done, WaitArgs},
+        check::Checker,
+        single::Single,
+    },
+};
+
+/// Arguments of `create`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The payload is checked here first; with mistakes in it nothing is sent (exit code 3). FILE holds one JSON object; many ads at once:
+ad-cli import.
+
+Examples:
+  ad-cli new car > car.json   # then fill it in
+  ad-cli create car.json --wait
+  cat car.json | ad-cli create -")]
+pub(crate) struct Args {
+    /// File with the payload; - is stdin
+    #[arg(value_name = "FILE|-")]
+    file: PathBuf,
+    /// The vehicle type; otherwise the payload says its `category_id`
+    #[arg(long = "type", value_name = "TYPE", conflicts_with = "v3", hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
+    of_type: Option<String>,
+    /// Create it through V3 (/v3/ad)
+    #[arg(long)]
+    v3: bool,
+    /// Send it without checking it here; the service checks it anyway
+    #[arg(long)]
+    no_check: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let payload = Single::read(context, &args.file)?;
+    let version = if args.v3 { ApiVersion::V3 } else { ApiVersion::V4 };
+    let checker = Checker::new(version, args.of_type.as_deref().and_then(categories::by_vehicle_type));
+    if !args.no_check {
+        payload.check(context, &checker)?;
+    }
+    let client = context.client()?;
+    let ads = match checker.category(&payload.object).and_then(|category| category.vehicle_type) {
+        _ if args.v3 => client.v3(),
+        Some(vehicle_type) => client.typed(vehicle_type),
+        None => {
+            return Err(Failure::refused(format!("{}: its category_id names no vehicle type of V4", payload.name))
+                .hint("name the vehicle type: --type TYPE"));
+        }
+    };
+    let answer = match ads.create(&payload.object).await {
+        Ok(answer) => answer,
+        Err(error) if matches!(error.kind(), ErrorKind::Conflict(_)) => {
+            return Err(
+                Failure::from(error).hint(format!("see the ad that has it: ad-cli get {}", payload.source_id()))
+            );
+        }
+        Err(error) if error.is_unclear() => found(context, &client, &payload, error).await?,
+        Err(error) => return Err(payload.refused(context, &checker, error)),
+    };
+    let mut done = Done::new(context, &client, &args.wait);
+    done.accepted(&answer).await?;
+    done.end()
+}
+
+/// The answer was lost: looks whether the ad is there. Nothing is sent a second time.
+async fn found(context: &Context, client: &Client, payload: &Single, lost: Error) -> Result<Answer<Ad>, Failure> {
+    let dealer_code = payload.object.get("dealer_code").and_then(|code| code.as_str());
+    match client.v4().read(Target::from(payload.source_id()).of_dealer(dealer_code)).await {
+        Ok(answer) => {
+            let created = answer.created;
+            context.out.warning(&format!("{lost}; but the service has an ad of this source_id, created at {created}"));
+            // The id is that of the question, and not of the request that created it.
+            Ok(answer.without_request_id())
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound(_)) => Err(Failure::unreachable(lost.to_string())
+            .hint(
+                "the service has no such ad now: look again in a moment, and if it is not there then, create it again",
+            )),
+        Err(_) => Err(lost.into()),
+    }
+}

@@ -1,0 +1,54 @@
+//! `ad-cli export`: all ads, for keeping.
+
+use ad_core::{categories, list::MAX_LIMIT};
+use clap::builder::PossibleValuesParser;
+use futures_util::TryStreamExt;
+use serde_json::value::RawValue;
+
+use crate::{
+    ListQuery,
+    cli::{Context, Failure, shown},
+};
+
+/// Arguments of `export`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Every ad is one line, as the service shows it, oldest first; deleted ones too. Of any size: nothing is kept in memory.
+
+Examples:
+  ad-cli export > ads.ndjson
+  ad-cli export --state created --output csv > ads.csv")]
+pub(crate) struct Args {
+    /// Only this vehicle type
+    #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
+    of_type: Option<String>,
+    /// Only ads in this state
+    #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(ad_core::ad::AdState::NAMES))]
+    state: Option<String>,
+    /// With the 100 latest log entries of each ad
+    #[arg(long)]
+    log: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let client = context.client()?;
+    let ads = args.of_type.as_deref().map_or_else(|| client.v4(), |vehicle_type| client.typed(vehicle_type));
+    // Newly created ads come behind what has been read, so that every ad is met once.
+    let mut query = ListQuery::new().with("ordering", "created").with("limit", MAX_LIMIT);
+    if let Some(state) = &args.state {
+        query = query.with("state", state);
+    }
+    if args.log {
+        query = query.with("include", "log");
+    }
+    let mut rows = context.out.rows_for_programs(shown::COLUMNS);
+    let mut all = ads.all_as::<Box<RawValue>>(&query);
+    let mut count = 0_u64;
+    while let Some(ad) = all.try_next().await? {
+        rows.push(&ad)?;
+        count += 1;
+    }
+    rows.end()?;
+    context.out.note(&format!("{count} ads"));
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! `ad-cli fields`: the table of the fields of a vehicle type, as the service checks them.
+
+use ad_core::{
+    ad::ApiVersion,
+    catalogue::Catalogue,
+    categories::{self, Category, Heading},
+    fields::Kind,
+    nearest,
+    reference::Row,
+};
+use clap::builder::PossibleValuesParser;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::cli::{
+    Context, Failure,
+    check::known,
+    output::{Cell, Column, Tone},
+};
+
+/// Arguments of `fields`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ad-cli fields                    the vehicle types
+  ad-cli fields car                all fields of a car
+  ad-cli fields car mileage        those with `mileage` in their name or description
+  ad-cli fields car --required     those that must be sent")]
+pub(crate) struct Args {
+    /// The vehicle type, such as car
+    #[arg(value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)), hide_possible_values = true)]
+    r#type: Option<String>,
+    /// Only fields with these words in their path, type or description
+    search: Vec<String>,
+    /// Only fields that must be sent
+    #[arg(long)]
+    required: bool,
+}
+
+const TYPES: &[Column] =
+    &[Column::new("TYPE", "vehicle_type"), Column::new("CATEGORY_ID", "category_id"), Column::new("NAME", "name")];
+
+const FIELDS: &[Column] = &[
+    Column::new("FIELD", "field"),
+    Column::new("TYPE", "type"),
+    Column::new("REQUIRED", "").shown(|row| match (&row["required"], &row["field"]) {
+        (Value::Bool(true), Value::String(field)) if is_in_an_array(field) => "in each".into(),
+        (Value::Bool(true), _) => Cell::toned("yes", Tone::Strong),
+        _ => Cell::default(),
+    }),
+    Column::new("SINCE", "since"),
+    Column::new("ABOUT", "about"),
+];
+
+/// A field for programs and people.
+#[derive(Debug, Serialize)]
+struct FieldRow {
+    field: String,
+    r#type: String,
+    required: bool,
+    nullable: bool,
+    since: &'static str,
+    default: Option<&'static str>,
+    about: &'static str,
+    /// The command that lists what is allowed.
+    values: Option<String>,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let Some(name) = &args.r#type else { return types(context) };
+    let Some(category) = categories::by_vehicle_type(name) else { return types(context) };
+    let catalogue = Catalogue::embedded();
+    let words: Vec<_> = args.search.iter().map(|word| word.to_lowercase()).collect();
+    let all: Vec<_> = known(category).iter().map(|row| field_row(category, name, row, &catalogue)).collect();
+    let is_demanded = |row: &FieldRow| row.required && !is_in_an_array(&row.field);
+    let wanted = |row: &&FieldRow| (!args.required || is_demanded(row)) && words.iter().all(|word| row.has(word));
+    let found: Vec<_> = all.iter().filter(wanted).collect();
+    if found.is_empty() {
+        return Err(nothing(name, &args.search, &all));
+    }
+    let mut rows = context.out.rows(FIELDS);
+    found.iter().try_for_each(|row| rows.push(row))?;
+    rows.end()?;
+    if words.is_empty() && !args.required {
+        rules(context, category);
+    }
+    Ok(())
+}
+
+fn types(context: &Context) -> Result<(), Failure> {
+    #[derive(Serialize)]
+    struct TypeRow {
+        vehicle_type: &'static str,
+        category_id: u16,
+        name: &'static str,
+    }
+    let mut rows = context.out.rows(TYPES);
+    for (vehicle_type, category) in categories::typed() {
+        rows.push(&TypeRow { vehicle_type, category_id: category.id, name: category.name })?;
+    }
+    Ok(rows.end()?)
+}
+
+/// Whether it is a member of an array's objects, which need not be sent themselves.
+fn is_in_an_array(field: &str) -> bool {
+    field.contains("[]")
+}
+
+impl FieldRow {
+    fn has(&self, word: &str) -> bool {
+        [&self.field, &self.r#type, self.about].iter().any(|text| text.to_lowercase().contains(word))
+    }
+}
+
+fn field_row(category: &Category, vehicle_type: &str, row: &Row, catalogue: &Catalogue) -> FieldRow {
+    let attribute = row.place.replace("[]", "");
+    let attribute = attribute.strip_prefix("category_fields.").unwrap_or(&attribute);
+    let values = match row.field.kind {
+        Kind::Model { .. } => Some("ad-cli models BRAND".to_owned()),
+        kind => kind.allowed(catalogue).map(|_| format!("ad-cli values {vehicle_type} {attribute}")),
+    };
+    let mut words = row.field.kind.to_string().replace('`', "");
+    let is_fixed = matches!(row.field.kind, Kind::Choice { .. });
+    if let Some(values) = values.as_ref().filter(|_| !is_fixed) {
+        words = format!("{words}: {values}");
+    }
+    FieldRow {
+        field: row.place.clone(),
+        r#type: words,
+        // Whether there must be a title is the category's affair.
+        required: row.field.required || (row.place == "title" && category.heading == Heading::Required),
+        nullable: row.field.nullable,
+        since: row.field.since.tag().unwrap_or("V3"),
+        default: row.field.default,
+        about: row.field.doc,
+        values,
+    }
+}
+
+/// The rules that concern several fields stand in no row.
+fn rules(context: &Context, category: &Category) {
+    context.out.note("\nRules over several fields:");
+    for rule in ad_core::ad_fields::RULES.iter().chain(category.rules).copied().flatten() {
+        context.out.note(&format!("  {}: {}", rule.name, rule.doc.replace('`', "")));
+    }
+    if !category.is_in(ApiVersion::V3) {
+        context.out.note("  V3 does not have this type.");
+    }
+}
+
+fn nothing(vehicle_type: &str, search: &[String], all: &[FieldRow]) -> Failure {
+    let failure = Failure::usage(format!("{vehicle_type} has no such field: {}", search.join(" ")));
+    let places: Vec<_> = all.iter().map(|row| row.field.as_str()).collect();
+    match search.first().and_then(|word| nearest::did_you_mean_path(word, places.iter().copied())) {
+        Some(hint) => failure.hint(hint),
+        None => failure.hint(format!("`ad-cli fields {vehicle_type}` shows all of them")),
+    }
+}

@@ -1,0 +1,80 @@
+//! `ad-cli import`: many ads at once.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use ad_core::{ad::ApiVersion, categories};
+use clap::builder::PossibleValuesParser;
+
+use crate::cli::{
+    Context, Failure,
+    check::Checker,
+    import::{self, Import},
+    waiting,
+};
+
+/// Most requests that are out at the same time.
+const MOST_PARALLEL: u64 = 256;
+
+/// Arguments of `import`.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
+#[command(after_help = "\
+FILE holds one JSON object, a JSON array of objects, or one object a line (NDJSON). All of them are checked first; those with mistakes are
+told and not sent, the others are sent, and waited for until they are published or have failed.
+
+What is done is kept in a journal beside the file. After an interruption --resume goes on where it was: no ad is sent twice.
+
+Exit code 0: all ads are published. 1: some are not; the report says which and why. 3: all were refused.
+
+Examples:
+  ad-cli import stock.ndjson
+  ad-cli import stock.ndjson --resume
+  ad-cli import stock.json --report report.json --rate 20")]
+pub(crate) struct Args {
+    /// The file; - is stdin
+    #[arg(value_name = "FILE|-")]
+    file: PathBuf,
+    /// The vehicle type of all payloads; otherwise each says its `category_id`
+    #[arg(long = "type", value_name = "TYPE", conflicts_with = "v3", hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
+    of_type: Option<String>,
+    /// Create them through V3 (/v3/ad)
+    #[arg(long)]
+    v3: bool,
+    /// Go on where an earlier import of this file was
+    #[arg(long)]
+    resume: bool,
+    /// Go on though the file has changed since: ads that were accepted are not sent again, changed or not
+    #[arg(long, requires = "resume")]
+    accept_changes: bool,
+    /// The journal [default: FILE.journal]
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+    /// Write what became of every ad into this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Requests that are out at the same time
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=MOST_PARALLEL))]
+    parallel: u64,
+    /// Do not wait for what becomes of the ads
+    #[arg(long)]
+    no_wait: bool,
+    /// How long to wait while nothing happens once all are sent, such as 90s, 10m or 1h
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = waiting::duration, conflicts_with = "no_wait")]
+    within: Duration,
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let version = if args.v3 { ApiVersion::V3 } else { ApiVersion::V4 };
+    let import = Import {
+        file: &args.file,
+        journal: args.journal.as_deref(),
+        resume: args.resume,
+        accept_changes: args.accept_changes,
+        report: args.report.as_deref(),
+        parallel: usize::try_from(args.parallel).unwrap_or(1),
+        within: (!args.no_wait).then_some(args.within),
+        checker: Arc::new(Checker::new(version, args.of_type.as_deref().and_then(categories::by_vehicle_type))),
+    };
+    import::run(context, import).await
+}

@@ -1,0 +1,87 @@
+//! `ad-cli list`: ads by any of the service's filters.
+
+use ad_core::{
+    ad::VIEW_FIELDS,
+    categories,
+    list::{AD_PARAMETERS, Parameter},
+};
+use clap::builder::PossibleValuesParser;
+use futures_util::TryStreamExt;
+use serde_json::value::RawValue;
+
+use crate::{
+    ListQuery,
+    cli::{
+        Context, Failure,
+        output::Column,
+        parameters::{self, Given, Table},
+        shown,
+    },
+};
+
+/// Arguments of `list`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Times are UTC: \"2026-01-15 10:00:00\", or ISO 8601. Without --all one page is shown.
+
+Examples:
+  ad-cli list --state created --search volvo
+  ad-cli list --updated-gte \"2026-01-15 00:00:00\" --all --output csv > updated.csv
+  ad-cli list --fields source_id,marketplace_ad_id --all --output ndjson")]
+pub(crate) struct Args {
+    /// Only this vehicle type
+    #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
+    of_type: Option<String>,
+    /// All pages, not only one
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    filters: Given<Ads>,
+}
+
+/// The parameters of a list of ads.
+#[derive(Debug, Clone)]
+pub(crate) struct Ads;
+
+impl Table for Ads {
+    fn parameters() -> impl Iterator<Item = &'static Parameter> {
+        AD_PARAMETERS.iter()
+    }
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let mut query = args.filters.pairs().fold(ListQuery::new(), |query, (name, value)| query.with(name, value));
+    query.check().map_err(|errors| parameters::wrong(&errors))?;
+    let client = context.client()?;
+    let ads = args.of_type.as_deref().map_or_else(|| client.v4(), |vehicle_type| client.typed(vehicle_type));
+    let mut rows = context.out.rows(columns(&args.filters));
+    if args.all {
+        // As few requests as possible, unless somebody wants it otherwise.
+        if query.get("limit").is_none() {
+            query = query.with("limit", ad_core::list::MAX_LIMIT);
+        }
+        let mut all = ads.all_as::<Box<RawValue>>(&query);
+        while let Some(ad) = all.try_next().await? {
+            rows.push(&ad)?;
+        }
+        return Ok(rows.end()?);
+    }
+    let page = ads.list_as::<Box<RawValue>>(&query).await?.body;
+    page.results.iter().try_for_each(|ad| rows.push(ad))?;
+    rows.end()?;
+    let shown = page.results.len() as u64;
+    if shown < page.count {
+        let count = page.count;
+        context.out.note(&format!("{shown} of {count} ads; --all shows all of them, --offset others"));
+    } else if shown == 0 {
+        context.out.note("no ads");
+    }
+    Ok(())
+}
+
+/// The columns that people see: those of the fields that were asked for.
+fn columns(given: &Given<Ads>) -> Vec<Column> {
+    let Some(fields) = given.get("fields") else { return shown::COLUMNS.to_vec() };
+    let wanted = |name: &&&str| fields.split(',').any(|field| field.trim() == **name);
+    VIEW_FIELDS.iter().filter(wanted).map(|field| shown::column(field)).collect()
+}

@@ -1,0 +1,109 @@
+//! `ad-cli log`: what has been done to an ad.
+
+use std::time::Duration;
+
+use ad_core::list::{LOG_PARAMETERS, Parameter};
+use futures_util::TryStreamExt;
+
+use crate::{
+    Client, LogQuery,
+    cli::{
+        Context, Failure,
+        output::{Column, Rows},
+        parameters::{self, Given, Table},
+        shown,
+    },
+};
+
+/// Arguments of `log`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ad-cli log car-1
+  ad-cli log car-1 --state error
+  ad-cli log car-1 --follow")]
+pub(crate) struct Args {
+    /// Source id of the ad
+    source_id: String,
+    /// Show new entries as they come, until Ctrl-C
+    #[arg(long, short, conflicts_with_all = ["limit", "offset", "ordering"])]
+    follow: bool,
+    #[command(flatten)]
+    filters: Given<Entries>,
+}
+
+/// The parameters of a log.
+#[derive(Debug, Clone)]
+pub(crate) struct Entries;
+
+impl Table for Entries {
+    fn parameters() -> impl Iterator<Item = &'static Parameter> {
+        LOG_PARAMETERS.iter()
+    }
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("CREATED", "created").shown(shown::second).wide(20),
+    Column::new("ACTION", "action").wide(12),
+    Column::new("STATE", "state").shown(shown::action_state).wide(10),
+    Column::new("REQUEST", "request_id").wide(36).for_programs(),
+    Column::new("MESSAGE", "external_message").shown(|message| crate::message_text(message).into()).wrapped(),
+];
+
+/// How often a log that is followed is looked at.
+const PAUSE: Duration = Duration::from_secs(1);
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let query = args.filters.pairs().fold(LogQuery::new(), |query, (name, value)| query.with(name, value));
+    query.check().map_err(|errors| parameters::wrong(&errors))?;
+    let client = context.client()?;
+    if args.follow {
+        return follow(context, &client, args, query).await;
+    }
+    // A part is shown as a part; otherwise it is the whole log.
+    let is_part = query.get("limit").is_some();
+    let mut rows = context.out.rows(COLUMNS);
+    if is_part {
+        let page = client.v4().log(&args.source_id, &query).await?.body;
+        page.results.iter().try_for_each(|entry| rows.push(entry))?;
+        rows.end()?;
+        if (page.results.len() as u64) < page.count {
+            context.out.note(&format!("{} of {} entries", page.results.len(), page.count));
+        }
+        return Ok(());
+    }
+    show_from(&client, args, &query, 0, &mut rows).await?;
+    Ok(rows.end()?)
+}
+
+/// Shows what there is, and then what comes. The log only grows, so that what is new stands behind what was seen.
+async fn follow(context: &Context, client: &Client, args: &Args, query: LogQuery) -> Result<(), Failure> {
+    let mut rows = context.out.live_rows(COLUMNS);
+    let mut seen = 0;
+    loop {
+        seen += show_from(client, args, &query, seen, &mut rows).await?;
+        rows.flush()?;
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Shows the entries from a place on; returns how many there were.
+async fn show_from(
+    client: &Client,
+    args: &Args,
+    query: &LogQuery,
+    offset: u64,
+    rows: &mut Rows,
+) -> Result<u64, Failure> {
+    let mut query = query.clone().with("limit", ad_core::list::MAX_LIMIT);
+    if offset > 0 {
+        query = query.with("offset", offset);
+    }
+    let mut entries = client.v4().log_all(&args.source_id, &query);
+    let mut count = 0;
+    while let Some(entry) = entries.try_next().await? {
+        rows.push(&entry)?;
+        count += 1;
+    }
+    Ok(count)
+}

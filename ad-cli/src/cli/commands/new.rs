@@ -1,0 +1,198 @@
+//! `ad-cli new`: a payload to begin with. The payload goes to stdout, ready for a file; what its fields mean, to stderr.
+
+use ad_core::{
+    ad::ApiVersion,
+    categories::{self, Category, TRAILER},
+    payload::Refused,
+    reference::Row,
+    rulebook::Rulebook,
+};
+use clap::builder::PossibleValuesParser;
+use serde_json::{Map, Value};
+
+use crate::cli::{Context, Failure, check::known};
+
+/// Arguments of `new`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ad-cli new car > car.json              what is required, and what every ad should have
+  ad-cli new boat --full > boat.json     every field there is
+  ad-cli new car | ad-cli validate -")]
+pub(crate) struct Args {
+    /// The vehicle type, such as car
+    #[arg(value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
+    r#type: String,
+    /// With every field that an ad of this type may have
+    #[arg(long)]
+    full: bool,
+    /// For V3 (/v3/ad)
+    #[arg(long)]
+    v3: bool,
+}
+
+/// What a short example keeps though nothing demands it: buyers do.
+const WANTED: &[&str] = &["price", "body", "category_fields.brand", "category_fields.model"];
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let name = &args.r#type;
+    let Some(category) = categories::by_vehicle_type(name) else {
+        return Err(Failure::usage(format!("\"{name}\" is no vehicle type")));
+    };
+    let version = if args.v3 { ApiVersion::V3 } else { ApiVersion::V4 };
+    if !category.is_in(version) {
+        return Err(Failure::usage(format!("V3 does not have the type {name}")).hint("leave out --v3"));
+    }
+    let rulebook = Rulebook::default();
+    let rows = known(category);
+    let mut payload = category.example(version, &rulebook);
+    // A reference is used once and for all, and examples are tried more than once.
+    payload.insert("source_id".to_owned(), Value::from(format!("{name}-{:08x}", fastrand::u32(..))));
+    if !args.full {
+        payload = shorten(category, version, &rulebook, &rows, &payload);
+    }
+    let mut text = String::new();
+    write_object(&payload, "", &rows, 0, &mut text);
+    text.push('\n');
+    context.out.text(&text)?;
+    explain(context, category, &payload, &rows);
+    Ok(())
+}
+
+/// Leaves what must be sent and what buyers look for, and of the rest what the rules demand with it.
+fn shorten(
+    category: &'static Category,
+    version: ApiVersion,
+    rulebook: &Rulebook,
+    rows: &[Row],
+    full: &Map<String, Value>,
+) -> Map<String, Value> {
+    let errors = |ad: &Map<String, Value>| match rulebook.create_unsent(version, Some(category), ad.clone()) {
+        Err(Refused::Fields(errors)) => errors.flatten().len(),
+        _ => 0,
+    };
+    let mut ad = Map::new();
+    let (mut kept, others): (Vec<_>, Vec<_>) = rows
+        .iter()
+        .filter(|row| !row.place.contains("[]"))
+        .partition(|row| row.field.required || WANTED.contains(&row.place.as_str()));
+    kept.retain(|row| row.place != "category_fields");
+    for row in kept {
+        copy(full, &row.place, &mut ad);
+    }
+    // Other prices than the first want more fields.
+    if let Some(Value::Array(prices)) = ad.get_mut("price") {
+        prices.truncate(1);
+    }
+    for row in others {
+        let wrong = errors(&ad);
+        if wrong == 0 {
+            break;
+        }
+        let mut more = ad.clone();
+        copy(full, &row.place, &mut more);
+        if errors(&more) < wrong {
+            ad = more;
+        }
+    }
+    ad
+}
+
+/// Copies a field, if it is there.
+fn copy(from: &Map<String, Value>, path: &str, to: &mut Map<String, Value>) {
+    let (name, below) = path.split_once('.').map_or((path, None), |(name, below)| (name, Some(below)));
+    match (from.get(name), below) {
+        (Some(value), None) => {
+            to.insert(name.to_owned(), value.clone());
+        }
+        (Some(Value::Object(from)), Some(below)) => {
+            let mut branch = match to.remove(name) {
+                Some(Value::Object(branch)) => branch,
+                _ => Map::new(),
+            };
+            copy(from, below, &mut branch);
+            if !branch.is_empty() {
+                to.insert(name.to_owned(), Value::Object(branch));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Writes an object with its members in the order of the tables.
+fn write_object(object: &Map<String, Value>, path: &str, rows: &[Row], level: usize, out: &mut String) {
+    let mut members: Vec<_> = object
+        .iter()
+        .map(|(name, value)| {
+            let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            let position = rows.iter().position(|row| is_at_or_below(&row.place, &place)).unwrap_or(rows.len());
+            (position, name, value, place)
+        })
+        .collect();
+    members.sort_by_key(|(position, ..)| *position);
+    out.push('{');
+    for (index, (_, name, value, place)) in members.into_iter().enumerate() {
+        new_line(index, level + 1, out);
+        *out += &Value::from(name.as_str()).to_string();
+        *out += ": ";
+        write_value(value, &place, rows, level + 1, out);
+    }
+    new_line(0, level, out);
+    out.push('}');
+}
+
+fn write_value(value: &Value, path: &str, rows: &[Row], level: usize, out: &mut String) {
+    match value {
+        // A measure reads best on one line.
+        Value::Object(measure) if measure.len() == 2 && measure.contains_key("unit") => {
+            let part = |name| measure.get(name).map_or(String::new(), Value::to_string);
+            *out += &["{\"value\": ", &part("value"), ", \"unit\": ", &part("unit"), "}"].concat();
+        }
+        Value::Object(object) => write_object(object, path, rows, level, out),
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                new_line(index, level + 1, out);
+                write_value(item, &format!("{path}[]"), rows, level + 1, out);
+            }
+            new_line(0, level, out);
+            out.push(']');
+        }
+        other => *out += &other.to_string(),
+    }
+}
+
+fn new_line(index: usize, level: usize, out: &mut String) {
+    if index > 0 {
+        out.push(',');
+    }
+    out.push('\n');
+    (0..level).for_each(|_| out.push_str("  "));
+}
+
+fn is_at_or_below(place: &str, path: &str) -> bool {
+    place.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// What the fields of the payload mean.
+fn explain(context: &Context, category: &Category, payload: &Map<String, Value>, rows: &[Row]) {
+    let name = category.vehicle_type.unwrap_or_default();
+    let is_there = |place: &str| {
+        let mut path = place.split('.');
+        let value = path.next().and_then(|first| payload.get(first));
+        path.try_fold(value, |value, name| Some(value?.get(name.trim_end_matches("[]")))).flatten().is_some()
+    };
+    let shown: Vec<_> = rows.iter().filter(|row| !row.place.contains("[]") && is_there(&row.place)).collect();
+    let width = shown.iter().map(|row| row.place.len()).max().unwrap_or(0);
+    context.out.note("\nWhat the fields mean (* must be sent):");
+    for row in shown {
+        let mark = if row.field.required { '*' } else { ' ' };
+        context.out.note(&format!("{mark} {:width$}  {}", row.place, row.field.doc.replace('`', "")));
+    }
+    if category.id == TRAILER {
+        context.out.warning("trailers cannot be created any more; this is what updating or migrating one takes");
+    }
+    context.out.note(&format!(
+        "\nAll fields: ad-cli fields {name}. Allowed values: ad-cli values {name} FIELD. Check yours: ad-cli validate FILE"
+    ));
+}

@@ -1,0 +1,22 @@
+//! `ad-cli pole-position`.
+
+use crate::cli::{
+    Context, Failure,
+    acts::{self, ManyArgs},
+};
+
+/// Arguments of `pole-position`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Charges apply. The ad comes first in search results for 3 days; registered vehicles only, on the primary marketplace.
+
+Examples:
+  ad-cli pole-position car-1")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    many: ManyArgs,
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    acts::each(context, &args.many, async |client, target| client.v4().pole_position(target).await).await
+}

@@ -1,0 +1,135 @@
+//! `ad-cli update`: change some fields of an ad.
+
+use std::path::PathBuf;
+
+use ad_core::{
+    ad::ApiVersion,
+    categories::{self, Category},
+    versions::{Conversion, conversion_of},
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Ad, Ads, Client, Error, ErrorKind,
+    cli::{
+        Context, Failure,
+        acts::{Done, TargetArgs, WaitArgs},
+        check::Checker,
+        setting::{self, Setting},
+        single::Single,
+    },
+};
+
+/// Arguments of `update`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+What is not named is kept. FILE holds an object with the fields to change; --set changes single ones, and counts more. A value is JSON, or a
+text. In an array, places count from 0, and the place behind the last one adds an item. An ad of V3 in a compatible category becomes V4 by
+an update; --v3 keeps it as it is.
+
+Examples:
+  ad-cli update car-1 --set price.0.amount=189000 --set visible=false
+  ad-cli update car-1 --set category_fields.color=red --unset video_url --wait
+  ad-cli update car-1 changes.json
+  echo '{\"body\": \"New text\"}' | ad-cli update car-1 -")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// File with the fields to change; - is stdin
+    #[arg(value_name = "FILE|-", required_unless_present_any = ["set", "unset"])]
+    file: Option<PathBuf>,
+    /// Set a field
+    #[arg(long, value_name = "PATH=VALUE", value_parser = setting::set)]
+    set: Vec<Setting>,
+    /// Clear a field
+    #[arg(long, value_name = "PATH", value_parser = setting::unset)]
+    unset: Vec<Setting>,
+    /// Update through V3 (/v3/ad)
+    #[arg(long)]
+    v3: bool,
+    /// Print what would be sent, and send nothing
+    #[arg(long, conflicts_with = "wait")]
+    dry_run: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let file = args.file.as_deref().map(|path| Single::read(context, path)).transpose()?;
+    let client = context.client()?;
+    let ad = client.v4().read(args.target.target()).await?.body;
+    let category = categories::by_id(ad.category_id);
+    let patch = patch(args, file.as_ref(), &ad, category)?;
+    if args.dry_run {
+        return Ok(context
+            .out
+            .text(&format!("{}\n", serde_json::to_string_pretty(&patch).map_err(std::io::Error::other)?))?);
+    }
+    let ads = path(context, &client, args, &ad, category);
+    let target = args.target.target().of_dealer(Some(&ad.dealer_code));
+    let answer = match ads.update(target, &patch).await {
+        Ok(answer) => answer,
+        Err(error) if matches!(error.kind(), ErrorKind::Identified(_)) => {
+            return Err(
+                Failure::from(error).hint(format!("what it needs: ad-cli migrate-v4 {} --dry-run", ad.source_id))
+            );
+        }
+        Err(error) => return Err(refused(context, file.as_ref(), &ad, category, error)),
+    };
+    if ad.api_version == ApiVersion::V3 && answer.api_version == ApiVersion::V4 {
+        context.out.note(&format!("{} was an ad of V3, and is one of V4 now", ad.source_id));
+    }
+    let mut done = Done::new(context, &client, &args.wait);
+    done.accepted(&answer).await?;
+    done.end()
+}
+
+/// What the service says to it: about a file by its lines, about `--set` with the command that shows what is allowed.
+fn refused(
+    context: &Context,
+    file: Option<&Single>,
+    ad: &Ad,
+    category: Option<&'static Category>,
+    error: Error,
+) -> Failure {
+    if let Some(file) = file {
+        return file.refused(context, &Checker::new(ad.api_version, category), error);
+    }
+    if !matches!(error.kind(), ErrorKind::Invalid(_)) {
+        return error.into();
+    }
+    let vehicle_type = category.and_then(|category| category.vehicle_type).unwrap_or("TYPE");
+    Failure::from(error).hint(format!("what each field takes: ad-cli fields {vehicle_type}"))
+}
+
+/// What is to be sent.
+fn patch(
+    args: &Args,
+    file: Option<&Single>,
+    ad: &Ad,
+    category: Option<&Category>,
+) -> Result<Map<String, Value>, Failure> {
+    let mut now = json!(ad);
+    // The service shows where images came from, and takes that for what they are.
+    now["image_urls"] = ad.image_refs.iter().map(|image| image.url.as_str()).collect();
+    let mut patch = file.map(|file| file.object.clone()).unwrap_or_default();
+    for setting in args.set.iter().chain(&args.unset) {
+        setting.put_into(&mut patch, &now, category).map_err(Failure::usage)?;
+    }
+    Ok(patch)
+}
+
+/// The path that this ad is updated on: that of its vehicle type, or V3's while it must migrate first.
+fn path<'a>(context: &Context, client: &'a Client, args: &Args, ad: &Ad, category: Option<&Category>) -> Ads<'a> {
+    let vehicle_type = category.and_then(|category| category.vehicle_type);
+    match (conversion_of(ad.api_version, category), vehicle_type) {
+        _ if args.v3 => client.v3(),
+        (Conversion::None | Conversion::Automatic, Some(vehicle_type)) => client.typed(vehicle_type),
+        _ => {
+            context
+                .out
+                .note(&format!("{} is an ad of V3, and is updated through V3; see: ad-cli migrate-v4", ad.source_id));
+            client.v3()
+        }
+    }
+}

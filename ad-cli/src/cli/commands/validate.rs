@@ -1,0 +1,125 @@
+//! `ad-cli validate`: what the service would refuse, found before it is sent.
+
+use std::path::PathBuf;
+
+use ad_core::{ad::ApiVersion, categories};
+use clap::builder::PossibleValuesParser;
+use serde_json::{Map, Value};
+
+use crate::{
+    Client, ErrorKind,
+    cli::{
+        Context, Exit, Failure,
+        check::{Checker, Report, Totals, Verdict, check_file, counted},
+        payloads::{Chunks, Piece, Source, parse},
+    },
+};
+
+/// Arguments of `validate`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Without --online nothing is sent anywhere: payloads are checked by the rules and allowed values that come with this program. What only
+the service knows is left to it: whether a source_id is free, and the dealer's salespersons and products.
+
+FILE holds one JSON object, a JSON array of objects, or one object a line (NDJSON), of any size.
+
+Examples:
+  ad-cli validate car.json
+  ad-cli validate stock.ndjson --output csv > mistakes.csv
+  ad-cli new car | ad-cli validate -")]
+pub(crate) struct Args {
+    /// The file; - is stdin
+    #[arg(value_name = "FILE|-")]
+    file: PathBuf,
+    /// The vehicle type of all payloads; otherwise each says its `category_id`
+    #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)), conflicts_with = "v3", hide_possible_values = true)]
+    of_type: Option<String>,
+    /// Check as V3 does (/v3/ad)
+    #[arg(long)]
+    v3: bool,
+    /// Ask the service too about each payload that has no mistakes; it stores nothing
+    #[arg(long)]
+    online: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let version = if args.v3 { ApiVersion::V3 } else { ApiVersion::V4 };
+    let checker = Checker::new(version, args.of_type.as_deref().and_then(categories::by_vehicle_type));
+    // Whom to ask is settled before anything is read.
+    let client = args.online.then(|| context.client()).transpose()?;
+    let source = Source::open(&args.file)?;
+    if let Some(note) = &source.note {
+        context.out.note(&format!("{} {note}", source.name));
+    }
+    let name = source.name.clone();
+    let mut report = Report::new(&name, context.out);
+    let totals = match client {
+        None => check_file(source, &checker, |verdict| report.show(verdict)),
+        Some(client) => online(source, &checker, &client, &mut report).await,
+    };
+    report.end()?;
+    let totals = totals?;
+    context.out.note(&summary(&name, totals));
+    match totals {
+        Totals { payloads: 0, .. } => Err(Failure::usage(format!("{name} has no payloads"))),
+        Totals { refused: 0, .. } if !args.online => {
+            context.out.detail("checked offline; --online asks the service for what only it knows");
+            Ok(())
+        }
+        Totals { refused: 0, .. } => Ok(()),
+        _ => Err(Failure::Said(Exit::Refused)),
+    }
+}
+
+/// Checks payload by payload: here first, and what has no mistakes there.
+async fn online(source: Source, checker: &Checker, client: &Client, report: &mut Report) -> Result<Totals, Failure> {
+    let mut totals = Totals::default();
+    let mut chunks = Chunks::new(source);
+    while let Some(chunk) = chunks.next(Vec::new())? {
+        let mut pieces = Vec::new();
+        chunk.each(|piece| pieces.push(piece));
+        for piece in pieces {
+            let (mut verdict, _) = checker.check(piece, totals.payloads);
+            if verdict.is_valid() {
+                asked(checker, client, piece, &mut verdict).await?;
+            }
+            totals.payloads += 1;
+            if !verdict.is_valid() {
+                totals.refused += 1;
+            } else if !verdict.findings.is_empty() {
+                totals.odd += 1;
+            }
+            report.show(&verdict)?;
+        }
+    }
+    Ok(totals)
+}
+
+/// Adds what the service has to say about a payload.
+async fn asked(checker: &Checker, client: &Client, piece: Piece<'_>, verdict: &mut Verdict) -> Result<(), Failure> {
+    let object: Map<String, Value> = parse(piece.text).unwrap_or_default();
+    let vehicle_type = checker.category(&object).and_then(|category| category.vehicle_type);
+    let ads = match (checker.version, vehicle_type) {
+        (ApiVersion::V4, Some(vehicle_type)) => client.typed(vehicle_type),
+        _ => client.v3(),
+    };
+    let Err(error) = ads.validate(&object).await else { return Ok(()) };
+    match error.kind() {
+        ErrorKind::Invalid(errors) | ErrorKind::Conflict(errors) => {
+            verdict.source_id = object.get("source_id").and_then(Value::as_str).map(str::to_owned);
+            verdict.category = checker.category(&object);
+            verdict.findings.extend(checker.explain(errors, piece));
+            Ok(())
+        }
+        _ => Err(error.into()),
+    }
+}
+
+fn summary(name: &str, totals: Totals) -> String {
+    let Totals { payloads, refused, odd } = totals;
+    let valid = payloads.saturating_sub(refused);
+    let parts = [(refused, "with errors"), (odd, "with warnings")].into_iter().filter(|(count, _)| *count > 0);
+    let parts: String =
+        parts.flat_map(|(count, what)| [", ".to_owned(), count.to_string(), format!(" {what}")]).collect();
+    format!("{name}: {}, {valid} valid{parts}", counted(payloads, "payload"))
+}

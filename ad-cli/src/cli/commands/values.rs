@@ -1,0 +1,136 @@
+//! `ad-cli values`: the allowed values of a field; `ad-cli models`: those of a car's model.
+
+use ad_core::{
+    catalogue::{Catalogue, Entry},
+    categories::{self, Category},
+    fields::Kind,
+    nearest,
+};
+use clap::builder::PossibleValuesParser;
+
+use crate::cli::{Context, Failure, check::known, output::Column};
+
+/// Arguments of `values`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The values are those that come with this program; the service may have been given others.
+
+Examples:
+  ad-cli values car                      the fields that have allowed values
+  ad-cli values car body_type            those of one field
+  ad-cli values car brand vol            those with `vol` in them")]
+pub(crate) struct Args {
+    /// The vehicle type, such as car
+    #[arg(value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)), hide_possible_values = true)]
+    r#type: String,
+    /// The field, such as `body_type` or `powertrain.fuels`; its last name will do
+    attribute: Option<String>,
+    /// Only values with this in their id or name
+    search: Option<String>,
+}
+
+/// Arguments of `models`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ad-cli models volvo
+  ad-cli values car brand                the brands")]
+pub(crate) struct ModelsArgs {
+    /// The brand, by its id
+    brand: String,
+    /// Only models with this in their id or name
+    search: Option<String>,
+}
+
+const COLUMNS: &[Column] = &[Column::new("ID", "id"), Column::new("NAME", "name")];
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let catalogue = Catalogue::embedded();
+    let Some(category) = categories::by_vehicle_type(&args.r#type) else {
+        return Err(Failure::usage(format!("\"{}\" is no vehicle type", args.r#type)));
+    };
+    let Some(attribute) = &args.attribute else { return show(context, &category.attributes(), None, &args.r#type) };
+    let entries = entries(category, &args.r#type, attribute, &catalogue)?;
+    show(context, &entries, args.search.as_deref(), attribute)
+}
+
+pub(crate) fn models(context: &Context, args: &ModelsArgs) -> Result<(), Failure> {
+    let catalogue = Catalogue::embedded();
+    let files = categories::typed().filter_map(|(_, category)| match category.field("model")?.kind {
+        Kind::Model { list } => Some((category, list)),
+        _ => None,
+    });
+    let mut brands = Vec::new();
+    for (category, file) in files {
+        let models = catalogue.models(file, &args.brand);
+        if !models.is_empty() {
+            return show(context, models.entries(), args.search.as_deref(), &args.brand);
+        }
+        brands.extend(category.values(&catalogue, "brand").into_iter().flatten());
+    }
+    let failure = Failure::usage(format!("there is no brand \"{}\" with models", args.brand));
+    let ids = brands.iter().map(|entry| entry.id.as_str());
+    Err(match nearest::did_you_mean(&args.brand, ids) {
+        Some(hint) => failure.hint(hint),
+        None => failure.hint("`ad-cli values car brand` shows the brands"),
+    })
+}
+
+/// The allowed values of an attribute, which may be a path or its last name.
+fn entries(category: &Category, vehicle_type: &str, asked: &str, catalogue: &Catalogue) -> Result<Vec<Entry>, Failure> {
+    let asked = asked.strip_prefix("category_fields.").unwrap_or(asked);
+    let rows: Vec<_> = known(category)
+        .into_iter()
+        .map(|row| {
+            let place = row.place.replace("[]", "");
+            (place.strip_prefix("category_fields.").unwrap_or(&place).to_owned(), row.field.kind)
+        })
+        .collect();
+    let exact = || rows.iter().find(|(place, _)| place == asked);
+    let by_last_name = || {
+        let mut found = rows.iter().filter(|(place, _)| place.rsplit('.').next() == Some(asked));
+        found.next().filter(|_| found.next().is_none())
+    };
+    let Some((place, kind)) = exact().or_else(by_last_name) else {
+        let with_values = rows.iter().filter(|(_, kind)| kind.allowed(catalogue).is_some());
+        let places: Vec<_> = with_values.map(|(place, _)| place.as_str()).collect();
+        let failure = Failure::usage(format!("{vehicle_type} has no field \"{asked}\""));
+        return Err(match nearest::did_you_mean_path(asked, places.into_iter()) {
+            Some(hint) => failure.hint(hint),
+            None => failure.hint(format!("`ad-cli values {vehicle_type}` shows the fields that have allowed values")),
+        });
+    };
+    match kind {
+        Kind::Model { .. } => {
+            Err(Failure::usage("the models depend on the brand").hint("`ad-cli models BRAND` shows those of a brand"))
+        }
+        Kind::Measure { units, .. } => {
+            Ok(units.iter().map(|unit| Entry { id: (*unit).to_owned(), name: format!("unit of {place}") }).collect())
+        }
+        kind => kind.allowed(catalogue).ok_or_else(|| {
+            Failure::usage(format!(
+                "{place} has no list of allowed values; it is: {}",
+                kind.to_string().replace('`', "")
+            ))
+            .hint(format!("`ad-cli values {vehicle_type}` shows the fields that have one"))
+        }),
+    }
+}
+
+fn show(context: &Context, entries: &[Entry], search: Option<&str>, of: &str) -> Result<(), Failure> {
+    let wanted = search.map(str::to_lowercase);
+    let is_wanted = |entry: &&Entry| {
+        wanted.as_ref().is_none_or(|text| [&entry.id, &entry.name].iter().any(|it| it.to_lowercase().contains(text)))
+    };
+    let found: Vec<_> = entries.iter().filter(is_wanted).collect();
+    if let (Some(search), true) = (search, found.is_empty()) {
+        let failure = Failure::usage(format!("no value of {of} has \"{search}\" in it"));
+        return Err(match nearest::did_you_mean(search, entries.iter().map(|entry| entry.id.as_str())) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        });
+    }
+    let mut rows = context.out.rows(COLUMNS);
+    found.iter().try_for_each(|entry| rows.push(entry))?;
+    Ok(rows.end()?)
+}

@@ -1,0 +1,77 @@
+//! `ad-cli wait`: until something has become of an ad.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::{
+    Outcome,
+    cli::{
+        Context, Exit, Failure,
+        acts::TargetArgs,
+        output::Column,
+        shown,
+        waiting::{self, Waited},
+    },
+};
+
+/// Arguments of `wait`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Waits until the ad is published, deleted or failed, as its latest request says.
+
+Exit code 0: it is published, deleted, renewed or, with visible false, stored. 1: it failed, is not what --until names, or is still under way
+when --within is over.
+
+Examples:
+  ad-cli create car.json && ad-cli wait car-1
+  ad-cli wait car-1 --until published --within 10m")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// What it has to come to; anything else is a failure
+    #[arg(long, value_name = "STATE", value_enum)]
+    until: Option<Until>,
+    /// How long to wait, such as 90s, 10m or 1h
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = waiting::duration)]
+    within: Duration,
+}
+
+/// What an ad may have to come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Until {
+    /// It is on the marketplaces
+    Published,
+    /// It is deleted
+    Deleted,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("OUTCOME", "outcome").shown(shown::outcome),
+    Column::new("LISTING", "marketplace_ad_id"),
+    Column::new("OFFER", "offer_id"),
+    Column::new("MESSAGE", "message").wrapped(),
+];
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let client = context.client()?;
+    let (waited, ad) = waiting::for_ad(&client, args.target.target(), args.within).await?;
+    let mut row = serde_json::Map::new();
+    row.insert("source_id".to_owned(), json!(ad.source_id));
+    waited.put_into(&mut row);
+    row.insert("marketplace_ad_id".to_owned(), json!(ad.marketplace_ad_id));
+    row.insert("offer_id".to_owned(), json!(ad.offer_id));
+    let mut rows = context.out.rows(COLUMNS);
+    rows.push(&row)?;
+    rows.end()?;
+    let is_wanted = match (args.until, &waited) {
+        (None, waited) => waited.is_good(),
+        (Some(Until::Published), Waited::Came(outcome)) => {
+            matches!(outcome, Outcome::Published { .. } | Outcome::Bumped | Outcome::Boosted)
+        }
+        (Some(Until::Deleted), Waited::Came(outcome)) => matches!(outcome, Outcome::Deleted),
+        (Some(_), Waited::NotYet(_)) => false,
+    };
+    if is_wanted { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
+}

@@ -1,0 +1,360 @@
+//! Many ads at once: checked first, sent side by side, followed until something has become of each, and told in a report. What is done
+//! stands in a journal, so that an import that was interrupted goes on where it was and sends nothing twice.
+//!
+//! | Part | What it is for |
+//! |---|---|
+//! | [`journal`] | what is to be sent and what came of it, on the disk |
+//! | [`feed`] | from the file to jobs |
+//! | [`send`] | from a job to an answer, also when the first one got lost |
+//! | [`outcomes`] | from an accepted ad to what became of it |
+//! | [`state`] | what all of them share |
+//! | [`progress`], [`report`] | what people and programs see of it |
+
+mod feed;
+mod journal;
+mod outcomes;
+mod progress;
+mod report;
+mod send;
+mod state;
+
+use std::{
+    collections::HashSet,
+    fs::File,
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
+use tokio::{
+    sync::{Mutex, mpsc},
+    task::JoinSet,
+};
+
+use super::{
+    Context, Failure,
+    check::{Checker, Report, Totals, check_file},
+    output::Format,
+    payloads::Source,
+};
+use crate::Client;
+use feed::{Feed, Job};
+use journal::{Begun, Entry, Journal, Known, Past};
+use progress::{Progress, TICK};
+use send::Sent;
+use state::State;
+
+/// What is to be imported, and how.
+#[derive(Debug)]
+pub(crate) struct Import<'a> {
+    /// The file; `-` is stdin.
+    pub(crate) file: &'a Path,
+    /// The journal; otherwise it stands beside the file.
+    pub(crate) journal: Option<&'a Path>,
+    /// Whether to go on where an earlier run was.
+    pub(crate) resume: bool,
+    /// Whether the file may have changed since.
+    pub(crate) accept_changes: bool,
+    /// Where the report goes.
+    pub(crate) report: Option<&'a Path>,
+    /// Requests that are out at the same time.
+    pub(crate) parallel: usize,
+    /// How long to wait without anything happening once all are sent; `None`: not at all.
+    pub(crate) within: Option<Duration>,
+    /// How payloads are checked, and where they are sent.
+    pub(crate) checker: Arc<Checker>,
+}
+
+/// A file that can be read twice.
+struct Input {
+    name: String,
+    path: PathBuf,
+    /// What came from stdin is kept here.
+    _kept: Option<NamedTempFile>,
+    sha256: String,
+}
+
+/// What is known before anything is sent.
+struct Checked {
+    totals: Totals,
+    refused: HashSet<u64>,
+}
+
+/// Imports a file.
+pub(crate) async fn run(context: &Context, import: Import<'_>) -> Result<(), Failure> {
+    let connection = context.connection()?;
+    let client = context.client_for(&connection.url, &connection.token)?;
+    let input = input(import.file)?;
+    let (journal, past) = open_journal(context, &import, &input, client.url())?;
+    let state = Arc::new(State::new(journal, Arc::clone(&import.checker), import.within.is_some()));
+    let checked = check(context, &input, &state)?;
+    let Totals { payloads, refused, .. } = checked.totals;
+    if payloads == 0 {
+        return Err(Failure::usage(format!("{} has no payloads", input.name)));
+    }
+    let to_send = payloads.saturating_sub(refused);
+    let before = past.ads.values().filter(|known| **known != Known::Unclear).count() as u64;
+    let mut progress = Progress::new(context.out, to_send, before);
+    let feed =
+        Feed { checker: Arc::clone(&state.checker), refused: checked.refused, known: past.ads, block: import.parallel };
+    let source = Source::open(&input.path)?;
+    let mut work = tokio::spawn(work(client, Arc::clone(&state), feed, source, import.parallel, import.within));
+    let interrupted = supervise(context, &state, &mut progress, &mut work).await;
+    progress.end();
+    let flushed = state.journal.write_durably(&[]);
+    let failure = state.take_failure();
+    let cut_short = interrupted || failure.is_some();
+    let exit = report::show(context, &input.name, &state.take_records(), payloads, cut_short, import.report)?;
+    let again = || format!("go on where it was: {}", resume_command(&import, &input));
+    flushed?;
+    match (failure, interrupted, exit) {
+        (Some(failure), ..) => Err(failure.hint(again())),
+        (None, true, _) => Err(Failure::failed("interrupted").hint(again())),
+        (None, false, None) => Ok(()),
+        (None, false, Some(exit)) => Err(Failure::Said(exit)),
+    }
+}
+
+/// The command that goes on.
+fn resume_command(import: &Import<'_>, input: &Input) -> String {
+    let journal = import.journal.map(|path| format!(" --journal {}", path.display())).unwrap_or_default();
+    let file = if import.file.as_os_str() == "-" { "- < the same input".to_owned() } else { input.name.clone() };
+    format!("ad-cli import{journal} --resume {file}")
+}
+
+/// Makes sure that the input can be read twice, and knows it by its content.
+fn input(file: &Path) -> Result<Input, Failure> {
+    let (mut kept, path, name) = if file.as_os_str() == "-" {
+        let kept = NamedTempFile::new()
+            .map_err(|error| Failure::failed(format!("cannot keep stdin in a temporary file: {error}")))?;
+        let path = kept.path().to_owned();
+        (Some(kept), path, "stdin".to_owned())
+    } else {
+        // What it is instead of a file of payloads is told before anything else.
+        drop(Source::open(file)?);
+        (None, file.to_owned(), file.display().to_string())
+    };
+    let cannot = |error: io::Error| Failure::usage(format!("cannot read {name}: {error}"));
+    let mut digest = Sha256::new();
+    let mut block = vec![0; 256 * 1024];
+    let mut from: Box<dyn Read> = match &kept {
+        Some(_) => Box::new(io::stdin()),
+        None => Box::new(File::open(&path).map_err(cannot)?),
+    };
+    loop {
+        let read = from.read(&mut block).map_err(cannot)?;
+        if read == 0 {
+            break;
+        }
+        digest.update(&block[..read]);
+        if let Some(kept) = &mut kept {
+            kept.write_all(&block[..read]).map_err(cannot)?;
+        }
+    }
+    let sha256 = digest.finalize().iter().flat_map(|byte| [byte >> 4, byte & 15]).map(hexadecimal).collect();
+    Ok(Input { name, path, _kept: kept, sha256 })
+}
+
+fn hexadecimal(digit: u8) -> char {
+    char::from_digit(digit.into(), 16).unwrap_or_default()
+}
+
+/// Opens the journal, and makes sure that it is about this file and this service.
+fn open_journal(context: &Context, import: &Import<'_>, input: &Input, url: &str) -> Result<(Journal, Past), Failure> {
+    let path = match import.journal {
+        Some(path) => path.to_owned(),
+        None if import.file.as_os_str() == "-" => PathBuf::from("stdin.journal"),
+        None => {
+            let mut name = import.file.as_os_str().to_owned();
+            name.push(".journal");
+            PathBuf::from(name)
+        }
+    };
+    let (journal, past) = Journal::open(&path)?;
+    if let Some(begun) = &past.begun {
+        let shown = path.display();
+        if !import.resume {
+            return Err(Failure::usage(format!("{shown} says that this has been imported before, at {}", begun.at))
+                .hint(format!("go on where it was: {}", resume_command(import, input)))
+                .hint(format!("begin anew, which the service refuses for ads that it has: remove {shown}")));
+        }
+        if begun.url != url {
+            return Err(Failure::usage(format!("{shown} is of an import to {}, and not to {url}", begun.url))
+                .hint("name another journal: --journal FILE"));
+        }
+        if begun.sha256 != input.sha256 && !import.accept_changes {
+            return Err(Failure::usage(format!("{} has changed since {shown} was begun", input.name))
+                .hint("ads that were accepted are not sent again, changed or not; the others are")
+                .hint("if that is what you want, add --accept-changes"));
+        }
+    } else if import.resume {
+        context.out.note(&format!("{} is new: nothing was imported yet", path.display()));
+    }
+    let file = import.file.display().to_string();
+    let at = context.now().to_string();
+    let begun = Begun { file, sha256: input.sha256.clone(), url: url.to_owned(), at };
+    journal.write_durably(&[Entry::Begun(begun)])?;
+    context.out.detail(&format!("journal: {}", journal.path().display()));
+    Ok((journal, past))
+}
+
+/// Checks all payloads; what is wrong is shown to people now, and to programs in the report.
+fn check(context: &Context, input: &Input, state: &State) -> Result<Checked, Failure> {
+    let source = Source::open(&input.path)?;
+    if let Some(note) = &source.note {
+        context.out.note(&format!("{} {note}", input.name));
+    }
+    let mut told = (context.out.format() == Format::Table).then(|| Report::new(&input.name, context.out));
+    let mut refused = HashSet::new();
+    let totals = check_file(source, &state.checker, |verdict| {
+        if verdict.is_valid() {
+            return Ok(());
+        }
+        refused.insert(verdict.index);
+        state.invalid(verdict);
+        told.as_mut().map_or(Ok(()), |told| told.show(verdict))
+    });
+    told.map_or(Ok(()), Report::end)?;
+    Ok(Checked { totals: totals?, refused })
+}
+
+/// Shows how far it has come until the work is done; whether somebody interrupted it.
+async fn supervise(
+    context: &Context,
+    state: &State,
+    progress: &mut Progress,
+    work: &mut tokio::task::JoinHandle<()>,
+) -> bool {
+    let mut tick = tokio::time::interval(TICK);
+    let mut interrupts = 0;
+    loop {
+        tokio::select! {
+            ended = &mut *work => {
+                if let Err(error) = ended {
+                    state.fail(Failure::failed(format!("internal error: {error}")));
+                }
+                return interrupts > 0;
+            }
+            _ = tick.tick() => progress.show(state.counts()),
+            () = interrupt() => {
+                interrupts += 1;
+                if interrupts > 1 {
+                    work.abort();
+                    return true;
+                }
+                state.stop();
+                context.out.note("stopping, once the answers that are out have come; again to stop at once");
+            }
+        }
+    }
+}
+
+/// Ctrl-C, or a service manager that wants it to end.
+async fn interrupt() {
+    let ctrl_c = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            // Without a handler, the signal ends the process, which the journal can bear.
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut terminate) = signal(SignalKind::terminate()) else { return ctrl_c.await };
+        tokio::select! {
+            () = ctrl_c => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    ctrl_c.await;
+}
+
+/// Sends everything and follows it.
+async fn work(
+    client: Client,
+    state: Arc<State>,
+    feed: Feed,
+    source: Source,
+    parallel: usize,
+    within: Option<Duration>,
+) {
+    let (jobs, todo) = mpsc::channel(parallel);
+    let feeding = {
+        let state = Arc::clone(&state);
+        tokio::task::spawn_blocking(move || {
+            if let Err(failure) = feed.run(source, &jobs, &state) {
+                state.fail(failure);
+            }
+        })
+    };
+    let following = within.map(|within| {
+        let (client, state) = (client.clone(), Arc::clone(&state));
+        tokio::spawn(async move {
+            if let Err(error) = outcomes::follow(&client, &state, within).await {
+                state.fail(error.into());
+            }
+        })
+    });
+    let todo = Arc::new(Mutex::new(todo));
+    let mut senders = JoinSet::new();
+    for _ in 0..parallel {
+        senders.spawn(send_all(client.clone(), Arc::clone(&state), Arc::clone(&todo)));
+    }
+    while let Some(ended) = senders.join_next().await {
+        if let Err(error) = ended {
+            state.fail(Failure::failed(format!("internal error: {error}")));
+        }
+    }
+    // What nobody took is taken back, so that the feed comes to its end.
+    {
+        let mut todo = todo.lock().await;
+        todo.close();
+        while let Some(job) = todo.recv().await {
+            state.not_sent(job);
+        }
+    }
+    for ended in [Some(feeding)].into_iter().flatten() {
+        if let Err(error) = ended.await {
+            state.fail(Failure::failed(format!("internal error: {error}")));
+        }
+    }
+    state.all_sent();
+    if let Some(following) = following
+        && let Err(error) = following.await
+    {
+        state.fail(Failure::failed(format!("internal error: {error}")));
+    }
+}
+
+/// Sends jobs until there are none, or everybody is to stop.
+async fn send_all(client: Client, state: Arc<State>, todo: Arc<Mutex<mpsc::Receiver<Job>>>) {
+    loop {
+        let next = todo.lock().await.recv().await;
+        let Some(job) = next else { return };
+        if let Err(failure) = state.journal.check() {
+            state.fail(failure);
+        }
+        if state.is_stopping() {
+            state.not_sent(job);
+            return;
+        }
+        match send::send(&client, &state, &job).await {
+            Sent::Accepted(request_id) => state.sent(job, request_id),
+            Sent::Refused(refusal) => state.refused(job, refusal),
+            Sent::Stopped(failure) => {
+                state.not_sent(job);
+                state.fail(failure);
+                return;
+            }
+            Sent::Unclear(failure) => {
+                state.unclear(job);
+                state.fail(failure);
+                return;
+            }
+        }
+    }
+}

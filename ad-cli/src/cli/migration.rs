@@ -1,0 +1,135 @@
+//! From V3 to V4: what becomes of an ad, and what it still needs. Which category becomes which, and what a payload must hold, is said by
+//! [`ad_core`].
+
+use ad_core::{
+    ad::{self, AdState},
+    ad_fields,
+    categories::{self, Category},
+    content::Content,
+    fields::FieldErrors,
+    rulebook::{Rulebook, Write},
+    versions::{Conversion, conversion_of},
+};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::Ad;
+
+/// The way of an ad to V4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Way {
+    /// Any update through V4 converts it.
+    Converts,
+    /// It migrates with what it has.
+    Ready,
+    /// It migrates with more than it has.
+    NeedsData,
+    /// It may become one of several vehicle types, and somebody has to say which.
+    NeedsType,
+    /// V4 has no category for it: it stays with V3.
+    Stays,
+}
+
+/// What is known about the way of an ad.
+#[derive(Debug, Serialize)]
+pub(crate) struct Assessment {
+    pub(crate) source_id: String,
+    pub(crate) dealer_code: String,
+    pub(crate) category_id: u16,
+    pub(crate) way: Way,
+    /// The vehicle types of V4 that it may become; the first is the one that was looked at.
+    pub(crate) vehicle_types: Vec<&'static str>,
+    /// What is wrong or missing, by field.
+    pub(crate) needs: Vec<Need>,
+    /// What would be sent.
+    #[serde(skip)]
+    pub(crate) payload: Map<String, Value>,
+}
+
+/// What is wrong with a field, or that it is missing.
+#[derive(Debug, Serialize)]
+pub(crate) struct Need {
+    field: String,
+    messages: Vec<String>,
+}
+
+/// Assesses an ad of V3: with a payload that was prepared for it, or with what it has.
+pub(crate) fn assess(
+    rulebook: &Rulebook,
+    ad: &Ad,
+    prepared: Option<&Map<String, Value>>,
+    wanted: Option<&str>,
+) -> Assessment {
+    let category = categories::by_id(ad.category_id);
+    let stored = stored(ad);
+    let sent = prepared.and_then(|payload| payload.get("category_id")).and_then(categories::sent_id);
+    let mut targets: Vec<_> = category.into_iter().flat_map(Category::targets).collect();
+    // What was named comes first.
+    targets.sort_by_key(|(name, target)| !(Some(*name) == wanted || Some(target.id) == sent));
+    let mut assessment = Assessment {
+        source_id: ad.source_id.clone(),
+        dealer_code: ad.dealer_code.clone(),
+        category_id: ad.category_id,
+        way: Way::Stays,
+        vehicle_types: targets.iter().map(|(name, _)| *name).collect(),
+        needs: Vec::new(),
+        payload: Map::new(),
+    };
+    if conversion_of(ad.api_version, category) == Conversion::Automatic {
+        assessment.way = Way::Converts;
+        assessment.vehicle_types = category.and_then(|category| category.vehicle_type).into_iter().collect();
+        return assessment;
+    }
+    let Some((name, target)) = targets.first() else { return assessment };
+    if targets.len() > 1 && Some(*name) != wanted && Some(target.id) != sent {
+        let types: Vec<_> = targets.iter().map(|(name, _)| format!("--type {name}")).collect();
+        assessment.way = Way::NeedsType;
+        assessment.needs = vec![Need { field: "category_id".to_owned(), messages: vec![types.join(" or ")] }];
+        return assessment;
+    }
+    let mut payload = prepared.cloned().unwrap_or_else(|| stored.content.fields().clone());
+    // The path fixes it.
+    payload.remove("category_id");
+    let write = Write { category: target, version: ad::ApiVersion::V4, dealer: None };
+    let errors = rulebook.migrate(write, &stored, payload.clone()).err().unwrap_or_default();
+    assessment.way = if errors.is_empty() { Way::Ready } else { Way::NeedsData };
+    assessment.needs = needs(&errors);
+    assessment.payload = payload;
+    assessment
+}
+
+fn needs(errors: &FieldErrors) -> Vec<Need> {
+    let mut needs: Vec<Need> = Vec::new();
+    for (field, message) in errors.flatten() {
+        match needs.last_mut() {
+            Some(last) if last.field == field => last.messages.push(message.to_owned()),
+            _ => needs.push(Need { field, messages: vec![message.to_owned()] }),
+        }
+    }
+    needs
+}
+
+/// The ad as the rules know it, with what its client wrote.
+pub(crate) fn stored(shown: &Ad) -> ad::Ad {
+    let fields = json!(shown);
+    let written = ad_fields::WRITTEN.iter().filter_map(|field| field.path.split('.').next());
+    let content: Map<String, Value> = written
+        .filter_map(|name| Some((name.to_owned(), fields.get(name)?.clone())))
+        .filter(|(_, value)| !value.is_null())
+        .collect();
+    ad::Ad {
+        id: shown.id,
+        source_id: shown.source_id.clone(),
+        dealer_code: shown.dealer_code.clone(),
+        category_id: shown.category_id,
+        state: AdState::Created,
+        api_version: shown.api_version,
+        content: Content::from(content),
+        image_refs: shown.image_refs.clone(),
+        marketplace_ad_id: shown.marketplace_ad_id.clone(),
+        offer_id: shown.offer_id.clone(),
+        created: shown.created,
+        updated: shown.updated,
+    }
+}

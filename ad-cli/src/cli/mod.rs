@@ -1,0 +1,177 @@
+//! The command line: what it takes, and how it ends. What a command does stands in its file in `commands`.
+//!
+//! A command answers on stdout with what it was asked for and nothing else, in the form that `--output` names; what it has to say
+//! besides goes to stderr. Both go through `Output`: a command never prints by itself. What goes wrong is a
+//! `Failure`, which knows its exit code.
+
+mod acts;
+mod check;
+mod claims;
+mod clock;
+mod commands;
+mod failure;
+mod global;
+mod import;
+mod migration;
+mod output;
+mod parameters;
+mod payloads;
+mod profiles;
+mod reference;
+mod setting;
+mod shown;
+mod single;
+mod sync;
+mod trouble;
+mod waiting;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub(crate) use failure::{Exit, Failure};
+pub(crate) use global::{Context, Global};
+pub use reference::markdown;
+
+/// What follows the list of commands in the help.
+const AFTER_HELP: &str = "\
+Exit codes:
+  0  done
+  1  some ads failed, or the ad is not in the state that was waited for
+  2  the command line or a file named on it is wrong
+  3  refused by validation, here or by the service
+  4  not authorised: no token, a wrong or expired one, or one that may not do this
+  5  the service was not reached, did not answer in time, or did not answer as it should";
+
+/// The ads of a dealer, from a terminal: check, create, update, publish and follow them on the vehicle ad import service
+#[derive(Debug, Parser)]
+#[command(name = "ad-cli", version, arg_required_else_help = true, args_override_self = true, after_help = AFTER_HELP,
+    disable_help_flag = true, disable_help_subcommand = true)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// The commands; each has its file in `commands`.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Keep where the service is and who calls, in a profile
+    Login(commands::login::Args),
+    /// Show what the token in use says: scope, permissions, expiry
+    Whoami(commands::whoami::Args),
+    /// Check payloads before they are sent
+    Validate(commands::validate::Args),
+    /// Print a payload to begin with, and what its fields mean
+    New(commands::new::Args),
+    /// Show the fields of a vehicle type
+    Fields(commands::fields::Args),
+    /// Show the allowed values of a field
+    Values(commands::values::Args),
+    /// Show the models of a brand of cars
+    Models(commands::values::ModelsArgs),
+    /// Create many ads: checked, sent, waited for and reported
+    Import(commands::import::Args),
+    /// Make the ads at the service those of a file: the whole stock, created, updated and deleted
+    Sync(commands::sync::Args),
+    /// Create an ad from a payload
+    Create(commands::create::Args),
+    /// Show an ad
+    Get(commands::get::Args),
+    /// List ads, by any of the service's filters
+    List(commands::list::Args),
+    /// Change some fields of an ad
+    Update(commands::update::Args),
+    /// Delete ads
+    Delete(commands::delete::Args),
+    /// Renew ads, so that they appear as new
+    Bump(commands::bump::Args),
+    /// Give ads pole position: first in search results for 3 days
+    PolePosition(commands::pole_position::Args),
+    /// Have the service do again what it left undone
+    Retry(commands::retry::Args),
+    /// Show what has been done to an ad
+    Log(commands::log::Args),
+    /// Wait until an ad is published, deleted or failed
+    Wait(commands::wait::Args),
+    /// Make ads of V3 ads of V4, or say what they need for it
+    MigrateV4(commands::migrate_v4::Args),
+    /// Print all ads, one JSON object a line
+    Export(commands::export::Args),
+    /// Open the documentation of the service's API
+    Open(commands::open::Args),
+    /// Print a script that completes commands and options in a shell
+    Completions(commands::completions::Args),
+    /// Print the manual, or write a page for every command into a folder
+    Man(commands::man::Args),
+}
+
+impl Command {
+    async fn run(self, context: &Context) -> Result<(), Failure> {
+        match self {
+            Self::Validate(args) => commands::validate::run(context, &args).await,
+            Self::New(args) => commands::new::run(context, &args),
+            Self::Fields(args) => commands::fields::run(context, &args),
+            Self::Values(args) => commands::values::run(context, &args),
+            Self::Models(args) => commands::values::models(context, &args),
+            Self::Login(args) => commands::login::run(context, &args).await,
+            Self::Whoami(args) => commands::whoami::run(context, &args).await,
+            Self::Import(args) => commands::import::run(context, &args).await,
+            Self::Sync(args) => commands::sync::run(context, &args).await,
+            Self::Create(args) => commands::create::run(context, &args).await,
+            Self::Get(args) => commands::get::run(context, &args).await,
+            Self::List(args) => commands::list::run(context, &args).await,
+            Self::Update(args) => commands::update::run(context, &args).await,
+            Self::Delete(args) => commands::delete::run(context, &args).await,
+            Self::Bump(args) => commands::bump::run(context, &args).await,
+            Self::PolePosition(args) => commands::pole_position::run(context, &args).await,
+            Self::Retry(args) => commands::retry::run(context, &args).await,
+            Self::Log(args) => commands::log::run(context, &args).await,
+            Self::Wait(args) => commands::wait::run(context, &args).await,
+            Self::MigrateV4(args) => commands::migrate_v4::run(context, &args).await,
+            Self::Export(args) => commands::export::run(context, &args).await,
+            Self::Open(args) => commands::open::run(context, &args),
+            Self::Completions(args) => commands::completions::run(context, &args),
+            Self::Man(args) => commands::man::run(context, &args),
+        }
+    }
+}
+
+/// Reads the command line, runs what it says, and returns how that went.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help is no mistake, and nobody reading it to its end is none either.
+        Err(error) => {
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
+        }
+    };
+    let context = Context::new(&cli.global);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return context.ended(Err(Failure::failed(format!("cannot start threads: {error}")))),
+    };
+    let result = runtime.block_on(cli.command.run(&context));
+    // What still waits for stdin must not hold up the end.
+    runtime.shutdown_background();
+    context.ended(result)
+}
+
+/// The whole command line, for completions, manual and documentation.
+fn definition() -> clap::Command {
+    let mut command = <Cli as clap::CommandFactory>::command();
+    command.build();
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        definition().debug_assert();
+    }
+}

@@ -1,0 +1,105 @@
+//! Columns of rows, and what stands in their cells.
+
+use serde_json::Value;
+
+use super::Tone;
+
+/// A column: what it is called, and where its value stands in a row.
+///
+/// In CSV its header is the path and its cells are the values; in a table they are as people read them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Column {
+    pub(super) title: &'static str,
+    pub(super) path: &'static str,
+    pub(super) show: fn(&Value) -> Cell,
+    pub(super) width: usize,
+    pub(super) in_tables: bool,
+    pub(super) wraps: bool,
+}
+
+/// What people see of a value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) tone: Option<Tone>,
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), tone: None }
+    }
+}
+
+impl Cell {
+    /// A text with a meaning.
+    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
+        Self { text: text.into(), tone: Some(tone) }
+    }
+}
+
+impl Column {
+    /// The value at a dotted path of the row, shown as it is.
+    pub(crate) const fn new(title: &'static str, path: &'static str) -> Self {
+        Self { title, path, show: |value| plain(value).into(), width: 0, in_tables: true, wraps: false }
+    }
+
+    /// The same, shown to people in another way.
+    #[must_use]
+    pub(crate) const fn shown(self, show: fn(&Value) -> Cell) -> Self {
+        Self { show, ..self }
+    }
+
+    /// What stands above it in a table.
+    pub(super) fn heading(&self) -> String {
+        self.title.to_uppercase().replace('_', " ")
+    }
+
+    /// Whether it shows the value at this path.
+    pub(crate) fn is_of(&self, path: &str) -> bool {
+        self.path == path
+    }
+
+    /// At least so many characters wide where rows are shown as they come.
+    #[must_use]
+    pub(crate) const fn wide(self, width: usize) -> Self {
+        Self { width, ..self }
+    }
+
+    /// A text that may be broken into lines where the terminal is narrow; then the columns beside it are not.
+    #[must_use]
+    pub(crate) const fn wrapped(self) -> Self {
+        Self { wraps: true, ..self }
+    }
+
+    /// For programs, and for people who want to see more (`--verbose`): the ids of requests.
+    #[must_use]
+    pub(crate) const fn for_programs(self) -> Self {
+        Self { in_tables: false, ..self }
+    }
+
+    /// The value of a row.
+    pub(super) fn of<'a>(&self, row: &'a Value) -> &'a Value {
+        const NONE: &Value = &Value::Null;
+        if self.path.is_empty() {
+            return row;
+        }
+        self.path.split('.').try_fold(row, |value, name| value.get(name)).unwrap_or(NONE)
+    }
+}
+
+/// A value as a text: texts as they are, nothing for `null`, the rest as JSON.
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.iter().all(|item| item.is_string() || item.is_number()) => {
+            items.iter().map(plain).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// What is shown came from outside: it must neither break a line nor command the terminal.
+pub(crate) fn on_one_line(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
+}

@@ -1,0 +1,95 @@
+//! One value on its own.
+
+use std::io;
+
+use serde_json::Value;
+
+use super::{
+    Format, Tone,
+    cells::{on_one_line, plain},
+};
+
+/// A value in this form; for people, the fields that `first` names come first, in that order.
+pub(super) fn written(format: Format, value: &Value, first: &[&str], colors: bool) -> io::Result<String> {
+    Ok(match format {
+        Format::Table => lines(value, first, colors),
+        Format::Json => format!("{}\n", serde_json::to_string_pretty(value)?),
+        Format::Ndjson => format!("{value}\n"),
+        Format::Csv => csv(value)?,
+    })
+}
+
+/// Each field with a value on a line, as `path  value`.
+fn lines(value: &Value, first: &[&str], colors: bool) -> String {
+    let mut fields = fields(value);
+    let rank = |path: &str| {
+        let name = path.split('.').next().unwrap_or(path);
+        first.iter().position(|first| *first == name).unwrap_or(first.len())
+    };
+    fields.sort_by_key(|(path, _)| rank(path));
+    let width = fields.iter().map(|(path, _)| path.chars().count()).max().unwrap_or(0);
+    let line = |(path, value): &(String, &Value)| {
+        let padded = format!("{path:width$}");
+        let name = if colors { Tone::Strong.paint(&padded) } else { padded };
+        format!("{name}  {}\n", on_one_line(&plain(value)))
+    };
+    fields.iter().map(line).collect()
+}
+
+/// A header of paths and a line of values.
+fn csv(value: &Value) -> io::Result<String> {
+    let fields = fields(value);
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(fields.iter().map(|(path, _)| path))?;
+    out.write_record(fields.iter().map(|(_, value)| plain(value)))?;
+    let bytes = out.into_inner().map_err(csv::IntoInnerError::into_error)?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+/// The leaves of a value that are not empty, with their dotted paths. A list of plain values is a leaf.
+fn fields(value: &Value) -> Vec<(String, &Value)> {
+    fn walk<'a>(path: &str, value: &'a Value, found: &mut Vec<(String, &'a Value)>) {
+        let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        match value {
+            Value::Object(members) => {
+                members.iter().for_each(|(name, value)| walk(&below(name), value, found));
+            }
+            Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
+                items.iter().enumerate().for_each(|(index, value)| walk(&below(&index.to_string()), value, found));
+            }
+            Value::Null => {}
+            Value::Array(items) if items.is_empty() => {}
+            leaf => found.push((path.to_owned(), leaf)),
+        }
+    }
+    let mut found = Vec::new();
+    walk("", value, &mut found);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_value_is_its_fields_for_people_and_itself_for_programs() {
+        let value = json!({
+            "source_id": "car-1", "url": null, "image_refs": [], "fuels": ["petrol", "ethanol"],
+            "price": [{"type": "list", "amount": 100}], "category_fields": {"physics": {"doors": 5}},
+        });
+        let people = "\
+source_id                      car-1
+category_fields.physics.doors  5
+fuels                          petrol, ethanol
+price.0.amount                 100
+price.0.type                   list
+";
+        assert_eq!(written(Format::Table, &value, &["source_id"], false).unwrap(), people);
+        assert_eq!(written(Format::Ndjson, &value, &[], false).unwrap(), format!("{value}\n"));
+        assert_eq!(serde_json::from_str::<Value>(&written(Format::Json, &value, &[], true).unwrap()).unwrap(), value);
+        let csv = "category_fields.physics.doors,fuels,price.0.amount,price.0.type,source_id\n5,\"petrol, ethanol\",100,list,car-1\n";
+        assert_eq!(written(Format::Csv, &value, &[], false).unwrap(), csv);
+    }
+}

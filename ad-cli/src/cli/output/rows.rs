@@ -1,0 +1,266 @@
+//! Rows: as they come for programs, as a table at the end for people.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    io::{self, BufWriter, Write},
+};
+
+use comfy_table::{Attribute, Color, ColumnConstraint, ContentArrangement, Table, presets};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{
+    Format, Tone,
+    cells::{Cell, Column, on_one_line, plain},
+};
+
+/// Rows on their way out. [`push`](Self::push) each, then [`end`](Self::end): without that, an array has no end and a table is not shown.
+pub(crate) struct Rows {
+    columns: Cow<'static, [Column]>,
+    form: Form,
+}
+
+enum Form {
+    Table { table: Box<Table>, out: Box<dyn Write + Send>, colors: bool },
+    Live { out: Box<dyn Write + Send>, colors: bool, has_header: bool },
+    Json { out: BufWriter<Box<dyn Write + Send>>, before: &'static str },
+    Ndjson(BufWriter<Box<dyn Write + Send>>),
+    Csv { out: Box<csv::Writer<Box<dyn Write + Send>>>, has_header: bool },
+}
+
+impl fmt::Debug for Rows {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Rows").finish_non_exhaustive()
+    }
+}
+
+impl Rows {
+    pub(super) fn live(format: Format, columns: Cow<'static, [Column]>, colors: bool) -> Self {
+        let rows = Self::new(format, columns, false, colors);
+        match rows.form {
+            Form::Table { out, .. } => Self { form: Form::Live { out, colors, has_header: false }, ..rows },
+            form => Self { form, ..rows },
+        }
+    }
+
+    pub(super) fn new(format: Format, columns: Cow<'static, [Column]>, terminal: bool, colors: bool) -> Self {
+        Self::to(Box::new(io::stdout()), format, columns, terminal, colors)
+    }
+
+    fn to(
+        out: Box<dyn Write + Send>,
+        format: Format,
+        columns: Cow<'static, [Column]>,
+        terminal: bool,
+        colors: bool,
+    ) -> Self {
+        let form = match format {
+            Format::Table => Form::Table { table: Box::new(table(&columns, terminal, colors)), out, colors },
+            Format::Json => Form::Json { out: BufWriter::new(out), before: "[\n" },
+            Format::Ndjson => Form::Ndjson(BufWriter::new(out)),
+            Format::Csv => Form::Csv { out: Box::new(csv::Writer::from_writer(out)), has_header: false },
+        };
+        Self { columns, form }
+    }
+
+    /// Adds a row.
+    pub(crate) fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
+        match &mut self.form {
+            Form::Table { table, colors, .. } => {
+                let row = serde_json::to_value(row)?;
+                table.add_row(self.columns.iter().map(|column| cell(column, &row, *colors)));
+                Ok(())
+            }
+            Form::Live { out, colors, has_header } => {
+                let row = serde_json::to_value(row)?;
+                if !*has_header {
+                    *has_header = true;
+                    let titles =
+                        self.columns.iter().map(|column| (column, Cell::toned(column.heading(), Tone::Strong)));
+                    writeln!(out, "{}", live_line(titles, *colors))?;
+                }
+                let cells = self.columns.iter().map(|column| (column, (column.show)(column.of(&row))));
+                writeln!(out, "{}", live_line(cells, *colors))?;
+                out.flush()
+            }
+            Form::Json { out, before } => {
+                out.write_all(before.as_bytes())?;
+                *before = ",\n";
+                Ok(serde_json::to_writer(out, row)?)
+            }
+            Form::Ndjson(out) => {
+                serde_json::to_writer(&mut *out, row)?;
+                out.write_all(b"\n")
+            }
+            Form::Csv { out, has_header } => {
+                header(out, has_header, &self.columns)?;
+                let row = serde_json::to_value(row)?;
+                Ok(out.write_record(self.columns.iter().map(|column| plain(column.of(&row))))?)
+            }
+        }
+    }
+
+    /// Lets what was pushed be read at once; a table waits for its end.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        match &mut self.form {
+            Form::Table { .. } | Form::Live { .. } => Ok(()),
+            Form::Json { out, .. } | Form::Ndjson(out) => out.flush(),
+            Form::Csv { out, .. } => out.flush(),
+        }
+    }
+
+    /// Ends the answer.
+    pub(crate) fn end(mut self) -> io::Result<()> {
+        match &mut self.form {
+            Form::Table { table, out, .. } => writeln!(out, "{}", table.trim_fmt()).and_then(|()| out.flush()),
+            Form::Live { out, .. } => out.flush(),
+            Form::Json { out, before } => {
+                out.write_all(if before.starts_with('[') { b"[]\n" } else { b"\n]\n" })?;
+                out.flush()
+            }
+            Form::Ndjson(out) => out.flush(),
+            Form::Csv { out, has_header } => {
+                header(out, has_header, &self.columns)?;
+                out.flush()
+            }
+        }
+    }
+}
+
+/// The header of a CSV file. It comes with the first row, so that what goes wrong before leaves nothing half said.
+fn header(out: &mut csv::Writer<Box<dyn Write + Send>>, is_written: &mut bool, columns: &[Column]) -> io::Result<()> {
+    if !*is_written {
+        out.write_record(columns.iter().map(|column| column.path))?;
+        *is_written = true;
+    }
+    Ok(())
+}
+
+/// An empty table. The first column is never broken: it is what one copies.
+fn table(columns: &[Column], terminal: bool, colors: bool) -> Table {
+    let mut table = Table::new();
+    if terminal {
+        table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    } else {
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    }
+    if colors {
+        table.enforce_styling();
+        table.style_text_only();
+    }
+    if !terminal {
+        table.force_no_tty();
+    }
+    // What has no style needs none suppressed: a table without colours still has to know how wide the terminal is.
+    let heading = |column: &Column| {
+        let cell = comfy_table::Cell::new(column.heading());
+        if colors { cell.add_attribute(Attribute::Bold) } else { cell }
+    };
+    table.set_header(columns.iter().map(heading));
+    let some_wrap = columns.iter().any(|column| column.wraps);
+    for (index, column) in columns.iter().enumerate() {
+        if let Some(shown) = table.column_mut(index).filter(|_| index == 0 || (some_wrap && !column.wraps)) {
+            shown.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    table
+}
+
+/// A row that is shown as it comes.
+fn live_line<'a>(cells: impl Iterator<Item = (&'a Column, Cell)>, colors: bool) -> String {
+    let mut line = String::new();
+    for (column, cell) in cells {
+        let text = format!("{:width$}", on_one_line(&cell.text), width = column.width);
+        line += &cell.tone.filter(|_| colors).map_or(text.clone(), |tone| tone.paint(&text));
+        line += "  ";
+    }
+    line.trim_end().to_owned()
+}
+
+fn cell(column: &Column, row: &Value, colors: bool) -> comfy_table::Cell {
+    let shown = (column.show)(column.of(row));
+    let cell = comfy_table::Cell::new(on_one_line(&shown.text));
+    match shown.tone.filter(|_| colors) {
+        None => cell,
+        Some(Tone::Good) => cell.fg(Color::DarkGreen),
+        Some(Tone::Warning) => cell.fg(Color::DarkYellow),
+        Some(Tone::Bad) => cell.fg(Color::DarkRed),
+        Some(Tone::Faint) => cell.add_attribute(Attribute::Dim),
+        Some(Tone::Strong) => cell.add_attribute(Attribute::Bold),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use serde_json::json;
+
+    use super::*;
+
+    const COLUMNS: &[Column] = &[
+        Column::new("ID", "id"),
+        Column::new("STATE", "ad.state").shown(|state| Cell::toned(plain(state).to_uppercase(), Tone::Good)),
+    ];
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn written(format: Format, terminal: bool, colors: bool, rows: &[Value]) -> String {
+        let out = Shared::default();
+        let mut answer = Rows::to(Box::new(out.clone()), format, COLUMNS.into(), terminal, colors);
+        for row in rows {
+            answer.push(row).unwrap();
+        }
+        answer.end().unwrap();
+        let bytes = out.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn programs_get_the_values_and_people_what_they_mean() {
+        let rows = [json!({"id": "a,1", "ad": {"state": "done"}, "more": 1}), json!({"id": "b", "ad": null})];
+        assert_eq!(
+            written(Format::Json, false, false, &rows),
+            "[\n{\"ad\":{\"state\":\"done\"},\"id\":\"a,1\",\"more\":1},\n{\"ad\":null,\"id\":\"b\"}\n]\n"
+        );
+        assert_eq!(
+            written(Format::Ndjson, false, false, &rows),
+            "{\"ad\":{\"state\":\"done\"},\"id\":\"a,1\",\"more\":1}\n{\"ad\":null,\"id\":\"b\"}\n"
+        );
+        assert_eq!(written(Format::Csv, false, false, &rows), "id,ad.state\n\"a,1\",done\nb,\n");
+        assert_eq!(written(Format::Table, false, false, &rows), " ID   STATE\n a,1  DONE\n b\n");
+    }
+
+    #[test]
+    fn no_rows_are_still_an_answer() {
+        assert_eq!(written(Format::Json, false, false, &[]), "[]\n");
+        assert_eq!(written(Format::Ndjson, false, false, &[]), "");
+        assert_eq!(written(Format::Csv, false, false, &[]), "id,ad.state\n");
+    }
+
+    #[test]
+    fn colours_come_only_where_they_are_wanted() {
+        let rows = [json!({"id": "a", "ad": {"state": "done"}})];
+        assert!(!written(Format::Table, true, false, &rows).contains('\u{1b}'));
+        assert!(written(Format::Table, false, true, &rows).contains("\u{1b}[38;5;2mDONE"));
+    }
+
+    #[test]
+    fn what_came_from_outside_does_not_command_the_terminal() {
+        let rows = [json!({"id": "a\u{1b}[2J\nb", "ad": {"state": ""}})];
+        let text = written(Format::Table, true, true, &rows);
+        assert!(text.contains("a\u{fffd}[2J\u{fffd}b"), "{text}");
+    }
+}

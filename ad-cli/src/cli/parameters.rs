@@ -1,0 +1,90 @@
+//! Query parameters as options: every one of a table of [`ad_core::list`], under its own name with dashes.
+
+use std::marker::PhantomData;
+
+use ad_core::list::{Parameter, Takes};
+use clap::{Arg, ArgMatches, Command, builder::PossibleValuesParser};
+
+/// A table of parameters.
+pub(crate) trait Table {
+    /// Its rows, as far as they are options.
+    fn parameters() -> impl Iterator<Item = &'static Parameter>;
+}
+
+/// What was given for the parameters of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Given<T> {
+    values: Vec<(&'static str, String)>,
+    of: PhantomData<T>,
+}
+
+impl<T> Given<T> {
+    /// Names and values, as they are sent.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.values.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
+    /// The value of a parameter.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.pairs().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+}
+
+/// `source_id__in` is `--source-id-in`.
+pub(crate) fn option(name: &str) -> String {
+    name.replace("__", "-").replace('_', "-")
+}
+
+fn argument(parameter: &'static Parameter) -> Arg {
+    let value_name = match parameter.takes {
+        Takes::Text => "TEXT",
+        Takes::Texts => "TEXT,…",
+        Takes::Uuid => "UUID",
+        Takes::Number(..) => "N",
+        Takes::Numbers(..) => "N,…",
+        Takes::Time => "TIME",
+        Takes::OneOf(_) => "NAME",
+        Takes::SomeOf(_) => "NAME,…",
+        Takes::Boolean => "true|false",
+    };
+    let argument = Arg::new(parameter.name)
+        .long(option(parameter.name))
+        .value_name(value_name)
+        .help(parameter.doc.replace('`', ""))
+        .allow_hyphen_values(true);
+    match parameter.takes {
+        Takes::OneOf(names) => argument.value_parser(PossibleValuesParser::new(names)),
+        Takes::SomeOf(names) if names.len() > 1 => argument.help(format!("{}: {}", parameter.doc, names.join(", "))),
+        _ => argument,
+    }
+}
+
+impl<T: Table> clap::Args for Given<T> {
+    fn augment_args(command: Command) -> Command {
+        T::parameters().fold(command, |command, parameter| command.arg(argument(parameter)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<T: Table> clap::FromArgMatches for Given<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let value = |parameter: &Parameter| Some((parameter.name, matches.get_one::<String>(parameter.name)?.clone()));
+        // A table is static, and so are its names.
+        let values = T::parameters().filter_map(|parameter| value(parameter).map(|(_, value)| (parameter.name, value)));
+        Ok(Self { values: values.collect(), of: PhantomData })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// What is wrong with what was given, as options.
+pub(crate) fn wrong(errors: &ad_core::fields::FieldErrors) -> super::Failure {
+    let lines = errors.flatten().into_iter().map(|(name, message)| format!("--{}: {message}", option(&name)));
+    super::Failure::usage(lines.collect::<Vec<_>>().join("\n       "))
+}

@@ -1,0 +1,319 @@
+//! A file or stdin as a stream of UTF-8: a byte order mark is left out, UTF-16 is converted. What is no JSON at all is told for
+//! what it is, before anything is read of it.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Cursor, Read},
+    path::Path,
+};
+
+use encoding_rs::{Decoder, DecoderResult, UTF_16BE, UTF_16LE};
+
+use super::is_space;
+use crate::cli::Failure;
+
+/// How much of a file is looked at before it is read: enough to see what it is.
+const LOOK: usize = 64 * 1024;
+
+/// What a file should be.
+const EXPECTED: &str = "give one ad as a JSON object, several as a JSON array, or one object a line (NDJSON)";
+
+/// Why a file has no payloads to read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotPayloads {
+    /// It cannot be opened.
+    #[error("cannot read {name}: {reason}")]
+    Unreadable {
+        /// The file.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// There is nothing in it.
+    #[error("{0} is empty")]
+    Empty(String),
+    /// It is something else.
+    #[error("{name} is {what}, not JSON")]
+    Else {
+        /// The file.
+        name: String,
+        /// What it looks like.
+        what: String,
+    },
+    /// It is JSON, but nothing that could hold payloads.
+    #[error("{name} is JSON, but {what} and not an ad")]
+    NoObject {
+        /// The file.
+        name: String,
+        /// What it is.
+        what: &'static str,
+    },
+}
+
+impl From<NotPayloads> for Failure {
+    fn from(error: NotPayloads) -> Self {
+        let hint = match &error {
+            NotPayloads::Unreadable { .. } => None,
+            NotPayloads::Else { what, .. } if what.contains("UTF") => Some("save it as UTF-8"),
+            _ => Some(EXPECTED),
+        };
+        let failure = Self::usage(error.to_string());
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+/// Payloads to be read.
+pub(crate) struct Source {
+    /// What messages call it.
+    pub(crate) name: String,
+    /// The beginning, as UTF-8, for telling what is in it.
+    pub(super) head: Vec<u8>,
+    /// All of it, as UTF-8.
+    pub(super) reader: Box<dyn Read + Send>,
+    /// What people should know about it, if anything.
+    pub(crate) note: Option<String>,
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Source").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Source {
+    /// Opens a file; `-` is stdin.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no JSON at all.
+    pub(crate) fn open(path: &Path) -> Result<Self, NotPayloads> {
+        if path.as_os_str() == "-" {
+            return Self::of("stdin", io::stdin());
+        }
+        let name = path.display().to_string();
+        let unreadable =
+            |reason: &dyn fmt::Display| NotPayloads::Unreadable { name: name.clone(), reason: reason.to_string() };
+        let file = File::open(path).map_err(|error| unreadable(&reason(&error)))?;
+        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(unreadable(&"it is a folder; name a file in it"));
+        }
+        Self::of(&name, file)
+    }
+
+    /// Reads from anything.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no JSON at all.
+    pub(crate) fn of(name: &str, mut input: impl Read + Send + 'static) -> Result<Self, NotPayloads> {
+        let mut head = Vec::new();
+        let read = input.by_ref().take(LOOK as u64).read_to_end(&mut head);
+        read.map_err(|error| NotPayloads::Unreadable { name: name.to_owned(), reason: reason(&error) })?;
+        let is_whole = head.len() < LOOK;
+        let (reader, note) = as_utf8(head, input);
+        let mut source = Self { name: name.to_owned(), head: Vec::new(), reader, note };
+        let read = source.reader.by_ref().take(LOOK as u64).read_to_end(&mut source.head);
+        read.map_err(|error| NotPayloads::Unreadable { name: name.to_owned(), reason: reason(&error) })?;
+        let rest = std::mem::replace(&mut source.reader, Box::new(io::empty()));
+        source.reader = Box::new(Cursor::new(source.head.clone()).chain(rest));
+        source.judged(is_whole)
+    }
+
+    /// Refuses what is no JSON.
+    fn judged(self, is_whole: bool) -> Result<Self, NotPayloads> {
+        let name = || self.name.clone();
+        let Some(first) = self.head.iter().find(|byte| !is_space(**byte)) else {
+            let other = NotPayloads::Else { name: name(), what: "nothing but white space".to_owned() };
+            return Err(if is_whole { NotPayloads::Empty(name()) } else { other });
+        };
+        if let Some(what) = binary(&self.head) {
+            return Err(NotPayloads::Else { name: name(), what: what.to_owned() });
+        }
+        if b"{[".contains(first) || has_an_object_on_a_line(&self.head) {
+            return Ok(self);
+        }
+        if is_whole && let Ok(value) = serde_json::from_slice::<serde_json::Value>(&self.head) {
+            let what = match value {
+                serde_json::Value::String(_) => "a text",
+                serde_json::Value::Number(_) => "a number",
+                _ => "a single value",
+            };
+            return Err(NotPayloads::NoObject { name: name(), what });
+        }
+        Err(NotPayloads::Else { name: name(), what: text_like(&self.head).to_owned() })
+    }
+}
+
+/// Why a file cannot be read, without the number that the operating system adds.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder; name a file in it".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// The stream as UTF-8, and what to say about it. A zero byte has no place in JSON, so what has one where UTF-16 would is that.
+fn as_utf8(head: Vec<u8>, rest: impl Read + Send + 'static) -> (Box<dyn Read + Send>, Option<String>) {
+    let (encoding, mark) = match head.as_slice() {
+        [0xEF, 0xBB, 0xBF, ..] => (None, 3),
+        [0xFF, 0xFE, 0, 0, ..] => (None, 0),
+        [0xFF, 0xFE, ..] => (Some(UTF_16LE), 2),
+        [0xFE, 0xFF, ..] => (Some(UTF_16BE), 2),
+        [b'{' | b'[', 0, second, 0, ..] if *second != 0 => (Some(UTF_16LE), 0),
+        [0, b'{' | b'[', 0, second, ..] if *second != 0 => (Some(UTF_16BE), 0),
+        _ => (None, 0),
+    };
+    let mut head = Cursor::new(head);
+    head.set_position(mark);
+    let bytes = head.chain(rest);
+    match encoding {
+        None => (Box::new(bytes), None),
+        Some(encoding) => {
+            let note = "is UTF-16 and is read as such; the service gets UTF-8".to_owned();
+            let decoder = encoding.new_decoder_without_bom_handling();
+            let text = Utf16 { bytes, decoder, ready: Cursor::default(), has_ended: false };
+            (Box::new(text), Some(note))
+        }
+    }
+}
+
+/// UTF-16 read as UTF-8.
+struct Utf16<R> {
+    bytes: R,
+    decoder: Decoder,
+    /// What was converted and not handed out yet.
+    ready: Cursor<Vec<u8>>,
+    has_ended: bool,
+}
+
+impl<R: Read> Utf16<R> {
+    /// Reads and converts the next block.
+    fn refill(&mut self) -> io::Result<()> {
+        let mut raw = [0; 8192];
+        let read = self.bytes.read(&mut raw)?;
+        self.has_ended = read == 0;
+        // A unit of two bytes becomes three at most; what was left of the last block may come before.
+        let mut text = vec![0; 3 * read / 2 + 16];
+        let (result, _, written) =
+            self.decoder.decode_to_utf8_without_replacement(&raw[..read], &mut text, self.has_ended);
+        if result != DecoderResult::InputEmpty {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-16 throughout"));
+        }
+        text.truncate(written);
+        self.ready = Cursor::new(text);
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Utf16<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.ready.read(buffer)? {
+                0 if !self.has_ended && !buffer.is_empty() => self.refill()?,
+                read => return Ok(read),
+            }
+        }
+    }
+}
+
+/// Files that are no text, by how they begin.
+const BINARY: &[(&[u8], &str)] = &[
+    (b"PK\x03\x04", "a zip archive or an Office document (such as .xlsx)"),
+    (b"\x1f\x8b", "compressed (gzip)"),
+    (b"\x28\xb5\x2f\xfd", "compressed (zstd)"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"\x89PNG", "a PNG image"),
+    (b"%PDF", "a PDF document"),
+    (b"\xd0\xcf\x11\xe0", "an Office document (such as .xls)"),
+    (b"SQLite format 3", "a SQLite database"),
+    (b"\x7fELF", "a program"),
+    (b"\xff\xfe\x00\x00", "UTF-32 text"),
+];
+
+fn binary(head: &[u8]) -> Option<&'static str> {
+    let known = BINARY.iter().find(|(start, _)| head.starts_with(start)).map(|(_, what)| *what);
+    // JSON has no zero bytes, not even in strings.
+    known.or_else(|| head.contains(&0).then_some("a binary file"))
+}
+
+/// Whether one of the first lines is an object by itself: then the others may be in error, but it is NDJSON.
+fn has_an_object_on_a_line(head: &[u8]) -> bool {
+    head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(5).any(is_object)
+}
+
+/// Whether a line is an object by itself.
+pub(super) fn is_object(line: &[u8]) -> bool {
+    line.first() == Some(&b'{') && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+}
+
+/// What a text that is no JSON looks like.
+fn text_like(head: &[u8]) -> &'static str {
+    let start = head.trim_ascii_start();
+    let begins = |what: &[u8]| start.get(..what.len()).is_some_and(|it| it.eq_ignore_ascii_case(what));
+    let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let separators = |mark: u8| memchr::memchr_iter(mark, line).count();
+    if begins(b"<!doctype html") || begins(b"<html") {
+        "an HTML page"
+    } else if begins(b"<") {
+        "XML"
+    } else if [b',', b';', b'\t', b'|'].into_iter().any(|mark| separators(mark) >= 2) {
+        "a table of separated values (CSV)"
+    } else if begins(b"---") {
+        "YAML"
+    } else {
+        "plain text"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &'static [u8]) -> Result<(String, bool), String> {
+        let mut source = Source::of("cars.json", bytes).map_err(|error| error.to_string())?;
+        let mut text = String::new();
+        source.reader.read_to_string(&mut text).map_err(|error| error.to_string())?;
+        Ok((text, source.note.is_some()))
+    }
+
+    #[test]
+    fn what_a_file_is_instead_of_json_is_told() {
+        for (bytes, what) in [
+            (&b"PK\x03\x04\x14\0"[..], "cars.json is a zip archive or an Office document (such as .xlsx), not JSON"),
+            (b"\xff\xd8\xff\xe0\0\x10JFIF", "cars.json is a JPEG image, not JSON"),
+            (b"  <?xml version=\"1.0\"?>\n<ads/>", "cars.json is XML, not JSON"),
+            (b"<!DOCTYPE html><html>", "cars.json is an HTML page, not JSON"),
+            (b"id;brand;model\n1;volvo;v60\n", "cars.json is a table of separated values (CSV), not JSON"),
+            (b"hello", "cars.json is plain text, not JSON"),
+            (b"{\"a\":\0", "cars.json is a binary file, not JSON"),
+            (b"\xff\xfe\0\0{\0\0\0", "cars.json is UTF-32 text, not JSON"),
+            (b"\"car\"", "cars.json is JSON, but a text and not an ad"),
+            (b" 12\n", "cars.json is JSON, but a number and not an ad"),
+            (b"", "cars.json is empty"),
+            (b" \r\n\xef", "cars.json is plain text, not JSON"),
+            (b"\n\n  \n", "cars.json is empty"),
+        ] {
+            assert_eq!(read(bytes).unwrap_err(), what);
+        }
+    }
+
+    #[test]
+    fn utf_8_and_utf_16_are_read_with_and_without_a_mark() {
+        assert_eq!(read(b"{}\n").unwrap(), ("{}\n".to_owned(), false));
+        assert_eq!(read(b"\xef\xbb\xbf[{}]").unwrap(), ("[{}]".to_owned(), false));
+        assert_eq!(read(b"\xff\xfe{\0\"\0\xe5\0\"\0").unwrap(), ("{\"å\"".to_owned(), true));
+        assert_eq!(read(b"\xfe\xff\0{\0}").unwrap(), ("{}".to_owned(), true));
+        assert_eq!(read(b"{\0\"\0\x3d\xd8\x97\xde\"\0").unwrap(), ("{\"🚗\"".to_owned(), true));
+        assert_eq!(read(b"\xff\xfe{\0\x3d\xd8}\0").unwrap_err(), "cannot read cars.json: it is not UTF-16 throughout");
+    }
+
+    #[test]
+    fn a_bad_first_line_does_not_make_a_file_something_else() {
+        assert!(read(b"# our stock\n{\"a\": 1}\n").is_ok());
+    }
+}

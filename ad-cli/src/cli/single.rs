@@ -1,0 +1,102 @@
+//! A file that holds one payload.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::{
+    Context, Exit, Failure,
+    check::{Checker, Report, Verdict},
+    payloads::{Chunks, Piece, Place, Source, parse},
+};
+
+/// The one payload of a file, and where it stands.
+#[derive(Debug)]
+pub(crate) struct Single {
+    /// The file, for messages.
+    pub(crate) name: String,
+    /// The payload.
+    pub(crate) object: Map<String, Value>,
+    text: Vec<u8>,
+    place: Place,
+}
+
+impl Single {
+    /// Reads the payload of a file, or of stdin if that is named as `-`.
+    pub(crate) fn read(context: &Context, path: &Path) -> Result<Self, Failure> {
+        let source = Source::open(path)?;
+        let name = source.name.clone();
+        if let Some(note) = &source.note {
+            context.out.note(&format!("{name} {note}"));
+        }
+        let mut found: Vec<(Vec<u8>, Place, Option<&'static str>)> = Vec::new();
+        let mut chunks = Chunks::new(source);
+        while let Some(chunk) = chunks.next(Vec::new())? {
+            chunk.each(|piece| {
+                if found.len() < 2 {
+                    found.push((piece.text.to_owned(), piece.place, piece.problem));
+                }
+            });
+            if found.len() > 1 {
+                return Err(Failure::usage(format!("{name} holds several payloads, and one is wanted"))
+                    .hint(format!("send them all: ad-cli import {name}")));
+            }
+        }
+        let Some((text, place, problem)) = found.pop() else {
+            return Err(Failure::usage(format!("{name} holds no payload")));
+        };
+        let broken =
+            |place: Place, what: &str| Failure::refused(format!("{name}:{}:{}: {what}", place.line, place.column));
+        let object = parse(&text).map_err(|error| broken(place.after(&text[..error.at]), &error.message))?;
+        if let Some(problem) = problem {
+            return Err(broken(place, problem));
+        }
+        Ok(Self { name, object, text, place })
+    }
+
+    /// The client's reference, if it has one.
+    pub(crate) fn source_id(&self) -> &str {
+        self.object.get("source_id").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Checks it as a payload of a create, before anything is sent; shows what is wrong.
+    pub(crate) fn check(&self, context: &Context, checker: &Checker) -> Result<(), Failure> {
+        let (verdict, _) = checker.check(self.piece(), 0);
+        if verdict.is_valid() {
+            for finding in &verdict.findings {
+                let field = finding.field.as_deref().unwrap_or("payload");
+                context.out.warning(&format!("{field}: {}", finding.messages.join(" ")));
+            }
+            return Ok(());
+        }
+        self.show(context, &verdict)?;
+        context.out.note("nothing was sent; --no-check leaves it to the service");
+        Err(Failure::Said(Exit::Refused))
+    }
+
+    /// What the service said of it: fields that are wrong are shown where they stand in the file.
+    pub(crate) fn refused(&self, context: &Context, checker: &Checker, error: crate::Error) -> Failure {
+        let crate::ErrorKind::Invalid(errors) = error.kind() else { return error.into() };
+        let verdict = Verdict {
+            source_id: self.object.get("source_id").and_then(Value::as_str).map(str::to_owned),
+            category: checker.category(&self.object),
+            findings: checker.explain(errors, self.piece()),
+            ..Verdict::default()
+        };
+        let id = error.request_id().map(|id| format!(" (request {id})")).unwrap_or_default();
+        match self.show(context, &verdict) {
+            Ok(()) => Failure::refused(format!("the service refuses {}{id}", self.name)),
+            Err(failure) => failure,
+        }
+    }
+
+    fn show(&self, context: &Context, verdict: &Verdict) -> Result<(), Failure> {
+        let mut report = Report::new(&self.name, context.out);
+        report.show(verdict)?;
+        Ok(report.end()?)
+    }
+
+    fn piece(&self) -> Piece<'_> {
+        Piece { text: &self.text, place: self.place, problem: None }
+    }
+}

@@ -1,0 +1,416 @@
+//! One ad as it is at the service, and as a file wants it: nothing to do, an update, or why it cannot be.
+//!
+//! Neither is compared as text: the wanted payload is what the [rules](ad_core::rulebook) make of it, and what an update comes to is
+//! what they make of the patch. So an update that would change nothing is none.
+
+use ad_core::{
+    ad::{self, AdState, ApiVersion, Content},
+    categories::{self, Category},
+    fields::FieldErrors,
+    rulebook::{Rulebook, Write},
+    versions::{Conversion, conversion_of},
+};
+use serde_json::{Map, Value, json};
+
+use super::contents::{self, Change, IMAGES};
+use crate::Ad;
+
+/// What has to be done with an ad.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Verdict {
+    /// It is as it is wanted.
+    Unchanged,
+    /// An update.
+    Update {
+        /// What is sent.
+        patch: Map<String, Value>,
+        /// What comes of it.
+        changes: Vec<Change>,
+        /// Whether the ad was deleted, and comes back by it.
+        revives: bool,
+    },
+    /// It cannot be, and what to do instead.
+    Blocked {
+        /// Why.
+        reason: String,
+        /// The ways out.
+        hints: Vec<String>,
+    },
+    /// The update would be refused.
+    Refused(FieldErrors),
+}
+
+/// What has to be done, and what there is to know besides.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Comparison {
+    pub(super) verdict: Verdict,
+    /// What stays otherwise than it is wanted.
+    pub(super) notes: Vec<String>,
+}
+
+/// Rounds in which an update is looked for that comes to what is wanted: what one field becomes may depend on another.
+const ROUNDS: usize = 4;
+
+/// Compares an ad with what is wanted of it, a payload in order. `images` are those that it is taken to have.
+pub(super) fn compare(
+    rulebook: &Rulebook,
+    ad: &Ad,
+    images: &[String],
+    wanted: &Map<String, Value>,
+    category: &'static Category,
+) -> Comparison {
+    let only = |verdict| Comparison { verdict, notes: Vec::new() };
+    if let Some(blocked) = blocked(ad, category) {
+        return only(blocked);
+    }
+    let write = Write { category, version: ApiVersion::V4, dealer: None };
+    let wanted = with_currencies(wanted.clone(), ad);
+    let content = match rulebook.import(write, wanted.clone()) {
+        Ok(checked) => checked.content,
+        Err(errors) => return only(Verdict::Refused(errors)),
+    };
+    let stored = contents::with_images(contents::stored(ad), images);
+    Search { rulebook, write, stored: &stored, wanted: &wanted, content: &content }.update(ad.state == AdState::Deleted)
+}
+
+/// Why no update can make an ad what is wanted, if so.
+fn blocked(ad: &Ad, category: &Category) -> Option<Verdict> {
+    let id = &ad.source_id;
+    let stored = categories::by_id(ad.category_id);
+    let is_registered = stored.is_some_and(|category| category.registered);
+    let conversion = conversion_of(ad.api_version, stored);
+    let block = |reason: String, hints: Vec<String>| Some(Verdict::Blocked { reason, hints });
+    if ad.state == AdState::Deleted && (is_registered || conversion == Conversion::Migration) {
+        let what = if is_registered { "a registered vehicle" } else { "an ad of V3 that would have to migrate" };
+        return block(
+            format!("it was deleted at the service; {what} cannot come back, and its source_id is used up for ever"),
+            vec![format!("give it a new source_id in the file, such as {}", another(id))],
+        );
+    }
+    if conversion == Conversion::Migration {
+        let into = stored.into_iter().flat_map(Category::targets).any(|(_, target)| target.id == category.id);
+        let migrate =
+            format!("migrate it with its payload of the file: ad-cli migrate-v4 --payloads FILE {}", quoted(id));
+        let anew = format!("or give it a new source_id in the file, such as {}; then this one is deleted", another(id));
+        let hints = if into { vec![migrate, anew] } else { vec![anew.trim_start_matches("or ").to_owned()] };
+        return block("it is an ad of V3, which an update does not make one of V4".to_owned(), hints);
+    }
+    if ad.category_id != category.id {
+        let is = stored.map_or_else(|| format!("category {}", ad.category_id), ToString::to_string);
+        return block(
+            format!("it is of {is} at the service and of {category} in the file, and no ad can change that"),
+            vec![format!("give it a new source_id in the file, such as {}; then this one is deleted", another(id))],
+        );
+    }
+    None
+}
+
+/// A source id that is like this one.
+fn another(id: &str) -> String {
+    format!("\"{id}-2\"")
+}
+
+/// A word of a command line.
+pub(super) fn quoted(word: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.:/@".contains(it);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// Prices without a currency are in the dealer's, which only the service knows: it has filled it in at those that it has.
+fn with_currencies(mut wanted: Map<String, Value>, ad: &Ad) -> Map<String, Value> {
+    for price in wanted.get_mut("price").and_then(Value::as_array_mut).into_iter().flatten() {
+        let Some(price) = price.as_object_mut() else { continue };
+        let kind = price.get("type").and_then(Value::as_str);
+        let known = ad.price.iter().find(|known| Some(known.kind.as_str()) == kind).or_else(|| ad.price.first());
+        if let (None | Some(Value::Null), Some(known)) = (price.get("currency"), known) {
+            let currency = json!(known.currency);
+            price.insert("currency".to_owned(), currency);
+        }
+    }
+    wanted
+}
+
+/// The search for an update.
+struct Search<'a> {
+    rulebook: &'a Rulebook,
+    write: Write<'a>,
+    stored: &'a ad::Ad,
+    wanted: &'a Map<String, Value>,
+    /// What the rules make of it.
+    content: &'a Content,
+}
+
+impl Search<'_> {
+    fn update(&self, revives: bool) -> Comparison {
+        let before = contents::shown(self.stored, &self.stored.content);
+        let wanted = contents::shown(self.stored, self.content);
+        let (mut patch, mut kept) = (Map::new(), Vec::new());
+        self.say(&mut patch, &before, &wanted, &kept);
+        // Images that stay are not judged again, and others replace them whole.
+        let bare = contents::with_images(self.stored.clone(), &[]);
+        let mut after = before.clone();
+        for _ in 0..ROUNDS {
+            if patch.is_empty() && !revives {
+                break;
+            }
+            match self.rulebook.update(self.write, &bare, patch.clone()) {
+                Ok(checked) => {
+                    after = contents::shown(self.stored, &checked.content);
+                    if !patch.contains_key(IMAGES) {
+                        after.insert(IMAGES.to_owned(), before[IMAGES].clone());
+                    }
+                    if !self.say(&mut patch, &after, &wanted, &kept) {
+                        break;
+                    }
+                }
+                Err(errors) => {
+                    let refused = keep(&mut patch, &errors);
+                    if refused.is_empty() {
+                        return Comparison { verdict: Verdict::Refused(errors), notes: Vec::new() };
+                    }
+                    kept.extend(refused);
+                }
+            }
+        }
+        // Of a price whose currency only the service knows, none is told.
+        after.extend(patch.get("price").map(|price| ("price".to_owned(), price.clone())));
+        let changes = contents::differences(self.write.category, &before, &after);
+        let notes = kept.into_iter().map(|(field, why)| format!("{field} is kept, it cannot be cleared: {why}"));
+        let verdict = if changes.is_empty() && !revives {
+            Verdict::Unchanged
+        } else {
+            Verdict::Update { patch, changes, revives }
+        };
+        Comparison { verdict, notes: notes.collect() }
+    }
+
+    /// Puts into the patch what differs from what is wanted; whether there was anything new to say.
+    fn say(
+        &self,
+        patch: &mut Map<String, Value>,
+        is: &Map<String, Value>,
+        wanted: &Map<String, Value>,
+        kept: &[(String, String)],
+    ) -> bool {
+        let mut is_new = false;
+        for change in contents::differences(self.write.category, is, wanted) {
+            let is_kept = kept.iter().any(|(field, _)| *field == change.field);
+            if !is_kept && contents::is_said(self.write.category, &change.field) {
+                is_new |= contents::put(patch, &change.field, &self.sent(&change));
+            }
+        }
+        is_new
+    }
+
+    /// What is sent of a field: of prices the currency only where it is known.
+    fn sent(&self, change: &Change) -> Value {
+        let mut new = change.new.clone();
+        if let ("price", Value::Array(prices), Some(Value::Array(wanted))) =
+            (change.field.as_str(), &mut new, self.wanted.get("price"))
+        {
+            for (price, wanted) in prices.iter_mut().zip(wanted) {
+                if let (Value::Object(price), None | Some(Value::Null)) = (price, wanted.get("currency")) {
+                    price.remove("currency");
+                }
+            }
+        }
+        new
+    }
+}
+
+/// Takes out of the patch what cannot be cleared; each with the reason.
+fn keep(patch: &mut Map<String, Value>, errors: &FieldErrors) -> Vec<(String, String)> {
+    let mut kept = Vec::new();
+    for (field, message) in errors.flatten() {
+        match contents::take(patch, &field) {
+            Some(Value::Null) => kept.push((field, message.to_owned())),
+            Some(sent) => {
+                contents::put(patch, &field, &sent);
+            }
+            None => {}
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The ad that the service shows for a payload, after this change to the answer.
+    fn ad(vehicle_type: &str, payload: &Value, change: impl FnOnce(&mut Value)) -> Ad {
+        let category = categories::by_vehicle_type(vehicle_type).unwrap();
+        let write = Write { category, version: ApiVersion::V4, dealer: None };
+        let content = Rulebook::default().import(write, payload.as_object().unwrap().clone()).unwrap().content;
+        let fields = content.fields();
+        let images =
+            content.image_urls().map(|url| json!({"url": url, "cdn_url": "", "id": uuid::Uuid::nil(), "checksum": ""}));
+        let field = |name: &str| fields.get(name).cloned().unwrap_or_default();
+        let mut shown = json!({
+            "id": uuid::Uuid::nil(), "source_id": payload["source_id"], "dealer_code": "north-cars",
+            "category_id": category.id, "state": "created", "title": field("title"), "body": field("body"),
+            "visible": fields.get("visible").unwrap_or(&json!(true)), "price": fields.get("price").unwrap_or(&json!([])),
+            "image_refs": images.collect::<Vec<_>>(), "url": field("url"), "video_url": field("video_url"),
+            "location": field("location"), "contact": field("contact"), "category_fields": field("category_fields"),
+            "dont_publish_on_failed_images": fields.get("dont_publish_on_failed_images").unwrap_or(&json!(false)),
+            "product_declaration": field("product_declaration"), "marketplace_ad_id": null, "offer_id": null,
+            "api_version": "v4", "created": "2026-01-15T10:00:00.000Z", "updated": "2026-01-15T10:00:00.000Z",
+        });
+        change(&mut shown);
+        serde_json::from_value(shown).unwrap()
+    }
+
+    fn compared(vehicle_type: &str, ad: &Ad, wanted: &Value) -> Comparison {
+        let category = categories::by_vehicle_type(vehicle_type).unwrap();
+        let images: Vec<_> = ad.image_refs.iter().map(|image| image.url.clone()).collect();
+        compare(&Rulebook::default(), ad, &images, wanted.as_object().unwrap(), category)
+    }
+
+    fn example(vehicle_type: &str) -> Value {
+        json!(categories::by_vehicle_type(vehicle_type).unwrap().example(ApiVersion::V4, &Rulebook::default()))
+    }
+
+    fn update(comparison: Comparison) -> (Value, Vec<String>) {
+        match comparison.verdict {
+            Verdict::Update { patch, changes, .. } => {
+                (json!(patch), changes.into_iter().map(|change| change.field).collect())
+            }
+            other => panic!("{other:?} {:?}", comparison.notes),
+        }
+    }
+
+    #[test]
+    fn an_ad_is_as_wanted_whatever_its_type() {
+        for (vehicle_type, _) in categories::typed() {
+            let payload = example(vehicle_type);
+            let same = compared(vehicle_type, &ad(vehicle_type, &payload, |_| {}), &payload);
+            assert_eq!(same, Comparison { verdict: Verdict::Unchanged, notes: vec![] }, "{vehicle_type}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_in_the_file_is_cleared_whatever_its_type() {
+        for (vehicle_type, category) in categories::typed() {
+            let full = example(vehicle_type);
+            let mut least = full.as_object().unwrap().clone();
+            least.retain(|name, _| {
+                matches!(name.as_str(), "source_id" | "category_id" | "category_fields" | "title" | "contact")
+            });
+            let fields = least["category_fields"].as_object_mut().unwrap();
+            fields.retain(|name, _| {
+                category.field(name).is_some_and(|field| field.required)
+                    || name == "registration_number"
+                    || name == "brand"
+            });
+            let least = Value::Object(least);
+            let write = Write { category, version: ApiVersion::V4, dealer: None };
+            if Rulebook::default().import(write, least.as_object().unwrap().clone()).is_err() {
+                // Its required fields stand deeper.
+                continue;
+            }
+            let comparison = compared(vehicle_type, &ad(vehicle_type, &full, |_| {}), &least);
+            let kept = comparison.notes.clone();
+            let (patch, _) = update(comparison);
+            assert_eq!((&patch["body"], &patch["price"], &patch[IMAGES]), (&Value::Null, &json!([]), &json!([])));
+            // What the update comes to is as wanted then, but for what had to be kept.
+            let stored = contents::stored(&ad(vehicle_type, &full, |_| {}));
+            let after = Rulebook::default().update(write, &stored, patch.as_object().unwrap().clone()).unwrap();
+            let wanted = Rulebook::default().import(write, least.as_object().unwrap().clone()).unwrap();
+            let left = contents::differences(
+                category,
+                &contents::shown(&stored, &after.content),
+                &contents::shown(&stored, &wanted.content),
+            );
+            let fields: Vec<_> = left.iter().map(|change| change.field.as_str()).collect();
+            assert!(
+                fields.iter().all(|field| kept.iter().any(|note| note.starts_with(field))),
+                "{vehicle_type}: {fields:?} {kept:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_what_differs_is_sent() {
+        let payload = example("car");
+        let mut wanted = payload.clone();
+        wanted["category_fields"]["condition"]["mileage"]["value"] = json!(2900);
+        wanted["category_fields"]["color"] = json!("blue");
+        let (patch, changes) = update(compared("car", &ad("car", &payload, |_| {}), &wanted));
+        assert_eq!(
+            patch,
+            json!({"category_fields": {"color": "blue", "condition": {"mileage": wanted["category_fields"]["condition"]["mileage"]}}})
+        );
+        assert_eq!(changes, ["category_fields.color", "category_fields.condition.mileage"]);
+    }
+
+    #[test]
+    fn a_title_that_is_made_follows_by_itself() {
+        let payload = json!({"source_id": "a", "category_id": 1020, "category_fields": {"registration_number": "ABC123",
+            "model_year": 2019, "brand": "volvo"}});
+        let mut wanted = payload.clone();
+        wanted["category_fields"]["model_year"] = json!(2020);
+        let (patch, changes) = update(compared("car", &ad("car", &payload, |_| {}), &wanted));
+        assert_eq!(patch, json!({"category_fields": {"model_year": 2020}}));
+        assert_eq!(changes, ["title", "category_fields.model_year"]);
+    }
+
+    #[test]
+    fn a_price_without_a_currency_is_in_the_one_that_the_service_has() {
+        let mut payload = json!({"source_id": "a", "category_id": 1020,
+            "category_fields": {"registration_number": "ABC123", "model_year": 2019}});
+        payload["price"] = json!([{"type": "list", "amount": 100, "currency": "EUR"}]);
+        let ad = ad("car", &payload, |_| {});
+        payload["price"] = json!([{"type": "list", "amount": 100}]);
+        assert_eq!(compared("car", &ad, &payload).verdict, Verdict::Unchanged);
+        payload["price"] = json!([{"type": "list", "amount": 100.0}, {"type": "reduced", "amount": 90}]);
+        let (patch, _) = update(compared("car", &ad, &payload));
+        assert_eq!(patch["price"][1], json!({"type": "reduced", "amount": 90, "currency": "EUR"}));
+        let mut none = ad;
+        none.price.clear();
+        let Verdict::Update { patch, changes, .. } = compared("car", &none, &payload).verdict else { panic!() };
+        assert_eq!(patch["price"][0], json!({"type": "list", "amount": 100.0}), "the service fills it in");
+        assert_eq!(changes[0].new, patch["price"]);
+    }
+
+    #[test]
+    fn what_can_never_be_says_so_with_the_way_out() {
+        let car = example("car");
+        let mut other = car.clone();
+        other["category_fields"]["registration_number"] = json!("XYZ987");
+        let refused = compared("car", &ad("car", &car, |_| {}), &other).verdict;
+        assert!(
+            matches!(&refused, Verdict::Refused(errors) if errors.contains("category_fields.registration_number")),
+            "{refused:?}"
+        );
+
+        let blocked = |vehicle_type: &str, stored: &str, change: fn(&mut Value)| match compared(
+            vehicle_type,
+            &ad(stored, &example(stored), change),
+            &example(vehicle_type),
+        )
+        .verdict
+        {
+            Verdict::Blocked { reason, hints } => (reason, hints.join("; ")),
+            other => panic!("{other:?}"),
+        };
+        let (reason, hint) = blocked("car", "car", |ad| ad["state"] = json!("deleted"));
+        assert!(reason.contains("used up for ever") && hint.contains("\"car-1001-2\""), "{reason} {hint}");
+        let (reason, hint) = blocked("moped", "moped", |ad| ad["api_version"] = json!("v3"));
+        assert!(
+            reason.contains("V3") && hint.contains("ad-cli migrate-v4 --payloads FILE moped-1001"),
+            "{reason} {hint}"
+        );
+        let (reason, _) = blocked("transport", "car", |_| {});
+        assert!(reason.contains("vehicle type \"car\" at the service"), "{reason}");
+    }
+
+    #[test]
+    fn a_deleted_boat_comes_back_by_an_update() {
+        let boat = example("boat");
+        let deleted = ad("boat", &boat, |ad| ad["state"] = json!("deleted"));
+        let Verdict::Update { patch, changes, revives: true } = compared("boat", &deleted, &boat).verdict else {
+            panic!()
+        };
+        assert_eq!((patch.is_empty(), changes), (true, vec![]));
+    }
+}

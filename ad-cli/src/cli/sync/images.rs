@@ -1,0 +1,96 @@
+//! Images that are wanted and that an ad does not have. The service shows the images that it has stored, and not the list that was sent: one that
+//! could not be fetched looks like one that was never sent, and only the log tells them apart.
+
+use std::collections::BTreeMap;
+
+use ad_core::{
+    ad::AdState,
+    log::{Action, ActionState, LogEntry},
+};
+use serde_json::Value;
+
+use super::{
+    compare::{Comparison, Verdict, quoted},
+    contents::IMAGES,
+};
+use crate::{Ad, Outcome};
+
+/// Images that are wanted and that the service does not show, where that is all the difference there is between the lists.
+pub(super) struct Missing {
+    /// They.
+    pub(super) images: Vec<String>,
+    /// All that are wanted.
+    pub(super) wanted: Vec<String>,
+}
+
+/// What is missing, if that is all.
+pub(super) fn missing(comparison: &Comparison, ad: &Ad, images: &[String]) -> Option<Missing> {
+    let Verdict::Update { patch, revives: false, .. } = &comparison.verdict else { return None };
+    let wanted: Vec<String> =
+        patch.get(IMAGES)?.as_array()?.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let there: Vec<_> = wanted.iter().filter(|url| images.contains(url)).collect();
+    let is_less = there.len() == images.len() && there.into_iter().eq(images);
+    let images = wanted.iter().filter(|url| !images.contains(url)).cloned().collect();
+    (is_less && ad.state == AdState::Created).then_some(Missing { images, wanted })
+}
+
+/// Why the service does not show these images, if its log tells: it is still at it, or has failed.
+pub(super) fn why_missing(source_id: &str, log: &[LogEntry], missing: &[String]) -> Option<String> {
+    let latest = log.last()?.request_id;
+    if Outcome::of(log.iter().filter(|entry| entry.request_id == latest)).is_none() {
+        return Some("the service is still at work on it, and its images are compared next time".to_owned());
+    }
+    let entry = log.iter().rev().find(|entry| entry.action == Action::HandleMedia)?;
+    if entry.state != ActionState::Error {
+        return None;
+    }
+    let failed = failed_images(&entry.external_message);
+    let reasons: Option<Vec<_>> =
+        missing.iter().map(|url| Some(format!("{url} ({})", failed.get(url.as_str())?))).collect();
+    let (count, reasons) = (missing.len(), reasons?);
+    Some(format!(
+        "the service could not fetch {}: {}; have it try again with: ad-cli retry {}",
+        if count == 1 { "an image".to_owned() } else { format!("{count} images") },
+        reasons.join(", "),
+        quoted(source_id)
+    ))
+}
+
+/// Images that failed, and why (decision 23).
+fn failed_images(message: &Value) -> BTreeMap<&str, &str> {
+    let images = message.get("images").and_then(Value::as_array).into_iter().flatten();
+    images.filter_map(|image| Some((image.get("url")?.as_str()?, image.get("error")?.as_str()?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use ad_core::time::Timestamp;
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn the_log_tells_why_images_are_missing() {
+        let entry = |request: u128, action, state, message: Value| LogEntry {
+            request_id: Uuid::from_u128(request),
+            created: Timestamp::default(),
+            action,
+            state,
+            external_message: message,
+        };
+        let failed =
+            json!({"message": "1 of 2 images failed", "images": [{"url": "https://a.se/2.jpg", "error": "404"}]});
+        let mut log = vec![
+            entry(1, Action::HandleMedia, ActionState::Processing, json!("")),
+            entry(1, Action::HandleMedia, ActionState::Error, failed),
+            entry(1, Action::Publish, ActionState::Done, json!("")),
+        ];
+        let missing = |urls: &[&str]| urls.iter().map(|url| (*url).to_owned()).collect::<Vec<_>>();
+        let told = why_missing("car-1", &log, &missing(&["https://a.se/2.jpg"])).unwrap();
+        assert!(told.starts_with("the service could not fetch an image: https://a.se/2.jpg (404)"), "{told}");
+        assert_eq!(why_missing("car-1", &log, &missing(&["https://a.se/2.jpg", "https://a.se/new.jpg"])), None);
+        log.push(entry(2, Action::Update, ActionState::Processing, json!("")));
+        assert!(why_missing("car-1", &log, &missing(&["https://a.se/new.jpg"])).unwrap().contains("still at work"));
+    }
+}

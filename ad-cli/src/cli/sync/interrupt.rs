@@ -1,0 +1,54 @@
+//! Ctrl-C: once means to end in order, twice at once.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use tokio::{signal, sync::Notify};
+
+use crate::cli::{Context, Exit};
+
+/// Whether somebody wants an end.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Interrupt(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    is_wanted: AtomicBool,
+    notify: Notify,
+}
+
+impl Interrupt {
+    /// Listens from now on.
+    pub(super) fn listen(context: &Context) -> Self {
+        let interrupt = Self::default();
+        let (heard, out) = (interrupt.clone(), context.out);
+        tokio::spawn(async move {
+            // Where there are no signals, nobody can send one.
+            if signal::ctrl_c().await.is_err() {
+                return;
+            }
+            out.note("ending; what is under way comes to its end first, Ctrl-C again does not wait for it");
+            heard.0.is_wanted.store(true, Ordering::SeqCst);
+            heard.0.notify.notify_waiters();
+            if signal::ctrl_c().await.is_ok() {
+                std::process::exit(Exit::Failed as i32);
+            }
+        });
+        interrupt
+    }
+
+    /// Whether an end is wanted.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.0.is_wanted.load(Ordering::SeqCst)
+    }
+
+    /// Waits until an end is wanted.
+    pub(super) async fn wanted(&self) {
+        let notified = self.0.notify.notified();
+        if !self.is_wanted() {
+            notified.await;
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! `sync`: the whole stock of a dealer as a file wants it, on top of the API.
+//!
+//! | Part | What it is for |
+//! |---|---|
+//! | [`stock`] | what a file wants |
+//! | [`compare`] | one ad as it is and as it is wanted |
+//! | [`contents`] | which fields of two contents differ, and the patch |
+//! | [`images`] | images that an ad does not have, and why |
+//! | [`plan`] | all there is to do |
+//! | [`saved`] | plans in files |
+//! | [`apply`] | a plan carried out |
+//! | [`watch`] | again whenever the file changes |
+//! | [`show`] | plans and what became of them, for people and for programs |
+//! | [`states`], [`spool`], [`interrupt`] | ads as they are now; texts in a temporary file; Ctrl-C |
+//!
+//! What a field must hold, what an update makes of an ad, and what a source id can be used for is said by [`ad_core`]; the service has the
+//! last word.
+
+mod apply;
+mod compare;
+mod contents;
+mod images;
+mod interrupt;
+mod plan;
+mod saved;
+mod show;
+mod spool;
+mod states;
+mod stock;
+mod watch;
+
+use std::{
+    io::{self, BufRead, IsTerminal, Write},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use ad_core::{
+    ad::ApiVersion,
+    rulebook::{Rulebook, Settings},
+};
+
+use self::{
+    interrupt::Interrupt,
+    plan::{Plan, Planner},
+    stock::{Reader, Scope},
+};
+use super::{
+    Context, Exit, Failure,
+    check::{Checker, counted},
+    payloads::Source,
+};
+use crate::Client;
+
+/// What is wanted, and what is allowed for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    /// The stock.
+    pub(crate) file: PathBuf,
+    /// So many deletions are meant.
+    pub(crate) allow_removals: u64,
+    /// Whether images may come over http, as services of developers allow.
+    pub(crate) http_images: bool,
+}
+
+/// How a plan is carried out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    /// Nobody is asked.
+    pub(crate) yes: bool,
+    /// For how long outcomes are waited for; not at all with `None`.
+    pub(crate) within: Option<Duration>,
+}
+
+/// Shows what there is to do, and keeps it for later if that is wanted.
+pub(crate) async fn plan(context: &Context, wish: &Wish, save: Option<&Path>) -> Result<(), Failure> {
+    let mut plan = Sync::new(context, wish)?.plan().await?;
+    show::plan(context.out, &plan)?;
+    if let Some(path) = save {
+        saved::save(&mut plan, path)?;
+        context.out.note(&format!("saved; carry it out with: ad-cli sync apply {}", path.display()));
+    }
+    if let Some(deletions) = plan.lacks_leave() {
+        context.out.warning(&format!("{}; they need --allow-removals {deletions}", too_many(&plan, deletions)));
+        return Err(Failure::Said(Exit::Refused));
+    }
+    if plan.left.is_empty() { Ok(()) } else { Err(Failure::Said(Exit::Refused)) }
+}
+
+/// Does what there is to do for a file, or what a saved plan says.
+pub(crate) async fn apply(context: &Context, wish: &Wish, way: Way) -> Result<(), Failure> {
+    if let Some(mut plan) = saved::load(&wish.file)? {
+        let client = context.client()?;
+        plan.allowed = plan.allowed.max(wish.allow_removals);
+        saved::fits(&plan, &client)?;
+        saved::is_current(&plan, &client).await?;
+        show_first(context, &plan)?;
+        let interrupt = confirmed(context, &plan, &client, way, &wish.file).await?;
+        return carry_out(context, &client, &mut plan, way, &interrupt).await;
+    }
+    let sync = Sync::new(context, wish)?;
+    let mut plan = sync.plan().await?;
+    show_first(context, &plan)?;
+    let interrupt = confirmed(context, &plan, &sync.client, way, &wish.file).await?;
+    carry_out(context, &sync.client, &mut plan, way, &interrupt).await
+}
+
+/// Plans, and with a way carries it out, now and whenever the file changes.
+pub(crate) async fn watch(context: &Context, wish: &Wish, way: Option<Way>) -> Result<(), Failure> {
+    if wish.file.as_os_str() == "-" {
+        return Err(Failure::usage("stdin cannot be watched; name a file"));
+    }
+    let interrupt = Interrupt::listen(context);
+    watch::watch(context, &wish.file, &interrupt, async || {
+        let Some(way) = way else { return plan(context, wish, None).await };
+        let sync = Sync::new(context, wish)?;
+        let mut plan = sync.plan().await?;
+        show_first(context, &plan)?;
+        may_be_done(&plan)?;
+        carry_out(context, &sync.client, &mut plan, way, &interrupt).await
+    })
+    .await
+}
+
+/// What planning needs.
+struct Sync<'a> {
+    context: &'a Context,
+    wish: &'a Wish,
+    client: Client,
+    scope: Scope,
+    checker: Checker,
+    rulebook: Rulebook,
+}
+
+impl<'a> Sync<'a> {
+    fn new(context: &'a Context, wish: &'a Wish) -> Result<Self, Failure> {
+        let connection = context.connection()?;
+        let client = context.client_for(&connection.url, &connection.token)?;
+        let settings = Settings { http_images: wish.http_images, ..Settings::default() };
+        Ok(Self {
+            context,
+            wish,
+            client,
+            scope: Scope::of(&connection.token)?,
+            checker: Checker::new(ApiVersion::V4, None),
+            rulebook: Rulebook { settings, ..Rulebook::default() },
+        })
+    }
+
+    async fn plan(&self) -> Result<Plan, Failure> {
+        let source = Source::open(&self.wish.file)?;
+        if let Some(note) = &source.note {
+            self.context.out.note(&format!("{} {note}", source.name));
+        }
+        let reader = Reader { scope: &self.scope, checker: &self.checker, rulebook: &self.rulebook };
+        let stock = reader.read(source)?;
+        if stock.wanted.is_empty() {
+            show::refused(self.context.out, &stock.name, stock.refused.iter().map(|refused| &refused.verdict))?;
+            return Err(Failure::refused(format!("{} has no ad in order, and nothing was changed", stock.name)));
+        }
+        let path = if self.wish.file.as_os_str() == "-" { None } else { std::path::absolute(&self.wish.file).ok() };
+        Planner { client: &self.client, reader }.plan(path, stock, self.wish.allow_removals).await
+    }
+}
+
+/// People see the plan before it is carried out; programs get what became of it.
+fn show_first(context: &Context, plan: &Plan) -> Result<(), Failure> {
+    if context.out.is_for_people() { show::plan(context.out, plan) } else { Ok(()) }
+}
+
+/// Whether a plan is within what is allowed.
+fn may_be_done(plan: &Plan) -> Result<(), Failure> {
+    let Some(deletions) = plan.lacks_leave() else { return Ok(()) };
+    Err(Failure::refused(format!("{}; nothing was changed", too_many(plan, deletions)))
+        .hint(format!("is the file the whole stock? if they are meant: --allow-removals {deletions}")))
+}
+
+fn too_many(plan: &Plan, deletions: u64) -> String {
+    let dealers: Vec<_> = plan.dealers.iter().filter(|dealer| dealer.needs_leave()).collect();
+    let of: Vec<_> = dealers
+        .iter()
+        .map(|dealer| format!("{} of the {} of {}", dealer.deletions, counted(dealer.ads, "ad"), dealer.code))
+        .collect();
+    format!("{} would be deleted ({}), more than 10 % of the stock or 20 ads", counted(deletions, "ad"), of.join(", "))
+}
+
+/// Asks whoever is there, unless that is not wanted; from then on Ctrl-C ends in order.
+async fn confirmed(
+    context: &Context,
+    plan: &Plan,
+    client: &Client,
+    way: Way,
+    file: &Path,
+) -> Result<Interrupt, Failure> {
+    may_be_done(plan)?;
+    if way.yes || plan.steps.is_empty() {
+        return Ok(Interrupt::listen(context));
+    }
+    if file.as_os_str() == "-" || !io::stdin().is_terminal() {
+        return Err(Failure::usage("nothing was changed: there is nobody to ask whether this is to be done")
+            .hint("add --yes, or save the plan and look at it: ad-cli sync plan FILE --save PLAN"));
+    }
+    if !asked(plan).await? {
+        return Err(Failure::failed("nothing was changed"));
+    }
+    // Whoever was asked may have taken their time.
+    saved::is_current(plan, client).await?;
+    Ok(Interrupt::listen(context))
+}
+
+async fn asked(plan: &Plan) -> Result<bool, Failure> {
+    let question = format!("Do this ({})? [y/N] ", counted(plan.steps.len() as u64, "request"));
+    let answer = tokio::task::spawn_blocking(move || {
+        let mut err = io::stderr().lock();
+        write!(err, "{question}")?;
+        err.flush()?;
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer).map(|_| answer)
+    });
+    let answer = answer.await.map_err(io::Error::other)??;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+async fn carry_out(
+    context: &Context,
+    client: &Client,
+    plan: &mut Plan,
+    way: Way,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let applied = apply::apply(context, client, plan, way.within, interrupt).await;
+    show::applied(context.out, &applied.rows, &plan.left)?;
+    if !plan.steps.is_empty() {
+        context.out.note(&show::summary(&applied.rows));
+    }
+    if let Some(failure) = applied.stopped {
+        return Err(
+            failure.hint("what was accepted is done; run it again for the rest: it looks at what there is first")
+        );
+    }
+    if applied.rows.iter().any(|row| !row.is_good()) {
+        return Err(Failure::Said(Exit::Failed));
+    }
+    if plan.left.is_empty() { Ok(()) } else { Err(Failure::Said(Exit::Refused)) }
+}

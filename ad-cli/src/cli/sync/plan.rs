@@ -1,0 +1,392 @@
+//! The plan: what has to be done so that the service has the stock that a file wants, and what is left as it is.
+
+use std::path::PathBuf;
+
+use ad_core::{
+    ad::{AdState, ApiVersion},
+    categories::{self, Category},
+    list::MAX_LIMIT,
+    time::Timestamp,
+};
+use futures_util::TryStreamExt;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    compare::{Verdict, compare, quoted},
+    contents::Change,
+    images::{Missing, missing, why_missing},
+    spool::{Kept, Spool},
+    stock::{Identity, Reader, Stock, Wanted},
+};
+use crate::{
+    Ad, Client, ListQuery, Target,
+    cli::{Failure, check, payloads::Piece},
+};
+
+/// Deletions of one dealer that need no leave: so many, or a part of the stock, whichever is less.
+const MOST_DELETIONS: u64 = 20;
+const DELETED_PART: u64 = 10;
+
+/// What is done with an ad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Act {
+    /// Some of its fields are changed.
+    Update,
+    /// It was deleted and comes back, by an update.
+    Revive,
+    /// It is created.
+    Create,
+    /// It is deleted.
+    Delete,
+}
+
+impl Act {
+    /// Updates, creates, deletions: in this order they are done.
+    pub(super) const PHASES: [&'static [Self]; 3] = [&[Self::Update, Self::Revive], &[Self::Create], &[Self::Delete]];
+
+    /// Its name, as it serialises.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Update => "update",
+            Self::Revive => "revive",
+            Self::Create => "create",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// One request.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Step {
+    pub(super) act: Act,
+    #[serde(flatten)]
+    pub(super) ad: Identity,
+    pub(super) vehicle_type: Option<String>,
+    pub(super) title: Option<String>,
+    /// Where the ad stands in the file.
+    pub(super) line: Option<u64>,
+    /// When it last changed, as far as the plan knows; a plan for another state of it is not carried out.
+    pub(super) updated: Option<Timestamp>,
+    pub(super) changes: Vec<Change>,
+    /// The payload of a create, or the patch of an update.
+    #[serde(skip)]
+    pub(super) body: Option<Kept>,
+}
+
+/// An ad that is left as it is, and why.
+#[derive(Debug)]
+pub(super) struct Left {
+    pub(super) source_id: Option<String>,
+    pub(super) dealer_code: Option<String>,
+    pub(super) category: Option<&'static Category>,
+    pub(super) line: Option<u64>,
+    pub(super) why: Why,
+}
+
+/// Why an ad is left as it is.
+#[derive(Debug)]
+pub(super) enum Why {
+    /// Its payload has mistakes.
+    Refused(check::Verdict),
+    /// What is wanted cannot be.
+    Blocked { reason: String, hints: Vec<String> },
+}
+
+/// A dealer's stock at the service.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Dealer {
+    pub(super) code: String,
+    /// Ads that are not deleted.
+    pub(super) ads: u64,
+    /// Those that would be.
+    pub(super) deletions: u64,
+}
+
+impl Dealer {
+    /// Whether so many deletions need leave.
+    pub(super) const fn needs_leave(&self) -> bool {
+        self.deletions > MOST_DELETIONS || self.deletions * DELETED_PART > self.ads
+    }
+}
+
+/// The plan.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The file, for messages.
+    pub(super) name: String,
+    /// The file, for reading it again; `None` for stdin.
+    pub(super) path: Option<PathBuf>,
+    /// What its payloads come to.
+    pub(super) digest: String,
+    /// The service.
+    pub(super) url: String,
+    pub(super) dealers: Vec<Dealer>,
+    /// Deletions for which leave was given.
+    pub(super) allowed: u64,
+    /// Updates, creates, deletions.
+    pub(super) steps: Vec<Step>,
+    pub(super) unchanged: Vec<Identity>,
+    pub(super) left: Vec<Left>,
+    /// What there is to know about ads besides.
+    pub(super) notes: Vec<(Identity, String)>,
+    /// What there is to know about all of it.
+    pub(super) remarks: Vec<String>,
+    pub(super) spool: Spool,
+}
+
+impl Plan {
+    /// How many steps of these kinds there are.
+    pub(super) fn count(&self, acts: &[Act]) -> u64 {
+        self.steps.iter().filter(|step| acts.contains(&step.act)).count() as u64
+    }
+
+    /// Deletions for which leave is missing: how many there are.
+    pub(super) fn lacks_leave(&self) -> Option<u64> {
+        let deletions = self.count(&[Act::Delete]);
+        (deletions > self.allowed && self.dealers.iter().any(Dealer::needs_leave)).then_some(deletions)
+    }
+}
+
+/// Makes a plan from what a file wants and what the service has.
+pub(super) struct Planner<'a> {
+    pub(super) client: &'a Client,
+    pub(super) reader: Reader<'a>,
+}
+
+/// What has been found so far.
+#[derive(Default)]
+struct Found {
+    steps: Vec<Step>,
+    unchanged: Vec<Identity>,
+    left: Vec<Left>,
+    notes: Vec<(Identity, String)>,
+    /// Ads that are not in the file.
+    gone: Vec<Step>,
+    /// Those that no file could name.
+    unnameable: u64,
+}
+
+impl Planner<'_> {
+    pub(super) async fn plan(&self, path: Option<PathBuf>, mut stock: Stock, allowed: u64) -> Result<Plan, Failure> {
+        let mut found = Found::default();
+        let mut dealers = Vec::new();
+        for dealer_code in stock.dealers() {
+            let ads = self.dealer(&dealer_code, &mut stock, &mut found).await?;
+            let deletions = found.gone.iter().filter(|step| step.ad.dealer_code == dealer_code).count() as u64;
+            dealers.push(Dealer { code: dealer_code, ads, deletions });
+        }
+        self.creates(&mut stock, &mut found)?;
+        let mut remarks = Vec::new();
+        let unknown = stock.unknown();
+        if !unknown.is_empty() && !found.gone.is_empty() {
+            let count = found.gone.len();
+            found.gone.clear();
+            for dealer in &mut dealers {
+                dealer.deletions = 0;
+            }
+            remarks.push(held(count, &unknown));
+        }
+        if found.unnameable > 0 {
+            remarks.push(format!(
+                "{} of categories that V4 does not have cannot stand in the file, and {} left alone; see: ad-cli list",
+                check::counted(found.unnameable, "ad"),
+                if found.unnameable == 1 { "is" } else { "are" },
+            ));
+        }
+        let mut steps = found.steps;
+        steps.append(&mut found.gone);
+        steps.sort_by_key(|step| (Act::PHASES.iter().position(|phase| phase.contains(&step.act)), step.line));
+        let refused = stock.refused.into_iter().map(|refused| Left {
+            source_id: refused.source_id,
+            dealer_code: refused.dealer_code,
+            category: refused.verdict.category,
+            line: refused.verdict.findings.first().map(|finding| finding.place.line),
+            why: Why::Refused(refused.verdict),
+        });
+        found.left.extend(refused);
+        found.left.sort_by_key(|left| left.line);
+        Ok(Plan {
+            name: stock.name,
+            path,
+            digest: stock.digest,
+            url: self.client.url().to_owned(),
+            dealers,
+            allowed,
+            steps,
+            unchanged: found.unchanged,
+            left: found.left,
+            notes: found.notes,
+            remarks,
+            spool: stock.spool,
+        })
+    }
+
+    /// Looks at all ads of a dealer; returns how many are not deleted.
+    async fn dealer(&self, dealer_code: &str, stock: &mut Stock, found: &mut Found) -> Result<u64, Failure> {
+        // In this order an ad that is created meanwhile shifts none of those that were there.
+        let query =
+            ListQuery::new().with("dealer_code", dealer_code).with("ordering", "created").with("limit", MAX_LIMIT);
+        let mut ads = self.client.v4().all(&query);
+        let mut count = 0;
+        while let Some(ad) = ads.try_next().await? {
+            count += u64::from(ad.state == AdState::Created);
+            self.ad(&ad, stock, found).await?;
+        }
+        Ok(count)
+    }
+
+    async fn ad(&self, ad: &Ad, stock: &mut Stock, found: &mut Found) -> Result<(), Failure> {
+        let identity = Identity { source_id: ad.source_id.clone(), dealer_code: ad.dealer_code.clone() };
+        if let Some(wanted) = stock.wanted.remove(&identity) {
+            return self.wanted(ad, identity, &wanted, stock, found).await;
+        }
+        // Its payload has mistakes, and says so itself.
+        if ad.state == AdState::Deleted || stock.leaves(&identity) {
+            return Ok(());
+        }
+        let category = categories::by_id(ad.category_id);
+        if category.is_none_or(|it| !it.is_in(ApiVersion::V4) && it.targets().next().is_none()) {
+            found.unnameable += 1;
+            return Ok(());
+        }
+        found.gone.push(Step { line: None, ..step(Act::Delete, identity, ad, Vec::new(), None) });
+        Ok(())
+    }
+
+    /// An ad that is there and is wanted.
+    async fn wanted(
+        &self,
+        ad: &Ad,
+        identity: Identity,
+        wanted: &Wanted,
+        stock: &mut Stock,
+        found: &mut Found,
+    ) -> Result<(), Failure> {
+        let payload = stock.payload(wanted)?;
+        let rulebook = self.reader.rulebook;
+        let mut images: Vec<_> = ad.image_refs.iter().map(|image| image.url.clone()).collect();
+        let mut comparison = compare(rulebook, ad, &images, &payload, wanted.category);
+        if let Some(missing) = missing(&comparison, ad, &images)
+            && let Some((note, taken)) = self.explained(ad, &missing).await?
+        {
+            images = taken;
+            comparison = compare(rulebook, ad, &images, &payload, wanted.category);
+            comparison.notes.push(note);
+        }
+        found.notes.extend(comparison.notes.into_iter().map(|note| (identity.clone(), note)));
+        let line = Some(wanted.place.line);
+        let left = |why| Left {
+            source_id: Some(identity.source_id.clone()),
+            dealer_code: Some(identity.dealer_code.clone()),
+            category: Some(wanted.category),
+            line,
+            why,
+        };
+        match comparison.verdict {
+            Verdict::Unchanged => {
+                found.notes.extend(unpublished(ad).map(|note| (identity.clone(), note)));
+                found.unchanged.push(identity);
+            }
+            Verdict::Update { patch, changes, revives } => {
+                let act = if revives { Act::Revive } else { Act::Update };
+                let body = Some(stock.spool.keep_object(&patch)?);
+                found.steps.push(Step { line, ..step(act, identity, ad, changes, body) });
+            }
+            Verdict::Blocked { reason, hints } => found.left.push(left(Why::Blocked { reason, hints })),
+            Verdict::Refused(errors) => {
+                let text = stock.spool.text(wanted.payload)?;
+                let piece = Piece { text: &text, place: wanted.place, problem: None };
+                found.left.push(left(Why::Refused(check::Verdict {
+                    index: wanted.index,
+                    source_id: Some(identity.source_id.clone()),
+                    category: Some(wanted.category),
+                    findings: self.reader.checker.explain(&errors, piece),
+                })));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is said, and which images the ad is taken to have, when its log explains why some are missing.
+    async fn explained(&self, ad: &Ad, missing: &Missing) -> Result<Option<(String, Vec<String>)>, Failure> {
+        let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
+        let log = self.client.v4().read(target).await?.body.log.unwrap_or_default();
+        Ok(why_missing(&ad.source_id, &log, &missing.images).map(|why| (why, missing.wanted.clone())))
+    }
+
+    /// What is wanted and is not there.
+    fn creates(&self, stock: &mut Stock, found: &mut Found) -> Result<(), Failure> {
+        let mut wanted: Vec<_> = stock.wanted.drain().collect();
+        wanted.sort_by_key(|(_, wanted)| wanted.index);
+        for (ad, wanted) in wanted {
+            let text = stock.spool.text(wanted.payload)?;
+            let line = Some(wanted.place.line);
+            match self.reader.new_ad(stock.payload(&wanted)?, &wanted, &text) {
+                Ok(title) => found.steps.push(Step {
+                    act: Act::Create,
+                    ad,
+                    vehicle_type: wanted.category.vehicle_type.map(str::to_owned),
+                    title,
+                    line,
+                    updated: None,
+                    changes: Vec::new(),
+                    body: Some(wanted.payload),
+                }),
+                Err(verdict) => found.left.push(Left {
+                    source_id: Some(ad.source_id),
+                    dealer_code: Some(ad.dealer_code),
+                    category: Some(wanted.category),
+                    line,
+                    why: Why::Refused(verdict),
+                }),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is said of an ad that is as it is wanted, and that nobody sees.
+fn unpublished(ad: &Ad) -> Option<String> {
+    let is_seen = !ad.visible || ad.marketplace_ad_id.is_some();
+    (!is_seen).then(|| format!("it is not published, or not yet; see: ad-cli log {}", quoted(&ad.source_id)))
+}
+
+fn step(act: Act, identity: Identity, ad: &Ad, changes: Vec<Change>, body: Option<Kept>) -> Step {
+    let vehicle_type = categories::by_id(ad.category_id).and_then(|category| category.vehicle_type);
+    Step {
+        act,
+        ad: identity,
+        vehicle_type: vehicle_type.map(str::to_owned),
+        title: ad.title.clone(),
+        line: None,
+        updated: Some(ad.updated),
+        changes,
+        body,
+    }
+}
+
+fn held(count: usize, unknown: &[u64]) -> String {
+    let lines: Vec<_> = unknown.iter().take(5).map(u64::to_string).collect();
+    let more = if unknown.len() > 5 { " and more" } else { "" };
+    format!(
+        "nothing is deleted: {} not in the file, but what stands on line {}{more} cannot be read and might be one of them",
+        if count == 1 { "1 ad is".to_owned() } else { format!("{count} ads are") },
+        lines.join(", "),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leave_is_needed_above_a_tenth_of_the_stock_or_twenty_ads() {
+        let needs = |ads, deletions| Dealer { code: String::new(), ads, deletions }.needs_leave();
+        for (ads, most) in [(1, 0), (9, 0), (10, 1), (19, 1), (20, 2), (199, 19), (200, 20), (100_000, 20)] {
+            assert!(!needs(ads, most), "{most} of {ads}");
+            assert!(needs(ads, most + 1), "{} of {ads}", most + 1);
+        }
+        assert!(!needs(0, 0));
+    }
+}

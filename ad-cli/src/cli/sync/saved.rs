@@ -1,0 +1,180 @@
+//! Plans in files, to be looked at and carried out later: a header, and a step on each line. A plan is for one state of the file and of
+//! the service; when either has changed since, it is not carried out.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    plan::{Act, Dealer, Plan, Step},
+    spool::Spool,
+    states, stock,
+};
+use crate::{
+    Client,
+    cli::{Failure, check::counted, payloads::Source},
+};
+
+/// The form of the file.
+const VERSION: u32 = 1;
+
+/// Longest header of a plan.
+const LONGEST_HEADER: u64 = 1024 * 1024;
+
+/// Most ads that are named as changed.
+const MOST_NAMED: usize = 5;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    ad_cli_plan: u32,
+    name: String,
+    path: Option<PathBuf>,
+    digest: String,
+    url: String,
+    dealers: Vec<Dealer>,
+    allowed: u64,
+    /// How many lines follow.
+    steps: usize,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    step: &'a Step,
+    body: Option<&'a Map<String, Value>>,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    body: Option<Map<String, Value>>,
+}
+
+/// Writes a plan to a file: all of it, or nothing.
+pub(super) fn save(plan: &mut Plan, path: &Path) -> Result<(), Failure> {
+    let unwritable =
+        |error: &dyn std::fmt::Display| Failure::usage(format!("cannot write {}: {error}", path.display()));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| unwritable(&error))?;
+    let lines = lines(plan)?;
+    file.write_all(&lines).and_then(|()| file.as_file().sync_all()).map_err(|error| unwritable(&error))?;
+    file.persist(path).map_err(|error| unwritable(&error.error))?;
+    Ok(())
+}
+
+fn lines(plan: &mut Plan) -> Result<Vec<u8>, Failure> {
+    let header = Header {
+        ad_cli_plan: VERSION,
+        name: plan.name.clone(),
+        path: plan.path.clone(),
+        digest: plan.digest.clone(),
+        url: plan.url.clone(),
+        dealers: plan.dealers.clone(),
+        allowed: plan.allowed,
+        steps: plan.steps.len(),
+    };
+    let mut lines = serde_json::to_vec(&header).map_err(io::Error::other)?;
+    lines.push(b'\n');
+    for step in &plan.steps {
+        let body = step.body.map(|kept| plan.spool.object(kept)).transpose()?;
+        serde_json::to_writer(&mut lines, &Line { step, body: body.as_ref() }).map_err(io::Error::other)?;
+        lines.push(b'\n');
+    }
+    Ok(lines)
+}
+
+/// The plan in a file, if it is one; any other file is one of payloads.
+pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
+    if path.as_os_str() == "-" {
+        return Ok(None);
+    }
+    // What cannot be read is told by whoever reads payloads.
+    let Ok(file) = File::open(path) else { return Ok(None) };
+    let mut lines = BufReader::new(file);
+    let mut first = Vec::new();
+    let read = lines.by_ref().take(LONGEST_HEADER).read_until(b'\n', &mut first);
+    let header = read.ok().and_then(|_| serde_json::from_slice::<Map<String, Value>>(&first).ok());
+    if !header.is_some_and(|header| header.contains_key("ad_cli_plan")) {
+        return Ok(None);
+    }
+    let name = path.display();
+    let broken = |line: usize, error: &dyn std::fmt::Display| {
+        Failure::usage(format!("{name}:{line}: this plan cannot be read: {error}"))
+            .hint("make it anew: ad-cli sync plan")
+    };
+    let header: Header = serde_json::from_slice(&first).map_err(|error| broken(1, &error))?;
+    if header.ad_cli_plan != VERSION {
+        return Err(broken(1, &format!("it is of version {}, and not of {VERSION}", header.ad_cli_plan)));
+    }
+    let (mut steps, mut spool) = (Vec::new(), Spool::new()?);
+    for (index, line) in lines.lines().enumerate() {
+        let line = line.map_err(|error| broken(index + 2, &error))?;
+        let mut step: Step = serde_json::from_str(&line).map_err(|error| broken(index + 2, &error))?;
+        let Body { body } = serde_json::from_str(&line).map_err(|error| broken(index + 2, &error))?;
+        if body.is_some() == (step.act == Act::Delete) {
+            return Err(broken(index + 2, &"its step and its body do not fit"));
+        }
+        step.body = body.map(|body| spool.keep_object(&body)).transpose()?;
+        steps.push(step);
+    }
+    if steps.len() != header.steps {
+        return Err(broken(steps.len() + 1, &format!("it ends after {} of {} steps", steps.len(), header.steps)));
+    }
+    Ok(Some(Plan {
+        name: header.name,
+        path: header.path,
+        digest: header.digest,
+        url: header.url,
+        dealers: header.dealers,
+        allowed: header.allowed,
+        steps,
+        unchanged: Vec::new(),
+        left: Vec::new(),
+        notes: Vec::new(),
+        remarks: Vec::new(),
+        spool,
+    }))
+}
+
+/// Whether the file is still what a plan was made from, and the service the same.
+pub(super) fn fits(plan: &Plan, client: &Client) -> Result<(), Failure> {
+    let anew = |message: String| {
+        Failure::refused(message).hint("nothing was changed; plan again: ad-cli sync plan FILE --save PLAN")
+    };
+    if plan.url != client.url() {
+        return Err(anew(format!("the plan is for {}, and not for {}", plan.url, client.url())));
+    }
+    let Some(path) = &plan.path else { return Ok(()) };
+    let source =
+        Source::open(path).map_err(|error| anew(format!("the plan is of a file that is not there now: {error}")))?;
+    if stock::digest(source)? != plan.digest {
+        return Err(anew(format!("{} has changed since the plan was made", path.display())));
+    }
+    Ok(())
+}
+
+/// Whether the ads of a plan are still as they were when it was made.
+pub(super) async fn is_current(plan: &Plan, client: &Client) -> Result<(), Failure> {
+    let states = states::of(client, plan.steps.iter().map(|step| &step.ad), false).await?;
+    let changed: Vec<_> = plan
+        .steps
+        .iter()
+        .filter(|step| states.get(&step.ad).map(|state| state.updated) != step.updated)
+        .map(|step| step.ad.source_id.as_str())
+        .collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let named: Vec<_> = changed.iter().take(MOST_NAMED).copied().collect();
+    let more = if changed.len() > MOST_NAMED { ", …" } else { "" };
+    Err(Failure::refused(format!(
+        "{} of the plan changed at the service since it was made: {}{more}",
+        counted(changed.len() as u64, "ad"),
+        named.join(", ")
+    ))
+    .hint("nothing was changed; plan again"))
+}

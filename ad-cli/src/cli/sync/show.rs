@@ -1,0 +1,366 @@
+//! Plans and what became of them, for people and for programs.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{
+    apply::Row,
+    contents::{Change, IMAGES},
+    plan::{Act, Left, Plan, Step, Why},
+    stock::Identity,
+};
+use crate::cli::{
+    Failure,
+    check::{Finding, Report, Verdict, counted},
+    output::{Cell, Column, Output, Tone, on_one_line, plain},
+    shown,
+};
+
+/// Longest value that people see.
+const LONGEST: usize = 60;
+
+/// What programs get of each ad of a plan.
+const PLAN_COLUMNS: &[Column] = &[
+    Column::new("ACT", "act"),
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("DEALER", "dealer_code"),
+    Column::new("TYPE", "vehicle_type"),
+    Column::new("TITLE", "title"),
+    Column::new("LINE", "line"),
+    Column::new("CHANGES", "changes"),
+    Column::new("MESSAGE", "message"),
+];
+
+/// What is told of each ad that was acted upon.
+const APPLIED_COLUMNS: &[Column] = &[
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("ACT", "act"),
+    Column::new("OUTCOME", "outcome").shown(outcome),
+    Column::new("MESSAGE", "message"),
+];
+
+const APPLIED_FOR_PROGRAMS: &[Column] = &[
+    Column::new("ACT", "act"),
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("DEALER", "dealer_code"),
+    Column::new("LINE", "line"),
+    Column::new("OUTCOME", "outcome"),
+    Column::new("MESSAGE", "message"),
+    Column::new("REQUEST", "request_id"),
+];
+
+/// An ad of a plan. Its members are what programs read, so their names stay.
+#[derive(Debug, Default, Serialize)]
+struct PlanRow<'a> {
+    /// `update`, `revive`, `create`, `delete`, `unchanged` or `left`.
+    act: &'static str,
+    source_id: Option<&'a str>,
+    dealer_code: Option<&'a str>,
+    vehicle_type: Option<&'a str>,
+    title: Option<&'a str>,
+    line: Option<u64>,
+    changes: &'a [Change],
+    message: Option<String>,
+    findings: &'a [Finding],
+}
+
+/// An ad that was left as it is, among those that were acted upon.
+#[derive(Debug, Serialize)]
+struct LeftRow<'a> {
+    outcome: &'static str,
+    #[serde(flatten)]
+    row: PlanRow<'a>,
+}
+
+/// Shows a plan.
+pub(super) fn plan(out: Output, plan: &Plan) -> Result<(), Failure> {
+    if !out.is_for_people() {
+        return for_programs(out, plan);
+    }
+    let verdicts = plan.left.iter().filter_map(|left| match &left.why {
+        Why::Refused(verdict) => Some(verdict),
+        Why::Blocked { .. } => None,
+    });
+    refused(out, &plan.name, verdicts)?;
+    Ok(out.text(&for_people(out, plan))?)
+}
+
+/// Shows what is wrong with payloads.
+pub(super) fn refused<'a>(out: Output, name: &str, verdicts: impl Iterator<Item = &'a Verdict>) -> Result<(), Failure> {
+    let mut findings = Report::new(name, out);
+    for verdict in verdicts {
+        findings.show(verdict)?;
+    }
+    Ok(findings.end()?)
+}
+
+fn for_programs(out: Output, plan: &Plan) -> Result<(), Failure> {
+    let mut rows = out.rows(PLAN_COLUMNS);
+    let note = |ad: &Identity| {
+        let notes: Vec<_> = plan.notes.iter().filter(|(of, _)| of == ad).map(|(_, note)| note.as_str()).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
+    };
+    for step in &plan.steps {
+        rows.push(&PlanRow {
+            act: step.act.name(),
+            source_id: Some(&step.ad.source_id),
+            dealer_code: Some(&step.ad.dealer_code),
+            vehicle_type: step.vehicle_type.as_deref(),
+            title: step.title.as_deref(),
+            line: step.line,
+            changes: &step.changes,
+            message: note(&step.ad),
+            ..PlanRow::default()
+        })?;
+    }
+    for left in &plan.left {
+        rows.push(&left_row(left))?;
+    }
+    for ad in &plan.unchanged {
+        rows.push(&PlanRow {
+            act: "unchanged",
+            source_id: Some(&ad.source_id),
+            dealer_code: Some(&ad.dealer_code),
+            message: note(ad),
+            ..PlanRow::default()
+        })?;
+    }
+    rows.end()?;
+    plan.remarks.iter().for_each(|remark| out.warning(remark));
+    Ok(())
+}
+
+fn left_row(left: &Left) -> PlanRow<'_> {
+    let (message, findings) = match &left.why {
+        Why::Blocked { reason, hints } => (format!("{reason}; {}", hints.join("; ")), &[][..]),
+        Why::Refused(verdict) => {
+            let told = verdict.findings.iter().map(|finding| {
+                let field = finding.field.as_deref().map(|field| format!("{field}: ")).unwrap_or_default();
+                format!("{field}{}", finding.messages.join(" "))
+            });
+            (told.collect::<Vec<_>>().join("; "), verdict.findings.as_slice())
+        }
+    };
+    PlanRow {
+        act: "left",
+        source_id: left.source_id.as_deref(),
+        dealer_code: left.dealer_code.as_deref(),
+        vehicle_type: left.category.and_then(|category| category.vehicle_type),
+        line: left.line,
+        message: Some(message),
+        findings,
+        ..PlanRow::default()
+    }
+}
+
+/// The plan as people read it: grouped by what is done, field by field, the counts at the end.
+fn for_people(out: Output, plan: &Plan) -> String {
+    let mut lines = Vec::new();
+    let groups = [
+        ("To update", Tone::Warning, Act::Update),
+        ("To bring back", Tone::Warning, Act::Revive),
+        ("To create", Tone::Good, Act::Create),
+        ("To delete", Tone::Bad, Act::Delete),
+    ];
+    let several = plan.dealers.len() > 1;
+    for (title, tone, act) in groups {
+        let steps = plan.steps.iter().filter(|step| step.act == act);
+        under(out.paint(tone, title), steps.flat_map(|step| of_step(out, step, several)), &mut lines);
+    }
+    let blocked = plan.left.iter().flat_map(|left| blocked(out, left));
+    under(out.paint(Tone::Bad, "Left as they are"), blocked, &mut lines);
+    let notes = plan.notes.iter().map(|(ad, note)| format!("  {}: {}", id(out, &ad.source_id), on_one_line(note)));
+    under(out.paint(Tone::Warning, "To know"), notes, &mut lines);
+    let warning = out.paint(Tone::Warning, "warning:");
+    lines.extend(plan.remarks.iter().map(|remark| format!("{warning} {}", on_one_line(remark))));
+    lines.push(counts(plan));
+    lines.join("\n") + "\n"
+}
+
+/// Lines under a title, where there are some.
+fn under(title: String, below: impl Iterator<Item = String>, lines: &mut Vec<String>) {
+    let mut below = below.peekable();
+    if below.peek().is_some() {
+        lines.push(title);
+    }
+    lines.extend(below);
+}
+
+fn id(out: Output, source_id: &str) -> String {
+    out.paint(Tone::Strong, &on_one_line(source_id))
+}
+
+fn of_step(out: Output, step: &Step, several: bool) -> Vec<String> {
+    let mut about: Vec<&str> = step.vehicle_type.as_deref().into_iter().chain(step.title.as_deref()).collect();
+    about.extend(several.then_some(step.ad.dealer_code.as_str()));
+    let first = format!("  {} ({}){}", id(out, &step.ad.source_id), on_one_line(&about.join(", ")), line(step.line));
+    let changes = step.changes.iter().map(|change| {
+        format!("    {}: {}", out.paint(Tone::Faint, &on_one_line(&change.field)), on_one_line(&told(change)))
+    });
+    std::iter::once(first).chain(changes).collect()
+}
+
+fn blocked(out: Output, left: &Left) -> Vec<String> {
+    let Why::Blocked { reason, hints } = &left.why else { return Vec::new() };
+    let source_id = left.source_id.as_deref().unwrap_or_default();
+    let first = format!("  {}{}: {}", id(out, source_id), line(left.line), on_one_line(reason));
+    let help = out.paint(Tone::Strong, "help:");
+    std::iter::once(first).chain(hints.iter().map(|hint| format!("    {help} {}", on_one_line(hint)))).collect()
+}
+
+/// Where an ad stands in the file, behind its id.
+fn line(line: Option<u64>) -> String {
+    line.map(|line| format!(", line {line}")).unwrap_or_default()
+}
+
+/// `cars.ndjson: 2 to update, 1 to create, 1 to delete, 96 unchanged, 1 left as it is`
+fn counts(plan: &Plan) -> String {
+    let of = |acts: &[Act], what: &str| match plan.count(acts) {
+        0 => None,
+        count => Some(format!("{count} to {what}")),
+    };
+    let unchanged = plan.unchanged.len();
+    let left = plan.left.len();
+    let parts = [
+        of(&[Act::Update], "update"),
+        of(&[Act::Revive], "bring back"),
+        of(&[Act::Create], "create"),
+        of(&[Act::Delete], "delete"),
+        (unchanged > 0).then(|| format!("{unchanged} unchanged")),
+        (left > 0).then(|| format!("{left} left as {}", if left == 1 { "it is" } else { "they are" })),
+    ];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    let nothing = if plan.steps.is_empty() { "; nothing to do" } else { "" };
+    format!("{}: {}{nothing}", on_one_line(&plan.name), parts.join(", "))
+}
+
+/// `2800 mil → 2900 mil`
+fn told(change: &Change) -> String {
+    let (old, new) = (&change.old, &change.new);
+    if change.field == IMAGES
+        && let (Some(old), Some(new)) = (images(old), images(new))
+    {
+        let added = new.iter().filter(|url| !old.contains(url)).count();
+        let removed = old.iter().filter(|url| !new.contains(url)).count();
+        let how = if added + removed == 0 {
+            "in another order".to_owned()
+        } else {
+            format!("{added} added, {removed} removed")
+        };
+        return format!("{} → {} ({how})", counted(old.len() as u64, "image"), counted(new.len() as u64, "image"));
+    }
+    format!("{} → {}", short(old), short(new))
+}
+
+fn images(value: &Value) -> Option<Vec<&str>> {
+    match value {
+        Value::Null => Some(Vec::new()),
+        Value::Array(items) => items.iter().map(Value::as_str).collect(),
+        _ => None,
+    }
+}
+
+fn short(value: &Value) -> String {
+    let text = readable(value);
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    text.chars().take(LONGEST - 1).chain(['…']).collect()
+}
+
+/// A value as people write it: a measure as `2800 mil`, a price as `list 349900 SEK`, nothing as `(none)`.
+fn readable(value: &Value) -> String {
+    match value {
+        Value::Null => "(none)".to_owned(),
+        Value::String(text) if text.is_empty() => "\"\"".to_owned(),
+        Value::Array(items) if items.is_empty() => "(none)".to_owned(),
+        Value::Array(items) => items.iter().map(readable).collect::<Vec<_>>().join(", "),
+        Value::Object(members) => object(members),
+        value => plain(value),
+    }
+}
+
+fn object(members: &Map<String, Value>) -> String {
+    for names in [&["value", "unit"][..], &["type", "amount", "currency"]] {
+        let values: Vec<_> = names.iter().filter_map(|name| members.get(*name)).collect();
+        if members.keys().all(|name| names.contains(&name.as_str())) && values.len() + 1 >= names.len() {
+            return values.into_iter().map(readable).collect::<Vec<_>>().join(" ");
+        }
+    }
+    members.iter().map(|(name, value)| format!("{name} {}", readable(value))).collect::<Vec<_>>().join(" ")
+}
+
+fn outcome(value: &Value) -> Cell {
+    match value.as_str() {
+        Some(bad @ ("not_sent" | "unclear")) => Cell::toned(bad.replace('_', " "), Tone::Bad),
+        _ => shown::outcome(value),
+    }
+}
+
+/// Shows what became of a plan: people see what did not go as planned, programs see all.
+pub(super) fn applied(out: Output, rows: &[Row], left: &[Left]) -> Result<(), Failure> {
+    if out.is_for_people() {
+        let told: Vec<_> =
+            rows.iter().filter(|row| out.is_verbose() || !row.is_good() || row.message.is_some()).collect();
+        if !told.is_empty() {
+            let mut table = out.rows(APPLIED_COLUMNS);
+            told.into_iter().try_for_each(|row| table.push(row))?;
+            table.end()?;
+        }
+        return Ok(());
+    }
+    let mut table = out.rows(APPLIED_FOR_PROGRAMS);
+    rows.iter().try_for_each(|row| table.push(row))?;
+    left.iter().try_for_each(|left| table.push(&LeftRow { outcome: "left", row: left_row(left) }))?;
+    Ok(table.end()?)
+}
+
+/// `2 updated, 1 created, 1 deleted; 1 failed`
+pub(super) fn summary(rows: &[Row]) -> String {
+    let good = |acts: &[Act], what: &str| {
+        let count = rows.iter().filter(|row| row.is_good() && acts.contains(&row.act)).count();
+        (count > 0).then(|| format!("{count} {what}"))
+    };
+    let bad = |outcome: &str, what: &str| {
+        let count = rows.iter().filter(|row| row.outcome == outcome).count();
+        (count > 0).then(|| format!("{count} {what}"))
+    };
+    let parts = [
+        good(&[Act::Update], "updated"),
+        good(&[Act::Revive], "brought back"),
+        good(&[Act::Create], "created"),
+        good(&[Act::Delete], "deleted"),
+        bad("refused", "refused by the service"),
+        bad("failed", "failed"),
+        bad("under_way", "still under way"),
+        bad("unclear", "unclear"),
+        bad("not_sent", "not sent"),
+    ];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "nothing was done".to_owned() } else { parts.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn changes_are_told_as_people_write_values() {
+        let told = |field: &str, old: Value, new: Value| told(&Change { field: field.to_owned(), old, new });
+        let mil = |value| json!({"value": value, "unit": "mil"});
+        assert_eq!(told("category_fields.condition.mileage", mil(2800), mil(2900)), "2800 mil → 2900 mil");
+        let list = |amount| json!({"type": "list", "amount": amount, "currency": "SEK"});
+        assert_eq!(told("price", json!([]), json!([list(100)])), "(none) → list 100 SEK");
+        assert_eq!(told("location", Value::Null, json!({"zipcode": "90326"})), "(none) → zipcode 90326");
+        assert_eq!(told("visible", json!(true), json!(false)), "true → false");
+        assert_eq!(told("body", json!("x".repeat(100)), Value::Null), format!("{}… → (none)", "x".repeat(59)));
+        assert_eq!(told(IMAGES, json!(["a", "b"]), json!(["b", "a"])), "2 images → 2 images (in another order)");
+        assert_eq!(told(IMAGES, json!(["a"]), json!(["b", "c"])), "1 image → 2 images (2 added, 1 removed)");
+        assert_eq!(
+            told("category_fields.fuels", json!(["petrol"]), json!(["petrol", "ethanol"])),
+            "petrol → petrol, ethanol"
+        );
+    }
+}

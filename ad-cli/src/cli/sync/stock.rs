@@ -1,0 +1,303 @@
+//! The stock as a file wants it: which ads of which dealers, each checked before anything is asked of the service.
+//!
+//! A file that cannot be read to its end, that holds no ad in order, or that names an ad twice is no stock: then nothing is changed.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use ad_core::{
+    ad::ApiVersion,
+    categories::Category,
+    fields::FieldErrors,
+    payload,
+    rulebook::{Rulebook, Write},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::spool::{Kept, Spool};
+use crate::cli::{
+    Failure,
+    check::{Checker, Verdict},
+    claims::Claims,
+    payloads::{Chunks, Piece, Place, Source, parse},
+};
+
+/// Most duplicates that are told one by one.
+const MOST_TOLD: usize = 10;
+
+/// Which ad.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(super) struct Identity {
+    pub(super) source_id: String,
+    pub(super) dealer_code: String,
+}
+
+/// Whose ads the token may write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// This dealer's.
+    Dealer(String),
+    /// Those of the dealers of a group; each payload says whose it is.
+    Group,
+}
+
+impl Scope {
+    /// By what the token says of itself.
+    pub(super) fn of(token: &str) -> Result<Self, Failure> {
+        match Claims::of(token) {
+            Some(Claims { dealer_code: Some(code), .. }) => Ok(Self::Dealer(code)),
+            Some(Claims { dealer_group: Some(_), .. }) => Ok(Self::Group),
+            _ => Err(Failure::unauthorised("the token names neither a dealer nor a dealer group")
+                .hint("see what the token says: ad-cli whoami")
+                .hint("run: ad-cli login")),
+        }
+    }
+
+    /// The dealer whose ad a payload is.
+    fn dealer(&self, payload: &Map<String, Value>) -> Result<String, FieldErrors> {
+        let sent = payload.get("dealer_code").filter(|code| !code.is_null());
+        let mut errors = FieldErrors::default();
+        match (self, sent.map(|code| code.as_str().unwrap_or_default())) {
+            (Self::Dealer(code), None) => return Ok(code.clone()),
+            (Self::Dealer(code), Some(sent)) if sent == code => return Ok(code.clone()),
+            (Self::Group, Some(sent)) if !sent.is_empty() => return Ok(sent.to_owned()),
+            (Self::Dealer(code), Some(_)) => errors.push(
+                "dealer_code",
+                format!("The token is for \"{code}\"; leave dealer_code out, or send \"{code}\"."),
+            ),
+            (Self::Group, _) => {
+                errors.push("dealer_code", "The token is for a dealer group; say which dealer's ad it is.");
+            }
+        }
+        Err(errors)
+    }
+}
+
+/// An ad that is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) index: u64,
+    pub(super) place: Place,
+    pub(super) payload: Kept,
+    pub(super) category: &'static Category,
+}
+
+/// A payload with mistakes: its ad is left as it is.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) source_id: Option<String>,
+    pub(super) dealer_code: Option<String>,
+    pub(super) verdict: Verdict,
+}
+
+/// What a file wants.
+#[derive(Debug)]
+pub(super) struct Stock {
+    /// The file, for messages.
+    pub(super) name: String,
+    /// What its payloads come to; another file has another.
+    pub(super) digest: String,
+    pub(super) wanted: HashMap<Identity, Wanted>,
+    pub(super) refused: Vec<Refused>,
+    pub(super) spool: Spool,
+    /// Where each ad stands, in order or not.
+    seen: HashMap<Identity, Place>,
+    /// Source ids of payloads with mistakes that do not say whose they are.
+    anybodys: HashSet<String>,
+}
+
+impl Stock {
+    /// The dealers of whom an ad is wanted: nobody else's stock is looked at.
+    pub(super) fn dealers(&self) -> BTreeSet<String> {
+        self.wanted.keys().map(|ad| ad.dealer_code.clone()).collect()
+    }
+
+    /// Whether a payload with mistakes may be about this ad.
+    pub(super) fn leaves(&self, ad: &Identity) -> bool {
+        self.anybodys.contains(&ad.source_id) || self.seen.contains_key(ad) && !self.wanted.contains_key(ad)
+    }
+
+    /// The lines of payloads of which nobody knows whose they are: any ad that is not in the file might be meant by them.
+    pub(super) fn unknown(&self) -> Vec<u64> {
+        let unknown = self.refused.iter().filter(|refused| refused.source_id.is_none());
+        unknown.filter_map(|refused| Some(refused.verdict.findings.first()?.place.line)).collect()
+    }
+
+    /// The payload of an ad that is wanted.
+    pub(super) fn payload(&mut self, wanted: &Wanted) -> Result<Map<String, Value>, Failure> {
+        let text = self.spool.text(wanted.payload)?;
+        parse(&text).map_err(|error| Failure::failed(error.message))
+    }
+}
+
+/// Reads a stock.
+pub(super) struct Reader<'a> {
+    pub(super) scope: &'a Scope,
+    pub(super) checker: &'a Checker,
+    pub(super) rulebook: &'a Rulebook,
+}
+
+impl Reader<'_> {
+    /// Reads a file to its end.
+    pub(super) fn read(&self, source: Source) -> Result<Stock, Failure> {
+        let mut stock = Stock {
+            name: source.name.clone(),
+            digest: String::new(),
+            wanted: HashMap::new(),
+            refused: Vec::new(),
+            spool: Spool::new()?,
+            seen: HashMap::new(),
+            anybodys: HashSet::new(),
+        };
+        let mut twice = Vec::new();
+        let (count, digest) = each(source, |index, piece| {
+            twice.extend(self.add(&mut stock, index, piece)?);
+            Ok(())
+        })?;
+        stock.digest = digest;
+        if !twice.is_empty() {
+            let more = twice.len().saturating_sub(MOST_TOLD);
+            twice.truncate(MOST_TOLD);
+            if more > 0 {
+                twice.push(format!("and {more} more"));
+            }
+            let name = &stock.name;
+            let message =
+                format!("{name} names ads twice, so that it is not known what is wanted:\n  {}", twice.join("\n  "));
+            return Err(Failure::refused(message).hint("nothing was changed; leave each source_id once in the file"));
+        }
+        if count == 0 {
+            return Err(Failure::usage(format!("{} has no payloads, and nothing was changed", stock.name)).hint(
+                "an empty file is not taken for an empty stock; to delete ads, name them: ad-cli delete SOURCE_ID",
+            ));
+        }
+        Ok(stock)
+    }
+
+    /// Adds a payload; what is to be said if its ad stands in the file already.
+    fn add(&self, stock: &mut Stock, index: u64, piece: Piece<'_>) -> Result<Option<String>, Failure> {
+        let Ok(payload) = parse(piece.text) else {
+            let (verdict, _) = self.checker.check(piece, index);
+            stock.refused.push(Refused { source_id: None, dealer_code: None, verdict });
+            return Ok(None);
+        };
+        let source_id = payload.get("source_id").and_then(Value::as_str).map(str::to_owned);
+        let dealer = self.scope.dealer(&payload);
+        if let (Some(source_id), Ok(dealer_code)) = (&source_id, &dealer) {
+            let ad = Identity { source_id: source_id.clone(), dealer_code: dealer_code.clone() };
+            if let Some(first) = stock.seen.insert(ad, piece.place) {
+                let (line, again) = (first.line, piece.place);
+                let name = &stock.name;
+                return Ok(Some(format!(
+                    "{name}:{}:{}: \"{source_id}\" stands on line {line} too",
+                    again.line, again.column
+                )));
+            }
+        }
+        if let (Some(source_id), Err(_)) = (&source_id, &dealer) {
+            stock.anybodys.insert(source_id.clone());
+        }
+        match (self.check(&payload, dealer.as_ref().err(), index, piece), source_id, dealer) {
+            (Ok(category), Some(source_id), Ok(dealer_code)) => {
+                let payload = stock.spool.keep(piece.text)?;
+                let wanted = Wanted { index, place: piece.place, payload, category };
+                stock.wanted.insert(Identity { source_id, dealer_code }, wanted);
+            }
+            (Ok(_), source_id, dealer) => {
+                // A payload in order has both.
+                let (verdict, _) = self.checker.check(piece, index);
+                stock.refused.push(Refused { source_id, dealer_code: dealer.ok(), verdict });
+            }
+            (Err(verdict), source_id, dealer) => {
+                stock.refused.push(Refused { source_id, dealer_code: dealer.ok(), verdict });
+            }
+        }
+        Ok(None)
+    }
+
+    /// Checks a payload by what may be of an ad that is there already. What only a new ad must not have is looked at when it is known
+    /// to be one.
+    fn check(
+        &self,
+        payload: &Map<String, Value>,
+        dealer: Option<&FieldErrors>,
+        index: u64,
+        piece: Piece<'_>,
+    ) -> Result<&'static Category, Verdict> {
+        let Ok(category) = payload::category(ApiVersion::V4, payload.get("category_id")) else {
+            return Err(self.checker.check(piece, index).0);
+        };
+        let write = Write { category, version: ApiVersion::V4, dealer: None };
+        let checked = self.rulebook.import(write, payload.clone());
+        let errors: Vec<_> = checked.as_ref().err().into_iter().chain(dealer).collect();
+        if errors.is_empty() {
+            return Ok(category);
+        }
+        Err(Verdict {
+            index,
+            source_id: payload.get("source_id").and_then(Value::as_str).map(str::to_owned),
+            category: Some(category),
+            findings: errors.into_iter().flat_map(|errors| self.checker.explain(errors, piece)).collect(),
+        })
+    }
+
+    /// Checks a payload as that of a new ad; returns the title that it will have.
+    pub(super) fn new_ad(
+        &self,
+        payload: Map<String, Value>,
+        wanted: &Wanted,
+        text: &[u8],
+    ) -> Result<Option<String>, Verdict> {
+        let checked = self.rulebook.create_unsent(ApiVersion::V4, None, payload);
+        let piece = Piece { text, place: wanted.place, problem: None };
+        match checked {
+            Ok(checked) => Ok(checked.content.title().map(str::to_owned)),
+            Err(_) => Err(self.checker.check(piece, wanted.index).0),
+        }
+    }
+}
+
+/// What the payloads of a file come to, for telling whether it is another.
+pub(super) fn digest(source: Source) -> Result<String, Failure> {
+    each(source, |_, _| Ok(())).map(|(_, digest)| digest)
+}
+
+/// Shows each payload of a file that can be read to its end; returns how many there are, and what they come to.
+fn each(source: Source, mut show: impl FnMut(u64, Piece<'_>) -> Result<(), Failure>) -> Result<(u64, String), Failure> {
+    let name = source.name.clone();
+    let mut chunks = Chunks::new(source);
+    let (mut count, mut hasher) = (0, Sha256::new());
+    let mut text = Vec::new();
+    while let Some(chunk) = chunks.next(text)? {
+        let mut result = Ok(());
+        chunk.each(|piece| {
+            if result.is_ok() {
+                result = match piece.problem {
+                    None => show(count, piece),
+                    Some(problem) => Err(unreadable(&name, piece.place, problem)),
+                };
+                hasher.update(piece.text);
+                hasher.update([0]);
+                count += 1;
+            }
+        });
+        result?;
+        text = chunk.text;
+    }
+    Ok((count, hex(&hasher.finalize())))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn unreadable(name: &str, place: Place, problem: &str) -> Failure {
+    Failure::refused(format!("{name}:{}:{}: {problem}", place.line, place.column))
+        .hint("nothing was changed: a file that cannot be read to its end is not the whole stock")
+}

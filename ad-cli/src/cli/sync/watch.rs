@@ -1,0 +1,97 @@
+//! Runs again whenever a file changes, once it is complete.
+//!
+//! The file is looked at, not listened to: that works on every file system, also over a network, and whether a program writes into the file or
+//! puts another in its place.
+
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use super::interrupt::Interrupt;
+use crate::cli::{Context, Exit, Failure};
+
+/// Time between two looks.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// So many looks must find the same before a file counts as written to its end.
+const QUIET_LOOKS: u32 = 3;
+
+/// Pauses before another try while the service is not there.
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+
+/// What tells one state of a file from another; `None` while it is not there.
+type Stamp = Option<(u64, Option<SystemTime>)>;
+
+fn stamp(path: &Path) -> Stamp {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.len(), metadata.modified().ok()))
+}
+
+/// Runs now, and again whenever the file has changed, until somebody wants an end or the token will not do. What goes wrong with one run is
+/// told, and the next change is waited for; a service that is not there is tried again.
+pub(super) async fn watch(
+    context: &Context,
+    path: &Path,
+    interrupt: &Interrupt,
+    mut run: impl AsyncFnMut() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut pause = FIRST_PAUSE;
+    while let Some(seen) = settled(path, interrupt).await {
+        let result = run().await;
+        if interrupt.is_wanted() {
+            return result;
+        }
+        let again = match result {
+            Ok(()) => None,
+            Err(failure) if failure.is_broken_pipe() || failure.exit() == Exit::Unauthorised => return Err(failure),
+            Err(failure) => {
+                context.told(&failure);
+                (failure.exit() == Exit::Unreachable).then_some(pause)
+            }
+        };
+        pause = if again.is_some() { (pause * 2).min(LONGEST_PAUSE) } else { FIRST_PAUSE };
+        let name = path.display();
+        context.out.note(&match again {
+            Some(pause) => format!("trying again in {} s, or when {name} changes", pause.as_secs()),
+            None => format!("waiting for {name} to change; Ctrl-C ends it"),
+        });
+        changed(path, seen, again, interrupt).await;
+        if interrupt.is_wanted() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Waits until the file is there and nobody writes to it; `None` when an end is wanted first.
+async fn settled(path: &Path, interrupt: &Interrupt) -> Option<Stamp> {
+    let (mut last, mut looks) = (stamp(path), 1);
+    while last.is_none() || looks < QUIET_LOOKS {
+        if !look_again(interrupt).await {
+            return None;
+        }
+        let now = stamp(path);
+        looks = if now == last { looks + 1 } else { 1 };
+        last = now;
+    }
+    Some(last)
+}
+
+/// Waits until the file is another than it was seen, or so long.
+async fn changed(path: &Path, seen: Stamp, most: Option<Duration>, interrupt: &Interrupt) {
+    let mut waited = Duration::ZERO;
+    while stamp(path) == seen && most.is_none_or(|most| waited < most) && look_again(interrupt).await {
+        waited += LOOK;
+    }
+}
+
+/// Waits for the next look; `false` when an end is wanted.
+async fn look_again(interrupt: &Interrupt) -> bool {
+    tokio::select! {
+        () = tokio::time::sleep(LOOK) => {}
+        () = interrupt.wanted() => {}
+    }
+    !interrupt.is_wanted()
+}

@@ -1,0 +1,285 @@
+//! The operations on ads ('Endpoints'), on any of the service's paths.
+
+use ad_core::{list::Parameter, log::LogEntry, ports};
+use futures_util::stream::BoxStream;
+use reqwest::Method;
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{
+    Ad, Answer, Error, ErrorKind, ListQuery, LogQuery, Page, Validation, pages,
+    transport::{Call, Repeat, Transport, segment},
+};
+
+/// The ads on one of the service's paths; see [`Client::v4`](super::Client::v4), [`typed`](super::Client::typed) and
+/// [`v3`](super::Client::v3).
+///
+/// What only reads is asked again when the service has trouble or the answer is lost, and so are [`update`](Self::update) and
+/// [`delete`](Self::delete): twice is the same as once, but for another request in the ad's log. The other writes are sent again only
+/// when they were surely not accepted.
+#[derive(Clone)]
+pub struct Ads<'a> {
+    transport: &'a Transport,
+    base: String,
+}
+
+impl std::fmt::Debug for Ads<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Ads").field("path", &self.base).finish_non_exhaustive()
+    }
+}
+
+/// Which ad. A source id alone will do, unless a group's token finds it at several dealers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target<'a> {
+    source_id: &'a str,
+    dealer_code: Option<&'a str>,
+}
+
+impl<'a> From<&'a str> for Target<'a> {
+    fn from(source_id: &'a str) -> Self {
+        Self { source_id, dealer_code: None }
+    }
+}
+
+impl<'a> From<&'a String> for Target<'a> {
+    fn from(source_id: &'a String) -> Self {
+        source_id.as_str().into()
+    }
+}
+
+impl<'a> Target<'a> {
+    /// The ad of this dealer.
+    #[must_use]
+    pub fn of_dealer(self, dealer_code: Option<&'a str>) -> Self {
+        Self { dealer_code, ..self }
+    }
+}
+
+/// Marketplaces that a bump leaves out; registered vehicles only.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Exclude {
+    /// None: the ad is renewed wherever the dealer may.
+    #[default]
+    None,
+    /// The primary marketplace.
+    Primary,
+    /// The secondary marketplace.
+    Secondary,
+}
+
+const EMPTY: [(&str, &str); 0] = [];
+
+impl<'a> Ads<'a> {
+    pub(super) fn new(transport: &'a Transport, base: String) -> Self {
+        Self { transport, base }
+    }
+
+    /// Creates an ad. The answer is there before the work is done: wait for an entry with action `publish` in its log.
+    ///
+    /// It is sent once. When the answer is lost, [`is_unclear`](Error::is_unclear) says so, and a 409 to another try means that the
+    /// first one was accepted; [`create_or_find`](Self::create_or_find) does that.
+    ///
+    /// # Errors
+    /// [`Invalid`](ErrorKind::Invalid) with all that is wrong with the payload, [`Identified`](ErrorKind::Identified) for a trailer,
+    /// [`Conflict`](ErrorKind::Conflict) when the source id was ever used.
+    pub async fn create(&self, payload: &impl Serialize) -> Result<Answer<Ad>, Error> {
+        self.write(Method::POST, String::new(), &EMPTY, payload, Repeat::IfRefused).await
+    }
+
+    /// Checks a payload as [`create`](Self::create) would, and stores nothing.
+    ///
+    /// # Errors
+    /// As a create.
+    pub async fn validate(&self, payload: &impl Serialize) -> Result<Answer<Validation>, Error> {
+        self.write(Method::POST, "/validate".to_owned(), &EMPTY, payload, Repeat::Safe).await
+    }
+
+    /// A page of ads.
+    ///
+    /// # Errors
+    /// [`Invalid`](ErrorKind::Invalid) naming the parameters that are wrong.
+    pub async fn list(&self, query: &ListQuery) -> Result<Answer<Page<Ad>>, Error> {
+        self.list_as(query).await
+    }
+
+    /// A page of ads as another type, such as one that has only the fields that the parameter `fields` names.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list), and [`Unexpected`](ErrorKind::Unexpected) when the type is not what comes.
+    pub async fn list_as<T: DeserializeOwned>(&self, query: &ListQuery) -> Result<Answer<Page<T>>, Error> {
+        query.check().map_err(|errors| self.invalid(errors))?;
+        self.get("", &query.pairs()).await
+    }
+
+    /// All ads from the page of the query on, page after page as they are needed.
+    ///
+    /// What is created meanwhile shifts what is ordered newest first; order by `created` to meet every ad once.
+    ///
+    /// # Errors
+    /// The stream ends with the first error, as those of [`list`](Self::list).
+    pub fn all(&self, query: &ListQuery) -> BoxStream<'a, Result<Ad, Error>> {
+        self.all_as(query)
+    }
+
+    /// The same as another type.
+    ///
+    /// # Errors
+    /// As [`list_as`](Self::list_as).
+    pub fn all_as<T: DeserializeOwned + Send + 'a>(&self, query: &ListQuery) -> BoxStream<'a, Result<T, Error>> {
+        let (ads, query) = (self.clone(), query.clone());
+        let page = query.page().unwrap_or(ports::Page { limit: 1, offset: 0 });
+        pages::rows(page, move |page| {
+            let query = query.clone().with("limit", page.limit).with("offset", page.offset);
+            let ads = ads.clone();
+            async move { ads.list_as(&query).await }
+        })
+    }
+
+    /// One ad with its 100 latest log entries.
+    ///
+    /// # Errors
+    /// [`NotFound`](ErrorKind::NotFound); [`Invalid`](ErrorKind::Invalid) naming `dealer_code` when several dealers of a group use the
+    /// source id.
+    pub async fn read(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
+        let target = target.into();
+        self.get(&one(target, ""), &dealer(target)).await
+    }
+
+    /// A page of an ad's whole log.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and [`Invalid`](ErrorKind::Invalid) naming the parameters that are wrong.
+    pub async fn log(&self, source_id: &str, query: &LogQuery) -> Result<Answer<Page<LogEntry>>, Error> {
+        query.check().map_err(|errors| self.invalid(errors))?;
+        self.get(&one(source_id.into(), "/log"), &query.pairs()).await
+    }
+
+    /// An ad's whole log from the page of the query on, oldest first unless ordered otherwise.
+    ///
+    /// # Errors
+    /// As [`log`](Self::log); the stream ends with the first.
+    pub fn log_all(&self, source_id: &str, query: &LogQuery) -> BoxStream<'a, Result<LogEntry, Error>> {
+        let (ads, query, source_id) = (self.clone(), query.clone(), source_id.to_owned());
+        let page = query.page().unwrap_or(ports::Page { limit: 1, offset: 0 });
+        pages::rows(page, move |page| {
+            let query = query.clone().with("limit", page.limit).with("offset", page.offset);
+            let (ads, source_id) = (ads.clone(), source_id.clone());
+            async move { ads.log(&source_id, &query).await }
+        })
+    }
+
+    /// Updates an ad: fields that are left out are kept, `category_fields` is merged deeply, `null` clears, arrays and `location` are
+    /// replaced whole. PUT does the same; this sends PATCH. An ad of V3 in a compatible category becomes V4 by it.
+    ///
+    /// # Errors
+    /// [`Invalid`](ErrorKind::Invalid), [`NotFound`](ErrorKind::NotFound), [`Rules`](ErrorKind::Rules) for a deleted ad of a registered
+    /// category, [`Identified`](ErrorKind::Identified) for one of V3 that must migrate first.
+    pub async fn update(&self, target: impl Into<Target<'_>>, patch: &impl Serialize) -> Result<Answer<Ad>, Error> {
+        let target = target.into();
+        self.write(Method::PATCH, one(target, ""), &dealer(target), patch, Repeat::Safe).await
+    }
+
+    /// Converts an ad of V3 to V4: a complete payload that replaces the data, without `category_id` on a typed path and with it on the
+    /// generic one.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update), and [`Identified`](ErrorKind::Identified) for an ad of V4: after an unclear try that means that it was
+    /// accepted.
+    pub async fn migrate(&self, target: impl Into<Target<'_>>, payload: &impl Serialize) -> Result<Answer<Ad>, Error> {
+        let target = target.into();
+        self.write(Method::POST, one(target, "/migrate"), &dealer(target), payload, Repeat::IfRefused).await
+    }
+
+    /// Deletes an ad. The answer still shows it `created`; it is deleted once its log has `delete` `done`. A deleted one stays as it is.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn delete(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
+        let target = target.into();
+        let (path, query) = (self.path(&one(target, "")), dealer(target));
+        let call = Call { method: Method::DELETE, path, query: &query, body: None, repeat: Repeat::Safe };
+        self.transport.ask(call).await
+    }
+
+    /// Renews an ad: it appears as new. Charges apply, so it is never sent again by itself when its answer is lost.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and [`Rules`](ErrorKind::Rules) when it cannot be renewed.
+    pub async fn bump(&self, target: impl Into<Target<'_>>, exclude: Exclude) -> Result<Answer<Ad>, Error> {
+        let target = target.into();
+        let mut query = dealer(target);
+        query.extend(match exclude {
+            Exclude::None => None,
+            Exclude::Primary => Some(("exclude_primary", "true")),
+            Exclude::Secondary => Some(("exclude_secondary", "true")),
+        });
+        self.promote(&one(target, "/bump"), &query).await
+    }
+
+    /// Activates pole position for 3 days. Charges apply, so it is never sent again by itself when its answer is lost.
+    ///
+    /// # Errors
+    /// As [`bump`](Self::bump).
+    pub async fn pole_position(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
+        let target = target.into();
+        self.promote(&one(target, "/pole_position"), &dealer(target)).await
+    }
+
+    /// Has the service do again what the last request left undone; when all is done, it publishes again.
+    ///
+    /// # Errors
+    /// As [`bump`](Self::bump).
+    pub async fn retry(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
+        let target = target.into();
+        self.promote(&one(target, "/retry"), &dealer(target)).await
+    }
+
+    pub(super) fn transport(&self) -> &Transport {
+        self.transport
+    }
+
+    /// The path of these ads, below the address of the service.
+    fn path(&self, rest: &str) -> String {
+        format!("{}{rest}", self.base)
+    }
+
+    fn invalid(&self, errors: ad_core::fields::FieldErrors) -> Error {
+        Error::new(ErrorKind::Invalid(errors), &Method::GET, &format!("/{}", self.base))
+    }
+
+    async fn get<T: DeserializeOwned>(&self, rest: &str, query: &[(&str, &str)]) -> Result<Answer<T>, Error> {
+        let call = Call { method: Method::GET, path: self.path(rest), query, body: None, repeat: Repeat::Safe };
+        self.transport.ask(call).await
+    }
+
+    /// A GET that does something.
+    async fn promote(&self, rest: &str, query: &[(&str, &str)]) -> Result<Answer<Ad>, Error> {
+        let call = Call { method: Method::GET, path: self.path(rest), query, body: None, repeat: Repeat::IfRefused };
+        self.transport.ask(call).await
+    }
+
+    async fn write<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        rest: String,
+        query: &[(&str, &str)],
+        body: &impl Serialize,
+        repeat: Repeat,
+    ) -> Result<Answer<T>, Error> {
+        let path = self.path(&rest);
+        let bytes = serde_json::to_vec(body).map_err(|error| {
+            Error::new(ErrorKind::Malformed(format!("the payload cannot be written as JSON: {error}")), &method, &path)
+        })?;
+        self.transport.ask(Call { method, path, query, body: Some(bytes.into()), repeat }).await
+    }
+}
+
+/// The path of one ad, and what is below it.
+fn one(target: Target<'_>, below: &str) -> String {
+    format!("/{}{below}", segment(target.source_id))
+}
+
+fn dealer(target: Target<'_>) -> Vec<(&'static str, &str)> {
+    let parameter: &Parameter = &ad_core::list::TARGET_PARAMETERS[0];
+    target.dealer_code.map(|code| (parameter.name, code)).into_iter().collect()
+}

@@ -1,0 +1,210 @@
+//! Answers: what came back, as a value of the contract or as an error of the contract.
+
+use std::{
+    ops::Deref,
+    time::{Duration, Instant},
+};
+
+use ad_core::{fields::FieldErrors, versions::Refusal};
+use reqwest::{
+    Method, Response,
+    header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER},
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{Error, ErrorKind, transport::broken};
+
+/// An answer, and what the service calls the request.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Answer<T> {
+    /// What was answered.
+    pub body: T,
+    /// `X-Request-Id`, for support.
+    pub request_id: Option<String>,
+    /// The status code.
+    pub status: u16,
+}
+
+impl<T> Answer<T> {
+    /// The id by which the log entries of an accepted write are found.
+    pub fn request_uuid(&self) -> Option<Uuid> {
+        self.request_id.as_deref().and_then(|id| id.parse().ok())
+    }
+}
+
+impl<T> Answer<T> {
+    /// The same without the id, where that of another request is wanted.
+    #[must_use]
+    pub fn without_request_id(self) -> Self {
+        Self { request_id: None, ..self }
+    }
+}
+
+impl<T> Deref for Answer<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.body
+    }
+}
+
+/// How much is shown of an answer that is not the service's.
+const EXCERPT: usize = 80;
+
+/// Reads an answer.
+pub(super) async fn read<T: DeserializeOwned>(
+    response: Response,
+    method: &Method,
+    path: &str,
+) -> Result<Answer<T>, Error> {
+    let (status, headers) = (response.status(), response.headers().clone());
+    let request_id = text(&headers, "x-request-id").map(str::to_owned);
+    let failed = |kind| Error::new(kind, method, path).answered(status.as_u16(), request_id.clone());
+    let began = Instant::now();
+    let bytes = response.bytes().await.map_err(|error| failed(broken(&error, began)))?;
+    if status.is_success() {
+        let body = serde_json::from_slice(&bytes)
+            .map_err(|error| failed(unexpected(status.as_u16(), &headers, &bytes, Some(&error))))?;
+        return Ok(Answer { body, request_id, status: status.as_u16() });
+    }
+    Err(failed(refusal(status.as_u16(), &headers, &bytes)))
+}
+
+/// What a refusal says ('Errors').
+fn refusal(status: u16, headers: &HeaderMap, bytes: &[u8]) -> ErrorKind {
+    let Ok(body) = serde_json::from_slice::<Value>(bytes) else { return unexpected(status, headers, bytes, None) };
+    let detail = body.get("detail").and_then(Value::as_str).map(str::to_owned);
+    let retry_after = retry_after(headers);
+    let kind = match (status, detail) {
+        (400, Some(detail)) => Some(ErrorKind::Malformed(detail)),
+        (401, Some(detail)) => Some(ErrorKind::Unauthorised(detail)),
+        (403, Some(detail)) => Some(ErrorKind::Forbidden(detail)),
+        (404, Some(detail)) => Some(ErrorKind::NotFound(detail)),
+        (413, Some(detail)) => Some(ErrorKind::TooLarge(detail)),
+        (429, detail) => {
+            Some(ErrorKind::TooMany { detail: detail.unwrap_or_else(|| "too many requests".to_owned()), retry_after })
+        }
+        (400..500, Some(detail)) => Some(ErrorKind::Other(detail)),
+        (500.., Some(detail)) => Some(ErrorKind::Service { detail, retry_after }),
+        (400, None) if body.is_array() => serde_json::from_value(body).ok().map(ErrorKind::Rules),
+        (400, None) if body.get("error").is_some_and(Value::is_string) => {
+            serde_json::from_value::<Refusal>(body).ok().map(ErrorKind::Identified)
+        }
+        (400, None) => serde_json::from_value::<FieldErrors>(body).ok().map(ErrorKind::Invalid),
+        (409, None) => serde_json::from_value::<FieldErrors>(body).ok().map(ErrorKind::Conflict),
+        _ => None,
+    };
+    kind.unwrap_or_else(|| unexpected(status, headers, bytes, None))
+}
+
+/// What is said of an answer that the service does not give.
+fn unexpected(status: u16, headers: &HeaderMap, bytes: &[u8], error: Option<&serde_json::Error>) -> ErrorKind {
+    if let (300..400, Some(location)) = (status, text(headers, LOCATION.as_str())) {
+        return ErrorKind::Unexpected(format!(
+            "the address redirects to {location} (status {status}); if the service is there, use that address"
+        ));
+    }
+    if status == 429 {
+        let retry_after = retry_after(headers);
+        return ErrorKind::TooMany { detail: "too many requests".to_owned(), retry_after };
+    }
+    let kind = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default().to_ascii_lowercase();
+    let start: String = String::from_utf8_lossy(bytes)
+        .chars()
+        .map(|character| if character.is_control() { ' ' } else { character })
+        .take(EXCERPT)
+        .collect();
+    let start = start.trim();
+    let what = if kind.starts_with("text/html") || start.to_ascii_lowercase().starts_with("<!doctype html") {
+        "with a web page".to_owned()
+    } else if start.is_empty() {
+        "with nothing".to_owned()
+    } else if let Some(error) = error.filter(|_| kind.starts_with("application/json")) {
+        format!("with JSON that is not what was expected ({error})")
+    } else {
+        format!("with something that is not the service's: {start}")
+    };
+    ErrorKind::Unexpected(format!(
+        "this is not the service, or not the right version: it answered {what} (status {status})"
+    ))
+}
+
+/// The pause that the service asks for: seconds, or a time, which is held against the one that the answer itself has, since clocks differ.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let after = text(headers, RETRY_AFTER.as_str())?.trim();
+    if let Ok(seconds) = after.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = httpdate::parse_http_date(after).ok()?;
+    let now = httpdate::parse_http_date(text(headers, DATE.as_str())?).ok()?;
+    Some(until.duration_since(now).unwrap_or_default())
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    fn kind(status: u16, body: &str) -> String {
+        format!("{:?}", refusal(status, &HeaderMap::new(), body.as_bytes()))
+    }
+
+    #[test]
+    fn every_shape_of_the_contract_is_known() {
+        for (status, body, name) in [
+            (400, r#"{"price": {"0": {"type": ["Wrong."]}}}"#, "Invalid"),
+            (400, r#"["Ad has been deleted, cannot update"]"#, "Rules"),
+            (400, r#"{"error": "trailer_create_disabled"}"#, "Identified"),
+            (400, r#"{"detail": "JSON parse error"}"#, "Malformed"),
+            (400, r#"{"detail": ["This is a field."]}"#, "Invalid"),
+            (401, r#"{"detail": "Invalid token: …"}"#, "Unauthorised"),
+            (403, r#"{"detail": "…"}"#, "Forbidden"),
+            (404, r#"{"detail": "Not found."}"#, "NotFound"),
+            (405, r#"{"detail": "Method …"}"#, "Other"),
+            (409, r#"{"source_id": ["Used."]}"#, "Conflict"),
+            (413, r#"{"detail": "…"}"#, "TooLarge"),
+            (429, r#"{"detail": "…"}"#, "TooMany"),
+            (503, r#"{"detail": "…"}"#, "Service"),
+            (502, "<html>", "Unexpected"),
+            (400, "7", "Unexpected"),
+            (401, "<html>", "Unexpected"),
+        ] {
+            assert!(kind(status, body).starts_with(name), "{status} {body}: {}", kind(status, body));
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_service_is_told_in_one_line() {
+        let page = "<!DOCTYPE html>\n<html><title>Welcome to nginx!</title>";
+        let ErrorKind::Unexpected(told) =
+            unexpected(200, &headers(&[("content-type", "text/html")]), page.as_bytes(), None)
+        else {
+            panic!()
+        };
+        assert_eq!(told, "this is not the service, or not the right version: it answered with a web page (status 200)");
+        let moved = headers(&[("location", "https://ads.example/")]);
+        let ErrorKind::Unexpected(told) = unexpected(301, &moved, b"", None) else { panic!() };
+        assert!(told.starts_with("the address redirects to https://ads.example/"), "{told}");
+    }
+
+    #[test]
+    fn a_pause_is_seconds_or_a_time_by_the_clock_of_the_service() {
+        let of = |pairs: &[(&'static str, &str)]| retry_after(&headers(pairs)).map(|pause| pause.as_secs());
+        assert_eq!(of(&[("retry-after", "7")]), Some(7));
+        let date = ("date", "Thu, 15 Jan 2026 10:00:00 GMT");
+        assert_eq!(of(&[("retry-after", "Thu, 15 Jan 2026 10:01:00 GMT"), date]), Some(60));
+        assert_eq!(of(&[("retry-after", "Thu, 15 Jan 2026 09:00:00 GMT"), date]), Some(0));
+        assert_eq!(of(&[("retry-after", "soon"), date]), None);
+        assert_eq!(of(&[]), None);
+    }
+}

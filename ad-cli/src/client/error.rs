@@ -1,0 +1,174 @@
+//! What can go wrong with a request, as the contract has it ('Errors') and beyond it.
+
+use std::{fmt, time::Duration};
+
+use ad_core::{fields::FieldErrors, versions::Refusal};
+use reqwest::Method;
+
+/// Why a request did not succeed.
+///
+/// Its text says what happened in one line, without the fields and the token; [`kind`](Self::kind) has the rest.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    method: Method,
+    path: String,
+    status: Option<u16>,
+    request_id: Option<String>,
+    tries: u32,
+}
+
+/// What kind of trouble it is.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The payload or a parameter is wrong: 400 with messages by field. Also what the client itself finds wrong with the parameters of
+    /// a list.
+    Invalid(FieldErrors),
+    /// A rule of the business is broken: 400 with messages.
+    Rules(Vec<String>),
+    /// Refused for a reason with an identifier: 400 with `error`.
+    Identified(Refusal),
+    /// The request as such cannot be understood: 400 with `detail`.
+    Malformed(String),
+    /// There is no token, or it is wrong or expired: 401.
+    Unauthorised(String),
+    /// The token may not do this: 403.
+    Forbidden(String),
+    /// There is no such ad for this token, or no such path: 404.
+    NotFound(String),
+    /// The source id has been used: 409.
+    Conflict(FieldErrors),
+    /// The body is too large: 413.
+    TooLarge(String),
+    /// Too many requests: 429.
+    TooMany {
+        /// What the service says.
+        detail: String,
+        /// When it may be asked again.
+        retry_after: Option<Duration>,
+    },
+    /// Another refusal in the contract's shape, 4xx with `detail`.
+    Other(String),
+    /// The service has trouble: 5xx.
+    Service {
+        /// What it says.
+        detail: String,
+        /// When it may be asked again.
+        retry_after: Option<Duration>,
+    },
+    /// It answered, but not as the service does: an HTML page, a redirect, or JSON of another shape.
+    Unexpected(String),
+    /// No connection: it was not sent.
+    Unreachable(String),
+    /// No answer in time.
+    TimedOut(Duration),
+    /// The connection broke before the answer was whole.
+    Lost(String),
+}
+
+impl Error {
+    pub(super) fn new(kind: ErrorKind, method: &Method, path: &str) -> Self {
+        let (method, path) = (method.clone(), path.to_owned());
+        Self(Box::new(Inner { kind, method, path, status: None, request_id: None, tries: 0 }))
+    }
+
+    pub(super) fn answered(mut self, status: u16, request_id: Option<String>) -> Self {
+        self.0.status = Some(status);
+        self.0.request_id = request_id;
+        self
+    }
+
+    pub(super) fn after(mut self, tries: u32) -> Self {
+        self.0.tries = tries;
+        self
+    }
+
+    /// What kind of trouble it is.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// The same, to be kept.
+    pub fn into_kind(self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// What was asked, such as `POST /v4/car`.
+    pub fn request(&self) -> String {
+        format!("{} {}", self.0.method, self.0.path)
+    }
+
+    /// The status code of the answer, if there was one.
+    pub fn status(&self) -> Option<u16> {
+        self.0.status
+    }
+
+    /// What the service calls this request (`X-Request-Id`): its support finds it by that.
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.request_id.as_deref()
+    }
+
+    /// How often it was tried.
+    pub fn tries(&self) -> u32 {
+        self.0.tries
+    }
+
+    /// Whether the request may have been accepted all the same: the answer was lost or says nothing about it. Never true of what only
+    /// reads.
+    ///
+    /// After an unclear [`create`](super::Ads::create) a 409 means that the ad is there; see
+    /// [`create_or_find`](super::Ads::create_or_find).
+    pub fn is_unclear(&self) -> bool {
+        let is_unclear = match &self.0.kind {
+            ErrorKind::Lost(_) | ErrorKind::TimedOut(_) | ErrorKind::Service { .. } => true,
+            // A page of a proxy says nothing about what stands behind it, unless it refuses.
+            ErrorKind::Unexpected(_) => self.0.status.is_none_or(|status| !(300..500).contains(&status)),
+            _ => false,
+        };
+        is_unclear && !self.is_reading()
+    }
+
+    /// Whether it only reads: then nothing can have happened.
+    fn is_reading(&self) -> bool {
+        let last = self.0.path.split('?').next().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+        match self.0.method {
+            Method::GET => !matches!(last, "bump" | "pole_position" | "retry"),
+            _ => last == "validate",
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counted = |count: usize| format!("{count} {}", if count == 1 { "field is" } else { "fields are" });
+        match &self.0.kind {
+            ErrorKind::Invalid(errors) => write!(formatter, "{} wrong", counted(errors.flatten().len())),
+            ErrorKind::Rules(messages) => formatter.write_str(&messages.join("; ")),
+            ErrorKind::Identified(refusal) => {
+                formatter.write_str(&refusal.error)?;
+                refusal.message.iter().try_for_each(|message| write!(formatter, ": {message}"))
+            }
+            ErrorKind::Conflict(errors) => {
+                formatter.write_str(&errors.flatten().iter().map(|(_, text)| *text).collect::<Vec<_>>().join(" "))
+            }
+            ErrorKind::Malformed(detail)
+            | ErrorKind::Unauthorised(detail)
+            | ErrorKind::Forbidden(detail)
+            | ErrorKind::NotFound(detail)
+            | ErrorKind::TooLarge(detail)
+            | ErrorKind::TooMany { detail, .. }
+            | ErrorKind::Other(detail)
+            | ErrorKind::Service { detail, .. }
+            | ErrorKind::Unexpected(detail) => formatter.write_str(detail),
+            ErrorKind::Unreachable(reason) => write!(formatter, "cannot reach the service: {reason}"),
+            ErrorKind::TimedOut(after) => write!(formatter, "no answer within {} s", after.as_secs_f64()),
+            ErrorKind::Lost(reason) => write!(formatter, "the connection broke before the answer was there: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

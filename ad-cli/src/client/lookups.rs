@@ -1,0 +1,56 @@
+//! Lookups under `/v4/vehicles/` ('Attribute lookup entries').
+
+use ad_core::catalogue::Entry;
+use reqwest::Method;
+
+use super::{
+    Answer, Error,
+    transport::{Call, Repeat, Transport, segment},
+};
+
+/// The attributes of vehicle types, and their allowed values.
+#[derive(Clone, Copy)]
+pub struct Lookups<'a> {
+    transport: &'a Transport,
+}
+
+impl std::fmt::Debug for Lookups<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Lookups")
+    }
+}
+
+impl<'a> Lookups<'a> {
+    pub(super) fn new(transport: &'a Transport) -> Self {
+        Self { transport }
+    }
+
+    /// The fields of a vehicle type that have allowed values.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorKind::NotFound) for an unknown vehicle type.
+    pub async fn attributes(&self, vehicle_type: &str) -> Result<Answer<Vec<Entry>>, Error> {
+        self.get(format!("{}/attributes", segment(vehicle_type)), &[]).await
+    }
+
+    /// The allowed values of an attribute.
+    ///
+    /// # Errors
+    /// [`NotFound`](super::ErrorKind::NotFound) for an unknown vehicle type or attribute.
+    pub async fn values(&self, vehicle_type: &str, attribute: &str) -> Result<Answer<Vec<Entry>>, Error> {
+        self.get(format!("{}/{}", segment(vehicle_type), segment(attribute)), &[]).await
+    }
+
+    /// The models of a car brand.
+    ///
+    /// # Errors
+    /// [`Invalid`](super::ErrorKind::Invalid) for an unknown brand.
+    pub async fn models(&self, brand: &str) -> Result<Answer<Vec<Entry>>, Error> {
+        self.get("car/models".to_owned(), &[("brand", brand)]).await
+    }
+
+    async fn get(&self, path: String, query: &[(&str, &str)]) -> Result<Answer<Vec<Entry>>, Error> {
+        let path = format!("v4/vehicles/{path}");
+        self.transport.ask(Call { method: Method::GET, path, query, body: None, repeat: Repeat::Safe }).await
+    }
+}

@@ -1,0 +1,90 @@
+//! The typed client of the service's API.
+//!
+//! [`Client`] knows where the service is, who calls, and how fast it may ask. [`Ads`] has the operations on one of the service's
+//! paths ([`Client::v4`], [`Client::typed`], [`Client::v3`]), [`Lookups`] those under `/v4/vehicles/`. What comes back is an
+//! [`Answer`], or an [`Error`] that says what kind of trouble it is and whether the request may have been accepted all the same.
+//!
+//! What a payload must look like is not known here: payloads are JSON objects, and the service has the last word.
+
+mod ads;
+mod answer;
+mod builder;
+mod creation;
+mod error;
+mod lookups;
+mod models;
+mod outcome;
+mod pace;
+mod pages;
+mod query;
+mod transport;
+
+use std::{fmt, sync::Arc};
+
+pub use ads::{Ads, Exclude, Target};
+pub use answer::Answer;
+pub use builder::{BuildError, ClientBuilder, DEFAULT_RATE, DEFAULT_TIMEOUT};
+pub use creation::Creation;
+pub use error::{Error, ErrorKind};
+pub use lookups::Lookups;
+pub use models::{Ad, Contact, Location, Page, Price, Validation};
+pub use outcome::{Outcome, text as message_text};
+pub use query::{ListQuery, LogQuery};
+pub use transport::Exchange;
+
+use transport::Transport;
+
+/// A client of one service with one token. Cloning it is cheap, and clones share connections and pace.
+#[derive(Clone)]
+pub struct Client {
+    transport: Arc<Transport>,
+}
+
+impl fmt::Debug for Client {
+    /// Without the token.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Client").field("url", &self.transport.base().as_str()).finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// A client with the usual settings: 10 requests a second, 30 seconds for an answer, and some patience with a service
+    /// that is not there for a moment.
+    ///
+    /// # Errors
+    /// When the URL or the token cannot be one.
+    pub fn new(url: &str, token: &str) -> Result<Self, BuildError> {
+        Self::builder(url).token(token).build()
+    }
+
+    /// A client with settings of its own.
+    pub fn builder(url: &str) -> ClientBuilder {
+        ClientBuilder::new(url)
+    }
+
+    /// The address of the service.
+    pub fn url(&self) -> &str {
+        self.transport.base().as_str().trim_end_matches('/')
+    }
+
+    /// Ads of every category and of both versions, on `/v4/ad`. Nothing is created, updated or validated there: that goes through
+    /// [`typed`](Self::typed).
+    pub fn v4(&self) -> Ads<'_> {
+        Ads::new(&self.transport, "v4/ad".to_owned())
+    }
+
+    /// Ads of one vehicle type, on `/v4/{vehicle_type}`.
+    pub fn typed(&self, vehicle_type: &str) -> Ads<'_> {
+        Ads::new(&self.transport, format!("v4/{}", transport::segment(vehicle_type)))
+    }
+
+    /// The same as a client of V3 has it, on `/v3/ad`. There is no [`migrate`](Ads::migrate) there.
+    pub fn v3(&self) -> Ads<'_> {
+        Ads::new(&self.transport, "v3/ad".to_owned())
+    }
+
+    /// Vehicle types' attributes, and their allowed values.
+    pub fn lookups(&self) -> Lookups<'_> {
+        Lookups::new(&self.transport)
+    }
+}

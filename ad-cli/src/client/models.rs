@@ -1,0 +1,141 @@
+//! What the service answers with, as types ('Resources and their fields', decisions 1 and 7).
+
+use ad_core::{
+    ad::{AdState, ApiVersion, ImageRef},
+    log::LogEntry,
+    rulebook::Warning,
+    time::Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+use uuid::Uuid;
+
+/// An ad, as the service shows it. Serialises as it came.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Ad {
+    /// Internal id.
+    pub id: Uuid,
+    /// The client's reference.
+    pub source_id: String,
+    /// The dealer.
+    pub dealer_code: String,
+    /// The category.
+    pub category_id: u16,
+    /// `created` or `deleted`.
+    pub state: AdState,
+    /// Sent or generated.
+    pub title: Option<String>,
+    /// The text.
+    pub body: Option<String>,
+    /// Whether it is to be published.
+    pub visible: bool,
+    /// Prices, at most one of each type.
+    pub price: Vec<Price>,
+    /// The stored images.
+    pub image_refs: Vec<ImageRef>,
+    /// A page at the seller's site.
+    pub url: Option<String>,
+    /// A video.
+    pub video_url: Option<String>,
+    /// Where it is, unless at the dealer's.
+    pub location: Option<Location>,
+    /// Whom to ask, unless the dealer.
+    pub contact: Option<Contact>,
+    /// The vehicle: the fields of its category.
+    pub category_fields: Map<String, Value>,
+    /// Whether a failed image holds it back.
+    pub dont_publish_on_failed_images: bool,
+    /// A product declaration.
+    pub product_declaration: Option<String>,
+    /// Id of the listing on the primary marketplace, once published.
+    pub marketplace_ad_id: Option<String>,
+    /// Id of the listing on the secondary marketplace, once published there.
+    pub offer_id: Option<String>,
+    /// Version that created or last converted it.
+    pub api_version: ApiVersion,
+    /// When it was created.
+    pub created: Timestamp,
+    /// When it last changed.
+    pub updated: Timestamp,
+    /// Its latest log entries, oldest first, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<Vec<LogEntry>>,
+    /// What a later version of the service has added.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// One price ('Price object').
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Price {
+    /// `list`, `reduced`, `leasing`, `monthly` or `call`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// In whole units of the currency.
+    pub amount: Number,
+    /// ISO 4217 code.
+    pub currency: String,
+    /// What a later version of the service has added.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// Where an ad is: one of three ways to say it ('Location object').
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Location {
+    /// Degrees north.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latitude: Option<Number>,
+    /// Degrees east.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longitude: Option<Number>,
+    /// Postal code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zipcode: Option<String>,
+    /// Swedish area code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lkf: Option<String>,
+}
+
+/// Whom to ask ('Contact object').
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Contact {
+    /// The seller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Digits, with a plus before them or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+    /// Mail address.
+    pub email: String,
+}
+
+/// A page of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Page<T> {
+    /// Rows on all pages.
+    pub count: u64,
+    /// Address of the page behind it.
+    pub next: Option<String>,
+    /// Address of the page before it.
+    pub previous: Option<String>,
+    /// Its rows.
+    pub results: Vec<T>,
+}
+
+/// What a payload would become.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Validation {
+    /// True; what is not valid is an error.
+    pub valid: bool,
+    /// The content as it would be stored.
+    pub ad: Map<String, Value>,
+    /// What is allowed but probably not meant.
+    pub warnings: Vec<Warning>,
+}

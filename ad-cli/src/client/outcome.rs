@@ -1,0 +1,172 @@
+//! What became of a request: read from the entries that it left in the ad's log, which is the only progress record there is.
+
+use ad_core::log::{Action, ActionState, LogEntry};
+use serde::Serialize;
+use serde_json::Value;
+
+/// What became of a finished request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The ad is on the marketplaces.
+    Published {
+        /// What was not as it should be all the same, such as an image that could not be fetched.
+        warning: Option<String>,
+    },
+    /// The ad was created or updated, and is not shown (`visible` is false).
+    Hidden,
+    /// The ad is deleted.
+    Deleted,
+    /// The ad was renewed.
+    Bumped,
+    /// The ad has pole position.
+    Boosted,
+    /// An action failed for good; `retry` does again what was left undone.
+    Failed {
+        /// Which.
+        action: Action,
+        /// Why.
+        message: String,
+    },
+}
+
+impl Outcome {
+    /// What became of the request whose entries these are; `None` while it is under way.
+    ///
+    /// A request is finished when no action of it is `processing`: the end of one action and the beginning of the next are written
+    /// together.
+    pub fn of<'a>(entries: impl IntoIterator<Item = &'a LogEntry>) -> Option<Self> {
+        let mut ends: Vec<(Action, Option<&LogEntry>)> = Vec::new();
+        for entry in entries {
+            let place = ends.iter().position(|(action, _)| *action == entry.action).unwrap_or_else(|| {
+                ends.push((entry.action, None));
+                ends.len() - 1
+            });
+            ends[place].1 = (entry.state != ActionState::Processing).then_some(entry);
+        }
+        if ends.is_empty() || ends.iter().any(|(_, end)| end.is_none()) {
+            return None;
+        }
+        let ends: Vec<_> = ends.into_iter().filter_map(|(_, end)| end).collect();
+        let failed = |entry: &&&LogEntry| entry.state == ActionState::Error;
+        // Images that failed do not hold an ad back, unless it says so: then publishing fails.
+        if let Some(entry) = ends.iter().filter(failed).find(|entry| entry.action != Action::HandleMedia) {
+            return Some(Self::Failed { action: entry.action, message: text(&entry.external_message) });
+        }
+        let has = |action| ends.iter().any(|entry| entry.action == action);
+        let images = ends.iter().find(failed).map(|entry| text(&entry.external_message));
+        Some(if has(Action::Delete) {
+            Self::Deleted
+        } else if has(Action::Publish) {
+            Self::Published { warning: images }
+        } else if has(Action::Bump) {
+            Self::Bumped
+        } else if has(Action::Boost) {
+            Self::Boosted
+        } else {
+            match images {
+                Some(message) => Self::Failed { action: Action::HandleMedia, message },
+                None => Self::Hidden,
+            }
+        })
+    }
+
+    /// Its name, as it serialises.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Published { .. } => "published",
+            Self::Hidden => "hidden",
+            Self::Deleted => "deleted",
+            Self::Bumped => "bumped",
+            Self::Boosted => "boosted",
+            Self::Failed { .. } => "failed",
+        }
+    }
+}
+
+/// A message of the log as one text: with its details, where it has some.
+pub fn text(message: &Value) -> String {
+    let Value::Object(members) = message else {
+        return message.as_str().map_or_else(|| message.to_string(), str::to_owned);
+    };
+    let mut text = members.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
+    for (name, value) in members.iter().filter(|(name, _)| *name != "message") {
+        let details: Vec<_> =
+            value.as_array().map_or_else(|| vec![detail(value)], |items| items.iter().map(detail).collect());
+        text = format!("{text}{}{name}: {}", if text.is_empty() { "" } else { "; " }, details.join(", "));
+    }
+    text
+}
+
+/// `https://…/1.jpg (404 Not Found)`.
+fn detail(value: &Value) -> String {
+    let Value::Object(members) = value else {
+        return value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    };
+    let texts: Vec<_> =
+        ["url", "marketplace", "error", "message"].iter().filter_map(|name| members.get(*name)?.as_str()).collect();
+    match texts.split_first() {
+        Some((first, [])) => (*first).to_owned(),
+        Some((first, rest)) => format!("{first} ({})", rest.join(", ")),
+        None => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(steps: &str) -> Option<Outcome> {
+        let entry = |step: &str| {
+            let (action, state) = step.split_once(' ').unwrap();
+            LogEntry {
+                request_id: uuid::Uuid::nil(),
+                created: ad_core::time::Timestamp::default(),
+                action: Action::from_name(action).unwrap(),
+                state: ActionState::from_name(state).unwrap(),
+                external_message: json!(format!("it is {state}")),
+            }
+        };
+        let entries: Vec<_> = steps.split(", ").filter(|step| !step.is_empty()).map(entry).collect();
+        Outcome::of(&entries)
+    }
+
+    #[test]
+    fn a_request_is_under_way_until_nothing_of_it_is() {
+        assert_eq!(of(""), None);
+        assert_eq!(of("create processing"), None);
+        assert_eq!(of("create processing, create done, handle_media processing"), None);
+        assert_eq!(of("delete processing, unpublish processing, unpublish done"), None);
+    }
+
+    #[test]
+    fn its_last_action_tells_what_became_of_it() {
+        let create = "create processing, create done";
+        let media = |state: &str| format!("{create}, handle_media processing, handle_media {state}");
+        let published = |warning: Option<&str>| Some(Outcome::Published { warning: warning.map(str::to_owned) });
+        assert_eq!(of(create), Some(Outcome::Hidden));
+        assert_eq!(of(&format!("{}, publish processing, publish done", media("done"))), published(None));
+        assert_eq!(
+            of(&format!("{}, publish processing, publish done", media("error"))),
+            published(Some("it is error"))
+        );
+        assert_eq!(of("update processing, update done, unpublish processing, unpublish done"), Some(Outcome::Hidden));
+        assert_eq!(of("delete processing, unpublish processing, unpublish done, delete done"), Some(Outcome::Deleted));
+        assert_eq!(of("bump processing, bump done"), Some(Outcome::Bumped));
+        assert_eq!(of("boost processing, boost done"), Some(Outcome::Boosted));
+        let failed = of(&format!("{create}, publish processing, publish error")).unwrap();
+        assert_eq!(failed, Outcome::Failed { action: Action::Publish, message: "it is error".to_owned() });
+        assert_eq!(json!(failed)["outcome"], "failed");
+    }
+
+    #[test]
+    fn details_of_a_message_are_told() {
+        let message =
+            json!({"message": "1 image failed", "images": [{"url": "https://a.se/1.jpg", "error": "404 Not Found"}]});
+        assert_eq!(text(&message), "1 image failed; images: https://a.se/1.jpg (404 Not Found)");
+        assert_eq!(text(&json!("Publishing")), "Publishing");
+    }
+}

@@ -1,0 +1,56 @@
+//! How fast requests go out: evenly spread, and not at all while the service has asked for a pause.
+
+use std::{
+    num::NonZeroU32,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use governor::{
+    DefaultDirectRateLimiter, Quota, RateLimiter,
+    clock::{Clock, DefaultClock},
+};
+use tokio::time::{Instant, sleep, sleep_until};
+
+pub(super) struct Pace {
+    limiter: Option<DefaultDirectRateLimiter>,
+    clock: DefaultClock,
+    /// The service does not want to be asked before this.
+    held: Mutex<Option<Instant>>,
+}
+
+impl Pace {
+    /// So many requests a second, or as many as are asked for.
+    pub(super) fn new(rate: Option<NonZeroU32>) -> Self {
+        let one_by_one = |rate| Quota::per_second(rate).allow_burst(NonZeroU32::MIN);
+        Self {
+            limiter: rate.map(|rate| RateLimiter::direct(one_by_one(rate))),
+            clock: DefaultClock::default(),
+            held: Mutex::new(None),
+        }
+    }
+
+    /// Waits until a request may go out.
+    pub(super) async fn turn(&self) {
+        loop {
+            // Looked at again after each wait: another request may have been told to pause in the meantime.
+            let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(until) = held.filter(|until| *until > Instant::now()) {
+                sleep_until(until).await;
+                continue;
+            }
+            let Some(limiter) = &self.limiter else { return };
+            match limiter.check() {
+                Ok(()) => return,
+                Err(early) => sleep(early.wait_time_from(self.clock.now())).await,
+            }
+        }
+    }
+
+    /// The service wants a pause, of all requests.
+    pub(super) fn hold(&self, pause: Duration) {
+        let until = Instant::now() + pause;
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        *held = Some(held.map_or(until, |held| held.max(until)));
+    }
+}

@@ -1,0 +1,200 @@
+//! Requests on their way: paths, pace, tries, and what may be tried again.
+
+use std::time::{Duration, Instant};
+
+use ad_core::versions::SEGMENT;
+use percent_encoding::utf8_percent_encode;
+use reqwest::{Method, Response, header::CONTENT_TYPE};
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use super::{Answer, Error, ErrorKind, answer, builder::Observer, pace::Pace};
+
+/// Longest pause between two tries that the client chooses by itself.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// Longest pause that the service may ask for: beyond it, the caller decides.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// When requests are tried again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Retries {
+    pub(super) tries: u32,
+    pub(super) first_pause: Duration,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self { tries: 4, first_pause: Duration::from_millis(250) }
+    }
+}
+
+/// Whether a request may be sent again when nobody knows whether it was accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repeat {
+    /// Once or twice is the same.
+    Safe,
+    /// Only when it was surely not accepted.
+    IfRefused,
+}
+
+/// One try of a request, as it went.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Exchange<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The path, with its query.
+    pub path: &'a str,
+    /// The status code, if there was an answer.
+    pub status: Option<u16>,
+    /// What the service calls the request.
+    pub request_id: Option<&'a str>,
+    /// What went wrong, if something did.
+    pub error: Option<&'a Error>,
+    /// How long it took.
+    pub took: Duration,
+    /// 1 for the first try.
+    pub number: u32,
+}
+
+/// What is asked.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    pub(super) method: Method,
+    /// Below the address of the service, encoded, without a slash before it.
+    pub(super) path: String,
+    pub(super) query: &'a [(&'a str, &'a str)],
+    /// A JSON text.
+    pub(super) body: Option<bytes::Bytes>,
+    pub(super) repeat: Repeat,
+}
+
+pub(super) struct Transport {
+    pub(super) http: reqwest::Client,
+    pub(super) base: Url,
+    pub(super) pace: Pace,
+    pub(super) retries: Retries,
+    pub(super) observer: Option<Observer>,
+}
+
+/// A source id, or anything else, as one segment of a path.
+pub(super) fn segment(text: &str) -> String {
+    utf8_percent_encode(text, SEGMENT).to_string()
+}
+
+impl Transport {
+    pub(super) fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// Asks, again where that is safe, and reads the answer.
+    pub(super) async fn ask<T: DeserializeOwned>(&self, call: Call<'_>) -> Result<Answer<T>, Error> {
+        if call.path.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
+            let told = "an empty name, \".\" and \"..\" cannot stand in a path".to_owned();
+            return Err(Error::new(ErrorKind::Malformed(told), &call.method, &format!("/{}", call.path)));
+        }
+        let mut address = format!("{}{}", self.base, call.path);
+        if !call.query.is_empty() {
+            let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(call.query).finish();
+            address = format!("{address}?{query}");
+        }
+        let path = address.strip_prefix(self.base.as_str()).map(|path| format!("/{path}")).unwrap_or_default();
+        let mut number = 0;
+        loop {
+            number += 1;
+            self.pace.turn().await;
+            let error = match self.once(&call, &address, &path, number).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error.after(number),
+            };
+            let Some(pause) = self.pause(&error, call.repeat, number) else { return Err(error) };
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// One try.
+    async fn once<T: DeserializeOwned>(
+        &self,
+        call: &Call<'_>,
+        address: &str,
+        path: &str,
+        number: u32,
+    ) -> Result<Answer<T>, Error> {
+        let began = Instant::now();
+        let result = match self.send(call, address).await {
+            Ok(response) => answer::read(response, &call.method, path).await,
+            Err(error) => Err(Error::new(broken(&error, began), &call.method, path)),
+        };
+        if let Some(observer) = &self.observer {
+            let (status, request_id) = match &result {
+                Ok(answer) => (Some(answer.status), answer.request_id.as_deref()),
+                Err(error) => (error.status(), error.request_id()),
+            };
+            let error = result.as_ref().err();
+            let method = call.method.as_str();
+            observer(&Exchange { method, path, status, request_id, error, took: began.elapsed(), number });
+        }
+        result
+    }
+
+    async fn send(&self, call: &Call<'_>, address: &str) -> reqwest::Result<Response> {
+        let mut request = self.http.request(call.method.clone(), address);
+        if let Some(body) = &call.body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
+        }
+        request.send().await
+    }
+
+    /// How long to wait before the next try, if there is to be one.
+    pub(super) fn pause(&self, error: &Error, repeat: Repeat, tries: u32) -> Option<Duration> {
+        let asked = match error.kind() {
+            // Not accepted, whatever it was.
+            ErrorKind::Unreachable(_) => None,
+            ErrorKind::TooMany { retry_after, .. } => *retry_after,
+            ErrorKind::Service { retry_after, .. } if repeat == Repeat::Safe => *retry_after,
+            // Who waits for long may not wait for ever.
+            ErrorKind::TimedOut(_) if repeat == Repeat::Safe && tries == 1 => None,
+            ErrorKind::Lost(_) if repeat == Repeat::Safe => None,
+            // A proxy whose service is away for a moment answers with a page of its own.
+            ErrorKind::Unexpected(_) if repeat == Repeat::Safe && is_for_a_moment(error.status()) => None,
+            _ => return None,
+        };
+        if let Some(asked) = asked.filter(|asked| *asked <= PATIENCE) {
+            self.pace.hold(asked);
+        }
+        if tries >= self.retries.tries || asked.is_some_and(|asked| asked > PATIENCE) {
+            return None;
+        }
+        let grown = self.retries.first_pause.saturating_mul(1 << (tries - 1).min(16)).min(LONGEST_PAUSE);
+        // Half of it by chance, so that many who were refused together do not come back together.
+        Some(asked.unwrap_or_default().max(grown.mul_f64(0.5 + 0.5 * fastrand::f64())))
+    }
+}
+
+/// Bad gateway, unavailable, gateway timeout.
+fn is_for_a_moment(status: Option<u16>) -> bool {
+    matches!(status, Some(502..=504))
+}
+
+/// What happened when there is no answer. The reason is the innermost: the outer ones repeat the address.
+pub(super) fn broken(error: &reqwest::Error, began: Instant) -> ErrorKind {
+    let mut reason: &dyn std::error::Error = error;
+    while let Some(source) = reason.source() {
+        reason = source;
+    }
+    if error.is_connect() {
+        return ErrorKind::Unreachable(if error.is_timeout() {
+            "no connection in time".to_owned()
+        } else {
+            reason.to_string()
+        });
+    }
+    if error.is_timeout() {
+        let tenths = began.elapsed().as_millis() / 100;
+        return ErrorKind::TimedOut(Duration::from_millis(
+            u64::try_from(tenths).unwrap_or(u64::MAX).saturating_mul(100),
+        ));
+    }
+    ErrorKind::Lost(reason.to_string())
+}

@@ -1,0 +1,76 @@
+//! The vehicle ad import service, from outside: a typed client for Rust programs, and the command line on top of it.
+//!
+//! | Part | What it is for |
+//! |---|---|
+//! | [`Client`], [`ClientBuilder`] | who calls whom, how fast, and how patiently |
+//! | [`Ads`], [`Lookups`] | the operations of V4 and V3 |
+//! | [`Answer`], [`Ad`], [`Page`], [`Validation`] | what comes back, with the request id for support |
+//! | [`Error`], [`ErrorKind`] | every way in which it can fail, and whether it may have been accepted all the same |
+//! | [`Outcome`] | what became of a request, read from the log |
+//! | `cli` (feature `cli`, on by default) | the binary `ad-cli`: its commands, what they print, and their exit codes |
+//!
+//! What a payload must look like is not known here: [`ad_core`] has the rules, and the server has the last word.
+//!
+//! # For other programs
+//!
+//! Without the feature `cli`, the crate is the client alone: `ad-cli = { version = "…", default-features = false }`.
+//!
+//! ```no_run
+//! use ad_cli::{Client, ErrorKind, ListQuery, LogQuery, Outcome};
+//! use futures_util::TryStreamExt;
+//! use serde_json::json;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let client = Client::new("https://ads.example.com", &std::env::var("AD_TOKEN")?)?;
+//! let car = json!({
+//!     "source_id": "car-1", "category_id": 1020,
+//!     "category_fields": {"registration_number": "ABC123", "model_year": 2019},
+//! });
+//! let created = match client.typed("car").create(&car).await {
+//!     Ok(created) => created,
+//!     Err(error) => {
+//!         if let ErrorKind::Invalid(errors) = error.kind() {
+//!             for (path, message) in errors.flatten() {
+//!                 eprintln!("{path}: {message}");
+//!             }
+//!         }
+//!         return Err(error.into());
+//!     }
+//! };
+//! // The answer comes before the work is done. What was done stands in the log, under the id of the request.
+//! let id = created.request_id.clone().unwrap_or_default();
+//! let of_request = LogQuery::new().with("request_id", id);
+//! let entries: Vec<_> = client.v4().log_all("car-1", &of_request).try_collect().await?;
+//! match Outcome::of(&entries) {
+//!     Some(outcome) => println!("{}", outcome.name()),
+//!     None => println!("still under way"),
+//! }
+//! // Page after page, as they are needed.
+//! let mut ads = client.v4().all(&ListQuery::new().with("state", "created"));
+//! while let Some(ad) = ads.try_next().await? {
+//!     println!("{} {:?}", ad.source_id, ad.title);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `examples/publish.rs` is a whole program; the end-to-end tests run it against a real server.
+//!
+//! # What is repeated, and what is not
+//!
+//! | | Answer lost, time-out, 5xx | Not sent, or 429 |
+//! |---|---|---|
+//! | reads, lists, logs, lookups, `validate` | again, with growing pauses | again |
+//! | `update`, `delete` | again: twice is the same, but for another request in the log | again |
+//! | `create`, `migrate` | an error that [is unclear](Error::is_unclear) | again |
+//! | `bump`, `pole_position`, `retry` | an error that is unclear, for charges apply | again |
+//!
+//! [`Ads::create_or_find`] resolves an unclear create: a source id belongs to one ad for ever, so that a second try either creates the ad or
+//! finds it.
+#![warn(missing_docs)]
+
+#[cfg(feature = "cli")]
+pub mod cli;
+mod client;
+
+pub use client::*;

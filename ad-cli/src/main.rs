@@ -1,0 +1,11 @@
+//! The `ad-cli` binary; what it does is in [`ad_cli::cli`].
+
+use std::process::ExitCode;
+
+/// Checking makes and drops many small values, which this one is much quicker at.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    ad_cli::cli::main()
+}
