@@ -11,23 +11,24 @@ use crate::{
     payloads::sample,
 };
 
-/// The document in the repository.
-fn snapshot() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/openapi.json")
-}
-
 #[tokio::test]
 async fn openapi_document_is_the_one_in_the_repository() {
     let contract = Contract::of(&Server::start().await).await;
-    let served = format!("{:#}\n", contract.document);
+    expect_kept("openapi.json", &contract.document);
+}
+
+/// Whether a document is as it is kept in `docs`; with `UPDATE_SNAPSHOTS` it is written there first.
+pub(crate) fn expect_kept(name: &str, document: &Value) {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name);
+    let served = format!("{document:#}\n");
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
-        std::fs::write(snapshot(), &served).unwrap();
+        std::fs::write(&file, &served).unwrap();
     }
-    let kept = std::fs::read_to_string(snapshot()).unwrap_or_default();
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
     let differs = kept.lines().zip(served.lines()).position(|(kept, served)| kept != served);
     assert!(
         kept == served,
-        "docs/openapi.json is stale, first at line {:?}. When the change is meant: UPDATE_SNAPSHOTS=1 cargo test -p ad-tests openapi",
+        "docs/{name} is stale, first at line {:?}. When the change is meant: UPDATE_SNAPSHOTS=1 cargo test -p ad-tests openapi",
         differs.map(|line| line + 1)
     );
 }

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use ad_tests::{ImageHost, Server, command, run};
+use ad_tests::{ImageHost, Postgres, Server, command, run};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
@@ -137,4 +137,31 @@ async fn many_ads_come_from_stdin_while_the_server_runs_and_keep_the_order_of_th
     let missing = run(server.dir(), &["ads", "import", "nowhere.ndjson"]).await;
     assert_eq!(missing.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&missing.stderr).starts_with("error: cannot read nowhere.ndjson: "));
+}
+
+#[tokio::test]
+async fn postgresql_takes_all_of_a_file_or_nothing() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    let (url, folder) = (postgres.database().await, tempfile::tempdir().unwrap());
+    let trailer = |source_id: &str| {
+        json!({"source_id": source_id, "dealer_code": "north-cars", "category_id": 1045, "api_version": "v3",
+            "category_fields": {"model_year": 2015, "registration_number": "ABC123"}})
+    };
+    let import = async |ads: &[Value]| {
+        std::fs::write(folder.path().join("ads.ndjson"), lines(ads)).unwrap();
+        let output = run(folder.path(), &["ads", "import", "ads.ndjson", "--database-url", &url]).await;
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(import(&[trailer("1"), trailer("2")]).await, "imported 2 ads from ads.ndjson\n");
+    let said = import(&[trailer("3"), trailer("2"), trailer("3")]).await;
+    let said: Vec<_> = said.lines().collect();
+    assert_eq!(
+        said,
+        [
+            "ads.ndjson:2: source_id: used by an ad that is here, and a dealer uses each only once",
+            "ads.ndjson:3: source_id: used by line 1, and a dealer uses each only once",
+            "error: nothing was imported: ads.ndjson has 2 errors",
+        ]
+    );
+    assert_eq!(import(&[trailer("3")]).await, "imported 1 ad from ads.ndjson\n");
 }

@@ -20,6 +20,13 @@ pub(crate) fn boat(source_id: &str, images: &ImageHost) -> Value {
     boat
 }
 
+/// The boat of the samples without images and source id.
+pub(crate) fn plain_boat() -> Value {
+    let mut boat = sample(include_str!("../data/payloads/boat-v4.json"));
+    boat["image_urls"] = json!([]);
+    boat
+}
+
 /// A car of which nothing but what is required is known.
 pub(crate) fn plain_car(source_id: &str, plate: &str) -> Value {
     json!({

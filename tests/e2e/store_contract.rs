@@ -1,5 +1,5 @@
-//! What every store has to do (`ad_core::ports::Store`). Each case runs against the store in memory and against SQLite in
-//! a real file.
+//! What every store has to do (`ad_core::ports::Store`). Each case runs against the store in memory, against SQLite in a
+//! real file, and against a real PostgreSQL.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,11 +8,13 @@ use ad_core::{
     list::{AdQuery, LogQuery},
     log::{Action, ActionState, LogEntry},
     memory::MemoryStore,
-    ports::{AdChange, Claimed, NewAd, Outcome, Record, Revision, Scope, Store, StoreError, StoredAd},
+    ports::{AdChange, Capacity, Claimed, NewAd, Outcome, Record, Revision, Scope, Store, StoreError, StoredAd},
     request::{Market, Plan, Progress, Request},
     time::Timestamp,
 };
-use ad_server::store::{Database, SqliteStore};
+use ad_server::store::{Database, DatabaseStore};
+use ad_tests::Postgres;
+use futures_util::future::{join, join_all};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -32,7 +34,14 @@ async fn sqlite() -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("ads.db").display());
     let database = Database::open(&url).await.unwrap();
-    Fixture { store: Arc::new(SqliteStore::new(database)), _folder: Some(folder) }
+    Fixture { store: Arc::new(DatabaseStore::new(database)), _folder: Some(folder) }
+}
+
+/// None when PostgreSQL is not installed.
+async fn postgres() -> Option<Fixture> {
+    let url = Postgres::shared().await?.database().await;
+    let database = Database::open(&url).await.unwrap();
+    Some(Fixture { store: Arc::new(DatabaseStore::new(database)), _folder: None })
 }
 
 macro_rules! contract {
@@ -42,6 +51,13 @@ macro_rules! contract {
         }
         mod in_sqlite {
             $(#[tokio::test] async fn $case() { super::$case(&*super::sqlite().await.store).await; })+
+        }
+        mod in_postgres {
+            $(#[tokio::test] async fn $case() {
+                if let Some(fixture) = super::postgres().await {
+                    super::$case(&*fixture.store).await;
+                }
+            })+
         }
     };
 }
@@ -59,6 +75,11 @@ contract!(
     a_waiting_request_is_due_at_its_time_and_blocks_its_ad,
     a_record_applies_everything_at_once,
     progress_survives,
+    dealers_take_turns,
+    what_was_written_by_a_clock_ahead_is_due_at_once,
+    requests_that_come_in_while_others_end_are_all_handed_out,
+    of_many_writes_at_once_each_is_answered_for_itself,
+    any_text_comes_back,
     only_the_latest_hundred_entries_come_with_an_ad,
     a_listing_is_tied_to_one_live_ad,
     lists_filter_order_and_page,
@@ -139,7 +160,7 @@ async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u128) -> Resu
 }
 
 async fn claim(store: &dyn Store, now: Timestamp) -> Vec<Claimed> {
-    store.claim(now, now + LEASE, 100).await.unwrap().claimed
+    store.claim(now, now + LEASE, 100.into()).await.unwrap().claimed
 }
 
 fn record(claimed: &Claimed, outcome: Outcome) -> Record {
@@ -237,8 +258,8 @@ async fn different_ads_are_handed_out_side_by_side(store: &dyn Store) {
         create(store, &ad(number, "north", &number.to_string())).await.unwrap();
     }
     let now = at(1000);
-    let first = store.claim(now, now + LEASE, 3).await.unwrap().claimed;
-    let second = store.claim(now, now + LEASE, 3).await.unwrap().claimed;
+    let first = store.claim(now, now + LEASE, 3.into()).await.unwrap().claimed;
+    let second = store.claim(now, now + LEASE, 3.into()).await.unwrap().claimed;
     let ids: Vec<_> = first.iter().chain(&second).map(|it| it.stored.ad.id).collect();
     assert_eq!(ids, [1, 2, 3, 4, 5].map(id), "in the order in which they were accepted");
     assert_eq!(first[0].request.plan, Some(plan(Action::Create)));
@@ -247,7 +268,7 @@ async fn different_ads_are_handed_out_side_by_side(store: &dyn Store) {
 async fn a_lease_that_ended_is_handed_out_again_and_the_old_one_is_fenced(store: &dyn Store) {
     create(store, &ad(1, "north", "a")).await.unwrap();
     let old = claim(store, at(1000)).await.remove(0);
-    let claims = store.claim(at(1005), at(1015), 10).await.unwrap();
+    let claims = store.claim(at(1005), at(1015), 10.into()).await.unwrap();
     assert!(claims.claimed.is_empty());
     assert_eq!(claims.next_due, Some(at(1010)), "when the lease ends");
     let new = claim(store, at(1010)).await.remove(0);
@@ -279,7 +300,7 @@ async fn a_waiting_request_is_due_at_its_time_and_blocks_its_ad(store: &dyn Stor
     let claimed = claim(store, at(1000)).await.remove(0);
     let progress = Progress { tries: 2, ..Progress::default() };
     store.record(record(&claimed, Outcome::Waits { progress: progress.clone(), until: at(1100) })).await.unwrap();
-    let claims = store.claim(at(1050), at(1060), 10).await.unwrap();
+    let claims = store.claim(at(1050), at(1060), 10.into()).await.unwrap();
     assert_eq!((claims.claimed.len(), claims.next_due), (0, Some(at(1100))));
     let again = claim(store, at(1100)).await.remove(0);
     assert_eq!((again.request.id, again.request.progress), (claimed.request.id, progress));
@@ -320,10 +341,12 @@ async fn progress_survives(store: &dyn Store) {
     create(store, &ad(1, "north", "a")).await.unwrap();
     let claimed = claim(store, at(1000)).await.remove(0);
     let progress = Progress {
+        reason: Some("primary: timed out".to_owned()),
         ended: 1,
         begun: true,
         tries: 3,
         first_try: Some(at(900)),
+        due: Some(at(950)),
         failed: vec![Action::HandleMedia],
         failed_markets: vec![Market::Secondary],
         reached: vec![Market::Primary],
@@ -334,6 +357,121 @@ async fn progress_survives(store: &dyn Store) {
     let again = claim(store, at(1010)).await.remove(0);
     assert_eq!(again.request.progress, progress);
     assert_eq!(again.request.accepted, claimed.request.accepted);
+}
+
+async fn dealers_take_turns(store: &dyn Store) {
+    for number in 1..=40 {
+        create(store, &ad(number, "giant", &format!("g{number}"))).await.unwrap();
+    }
+    for (number, dealer) in [(50, "abc"), (51, "other"), (52, "zoo"), (53, "zoo")] {
+        create(store, &ad(number, dealer, &number.to_string())).await.unwrap();
+    }
+    let (giant, zoo) = (["giant".to_owned()], ["zoo".to_owned()]);
+    let mut taken = std::collections::BTreeMap::<String, usize>::new();
+    let claim = async |capacity| store.claim(at(1000), at(1010), capacity).await.unwrap().claimed;
+    for claimed in claim(Capacity { limit: 10, per_dealer: 4, full: &[] }).await {
+        *taken.entry(claimed.stored.ad.dealer_code).or_default() += 1;
+    }
+    let expected = [("abc", 1), ("giant", 4), ("other", 1), ("zoo", 2)].map(|(code, number)| (code.to_owned(), number));
+    assert_eq!(taken, expected.into());
+    // Nobody else is waiting: the giant goes on, in the order in which it sent, but not when it has enough.
+    assert_eq!(claim(Capacity { limit: 10, per_dealer: 4, full: &giant }).await, []);
+    let next = claim(Capacity { limit: 3, per_dealer: 4, full: &zoo }).await;
+    assert_eq!(next.iter().map(|it| it.stored.ad.id).collect::<Vec<_>>(), [id(5), id(6), id(7)]);
+    // Also when a claim ended with the giant, nobody is passed over.
+    create(store, &ad(60, "abc", "b")).await.unwrap();
+    create(store, &ad(61, "zoo", "b")).await.unwrap();
+    let next = claim(Capacity { limit: 6, per_dealer: 4, full: &[] }).await;
+    let mut dealers: Vec<_> = next.iter().map(|it| it.stored.ad.dealer_code.as_str()).collect();
+    dealers.sort_unstable();
+    assert_eq!(dealers, ["abc", "giant", "giant", "giant", "giant", "zoo"]);
+}
+
+async fn what_was_written_by_a_clock_ahead_is_due_at_once(store: &dyn Store) {
+    for number in 1..=3 {
+        create(store, &ad(number, "north", &number.to_string())).await.unwrap();
+    }
+    // One is somebody's, one waits, one was accepted later than it is now.
+    let late = Ad { created: at(9000), ..ad(4, "north", "4") };
+    create(store, &late).await.unwrap();
+    let claimed = claim(store, at(8000)).await;
+    let waits = Outcome::Waits { progress: Progress::default(), until: at(8500) };
+    store.record(record(&claimed[1], waits)).await.unwrap();
+    finish(store, &claimed[2]).await;
+    assert_eq!(claim(store, at(100)).await, []);
+    store.release(at(100), at(10_000)).await.unwrap();
+    assert_eq!(claim(store, at(100)).await, []);
+
+    store.release(at(100), at(100)).await.unwrap();
+    let again = claim(store, at(100)).await;
+    assert_eq!(again.iter().map(|it| it.stored.ad.id).collect::<Vec<_>>(), [id(1), id(2), id(4)]);
+    let stale = store.record(record(&claimed[0], Outcome::Finished)).await;
+    assert!(matches!(stale, Err(StoreError::LeaseLost)), "{stale:?}");
+}
+
+/// At the very moment at which an ad's last request ends, the next one comes in.
+async fn requests_that_come_in_while_others_end_are_all_handed_out(store: &dyn Store) {
+    const ADS: u128 = 24;
+    for number in 1..=ADS {
+        create(store, &ad(number, "north", &number.to_string())).await.unwrap();
+    }
+    for round in 0..10 {
+        let heads = claim(store, at(1000)).await;
+        assert_eq!(heads.len(), usize::try_from(ADS).unwrap(), "in round {round}");
+        let works = heads.iter().map(|head| async {
+            let number = head.stored.ad.id.as_u128() - id(0).as_u128();
+            let come_in = async {
+                // A conflict is told to the service, which reads the ad again.
+                revise(store, &head.stored.ad, head.stored.revision, 10_000 + 100 * round + number).await.unwrap();
+            };
+            join(finish(store, head), come_in).await;
+        });
+        join_all(works).await;
+    }
+    assert_eq!(claim(store, at(1000)).await.len(), usize::try_from(ADS).unwrap());
+}
+
+async fn of_many_writes_at_once_each_is_answered_for_itself(store: &dyn Store) {
+    // Each source id is asked for three times; whoever comes first has it.
+    let ads: Vec<Ad> = (0..90).map(|number| ad(number, "d1", &format!("s{}", number % 30))).collect();
+    let created = join_all(ads.iter().map(|ad| create(store, ad))).await;
+    for source_id in 0..30 {
+        let outcomes: Vec<_> = created.iter().skip(source_id).step_by(30).collect();
+        assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1, "{outcomes:?}");
+        assert_eq!(outcomes.iter().filter(|outcome| matches!(outcome, Err(StoreError::Duplicate))).count(), 2);
+    }
+    // Every third lease is lost; the others are recorded all the same, each on its own ad.
+    let claimed = claim(store, at(1000)).await;
+    assert_eq!(claimed.len(), 30);
+    let records = claimed.iter().enumerate().map(|(number, claimed)| {
+        let entry = entry(claimed.request.id, Action::Create, ActionState::Done, at(1000));
+        let lease = claimed.lease - i64::from(number % 3 == 0);
+        store.record(Record { lease, entries: vec![entry], ..record(claimed, Outcome::Finished) })
+    });
+    for (number, (outcome, claimed)) in join_all(records).await.iter().zip(&claimed).enumerate() {
+        let is_lost = number % 3 == 0;
+        assert_eq!(matches!(outcome, Err(StoreError::LeaseLost)), is_lost, "{outcome:?}");
+        let (_, log) = find(store, &claimed.stored.ad).await;
+        assert_eq!(log.len(), if is_lost { 1 } else { 2 });
+        assert!(log.iter().all(|entry| entry.request_id == claimed.request.id));
+    }
+}
+
+async fn any_text_comes_back(store: &dyn Store) {
+    let texts = ["a\0b", "\0", "\u{10fffe}", "\u{10ffff}\0\u{10fffe}", "å\u{308}\n\t\"'\\", "日本 🚗"];
+    for (number, text) in texts.iter().enumerate() {
+        let mut ad = ad(number as u128 + 1, "north", text);
+        ad.content = with_body(&ad, text);
+        create(store, &ad).await.unwrap();
+        let (stored, _) = find(store, &ad).await;
+        assert_eq!(stored.ad, ad);
+        assert!(store.is_used("north", text).await.unwrap());
+        let query = [("source_id__in".to_owned(), (*text).to_owned())];
+        let page = store.list(Scope::Dealer("north"), &AdQuery::parse(&query).unwrap()).await.unwrap();
+        assert_eq!(page.rows.iter().map(|(ad, _)| &ad.source_id).collect::<Vec<_>>(), [text]);
+        let holding = texts[..=number].iter().filter(|other| other.contains(text)).count() as u64;
+        expect_found(store, &[("source_id__icontains", text)], holding).await;
+    }
 }
 
 async fn only_the_latest_hundred_entries_come_with_an_ad(store: &dyn Store) {

@@ -61,6 +61,11 @@ async fn a_locked_database_answers_503_and_loses_nothing() {
     let refused = server.client.post("/v4/car", &plain_car("during", "LCK002")).await;
     assert!(refused.expect(503)["detail"].is_string());
     assert!(refused.header("retry-after").is_some());
+    let id = refused.header("x-request-id").unwrap();
+    eventually("the log says why, with the request's id", || async {
+        server.said().into_iter().find(|line| line.contains("the store is not available") && line.contains(id))
+    })
+    .await;
     assert_eq!(server.client.ad("before").await["state"], "created", "readers do not wait for the writer");
     assert_eq!(server.client.get("/readyz").await.status, 503);
     lock.release().await;

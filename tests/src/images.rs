@@ -2,11 +2,17 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    io,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
+use futures_util::{StreamExt, stream};
 use poem::{
-    Endpoint, IntoResponse, Request, Response, Server,
+    Body, Endpoint, IntoResponse, Request, Response, Server,
     http::StatusCode,
     listener::{Acceptor, Listener, TcpListener},
 };
@@ -18,6 +24,7 @@ pub struct ImageHost {
     /// Its address.
     pub base: String,
     calls: Arc<Mutex<HashMap<String, usize>>>,
+    healed: Arc<AtomicBool>,
     server: JoinHandle<()>,
 }
 
@@ -31,9 +38,14 @@ impl ImageHost {
     /// Starts it. It serves
     ///
     /// - `/<seed>.jpg`, `/<seed>.png`: a picture that depends on the seed, for instance `/7.jpg`
+    /// - `/noise/<bytes>.png`: a picture of at least this size
     /// - `/lying.jpg`: a JPEG that calls itself text
     /// - `/broken.jpg`: the first half of a JPEG; `/page.jpg`: HTML that calls itself a JPEG
     /// - `/flaky/<times>/<anything>`: 503 so often, then a picture
+    /// - `/busy/<times>/<anything>`: 429 with `Retry-After: 1` so often, then a picture
+    /// - `/faulty/<fault>/<seed>.jpg`: until it is [healed](Self::heal), a fault: `silent` (no answer), `stalled` (a part
+    ///   of the picture, and then nothing), `dripping` (a byte now and then), `torn` (the connection ends early), `endless`,
+    ///   `inward` (a redirect to where clouds keep their secrets)
     /// - everything else: 404
     ///
     /// # Panics
@@ -42,11 +54,25 @@ impl ImageHost {
         let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.expect("a port is free");
         let address = acceptor.local_addr()[0].as_socket_addr().copied().expect("it listens on TCP");
         let calls = Arc::new(Mutex::new(HashMap::new()));
-        let pictures = Pictures { calls: Arc::clone(&calls) };
+        let healed = Arc::new(AtomicBool::new(false));
+        let pictures = Pictures { calls: Arc::clone(&calls), healed: Arc::clone(&healed) };
         let server = tokio::spawn(async move {
             let _ended = Server::new_with_acceptor(acceptor).run(pictures).await;
         });
-        Self { base: format!("http://{address}"), calls, server }
+        Self { base: format!("http://{address}"), calls, healed, server }
+    }
+
+    /// From now on what was faulty is a picture.
+    pub fn heal(&self) {
+        self.healed.store(true, Ordering::SeqCst);
+    }
+
+    /// How often anything was asked for.
+    ///
+    /// # Panics
+    /// When a handler panicked.
+    pub fn all_calls(&self) -> usize {
+        self.calls.lock().expect("no handler panics").values().sum()
     }
 
     /// Address of a file on it.
@@ -65,6 +91,7 @@ impl ImageHost {
 
 struct Pictures {
     calls: Arc<Mutex<HashMap<String, usize>>>,
+    healed: Arc<AtomicBool>,
 }
 
 impl Endpoint for Pictures {
@@ -78,7 +105,46 @@ impl Endpoint for Pictures {
             *times += 1;
             *times
         };
-        Ok(answer(&path, times))
+        let [_, faulty, fault, file] = &path.split('/').collect::<Vec<_>>()[..] else {
+            return Ok(answer(&path, times));
+        };
+        if *faulty != "faulty" {
+            return Ok(answer(&path, times));
+        }
+        if self.healed.load(Ordering::SeqCst) {
+            return Ok(answer(file, times));
+        }
+        if *fault == "silent" {
+            std::future::pending::<()>().await;
+        }
+        Ok(wrong(fault))
+    }
+}
+
+/// An answer that is wrong in a way.
+fn wrong(fault: &str) -> Response {
+    let picture = jpeg(9);
+    let half = picture[..picture.len() / 2].to_vec();
+    let of_length = |length: usize| Response::builder().content_type("image/jpeg").header("content-length", length);
+    let begun = |then: stream::BoxStream<'static, io::Result<Vec<u8>>>| {
+        Body::from_bytes_stream(stream::iter([Ok(half.clone())]).chain(then))
+    };
+    match fault {
+        "stalled" => of_length(picture.len()).body(begun(stream::pending().boxed())),
+        "dripping" => {
+            let drop = |()| async {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                Some((Ok(vec![0]), ()))
+            };
+            of_length(1_000_000).body(begun(stream::unfold((), drop).boxed()))
+        }
+        "torn" => of_length(picture.len()).body(begun(stream::iter([Err(io::ErrorKind::BrokenPipe.into())]).boxed())),
+        "endless" => Response::from(begun(stream::repeat_with(|| Ok(vec![0; 64 * 1024])).boxed())),
+        "inward" => {
+            let inward = "http://169.254.169.254/latest/meta-data/iam/";
+            Response::builder().status(StatusCode::FOUND).header("location", inward).finish()
+        }
+        _ => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
@@ -92,12 +158,19 @@ fn answer(path: &str, times: usize) -> Response {
             of_type("image/jpeg", bytes)
         }
         "page.jpg" => of_type("image/jpeg", b"<html><body>Not an image</body></html>".to_vec()),
-        path if path.starts_with("flaky/") => {
+        path if path.starts_with("flaky/") || path.starts_with("busy/") => {
             let failures = path.split('/').nth(1).and_then(|times| times.parse().ok()).unwrap_or(0);
-            if times <= failures {
+            if times > failures {
+                return of_type("image/jpeg", jpeg(3));
+            }
+            if path.starts_with("flaky/") {
                 return StatusCode::SERVICE_UNAVAILABLE.into_response();
             }
-            of_type("image/jpeg", jpeg(3))
+            Response::builder().status(StatusCode::TOO_MANY_REQUESTS).header("retry-after", "1").finish()
+        }
+        path if path.starts_with("noise/") => {
+            let size = path.trim_start_matches("noise/").trim_end_matches(".png").parse().unwrap_or(0);
+            of_type("image/png", noise(size))
         }
         path => match path.split_once('.').map(|(seed, kind)| (seed.parse(), kind)) {
             Some((Ok(seed), "jpg")) => of_type("image/jpeg", jpeg(seed)),
@@ -126,4 +199,11 @@ fn jpeg(seed: u32) -> Vec<u8> {
 /// A PNG that depends on the seed.
 fn png(seed: u32) -> Vec<u8> {
     encoded(seed, image::ImageFormat::Png)
+}
+
+/// A PNG with this much behind its end, where readers do not look.
+fn noise(size: usize) -> Vec<u8> {
+    let mut bytes = png(4);
+    bytes.resize(bytes.len() + size, 7);
+    bytes
 }

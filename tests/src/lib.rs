@@ -1,15 +1,27 @@
 //! Harness of the end-to-end tests: the real server as a process on a free port, with its own database, media folder and
 //! token keys, an image host, and a client that speaks to it.
 
+mod bucket;
+mod cli;
 mod client;
 mod images;
 mod lock;
+mod marketplace;
+pub mod ports;
+mod postgres;
+mod process;
 mod server;
+pub mod tools;
 
+pub use bucket::{BucketServer, Keys};
+pub use cli::{Cli, Ended};
 pub use client::{Answer, Client};
 pub use images::ImageHost;
 pub use lock::WriteLock;
-pub use server::{Options, Server, command, run};
+pub use marketplace::{MARKETPLACE_TOKEN, Marketplace};
+pub use postgres::Postgres;
+pub use process::{Process, command, run};
+pub use server::{Options, Server};
 
 use std::{
     future::Future,

@@ -1,17 +1,10 @@
-//! The server as a process.
+//! `ad-server serve` with a folder of its own.
 
-use std::{
-    path::{Path, PathBuf},
-    process::{Output, Stdio},
-};
+use std::{path::Path, process::ExitStatus};
 
 use tempfile::TempDir;
-use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    process::{Child, Command},
-};
 
-use crate::Client;
+use crate::{Client, Process, run};
 
 /// Two dealers of one group and one of another.
 const DEALERS: &str = include_str!("../data/dealers.toml");
@@ -34,34 +27,7 @@ pub struct Server {
     pub client: Client,
     dir: TempDir,
     options: Options,
-    process: Child,
-}
-
-/// The server's binary: it is built beside the tests'.
-fn binary() -> PathBuf {
-    let test = std::env::current_exe().expect("a running test has a path");
-    let beside = test.parent().and_then(Path::parent).expect("tests live below target/<profile>/deps");
-    beside.join("server-under-test")
-}
-
-/// A subcommand in a folder, with nothing on its stdin. What is set in the environment of the tests does not count.
-pub fn command(dir: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(binary());
-    command.current_dir(dir).args(args).stdin(Stdio::null());
-    for (name, _) in std::env::vars_os() {
-        if name == "RUST_LOG" || name.to_string_lossy().starts_with("AD_SERVER_") {
-            command.env_remove(name);
-        }
-    }
-    command
-}
-
-/// Runs a subcommand in a folder to its end.
-///
-/// # Panics
-/// When it cannot be started.
-pub async fn run(dir: &Path, args: &[&str]) -> Output {
-    command(dir, args).output().await.expect("the server's binary can be started")
+    process: Process,
 }
 
 impl Server {
@@ -77,8 +43,8 @@ impl Server {
     pub async fn with(options: Options) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::write(dir.path().join("dealers.toml"), DEALERS).expect("a temporary folder can be written");
-        let (process, base) = spawn(dir.path(), &options).await;
-        let client = Client::new(base, None);
+        let process = spawn(dir.path(), &options).await;
+        let client = Client::new(process.base.clone(), None);
         let mut server = Self { client, dir, options, process };
         server.client.token = Some(server.token(&["--dealer-code", "north-cars"]).await);
         server
@@ -89,30 +55,55 @@ impl Server {
         self.dir.path()
     }
 
+    /// The id of its process.
+    ///
+    /// # Panics
+    /// When it has ended.
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// The lines that it has written to stderr since its last start.
+    pub fn said(&self) -> Vec<String> {
+        self.process.said()
+    }
+
     /// Kills it as the operating system does when it must: at once.
     ///
     /// # Panics
     /// When it cannot be killed.
     pub async fn kill(&mut self) {
-        self.process.kill().await.expect("an own process can be killed");
+        self.process.kill().await;
     }
 
     /// Asks it to stop, as a service manager does, and waits until it has.
     ///
     /// # Panics
     /// When it cannot be asked.
-    pub async fn stop(&mut self) -> std::process::ExitStatus {
-        let pid = self.process.id().expect("it runs").to_string();
-        let asked = Command::new("kill").args(["-TERM", &pid]).status().await.expect("kill is there");
-        assert!(asked.success());
-        self.process.wait().await.expect("an own process can be waited for")
+    pub async fn stop(&mut self) -> ExitStatus {
+        self.process.stop().await
+    }
+
+    /// Sends it a signal.
+    ///
+    /// # Panics
+    /// When it does not run.
+    pub async fn signal(&self, signal: &str) {
+        self.process.signal(signal).await;
+    }
+
+    /// Waits until it has ended.
+    ///
+    /// # Panics
+    /// When it cannot be waited for.
+    pub async fn ended(&mut self) -> ExitStatus {
+        self.process.ended().await
     }
 
     /// Starts it again on the same folder, on another port.
     pub async fn restart(&mut self) {
-        let (process, base) = spawn(self.dir.path(), &self.options).await;
-        self.process = process;
-        self.client.base = base;
+        self.process = spawn(self.dir.path(), &self.options).await;
+        self.client.base.clone_from(&self.process.base);
     }
 
     /// Starts it again with other options.
@@ -151,31 +142,10 @@ impl Server {
     }
 }
 
-/// Starts a process in a folder and waits until it says where it listens.
-async fn spawn(dir: &Path, options: &Options) -> (Child, String) {
-    let mut process = command(dir, &["serve", "--listen", "127.0.0.1:0", "--dealers", "dealers.toml"])
-        .args((!options.strict_images).then_some("--allow-private-images"))
-        .args(&options.args)
-        .envs(options.env.iter().cloned())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .expect("the server's binary can be started");
-    let mut lines = BufReader::new(process.stderr.take().expect("stderr is piped")).lines();
-    let mut said = Vec::new();
-    while let Ok(Some(line)) = lines.next_line().await {
-        if let Some((_, rest)) = line.split_once("http://") {
-            let base = format!("http://{}", rest.split('/').next().unwrap_or_default());
-            // Its log goes to the test's own stderr, which the test runner shows when a test fails.
-            tokio::spawn(async move {
-                while let Ok(Some(line)) = lines.next_line().await {
-                    eprintln!("{line}");
-                }
-            });
-            return (process, base);
-        }
-        said.push(line);
-    }
-    panic!("the server did not start:\n{}", said.join("\n"));
+/// Starts `serve` in a folder.
+async fn spawn(dir: &Path, options: &Options) -> Process {
+    let mut args = vec!["serve", "--listen", "127.0.0.1:0", "--dealers", "dealers.toml"];
+    args.extend((!options.strict_images).then_some("--allow-private-images"));
+    args.extend(options.args.iter().map(String::as_str));
+    Process::start(dir, &args, &options.env).await
 }

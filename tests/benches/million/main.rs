@@ -1,11 +1,12 @@
 //! Whether the service is as fast with a million ads as with ten thousand, in one run: every list, and the rates of POST
-//! and GET. `cargo bench -p ad-tests --bench million` prints the table and fails when a bound is missed;
-//! `-- 100000` takes so many ads in place of a million.
+//! and GET. `cargo bench -p ad-tests --bench million` prints a table for each database and fails when a bound is missed;
+//! `-- postgres` and `-- sqlite` take one of them, `-- 100000` so many ads in place of a million.
 //!
 //! Both services run in this process and are asked in turns. The dealer whose lists are compared is the same in both:
 //! 1,000 ads, among 9 other dealers or among 999, one of whom has 5 % of all ads. That one has a column for itself,
 //! without a bound: it has no counterpart among ten thousand.
 
+mod fill;
 mod lists;
 mod stock;
 #[path = "../support/mod.rs"]
@@ -18,10 +19,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ad_tests::Postgres;
 use reqwest::{Client, Method, Request};
 use serde_json::{Value, json};
 use stock::{COMPARED, Dealer, Samples, Stock};
-use support::{CAR, CLIENTS, Service, client, cores, median, rate, succeed, with_body};
+use support::{CAR, CLIENTS, Service, client, cores, database_url, median, rate, succeed, with_body};
 
 const SMALL: usize = 10_000;
 const LARGE: usize = 1_000_000;
@@ -45,21 +47,38 @@ async fn main() -> ExitCode {
     if !std::env::args().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }
+    let wanted = |name: &str| std::env::args().any(|argument| argument == name);
     let ads = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(LARGE);
-    println!("{} cores, {CLIENTS} clients, SQLite with WAL and synchronous=FULL\n", cores());
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let few = Side::start(Stock::even(SMALL), &folder.path().join("few")).await;
-    let many = Side::start(Stock::with_a_giant(ads), &folder.path().join("many")).await;
-
-    let client = client();
-    let missed = compare_lists(&client, &few, &many).await + compare_rates(&client, &few, &many).await;
-    few.service.running.stop().await.expect("it stops");
-    many.service.running.stop().await.expect("it stops");
+    println!("{} cores, {CLIENTS} clients", cores());
+    let mut missed = 0;
+    // What one of them has filled is gone before the other begins: there may not be room for both.
+    if !wanted("postgres") {
+        println!("\nSQLite with WAL and synchronous=FULL");
+        missed += compare(ads, None).await;
+    }
+    if !wanted("sqlite")
+        && let Some(server) = Postgres::start(&["fsync=on", "shared_buffers=512MB", "max_wal_size=2GB"]).await
+    {
+        println!("\nPostgreSQL on the same machine, fsync=on, synchronous_commit=on, shared_buffers=512MB");
+        missed += compare(ads, Some(&server)).await;
+    }
     if missed > 0 {
         println!("\n{missed} bounds missed");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
+}
+
+/// Compares so many ads with few, in files or on a server; returns how many bounds were missed.
+async fn compare(ads: usize, server: Option<&Postgres>) -> usize {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let few = Side::start(Stock::even(SMALL), &folder.path().join("few"), server).await;
+    let many = Side::start(Stock::with_a_giant(ads), &folder.path().join("many"), server).await;
+    let client = client();
+    let missed = compare_lists(&client, &few, &many).await + compare_rates(&client, &few, &many).await;
+    few.service.running.stop().await.expect("it stops");
+    many.service.running.stop().await.expect("it stops");
+    missed
 }
 
 /// A service with its stock.
@@ -70,12 +89,15 @@ struct Side {
 }
 
 impl Side {
-    async fn start(stock: Stock, folder: &Path) -> Self {
+    async fn start(stock: Stock, folder: &Path, server: Option<&Postgres>) -> Self {
         std::fs::create_dir(folder).expect("a folder can be made");
+        let url = match server {
+            Some(server) => server.database().await,
+            None => database_url(folder),
+        };
         let start = Instant::now();
-        stock.write(folder).await.expect("a new database can be filled");
+        let bytes = fill::fill(&url, &stock).await;
         let ads = stock.dealers.iter().map(|dealer| dealer.ads()).sum();
-        let bytes = std::fs::metadata(folder.join("ads.db")).expect("it was made").len();
         println!(
             "{ads} ads of {} dealers with {} log entries: {} MB, made in {:.0} s",
             stock.dealers.len(),
@@ -83,7 +105,7 @@ impl Side {
             bytes / 1_000_000,
             start.elapsed().as_secs_f64()
         );
-        Self { service: Service::start(folder, 0).await, stock, ads }
+        Self { service: Service::start(folder, &url, 0).await, stock, ads }
     }
 
     fn list(&self, dealer: Dealer, path: &str) -> impl Fn() -> Request {

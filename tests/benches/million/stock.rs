@@ -1,19 +1,11 @@
-//! Makes a database of any number of ads as the service and a worker would have left it: ads, their logs, their
-//! listings and the texts to be searched. The same number gives the same database. It is written past the service, with
-//! the schema that the service has made, because a million requests would take an hour.
+//! Any number of ads of dealers of different sizes. The same number gives the same ads. How they get into a database is
+//! in [`fill`](super::fill).
 
-use std::path::Path;
-
-use ad_server::store::{Database, SqliteStore};
 use serde_json::{Map, Value, json};
-use sqlx::{
-    Connection, QueryBuilder, Sqlite, SqliteConnection,
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
-};
 use uuid::Uuid;
 
 use super::words::{self, Dice};
-use crate::support::{CAR, database_url};
+use crate::support::CAR;
 
 const BOAT: &str = include_str!("../../data/payloads/boat-v4.json");
 
@@ -23,13 +15,11 @@ pub(super) const COMPARED: usize = 1000;
 const START: i64 = 1_704_067_200_000;
 /// The ads were created over two years.
 const SPAN: i64 = 2 * 365 * 86_400_000;
-/// Rows of one statement.
-const ROWS: usize = 500;
 
 /// A dealer with its number of ads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Dealer {
-    number: usize,
+    pub(super) number: usize,
     ads: usize,
 }
 
@@ -68,113 +58,19 @@ impl Stock {
         Self { dealers }
     }
 
-    /// Writes it into a new database in a folder.
-    pub(super) async fn write(&self, folder: &Path) -> sqlx::Result<()> {
-        let url = database_url(folder);
-        // Makes the schema.
-        Database::open(&url).await.expect("a new database can be made").close().await;
-        let options = SqliteConnectOptions::new()
-            .filename(folder.join("ads.db"))
-            .journal_mode(SqliteJournalMode::Off)
-            .synchronous(SqliteSynchronous::Off)
-            .pragma("locking_mode", "EXCLUSIVE")
-            .pragma("cache_size", "-500000");
-        let mut connection = SqliteConnection::connect_with(&options).await?;
-        self.fill(&mut connection).await?;
-        connection.close().await?;
-
-        let database = Database::open(&url).await.expect("what was filled can be opened");
-        // The store fills the index for searching by itself.
-        let store = SqliteStore::new(database.clone());
-        while database.unindexed().await.expect("the store can be read") > 0 {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
-        drop(store);
-        database.close().await;
-        Ok(())
-    }
-
-    async fn fill(&self, connection: &mut SqliteConnection) -> sqlx::Result<()> {
-        let indexes: Vec<(String, String)> =
-            sqlx::query_as("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
-                .fetch_all(&mut *connection)
-                .await?;
-        for (name, _) in &indexes {
-            execute(connection, &format!("DROP INDEX {name}")).await?;
-        }
-        execute(connection, "BEGIN").await?;
-        for dealer in &self.dealers {
-            sqlx::query("INSERT INTO dealer_numbers (number, dealer_code) VALUES ($1, $2)")
-                .bind(number(dealer.number))
-                .bind(dealer.code())
-                .execute(&mut *connection)
-                .await?;
-        }
-        let samples = Samples::new();
+    /// The ads in the order of their creation, each with its number in the database.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = (i64, Ad)> {
         let mut order: Vec<(i64, Dealer, usize)> = Vec::new();
         for dealer in &self.dealers {
             order.extend((0..dealer.ads).map(|place| (Ad::created(*dealer, place), *dealer, place)));
         }
         order.sort_unstable();
-        for (batch, ads) in order.chunks(ROWS).enumerate() {
-            let ads = ads.iter().enumerate();
-            let ads: Vec<_> =
-                ads.map(|(row, (_, dealer, place))| (1 + batch * ROWS + row, samples.ad(*dealer, *place))).collect();
-            insert(connection, &ads).await?;
-        }
-        for sql in FOLLOWING {
-            execute(connection, sql).await?;
-        }
-        for (_, sql) in &indexes {
-            execute(connection, sql).await?;
-        }
-        execute(connection, "COMMIT").await
+        let samples = Samples::new();
+        (1..).zip(order).map(move |(seq, (_, dealer, place))| (seq, samples.ad(dealer, place)))
     }
 }
 
-/// What follows from the ads: eight log entries each, and the listings that they hold.
-const FOLLOWING: &[&str] = &[
-    "INSERT INTO log (ad, n, request_id, created, action, state, message) \
-     SELECT ads.seq, entry.key + 1, CASE WHEN entry.key < 6 THEN ads.id ELSE replace(ads.id, '-7', '-6') END, \
-         ads.created + entry.key * 40 + CASE WHEN entry.key < 6 THEN 0 ELSE 3600000 END, \
-         entry.value ->> 0, entry.value ->> 1, entry.value -> 2 \
-     FROM ads CROSS JOIN json_each('[[\"create\",\"processing\",\"Processing\"],[\"create\",\"done\",\"Done\"],\
-         [\"handle_media\",\"processing\",\"Processing\"],[\"handle_media\",\"done\",\"Done\"],\
-         [\"publish\",\"processing\",\"Publishing\"],[\"publish\",\"done\",\"Published\"],\
-         [\"bump\",\"processing\",\"Processing\"],[\"bump\",\"done\",\"Done\"]]') AS entry \
-     ORDER BY ads.seq, entry.key",
-    "INSERT INTO ties (market, listing, ad) SELECT 'primary', marketplace_ad_id, seq FROM ads",
-    "INSERT INTO ties (market, listing, ad) SELECT 'secondary', offer_id, seq FROM ads WHERE offer_id IS NOT NULL",
-];
-
-async fn execute(connection: &mut SqliteConnection, sql: &str) -> sqlx::Result<()> {
-    sqlx::query(sqlx::AssertSqlSafe(sql)).execute(connection).await.map(drop)
-}
-
-async fn insert(connection: &mut SqliteConnection, ads: &[(usize, Ad)]) -> sqlx::Result<()> {
-    let mut sql = QueryBuilder::<Sqlite>::new(
-        "INSERT INTO ads (seq, id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, \
-         updated, registration_number, marketplace_ad_id, offer_id, image_refs, content) ",
-    );
-    sql.push_values(ads, |mut row, (seq, ad)| {
-        row.push_bind(number(*seq)).push_bind(ad.id.to_string()).push_bind(&ad.source_id).push_bind(ad.dealer.code());
-        row.push_bind(ad.category).push_bind(ad.state).push_bind("v4").push_bind(0).push_bind(ad.state);
-        row.push_bind(ad.created).push_bind(ad.updated).push_bind(&ad.plate).push_bind(&ad.listing);
-        row.push_bind(ad.plate.is_some().then(|| format!("S{}", ad.listing)));
-        row.push_bind(ad.image_refs.to_string()).push_bind(Value::from(ad.content.clone()).to_string());
-    });
-    sql.build().execute(&mut *connection).await?;
-    let mut sql = QueryBuilder::<Sqlite>::new("INSERT INTO texts (place, search, source_id) ");
-    sql.push_values(ads, |mut row, (seq, ad)| {
-        let text = |name: &str| ad.content[name].as_str().unwrap_or_default();
-        row.push_bind((number(ad.dealer.number) << 40) + number(*seq));
-        row.push_bind(format!("{}\n{}", text("title"), text("body")).to_lowercase());
-        row.push_bind(ad.source_id.to_lowercase());
-    });
-    sql.build().execute(connection).await.map(drop)
-}
-
-fn number(count: usize) -> i64 {
+pub(super) fn number(count: usize) -> i64 {
     i64::try_from(count).expect("counts fit")
 }
 
@@ -182,18 +78,23 @@ fn number(count: usize) -> i64 {
 pub(super) struct Ad {
     pub(super) id: Uuid,
     pub(super) source_id: String,
-    dealer: Dealer,
-    category: u16,
-    state: &'static str,
+    pub(super) dealer: Dealer,
+    pub(super) category: u16,
+    pub(super) state: &'static str,
     pub(super) created: i64,
     pub(super) updated: i64,
     pub(super) plate: Option<String>,
     pub(super) listing: String,
-    image_refs: Value,
-    content: Map<String, Value>,
+    pub(super) image_refs: Value,
+    pub(super) content: Map<String, Value>,
 }
 
 impl Ad {
+    /// The listing in the second marketplace, where only what has a plate goes.
+    pub(super) fn offer(&self) -> Option<String> {
+        self.plate.as_ref().map(|_| format!("S{}", self.listing))
+    }
+
     /// The ads of a dealer are spread evenly over the time.
     fn created(dealer: Dealer, place: usize) -> i64 {
         START + (SPAN * number(place) + SPAN / 2) / number(dealer.ads)

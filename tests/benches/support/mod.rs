@@ -66,7 +66,7 @@ pub(crate) async fn succeed(client: &Client, request: Request) -> Vec<u8> {
     response.bytes().await.expect("the answer comes whole").into()
 }
 
-/// The service in this process, on `ads.db` of a folder.
+/// The service in this process.
 pub(crate) struct Service {
     /// What runs.
     pub(crate) running: Running,
@@ -74,12 +74,12 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts it.
-    pub(crate) async fn start(folder: &Path, workers: usize) -> Self {
+    /// Starts it on a database, with its other files in a folder.
+    pub(crate) async fn start(folder: &Path, database_url: &str, workers: usize) -> Self {
         let settings = Settings {
             listen: "127.0.0.1:0".parse().expect("an address"),
-            database_url: database_url(folder),
-            media: folder.join("media"),
+            database_url: database_url.to_owned(),
+            media: folder.join("media").into(),
             token_keys: KeySource::File(folder.join("keys.json")),
             workers,
             ..Settings::default()

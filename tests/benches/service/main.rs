@@ -1,0 +1,250 @@
+//! How fast the service is, as ratios measured in one run: against a bare poem handler that stores or reads one row with
+//! the same durability, and publishing against accepting. `cargo bench -p ad-tests --bench service` prints the table for
+//! both databases and fails when a bound is missed; `-- sqlite`, `-- postgres` one of them; `-- memory` sends a million
+//! requests to a process and prints how large it is.
+//!
+//! Both sides run in this process on the same machine as the load, in turns, so that what the machine does meanwhile
+//! hits both. Only where several processes are compared, each is one.
+
+mod bare;
+mod memory;
+mod processes;
+mod steady;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::{
+    path::Path,
+    process::ExitCode,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
+
+use ad_server::{config::Settings, store::Database};
+use ad_tests::Postgres;
+use bare::Bare;
+use reqwest::{Client, Method, Request};
+use serde_json::{Value, json};
+use steady::{at_rate, percentile};
+use support::{CAR, CLIENTS, Service, client, cores, database_url, median, rate, with_body};
+
+/// Turns of each side.
+const ROUNDS: usize = 5;
+/// Requests of one side in one turn.
+const PER_ROUND: usize = 4000;
+/// Ads that are accepted and then published.
+const PUBLISHED: usize = 20_000;
+/// How long a steady load lasts.
+const STEADY: Duration = Duration::from_secs(8);
+
+/// What is to hold on a database.
+struct Bounds {
+    /// Accepting against a bare handler that stores a row.
+    post: f64,
+    /// Reading against a bare handler that reads one.
+    get: f64,
+    /// Publishing against accepting.
+    publish: f64,
+    /// The slowest hundredth of POSTs against that of the bare handler, at half of the greatest rate.
+    p99: f64,
+}
+
+const SQLITE: Bounds = Bounds { post: 1.0, get: 0.5, publish: 0.5, p99: 4.0 };
+const POSTGRES: Bounds = Bounds { post: 0.6, ..SQLITE };
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    // `cargo test` builds and runs benchmarks too; it passes no --bench.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return ExitCode::SUCCESS;
+    }
+    let wanted = |name: &str| std::env::args().any(|argument| argument == name);
+    println!("{} cores, {CLIENTS} clients", cores());
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    if wanted("memory") {
+        memory::watch().await;
+        return ExitCode::SUCCESS;
+    }
+    let mut missed = 0;
+    if !wanted("postgres") {
+        println!("\nSQLite with WAL and synchronous=FULL");
+        let url = database_url(folder.path());
+        missed +=
+            Table { bounds: &SQLITE, missed: 0 }.fill(folder.path(), &url, Bare::on_sqlite(folder.path()).await).await;
+    }
+    if !wanted("sqlite")
+        && let Some(server) = Postgres::start(&["fsync=on", "shared_buffers=512MB"]).await
+    {
+        println!("\nPostgreSQL on the same machine, fsync=on, synchronous_commit=on");
+        let folder = folder.path().join("postgres");
+        std::fs::create_dir(&folder).expect("a folder can be made");
+        let bare = Bare::on_postgres(&server.database().await).await;
+        let table = Table { bounds: &POSTGRES, missed: 0 };
+        missed += table.fill(&folder, &server.database().await, bare).await;
+        missed += processes::compare(&folder, &server).await;
+    }
+    if missed > 0 {
+        println!("\n{missed} bounds missed");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+/// The rows that are printed, and how many of them miss their bound.
+struct Table {
+    bounds: &'static Bounds,
+    missed: usize,
+}
+
+impl Table {
+    async fn fill(mut self, folder: &Path, url: &str, bare: Bare) -> usize {
+        let service = Cars::start(folder, url, 0).await;
+        let client = client();
+        println!("{:<36}{:>12}{:>12}{:>9}{:>9}", "", "ours", "bare", "ratio", "bound");
+        let posts = compare(&client, &service, |number| service.post(number), |_| bare.post()).await;
+        self.at_least("POST /v4/car, requests/s", &posts, self.bounds.post);
+        let gets = compare(&client, &service, |number| service.get(number), |number| bare.get(number)).await;
+        self.at_least("GET one ad with its log, requests/s", &gets, self.bounds.get);
+        self.steady(&client, &service, &bare, median(posts.iter().map(|round| round.0)) / 2.0).await;
+        service.service.running.stop().await.expect("it stops");
+        self.published(folder, url).await;
+        self.missed
+    }
+
+    fn at_least(&mut self, name: &str, rounds: &[(f64, f64)], bound: f64) {
+        let ours = median(rounds.iter().map(|round| round.0));
+        let other = median(rounds.iter().map(|round| round.1));
+        let ratio = median(rounds.iter().map(|round| round.0 / round.1));
+        println!("{name:<36}{ours:>12.0}{other:>12.0}{ratio:>9.2}{bound:>9.1}");
+        self.missed += usize::from(ratio < bound);
+    }
+
+    /// Latencies under a load that does not wait for answers.
+    async fn steady(&mut self, client: &Client, service: &Cars, bare: &Bare, rate: f64) {
+        let (mut ours, mut others) = (Vec::new(), Vec::new());
+        // In turns as well.
+        for _ in 0..2 {
+            ours.extend(at_rate(client, rate, STEADY / 2, |number| service.post(number)).await);
+            service.service.indexed().await;
+            others.extend(at_rate(client, rate, STEADY / 2, |_| bare.post()).await);
+        }
+        for (name, share, bound) in [("p50", 0.5, None), ("p99", 0.99, Some(self.bounds.p99))] {
+            let (ours, other) = (percentile(&mut ours, share), percentile(&mut others, share));
+            let ratio = ours / other;
+            let name = format!("POST at {rate:.0}/s, {name}, ms");
+            let told = bound.map(|bound| format!("<{bound:.1}")).unwrap_or_default();
+            println!("{name:<36}{ours:>12.2}{other:>12.2}{ratio:>9.2}{told:>9}");
+            self.missed += usize::from(bound.is_some_and(|bound| ratio > bound));
+        }
+    }
+
+    /// Accepts ads while there is no worker, then publishes them while nothing comes in.
+    async fn published(&mut self, folder: &Path, url: &str) {
+        let client = client();
+        let cars = Cars::start(folder, url, 0).await;
+        drain(folder, url).await;
+        let mut accepting = Vec::new();
+        for from in (0..PUBLISHED).step_by(PER_ROUND) {
+            accepting.push(rate(&client, (from..from + PER_ROUND).map(|number| cars.post(number)).collect()).await);
+        }
+        cars.service.indexed().await;
+        cars.service.running.stop().await.expect("it stops");
+        let publishing = drain(folder, url).await;
+        let accepting = median(accepting);
+        let (ratio, bound) = (publishing / accepting, self.bounds.publish);
+        println!("{:<36}{:>12}{:>12}", "", "publishing", "accepting");
+        println!(
+            "{:<36}{publishing:>12.0}{accepting:>12.0}{ratio:>9.2}{bound:>9.1}",
+            "Ads/s, API and worker in one process"
+        );
+        self.missed += usize::from(ratio < bound);
+    }
+}
+
+/// Publishes what was accepted, and returns how many ads a second.
+async fn drain(folder: &Path, url: &str) -> f64 {
+    let service = Service::start(folder, url, Settings::default().workers).await;
+    let database = &service.running.database;
+    let queued = database.queue_depth().await.expect("the queue can be read");
+    let rate = drained(database, queued).await;
+    service.running.stop().await.expect("it stops");
+    rate
+}
+
+/// Waits until nothing is left of so many requests, and returns how many a second were done. It seldom looks: counting
+/// costs the database something too.
+async fn drained(database: &Database, queued: u64) -> f64 {
+    let count = |number: u64| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+    let start = Instant::now();
+    loop {
+        let left = database.queue_depth().await.expect("the queue can be read");
+        let taken = start.elapsed().as_secs_f64();
+        if left == 0 {
+            return count(queued) / taken;
+        }
+        // When half of what is left will be done, as it has gone so far.
+        let pause = taken * count(left) / count(queued - left).max(1.0) / 2.0;
+        tokio::time::sleep(Duration::from_secs_f64(pause.clamp(0.01, 1.0))).await;
+    }
+}
+
+/// Rates of both sides, in turns.
+async fn compare(
+    client: &Client,
+    service: &Cars,
+    ours: impl Fn(usize) -> Request,
+    bare: impl Fn(usize) -> Request,
+) -> Vec<(f64, f64)> {
+    let mut rounds = Vec::new();
+    for round in 0..=ROUNDS {
+        let numbers = round * PER_ROUND..(round + 1) * PER_ROUND;
+        let ours = rate(client, numbers.clone().map(&ours).collect()).await;
+        // What we leave for later is not to slow the other side.
+        service.service.indexed().await;
+        let bare = rate(client, numbers.map(&bare).collect()).await;
+        // The first one warms up.
+        if round > 0 {
+            rounds.push((ours, bare));
+        }
+    }
+    rounds
+}
+
+/// The service, and cars for it.
+struct Cars {
+    service: Service,
+    token: String,
+    car: Value,
+    /// No two of these have the same.
+    series: usize,
+    sequence: AtomicUsize,
+}
+
+static SERIES: AtomicUsize = AtomicUsize::new(0);
+
+impl Cars {
+    async fn start(folder: &Path, url: &str, workers: usize) -> Self {
+        let service = Service::start(folder, url, workers).await;
+        let mut car: Value = serde_json::from_str(CAR).expect("the sample is JSON");
+        car["image_urls"] = json!([]);
+        let series = SERIES.fetch_add(1, Ordering::Relaxed);
+        Self { token: service.token("north-cars"), service, car, series, sequence: AtomicUsize::new(0) }
+    }
+
+    fn name(&self, number: usize) -> String {
+        format!("car-{}-{number}", self.series)
+    }
+
+    fn post(&self, _: usize) -> Request {
+        let number = self.sequence.fetch_add(1, Ordering::Relaxed);
+        let mut car = self.car.clone();
+        car["source_id"] = json!(self.name(number));
+        car["category_fields"]["registration_number"] = json!(format!("{:06}", self.series * 100_000 + number));
+        with_body(self.service.request(&self.token, Method::POST, "/v4/car"), car.to_string())
+    }
+
+    fn get(&self, number: usize) -> Request {
+        let path = format!("/v4/ad/{}", self.name(number % (ROUNDS * PER_ROUND)));
+        self.service.request(&self.token, Method::GET, &path)
+    }
+}

@@ -1,0 +1,59 @@
+//! The command line and its client, against real servers.
+
+mod ads;
+mod checking;
+mod client;
+mod docs;
+mod importing;
+mod lists;
+mod migration;
+mod profiles;
+mod relay;
+mod sync;
+mod sync_interrupted;
+mod terminal;
+mod trouble;
+
+use ad_tests::{Cli, Server};
+
+/// A text with what differs from run to run replaced: ids, times, and where the server and the user's folder are.
+fn redacted(text: &str, cli: &Cli, server: Option<&Server>) -> String {
+    let mut text = text.replace(&cli.home().display().to_string(), "HOME");
+    if let Some(server) = server {
+        text = text.replace(&server.client.base, "URL");
+    }
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some(character) = rest.chars().next() {
+        if let Some(length) = PATTERNS.iter().find_map(|(pattern, _)| matches(rest, pattern)) {
+            let (_, name) = PATTERNS.iter().find(|(pattern, _)| matches(rest, pattern).is_some()).unwrap();
+            out += name;
+            rest = &rest[length..];
+        } else {
+            out.push(character);
+            rest = &rest[character.len_utf8()..];
+        }
+    }
+    out
+}
+
+/// `x` is a hexadecimal digit, `0` a digit. Padded, so that tables stay in order.
+const PATTERNS: [(&str, &str); 5] = [
+    ("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", "<uuid>                              "),
+    ("0000-00-00T00:00:00.000Z", "<time>"),
+    ("0000-00-00 00:00:00Z", "<time>              "),
+    ("0000-00-00 00:00Z", "<time>           "),
+    ("0000-00-00 00:00", "<time>"),
+];
+
+fn matches(text: &str, pattern: &str) -> Option<usize> {
+    let mut characters = text.chars();
+    let fits = pattern.chars().all(|wanted| {
+        characters.next().is_some_and(|character| match wanted {
+            'x' => character.is_ascii_hexdigit(),
+            '0' => character.is_ascii_digit(),
+            wanted => character == wanted,
+        })
+    });
+    fits.then_some(pattern.len())
+}

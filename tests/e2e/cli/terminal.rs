@@ -1,0 +1,111 @@
+//! What people see: the command line at a real terminal of 80 columns.
+
+use std::process::Stdio;
+
+use ad_tests::{Cli, Ended, Server, tools};
+use serde_json::json;
+use tokio::{io::AsyncWriteExt, process::Command};
+
+use super::redacted;
+use crate::payloads::plain_car;
+
+/// Whether there is what makes a terminal.
+pub(super) fn is_possible() -> bool {
+    tools::find("script", &[], "apt-get install bsdutils").is_some()
+}
+
+/// Runs a command line at a terminal where somebody types this. Both of its outputs are the screen.
+pub(super) async fn at_terminal(cli: &Cli, line: &str, typed: &str) -> Ended {
+    let command = cli.command(line.split_whitespace());
+    let std = command.as_std();
+    let program = std.get_program().to_string_lossy().into_owned();
+    let script = format!("stty cols 80 rows 40; {program} {line}");
+    let mut terminal = Command::new("script");
+    terminal.args(["--quiet", "--return", "--command", &script, "/dev/null"]).current_dir(cli.home()).env_clear();
+    terminal.envs(std.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("TERM", "xterm");
+    terminal.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("SHELL", "/bin/sh");
+    terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut child = terminal.spawn().expect("a program that was found can be started");
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(typed.as_bytes()).await.unwrap();
+    let output = child.wait_with_output().await.unwrap();
+    drop(stdin);
+    let stdout = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    Ended { code: output.status.code().unwrap_or(-1), stdout, stderr }
+}
+
+#[tokio::test]
+async fn a_table_fits_the_terminal() {
+    if !is_possible() {
+        return;
+    }
+    let server = Server::start().await;
+    let cli = Cli::of(&server).with("NO_COLOR", "1");
+    let mut car = plain_car("car-1", "ABC123");
+    car["category_fields"]["brand"] = json!("volvo");
+    car["category_fields"]["model"] = json!("xc60");
+    car["category_fields"]["model_type"] = json!("T6 AWD Inscription");
+    car["price"] = json!([{"type": "list", "amount": 349_900}]);
+    server.client.post("/v4/car", &car).await.expect(201);
+    let ad = server.client.published("car-1").await;
+    let seen = at_terminal(&cli, "list", "").await;
+    let id = ad["marketplace_ad_id"].as_str().unwrap();
+    let expected = "\
+┌───────────┬──────┬─────────┬───────────────────┬─────────────┬──────────┐
+│ SOURCE ID ┆ TYPE ┆ STATE   ┆ TITLE             ┆ PRICE       ┆ LISTING  │
+╞═══════════╪══════╪═════════╪═══════════════════╪═════════════╪══════════╡
+│ car-1     ┆ car  ┆ created ┆ Volvo XC60 T6 AWD ┆ 349,900 SEK ┆ 20000001 │
+│           ┆      ┆         ┆ Inscription 2019  ┆             ┆          │
+└───────────┴──────┴─────────┴───────────────────┴─────────────┴──────────┘
+";
+    assert_eq!(seen.done().replace(id, "20000001"), expected);
+    let log = at_terminal(&cli, "log car-1", "").await;
+    let widest = log.done().lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 80, "{}", log.stdout);
+}
+
+#[tokio::test]
+async fn colours_mean_something_at_a_terminal() {
+    if !is_possible() {
+        return;
+    }
+    let server = Server::start().await;
+    let cli = Cli::of(&server);
+    server.client.post("/v4/car", &plain_car("car-1", "ABC123")).await.expect(201);
+    server.client.published("car-1").await;
+    let log = at_terminal(&cli, "log car-1", "").await;
+    assert!(log.done().contains("\u{1b}[38;5;2mdone"), "green: {log:?}");
+    let error = at_terminal(&cli, "get nothing", "").await;
+    assert_eq!(error.code, 1);
+    assert!(error.stdout.contains("\u{1b}[31merror:\u{1b}[0m Not found."), "red: {error:?}");
+    let plain = at_terminal(&cli.with("NO_COLOR", "1"), "log car-1", "").await;
+    assert!(!plain.done().contains('\u{1b}'), "{plain:?}");
+}
+
+#[tokio::test]
+async fn login_asks_for_what_it_needs_and_does_not_show_the_token() {
+    if !is_possible() {
+        return;
+    }
+    let server = Server::start().await;
+    let (url, token) = (&server.client.base, server.client.token.as_deref().unwrap());
+    let cli = Cli::new();
+    let login = at_terminal(&cli, "login", &format!("{url}\n{token}\n")).await;
+    assert_eq!(login.code, 0, "{login:?}");
+    let seen = redacted(&login.stdout, &cli, Some(&server));
+    assert!(seen.contains("Address of the service: ") && seen.contains("Token (it is not shown): "), "{seen}");
+    assert!(seen.contains("Profile \"default\": URL as dealer north-cars"), "{seen}");
+    let who = cli.run("whoami --online").await;
+    assert!(who.done().contains("north-cars"));
+}
+
+#[tokio::test]
+async fn help_fits_the_terminal() {
+    if !is_possible() {
+        return;
+    }
+    let help = at_terminal(&Cli::new().with("NO_COLOR", "1"), "list --help", "").await;
+    let widest = help.done().lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 80, "{}", help.stdout);
+}

@@ -1,0 +1,184 @@
+//! How PostgreSQL goes about lists: by the plans that it says it has used, for what the store really sent
+//! (`auto_explain`). What SQLite does is asked in `ad-server/src/store/tests/plans.rs`.
+
+use ad_core::{
+    ad::AdState,
+    list::{AdFilter, AdOrder, AdQuery, Bound},
+    ports::{Page, Scope, Store},
+    time::Timestamp,
+};
+use ad_server::store::{Database, DatabaseStore, Options};
+use ad_tests::{Postgres, eventually};
+use serde_json::Value;
+use sqlx::{Connection, Executor, PgConnection};
+use uuid::Uuid;
+
+/// Has the server write every plan into a file, one JSON object a line.
+const EXPLAIN: [&str; 6] = [
+    "log_min_messages=log",
+    "logging_collector=on",
+    "log_destination=jsonlog",
+    "shared_preload_libraries=auto_explain",
+    "auto_explain.log_min_duration=0",
+    "auto_explain.log_format=json",
+];
+
+/// Dealers with 250 ads each and one with 4,000, all of whom write at the same time. The ads are as large as real ones.
+const STOCK: &str = "\
+INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, \
+    registration_number, marketplace_ad_id, offer_id, image_refs, content) \
+SELECT CAST(lpad(to_hex(n), 32, '0') AS UUID), 'Lager-' || n, CASE n % 5 WHEN 0 THEN 'giant' ELSE 'd' || n % 80 END, \
+    CASE n % 5 WHEN 3 THEN 1060 ELSE 1020 END, CASE n % 100 WHEN 7 THEN 'deleted' ELSE 'created' END, 'v4', 0, 'created', \
+    n * 1000, n * 1000 + n * 7919 % 1000000, 'P' || n, 'L' || n, 'S' || n, '[]', \
+    json_build_object('title', 'Volvo V60', 'url', repeat(md5(CAST(n AS TEXT)), 50)) \
+FROM generate_series(1, 20000) AS n; \
+INSERT INTO texts (ad, dealer_code, search, source_id) \
+SELECT seq, dealer_code, 'volvo v60 ' || seq || repeat(' välvårdad', 40), lower(source_id) FROM ads; \
+INSERT INTO log (ad, n, request_id, created, action, state, message) \
+SELECT seq, n, id, created, 'publish', 'done', '\"Done\"' FROM ads, generate_series(1, 8) AS n";
+
+/// Every filter; whether it names a few ads.
+fn filters() -> Vec<(Option<AdFilter>, bool)> {
+    let text = |text: &str| text.to_owned();
+    let wide = [
+        AdFilter::State(AdState::Created),
+        AdFilter::State(AdState::Deleted),
+        AdFilter::DealerCode(text("d1")),
+        AdFilter::CategoryId(vec![1060]),
+        AdFilter::CategoryId(vec![1020, 1060]),
+        AdFilter::Search(text("vårdad")),
+        AdFilter::Search(text("v60 77")),
+        AdFilter::SourceIdContains(text("lager")),
+        AdFilter::SourceIdContains(text("77")),
+    ];
+    let times = [AdOrder::Created, AdOrder::Updated].into_iter().flat_map(|order| {
+        [(Bound::Gt, 19_000), (Bound::Gte, 1000), (Bound::Lt, 19_000), (Bound::Lte, 1000)]
+            .map(|(bound, seconds)| AdFilter::Time(order, bound, Timestamp::from_millis(seconds * 1000)))
+    });
+    let few = [
+        AdFilter::Id(Uuid::from_u128(0x64)),
+        AdFilter::SourceId(vec![text("Lager-100"), text("Lager-101")]),
+        AdFilter::MarketplaceAdId(vec![text("L100"), text("L101")]),
+        AdFilter::RegistrationNumber(text("P100")),
+    ];
+    let wide = wide.into_iter().chain(times).map(|filter| (Some(filter), false));
+    wide.chain(few.into_iter().map(|filter| (Some(filter), true))).chain([(None, false)]).collect()
+}
+
+/// A server with the stock, and a store on it that has one connection, whose statements are planned again and again.
+struct Explained {
+    server: Postgres,
+    store: DatabaseStore,
+}
+
+impl Explained {
+    /// None when PostgreSQL is not installed.
+    async fn start() -> Option<Self> {
+        let server = Postgres::start(&EXPLAIN).await?;
+        let url = server.database().await;
+        let database = Database::open_with(&url, &Options { connections: 1, ..Options::default() }).await.unwrap();
+        let mut connection = PgConnection::connect(&url).await.unwrap();
+        connection.execute(STOCK).await.unwrap();
+        connection.execute("VACUUM ANALYZE").await.unwrap();
+        connection.close().await.unwrap();
+        Some(Self { server, store: DatabaseStore::new(database) })
+    }
+
+    /// The plans of so many lists, in the order in which they were asked for.
+    async fn plans(&self, lists: usize) -> Vec<Value> {
+        let folder = self.server.folder().join("data/log");
+        let written = || {
+            let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
+            files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
+            files.sort();
+            let text: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+            let plans: Vec<Value> = text.lines().filter_map(plan).collect();
+            std::future::ready((plans.len() >= lists).then_some(plans))
+        };
+        let plans = eventually("the server has written its plans down", written).await;
+        assert_eq!(plans.len(), lists);
+        plans
+    }
+}
+
+/// The plan in a line of the log, if it is that of a list.
+fn plan(line: &str) -> Option<Value> {
+    // The last line may not be whole yet.
+    let line: Value = serde_json::from_str(line).ok()?;
+    let (_, plan) = line["message"].as_str()?.split_once("plan:\n")?;
+    let plan: Value = serde_json::from_str(plan).expect("auto_explain was asked for JSON");
+    plan["Query Text"].as_str().unwrap().starts_with("WITH matching").then(|| plan["Plan"].clone())
+}
+
+/// The steps of a plan.
+fn steps<'p>(step: &'p Value, found: &mut Vec<&'p Value>) {
+    found.push(step);
+    for step in step["Plans"].as_array().into_iter().flatten() {
+        steps(step, found);
+    }
+}
+
+/// What is wrong with a step.
+fn fault(step: &Value, names_few: bool) -> Option<&'static str> {
+    let text = |name: &str| step[name].as_str().unwrap_or_default();
+    let (kind, index, condition) = (text("Node Type"), text("Index Name"), text("Index Cond"));
+    if kind == "Seq Scan" && ["ads", "texts", "log"].contains(&text("Relation Name")) {
+        return Some("reads a whole table");
+    }
+    // The rows of a page, of what was searched, and the logs of a page are found by their numbers.
+    if !kind.contains("Index") || condition.starts_with("(seq = ") || condition.starts_with("(ad = ") {
+        return None;
+    }
+    if names_few {
+        let names = ["(id = ", "source_id = ", "marketplace_ad_id = ", "registration_number = "];
+        return (!names.iter().any(|name| condition.contains(name))).then_some("does not find the ads by their names");
+    }
+    if !condition.contains("dealer_code = ") {
+        return Some("does not keep to the dealers' part of an index");
+    }
+    (kind != "Index Only Scan" && index != "texts_pkey").then_some("reads whole ads for more than the page")
+}
+
+/// What a step does, in short.
+fn summary(step: &Value) -> String {
+    let said =
+        ["Node Type", "Relation Name", "Index Name", "Index Cond", "Recheck Cond", "Filter", "Sort Key", "Plan Rows"];
+    let said: Vec<_> = said.into_iter().filter(|name| !step[*name].is_null()).collect();
+    said.iter().map(|name| format!("{name} {}", step[*name])).collect::<Vec<_>>().join(", ")
+}
+
+/// How often each list is asked for: the database plans a statement five times for its values, then perhaps once for all.
+const ROUNDS: usize = 3;
+
+#[tokio::test]
+async fn every_list_is_answered_from_an_index() {
+    let Some(explained) = Explained::start().await else { return };
+    let (small, large) = (["d1".to_owned(), "d2".to_owned()], ["d1".to_owned(), "giant".to_owned()]);
+    let scopes = [Scope::Dealer("d1"), Scope::Dealer("giant"), Scope::Dealers(&small), Scope::Dealers(&large)];
+    let mut asked = Vec::new();
+    for (filter, names_few) in filters() {
+        for order in [AdOrder::Created, AdOrder::Updated, AdOrder::SourceId] {
+            for (descending, include_log) in [(true, false), (false, true)] {
+                let page = Page { limit: 50, offset: 0 };
+                let filters = filter.iter().cloned().collect();
+                let query = AdQuery { filters, order, descending, page, fields: None, include_log };
+                for scope in scopes.repeat(ROUNDS) {
+                    explained.store.list(scope, &query).await.unwrap();
+                    asked.push((scope, query.clone(), names_few));
+                }
+            }
+        }
+    }
+    let plans = explained.plans(asked.len()).await;
+    let mut wrong = Vec::new();
+    for ((scope, query, names_few), plan) in asked.iter().zip(&plans) {
+        let mut found = Vec::new();
+        steps(plan, &mut found);
+        for step in found {
+            if let Some(fault) = fault(step, *names_few) {
+                wrong.push(format!("{query:?} in {scope:?} {fault}: {}", summary(step)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
