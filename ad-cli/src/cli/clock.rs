@@ -6,7 +6,7 @@ use ad_core::{ports::Clock, time::Timestamp};
 
 /// The machine's clock.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct SystemClock;
+pub struct SystemClock;
 
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is given")]

@@ -4,7 +4,7 @@ use std::{io, process::ExitCode};
 
 /// The exit codes, as `--help` and docs/cli.md have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// Some ads failed.
     Failed = 1,
     /// The command line, or a file named on it, is wrong.
@@ -25,7 +25,7 @@ impl From<Exit> for ExitCode {
 
 /// Why a command did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// What people are told, and what they can do about it.
     #[error("{message}")]
     Told {
@@ -50,33 +50,33 @@ impl Failure {
     }
 
     /// Something failed (1).
-    pub(crate) fn failed(message: impl Into<String>) -> Self {
+    pub fn failed(message: impl Into<String>) -> Self {
         Self::told(Exit::Failed, message)
     }
 
     /// The command line or a file named on it is wrong (2).
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
+    pub fn usage(message: impl Into<String>) -> Self {
         Self::told(Exit::Usage, message)
     }
 
     /// Refused by validation (3).
-    pub(crate) fn refused(message: impl Into<String>) -> Self {
+    pub fn refused(message: impl Into<String>) -> Self {
         Self::told(Exit::Refused, message)
     }
 
     /// Not authorised (4).
-    pub(crate) fn unauthorised(message: impl Into<String>) -> Self {
+    pub fn unauthorised(message: impl Into<String>) -> Self {
         Self::told(Exit::Unauthorised, message)
     }
 
     /// The service was not reached (5).
-    pub(crate) fn unreachable(message: impl Into<String>) -> Self {
+    pub fn unreachable(message: impl Into<String>) -> Self {
         Self::told(Exit::Unreachable, message)
     }
 
     /// With what to do about it.
     #[must_use]
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
         if let Self::Told { hints, .. } = &mut self {
             hints.push(hint.into());
         }
@@ -84,7 +84,7 @@ impl Failure {
     }
 
     /// How the process ends.
-    pub(crate) fn exit(&self) -> Exit {
+    pub fn exit(&self) -> Exit {
         match self {
             Self::Told { exit, .. } | Self::Said(exit) => *exit,
             Self::Output(_) => Exit::Failed,
@@ -92,7 +92,7 @@ impl Failure {
     }
 
     /// Whether it is only that nobody reads on, as `| head` does. No mistake.
-    pub(crate) fn is_broken_pipe(&self) -> bool {
+    pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }

@@ -23,32 +23,32 @@ pub(crate) const TOKEN: &str = "AD_TOKEN";
 /// What every command takes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
-pub(crate) struct Global {
+pub struct Global {
     /// Profile that `ad-cli login` made [default: default]
     #[arg(long, env = "AD_PROFILE", hide_env_values = true, value_name = "NAME", global = true, display_order = LAST)]
-    pub(crate) profile: Option<String>,
+    pub profile: Option<String>,
     /// Address of the service, instead of the profile's; the token is taken from `AD_TOKEN` then
     #[arg(long, env = "AD_URL", hide_env_values = true, value_name = "URL", global = true, display_order = LAST)]
-    pub(crate) url: Option<String>,
+    pub url: Option<String>,
     /// Requests a second at most, or `unlimited`
     #[arg(long, env = "AD_RATE", hide_env_values = true, value_name = "N", default_value_t, global = true, display_order = LAST)]
-    pub(crate) rate: Rate,
+    pub rate: Rate,
     /// Seconds for an answer of the service
     #[arg(long, env = "AD_TIMEOUT", hide_env_values = true, value_name = "SECONDS", default_value_t = 30, global = true, display_order = LAST,
         value_parser = clap::value_parser!(u64).range(1..=3600))]
-    pub(crate) timeout: u64,
+    pub timeout: u64,
     /// Form of the answer: a table for people, the others for programs
     #[arg(long, value_name = "FORM", value_enum, default_value_t, global = true, display_order = LAST)]
-    pub(crate) output: Format,
+    pub output: Format,
     /// Colours; `auto` means on a terminal, unless `NO_COLOR` is set
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, display_order = LAST)]
-    pub(crate) color: ColorWhen,
+    pub color: ColorWhen,
     /// Say nothing but errors
     #[arg(short, long, global = true, conflicts_with = "verbose", display_order = LAST)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// Say more: requests, their ids and how long they took
     #[arg(short, long, global = true, display_order = LAST)]
-    pub(crate) verbose: bool,
+    pub verbose: bool,
     // One page of help, the same for -h and --help.
     /// Print help
     #[arg(short, long, global = true, action = clap::ArgAction::HelpShort, display_order = LAST)]
@@ -57,7 +57,7 @@ pub(crate) struct Global {
 
 /// Requests a second at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rate(Option<NonZeroU32>);
+pub struct Rate(Option<NonZeroU32>);
 
 impl Default for Rate {
     fn default() -> Self {
@@ -89,9 +89,9 @@ impl std::fmt::Display for Rate {
 
 /// What a command is given.
 #[derive(Debug)]
-pub(crate) struct Context {
+pub struct Context {
     /// Where it answers and talks.
-    pub(crate) out: Output,
+    pub out: Output,
     profile: Option<String>,
     url: Option<String>,
     rate: Rate,
@@ -100,11 +100,11 @@ pub(crate) struct Context {
 }
 
 /// Whom to ask, and as whom.
-pub(crate) struct Connection {
-    pub(crate) url: String,
-    pub(crate) token: String,
+pub struct Connection {
+    pub url: String,
+    pub token: String,
     /// Where the token comes from: a profile, or the environment.
-    pub(crate) profile: Option<String>,
+    pub profile: Option<String>,
 }
 
 impl std::fmt::Debug for Connection {
@@ -115,7 +115,8 @@ impl std::fmt::Debug for Connection {
 }
 
 impl Context {
-    pub(crate) fn new(global: &Global) -> Self {
+    /// As the command line and the environment say.
+    pub fn new(global: &Global) -> Self {
         let talk = match (global.quiet, global.verbose) {
             (true, _) => Talk::Quiet,
             (false, true) => Talk::Verbose,
@@ -134,22 +135,22 @@ impl Context {
     }
 
     /// Now.
-    pub(crate) fn now(&self) -> Timestamp {
+    pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
     /// The name of the profile in use.
-    pub(crate) fn profile(&self) -> &str {
+    pub fn profile(&self) -> &str {
         self.profile.as_deref().unwrap_or(DEFAULT)
     }
 
     /// The address that was given with this command.
-    pub(crate) fn url(&self) -> Option<&str> {
+    pub fn url(&self) -> Option<&str> {
         self.url.as_deref()
     }
 
     /// Whom to ask: what stands in the environment and on the command line counts more than the profile.
-    pub(crate) fn connection(&self) -> Result<Connection, Failure> {
+    pub fn connection(&self) -> Result<Connection, Failure> {
         let token = token_of_environment()?;
         if let (Some(url), Some(token), None) = (&self.url, &token, &self.profile) {
             return Ok(Connection { url: url.clone(), token: token.clone(), profile: None });
@@ -186,7 +187,7 @@ impl Context {
     }
 
     /// Where the service is, for what needs no token.
-    pub(crate) fn address(&self) -> Result<String, Failure> {
+    pub fn address(&self) -> Result<String, Failure> {
         if let Some(url) = &self.url {
             return Ok(url.clone());
         }
@@ -199,13 +200,13 @@ impl Context {
     }
 
     /// A client for whom [`connection`](Self::connection) names.
-    pub(crate) fn client(&self) -> Result<Client, Failure> {
+    pub fn client(&self) -> Result<Client, Failure> {
         let connection = self.connection()?;
         self.client_for(&connection.url, &connection.token)
     }
 
     /// A client for this service and token.
-    pub(crate) fn client_for(&self, url: &str, token: &str) -> Result<Client, Failure> {
+    pub fn client_for(&self, url: &str, token: &str) -> Result<Client, Failure> {
         let mut builder = Client::builder(url).token(token).rate(self.rate.0).timeout(self.timeout);
         if self.out.is_verbose() {
             let out = self.out;
@@ -218,7 +219,7 @@ impl Context {
     }
 
     /// Says what went wrong, unless it has been said.
-    pub(crate) fn told(&self, failure: &Failure) {
+    pub fn told(&self, failure: &Failure) {
         match failure {
             Failure::Told { hints, .. } => self.out.error(&failure.to_string(), hints),
             Failure::Said(_) => {}
@@ -227,7 +228,7 @@ impl Context {
     }
 
     /// Says what went wrong, if anything did, and how the process ends.
-    pub(crate) fn ended(&self, result: Result<(), Failure>) -> ExitCode {
+    pub fn ended(&self, result: Result<(), Failure>) -> ExitCode {
         match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,

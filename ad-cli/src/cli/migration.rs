@@ -18,7 +18,7 @@ use crate::Ad;
 /// The way of an ad to V4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Way {
+pub enum Way {
     /// Any update through V4 converts it.
     Converts,
     /// It migrates with what it has.
@@ -33,34 +33,33 @@ pub(crate) enum Way {
 
 /// What is known about the way of an ad.
 #[derive(Debug, Serialize)]
-pub(crate) struct Assessment {
-    pub(crate) source_id: String,
-    pub(crate) dealer_code: String,
-    pub(crate) category_id: u16,
-    pub(crate) way: Way,
+pub struct Assessment {
+    /// The client's reference.
+    pub source_id: String,
+    /// The dealer.
+    pub dealer_code: String,
+    /// The category of V3.
+    pub category_id: u16,
+    /// The way.
+    pub way: Way,
     /// The vehicle types of V4 that it may become; the first is the one that was looked at.
-    pub(crate) vehicle_types: Vec<&'static str>,
+    pub vehicle_types: Vec<&'static str>,
     /// What is wrong or missing, by field.
-    pub(crate) needs: Vec<Need>,
+    pub needs: Vec<Need>,
     /// What would be sent.
     #[serde(skip)]
-    pub(crate) payload: Map<String, Value>,
+    pub payload: Map<String, Value>,
 }
 
 /// What is wrong with a field, or that it is missing.
 #[derive(Debug, Serialize)]
-pub(crate) struct Need {
+pub struct Need {
     field: String,
     messages: Vec<String>,
 }
 
 /// Assesses an ad of V3: with a payload that was prepared for it, or with what it has.
-pub(crate) fn assess(
-    rulebook: &Rulebook,
-    ad: &Ad,
-    prepared: Option<&Map<String, Value>>,
-    wanted: Option<&str>,
-) -> Assessment {
+pub fn assess(rulebook: &Rulebook, ad: &Ad, prepared: Option<&Map<String, Value>>, wanted: Option<&str>) -> Assessment {
     let category = categories::by_id(ad.category_id);
     let stored = stored(ad);
     let sent = prepared.and_then(|payload| payload.get("category_id")).and_then(categories::sent_id);
@@ -111,7 +110,7 @@ fn needs(errors: &FieldErrors) -> Vec<Need> {
 }
 
 /// The ad as the rules know it, with what its client wrote.
-pub(crate) fn stored(shown: &Ad) -> ad::Ad {
+pub fn stored(shown: &Ad) -> ad::Ad {
     let fields = json!(shown);
     let written = ad_fields::WRITTEN.iter().filter_map(|field| field.path.split('.').next());
     let content: Map<String, Value> = written

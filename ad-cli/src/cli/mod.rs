@@ -3,34 +3,37 @@
 //! A command answers on stdout with what it was asked for and nothing else, in the form that `--output` names; what it has to say
 //! besides goes to stderr. Both go through `Output`: a command never prints by itself. What goes wrong is a
 //! `Failure`, which knows its exit code.
+//!
+//! What is public here is for the other command lines of the workspace, which take the same options, answer in the same forms and end
+//! with the same exit codes.
 
 mod acts;
 mod check;
 mod claims;
-mod clock;
+pub mod clock;
 mod commands;
 mod failure;
 mod global;
 mod import;
-mod migration;
-mod output;
+pub mod migration;
+pub mod output;
 mod parameters;
 mod payloads;
 mod profiles;
 mod reference;
 mod setting;
-mod shown;
+pub mod shown;
 mod single;
 mod sync;
-mod trouble;
-mod waiting;
+pub mod trouble;
+pub mod waiting;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use failure::{Exit, Failure};
-pub(crate) use global::{Context, Global};
+pub use failure::{Exit, Failure};
+pub use global::{Context, Global};
 pub use reference::markdown;
 
 /// What follows the list of commands in the help.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::output::{Cell, Column, Tone, plain};
 
 /// What people see of an ad in a list.
-pub(crate) const COLUMNS: &[Column] = &[
+pub const COLUMNS: &[Column] = &[
     Column::new("SOURCE ID", "source_id"),
     Column::new("TYPE", "category_id").shown(vehicle_type),
     Column::new("STATE", "state").shown(ad_state),
@@ -17,7 +17,7 @@ pub(crate) const COLUMNS: &[Column] = &[
 ];
 
 /// The column of a field of the ad table that somebody asks for.
-pub(crate) fn column(field: &'static str) -> Column {
+pub fn column(field: &'static str) -> Column {
     match field {
         "created" | "updated" => Column::new(field, field).shown(minute),
         "body" | "image_refs" | "category_fields" | "log" => Column::new(field, field).wrapped(),
@@ -26,7 +26,7 @@ pub(crate) fn column(field: &'static str) -> Column {
 }
 
 /// `car`, or the category where V4 has no vehicle type for it.
-pub(crate) fn vehicle_type(id: &Value) -> Cell {
+pub fn vehicle_type(id: &Value) -> Cell {
     let category = id.as_u64().and_then(|id| u16::try_from(id).ok()).and_then(categories::by_id);
     match category {
         Some(category) => category.vehicle_type.map_or_else(|| category.to_string(), str::to_owned).into(),
@@ -35,13 +35,13 @@ pub(crate) fn vehicle_type(id: &Value) -> Cell {
 }
 
 /// The state of an ad.
-pub(crate) fn ad_state(state: &Value) -> Cell {
+pub fn ad_state(state: &Value) -> Cell {
     let text = plain(state);
     if text == AdState::Deleted.name() { Cell::toned(text, Tone::Faint) } else { text.into() }
 }
 
 /// The state of an action.
-pub(crate) fn action_state(state: &Value) -> Cell {
+pub fn action_state(state: &Value) -> Cell {
     let text = plain(state);
     let tone = match ActionState::from_name(&text) {
         Some(ActionState::Done) => Tone::Good,
@@ -53,7 +53,7 @@ pub(crate) fn action_state(state: &Value) -> Cell {
 }
 
 /// How a wait ended.
-pub(crate) fn outcome(outcome: &Value) -> Cell {
+pub fn outcome(outcome: &Value) -> Cell {
     let text = plain(outcome).replace('_', " ");
     match text.as_str() {
         "" => text.into(),
@@ -81,13 +81,13 @@ fn price(prices: &Value) -> Cell {
 }
 
 /// A time to the minute, in UTC.
-pub(crate) fn minute(time: &Value) -> Cell {
+pub fn minute(time: &Value) -> Cell {
     let text = plain(time);
     text.get(..16).map_or_else(|| text.clone(), |minute| format!("{}Z", minute.replace('T', " "))).into()
 }
 
 /// A time to the second, in UTC.
-pub(crate) fn second(time: &Value) -> Cell {
+pub fn second(time: &Value) -> Cell {
     let text = plain(time);
     text.get(..19).map_or_else(|| text.clone(), |second| format!("{}Z", second.replace('T', " "))).into()
 }

@@ -15,7 +15,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// How a wait ended.
 #[derive(Debug)]
-pub(crate) enum Waited {
+pub enum Waited {
     /// It came to this.
     Came(Outcome),
     /// It was still under way when the time was up; the last entry of the log.
@@ -23,7 +23,7 @@ pub(crate) enum Waited {
 }
 
 /// For how long to wait: `90`, `90s`, `10m`, `1h`.
-pub(crate) fn duration(text: &str) -> Result<Duration, &'static str> {
+pub fn duration(text: &str) -> Result<Duration, &'static str> {
     let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
     let seconds = match &text[digits.len()..] {
         "" | "s" => 1,
@@ -39,7 +39,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, &'static str> {
 }
 
 /// Waits until a request is finished, or the time is up.
-pub(crate) async fn for_request(
+pub async fn for_request(
     client: &Client,
     target: (&str, Option<&str>),
     request: Uuid,
@@ -58,7 +58,7 @@ pub(crate) async fn for_request(
 }
 
 /// Waits until the latest request of an ad is finished, or the time is up; returns the ad as it is then.
-pub(crate) async fn for_ad(client: &Client, target: Target<'_>, within: Duration) -> Result<(Waited, Ad), Failure> {
+pub async fn for_ad(client: &Client, target: Target<'_>, within: Duration) -> Result<(Waited, Ad), Failure> {
     let mut last = None;
     let waited = until(within, async || {
         let ad = client.v4().read(target).await?.body;
@@ -97,7 +97,7 @@ async fn until(
 
 impl Waited {
     /// Its name, for programs.
-    pub(crate) fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Came(outcome) => outcome.name(),
             Self::NotYet(_) => "under_way",
@@ -105,7 +105,7 @@ impl Waited {
     }
 
     /// What there is to say about it.
-    pub(crate) fn message(&self) -> Option<String> {
+    pub fn message(&self) -> Option<String> {
         match self {
             Self::Came(Outcome::Failed { action, message }) => Some(format!("{action}: {message}")),
             Self::Came(Outcome::Published { warning }) => warning.clone(),
@@ -116,12 +116,12 @@ impl Waited {
     }
 
     /// Whether it came to an end that is no failure.
-    pub(crate) fn is_good(&self) -> bool {
+    pub fn is_good(&self) -> bool {
         !matches!(self, Self::NotYet(_) | Self::Came(Outcome::Failed { .. }))
     }
 
     /// As members of a row.
-    pub(crate) fn put_into(&self, row: &mut serde_json::Map<String, Value>) {
+    pub fn put_into(&self, row: &mut serde_json::Map<String, Value>) {
         row.insert("outcome".to_owned(), self.name().into());
         row.insert("message".to_owned(), self.message().into());
     }

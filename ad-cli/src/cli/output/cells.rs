@@ -8,7 +8,7 @@ use super::Tone;
 ///
 /// In CSV its header is the path and its cells are the values; in a table they are as people read them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Column {
+pub struct Column {
     pub(super) title: &'static str,
     pub(super) path: &'static str,
     pub(super) show: fn(&Value) -> Cell,
@@ -19,9 +19,11 @@ pub(crate) struct Column {
 
 /// What people see of a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Cell {
-    pub(crate) text: String,
-    pub(crate) tone: Option<Tone>,
+pub struct Cell {
+    /// The text.
+    pub text: String,
+    /// What it means, and so its colour.
+    pub tone: Option<Tone>,
 }
 
 impl<T: Into<String>> From<T> for Cell {
@@ -32,20 +34,20 @@ impl<T: Into<String>> From<T> for Cell {
 
 impl Cell {
     /// A text with a meaning.
-    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
+    pub fn toned(text: impl Into<String>, tone: Tone) -> Self {
         Self { text: text.into(), tone: Some(tone) }
     }
 }
 
 impl Column {
     /// The value at a dotted path of the row, shown as it is.
-    pub(crate) const fn new(title: &'static str, path: &'static str) -> Self {
+    pub const fn new(title: &'static str, path: &'static str) -> Self {
         Self { title, path, show: |value| plain(value).into(), width: 0, in_tables: true, wraps: false }
     }
 
     /// The same, shown to people in another way.
     #[must_use]
-    pub(crate) const fn shown(self, show: fn(&Value) -> Cell) -> Self {
+    pub const fn shown(self, show: fn(&Value) -> Cell) -> Self {
         Self { show, ..self }
     }
 
@@ -55,25 +57,25 @@ impl Column {
     }
 
     /// Whether it shows the value at this path.
-    pub(crate) fn is_of(&self, path: &str) -> bool {
+    pub fn is_of(&self, path: &str) -> bool {
         self.path == path
     }
 
     /// At least so many characters wide where rows are shown as they come.
     #[must_use]
-    pub(crate) const fn wide(self, width: usize) -> Self {
+    pub const fn wide(self, width: usize) -> Self {
         Self { width, ..self }
     }
 
     /// A text that may be broken into lines where the terminal is narrow; then the columns beside it are not.
     #[must_use]
-    pub(crate) const fn wrapped(self) -> Self {
+    pub const fn wrapped(self) -> Self {
         Self { wraps: true, ..self }
     }
 
     /// For programs, and for people who want to see more (`--verbose`): the ids of requests.
     #[must_use]
-    pub(crate) const fn for_programs(self) -> Self {
+    pub const fn for_programs(self) -> Self {
         Self { in_tables: false, ..self }
     }
 
@@ -88,7 +90,7 @@ impl Column {
 }
 
 /// A value as a text: texts as they are, nothing for `null`, the rest as JSON.
-pub(crate) fn plain(value: &Value) -> String {
+pub fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -100,6 +102,6 @@ pub(crate) fn plain(value: &Value) -> String {
 }
 
 /// What is shown came from outside: it must neither break a line nor command the terminal.
-pub(crate) fn on_one_line(text: &str) -> String {
+pub fn on_one_line(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
 }

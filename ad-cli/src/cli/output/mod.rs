@@ -18,26 +18,24 @@ use clap::{
 };
 use serde::Serialize;
 
-pub(crate) use cells::{Cell, Column, on_one_line, plain};
-pub(crate) use rows::Rows;
+pub use cells::{Cell, Column, on_one_line, plain};
+pub use rows::Rows;
 
-/// The form of an answer.
+/// The form of an answer: a table that fits the terminal, one JSON value (an array of rows), a row on each line, columns with a header.
+#[expect(missing_docs, reason = "clap would show them beside each value, where the names say enough")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Format {
-    // A table that fits the terminal.
+pub enum Format {
     #[default]
     Table,
-    // One value, or an array of rows.
     Json,
-    // A row on each line.
     Ndjson,
-    // With a header.
     Csv,
 }
 
 /// When there are colours.
+#[expect(missing_docs, reason = "clap would show them beside each value, where the names say enough")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum ColorWhen {
+pub enum ColorWhen {
     #[default]
     Auto,
     Always,
@@ -58,7 +56,7 @@ impl ColorWhen {
 
 /// What a text means, and so its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
     /// It went well.
     Good,
     /// It goes on, or should be looked at.
@@ -91,7 +89,7 @@ impl Tone {
 
 /// How much is said on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Talk {
+pub enum Talk {
     /// Nothing but errors.
     Quiet,
     /// What people want to know.
@@ -102,7 +100,7 @@ pub(crate) enum Talk {
 
 /// Where a command answers and talks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Output {
+pub struct Output {
     format: Format,
     colors_out: bool,
     colors_err: bool,
@@ -110,56 +108,57 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(format: Format, color: ColorWhen, talk: Talk) -> Self {
+    /// For a terminal or for programs, as `color` and what the streams are say.
+    pub fn new(format: Format, color: ColorWhen, talk: Talk) -> Self {
         Self { format, colors_out: color.on(&io::stdout()), colors_err: color.on(&io::stderr()), talk }
     }
 
     /// The form of the answer.
-    pub(crate) fn format(self) -> Format {
+    pub fn format(self) -> Format {
         self.format
     }
 
     /// Whether the answer is for people, and not for programs.
-    pub(crate) fn is_for_people(self) -> bool {
+    pub fn is_for_people(self) -> bool {
         self.format == Format::Table
     }
 
     /// Whether more is to be said than usual.
-    pub(crate) fn is_verbose(self) -> bool {
+    pub fn is_verbose(self) -> bool {
         self.talk == Talk::Verbose
     }
 
     /// Whether something that moves may be shown on stderr, such as a progress bar.
-    pub(crate) fn moves(self) -> bool {
+    pub fn moves(self) -> bool {
         self.talk > Talk::Quiet && io::stderr().is_terminal()
     }
 
     /// Answers with a text as it is.
-    pub(crate) fn text(self, text: &str) -> io::Result<()> {
+    pub fn text(self, text: &str) -> io::Result<()> {
         self.bytes(text.as_bytes())
     }
 
     /// Answers with bytes as they are.
     #[expect(clippy::unused_self, reason = "whoever answers goes through the one who knows how")]
-    pub(crate) fn bytes(self, bytes: &[u8]) -> io::Result<()> {
+    pub fn bytes(self, bytes: &[u8]) -> io::Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
         out.flush()
     }
 
     /// Answers with rows, one after the other; see [`Rows`].
-    pub(crate) fn rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
+    pub fn rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
         Rows::new(self.format, self.shown(columns.into()), io::stdout().is_terminal(), self.colors_out)
     }
 
     /// Rows of which there may be any number, for keeping: one a line (NDJSON), where no other form for programs was asked for.
-    pub(crate) fn rows_for_programs(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
+    pub fn rows_for_programs(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
         let format = if self.is_for_people() { Format::Ndjson } else { self.format };
         Rows::new(format, columns.into(), false, false)
     }
 
     /// Rows that people see as they come, in columns as wide as their [width](Column::wide) says.
-    pub(crate) fn live_rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
+    pub fn live_rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
         Rows::live(self.format, self.shown(columns.into()), self.colors_out)
     }
 
@@ -171,49 +170,49 @@ impl Output {
     }
 
     /// Answers with one value: for people, each of its fields on a line, those without a value left out.
-    pub(crate) fn record(self, value: &impl Serialize) -> io::Result<()> {
+    pub fn record(self, value: &impl Serialize) -> io::Result<()> {
         self.record_in(value, &[])
     }
 
     /// The same; people see the fields of these names first, in this order.
-    pub(crate) fn record_in(self, value: &impl Serialize, first: &[&str]) -> io::Result<()> {
+    pub fn record_in(self, value: &impl Serialize, first: &[&str]) -> io::Result<()> {
         let value = serde_json::to_value(value)?;
         self.text(&record::written(self.format, &value, first, self.colors_out)?)
     }
 
     /// A text in its colour, for stdout.
-    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+    pub fn paint(self, tone: Tone, text: &str) -> String {
         if self.colors_out { tone.paint(text) } else { text.to_owned() }
     }
 
     /// A text in its colour, for stderr.
-    pub(crate) fn paint_err(self, tone: Tone, text: &str) -> String {
+    pub fn paint_err(self, tone: Tone, text: &str) -> String {
         if self.colors_err { tone.paint(text) } else { text.to_owned() }
     }
 
     /// Says something besides.
-    pub(crate) fn note(self, text: &str) {
+    pub fn note(self, text: &str) {
         if self.talk > Talk::Quiet {
             say(text);
         }
     }
 
     /// Says something that only some want to know (`--verbose`).
-    pub(crate) fn detail(self, text: &str) {
+    pub fn detail(self, text: &str) {
         if self.is_verbose() {
             say(&self.paint_err(Tone::Faint, text));
         }
     }
 
     /// Says what should be looked at.
-    pub(crate) fn warning(self, text: &str) {
+    pub fn warning(self, text: &str) {
         if self.talk > Talk::Quiet {
             say(&format!("{} {text}", self.paint_err(Tone::Warning, "warning:")));
         }
     }
 
     /// Says what went wrong, and what to do about it.
-    pub(crate) fn error(self, text: &str, hints: &[String]) {
+    pub fn error(self, text: &str, hints: &[String]) {
         say(&format!("{} {text}", self.paint_err(Tone::Bad, "error:")));
         for hint in hints {
             say(&format!("  {} {hint}", self.paint_err(Tone::Strong, "help:")));

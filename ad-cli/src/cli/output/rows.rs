@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Rows on their way out. [`push`](Self::push) each, then [`end`](Self::end): without that, an array has no end and a table is not shown.
-pub(crate) struct Rows {
+pub struct Rows {
     columns: Cow<'static, [Column]>,
     form: Form,
 }
@@ -65,7 +65,7 @@ impl Rows {
     }
 
     /// Adds a row.
-    pub(crate) fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
+    pub fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
         match &mut self.form {
             Form::Table { table, colors, .. } => {
                 let row = serde_json::to_value(row)?;
@@ -102,7 +102,7 @@ impl Rows {
     }
 
     /// Lets what was pushed be read at once; a table waits for its end.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
+    pub fn flush(&mut self) -> io::Result<()> {
         match &mut self.form {
             Form::Table { .. } | Form::Live { .. } => Ok(()),
             Form::Json { out, .. } | Form::Ndjson(out) => out.flush(),
@@ -111,7 +111,7 @@ impl Rows {
     }
 
     /// Ends the answer.
-    pub(crate) fn end(mut self) -> io::Result<()> {
+    pub fn end(mut self) -> io::Result<()> {
         match &mut self.form {
             Form::Table { table, out, .. } => writeln!(out, "{}", table.trim_fmt()).and_then(|()| out.flush()),
             Form::Live { out, .. } => out.flush(),

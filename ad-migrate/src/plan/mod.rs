@@ -1,0 +1,1 @@
+//! Every row held against the rules: what goes, what cannot, and why.

@@ -1,0 +1,1 @@
+//! What was found, for people and programs: a table, JSON, a page to forward.
