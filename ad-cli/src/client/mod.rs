@@ -28,7 +28,7 @@ pub use creation::Creation;
 pub use error::{Error, ErrorKind};
 pub use lookups::Lookups;
 pub use models::{Ad, Contact, Location, Page, Price, Validation};
-pub use outcome::{Outcome, text as message_text};
+pub use outcome::{Linked, Outcome, text as message_text};
 pub use query::{ListQuery, LogQuery};
 pub use transport::Exchange;
 

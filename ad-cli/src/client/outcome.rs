@@ -1,8 +1,20 @@
 //! What became of a request: read from the entries that it left in the ad's log, which is the only progress record there is.
 
-use ad_core::log::{Action, ActionState, LogEntry};
-use serde::Serialize;
+use ad_core::{
+    log::{Action, ActionState, LogEntry, SamePlate},
+    request::Market,
+};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+/// A listing that was there before, and to which an ad was linked (decision 25).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Linked {
+    /// The marketplace.
+    pub marketplace: Market,
+    /// The listing's id there.
+    pub listing: String,
+}
 
 /// What became of a finished request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -13,6 +25,10 @@ pub enum Outcome {
     Published {
         /// What was not as it should be all the same, such as an image that could not be fetched.
         warning: Option<String>,
+        /// The listings that were there before and are this ad's now, matched by its plate; empty when it was listed anew, or was this
+        /// ad's before.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        linked: Vec<Linked>,
     },
     /// The ad was created or updated, and is not shown (`visible` is false).
     Hidden,
@@ -56,10 +72,11 @@ impl Outcome {
         }
         let has = |action| ends.iter().any(|entry| entry.action == action);
         let images = ends.iter().find(failed).map(|entry| text(&entry.external_message));
+        let publish = ends.iter().find(|entry| entry.action == Action::Publish);
         Some(if has(Action::Delete) {
             Self::Deleted
-        } else if has(Action::Publish) {
-            Self::Published { warning: images }
+        } else if let Some(publish) = publish {
+            published(publish.external_message.as_str().unwrap_or_default(), images)
         } else if has(Action::Bump) {
             Self::Bumped
         } else if has(Action::Boost) {
@@ -83,6 +100,19 @@ impl Outcome {
             Self::Failed { .. } => "failed",
         }
     }
+}
+
+/// An ad that is on the marketplaces, by what its entry says and what was wrong with its images.
+fn published(message: &str, images: Option<String>) -> Outcome {
+    let (mut linked, mut warnings) = (Vec::new(), Vec::from_iter(images));
+    for said in SamePlate::of(message) {
+        if said.linked {
+            linked.push(Linked { marketplace: said.market, listing: said.listing.to_owned() });
+        } else {
+            warnings.push(said.to_string());
+        }
+    }
+    Outcome::Published { warning: (!warnings.is_empty()).then(|| warnings.join("; ")), linked }
 }
 
 /// A message of the log as one text: with its details, where it has some.
@@ -146,7 +176,9 @@ mod tests {
     fn its_last_action_tells_what_became_of_it() {
         let create = "create processing, create done";
         let media = |state: &str| format!("{create}, handle_media processing, handle_media {state}");
-        let published = |warning: Option<&str>| Some(Outcome::Published { warning: warning.map(str::to_owned) });
+        let published = |warning: Option<&str>| {
+            Some(Outcome::Published { warning: warning.map(str::to_owned), linked: Vec::new() })
+        };
         assert_eq!(of(create), Some(Outcome::Hidden));
         assert_eq!(of(&format!("{}, publish processing, publish done", media("done"))), published(None));
         assert_eq!(

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     ad::{Ad, AdState},
-    log::{Action, ActionState},
+    log::{Action, ActionState, PARTS, SamePlate},
     ports::{Found, Key, Listing, MarketplaceError, StoreError},
     request::Market,
     service::POLE_POSITION,
@@ -101,7 +101,7 @@ impl Run<'_> {
         let failures = self.reach_each(action).await?;
         if failures.is_empty() {
             let notes = std::mem::take(&mut self.progress.notes);
-            return Ok(Ended::Done([vec![done.to_owned()], notes].concat().join("; ").into()));
+            return Ok(Ended::Done([vec![done.to_owned()], notes].concat().join(PARTS).into()));
         }
         let passing = failures.iter().filter_map(|(market, error)| {
             let (pause, asked) = match error {
@@ -219,13 +219,7 @@ impl Run<'_> {
             return Ok(Some(id));
         }
         let free = self.may_take(market, reference, &id).await?;
-        let note = if free {
-            format!("linked to listing {id} on the {market} marketplace by its plate {plate}")
-        } else {
-            format!(
-                "warning: listing {id} on the {market} marketplace has the same plate {plate} and belongs to another ad"
-            )
-        };
+        let note = SamePlate { market, listing: &id, plate, linked: free }.to_string();
         if !self.progress.notes.contains(&note) {
             return Err(Failure::Note(note));
         }
