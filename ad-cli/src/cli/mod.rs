@@ -14,7 +14,7 @@ pub mod clock;
 mod commands;
 mod failure;
 mod global;
-mod import;
+pub mod import;
 pub mod migration;
 pub mod output;
 mod parameters;

@@ -108,7 +108,7 @@ impl Waited {
     pub fn message(&self) -> Option<String> {
         match self {
             Self::Came(Outcome::Failed { action, message }) => Some(format!("{action}: {message}")),
-            Self::Came(Outcome::Published { warning }) => warning.clone(),
+            Self::Came(Outcome::Published { warning, .. }) => warning.clone(),
             Self::Came(Outcome::Hidden) => Some("not shown: visible is false".to_owned()),
             Self::Came(_) | Self::NotYet(None) => None,
             Self::NotYet(Some(entry)) => Some(format!("{} is {} since {}", entry.action, entry.state, entry.created)),

@@ -1,14 +1,13 @@
 //! `ad-cli import`: many ads at once.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use ad_core::{ad::ApiVersion, categories};
 use clap::builder::PossibleValuesParser;
 
 use crate::cli::{
     Context, Failure,
-    check::Checker,
-    import::{self, Import},
+    import::{self, Import, Resume, Task},
     waiting,
 };
 
@@ -65,16 +64,26 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let version = if args.v3 { ApiVersion::V3 } else { ApiVersion::V4 };
+    let again = resume_command(args);
     let import = Import {
         file: &args.file,
         journal: args.journal.as_deref(),
-        resume: args.resume,
-        accept_changes: args.accept_changes,
-        report: args.report.as_deref(),
+        task: Task::Create,
+        limit: None,
+        resume: if args.resume { Resume::Yes { accept_changes: args.accept_changes } } else { Resume::No },
+        again: &again,
         parallel: usize::try_from(args.parallel).unwrap_or(1),
         within: (!args.no_wait).then_some(args.within),
-        checker: Arc::new(Checker::new(version, args.of_type.as_deref().and_then(categories::by_vehicle_type))),
+        version: if args.v3 { ApiVersion::V3 } else { ApiVersion::V4 },
+        of_type: args.of_type.as_deref().and_then(categories::by_vehicle_type),
     };
-    import::run(context, import).await
+    import::run(context, import, args.report.as_deref()).await
+}
+
+/// The command that goes on.
+fn resume_command(args: &Args) -> String {
+    let journal = args.journal.as_ref().map(|path| format!(" --journal {}", path.display())).unwrap_or_default();
+    let file =
+        if args.file.as_os_str() == "-" { "- < the same input".to_owned() } else { args.file.display().to_string() };
+    format!("ad-cli import{journal} --resume {file}")
 }

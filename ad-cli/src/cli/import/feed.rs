@@ -9,10 +9,11 @@ use std::{
 use ad_core::{ad::ApiVersion, payload::MOST_BYTES};
 use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc::Sender;
+use uuid::Uuid;
 
 use super::{
     State,
-    journal::{Entry, Identity, Known},
+    journal::{End, Entry, Identity, Known},
 };
 use crate::cli::{
     Failure,
@@ -20,7 +21,57 @@ use crate::cli::{
     payloads::{Chunks, Piece, Place, Source, parse},
 };
 
-/// One ad to be sent.
+/// What is done with the ads of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Task {
+    /// Those that the service does not have yet are created.
+    #[default]
+    Create,
+    /// What failed is done again: refused ones are sent again, and of those that could not be published the service does again what it
+    /// left undone.
+    Failed,
+    /// Those that were created hidden are shown.
+    Show,
+}
+
+/// What is done with one ad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    /// It is created, which happens once.
+    Create,
+    /// The service does again what it left undone.
+    Retry,
+    /// It becomes visible.
+    Show,
+}
+
+/// What an ad's past means for it.
+enum Step {
+    Do(Act),
+    /// Find out whether it is there; if not, create it.
+    LookAndCreate,
+    Follow(Option<Uuid>),
+    Nothing(Option<Uuid>, End),
+    Leave,
+}
+
+impl Task {
+    fn step(self, known: Option<Known>) -> Step {
+        match (self, known) {
+            (Self::Create, None | Some(Known::Refused)) | (Self::Failed, Some(Known::Refused)) => Step::Do(Act::Create),
+            (Self::Create | Self::Failed, Some(Known::Unclear)) => Step::LookAndCreate,
+            (Self::Failed, Some(Known::Ended(_, end))) if end.is_failure() => Step::Do(Act::Retry),
+            (Self::Show, Some(Known::Ended(_, end))) if end.is_hidden() => Step::Do(Act::Show),
+            // Its requests are worked off in their order.
+            (Self::Show, Some(Known::Accepted(_))) => Step::Do(Act::Show),
+            (_, Some(Known::Accepted(request_id))) => Step::Follow(request_id),
+            (_, Some(Known::Ended(request_id, end))) => Step::Nothing(request_id, end),
+            (Self::Failed, None) | (Self::Show, None | Some(Known::Unclear | Known::Refused)) => Step::Leave,
+        }
+    }
+}
+
+/// One ad with which something is done.
 #[derive(Debug)]
 pub(super) struct Job {
     /// Which payload of the file it is.
@@ -34,6 +85,8 @@ pub(super) struct Job {
     /// As it stands in the file, and where.
     pub(super) text: Vec<u8>,
     pub(super) place: Place,
+    /// What is done.
+    pub(super) act: Act,
     /// Whether an earlier run may have sent it.
     pub(super) is_unclear: bool,
 }
@@ -48,6 +101,10 @@ pub(super) struct Feed {
     pub(super) known: HashMap<Identity, Known>,
     /// Jobs that are written into the journal together.
     pub(super) block: usize,
+    /// What is done.
+    pub(super) task: Task,
+    /// With so many ads at most; the others wait for another run.
+    pub(super) limit: u64,
 }
 
 impl Feed {
@@ -80,18 +137,27 @@ impl Feed {
         }
         let object = parse(piece.text).ok()?;
         let ad = identity(&object)?;
-        let is_unclear = match self.known.remove(&ad) {
-            None => false,
-            Some(Known::Unclear) => true,
-            Some(Known::Accepted(request_id)) => {
+        let (act, is_unclear) = match self.task.step(self.known.remove(&ad)) {
+            Step::Do(act) => (act, false),
+            Step::LookAndCreate => (Act::Create, true),
+            Step::Follow(request_id) => {
                 state.accepted(index, piece.place, ad, request_id);
                 return None;
             }
-            Some(Known::Ended(request_id, end)) => {
+            Step::Nothing(request_id, end) => {
                 state.accepted_and_ended(index, piece.place, ad, request_id, end);
                 return None;
             }
+            Step::Leave => {
+                state.left(index, piece.place, ad);
+                return None;
+            }
         };
+        if self.limit == 0 {
+            state.left(index, piece.place, ad);
+            return None;
+        }
+        self.limit -= 1;
         let vehicle_type = match self.checker.version {
             ApiVersion::V3 => None,
             ApiVersion::V4 => Some(self.checker.category(&object)?.vehicle_type?),
@@ -102,7 +168,7 @@ impl Feed {
             _ => compact(),
         };
         let body = RawValue::from_string(body).ok()?;
-        Some(Job { index, ad, vehicle_type, body, text: piece.text.to_owned(), place: piece.place, is_unclear })
+        Some(Job { index, ad, vehicle_type, body, text: piece.text.to_owned(), place: piece.place, act, is_unclear })
     }
 }
 
@@ -117,8 +183,14 @@ fn pass_on(block: Vec<Job>, jobs: &Sender<Job>, state: &State) -> Result<bool, F
     if state.is_stopping() {
         return Ok(false);
     }
-    let entries: Vec<_> = block.iter().map(|job| Entry::Sending(job.ad.clone())).collect();
-    state.journal.write_durably(&entries)?;
+    // The others can be done twice.
+    let created = block.iter().filter(|job| job.act == Act::Create);
+    let entries: Vec<_> = created.map(|job| Entry::Sending(job.ad.clone())).collect();
+    if entries.is_empty() {
+        state.journal.check()?;
+    } else {
+        state.journal.write_durably(&entries)?;
+    }
     let mut block = block.into_iter();
     for job in block.by_ref() {
         if let Err(unsent) = jobs.blocking_send(job) {

@@ -19,7 +19,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::cli::Failure;
+use crate::{Linked, Outcome, cli::Failure};
 
 /// Messages to the writer that may wait.
 const WAITING: usize = 1024;
@@ -61,6 +61,21 @@ pub(crate) struct End {
     /// Its id on the secondary marketplace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) offer_id: Option<String>,
+    /// The listings from before to which it was linked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) linked: Vec<Linked>,
+}
+
+impl End {
+    /// Whether it came to nothing.
+    pub(crate) fn is_failure(&self) -> bool {
+        self.outcome == "failed"
+    }
+
+    /// Whether it is stored and not shown.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.outcome == Outcome::Hidden.name()
+    }
 }
 
 /// A line.
@@ -106,6 +121,8 @@ pub(crate) enum Entry {
 pub(crate) enum Known {
     /// It may have been sent; no answer was seen.
     Unclear,
+    /// The service did not want it.
+    Refused,
     /// The service has it.
     Accepted(Option<Uuid>),
     /// All is done.
@@ -141,7 +158,7 @@ impl Journal {
     pub(crate) fn open(path: &Path) -> Result<(Self, Past), Failure> {
         let cannot = |what: &str, error: &io::Error| {
             Failure::usage(format!("cannot {what} the journal {}: {error}", path.display()))
-                .hint("name another place for it: --journal FILE")
+                .hint("there has to be a file that can be written, and locked")
         };
         let mut options = OpenOptions::new();
         let mut file =
@@ -149,8 +166,8 @@ impl Journal {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Failure::usage(format!("another import is using the journal {}", path.display()))
-                    .hint("wait until it has ended, or name another journal: --journal FILE"));
+                return Err(Failure::usage(format!("another run is using the journal {}", path.display()))
+                    .hint("wait until it has ended, or name another place"));
             }
             Err(TryLockError::Error(error)) => return Err(cannot("lock", &error)),
         }
@@ -211,7 +228,7 @@ impl Journal {
         match self.broken.get() {
             None => Ok(()),
             Some(reason) => Err(Failure::failed(format!("cannot write the journal {}: {reason}", self.path.display()))
-                .hint("nothing is sent without it; make room, then go on with --resume")),
+                .hint("nothing is sent without it; make room, then go on")),
         }
     }
 }
@@ -250,7 +267,7 @@ fn write(mut file: File, lines: &Receiver<Lines>, broken: &OnceLock<String>) {
 fn read(file: &mut File, path: &Path) -> Result<Past, Failure> {
     let unreadable = |line: u64, why: &dyn std::fmt::Display| {
         Failure::usage(format!("{}, line {line}: {why}", path.display()))
-            .hint("this is not a journal of ad-cli, or it has been changed; name another: --journal FILE")
+            .hint("this is not a journal, or it has been changed; name another place")
     };
     let mut past = Past::default();
     let mut lines = BufReader::new(&mut *file);
@@ -280,8 +297,11 @@ impl Past {
             Entry::Sending(ad) => {
                 self.ads.insert(ad, Known::Unclear);
             }
-            Entry::NotSent(ad) | Entry::Refused { ad, .. } => {
+            Entry::NotSent(ad) => {
                 self.ads.remove(&ad);
+            }
+            Entry::Refused { ad, .. } => {
+                self.ads.insert(ad, Known::Refused);
             }
             Entry::Accepted { ad, request_id } => {
                 self.ads.insert(ad, Known::Accepted(request_id));
@@ -299,6 +319,8 @@ impl Past {
 
 #[cfg(test)]
 mod tests {
+    use ad_core::request::Market;
+
     use super::*;
 
     fn ad(source_id: &str) -> Identity {
@@ -322,6 +344,7 @@ mod tests {
             message: None,
             marketplace_ad_id: Some("1".to_owned()),
             offer_id: None,
+            linked: vec![Linked { marketplace: Market::Primary, listing: "1".to_owned() }],
         };
         let sending = ["a", "b", "c", "d", "e"].map(|id| Entry::Sending(ad(id)));
         journal.write_durably(&[&[Entry::Begun(begun())], &sending[..]].concat()).unwrap();
@@ -333,8 +356,12 @@ mod tests {
         drop(journal);
         let (_, past) = Journal::open(&path).unwrap();
         assert_eq!(past.begun, Some(begun()));
-        let known =
-            [(ad("a"), Known::Ended(request_id, end)), (ad("b"), Known::Accepted(None)), (ad("e"), Known::Unclear)];
+        let known = [
+            (ad("a"), Known::Ended(request_id, end)),
+            (ad("b"), Known::Accepted(None)),
+            (ad("c"), Known::Refused),
+            (ad("e"), Known::Unclear),
+        ];
         assert_eq!(past.ads, HashMap::from(known));
     }
 
@@ -361,7 +388,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         let (journal, _) = Journal::open(&path).unwrap();
-        assert!(Journal::open(&path).unwrap_err().to_string().contains("another import"));
+        assert!(Journal::open(&path).unwrap_err().to_string().contains("another run"));
         drop(journal);
         assert!(Journal::open(&path).is_ok());
     }

@@ -19,7 +19,7 @@ mod send;
 mod state;
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     fs::File,
     io::{self, Read, Write},
     path::{Path, PathBuf},
@@ -27,6 +27,7 @@ use std::{
     time::Duration,
 };
 
+use ad_core::{ad::ApiVersion, categories::Category};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use tokio::{
@@ -41,31 +42,64 @@ use super::{
     payloads::Source,
 };
 use crate::Client;
+pub use feed::Task;
 use feed::{Feed, Job};
 use journal::{Begun, Entry, Journal, Known, Past};
 use progress::{Progress, TICK};
 use send::Sent;
+pub use state::Record;
 use state::State;
+
+/// Whether to go on where an earlier run was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resume {
+    /// There must not have been one.
+    No,
+    /// There was one, and it was about the same file, unless that may have changed.
+    Yes {
+        /// Whether it may.
+        accept_changes: bool,
+    },
+    /// If there was one, whatever has become of the file.
+    IfBegun,
+}
 
 /// What is to be imported, and how.
 #[derive(Debug)]
-pub(crate) struct Import<'a> {
+pub struct Import<'a> {
     /// The file; `-` is stdin.
-    pub(crate) file: &'a Path,
+    pub file: &'a Path,
     /// The journal; otherwise it stands beside the file.
-    pub(crate) journal: Option<&'a Path>,
+    pub journal: Option<&'a Path>,
+    /// What is done with its ads.
+    pub task: Task,
+    /// With how many of them at most.
+    pub limit: Option<u64>,
     /// Whether to go on where an earlier run was.
-    pub(crate) resume: bool,
-    /// Whether the file may have changed since.
-    pub(crate) accept_changes: bool,
-    /// Where the report goes.
-    pub(crate) report: Option<&'a Path>,
+    pub resume: Resume,
+    /// The command that goes on where this one was interrupted.
+    pub again: &'a str,
     /// Requests that are out at the same time.
-    pub(crate) parallel: usize,
+    pub parallel: usize,
     /// How long to wait without anything happening once all are sent; `None`: not at all.
-    pub(crate) within: Option<Duration>,
-    /// How payloads are checked, and where they are sent.
-    pub(crate) checker: Arc<Checker>,
+    pub within: Option<Duration>,
+    /// The version through which they are sent.
+    pub version: ApiVersion,
+    /// The category of all of them; otherwise each says its own.
+    pub of_type: Option<&'static Category>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Imported {
+    /// What people call the file.
+    pub name: String,
+    /// Payloads in it.
+    pub payloads: u64,
+    /// What became of each, by its place in the file; those to which it did not come are missing.
+    pub records: BTreeMap<u64, Record>,
+    /// Why not everything was done that was to be done: the service could not be reached, or somebody interrupted it.
+    pub failure: Option<Failure>,
 }
 
 /// A file that can be read twice.
@@ -83,46 +117,57 @@ struct Checked {
     refused: HashSet<u64>,
 }
 
+/// Imports a file, and reports.
+pub(crate) async fn run(context: &Context, import: Import<'_>, report: Option<&Path>) -> Result<(), Failure> {
+    let done = carry_out(context, import).await?;
+    let exit = report::show(context, &done, report)?;
+    match (done.failure, exit) {
+        (Some(failure), _) => Err(failure),
+        (None, None) => Ok(()),
+        (None, Some(exit)) => Err(Failure::Said(exit)),
+    }
+}
+
 /// Imports a file.
-pub(crate) async fn run(context: &Context, import: Import<'_>) -> Result<(), Failure> {
+///
+/// # Errors
+/// When it does not come to sending anything: the file cannot be read, the journal is of another import, nobody says where the service is.
+pub async fn carry_out(context: &Context, import: Import<'_>) -> Result<Imported, Failure> {
     let connection = context.connection()?;
     let client = context.client_for(&connection.url, &connection.token)?;
     let input = input(import.file)?;
     let (journal, past) = open_journal(context, &import, &input, client.url())?;
-    let state = Arc::new(State::new(journal, Arc::clone(&import.checker), import.within.is_some()));
+    let checker = Arc::new(Checker::new(import.version, import.of_type));
+    let state = Arc::new(State::new(journal, checker, import.within.is_some()));
     let checked = check(context, &input, &state)?;
     let Totals { payloads, refused, .. } = checked.totals;
     if payloads == 0 {
         return Err(Failure::usage(format!("{} has no payloads", input.name)));
     }
-    let to_send = payloads.saturating_sub(refused);
-    let before = past.ads.values().filter(|known| **known != Known::Unclear).count() as u64;
+    let before = past.ads.values().filter(|known| matches!(known, Known::Accepted(_) | Known::Ended(..)));
+    let before = before.count() as u64;
+    let limit = import.limit.unwrap_or(u64::MAX);
+    let to_send = payloads.saturating_sub(refused).min(before.saturating_add(limit));
     let mut progress = Progress::new(context.out, to_send, before);
-    let feed =
-        Feed { checker: Arc::clone(&state.checker), refused: checked.refused, known: past.ads, block: import.parallel };
+    let feed = Feed {
+        checker: Arc::clone(&state.checker),
+        refused: checked.refused,
+        known: past.ads,
+        block: import.parallel,
+        task: import.task,
+        limit,
+    };
     let source = Source::open(&input.path)?;
     let mut work = tokio::spawn(work(client, Arc::clone(&state), feed, source, import.parallel, import.within));
     let interrupted = supervise(context, &state, &mut progress, &mut work).await;
     progress.end();
     let flushed = state.journal.write_durably(&[]);
-    let failure = state.take_failure();
-    let cut_short = interrupted || failure.is_some();
-    let exit = report::show(context, &input.name, &state.take_records(), payloads, cut_short, import.report)?;
-    let again = || format!("go on where it was: {}", resume_command(&import, &input));
-    flushed?;
-    match (failure, interrupted, exit) {
-        (Some(failure), ..) => Err(failure.hint(again())),
-        (None, true, _) => Err(Failure::failed("interrupted").hint(again())),
-        (None, false, None) => Ok(()),
-        (None, false, Some(exit)) => Err(Failure::Said(exit)),
-    }
-}
-
-/// The command that goes on.
-fn resume_command(import: &Import<'_>, input: &Input) -> String {
-    let journal = import.journal.map(|path| format!(" --journal {}", path.display())).unwrap_or_default();
-    let file = if import.file.as_os_str() == "-" { "- < the same input".to_owned() } else { input.name.clone() };
-    format!("ad-cli import{journal} --resume {file}")
+    let failure = match (state.take_failure(), flushed) {
+        (Some(failure), _) | (None, Err(failure)) => Some(failure),
+        (None, Ok(())) => interrupted.then(|| Failure::failed("interrupted")),
+    };
+    let failure = failure.map(|failure| failure.hint(format!("go on where it was: {}", import.again)));
+    Ok(Imported { name: input.name, payloads, records: state.take_records(), failure })
 }
 
 /// Makes sure that the input can be read twice, and knows it by its content.
@@ -176,21 +221,21 @@ fn open_journal(context: &Context, import: &Import<'_>, input: &Input, url: &str
     let (journal, past) = Journal::open(&path)?;
     if let Some(begun) = &past.begun {
         let shown = path.display();
-        if !import.resume {
+        if import.resume == Resume::No {
             return Err(Failure::usage(format!("{shown} says that this has been imported before, at {}", begun.at))
-                .hint(format!("go on where it was: {}", resume_command(import, input)))
+                .hint(format!("go on where it was: {}", import.again))
                 .hint(format!("begin anew, which the service refuses for ads that it has: remove {shown}")));
         }
         if begun.url != url {
             return Err(Failure::usage(format!("{shown} is of an import to {}, and not to {url}", begun.url))
-                .hint("name another journal: --journal FILE"));
+                .hint("what is at one service says nothing about another: keep a journal for each"));
         }
-        if begun.sha256 != input.sha256 && !import.accept_changes {
+        if begun.sha256 != input.sha256 && import.resume == (Resume::Yes { accept_changes: false }) {
             return Err(Failure::usage(format!("{} has changed since {shown} was begun", input.name))
                 .hint("ads that were accepted are not sent again, changed or not; the others are")
                 .hint("if that is what you want, add --accept-changes"));
         }
-    } else if import.resume {
+    } else if matches!(import.resume, Resume::Yes { .. }) {
         context.out.note(&format!("{} is new: nothing was imported yet", path.display()));
     }
     let file = import.file.display().to_string();

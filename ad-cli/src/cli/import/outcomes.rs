@@ -47,11 +47,17 @@ impl Progress {
         let outcome = Outcome::of(self.log.iter().filter(|entry| entry.request_id == request_id))?;
         let message = match &outcome {
             Outcome::Failed { action, message } => Some(format!("{action}: {message}")),
-            Outcome::Published { warning } => warning.clone(),
+            Outcome::Published { warning, .. } => warning.clone(),
             _ => None,
         };
+        let name = outcome.name().to_owned();
+        let linked = match outcome {
+            Outcome::Published { linked, .. } => linked,
+            _ => Vec::new(),
+        };
         Some(End {
-            outcome: outcome.name().to_owned(),
+            linked,
+            outcome: name,
             message,
             marketplace_ad_id: self.marketplace_ad_id.clone(),
             offer_id: self.offer_id.clone(),

@@ -9,7 +9,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::state::Record;
+use super::{Imported, state::Record};
 use crate::cli::{
     Context, Exit, Failure,
     check::counted,
@@ -106,14 +106,9 @@ struct Whole<'a> {
 }
 
 /// Shows what has come of everything, and how the process ends.
-pub(super) fn show(
-    context: &Context,
-    name: &str,
-    records: &BTreeMap<u64, Record>,
-    total: u64,
-    cut_short: bool,
-    to_file: Option<&Path>,
-) -> Result<Option<Exit>, Failure> {
+pub(super) fn show(context: &Context, done: &Imported, to_file: Option<&Path>) -> Result<Option<Exit>, Failure> {
+    let Imported { name, payloads, records, failure } = done;
+    let (total, cut_short) = (*payloads, failure.is_some());
     let summary = Summary::of(records, total);
     if let Some(path) = to_file {
         let whole = Whole { file: name, summary, ads: records.values().collect() };

@@ -4,10 +4,13 @@
 use std::time::Duration;
 
 use ad_core::fields::FieldErrors;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::{State, feed::Job};
+use super::{
+    State,
+    feed::{Act, Job},
+};
 use crate::{
     Ad, Ads, Answer, Client, Error, ErrorKind, Target,
     cli::{Failure, payloads::Piece},
@@ -49,6 +52,43 @@ impl Refusal {
 
 /// Sends one ad, and finds out what came of it.
 pub(super) async fn send(client: &Client, state: &State, job: &Job) -> Sent {
+    match job.act {
+        Act::Create => create_once(client, state, job).await,
+        act => again(client, job, act).await,
+    }
+}
+
+/// Has something done with an ad that is there, which may be asked for twice.
+async fn again(client: &Client, job: &Job, act: Act) -> Sent {
+    let target = Target::from(&job.ad.source_id).of_dealer(job.ad.dealer_code.as_deref());
+    let mut look = 0;
+    loop {
+        let answer = match (act, job.vehicle_type) {
+            (Act::Show, Some(vehicle_type)) => client.typed(vehicle_type).update(target, &visible()).await,
+            (Act::Show, None) => client.v3().update(target, &visible()).await,
+            (Act::Create | Act::Retry, _) => client.v4().retry(target).await,
+        };
+        match answer {
+            Ok(answer) => return Sent::Accepted(answer.request_uuid()),
+            Err(error) if error.is_unclear() && look < LOOKS => {
+                tokio::time::sleep(PAUSE * 2_u32.pow(look)).await;
+                look += 1;
+            }
+            Err(error) if error.is_unclear() => return Sent::Stopped(error.into()),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound(_)) => {
+                return Sent::Refused(Refusal::of(error.to_string()));
+            }
+            Err(error) => return refused(error),
+        }
+    }
+}
+
+fn visible() -> Value {
+    json!({"visible": true})
+}
+
+/// Creates an ad that must not be sent twice.
+async fn create_once(client: &Client, state: &State, job: &Job) -> Sent {
     let ads = job.vehicle_type.map_or_else(|| client.v3(), |vehicle_type| client.typed(vehicle_type));
     let mut unclear: Option<Failure> = None;
     for look in 0..LOOKS {
@@ -173,8 +213,6 @@ fn has(shown: &Value, sent: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -14,44 +14,50 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::{
-    feed::Job,
+    feed::{Act, Job},
     journal::{End, Entry, Identity, Journal},
     outcomes::Pending,
     send::Refusal,
 };
-use crate::cli::{
-    Failure,
-    check::{Checker, Finding, Severity, Verdict},
-    payloads::{Piece, Place},
+use crate::{
+    Linked,
+    cli::{
+        Failure,
+        check::{Checker, Finding, Severity, Verdict},
+        payloads::{Piece, Place},
+    },
 };
 
 /// How far one ad of the file has come. Its members are what programs read, so their names stay.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Record {
+pub struct Record {
     /// Which payload of the file it is, from 0.
-    pub(super) index: u64,
+    pub index: u64,
     /// Where it begins.
     #[serde(flatten)]
-    pub(super) place: Place,
+    pub(crate) place: Place,
     /// The client's reference, where it could be read.
-    pub(super) source_id: Option<String>,
+    pub source_id: Option<String>,
     /// The dealer, where the payload names one.
-    pub(super) dealer_code: Option<String>,
+    pub dealer_code: Option<String>,
     /// `published`, `hidden`, `failed`, `refused`, `under_way`, `accepted` (where nobody waits), `not_sent` or `unclear`.
-    pub(super) outcome: String,
+    pub outcome: String,
     /// Why.
-    pub(super) message: Option<String>,
+    pub message: Option<String>,
     /// What its log calls the request.
-    pub(super) request_id: Option<Uuid>,
+    pub request_id: Option<Uuid>,
     /// Its id on the primary marketplace.
-    pub(super) marketplace_ad_id: Option<String>,
+    pub marketplace_ad_id: Option<String>,
     /// Its id on the secondary marketplace.
-    pub(super) offer_id: Option<String>,
+    pub offer_id: Option<String>,
+    /// The listings from before to which it was linked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub linked: Vec<Linked>,
     /// What is wrong with a refused one, field by field.
-    pub(super) findings: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
     /// Whether people were told about it when the file was checked.
     #[serde(skip)]
-    pub(super) is_told: bool,
+    pub is_told: bool,
 }
 
 impl Record {
@@ -67,6 +73,7 @@ impl Record {
             request_id: None,
             marketplace_ad_id: None,
             offer_id: None,
+            linked: Vec::new(),
             findings: Vec::new(),
             is_told: false,
         }
@@ -227,6 +234,11 @@ impl State {
         inner.pending.push_back(Pending { index, ad, request_id });
     }
 
+    /// An ad that is not part of what is done now.
+    pub(super) fn left(&self, index: u64, place: Place, ad: Identity) {
+        self.inner().records.insert(index, Record::new(index, place, Some(ad), "not_sent"));
+    }
+
     /// An ad of an earlier run about which all is known.
     pub(super) fn accepted_and_ended(
         &self,
@@ -257,7 +269,10 @@ impl State {
 
     /// An ad that the service refused.
     pub(super) fn refused(&self, job: Job, refusal: Refusal) {
-        self.journal.write(Entry::Refused { ad: job.ad.clone(), message: refusal.message.clone() });
+        // What is there already stays as it was.
+        if job.act == Act::Create {
+            self.journal.write(Entry::Refused { ad: job.ad.clone(), message: refusal.message.clone() });
+        }
         let piece = Piece { text: &job.text, place: job.place, problem: None };
         let findings = refusal.fields.map(|fields| self.checker.explain(&fields, piece)).unwrap_or_default();
         let record = Record::new(job.index, job.place, Some(job.ad), "refused");
@@ -272,7 +287,9 @@ impl State {
         if job.is_unclear {
             return self.unclear(job);
         }
-        self.journal.write(Entry::NotSent(job.ad.clone()));
+        if job.act == Act::Create {
+            self.journal.write(Entry::NotSent(job.ad.clone()));
+        }
         let record = Record::new(job.index, job.place, Some(job.ad), "not_sent");
         self.inner().records.insert(job.index, record);
     }
@@ -280,7 +297,7 @@ impl State {
     /// An ad of which nobody knows whether the service has it.
     pub(super) fn unclear(&self, job: Job) {
         let record = Record::new(job.index, job.place, Some(job.ad), "unclear");
-        let message = Some("sent, but no answer was seen; --resume finds out".to_owned());
+        let message = Some("sent, but no answer was seen; going on finds out".to_owned());
         self.inner().records.insert(job.index, Record { message, ..record });
     }
 }
@@ -292,6 +309,7 @@ impl Inner {
         record.message = end.message;
         record.marketplace_ad_id = end.marketplace_ad_id;
         record.offer_id = end.offer_id;
+        record.linked = end.linked;
         if record.is_good() {
             self.counts.published += 1;
         } else {

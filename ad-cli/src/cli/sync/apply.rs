@@ -244,7 +244,7 @@ fn outcome(row: &Row, state: &State) -> Option<Outcome> {
 fn message(outcome: Outcome) -> Option<String> {
     match outcome {
         Outcome::Failed { action, message } => Some(format!("{action}: {message}")),
-        Outcome::Published { warning } => warning,
+        Outcome::Published { warning, .. } => warning,
         _ => None,
     }
 }
