@@ -198,7 +198,7 @@ async fn two_imports_do_not_share_a_journal() {
         .await;
     let second = cli.run("import stock.ndjson --resume").await;
     assert_eq!(second.code, 2, "{second:?}");
-    assert!(second.stderr.contains("another import is using the journal"), "{second:?}");
+    assert!(second.stderr.contains("another run is using the journal"), "{second:?}");
     server.signal("CONT").await;
     assert!(import.wait().await.unwrap().success());
     assert_eq!(count(&server).await, 5);
