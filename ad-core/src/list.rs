@@ -330,9 +330,7 @@ impl AdQuery {
         filters.extend(values.text("marketplace_ad_id").map(|id| AdFilter::MarketplaceAdId(vec![id.to_owned()])));
         filters.extend(values.items("marketplace_ad_id__in", "", text).map(AdFilter::MarketplaceAdId));
         filters.extend(
-            values
-                .text("registration_number")
-                .map(|plate| AdFilter::RegistrationNumber(plate.split_whitespace().collect::<String>().to_uppercase())),
+            values.text("registration_number").map(|plate| AdFilter::RegistrationNumber(crate::fields::plate(plate))),
         );
         for (name, order, bound) in [
             ("created__gt", AdOrder::Created, Bound::Gt),

@@ -16,6 +16,7 @@ pub use check::{Against, Check, Mode};
 pub use errors::FieldErrors;
 pub use open::{MOST_LEVELS, MOST_MEMBERS};
 pub use tree::{Node, Tree};
+pub use values::plate;
 pub(crate) use values::{as_integer, plain_host, wrong_choice};
 pub(crate) use words::grouped;
 

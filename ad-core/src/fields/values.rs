@@ -8,6 +8,15 @@ use url::Url;
 use super::{ChoiceValue, FieldErrors, Kind, MOST_MEASURED};
 use crate::{nearest, ports::DEFAULT_CURRENCY};
 
+/// A licence plate as it is stored and compared: in upper case, without spaces (decision 18).
+///
+/// ```
+/// assert_eq!(ad_core::fields::plate(" abc 12d"), "ABC12D");
+/// ```
+pub fn plate(text: &str) -> String {
+    text.split_whitespace().collect::<String>().to_uppercase()
+}
+
 /// The kinds that are a JSON string.
 pub(super) fn text_kind(kind: &Kind, images: &[&str], text: &mut String, errors: &mut FieldErrors) {
     match kind {
@@ -35,7 +44,7 @@ pub(super) fn text_kind(kind: &Kind, images: &[&str], text: &mut String, errors:
         Kind::ImageAddress => address(images, text, errors),
         Kind::Plate { max } => {
             if text.contains(|mark: char| mark.is_whitespace() || mark.is_lowercase()) {
-                *text = text.split_whitespace().collect::<String>().to_uppercase();
+                *text = plate(text);
             }
             let length = text.chars().count();
             if length == 0 {

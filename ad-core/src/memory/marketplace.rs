@@ -99,7 +99,7 @@ impl MemoryMarketplace {
         let listing = floor.add(self.market);
         dealer_code.clone_into(&mut listing.dealer_code);
         title.clone_into(&mut listing.title);
-        listing.plate = Some(plate.split_whitespace().collect::<String>().to_uppercase());
+        listing.plate = Some(crate::fields::plate(plate));
         listing.id.clone()
     }
 

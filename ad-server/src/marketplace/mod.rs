@@ -53,11 +53,6 @@ fn listing_seq(market: Market, id: &str) -> Option<i64> {
     digits.parse::<i64>().ok()?.checked_sub(FIRST)
 }
 
-/// A plate as it is compared: upper case without spaces.
-fn normalised_plate(plate: &str) -> String {
-    plate.split_whitespace().collect::<String>().to_uppercase()
-}
-
 /// Why a marketplace cannot be called: one line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {

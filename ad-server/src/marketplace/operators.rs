@@ -5,11 +5,11 @@ use std::{
     io::{self, BufRead},
 };
 
-use ad_core::{ports::StoreError, request::Market, time::Timestamp};
+use ad_core::{fields::plate, ports::StoreError, request::Market, time::Timestamp};
 use futures_util::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 
-use super::{listing_id, normalised_plate, sql};
+use super::{listing_id, sql};
 use crate::{
     lines::{ImportError, LineError},
     store::{Columns, Database, Link, Row, Statement, Work},
@@ -70,7 +70,7 @@ fn read_lines(lines: impl BufRead) -> Result<Vec<Line>, ImportError> {
 fn parse(text: &str, number: usize) -> Result<Line, String> {
     let mut line: Line = serde_json::from_str(text).map_err(|error| error.to_string())?;
     line.number = number;
-    line.registration_number = normalised_plate(&line.registration_number);
+    line.registration_number = plate(&line.registration_number);
     let fields = [
         ("dealer_code", &line.dealer_code),
         ("registration_number", &line.registration_number),
@@ -182,7 +182,7 @@ pub fn list_listings<'d>(
     let statement = Statement::new(sql::LIST)
         .bind(filter.marketplace.map(Market::name))
         .bind(filter.dealer_code.as_deref())
-        .bind(filter.registration_number.as_deref().map(normalised_plate));
+        .bind(filter.registration_number.as_deref().map(plate));
     database.stream(&statement).map(|row| listing(&row?))
 }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use ad_core::{
+    fields,
     ports::{Clock, Key, Listing, Marketplace, MarketplaceError},
     time::Timestamp,
 };
@@ -17,7 +18,7 @@ use poem_openapi::{
 use serde_json::{Value, json};
 
 use super::super::{
-    Local, normalised_plate,
+    Local,
     wire::{Boost, FoundListings, IDEMPOTENCY_KEY, Listed, ListingBody, NO_SUCH_LISTING, Problem, example_id},
 };
 
@@ -222,7 +223,7 @@ impl Api {
         /// The plate. Case and spaces do not count.
         registration_number: Query<String>,
     ) -> Result<Json<FoundListings>, Failure> {
-        let plate = normalised_plate(&registration_number.0);
+        let plate = fields::plate(&registration_number.0);
         let found = self.local.find_by_plate(&dealer_code.0, &plate).await?;
         Ok(Json(FoundListings { results: found.into_iter().map(Into::into).collect() }))
     }
