@@ -1,0 +1,64 @@
+//! The folder of a migration. It is all that a later run needs: the payloads as they were sent, and the journal that says how far they
+//! have come. Who removes it begins anew, and the service then refuses what it has.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use ad_cli::cli::Failure;
+
+/// Where a migration keeps what it has to remember.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// The folder that was named, else the one beside the file: `stock.csv.migration`.
+    pub fn of(file: &Path, named: Option<&Path>) -> Self {
+        let path = named.map_or_else(
+            || {
+                let mut name = file.as_os_str().to_owned();
+                name.push(".migration");
+                PathBuf::from(name)
+            },
+            Path::to_owned,
+        );
+        Self { path }
+    }
+
+    /// Makes sure that it is there.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make(&self) -> Result<(), Failure> {
+        fs::create_dir_all(&self.path).map_err(|error| self.cannot("make", &error))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The payloads that are sent, one a line.
+    pub fn payloads(&self) -> PathBuf {
+        self.path.join("payloads.ndjson")
+    }
+
+    /// What was sent, and what came of it.
+    pub fn journal(&self) -> PathBuf {
+        self.path.join("journal.ndjson")
+    }
+
+    /// Whether anything was sent from here.
+    pub fn is_begun(&self) -> bool {
+        self.journal().is_file() && self.payloads().is_file()
+    }
+
+    /// What is told when it cannot be used.
+    pub fn cannot(&self, what: &str, error: &io::Error) -> Failure {
+        Failure::usage(format!("cannot {what} the folder of the migration, {}: {error}", self.path.display()))
+            .hint("name another: --folder DIR")
+    }
+}
