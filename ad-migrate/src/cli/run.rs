@@ -1,0 +1,202 @@
+//! `ad-migrate run`: the rows that can go become ads, once each.
+
+use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use ad_cli::{
+    Client,
+    cli::{
+        Context, Exit, Failure,
+        import::{self, Import, Resume, Task},
+        waiting,
+    },
+};
+use ad_core::{ad::ApiVersion, rulebook::Rulebook};
+use clap::Args as _;
+
+use super::file::{FileArgs, Loaded};
+use crate::{
+    mapping::Mapping,
+    plan::{self, Options, Payloads, Totals},
+    readers::{Reader, Settings},
+    submit::{
+        folder::Folder,
+        missing,
+        outcome,
+        prepare::{Prepare, Prepared},
+        rehearse::rehearse,
+    },
+};
+
+/// Arguments of `run`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+All rows are checked first, as `ad-migrate check` does. Those that cannot go are told in numbers and stay behind; each of the others is
+created once, and waited for until it is published or has failed. An ad whose licence plate the dealer has listed already is linked to that
+listing and replaces its data; the others are listed anew. The end says which is which, and what is listed and not in the file; nothing is deleted.
+
+What is done is kept in a folder beside the file. Interrupted or killed, the same command goes on where it was, and creates nothing twice.
+
+Begin small: --rehearse sends everything to the service's checks and stores nothing, --limit 10 takes ten, --hidden stores ads without
+showing them; `ad-migrate publish` shows them later, and links them then.
+
+Exit code 0: every row has become an ad. 1: some have not. 3: no row can go.
+
+Examples:
+  ad-migrate run stock.csv --mapping stock.toml --rehearse
+  ad-migrate run stock.csv --mapping stock.toml --limit 10
+  ad-migrate run stock.csv --mapping stock.toml
+  ad-migrate run stock.csv --mapping stock.toml --only-failed")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    file: FileArgs,
+    #[command(flatten)]
+    submit: SubmitArgs,
+    /// Send every row to the service's validation instead: nothing is stored, and no source id is used up
+    #[arg(long, conflicts_with_all = ["hidden", "only_failed"])]
+    rehearse: bool,
+    /// Create the ads without showing them; `ad-migrate publish` does that later
+    #[arg(long)]
+    hidden: bool,
+    /// Create so many ads at most, and leave the others for the next run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+    /// Only do again what failed: refused rows are sent again, and ads that could not be published are retried
+    #[arg(long)]
+    only_failed: bool,
+    /// An export of the dealer's listings from the marketplace's console; those that are not in the file are told
+    #[arg(long, value_name = "FILE")]
+    listings: Option<PathBuf>,
+    /// The column of the licence plates in that export
+    #[arg(long, value_name = "COLUMN", default_value = "registration_number", requires = "listings")]
+    listings_plate: String,
+}
+
+/// How ads are sent, and where that is kept.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SubmitArgs {
+    /// Where payloads and journal are kept [default: FILE.migration]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Write what became of every row into this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Requests that are out at the same time
+    #[arg(long, value_name = "N", default_value = "16")]
+    pub(crate) parallel: NonZeroUsize,
+    /// How long to wait while nothing happens once all are sent, such as 90s, 10m or 1h
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = waiting::duration)]
+    pub(crate) within: Duration,
+}
+
+impl SubmitArgs {
+    /// Does something with the ads of a folder, through its journal.
+    pub(crate) async fn carry_out(
+        &self,
+        context: &Context,
+        folder: &Folder,
+        task: Task,
+        limit: Option<u64>,
+    ) -> Result<import::Imported, Failure> {
+        let (payloads, journal) = (folder.payloads(), folder.journal());
+        let import = Import {
+            file: &payloads,
+            journal: Some(&journal),
+            task,
+            limit,
+            resume: Resume::IfBegun,
+            again: "run the same command again",
+            parallel: self.parallel.get().min(256),
+            within: Some(self.within),
+            version: ApiVersion::V4,
+            of_type: None,
+        };
+        import::carry_out(context, import).await
+    }
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    // Whom to ask is known before anything is read.
+    let client = context.client()?;
+    let loaded = args.file.load(context)?;
+    let folder = Folder::of(args.file.path(), args.submit.folder.as_deref());
+    folder.make()?;
+    let listings = args.listings.as_deref().map(|path| Reader::open(path, &Settings::default())).transpose();
+    let listings = listings.map_err(super::unreadable)?;
+    let name = loaded.name.clone();
+    let scratch = tempfile::tempdir_in(folder.path()).map_err(|error| folder.cannot("use", &error))?;
+    let payloads = if args.rehearse { scratch.path().join("rehearsed.ndjson") } else { folder.payloads() };
+    let rulebook = Rulebook::default();
+    let mut prepare =
+        Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
+    let Loaded { reader, mapping, .. } = loaded;
+    let options = Options { payloads: Payloads::All };
+    let totals = plan::check(reader, &mapping, &rulebook, options, &mut prepare).map_err(super::uncheckable)?;
+    told(context, &name, &totals)?;
+    let prepared = prepare.end(&payloads).map_err(|error| folder.cannot("write into", &error))?;
+    if args.rehearse {
+        return rehearsed(context, args, &client, &payloads, &prepared, (&mapping, &totals)).await;
+    }
+    let task = if args.only_failed { Task::Failed } else { Task::Create };
+    let done = args.submit.carry_out(context, &folder, task, args.limit).await?;
+    let summary = outcome::show(context, &name, &done, &prepared.rows, args.submit.report.as_deref())?;
+    if let Some(failure) = done.failure {
+        return Err(failure);
+    }
+    let mut listed = missing::ads(&client, &prepared.stock).await?;
+    if let Some(listings) = listings {
+        let found = missing::listings(listings, &args.listings_plate, &prepared.stock).map_err(super::unreadable)?;
+        listed.extend(found);
+    }
+    missing::show(context, &listed)?;
+    let left_out = summary.not_sent > 0 && args.limit.is_none() && !args.only_failed;
+    if totals.refused > 0 || left_out || !summary.is_good() {
+        return Err(Failure::Said(Exit::Failed));
+    }
+    Ok(())
+}
+
+/// Says what the check came to, and stops where sending would be wrong.
+fn told(context: &Context, name: &str, totals: &Totals) -> Result<(), Failure> {
+    if let Some(unread) = &totals.unread {
+        let failure = Failure::failed(format!("{name} cannot be read to its end, so nothing is sent: {}", unread.message));
+        return Err(unread.hints.iter().cloned().fold(failure, Failure::hint));
+    }
+    let see = format!("see them: ad-migrate check {name}");
+    if totals.good == 0 {
+        return Err(Failure::refused(format!("none of the {} rows of {name} can go", totals.rows)).hint(see));
+    }
+    for missing in &totals.missing {
+        context.out.warning(missing);
+    }
+    if totals.refused > 0 {
+        context.out.warning(&format!("{} of {} rows cannot go; {see}", totals.refused, totals.rows));
+    }
+    Ok(())
+}
+
+async fn rehearsed(
+    context: &Context,
+    args: &Args,
+    client: &Client,
+    payloads: &std::path::Path,
+    prepared: &Prepared,
+    (mapping, totals): (&Mapping, &Totals),
+) -> Result<(), Failure> {
+    let bound = mapping.bind(&totals.columns);
+    let most = args.limit.unwrap_or(u64::MAX);
+    let rehearsed = rehearse(context, client, payloads, &prepared.rows, most, args.submit.parallel.get(), |field| {
+        bound.columns_of(field)
+    })
+    .await?;
+    context.out.note(&format!(
+        "rehearsed {} ads: the service would take {}{}; nothing was stored",
+        rehearsed.asked,
+        rehearsed.asked - rehearsed.refused,
+        if rehearsed.refused > 0 { format!(" and refuse {}", rehearsed.refused) } else { String::new() },
+    ));
+    match (rehearsed.refused, totals.refused) {
+        (0, 0) => Ok(()),
+        (0, _) => Err(Failure::Said(Exit::Failed)),
+        _ => Err(Failure::Said(Exit::Refused)),
+    }
+}

@@ -1,0 +1,136 @@
+//! The file that people complete: a row for everything that an ad lacks, with what is allowed there, and a column for the answer. It opens in
+//! any spreadsheet, and is read back in whatever form and encoding the spreadsheet saves it.
+
+use std::{collections::HashMap, io::Write, path::Path};
+
+use ad_cli::cli::Failure;
+use tempfile::NamedTempFile;
+
+use crate::{
+    readers::{ReadError, Reader, Settings},
+    report::cell,
+};
+
+/// Columns of the file.
+const HEADER: [&str; 8] =
+    ["source_id", "dealer_code", "title", "vehicle_type", "field", "what is missing", "allowed", "value"];
+
+/// A row: something that an ad lacks, or that is left out of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Open {
+    /// The ad.
+    pub source_id: String,
+    /// Its dealer.
+    pub dealer_code: String,
+    /// What people know it by.
+    pub title: String,
+    /// The vehicle type that it becomes; empty where that is the question.
+    pub vehicle_type: String,
+    /// The field of V4, or `vehicle_type`.
+    pub field: String,
+    /// What is wrong.
+    pub missing: String,
+    /// What is allowed.
+    pub allowed: String,
+    /// The answer so far.
+    pub value: String,
+}
+
+/// Which ad.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Which {
+    /// The client's reference.
+    pub source_id: String,
+    /// The dealer.
+    pub dealer_code: String,
+}
+
+/// What people have answered: fields with values, by ad.
+pub type Answers = HashMap<Which, Vec<(String, String)>>;
+
+/// The field by which people choose between vehicle types.
+pub const VEHICLE_TYPE: &str = "vehicle_type";
+
+/// Writes the file, in one step.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(path: &Path, open: &[Open]) -> Result<(), Failure> {
+    let cannot = |error: std::io::Error| Failure::usage(format!("cannot write {}: {error}", path.display()));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = NamedTempFile::new_in(folder).map_err(cannot)?;
+    // With a byte order mark, spreadsheets take it for UTF-8; with semicolons, those of most of Europe open it in columns.
+    file.write_all("\u{feff}".as_bytes()).map_err(cannot)?;
+    let mut out = csv::WriterBuilder::new().delimiter(b';').from_writer(file);
+    let written = out.write_record(HEADER).and_then(|()| {
+        open.iter().try_for_each(|row| {
+            let Open { source_id, dealer_code, title, vehicle_type, field, missing, allowed, value } = row;
+            out.write_record(
+                [source_id, dealer_code, title, vehicle_type, field, missing, allowed, value].map(|it| cell::safe(it)),
+            )
+        })
+    });
+    written.map_err(|error| cannot(error.into()))?;
+    let file = out.into_inner().map_err(|error| cannot(error.into_error()))?;
+    file.persist(path).map_err(|error| cannot(error.error))?;
+    Ok(())
+}
+
+/// Reads what people have answered.
+///
+/// # Errors
+/// When the file cannot be read, or lacks one of the columns.
+pub fn read(path: &Path) -> Result<Answers, ReadError> {
+    let settings = Settings { header: Some(true), ..Settings::default() };
+    let mut reader = Reader::open(path, &settings)?;
+    let mut answers = Answers::new();
+    let mut batch = None;
+    while let Some(next) = reader.next(batch.take())? {
+        let column = |name: &str| {
+            next.columns().id(name).ok_or_else(|| ReadError {
+                message: format!("{} has no column {name:?}", path.display()),
+                hints: vec!["complete the file that `ad-migrate v3` wrote, and leave its columns as they are".to_owned()],
+            })
+        };
+        let [id, dealer, field, value] =
+            [column("source_id")?, column("dealer_code")?, column("field")?, column("value")?];
+        for row in next.rows() {
+            let text = |column| cell::original(row.value(column).unwrap_or_default().trim()).to_owned();
+            let (field, value) = (text(field), text(value));
+            if !value.is_empty() && !field.is_empty() {
+                let which = Which { source_id: text(id), dealer_code: text(dealer) };
+                answers.entry(which).or_default().push((field, value));
+            }
+        }
+        batch = Some(next);
+    }
+    Ok(answers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back_and_no_formula() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("v3.csv");
+        let row = |source_id: &str, value: &str| Open {
+            source_id: source_id.to_owned(),
+            dealer_code: "coast-boats".to_owned(),
+            title: "=HYPERLINK(\"http://evil\")".to_owned(),
+            vehicle_type: "boat".to_owned(),
+            field: "category_fields.brand".to_owned(),
+            missing: "This field is required.".to_owned(),
+            allowed: "yamarin; buster".to_owned(),
+            value: value.to_owned(),
+        };
+        write(&path, &[row("rib;1", "yamarin"), row("-rib-2", "=1+1"), row("rib-3", " ")]).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains(";=") && !text.contains("\"=") && !text.contains("\n-"), "{text}");
+        let answers = read(&path).unwrap();
+        let which = |id: &str| Which { source_id: id.to_owned(), dealer_code: "coast-boats".to_owned() };
+        let answer = |value: &str| vec![("category_fields.brand".to_owned(), value.to_owned())];
+        assert_eq!(answers, Answers::from([(which("rib;1"), answer("yamarin")), (which("-rib-2"), answer("=1+1"))]));
+    }
+}
