@@ -13,6 +13,8 @@
 //! | [`finding`] | what is to be said of a row |
 //! | [`plan`] | every row held against the rules: what goes, what cannot, and why |
 //! | [`report`] | the same for people: a table, JSON, a page to forward |
+//! | [`submit`] | rows that can go become ads at the service, once each |
+//! | [`v3`] | ads of V3 that have to migrate, and what they lack |
 //! | [`cli`] | the binary `ad-migrate` and its commands |
 //!
 //! What an ad must look like is not known here: [`ad_core`] has the rules, and [`ad_cli`] the client.
@@ -24,3 +26,5 @@ pub mod mapping;
 pub mod plan;
 pub mod readers;
 pub mod report;
+pub mod submit;
+pub mod v3;

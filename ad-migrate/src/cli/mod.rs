@@ -1,5 +1,10 @@
 //! The command line: what it takes, and how it ends. What a command does stands in its file.
 
+mod file;
+mod publish;
+mod run;
+mod v3;
+
 use std::process::ExitCode;
 
 use ad_cli::cli::{Context, Failure, Global};
@@ -24,11 +29,22 @@ struct Cli {
 
 /// The commands; each has its file.
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    /// Submit the rows that can go: each becomes an ad, once
+    Run(run::Args),
+    /// Show the ads that were submitted hidden
+    Publish(publish::Args),
+    /// Migrate the ads of V3 that V4 does not take as they are
+    V3(v3::Args),
+}
 
 impl Command {
-    async fn run(self, _context: &Context) -> Result<(), Failure> {
-        match self {}
+    async fn run(self, context: &Context) -> Result<(), Failure> {
+        match self {
+            Self::Run(args) => run::run(context, &args).await,
+            Self::Publish(args) => publish::run(context, &args).await,
+            Self::V3(args) => v3::run(context, &args).await,
+        }
     }
 }
 

@@ -11,9 +11,7 @@ use ad_cli::{
     },
 };
 use ad_core::{ad::ApiVersion, rulebook::Rulebook};
-use clap::Args as _;
-
-use super::file::{FileArgs, Loaded};
+use super::file::{FileArgs, not_checked, not_read};
 use crate::{
     mapping::Mapping,
     plan::{self, Options, Payloads, Totals},
@@ -117,20 +115,19 @@ impl SubmitArgs {
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     // Whom to ask is known before anything is read.
     let client = context.client()?;
-    let loaded = args.file.load(context)?;
+    let rulebook = Rulebook::default();
+    let (mapping, reader) = args.file.open(&rulebook.catalogue)?;
     let folder = Folder::of(args.file.path(), args.submit.folder.as_deref());
     folder.make()?;
     let listings = args.listings.as_deref().map(|path| Reader::open(path, &Settings::default())).transpose();
-    let listings = listings.map_err(super::unreadable)?;
-    let name = loaded.name.clone();
+    let listings = listings.map_err(not_read)?;
+    let name = args.file.name();
     let scratch = tempfile::tempdir_in(folder.path()).map_err(|error| folder.cannot("use", &error))?;
     let payloads = if args.rehearse { scratch.path().join("rehearsed.ndjson") } else { folder.payloads() };
-    let rulebook = Rulebook::default();
     let mut prepare =
         Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
-    let Loaded { reader, mapping, .. } = loaded;
     let options = Options { payloads: Payloads::All };
-    let totals = plan::check(reader, &mapping, &rulebook, options, &mut prepare).map_err(super::uncheckable)?;
+    let totals = plan::check(reader, &mapping, &rulebook, options, &mut prepare).map_err(not_checked)?;
     told(context, &name, &totals)?;
     let prepared = prepare.end(&payloads).map_err(|error| folder.cannot("write into", &error))?;
     if args.rehearse {
@@ -144,7 +141,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     }
     let mut listed = missing::ads(&client, &prepared.stock).await?;
     if let Some(listings) = listings {
-        let found = missing::listings(listings, &args.listings_plate, &prepared.stock).map_err(super::unreadable)?;
+        let found = missing::listings(listings, &args.listings_plate, &prepared.stock).map_err(not_read)?;
         listed.extend(found);
     }
     missing::show(context, &listed)?;

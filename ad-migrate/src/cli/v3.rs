@@ -1,14 +1,18 @@
 //! `ad-migrate v3`: ads of V3 that have to migrate become ads of V4.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use ad_cli::{
-    Ad, Client, ListQuery, Target,
+    Ad, Client, ListQuery, Outcome, Target,
     cli::{
         Context, Exit, Failure,
         migration::{Assessment, Way, assess},
         output::{Cell, Column, Tone, plain},
-        shown, waiting,
+        shown,
+        waiting::{self, Waited},
     },
 };
 use ad_core::{
@@ -23,8 +27,6 @@ use ad_core::{
 use clap::builder::PossibleValuesParser;
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
-use std::time::Duration;
-
 use crate::v3::{
     fill::{Filled, fill},
     sheet::{self, Answers, Open, VEHICLE_TYPE, Which},
@@ -104,7 +106,7 @@ enum Asked {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
-    let answers = if args.file.exists() { sheet::read(&args.file).map_err(super::unreadable)? } else { Answers::new() };
+    let answers = if args.file.exists() { sheet::read(&args.file).map_err(super::file::not_read)? } else { Answers::new() };
     let mut migration = Migration {
         context,
         client: &client,
@@ -260,9 +262,14 @@ impl Migration<'_> {
         for (mut row, request) in std::mem::take(&mut self.migrated) {
             let source_id = row["source_id"].as_str().unwrap_or_default().to_owned();
             let dealer_code = row["dealer_code"].as_str().map(str::to_owned);
-            let target = Target::from(&source_id).of_dealer(dealer_code.as_deref());
-            let waited = waiting::wait(self.client, target, request, self.args.within).await?;
-            if let Some(message) = waited.trouble() {
+            let target = (source_id.as_str(), dealer_code.as_deref());
+            let waited = waiting::for_request(self.client, target, request, self.args.within).await?;
+            let trouble = match &waited {
+                Waited::Came(Outcome::Failed { action, message }) => Some(format!("{action}: {message}")),
+                Waited::Came(_) => None,
+                Waited::NotYet(_) => Some("still under way".to_owned()),
+            };
+            if let Some(message) = trouble {
                 self.totals.migrated -= 1;
                 self.totals.refused += 1;
                 row["way"] = json!("failed");

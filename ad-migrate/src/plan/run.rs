@@ -94,10 +94,12 @@ pub fn check(
         drop(give_back);
         reading.join().map_err(|_| CheckError::Temporary(io::Error::other("a thread ended early")))
     })?;
-    let bound = mapping.bind(&collected.columns);
+    let columns = Arc::clone(&collected.columns);
+    let bound = mapping.bind(&columns);
     let (missing, unused) = (bound.missing(), bound.unused());
     let counts = collected.end(&bound, sink)?;
-    Ok(Totals { missing, unused, ..counts.end(reader.detected().clone(), unread) })
+    drop(bound);
+    Ok(Totals { columns, missing, unused, ..counts.end(reader.detected().clone(), unread) })
 }
 
 /// Reads batches, as long as somebody wants them.

@@ -1,6 +1,6 @@
 //! What all verdicts come to. Bounded, however many different things are wrong.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Verdict;
 use crate::{
     finding::{Finding, Severity},
-    readers::{Detected, ReadError},
+    readers::{Columns, Detected, ReadError},
 };
 
 /// Different reasons that are counted one by one.
@@ -38,6 +38,9 @@ pub struct Totals {
     pub other_reasons: u64,
     /// How the file was read, and what was inferred.
     pub detected: Detected,
+    /// The columns of the file.
+    #[serde(skip)]
+    pub columns: Arc<Columns>,
     /// Columns that the mapping names and the file does not have.
     pub missing: Vec<String>,
     /// Columns that nothing uses.
@@ -165,6 +168,7 @@ impl Counts {
             reasons: self.reasons,
             other_reasons: self.other_reasons,
             detected,
+            columns: Arc::default(),
             missing: Vec::new(),
             unused: Vec::new(),
             unread: unread.map(Unread::from),

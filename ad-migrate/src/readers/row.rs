@@ -44,7 +44,7 @@ impl Columns {
     }
 
     /// The column of a name, which is added if it is new. Of several columns with one name, a name finds the first.
-    pub(super) fn add(&mut self, name: &str) -> ColumnId {
+    pub(crate) fn add(&mut self, name: &str) -> ColumnId {
         let id = ColumnId(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
         self.names.push(name.to_owned());
         self.ids.entry(name.to_owned()).or_insert(id);
@@ -112,7 +112,7 @@ impl Batch {
     }
 
     /// Empties it, for rows of a file with these columns.
-    pub(super) fn clear(&mut self, columns: Arc<Columns>) {
+    pub(crate) fn clear(&mut self, columns: Arc<Columns>) {
         self.columns = columns;
         self.text.clear();
         self.cells.clear();
@@ -126,13 +126,13 @@ impl Batch {
     }
 
     /// Begins a row: its number from 1, and the line on which it begins.
-    pub(super) fn begin(&mut self, number: u64, line: u64) {
+    pub(crate) fn begin(&mut self, number: u64, line: u64) {
         let (cells, troubles) = (self.cells.len(), self.troubles.len());
         self.rows.push(Span { number, line, cells: (cells, cells), troubles: (troubles, troubles) });
     }
 
     /// Adds a value to the row that was begun last.
-    pub(super) fn push(&mut self, column: ColumnId, value: &str) {
+    pub(crate) fn push(&mut self, column: ColumnId, value: &str) {
         let start = self.text.len();
         self.text.push_str(value);
         self.cells.push(Cell { column, start, end: self.text.len() });

@@ -3,13 +3,10 @@
 
 use std::{collections::HashMap, io::Write, path::Path};
 
-use ad_cli::cli::Failure;
+use ad_cli::cli::{Failure, output::no_formula};
 use tempfile::NamedTempFile;
 
-use crate::{
-    readers::{ReadError, Reader, Settings},
-    report::cell,
-};
+use crate::readers::{ReadError, Reader, Settings};
 
 /// Columns of the file.
 const HEADER: [&str; 8] =
@@ -66,7 +63,7 @@ pub fn write(path: &Path, open: &[Open]) -> Result<(), Failure> {
         open.iter().try_for_each(|row| {
             let Open { source_id, dealer_code, title, vehicle_type, field, missing, allowed, value } = row;
             out.write_record(
-                [source_id, dealer_code, title, vehicle_type, field, missing, allowed, value].map(|it| cell::safe(it)),
+                [source_id, dealer_code, title, vehicle_type, field, missing, allowed, value].map(|it| no_formula(it.clone())),
             )
         })
     });
@@ -95,7 +92,7 @@ pub fn read(path: &Path) -> Result<Answers, ReadError> {
         let [id, dealer, field, value] =
             [column("source_id")?, column("dealer_code")?, column("field")?, column("value")?];
         for row in next.rows() {
-            let text = |column| cell::original(row.value(column).unwrap_or_default().trim()).to_owned();
+            let text = |column| original(row.value(column).unwrap_or_default().trim()).to_owned();
             let (field, value) = (text(field), text(value));
             if !value.is_empty() && !field.is_empty() {
                 let which = Which { source_id: text(id), dealer_code: text(dealer) };
@@ -105,6 +102,14 @@ pub fn read(path: &Path) -> Result<Answers, ReadError> {
         batch = Some(next);
     }
     Ok(answers)
+}
+
+/// A text without the quote that keeps it from being a formula.
+fn original(text: &str) -> &str {
+    match text.strip_prefix('\'') {
+        Some(rest) if no_formula(rest.to_owned()) == text => rest,
+        _ => text,
+    }
 }
 
 #[cfg(test)]

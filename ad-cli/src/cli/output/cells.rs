@@ -101,6 +101,12 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
+/// A text that a spreadsheet takes for a text: what begins as a formula does gets a quote in front of it, unless it is a number.
+pub fn no_formula(text: String) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    if is_formula { format!("'{text}") } else { text }
+}
+
 /// What is shown came from outside: it must neither break a line nor command the terminal.
 pub fn on_one_line(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()

@@ -18,7 +18,7 @@ use clap::{
 };
 use serde::Serialize;
 
-pub use cells::{Cell, Column, on_one_line, plain};
+pub use cells::{Cell, Column, no_formula, on_one_line, plain};
 pub use rows::Rows;
 
 /// The form of an answer: a table that fits the terminal, one JSON value (an array of rows), a row on each line, columns with a header.

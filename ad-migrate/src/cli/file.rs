@@ -1,0 +1,141 @@
+//! What every command takes that reads a legacy file: the file, the mapping, and how it is to be read.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use ad_cli::cli::Failure;
+use ad_core::{catalogue::Catalogue, nearest};
+
+use crate::{
+    mapping::Mapping,
+    plan::CheckError,
+    readers::{ReadError, Reader, Settings},
+};
+
+/// A legacy file and its mapping.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FileArgs {
+    /// The legacy file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The mapping: a TOML file, or the name of one that comes with this program
+    #[arg(short, long, value_name = "FILE|NAME")]
+    mapping: String,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// How the file is to be read, where neither what is detected nor what the mapping says will do.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Reading the file")]
+pub(crate) struct Reading {
+    /// Its encoding: utf-8, utf-16, windows-1252, iso-8859-1
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<String>,
+    /// What separates the columns of CSV; `tab` is one
+    #[arg(long, value_name = "MARK", value_parser = separator)]
+    separator: Option<char>,
+    /// The first row of CSV is a vehicle already
+    #[arg(long)]
+    no_header: bool,
+    /// Where the records are: lager/fordon in XML, vehicles in JSON
+    #[arg(long, value_name = "PATH")]
+    rows: Option<String>,
+    /// Which file of an archive
+    #[arg(long, value_name = "NAME")]
+    member: Option<String>,
+}
+
+impl FileArgs {
+    /// Where the file is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.file
+    }
+
+    /// What people call it.
+    pub(crate) fn name(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    /// What was said of the mapping.
+    pub(crate) fn mapping_name(&self) -> &str {
+        &self.mapping
+    }
+
+    /// Reads the mapping, which has to hold before the file is looked at, and opens the file.
+    pub(crate) fn open(&self, catalogue: &Catalogue) -> Result<(Mapping, Reader), Failure> {
+        let mapping = mapping(&self.mapping, catalogue)?;
+        let reader = Reader::open(&self.file, &self.reading.over(mapping.reading())).map_err(not_read)?;
+        Ok((mapping, reader))
+    }
+}
+
+impl Reading {
+    /// What the mapping says, and what the command line says otherwise.
+    pub(crate) fn over(&self, settings: &Settings) -> Settings {
+        let over = |own: &Option<String>, other: &Option<String>| own.clone().or_else(|| other.clone());
+        Settings {
+            form: settings.form,
+            encoding: over(&self.encoding, &settings.encoding),
+            separator: self.separator.or(settings.separator),
+            quote: settings.quote,
+            header: if self.no_header { Some(false) } else { settings.header },
+            rows: over(&self.rows, &settings.rows),
+            member: over(&self.member, &settings.member),
+        }
+    }
+}
+
+fn separator(text: &str) -> Result<char, &'static str> {
+    let mut marks = text.chars();
+    match (text, marks.next(), marks.next()) {
+        ("tab" | "\\t", ..) => Ok('\t'),
+        (_, Some(mark), None) => Ok(mark),
+        _ => Err("give one character, or tab"),
+    }
+}
+
+/// The mapping of a file, or one that comes with the program.
+fn mapping(name: &str, catalogue: &Catalogue) -> Result<Mapping, Failure> {
+    let text = match (fs::read_to_string(name), Mapping::builtin(name)) {
+        (Ok(text), _) => text,
+        (Err(_), Some(text)) => text.to_owned(),
+        (Err(error), None) => {
+            let failure = Failure::usage(match error.kind() {
+                io::ErrorKind::NotFound => {
+                    format!("there is no mapping {name}: no such file, and no such built-in one")
+                }
+                io::ErrorKind::InvalidData => format!("cannot read the mapping {name}: it is not UTF-8"),
+                _ => format!("cannot read the mapping {name}: {error}"),
+            });
+            let failure = match nearest::did_you_mean(name, Mapping::builtin_names()) {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            };
+            let names = Mapping::builtin_names().collect::<Vec<_>>().join(", ");
+            return Err(failure.hint(format!("these come with the program: {names}")));
+        }
+    };
+    Mapping::parse(&text, catalogue).map_err(|error| {
+        let failure = Failure::usage(format!("the mapping {name} is wrong:\n  {}", error.0.join("\n  ")));
+        failure.hint("nothing has been read; mend the mapping first")
+    })
+}
+
+/// That a file is not what it should be is found before any row is read.
+pub(crate) fn not_read(error: ReadError) -> Failure {
+    error.hints.into_iter().fold(Failure::usage(error.message), Failure::hint)
+}
+
+/// That a check could not be made.
+pub(crate) fn not_checked(error: CheckError) -> Failure {
+    match error {
+        CheckError::Sink(error) if error.kind() == io::ErrorKind::BrokenPipe => Failure::Output(error),
+        error @ CheckError::Sink(_) => Failure::failed(error.to_string()),
+        error @ CheckError::Temporary(_) => {
+            Failure::failed(error.to_string()).hint("set TMPDIR to a folder with some room")
+        }
+    }
+}
