@@ -8,6 +8,8 @@ mod row;
 
 use std::path::Path;
 
+#[cfg(test)]
+pub(crate) use row::rows_of;
 pub use row::{Batch, ColumnId, Columns, Row, Trouble};
 
 /// How a file is to be read, where it is not to be detected. The `[file]` table of a mapping, and options of the command line.
