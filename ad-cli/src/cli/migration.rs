@@ -54,8 +54,10 @@ pub struct Assessment {
 /// What is wrong with a field, or that it is missing.
 #[derive(Debug, Serialize)]
 pub struct Need {
-    field: String,
-    messages: Vec<String>,
+    /// Dotted path.
+    pub field: String,
+    /// What is wrong.
+    pub messages: Vec<String>,
 }
 
 /// Assesses an ad of V3: with a payload that was prepared for it, or with what it has.

@@ -2,6 +2,18 @@
 
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
+use super::file::{FileArgs, not_checked, not_read};
+use crate::{
+    mapping::Mapping,
+    plan::{self, Options, Payloads, Totals},
+    readers::{Reader, Settings},
+    submit::{
+        folder::Folder,
+        missing, outcome,
+        prepare::{Prepare, Prepared},
+        rehearse::rehearse,
+    },
+};
 use ad_cli::{
     Client,
     cli::{
@@ -11,19 +23,6 @@ use ad_cli::{
     },
 };
 use ad_core::{ad::ApiVersion, rulebook::Rulebook};
-use super::file::{FileArgs, not_checked, not_read};
-use crate::{
-    mapping::Mapping,
-    plan::{self, Options, Payloads, Totals},
-    readers::{Reader, Settings},
-    submit::{
-        folder::Folder,
-        missing,
-        outcome,
-        prepare::{Prepare, Prepared},
-        rehearse::rehearse,
-    },
-};
 
 /// Arguments of `run`.
 #[derive(Debug, clap::Args)]
@@ -124,8 +123,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let name = args.file.name();
     let scratch = tempfile::tempdir_in(folder.path()).map_err(|error| folder.cannot("use", &error))?;
     let payloads = if args.rehearse { scratch.path().join("rehearsed.ndjson") } else { folder.payloads() };
-    let mut prepare =
-        Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
+    let mut prepare = Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
     let options = Options { payloads: Payloads::All };
     let totals = plan::check(reader, &mapping, &rulebook, options, &mut prepare).map_err(not_checked)?;
     told(context, &name, &totals)?;
@@ -155,7 +153,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 /// Says what the check came to, and stops where sending would be wrong.
 fn told(context: &Context, name: &str, totals: &Totals) -> Result<(), Failure> {
     if let Some(unread) = &totals.unread {
-        let failure = Failure::failed(format!("{name} cannot be read to its end, so nothing is sent: {}", unread.message));
+        let failure =
+            Failure::failed(format!("{name} cannot be read to its end, so nothing is sent: {}", unread.message));
         return Err(unread.hints.iter().cloned().fold(failure, Failure::hint));
     }
     let see = format!("see them: ad-migrate check {name}");

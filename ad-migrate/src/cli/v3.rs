@@ -5,6 +5,10 @@ use std::{
     time::Duration,
 };
 
+use crate::v3::{
+    fill::{Filled, fill},
+    sheet::{self, Answers, Open, VEHICLE_TYPE, Which},
+};
 use ad_cli::{
     Ad, Client, ListQuery, Outcome, Target,
     cli::{
@@ -27,10 +31,6 @@ use ad_core::{
 use clap::builder::PossibleValuesParser;
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
-use crate::v3::{
-    fill::{Filled, fill},
-    sheet::{self, Answers, Open, VEHICLE_TYPE, Which},
-};
 
 /// Allowed values that are named one by one.
 const MOST_VALUES: usize = 40;
@@ -106,7 +106,8 @@ enum Asked {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
-    let answers = if args.file.exists() { sheet::read(&args.file).map_err(super::file::not_read)? } else { Answers::new() };
+    let answers =
+        if args.file.exists() { sheet::read(&args.file).map_err(super::file::not_read)? } else { Answers::new() };
     let mut migration = Migration {
         context,
         client: &client,
@@ -169,7 +170,10 @@ impl Migration<'_> {
             Way::NeedsType => {
                 self.totals.lacking += 1;
                 let allowed = first.vehicle_types.join("; ");
-                self.open.push(Open { allowed: allowed.clone(), ..open(ad, "", VEHICLE_TYPE, "What it becomes.", wanted.unwrap_or_default()) });
+                self.open.push(Open {
+                    allowed: allowed.clone(),
+                    ..open(ad, "", VEHICLE_TYPE, "What it becomes.", wanted.unwrap_or_default())
+                });
                 return Ok(Some(shown_row(ad, &first, "needs_type", vec![format!("vehicle_type: {allowed}")], &[])));
             }
             Way::Ready | Way::NeedsData => {}
@@ -253,7 +257,11 @@ impl Migration<'_> {
         }
         let message = error.to_string();
         let failure = Failure::from(error);
-        if matches!(failure.exit(), Exit::Unauthorised | Exit::Unreachable) { Err(failure) } else { Ok(Asked::Refused(message)) }
+        if matches!(failure.exit(), Exit::Unauthorised | Exit::Unreachable) {
+            Err(failure)
+        } else {
+            Ok(Asked::Refused(message))
+        }
     }
 
     /// What became of the migrated ones.
@@ -294,7 +302,8 @@ impl Migration<'_> {
             (stays, "staying with V3"),
             (converts, "converted by their next update"),
         ];
-        let parts: Vec<_> = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let parts: Vec<_> =
+            parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
         let told = if parts.is_empty() { "none".to_owned() } else { parts.join(", ") };
         self.context.out.note(&format!("ads of V3: {told}"));
         if lacking > 0 {

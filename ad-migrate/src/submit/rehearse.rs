@@ -61,7 +61,9 @@ pub async fn rehearse<'a>(
     let lines = BufReader::new(File::open(payloads).map_err(cannot)?).lines();
     let total = most.min(rows.len() as u64);
     let bar = if context.out.moves() { ProgressBar::new(total) } else { ProgressBar::hidden() };
-    if let Ok(style) = ProgressStyle::with_template("rehearsed {bar:30.green} {pos:>7}/{len} {per_sec:>9} {eta:>5} left") {
+    if let Ok(style) =
+        ProgressStyle::with_template("rehearsed {bar:30.green} {pos:>7}/{len} {per_sec:>9} {eta:>5} left")
+    {
         bar.set_style(style);
     }
     let numbered = (0_usize..).zip(lines).take(usize::try_from(most).unwrap_or(usize::MAX));

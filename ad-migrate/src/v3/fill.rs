@@ -46,12 +46,15 @@ pub fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answers: &[
                 (_, value) => left_out.push((path, text(value))),
             }
         }
-        let named: Vec<_> = texts.iter().flat_map(|(field, _, value)| items(value).map(move |it| (*field, it))).collect();
+        let named: Vec<_> =
+            texts.iter().flat_map(|(field, _, value)| items(value).map(move |it| (*field, it))).collect();
         let (converted, wrong) = convert(rulebook, target, &named, FIELDS);
         merge(&mut fields, converted);
         for finding in wrong {
             let wrong = |field: &str| finding.field.as_deref() == Some(&format!("{FIELDS}.{field}"));
-            left_out.extend(texts.iter().filter(|(field, ..)| wrong(field)).map(|(_, path, value)| (path.clone(), text(value))));
+            left_out.extend(
+                texts.iter().filter(|(field, ..)| wrong(field)).map(|(_, path, value)| (path.clone(), text(value))),
+            );
         }
         payload.insert(FIELDS.to_owned(), Value::Object(fields));
     }
@@ -126,7 +129,8 @@ fn convert(
     }
     let fields: toml::Table =
         by_field.keys().map(|field| (field.clone(), toml::Value::String(field.clone()))).collect();
-    let vehicle = toml::Table::from_iter([("type".to_owned(), toml::Value::from(target.vehicle_type.unwrap_or_default()))]);
+    let vehicle =
+        toml::Table::from_iter([("type".to_owned(), toml::Value::from(target.vehicle_type.unwrap_or_default()))]);
     let mapping = toml::Table::from_iter([
         ("vehicle".to_owned(), toml::Value::Table(vehicle)),
         ("fields".to_owned(), toml::Value::Table(fields)),

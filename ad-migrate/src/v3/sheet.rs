@@ -63,7 +63,8 @@ pub fn write(path: &Path, open: &[Open]) -> Result<(), Failure> {
         open.iter().try_for_each(|row| {
             let Open { source_id, dealer_code, title, vehicle_type, field, missing, allowed, value } = row;
             out.write_record(
-                [source_id, dealer_code, title, vehicle_type, field, missing, allowed, value].map(|it| no_formula(it.clone())),
+                [source_id, dealer_code, title, vehicle_type, field, missing, allowed, value]
+                    .map(|it| no_formula(it.clone())),
             )
         })
     });
@@ -86,7 +87,9 @@ pub fn read(path: &Path) -> Result<Answers, ReadError> {
         let column = |name: &str| {
             next.columns().id(name).ok_or_else(|| ReadError {
                 message: format!("{} has no column {name:?}", path.display()),
-                hints: vec!["complete the file that `ad-migrate v3` wrote, and leave its columns as they are".to_owned()],
+                hints: vec![
+                    "complete the file that `ad-migrate v3` wrote, and leave its columns as they are".to_owned(),
+                ],
             })
         };
         let [id, dealer, field, value] =
