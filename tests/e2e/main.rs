@@ -20,6 +20,7 @@ mod marketplace_contract;
 mod marketplace_http;
 mod media;
 mod media_contract;
+mod migrate;
 mod openapi;
 mod operations;
 mod payloads;

@@ -1,4 +1,4 @@
-//! `ad-cli` as a process: a person at a terminal, or a script.
+//! `ad-cli` and `ad-migrate` as processes: a person at a terminal, or a script.
 
 use std::{
     ffi::OsStr,
@@ -11,11 +11,11 @@ use tokio::{io::AsyncWriteExt, process::Command};
 
 use crate::Server;
 
-/// The command line's binary: it is built beside the tests'.
-fn binary() -> PathBuf {
+/// A command line's binary: it is built beside the tests'.
+fn built(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a running test has a path");
     let beside = test.parent().and_then(Path::parent).expect("tests live below target/<profile>/deps");
-    beside.join("cli-under-test")
+    beside.join(name)
 }
 
 /// Somebody with a folder and a configuration of their own, who calls a server or none.
@@ -23,6 +23,7 @@ fn binary() -> PathBuf {
 pub struct Cli {
     home: TempDir,
     env: Vec<(String, String)>,
+    binary: &'static str,
 }
 
 /// How a command ended.
@@ -70,13 +71,20 @@ impl Cli {
     /// # Panics
     /// When there cannot be a folder.
     pub fn new() -> Self {
-        Self { home: tempfile::tempdir().expect("a temporary folder can be made"), env: Vec::new() }
+        let home = tempfile::tempdir().expect("a temporary folder can be made");
+        Self { home, env: Vec::new(), binary: "cli-under-test" }
     }
 
     /// Somebody who calls this server, as dealer `north-cars`, without a limit of requests.
     pub fn of(server: &Server) -> Self {
         let token = server.client.token.clone().unwrap_or_default();
         Self::new().with("AD_URL", &server.client.base).with("AD_TOKEN", &token).with("AD_RATE", "unlimited")
+    }
+
+    /// The same, who runs `ad-migrate`.
+    #[must_use]
+    pub fn migrating(self) -> Self {
+        Self { binary: "migrate-under-test", ..self }
     }
 
     /// With something in the environment.
@@ -104,7 +112,7 @@ impl Cli {
 
     /// A command with nothing on its stdin. What is set in the environment of the tests does not count.
     pub fn command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
-        let mut command = Command::new(binary());
+        let mut command = Command::new(built(self.binary));
         command.args(args).current_dir(self.home()).stdin(Stdio::null()).kill_on_drop(true);
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();

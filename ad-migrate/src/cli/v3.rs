@@ -165,7 +165,7 @@ impl Migration<'_> {
             }
             Way::Stays => {
                 self.totals.stays += 1;
-                return Ok(Some(shown_row(ad, &first, "stays", vec!["V4 has no category for it".to_owned()], &[])));
+                return Ok(Some(shown_row(ad, &first, "stays", &["V4 has no category for it".to_owned()], &[])));
             }
             Way::NeedsType => {
                 self.totals.lacking += 1;
@@ -174,7 +174,7 @@ impl Migration<'_> {
                     allowed: allowed.clone(),
                     ..open(ad, "", VEHICLE_TYPE, "What it becomes.", wanted.unwrap_or_default())
                 });
-                return Ok(Some(shown_row(ad, &first, "needs_type", vec![format!("vehicle_type: {allowed}")], &[])));
+                return Ok(Some(shown_row(ad, &first, "needs_type", &[format!("vehicle_type: {allowed}")], &[])));
             }
             Way::Ready | Way::NeedsData => {}
         }
@@ -185,19 +185,19 @@ impl Migration<'_> {
         if assessment.way != Way::Ready || !filled.wrong.is_empty() {
             self.totals.lacking += 1;
             let needs = self.lacks(ad, target, &assessment, &filled, &answers);
-            return Ok(Some(shown_row(ad, &assessment, "needs_data", needs, &filled.left_out)));
+            return Ok(Some(shown_row(ad, &assessment, "needs_data", &needs, &filled.left_out)));
         }
         if !self.args.submit {
             self.totals.ready += 1;
             // What people have answered stays in the file until it is used.
             self.open.extend(answers.iter().map(|(field, value)| open(ad, vehicle_type, field, "", value)));
             self.open.extend(about.iter().map(|(field, value)| open(ad, vehicle_type, field, "", value)));
-            return Ok(Some(shown_row(ad, &assessment, "ready", Vec::new(), &filled.left_out)));
+            return Ok(Some(shown_row(ad, &assessment, "ready", &[], &filled.left_out)));
         }
         match self.migrate(ad, vehicle_type, &filled).await? {
             Asked::Accepted(request) => {
                 self.totals.migrated += 1;
-                let row = shown_row(ad, &assessment, "migrated", Vec::new(), &filled.left_out);
+                let row = shown_row(ad, &assessment, "migrated", &[], &filled.left_out);
                 match request {
                     Some(request) => self.migrated.push((row, request)),
                     None => return Ok(Some(row)),
@@ -207,7 +207,7 @@ impl Migration<'_> {
             Asked::Refused(message) => {
                 self.totals.refused += 1;
                 self.open.extend(answers.iter().map(|(field, value)| open(ad, vehicle_type, field, &message, value)));
-                Ok(Some(shown_row(ad, &assessment, "refused", vec![message], &filled.left_out)))
+                Ok(Some(shown_row(ad, &assessment, "refused", &[message], &filled.left_out)))
             }
         }
     }
@@ -326,7 +326,7 @@ fn open(ad: &Ad, vehicle_type: &str, field: &str, missing: &str, value: &str) ->
     }
 }
 
-fn shown_row(ad: &Ad, assessment: &Assessment, way: &str, needs: Vec<String>, left_out: &[(String, String)]) -> Value {
+fn shown_row(ad: &Ad, assessment: &Assessment, way: &str, needs: &[String], left_out: &[(String, String)]) -> Value {
     let left_out: Vec<_> = left_out.iter().map(|(path, value)| format!("{path}: {value}")).collect();
     json!({
         "source_id": ad.source_id,

@@ -8,7 +8,7 @@ mod importing;
 mod lists;
 mod migration;
 mod profiles;
-mod relay;
+pub(crate) mod relay;
 mod sync;
 mod sync_interrupted;
 mod terminal;

@@ -17,8 +17,8 @@ use tokio::task::JoinHandle;
 
 /// A relay on a free port; it ends with the value.
 #[derive(Debug)]
-pub(super) struct Relay {
-    pub(super) base: String,
+pub(crate) struct Relay {
+    pub(crate) base: String,
     seen: Arc<Seen>,
     server: JoinHandle<()>,
 }
@@ -40,7 +40,7 @@ impl Drop for Relay {
 
 impl Relay {
     /// Starts one in front of a server.
-    pub(super) async fn before(server: &ad_tests::Server) -> Self {
+    pub(crate) async fn before(server: &ad_tests::Server) -> Self {
         let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.expect("a port is free");
         let address = acceptor.local_addr()[0].as_socket_addr().copied().expect("it listens on TCP");
         let seen = Arc::new(Seen::default());
@@ -53,17 +53,17 @@ impl Relay {
     }
 
     /// From now on loses two of so many creates; 0: none.
-    pub(super) fn lose(&self, one_of: usize) {
+    pub(crate) fn lose(&self, one_of: usize) {
         self.seen.loses.store(one_of, Ordering::SeqCst);
     }
 
     /// How many creates have come.
-    pub(super) fn creates(&self) -> usize {
+    pub(crate) fn creates(&self) -> usize {
         self.seen.count.load(Ordering::SeqCst)
     }
 
     /// What the server answered to the creates of each source id.
-    pub(super) fn answers(&self) -> BTreeMap<String, Vec<u16>> {
+    pub(crate) fn answers(&self) -> BTreeMap<String, Vec<u16>> {
         self.seen.creates.lock().unwrap().clone()
     }
 }

@@ -137,8 +137,8 @@ pub async fn carry_out(context: &Context, import: Import<'_>) -> Result<Imported
     let client = context.client_for(&connection.url, &connection.token)?;
     let input = input(import.file)?;
     let (journal, past) = open_journal(context, &import, &input, client.url())?;
-    let checker = Arc::new(Checker::new(import.version, import.of_type));
-    let state = Arc::new(State::new(journal, checker, import.within.is_some()));
+    let rules = Arc::new(Checker::new(import.version, import.of_type));
+    let state = Arc::new(State::new(journal, rules, import.within.is_some()));
     let checked = check(context, &input, &state)?;
     let Totals { payloads, refused, .. } = checked.totals;
     if payloads == 0 {
