@@ -10,8 +10,8 @@ use crate::submit::{folder::Folder, outcome};
 /// Arguments of `publish`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Shows the ads that `ad-migrate run --hidden` created. That is when they are published, and when those whose licence plate the dealer has listed
-already are linked to that listing. The file is only named: what was created stands in the folder beside it.
+Shows the ads that `ad-migrate run --hidden` created. That is when they are published, and when those whose licence plate the dealer \
+has listed already are linked to that listing. The file is only named: what was created stands in the folder beside it.
 
 Interrupted or killed, the same command goes on where it was.
 

@@ -1,6 +1,10 @@
 //! `ad-migrate run`: the rows that can go become ads, once each.
 
-use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
+use std::{
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use super::file::{FileArgs, not_checked, not_read};
 use crate::{
@@ -11,7 +15,7 @@ use crate::{
         folder::Folder,
         missing, outcome,
         prepare::{Prepare, Prepared},
-        rehearse::rehearse,
+        rehearse::{Rehearsal, Rehearsed, rehearse},
     },
 };
 use ad_cli::{
@@ -24,16 +28,20 @@ use ad_cli::{
 };
 use ad_core::{ad::ApiVersion, rulebook::Rulebook};
 
+/// The heading of what sending is about, in the help.
+const SUBMITTING: &str = "Submitting";
+
 /// Arguments of `run`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-All rows are checked first, as `ad-migrate check` does. Those that cannot go are told in numbers and stay behind; each of the others is
-created once, and waited for until it is published or has failed. An ad whose licence plate the dealer has listed already is linked to that
-listing and replaces its data; the others are listed anew. The end says which is which, and what is listed and not in the file; nothing is deleted.
+All rows are checked first, as `ad-migrate check` does. Those that cannot go are told in numbers and stay behind; each of the others \
+is created once, and waited for until it is published or has failed. An ad whose licence plate the dealer has listed already is linked \
+to that listing and replaces its data; the others are listed anew. The end says which is which, and what is listed and not in the file; \
+nothing is deleted.
 
 What is done is kept in a folder beside the file. Interrupted or killed, the same command goes on where it was, and creates nothing twice.
 
-Begin small: --rehearse sends everything to the service's checks and stores nothing, --limit 10 takes ten, --hidden stores ads without
+Begin small: --rehearse sends everything to the service's checks and stores nothing, --limit 10 takes ten, --hidden stores ads without \
 showing them; `ad-migrate publish` shows them later, and links them then.
 
 Exit code 0: every row has become an ad. 1: some have not. 3: no row can go.
@@ -49,27 +57,34 @@ pub(crate) struct Args {
     #[command(flatten)]
     submit: SubmitArgs,
     /// Send every row to the service's validation instead: nothing is stored, and no source id is used up
-    #[arg(long, conflicts_with_all = ["hidden", "only_failed"])]
+    #[arg(long, conflicts_with_all = ["hidden", "only_failed"], help_heading = SUBMITTING)]
     rehearse: bool,
     /// Create the ads without showing them; `ad-migrate publish` does that later
-    #[arg(long)]
+    #[arg(long, help_heading = SUBMITTING)]
     hidden: bool,
     /// Create so many ads at most, and leave the others for the next run
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = SUBMITTING)]
     limit: Option<u64>,
     /// Only do again what failed: refused rows are sent again, and ads that could not be published are retried
-    #[arg(long)]
+    #[arg(long, help_heading = SUBMITTING)]
     only_failed: bool,
     /// An export of the dealer's listings from the marketplace's console; those that are not in the file are told
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "What is not in the file")]
     listings: Option<PathBuf>,
     /// The column of the licence plates in that export
-    #[arg(long, value_name = "COLUMN", default_value = "registration_number", requires = "listings")]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        default_value = "registration_number",
+        requires = "listings",
+        help_heading = "What is not in the file"
+    )]
     listings_plate: String,
 }
 
 /// How ads are sent, and where that is kept.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = SUBMITTING)]
 pub(crate) struct SubmitArgs {
     /// Where payloads and journal are kept [default: FILE.migration]
     #[arg(long, value_name = "DIR")]
@@ -126,10 +141,10 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut prepare = Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
     let options = Options { payloads: Payloads::All };
     let totals = plan::check(reader, &mapping, &rulebook, options, &mut prepare).map_err(not_checked)?;
-    told(context, &name, &totals)?;
+    told(context, &args.file, &totals)?;
     let prepared = prepare.end(&payloads).map_err(|error| folder.cannot("write into", &error))?;
     if args.rehearse {
-        return rehearsed(context, args, &client, &payloads, &prepared, (&mapping, &totals)).await;
+        return rehearsed(context, args, &client, &folder, &payloads, &prepared, (&mapping, &totals)).await;
     }
     let task = if args.only_failed { Task::Failed } else { Task::Create };
     let done = args.submit.carry_out(context, &folder, task, args.limit).await?;
@@ -151,13 +166,14 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 }
 
 /// Says what the check came to, and stops where sending would be wrong.
-fn told(context: &Context, name: &str, totals: &Totals) -> Result<(), Failure> {
+fn told(context: &Context, file: &FileArgs, totals: &Totals) -> Result<(), Failure> {
+    let name = file.name();
     if let Some(unread) = &totals.unread {
         let failure =
             Failure::failed(format!("{name} cannot be read to its end, so nothing is sent: {}", unread.message));
         return Err(unread.hints.iter().cloned().fold(failure, Failure::hint));
     }
-    let see = format!("see them: ad-migrate check {name}");
+    let see = format!("see them: ad-migrate check {name} --mapping {}", file.mapping_name());
     if totals.good == 0 {
         return Err(Failure::refused(format!("none of the {} rows of {name} can go", totals.rows)).hint(see));
     }
@@ -174,22 +190,26 @@ async fn rehearsed(
     context: &Context,
     args: &Args,
     client: &Client,
-    payloads: &std::path::Path,
+    folder: &Folder,
+    payloads: &Path,
     prepared: &Prepared,
     (mapping, totals): (&Mapping, &Totals),
 ) -> Result<(), Failure> {
     let bound = mapping.bind(&totals.columns);
-    let most = args.limit.unwrap_or(u64::MAX);
-    let rehearsed = rehearse(context, client, payloads, &prepared.rows, most, args.submit.parallel.get(), |field| {
-        bound.columns_of(field)
-    })
-    .await?;
-    context.out.note(&format!(
-        "rehearsed {} ads: the service would take {}{}; nothing was stored",
-        rehearsed.asked,
-        rehearsed.asked - rehearsed.refused,
-        if rehearsed.refused > 0 { format!(" and refuse {}", rehearsed.refused) } else { String::new() },
-    ));
+    let rehearsal = Rehearsal {
+        payloads,
+        rows: &prepared.rows,
+        most: args.limit.unwrap_or(u64::MAX),
+        parallel: args.submit.parallel.get(),
+        is_begun: folder.is_begun(),
+    };
+    let rehearsed = rehearse(context, client, &rehearsal, |field| bound.columns_of(field)).await?;
+    let Rehearsed { asked, refused, there } = rehearsed;
+    let parts = [(there, "are there already"), (refused, "it would refuse")];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts = parts.fold(String::new(), |told, (count, what)| format!("{told}, {count} {what}"));
+    let taken = asked - refused - there;
+    context.out.note(&format!("rehearsed {asked} ads: the service would take {taken}{parts}; nothing was stored"));
     match (rehearsed.refused, totals.refused) {
         (0, 0) => Ok(()),
         (0, _) => Err(Failure::Said(Exit::Failed)),

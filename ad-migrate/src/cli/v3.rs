@@ -25,6 +25,7 @@ use ad_core::{
     categories::{self, Category},
     fields::Kind,
     list::MAX_LIMIT,
+    nearest,
     reference::rows,
     rulebook::Rulebook,
 };
@@ -38,12 +39,12 @@ const MOST_VALUES: usize = 40;
 /// Arguments of `v3`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without --submit nothing is changed: the dealer's ads of V3 are read, payloads of V4 are filled with what they have, and what is missing is written into FILE,
-a row for each field, with what is allowed there. Complete its column `value` in a spreadsheet, and run the same command again to see
-how far that goes; with --submit, the ads that are complete are migrated, and the others stay in FILE.
+Without --submit nothing is changed: the dealer's ads of V3 are read, payloads of V4 are filled with what they have, and what is missing \
+is written into FILE, a row for each field, with what is allowed there. Complete its column `value` in a spreadsheet, and run the same \
+command again to see how far that goes; with --submit, the ads that are complete are migrated, and the others stay in FILE.
 
-Id, source id, log and images of an ad stay. Ads of categories that V4 takes as they are (cars, motorcycles, …) are not listed: any update through V4 converts
-them.
+Id, source id, log and images of an ad stay; what stands under 'left out' has no field in V4 and does not. Ads of categories that V4 takes \
+as they are (cars, motorcycles, …) are not listed: any update through V4 converts them.
 
 Exit code 0: no ad of V3 has to be migrated any more, or without --submit: all can be. 1: some lack something, or were refused.
 
@@ -170,11 +171,17 @@ impl Migration<'_> {
             Way::NeedsType => {
                 self.totals.lacking += 1;
                 let allowed = first.vehicle_types.join("; ");
-                self.open.push(Open {
-                    allowed: allowed.clone(),
-                    ..open(ad, "", VEHICLE_TYPE, "What it becomes.", wanted.unwrap_or_default())
-                });
-                return Ok(Some(shown_row(ad, &first, "needs_type", &[format!("vehicle_type: {allowed}")], &[])));
+                let question = match about.first() {
+                    Some((_, answer)) => {
+                        let hint = nearest::did_you_mean(answer, first.vehicle_types.iter().copied());
+                        let hint = hint.map(|hint| format!(" {hint}")).unwrap_or_default();
+                        format!("\"{answer}\" is not one of those that it may become.{hint}")
+                    }
+                    None => "What it becomes.".to_owned(),
+                };
+                let needs = format!("{VEHICLE_TYPE}: {question} {allowed}");
+                self.open.push(Open { allowed, ..open(ad, "", VEHICLE_TYPE, &question, wanted.unwrap_or_default()) });
+                return Ok(Some(shown_row(ad, &first, "needs_type", &[needs], &[])));
             }
             Way::Ready | Way::NeedsData => {}
         }

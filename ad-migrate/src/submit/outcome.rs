@@ -167,7 +167,9 @@ pub fn show(
 ) -> Result<Summary, Failure> {
     let submitted: Vec<_> = done.records.values().map(|record| Submitted::new(record, rows)).collect();
     let mut summary = Summary { ads: done.payloads, ..Summary::default() };
-    submitted.iter().for_each(|row| summary.count(row.outcome));
+    for row in &submitted {
+        summary.count(row.outcome);
+    }
     let told = summary.parts().iter().map(|(count, _)| count).sum::<u64>();
     summary.not_sent = summary.ads.saturating_sub(told);
     if context.out.format() == Format::Table {

@@ -35,6 +35,21 @@ struct Objection<'a> {
     message: String,
 }
 
+/// What is rehearsed.
+#[derive(Debug)]
+pub struct Rehearsal<'a> {
+    /// The payloads, one a line.
+    pub payloads: &'a Path,
+    /// The row of each.
+    pub rows: &'a [u64],
+    /// So many of them.
+    pub most: u64,
+    /// So many at a time.
+    pub parallel: usize,
+    /// Whether some were sent before: then it is no news that the service has them.
+    pub is_begun: bool,
+}
+
 /// How many payloads the service would take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rehearsed {
@@ -42,21 +57,21 @@ pub struct Rehearsed {
     pub asked: u64,
     /// Those that it would refuse.
     pub refused: u64,
+    /// Those that it has.
+    pub there: u64,
 }
 
-/// Asks about the payloads of a file, `most` of them, `parallel` at a time.
+/// Asks about the payloads of a file.
 ///
 /// # Errors
 /// When the service cannot be asked.
 pub async fn rehearse<'a>(
     context: &Context,
     client: &Client,
-    payloads: &Path,
-    rows: &[u64],
-    most: u64,
-    parallel: usize,
+    rehearsal: &Rehearsal<'_>,
     columns_of: impl Fn(&str) -> Vec<&'a str>,
 ) -> Result<Rehearsed, Failure> {
+    let Rehearsal { payloads, rows, most, parallel, is_begun } = *rehearsal;
     let cannot = |error: std::io::Error| Failure::failed(format!("cannot read {}: {error}", payloads.display()));
     let lines = BufReader::new(File::open(payloads).map_err(cannot)?).lines();
     let total = most.min(rows.len() as u64);
@@ -81,6 +96,10 @@ pub async fn rehearse<'a>(
         rehearsed.asked += 1;
         bar.inc(1);
         let Err(error) = answer else { continue };
+        if is_begun && matches!(error.kind(), ErrorKind::Conflict(_)) {
+            rehearsed.there += 1;
+            continue;
+        }
         rehearsed.refused += 1;
         let source_id = payload.get("source_id").and_then(Value::as_str).unwrap_or_default();
         for (field, message) in objections(error)? {

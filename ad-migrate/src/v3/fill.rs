@@ -99,7 +99,9 @@ fn leaves(value: Option<&Value>) -> Vec<(String, &Value)> {
         }
     }
     let mut found = Vec::new();
-    value.into_iter().for_each(|value| walk("", value, &mut found));
+    if let Some(value) = value {
+        walk("", value, &mut found);
+    }
     found
 }
 

@@ -109,7 +109,7 @@ async fn a_rehearsal_stores_nothing_and_uses_up_no_source_id() {
     let rehearsed = cli.run("run stock.csv --mapping stock.toml --rehearse --limit 3").await;
     assert_eq!(rehearsed.code, 3, "{rehearsed:?}");
     assert!(rehearsed.stdout.contains("category_fields.salesperson"), "{rehearsed:?}");
-    assert!(rehearsed.stderr.contains("rehearsed 3 ads: the service would take 0 and refuse 3"), "{rehearsed:?}");
+    assert!(rehearsed.stderr.contains("rehearsed 3 ads: the service would take 0, 3 it would refuse"), "{rehearsed:?}");
     assert_eq!(count(&server, "").await, 0);
     assert!(!cli.home().join("stock.csv.migration/journal.ndjson").exists());
 }
