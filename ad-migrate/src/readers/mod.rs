@@ -4,10 +4,28 @@
 //! JSON record below it, such as `matarstallning/@enhet` and `bilder/bild/@url` (XML) or `technical.odometer.unit` and `photos.href` (JSON).
 //! A path that occurs several times in a record has several values, in their order. Everything is streamed.
 
+mod csv;
+mod detect;
+mod encoding;
+mod feed;
+mod json;
 mod row;
+mod source;
+#[cfg(test)]
+mod testing;
+mod tree;
+mod xml;
 
-use std::path::Path;
+use std::{
+    io,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
+use encoding::Charset;
 #[cfg(test)]
 pub(crate) use row::rows_of;
 pub use row::{Batch, ColumnId, Columns, Row, Trouble};
@@ -77,36 +95,150 @@ pub struct ReadError {
     pub hints: Vec<String>,
 }
 
+impl ReadError {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hints: Vec::new() }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// What the reader below says, if that was ours; else the same with what was being done.
+    fn io(error: &io::Error, doing: &str) -> Self {
+        if let Some(refusal) = error.get_ref().and_then(|inner| inner.downcast_ref::<ReadError>()) {
+            return Self { message: refusal.message.clone(), hints: refusal.hints.clone() };
+        }
+        Self::new(format!("{doing}: {error}."))
+    }
+}
+
+/// Longest row.
+const LONGEST_ROW: usize = 4 * 1024 * 1024;
+
+/// Most different paths of XML and JSON: a name for each record is no name.
+const MOST_PATHS: usize = 5000;
+
+/// Bytes of the beginning in which an encoding is looked for.
+const HEAD: usize = 2 * 1024 * 1024;
+
+/// Bytes of the beginning in which a form is looked for.
+const LOOK: usize = 1024 * 1024;
+
+/// The rows of a file of one form.
+trait Records: Send + std::fmt::Debug {
+    /// Makes a batch of the next rows. `false` when there are no more behind them.
+    ///
+    /// # Errors
+    /// When the file cannot be read on behind the rows that are in the batch.
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, ReadError>;
+}
+
 /// A file that is being read.
 #[derive(Debug)]
 pub struct Reader {
-    // helper R
+    detected: Detected,
+    records: Box<dyn Records>,
+    /// Whether there is nothing more.
+    has_ended: bool,
+    /// Why, where rows before it had to be handed over first.
+    failed: Option<ReadError>,
+    read: Arc<AtomicU64>,
+    size: u64,
 }
 
 impl Reader {
-    /// Opens a file, finds out what it is, and reads as much as that takes.
+    /// Opens a file, finds out what it is, and reads as much as that takes. `-` is stdin.
     ///
     /// # Errors
     /// When it cannot be read, is nothing that can be read, or is not what the settings say.
-    pub fn open(_path: &Path, _settings: &Settings) -> Result<Self, ReadError> {
-        todo!()
+    pub fn open(path: &Path, settings: &Settings) -> Result<Self, ReadError> {
+        let source = source::open(path, settings)?;
+        let (read, size) = (source.read.clone(), source.size);
+        let (detected, records) = detect::records(source, settings)?;
+        Ok(Self { detected, records, has_ended: false, failed: None, read, size })
     }
 
     /// How it is read.
     pub fn detected(&self) -> &Detected {
-        todo!()
+        &self.detected
     }
 
-    /// Bytes of the file on the disk that have been read, and all there are: for progress.
+    /// Bytes of the file on the disk that have been read, and all there are (zero where that is not known): for progress.
     pub fn progress(&self) -> (u64, u64) {
-        todo!()
+        let read = self.read.load(Ordering::Relaxed);
+        (if self.size == 0 { read } else { read.min(self.size) }, self.size)
     }
 
     /// The next rows; `None` at the end. A batch that is not needed any more can be given back for its memory.
     ///
     /// # Errors
     /// When the file ends in the middle of a row or cannot be read on. Rows before that have been returned.
-    pub fn next(&mut self, _reuse: Option<Batch>) -> Result<Option<Batch>, ReadError> {
-        todo!()
+    pub fn next(&mut self, reuse: Option<Batch>) -> Result<Option<Batch>, ReadError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        if self.has_ended {
+            return Ok(None);
+        }
+        let mut batch = reuse.unwrap_or_default();
+        let filled = self.records.fill(&mut batch);
+        self.has_ended = !matches!(filled, Ok(true));
+        match filled {
+            Err(error) if batch.is_empty() => return Err(error),
+            Err(error) => self.failed = Some(error),
+            Ok(_) => {}
+        }
+        Ok((!batch.is_empty()).then_some(batch))
+    }
+}
+
+/// A value as messages show it: in quotes, and not too long.
+fn quoted(value: &str) -> String {
+    const LONGEST: usize = 60;
+    match value.char_indices().nth(LONGEST) {
+        None => format!("{value:?}"),
+        Some((end, _)) => format!("{:?}…", &value[..end]),
+    }
+}
+
+/// A row that is longer than any row may be.
+fn too_long() -> Trouble {
+    Trouble {
+        reason: "the row is too long",
+        column: None,
+        message: format!("The row is longer than {} MiB, which no row may be. It is left out.", LONGEST_ROW >> 20),
+        advice: Some(
+            "Look whether pictures are in the file itself, or a line break or a closing tag is missing.".to_owned(),
+        ),
+    }
+}
+
+/// A value that is not in the encoding that the file has.
+fn foreign(charset: Charset, columns: &Columns, column: ColumnId, value: &str) -> Trouble {
+    let (name, encoding) = (quoted(columns.name(column)), charset.name);
+    Trouble {
+        reason: "not in the file's encoding",
+        column: Some(column),
+        message: format!(
+            "Column {name} has bytes that are no {encoding}, which the rest of the file is: {}.",
+            quoted(value)
+        ),
+        advice: Some(charset.advice()),
+    }
+}
+
+/// The same of a record whose paths cannot be told.
+fn foreign_record(charset: Charset, line: u64, near: &str) -> Trouble {
+    let encoding = charset.name;
+    Trouble {
+        reason: "not in the file's encoding",
+        column: None,
+        message: format!(
+            "The record has bytes in line {line} that are no {encoding}, which the rest of the file is: {}.",
+            quoted(near)
+        ),
+        advice: Some(charset.advice()),
     }
 }

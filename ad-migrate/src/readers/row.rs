@@ -80,6 +80,12 @@ struct Span {
     troubles: (usize, usize),
 }
 
+/// Bytes of text that make a batch.
+const ENOUGH_TEXT: usize = 256 * 1024;
+
+/// Rows that make one.
+const ENOUGH_ROWS: usize = 1000;
+
 /// Some rows of a file, in their order.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -111,6 +117,11 @@ impl Batch {
         self.rows.is_empty()
     }
 
+    /// Whether it has as much as is worth handing over.
+    pub(super) fn is_full(&self) -> bool {
+        self.text.len() >= ENOUGH_TEXT || self.rows.len() >= ENOUGH_ROWS
+    }
+
     /// Empties it, for rows of a file with these columns.
     pub(super) fn clear(&mut self, columns: Arc<Columns>) {
         self.columns = columns;
@@ -129,6 +140,17 @@ impl Batch {
     pub(super) fn begin(&mut self, number: u64, line: u64) {
         let (cells, troubles) = (self.cells.len(), self.troubles.len());
         self.rows.push(Span { number, line, cells: (cells, cells), troubles: (troubles, troubles) });
+    }
+
+    /// Takes back the row that was begun last.
+    pub(super) fn undo(&mut self) {
+        if let Some(row) = self.rows.pop() {
+            if let Some(first) = self.cells.get(row.cells.0) {
+                self.text.truncate(first.start);
+            }
+            self.cells.truncate(row.cells.0);
+            self.troubles.truncate(row.troubles.0);
+        }
     }
 
     /// Adds a value to the row that was begun last.

@@ -1,0 +1,172 @@
+//! Where the rows and cells of CSV end.
+//!
+//! The `csv` crate repairs bad quoting in silence, and has no bound for a row: one quote that is not closed would swallow a file.
+//! Here a quote is closed only before a separator or the end of a line. Where that is not so, the row ends with the line in which the
+//! quote was opened, and it is told; the next line is a row again. What is well quoted, both read alike; a test holds them together.
+
+use memchr::{memchr, memchr_iter, memchr2};
+
+/// Longest cell in quotes: where there is no end to it, the quote is not closed.
+pub(super) const LONGEST_CELL: usize = 1024 * 1024;
+
+/// How cells and rows are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Dialect {
+    /// Between cells; zero when there is one column only, for no text has that.
+    pub(super) separator: u8,
+    /// Around cells that may have separators and line breaks in them; zero when nothing is quoted.
+    pub(super) quote: u8,
+    /// What lines end with; a carriage return before it belongs to it.
+    pub(super) line_end: u8,
+}
+
+/// A cell: where in the text of its row, without quotes around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cell {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Whether quotes in it are doubled.
+    pub(super) is_doubled: bool,
+}
+
+/// What is wrong with a row's quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flaw {
+    /// A quote is opened and not closed.
+    Open,
+    /// Behind the quote that closes a cell, something other than a separator stands.
+    Stray,
+}
+
+/// A row's end, and what its quotes are like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Bytes of the row and of the line break behind it.
+    pub(super) length: usize,
+    /// The first thing wrong with its quotes, in which cell, and where the quote was opened.
+    pub(super) flaw: Option<(Flaw, usize, usize)>,
+}
+
+impl Dialect {
+    /// Finds the cells of the row with which a text begins; `None` when it may go on behind the text.
+    pub(super) fn row(&self, text: &[u8], is_all: bool, cells: &mut Vec<Cell>) -> Option<Found> {
+        cells.clear();
+        let line = match memchr(self.line_end, text) {
+            Some(end) => end,
+            None if is_all => text.len(),
+            None => return None,
+        };
+        if self.quote == 0 || memchr(self.quote, &text[..line]).is_none() {
+            let end = self.before_return(text, line);
+            self.split(text, 0, end, cells);
+            return Some(Found { length: (line + 1).min(text.len()), flaw: None });
+        }
+        self.quoted_row(text, is_all, cells)
+    }
+
+    /// Cells between separators, without any quotes.
+    fn split(&self, text: &[u8], mut start: usize, end: usize, cells: &mut Vec<Cell>) {
+        let from = start;
+        for at in memchr_iter(self.separator, &text[from..end]) {
+            cells.push(Cell { start, end: from + at, is_doubled: false });
+            start = from + at + 1;
+        }
+        cells.push(Cell { start, end, is_doubled: false });
+    }
+
+    fn quoted_row(&self, text: &[u8], is_all: bool, cells: &mut Vec<Cell>) -> Option<Found> {
+        let (mut at, mut flaw) = (0, None);
+        loop {
+            let (cell, behind) = if text.get(at) == Some(&self.quote) {
+                match self.quoted(text, at, is_all)? {
+                    Ok(found) => found,
+                    Err(()) => {
+                        let line = match memchr(self.line_end, &text[at..]) {
+                            Some(length) => at + length,
+                            None if is_all => text.len(),
+                            None => return None,
+                        };
+                        let end = self.before_return(text, line);
+                        if let Some(found) = self.leniently(text, at, end) {
+                            flaw = flaw.or(Some((Flaw::Stray, cells.len(), at)));
+                            found
+                        } else {
+                            flaw = flaw.or(Some((Flaw::Open, cells.len(), at)));
+                            self.split(text, at, end, cells);
+                            return Some(Found { length: (line + 1).min(text.len()), flaw });
+                        }
+                    }
+                }
+            } else {
+                let end = match memchr2(self.separator, self.line_end, &text[at..]) {
+                    Some(length) => at + length,
+                    None if is_all => text.len(),
+                    None => return None,
+                };
+                let is_last = text.get(end) != Some(&self.separator);
+                let cell_end = if is_last { self.before_return(text, end).max(at) } else { end };
+                (Cell { start: at, end: cell_end, is_doubled: false }, end)
+            };
+            cells.push(cell);
+            if text.get(behind) != Some(&self.separator) {
+                return Some(Found { length: (behind + 1).min(text.len()), flaw });
+            }
+            at = behind + 1;
+        }
+    }
+
+    /// The cell whose quote is opened here, and where the separator or line end behind it stands. `Err` when it is not closed as it
+    /// must be, `None` when that may be behind the text.
+    fn quoted(&self, text: &[u8], open: usize, is_all: bool) -> Option<Result<(Cell, usize), ()>> {
+        let (mut at, mut is_doubled) = (open + 1, false);
+        loop {
+            let Some(found) = memchr(self.quote, &text[at..]) else {
+                return (is_all || text.len() - open > LONGEST_CELL).then_some(Err(()));
+            };
+            let close = at + found;
+            if close - open > LONGEST_CELL {
+                return Some(Err(()));
+            }
+            match self.behind(text, close) {
+                _ if text.get(close + 1) == Some(&self.quote) => (at, is_doubled) = (close + 2, true),
+                Some(behind) if behind < text.len() || is_all => {
+                    return Some(Ok((Cell { start: open + 1, end: close, is_doubled }, behind)));
+                }
+                // What has been read ends too early to tell.
+                Some(_) => return None,
+                None => return Some(Err(())),
+            }
+        }
+    }
+
+    /// The end of the line or the separator behind a quote that may close a cell, if it is there.
+    fn behind(&self, text: &[u8], close: usize) -> Option<usize> {
+        match text.get(close + 1) {
+            None => Some(text.len()),
+            Some(byte) if *byte == self.separator || *byte == self.line_end => Some(close + 1),
+            Some(b'\r') => match text.get(close + 2) {
+                None => Some(text.len()),
+                Some(byte) => (*byte == self.line_end).then_some(close + 2),
+            },
+            Some(_) => None,
+        }
+    }
+
+    /// The same within one line: quotes that close nothing belong to the text.
+    fn leniently(&self, text: &[u8], open: usize, line: usize) -> Option<(Cell, usize)> {
+        let within = &text[..line];
+        let close = memchr_iter(self.quote, &within[open + 1..])
+            .map(|at| open + 1 + at)
+            .find(|at| within.get(at + 1).is_none_or(|byte| *byte == self.separator))?;
+        let behind = if close + 1 < line {
+            close + 1
+        } else {
+            memchr(self.line_end, &text[line..]).map_or(text.len(), |at| line + at)
+        };
+        Some((Cell { start: open + 1, end: close, is_doubled: false }, behind))
+    }
+
+    fn before_return(&self, text: &[u8], end: usize) -> usize {
+        if self.line_end == b'\n' && end > 0 && text.get(end - 1) == Some(&b'\r') { end - 1 } else { end }
+    }
+}

@@ -1,0 +1,345 @@
+//! What a CSV file's separator and quotes are, whether it has a header, and how wide its rows are, from how it begins.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::scan::{Cell, Dialect};
+use crate::readers::{ReadError, Settings, encoding::Charset, quoted};
+
+/// In the order in which they are preferred where several fit. A comma is last: texts and amounts have them too.
+const SEPARATORS: &[u8] = b"\t;|,";
+
+/// Rows that are looked at.
+const ROWS: usize = 2000;
+
+/// The shape of a file.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub(super) dialect: Dialect,
+    /// The names of the columns.
+    pub(super) names: Vec<String>,
+    pub(super) has_header: bool,
+    pub(super) width: Width,
+    /// Bytes before the first row of data or header.
+    pub(super) skip: usize,
+    pub(super) notes: Vec<String>,
+}
+
+/// How many cells a row may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Width {
+    /// That many.
+    pub(super) expected: usize,
+    /// Or fewer: empty cells at the end are left out.
+    pub(super) may_be_less: bool,
+    /// Or more: there is no header, and the last column repeats.
+    pub(super) may_be_more: bool,
+}
+
+/// The first rows, in their texts.
+struct Sample {
+    rows: Vec<Vec<String>>,
+}
+
+impl Shape {
+    /// Finds it out.
+    ///
+    /// # Errors
+    /// When what is set cannot be.
+    pub(super) fn find(head: &[u8], is_all: bool, settings: &Settings, charset: Charset) -> Result<Self, ReadError> {
+        let mut notes = Vec::new();
+        let line_end =
+            if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some() { b'\r' } else { b'\n' };
+        let (announced, skip) = announced(head);
+        let text = &head[skip..];
+        let quote = match settings.quote {
+            Some(quote) => byte(quote, "quote", charset)?,
+            None => find_quote(text, &mut notes),
+        };
+        let separator = match (settings.separator, announced) {
+            (Some(separator), _) => byte(separator, "separator", charset)?,
+            (None, Some(separator)) => {
+                notes.push(format!("Separator {}: the first line says so (sep=).", sign(separator)));
+                separator
+            }
+            (None, None) => find_separator(text, is_all, quote, line_end, &mut notes),
+        };
+        if separator == quote {
+            return Err(ReadError::new(format!("The separator and the quote are both {}.", sign(quote))));
+        }
+        let dialect = Dialect { separator, quote, line_end };
+        let sample = Sample::read(text, is_all, dialect, charset);
+        let has_header = match settings.header {
+            Some(has_header) => has_header,
+            None => sample.has_header(&mut notes),
+        };
+        let width = sample.width(has_header, &mut notes);
+        let names = if has_header {
+            header_names(sample.rows.first().map(Vec::as_slice).unwrap_or_default(), &mut notes)
+        } else {
+            (1..=width.expected).map(|position| position.to_string()).collect()
+        };
+        Ok(Self { dialect, names, has_header, width, skip, notes })
+    }
+}
+
+/// The separator in a first line such as `sep=;`, as Excel writes it, and the length of that line.
+fn announced(head: &[u8]) -> (Option<u8>, usize) {
+    let end = memchr::memchr(b'\n', head).unwrap_or(head.len());
+    match head[..end].trim_ascii_end() {
+        [s, e, p, b'=', separator] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => {
+            (Some(*separator), (end + 1).min(head.len()))
+        }
+        // Trimming takes a tab away.
+        [s, e, p, b'='] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") && head.get(4) == Some(&b'\t') => {
+            (Some(b'\t'), (end + 1).min(head.len()))
+        }
+        _ => (None, 0),
+    }
+}
+
+fn byte(letter: char, what: &str, charset: Charset) -> Result<u8, ReadError> {
+    let byte = charset.byte(letter).filter(|byte| !b"\r\n\0".contains(byte));
+    byte.ok_or_else(|| {
+        let message = format!("The {what} {letter:?} cannot be one in a file of {}.", charset.name);
+        ReadError::new(message).hint("Use a sign of ASCII, such as ; , | or a tab.".to_owned())
+    })
+}
+
+/// How a sign is shown to people.
+pub(super) fn sign(byte: u8) -> String {
+    match byte {
+        b'\t' => "tab".to_owned(),
+        byte if byte.is_ascii_graphic() => char::from(byte).to_string(),
+        byte => format!("0x{byte:02X}"),
+    }
+}
+
+/// Apostrophes quote only where they stand around cells, and quotation marks do not.
+fn find_quote(text: &[u8], notes: &mut Vec<String>) -> u8 {
+    let around = |quote: u8| text.windows(3).filter(|it| it[1] == quote && (is_edge(it[0]) != is_edge(it[2]))).count();
+    let (marks, apostrophes) = (around(b'"'), around(b'\''));
+    if marks == 0 && apostrophes >= 8 && apostrophes % 2 == 0 {
+        notes.push("Quote ': cells stand in apostrophes.".to_owned());
+        b'\''
+    } else {
+        b'"'
+    }
+}
+
+fn is_edge(byte: u8) -> bool {
+    SEPARATORS.contains(&byte) || byte == b'\n' || byte == b'\r'
+}
+
+/// The separator with which most rows have the same number of cells.
+fn find_separator(text: &[u8], is_all: bool, quote: u8, line_end: u8, notes: &mut Vec<String>) -> u8 {
+    let mut best: Option<(u64, u8, usize, usize, usize)> = None;
+    for separator in SEPARATORS {
+        let dialect = Dialect { separator: *separator, quote, line_end };
+        let widths = widths(text, is_all, dialect);
+        let (width, rows) = most_often(widths.iter().copied());
+        if width < 2 {
+            continue;
+        }
+        // Wide and even beats narrow and even: a text has a comma sooner than nineteen.
+        let score = 1_000_000 * rows as u64 / widths.len() as u64 * (width as u64 - 1) / width as u64;
+        if best.is_none_or(|(score_so_far, ..)| score > score_so_far) {
+            best = Some((score, *separator, width, rows, widths.len()));
+        }
+    }
+    match best {
+        Some((_, separator, width, rows, all)) => {
+            let sign = sign(separator);
+            notes.push(format!("Separator {sign}: with it, {rows} of the first {all} rows have {width} columns."));
+            separator
+        }
+        None => {
+            notes.push("One column: none of the usual separators (tab ; | ,) is in most rows.".to_owned());
+            0
+        }
+    }
+}
+
+fn widths(text: &[u8], is_all: bool, dialect: Dialect) -> Vec<usize> {
+    let mut widths = Vec::new();
+    each_row(text, is_all, dialect, |_, cells| widths.push(cells.len()));
+    widths
+}
+
+fn each_row(mut text: &[u8], is_all: bool, dialect: Dialect, mut show: impl FnMut(&[u8], &[Cell])) {
+    let mut cells = Vec::new();
+    let mut rows = 0;
+    while rows < ROWS && !text.is_empty() {
+        let Some(found) = dialect.row(text, is_all, &mut cells) else { break };
+        if cells.iter().any(|cell| !text[cell.start..cell.end].trim_ascii().is_empty()) {
+            show(text, &cells);
+            rows += 1;
+        }
+        text = &text[found.length..];
+    }
+}
+
+fn most_often(widths: impl Iterator<Item = usize>) -> (usize, usize) {
+    let mut counts = FxHashMap::<usize, usize>::default();
+    for width in widths {
+        *counts.entry(width).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(width, count)| (*count, *width)).unwrap_or_default()
+}
+
+impl Sample {
+    fn read(text: &[u8], is_all: bool, dialect: Dialect, charset: Charset) -> Self {
+        let mut rows = Vec::new();
+        each_row(text, is_all, dialect, |text, cells| {
+            rows.push(cells.iter().map(|cell| charset.text(&text[cell.start..cell.end]).0.trim().to_owned()).collect());
+        });
+        Self { rows }
+    }
+
+    /// A header's cells name what stands below them; they look like no data, and do not recur.
+    fn has_header(&self, notes: &mut Vec<String>) -> bool {
+        let Some((first, rest)) = self.rows.split_first() else { return false };
+        let looking = |row: &[String]| row.iter().filter(|cell| data(cell).is_some()).count();
+        let below = most_often(rest.iter().map(|row| looking(row))).0;
+        let of_them = first.iter().find_map(|cell| data(cell).map(|what| (cell, what)));
+        let certain =
+            first.iter().find_map(|cell| data(cell).filter(|what| what.is_certain()).map(|what| (cell, what)));
+        let filled = first.iter().filter(|cell| !cell.is_empty()).count();
+        let different = first.iter().filter(|cell| !cell.is_empty()).collect::<FxHashSet<_>>().len();
+        let recurs = first.iter().enumerate().find(|(at, cell)| {
+            !cell.is_empty()
+                && rest.iter().take(200).filter(|row| row.get(*at) == Some(cell)).count() > rest.len().min(200) / 20
+        });
+        let without = if let Some((cell, what)) = certain.or(of_them.filter(|_| looking(first) * 5 > below)) {
+            format!("{} in the first row is {}", quoted(cell), what.name())
+        } else if filled * 2 < first.len() {
+            "most cells of the first row are empty".to_owned()
+        } else if different * 2 < filled {
+            "most cells of the first row are the same".to_owned()
+        } else if let Some((_, cell)) = recurs.filter(|_| below == 0) {
+            format!("{} of the first row stands below itself too", quoted(cell))
+        } else {
+            let cells = first.len();
+            notes.push(match below {
+                0 => format!("Header: the {cells} cells of the first row are different texts."),
+                below => format!("Header: the {cells} cells of the first row are texts, while in most rows below {below} are numbers, dates, addresses and the like."),
+            });
+            return true;
+        };
+        notes.push(format!("No header: {without}. Columns are called by their positions, from 1."));
+        false
+    }
+
+    fn width(&self, has_header: bool, notes: &mut Vec<String>) -> Width {
+        let rows = &self.rows[usize::from(has_header).min(self.rows.len())..];
+        let widest = rows.iter().map(Vec::len).max().unwrap_or_default();
+        let (usual, count) = most_often(rows.iter().map(Vec::len));
+        let named = self.rows.first().map_or(0, Vec::len);
+        let expected = if has_header { named } else { usual };
+        let short = rows.iter().filter(|row| row.len() < widest.min(expected.max(usual))).count();
+        // Whoever leaves empty cells out at the end leaves none there. And not one row is short by mistake, but many are.
+        let ends_empty = rows.iter().any(|row| row.len() > 1 && row.last().is_some_and(String::is_empty));
+        let may_be_less = !ends_empty && short * 20 > rows.len() && rows.len() > 1;
+        if has_header {
+            if may_be_less {
+                notes.push(format!(
+                    "Rows may be short: {short} of the first {} leave out empty cells at the end.",
+                    rows.len()
+                ));
+            }
+            return Width { expected, may_be_less, may_be_more: false };
+        }
+        let varies = !ends_empty && (rows.len() - count) * 5 > rows.len();
+        if varies {
+            notes.push(format!("Rows differ in their width, up to {widest} columns: the last columns seem to be as many as there is something for."));
+            return Width { expected: widest, may_be_less: true, may_be_more: true };
+        }
+        Width { expected: usual, may_be_less, may_be_more: false }
+    }
+}
+
+/// The names of columns; one that occurs again gets a number, one that is empty its position.
+fn header_names(cells: &[String], notes: &mut Vec<String>) -> Vec<String> {
+    let mut taken: FxHashSet<String> = cells.iter().cloned().collect();
+    let mut seen = FxHashSet::default();
+    let mut names = Vec::with_capacity(cells.len());
+    for (at, cell) in cells.iter().enumerate() {
+        let base = if cell.is_empty() { (at + 1).to_string() } else { cell.clone() };
+        let mut name = base.clone();
+        if seen.contains(&name) || (cell.is_empty() && taken.contains(&name)) {
+            let number = (2..).map(|number| format!("{base} ({number})")).find(|name| !taken.contains(name));
+            name = number.unwrap_or(base);
+            notes.push(format!("Column {} is called {} here: the header has the name before.", at + 1, quoted(&name)));
+        } else if cell.is_empty() {
+            notes.push(format!("Column {} has no name in the header and is called by its position.", at + 1));
+        }
+        taken.insert(name.clone());
+        seen.insert(name.clone());
+        names.push(name);
+    }
+    names
+}
+
+/// What a cell looks like that is no name of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Data {
+    Number,
+    Address,
+    Vin,
+    Plate,
+    Text,
+}
+
+impl Data {
+    /// Whether no header has such a thing.
+    fn is_certain(self) -> bool {
+        matches!(self, Self::Address | Self::Vin)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Number => "a number or a date",
+            Self::Address => "an address",
+            Self::Vin => "a VIN",
+            Self::Plate => "a registration number",
+            Self::Text => "a long text",
+        }
+    }
+}
+
+fn data(cell: &str) -> Option<Data> {
+    let is_ascii_alphanumeric = cell.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let digits = cell.bytes().filter(u8::is_ascii_digit).count();
+    if cell.contains("://") || cell.starts_with("www.") {
+        Some(Data::Address)
+    } else if cell.len() == 17 && is_ascii_alphanumeric && digits > 2 && digits < 17 {
+        Some(Data::Vin)
+    } else if is_number(cell) {
+        Some(Data::Number)
+    } else if is_plate(cell) {
+        Some(Data::Plate)
+    } else if cell.len() > 80 {
+        Some(Data::Text)
+    } else {
+        None
+    }
+}
+
+/// Digits, with what stands in numbers, dates and amounts, and perhaps a unit behind.
+fn is_number(cell: &str) -> bool {
+    let bare =
+        cell.trim_end_matches(|letter: char| letter.is_alphabetic() || letter == '€' || letter == '$').trim_end();
+    let unit = cell[bare.len()..].trim().chars().count();
+    let mut digits = 0;
+    let are_signs = bare.chars().all(|letter| {
+        digits += usize::from(letter.is_ascii_digit());
+        letter.is_ascii_digit() || letter.is_whitespace() || "+-.,:/'%€$".contains(letter)
+    });
+    digits > 0 && are_signs && unit <= 4
+}
+
+fn is_plate(cell: &str) -> bool {
+    let mut bare = cell.bytes().filter(|byte| !b" -".contains(byte));
+    let letters = bare.by_ref().take(3).filter(u8::is_ascii_uppercase).count();
+    let digits = bare.by_ref().take(2).filter(u8::is_ascii_digit).count();
+    letters == 3 && digits == 2 && bare.next().is_some_and(|byte| byte.is_ascii_alphanumeric()) && bare.next().is_none()
+}

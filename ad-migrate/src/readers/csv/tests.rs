@@ -1,0 +1,204 @@
+use proptest::prelude::*;
+
+use super::scan::Dialect;
+use crate::readers::{
+    Settings,
+    testing::{read, read_with},
+};
+
+#[test]
+fn a_header_names_the_columns_and_rows_have_the_numbers_and_lines_of_the_file() {
+    let seen = read(
+        "Regnr;Märke;Text\r\nABC123;Volvo;\"Fin bil.\r\nKör bra; nästan\"\r\n\r\nDEF456;Saab;\"\"\"Klassiker\"\"\"\r\n",
+    );
+    assert_eq!(
+        seen.rows,
+        [
+            "1@2 Regnr=ABC123; Märke=Volvo; Text=Fin bil.\r\nKör bra; nästan",
+            "2@5 Regnr=DEF456; Märke=Saab; Text=\"Klassiker\"",
+        ]
+    );
+    let detected = seen.reader.detected();
+    assert_eq!((detected.separator, detected.header, detected.encoding.as_str()), (Some(';'), Some(true), "utf-8"));
+}
+
+#[test]
+fn without_a_header_columns_are_called_by_their_positions() {
+    let seen = read("L1|VOLVO|2024|https://img.example/1.jpg\nL2|KIA|2006|\n");
+    assert_eq!(seen.rows, ["1@1 1=L1; 2=VOLVO; 3=2024; 4=https://img.example/1.jpg", "2@2 1=L2; 2=KIA; 3=2006; 4="]);
+    let note = &seen.reader.detected().notes[3];
+    assert_eq!(
+        note,
+        "No header: \"https://img.example/1.jpg\" in the first row is an address. Columns are called by their positions, from 1."
+    );
+}
+
+#[test]
+fn a_separator_of_amounts_does_not_make_columns() {
+    let seen = read("Regnr;Pris;Motor\nABC123;1,5;2,5\nDEF456;3,5;4,5\n");
+    assert_eq!(seen.rows, ["1@2 Regnr=ABC123; Pris=1,5; Motor=2,5", "2@3 Regnr=DEF456; Pris=3,5; Motor=4,5"]);
+}
+
+#[test]
+fn the_line_in_which_excel_names_the_separator_is_no_row() {
+    let seen = read("sep=,\nRegnr,Pris\nABC123,100\n");
+    assert_eq!(seen.rows, ["1@3 Regnr=ABC123; Pris=100"]);
+}
+
+#[test]
+fn settings_come_before_what_would_be_detected() {
+    let settings = Settings { separator: Some('#'), header: Some(false), quote: Some('\''), ..Settings::default() };
+    let seen = read_with("Regnr#'a#b'\nABC;1#x\n", &settings);
+    assert_eq!(seen.rows, ["1@1 1=Regnr; 2=a#b", "2@2 1=ABC;1; 2=x"]);
+}
+
+#[test]
+fn a_row_with_other_columns_than_it_should_have_is_told_and_the_next_one_is_read() {
+    let seen = read("Regnr;Text;Pris\nABC123;fin; dyr;100\nDEF456;200\nGHI789;bra;;\nJKL012;;300\n");
+    assert_eq!(
+        seen.rows,
+        [
+            "1@2 Regnr=ABC123; Text=fin; Pris= dyr; !too many columns",
+            "2@3 Regnr=DEF456; Text=200; !too few columns",
+            "3@4 Regnr=GHI789; Text=bra; Pris=",
+            "4@5 Regnr=JKL012; Text=; Pris=300",
+        ]
+    );
+    assert_eq!(
+        seen.messages,
+        [
+            "The row has 4 columns, and should have 3: at its end there is \"100\" too many.",
+            "The row has 2 columns, and should have 3: it ends with column \"Text\"."
+        ]
+    );
+}
+
+#[test]
+fn rows_may_be_short_where_empty_cells_at_the_end_are_left_out_throughout() {
+    let seen = read("a;b;c;d\nx1;2;3;4\nx2;2\nx3;2;3\nx4;2;3;4\n");
+    assert_eq!(seen.rows[1], "2@3 a=x2; b=2");
+    assert!(seen.messages.is_empty());
+    assert!(seen.reader.detected().notes.iter().any(|note| note.starts_with("Rows may be short: 2 of the first 4")));
+}
+
+#[test]
+fn a_quote_that_is_not_closed_costs_one_row() {
+    let seen = read("a;b;c\nx1;\"fine\nstill;fine\";3\nx2;\"open;2\nx3;\"ok\";3\nx4;4;4\n");
+    assert_eq!(
+        seen.rows,
+        [
+            "1@2 a=x1; b=fine\nstill;fine; c=3",
+            "2@4 a=x2; b=\"open; c=2; !a quote is not closed",
+            "3@5 a=x3; b=ok; c=3",
+            "4@6 a=x4; b=4; c=4",
+        ]
+    );
+    assert_eq!(
+        seen.messages,
+        [
+            "In row 2, line 4, column \"b\" opens a quote (\") that is not closed where a quote can be. The row is read up to the end of that line."
+        ]
+    );
+}
+
+#[test]
+fn a_quote_that_would_swallow_the_rest_of_a_file_is_found() {
+    let mut text = "a;b\nx0;\"open\n".to_owned();
+    for row in 1..200_000 {
+        text.push_str(&format!("x{row};{row}\n"));
+    }
+    let seen = read(&text);
+    assert_eq!(seen.rows.len(), 200_000);
+    assert_eq!(seen.rows[0], "1@2 a=x0; b=\"open; !a quote is not closed");
+    assert_eq!(seen.rows[199_999], "200000@200001 a=x199999; b=199999");
+}
+
+#[test]
+fn a_quote_within_a_quoted_text_is_told_and_belongs_to_it() {
+    let seen = read("a;b;c\nx1;\"18\" fälg\";3\nx2;2;3\n");
+    assert_eq!(seen.rows[0], "1@2 a=x1; b=18\" fälg; c=3; !a quote within a quoted text");
+    assert_eq!(seen.rows[1], "2@3 a=x2; b=2; c=3");
+}
+
+#[test]
+fn names_that_occur_again_or_are_missing_get_others() {
+    let seen = read("Regnr;Bild;Bild;;Bild (2)\nABC123;a;b;c;d\n");
+    assert_eq!(seen.rows, ["1@2 Regnr=ABC123; Bild=a; Bild (3)=b; 4=c; Bild (2)=d"]);
+}
+
+#[test]
+fn a_row_in_another_encoding_is_told_with_its_column() {
+    let seen = read(b"Regnr;F\xc3\xa4rg;\xc3\x96vrigt\nABC123;Bl\xc3\xa5;\xc3\xa5\xc3\xa4\nDEF456;R\xf6d;x\nGHI789;Gr\xc3\xb6n;\xc3\xb6\n");
+    assert_eq!(seen.rows[1], "2@3 Regnr=DEF456; Färg=R\u{fffd}d; Övrigt=x; !not in the file's encoding");
+    assert_eq!(seen.rows[2], "3@4 Regnr=GHI789; Färg=Grön; Övrigt=ö");
+    let seen = read(b"Regnr;F\xe4rg;\xd6vrigt\nABC123;Bl\xe5;\xe5\xe4\nDEF456;R\xc3\xb6d;x\nGHI789;Gr\xf6n;\xf6\n");
+    assert_eq!(seen.reader.detected().encoding, "windows-1252");
+    assert_eq!(seen.rows[1], "2@3 Regnr=DEF456; Färg=Röd; Övrigt=x; !not in the file's encoding");
+    assert_eq!(
+        seen.messages,
+        ["Column \"Färg\" has bytes that are no windows-1252, which the rest of the file is: \"Röd\"."]
+    );
+}
+
+#[test]
+fn utf_16_is_read_with_and_without_a_mark() {
+    let text = "Regnr\tFärg\nABC123\tBlå 🚗\n";
+    let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [bytes.clone(), [b"\xff\xfe", bytes.as_slice()].concat()] {
+        let seen = read(bytes);
+        assert_eq!(seen.reader.detected().encoding, "utf-16le");
+        assert_eq!(seen.rows, ["1@2 Regnr=ABC123; Färg=Blå 🚗"]);
+    }
+}
+
+#[test]
+fn half_a_unit_of_utf_16_is_told() {
+    let mut bytes: Vec<u8> = "Regnr;Färg\nABC123;Blå\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    bytes.extend(b"D\0;\0\x3d\xd8x\0\n\0");
+    let seen = read(bytes);
+    assert_eq!(seen.rows[1], "2@3 Regnr=D; Färg=\u{fffd}x; !not in the file's encoding");
+}
+
+#[test]
+fn a_line_too_long_for_a_row_costs_that_row() {
+    let text = format!("a;b\nx1;1\nx2;{}\nx3;3\n", "y".repeat(5 << 20));
+    let seen = read(text);
+    assert_eq!(seen.rows, ["1@2 a=x1; b=1", "2@3 !the row is too long", "3@4 a=x3; b=3"]);
+}
+
+#[test]
+fn old_line_ends_are_line_ends() {
+    let seen = read("a;b\rx1;1\rx2;2\r");
+    assert_eq!(seen.rows.len(), 2);
+}
+
+proptest! {
+    /// What is well quoted is read as by the `csv` crate.
+    #[test]
+    fn well_quoted_rows_are_what_the_csv_crate_reads(
+        rows in proptest::collection::vec(proptest::collection::vec("[a;\"\n ]{0,6}", 2..5), 1..8),
+        crlf in any::<bool>(),
+    ) {
+        let terminator = if crlf { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') };
+        let mut writer = csv::WriterBuilder::new().delimiter(b';').flexible(true).terminator(terminator).from_writer(Vec::new());
+        for row in &rows {
+            writer.write_record(row).unwrap();
+        }
+        let text = writer.into_inner().unwrap();
+        let dialect = Dialect { separator: b';', quote: b'"', line_end: b'\n' };
+        let (mut at, mut cells, mut read) = (0, Vec::new(), Vec::new());
+        while at < text.len() {
+            // As if all of it, or only that much, had come.
+            prop_assert_eq!(dialect.row(&text[at..at + 1], false, &mut cells).is_some(), text[at] == b'\n');
+            let found = dialect.row(&text[at..], true, &mut cells).unwrap();
+            prop_assert_eq!(found.flaw, None);
+            let row: Vec<_> = cells
+                .iter()
+                .map(|cell| String::from_utf8_lossy(&text[at + cell.start..at + cell.end]).replace("\"\"", "\""))
+                .collect();
+            read.push(row);
+            at += found.length;
+        }
+        prop_assert_eq!(read, rows);
+    }
+}

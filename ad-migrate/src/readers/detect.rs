@@ -1,0 +1,110 @@
+//! What a file is, from how it begins: its encoding first, then its form.
+
+use super::{
+    Detected, Form, LOOK, ReadError, Records, Settings,
+    csv::Csv,
+    encoding::{self, Charset},
+    feed::Feed,
+    json::{self, Json},
+    source::Source,
+    xml::{self, Xml},
+};
+
+/// Finds out what a file is, and begins to read its records.
+///
+/// # Errors
+/// When it is nothing that can be read, or not what the settings say.
+pub(super) fn records(source: Source, settings: &Settings) -> Result<(Detected, Box<dyn Records>), ReadError> {
+    refuse(&source)?;
+    let declared = xml::declared_encoding(&source.head);
+    let found = encoding::find(&source.head, settings.encoding.as_deref(), declared.as_deref())?;
+    let charset = found.charset;
+    let mut detected = Detected {
+        form: Form::Csv,
+        encoding: charset.name.to_owned(),
+        separator: None,
+        header: None,
+        rows: None,
+        packing: source.packing.map(str::to_owned),
+        member: source.member,
+        notes: source.notes,
+    };
+    detected.notes.extend(found.note);
+    let name = source.name;
+    let bytes = Source::behind(source.head, found.mark, source.rest);
+    let mut feed = Feed::new(charset.bytes(bytes));
+    feed.look(LOOK);
+    let form = match settings.form {
+        Some(form) => form,
+        None => form(&name, feed.rest(), &mut detected.notes)?,
+    };
+    detected.form = form;
+    let utf_8 = |feed| into_utf_8(feed, charset);
+    let records: Box<dyn Records> = match form {
+        Form::Csv => Box::new(Csv::open(feed, settings, charset, &mut detected)?),
+        Form::Xml => Box::new(Xml::open(utf_8(feed), settings, charset, &mut detected)?),
+        Form::Json | Form::Ndjson => Box::new(Json::open(utf_8(feed), settings, charset, &mut detected)?),
+    };
+    Ok((detected, records))
+}
+
+/// XML and JSON are read as UTF-8.
+fn into_utf_8(feed: Feed, charset: Charset) -> Feed {
+    if charset.is_utf_8() {
+        return feed;
+    }
+    let mut feed = Feed::new(charset.converted(feed));
+    feed.look(LOOK);
+    feed
+}
+
+/// Refuses what has nothing in it.
+fn refuse(source: &Source) -> Result<(), ReadError> {
+    let name = &source.name;
+    if source.head.is_empty() {
+        return Err(ReadError::new(format!("{name} is empty.")));
+    }
+    Ok(())
+}
+
+/// What a text is.
+fn form(name: &str, text: &[u8], notes: &mut Vec<String>) -> Result<Form, ReadError> {
+    let start = text.trim_ascii_start();
+    let begins = |what: &str| start.get(..what.len()).is_some_and(|it| it.eq_ignore_ascii_case(what.as_bytes()));
+    if begins("<!doctype html") || begins("<html") {
+        return Err(ReadError::new(format!("{name} is an HTML page."))
+            .hint("A login or error page may have been saved instead of the file; fetch it again."));
+    }
+    let (form, why) = match start.first() {
+        None => return Err(ReadError::new(format!("{name} has nothing but white space in it."))),
+        Some(b'<') => (Form::Xml, "the file begins with <"),
+        Some(b'{') if is_ndjson(start) => (Form::Ndjson, "the first lines are JSON objects, each by itself"),
+        Some(b'{') if json::another_follows(start) => (Form::Ndjson, "one JSON object follows the other"),
+        Some(b'{') => (Form::Json, "the file begins with {"),
+        Some(b'[') if starts_array(start) => (Form::Json, "the file begins with ["),
+        Some(_) => (Form::Csv, "it is neither XML nor JSON"),
+    };
+    let called = match form {
+        Form::Csv => "CSV",
+        Form::Json => "JSON",
+        Form::Ndjson => "NDJSON",
+        Form::Xml => "XML",
+    };
+    notes.push(format!("Form {called}: {why}."));
+    Ok(form)
+}
+
+/// Whether one of the first lines is an object by itself, and another begins behind it.
+fn is_ndjson(start: &[u8]) -> bool {
+    let lines: Vec<_> =
+        start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(5).collect();
+    lines.len() > 1 && lines.iter().filter(|line| line.first() == Some(&b'{')).count() > 1 && {
+        let whole = |line: &&[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
+        lines.iter().filter(|line| whole(line)).count() * 2 >= lines.len()
+    }
+}
+
+/// Whether a bracket opens an array rather than a cell.
+fn starts_array(start: &[u8]) -> bool {
+    start[1..].trim_ascii_start().first().is_none_or(|byte| b"{[]\"-0123456789tfn".contains(byte))
+}

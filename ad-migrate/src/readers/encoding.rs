@@ -1,0 +1,283 @@
+//! In which encoding a file is, and texts out of it. UTF-16 is converted as it comes, so that the forms see bytes that ASCII is part of.
+
+use std::{
+    borrow::Cow,
+    io::{self, Cursor, Read},
+};
+
+use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+use super::ReadError;
+
+/// What can be set.
+const NAMES: &str = "utf-8, utf-16, utf-16le, utf-16be, windows-1252 or iso-8859-1";
+
+/// A byte that is in no UTF-8: it stands for what was no UTF-16.
+const NOT_TEXT: u8 = 0xFF;
+
+/// Bytes that mean nothing in windows-1252.
+const UNDEFINED: &[u8] = &[0x81, 0x8D, 0x8F, 0x90, 0x9D];
+
+/// How the bytes of texts are to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Charset {
+    /// What people call it.
+    pub(super) name: &'static str,
+    encoding: &'static Encoding,
+}
+
+/// What was found out about an encoding.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) charset: Charset,
+    /// Length of the byte order mark, which is no text.
+    pub(super) mark: usize,
+    /// Why, if it was not told.
+    pub(super) note: Option<String>,
+}
+
+const fn charset(name: &'static str, encoding: &'static Encoding) -> Charset {
+    Charset { name, encoding }
+}
+
+/// Finds out the encoding of a file that begins like this.
+///
+/// # Errors
+/// When the encoding that is set is unknown, or contradicts the file's byte order mark.
+pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Result<Found, ReadError> {
+    let marked = Encoding::for_bom(head);
+    let mark = marked.map_or(0, |(_, length)| length);
+    if let Some(set) = set {
+        let charset = named(set, head).ok_or_else(|| {
+            ReadError::new(format!("There is no encoding {set:?} here.")).hint(format!("Use {NAMES}."))
+        })?;
+        if let Some((encoding, _)) = marked.filter(|(encoding, _)| *encoding != charset.encoding) {
+            let message =
+                format!("The encoding is set to {set}, but the file begins with the mark of {}.", encoding.name());
+            return Err(ReadError::new(message).hint("Leave the encoding out.".to_owned()));
+        }
+        return Ok(Found { charset, mark, note: None });
+    }
+    if let Some((encoding, length)) = marked {
+        let charset = of(encoding);
+        let note = format!("Encoding {}: the file begins with its byte order mark.", charset.name);
+        return Ok(Found { charset, mark: length, note: Some(note) });
+    }
+    if let Some(charset) = unmarked_utf_16(head) {
+        let note = format!("Encoding {}: every other byte of the beginning is zero.", charset.name);
+        return Ok(Found { charset, mark: 0, note: Some(note) });
+    }
+    // What says in single bytes that it is UTF-16 is not.
+    if let Some(name) = declared.filter(|name| !name.to_ascii_lowercase().starts_with("utf-16")) {
+        let charset = named(name, head).ok_or_else(|| {
+            let message = format!("The XML declaration names the encoding {name:?}, which cannot be read.");
+            ReadError::new(message).hint(format!("Save the file as UTF-8, or set the encoding: {NAMES}."))
+        })?;
+        let note = format!("Encoding {}: the XML declaration names it.", charset.name);
+        return Ok(Found { charset, mark: 0, note: Some(note) });
+    }
+    let (charset, note) = guess(head);
+    Ok(Found { charset, mark: 0, note: Some(note) })
+}
+
+fn of(encoding: &'static Encoding) -> Charset {
+    let name = match encoding {
+        it if it == UTF_16LE => "utf-16le",
+        it if it == UTF_16BE => "utf-16be",
+        it if it == WINDOWS_1252 => "windows-1252",
+        _ => "utf-8",
+    };
+    charset(name, encoding)
+}
+
+fn named(name: &str, head: &[u8]) -> Option<Charset> {
+    let name = name.trim().to_ascii_lowercase().replace('_', "-");
+    Some(match name.as_str() {
+        "utf-8" | "utf8" => of(UTF_8),
+        "utf-16" | "utf16" if head.starts_with(b"\xFE\xFF") => of(UTF_16BE),
+        "utf-16" | "utf16" => unmarked_utf_16(head).unwrap_or(of(UTF_16LE)),
+        "utf-16le" => of(UTF_16LE),
+        "utf-16be" => of(UTF_16BE),
+        "windows-1252" | "cp1252" => of(WINDOWS_1252),
+        // As browsers read it: what differs are control characters, which no stock file means.
+        "iso-8859-1" | "latin-1" | "latin1" => charset("iso-8859-1", WINDOWS_1252),
+        "us-ascii" | "ascii" => of(UTF_8),
+        _ => return None,
+    })
+}
+
+/// Text of Latin letters in UTF-16 has a zero in nearly every unit.
+fn unmarked_utf_16(head: &[u8]) -> Option<Charset> {
+    let units = &head[..head.len().min(4096)];
+    let zeros = |offset: usize| units.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count();
+    let enough = units.len() / 2 * 9 / 10;
+    match (zeros(0), zeros(1)) {
+        _ if units.len() < 4 => None,
+        (0, low) if low >= enough.max(1) => Some(of(UTF_16LE)),
+        (high, 0) if high >= enough.max(1) => Some(of(UTF_16BE)),
+        _ => None,
+    }
+}
+
+fn guess(head: &[u8]) -> (Charset, String) {
+    if head.is_ascii() {
+        let note =
+            "Encoding utf-8: the beginning of the file has plain ASCII only, which is the same in most encodings.";
+        return (of(UTF_8), note.to_owned());
+    }
+    let (good, bad) = sequences(head);
+    if bad == 0 {
+        return (of(UTF_8), format!("Encoding utf-8: all of the first {} bytes are valid UTF-8.", head.len()));
+    }
+    if good > bad {
+        let note = format!(
+            "Encoding utf-8: {good} letters of the beginning are valid UTF-8, though {bad} bytes are not; rows with such bytes are told."
+        );
+        return (of(UTF_8), note);
+    }
+    match head.iter().find(|byte| UNDEFINED.contains(byte)) {
+        None => {
+            let note = "Encoding windows-1252: the beginning of the file is not valid UTF-8, and windows-1252 is what else is usual.";
+            (of(WINDOWS_1252), note.to_owned())
+        }
+        Some(byte) => {
+            let note = format!(
+                "Encoding iso-8859-1: the file is not valid UTF-8 and has bytes such as 0x{byte:02X} that windows-1252 does not define. \
+                 It is read as browsers read ISO-8859-1: as windows-1252, and such bytes as control characters. If letters look wrong, \
+                 save the file as UTF-8."
+            );
+            (charset("iso-8859-1", WINDOWS_1252), note)
+        }
+    }
+}
+
+/// Letters of several bytes that are UTF-8, and bytes that are not. What the end of the text cuts counts as neither.
+fn sequences(text: &[u8]) -> (usize, usize) {
+    let (mut good, mut bad) = (0, 0);
+    let mut chunks = text.utf8_chunks().peekable();
+    while let Some(chunk) = chunks.next() {
+        good += chunk.valid().chars().filter(|letter| !letter.is_ascii()).count();
+        let is_cut = chunks.peek().is_none()
+            && chunk.invalid().len() < 4
+            && std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+        bad += if is_cut { 0 } else { chunk.invalid().len() };
+    }
+    (good, bad)
+}
+
+/// A text, and whether it was not in the encoding that it should be in.
+pub(super) type Text<'a> = (Cow<'a, str>, bool);
+
+impl Charset {
+    /// Whether the forms see UTF-8: it is, or is converted.
+    pub(super) fn is_utf_8(self) -> bool {
+        self.encoding != WINDOWS_1252
+    }
+
+    /// A text, and whether it is not in this encoding. Then it is read as what it is, or else as far as it can be.
+    pub(super) fn text(self, bytes: &[u8]) -> Text<'_> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) if self.is_utf_8() || bytes.is_ascii() => (Cow::Borrowed(text), false),
+            Ok(text) if is_plainly_utf_8(text) => (Cow::Borrowed(text), true),
+            Err(_) if self.is_utf_8() => (String::from_utf8_lossy(bytes), true),
+            _ => (self.encoding.decode_without_bom_handling(bytes).0, false),
+        }
+    }
+
+    /// The bytes of a file, without its mark, as bytes that the forms can look into.
+    pub(super) fn bytes(self, rest: impl Read + Send + 'static) -> Box<dyn Read + Send> {
+        if self.encoding == UTF_16LE || self.encoding == UTF_16BE { self.converted(rest) } else { Box::new(rest) }
+    }
+
+    /// The bytes of a file, without its mark, as UTF-8.
+    pub(super) fn converted(self, rest: impl Read + Send + 'static) -> Box<dyn Read + Send> {
+        if self.encoding == UTF_8 {
+            return Box::new(rest);
+        }
+        let decoder = self.encoding.new_decoder_without_bom_handling();
+        let raw = vec![0; 64 * 1024];
+        Box::new(Converted { bytes: rest, decoder, raw, ready: Cursor::default(), has_ended: false })
+    }
+
+    /// What a separator or a quote is in the file.
+    pub(super) fn byte(self, letter: char) -> Option<u8> {
+        if let Ok(byte) = u8::try_from(letter)
+            && byte.is_ascii()
+        {
+            return Some(byte);
+        }
+        let text = letter.to_string();
+        match self.encoding.encode(&text) {
+            (bytes, _, false) if !self.is_utf_8() && bytes.len() == 1 => bytes.first().copied(),
+            _ => None,
+        }
+    }
+
+    /// What to do about a text in another encoding.
+    pub(super) fn advice(self) -> String {
+        if self.is_utf_8() {
+            "Write the whole file in one encoding; if most of it is windows-1252, set encoding = \"windows-1252\"."
+                .to_owned()
+        } else {
+            "Write the whole file in one encoding; if most of it is UTF-8, set encoding = \"utf-8\".".to_owned()
+        }
+    }
+}
+
+/// Whether a text that is not ASCII is UTF-8 rather than windows-1252 that happens to look like it: it begins its letters with bytes
+/// that windows-1252 has as Â, Ã and â, before signs that follow these nowhere.
+fn is_plainly_utf_8(text: &str) -> bool {
+    text.chars()
+        .filter(|letter| !letter.is_ascii())
+        .all(|letter| matches!(letter, '\u{80}'..='\u{FF}' | '\u{2000}'..='\u{2FFF}'))
+}
+
+/// Another encoding, read as UTF-8.
+struct Converted<R> {
+    bytes: R,
+    decoder: Decoder,
+    raw: Vec<u8>,
+    /// What was converted and not handed out yet.
+    ready: Cursor<Vec<u8>>,
+    has_ended: bool,
+}
+
+impl<R: Read> Converted<R> {
+    fn refill(&mut self) -> io::Result<()> {
+        let read = self.bytes.read(&mut self.raw)?;
+        self.has_ended = read == 0;
+        let mut text = std::mem::take(&mut self.ready).into_inner();
+        text.clear();
+        let mut at = 0;
+        loop {
+            let written = text.len();
+            // A byte becomes three at most; what was left of the last block may come before.
+            text.resize(written + 3 * (read - at) + 16, 0);
+            let (result, taken, more) = self.decoder.decode_to_utf8_without_replacement(
+                &self.raw[at..read],
+                &mut text[written..],
+                self.has_ended,
+            );
+            at += taken;
+            text.truncate(written + more);
+            match result {
+                DecoderResult::InputEmpty => break,
+                DecoderResult::OutputFull => {}
+                DecoderResult::Malformed(..) => text.push(NOT_TEXT),
+            }
+        }
+        self.ready = Cursor::new(text);
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Converted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.ready.read(buffer)? {
+                0 if !self.has_ended && !buffer.is_empty() => self.refill()?,
+                read => return Ok(read),
+            }
+        }
+    }
+}

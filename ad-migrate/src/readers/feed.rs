@@ -1,0 +1,143 @@
+//! The bytes of a file as they come, as many as are looked at together, and where in the file they stand. What is in them is not known here.
+
+use std::{
+    fmt,
+    io::{self, Read},
+};
+
+use super::ReadError;
+
+/// Bytes that are read at a time.
+const BLOCK: usize = 256 * 1024;
+
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// From 1.
+    pub(super) line: u64,
+    /// From 1, in bytes.
+    pub(super) column: u64,
+}
+
+impl Place {
+    /// The place behind a text that begins here.
+    pub(super) fn after(self, text: &[u8]) -> Self {
+        match memchr::memrchr(b'\n', text) {
+            None => Self { column: self.column + text.len() as u64, ..self },
+            Some(last) => Self { line: self.line + lines(text), column: (text.len() - last) as u64 },
+        }
+    }
+}
+
+/// Line breaks in a text.
+pub(super) fn lines(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
+}
+
+/// A file that is read from its beginning to its end.
+pub(super) struct Feed {
+    input: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    /// Where in the buffer that begins which has not been taken.
+    start: usize,
+    has_ended: bool,
+    failed: Option<io::Error>,
+    place: Place,
+}
+
+impl fmt::Debug for Feed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Feed").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+impl Feed {
+    /// Begins at the first line.
+    pub(super) fn new(input: Box<dyn Read + Send>) -> Self {
+        let place = Place { line: 1, column: 1 };
+        Self { input, buffer: Vec::new(), start: 0, has_ended: false, failed: None, place }
+    }
+
+    /// What has been read and not been taken.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    /// Where that begins.
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Whether nothing comes behind it.
+    pub(super) fn is_all(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Reads on; `false` when there was no more.
+    pub(super) fn more(&mut self) -> bool {
+        if self.has_ended {
+            return false;
+        }
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        let before = self.buffer.len();
+        match self.input.by_ref().take(BLOCK as u64).read_to_end(&mut self.buffer) {
+            Ok(read) => self.has_ended = read < BLOCK,
+            Err(error) => (self.has_ended, self.failed) = (true, Some(error)),
+        }
+        self.buffer.len() > before
+    }
+
+    /// Reads on until so many bytes are there, or all.
+    pub(super) fn look(&mut self, length: usize) {
+        while self.rest().len() < length && self.more() {}
+    }
+
+    /// Goes behind so many of the bytes.
+    pub(super) fn skip(&mut self, length: usize) {
+        let length = length.min(self.rest().len());
+        self.place = self.place.after(&self.buffer[self.start..self.start + length]);
+        self.start += length;
+    }
+
+    /// What has been read and not been taken; after reading on, if that is nothing.
+    ///
+    /// # Errors
+    /// When the file cannot be read on.
+    pub(super) fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.rest().is_empty()
+            && !self.more()
+            && let Some(error) = self.failed.take()
+        {
+            return Err(error);
+        }
+        Ok(self.rest())
+    }
+
+    /// Whether the file could not be read to its end, so that what is left is no whole row.
+    pub(super) fn is_cut(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// Says why the file could not be read to its end, if so; once.
+    ///
+    /// # Errors
+    /// That.
+    pub(super) fn check(&mut self) -> Result<(), ReadError> {
+        match self.failed.take() {
+            None => Ok(()),
+            Some(error) => {
+                let line = self.place.after(self.rest()).line;
+                Err(ReadError::io(&error, &format!("The file cannot be read on in line {line}")))
+            }
+        }
+    }
+}
+
+impl Read for Feed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(buffer)?;
+        self.skip(read);
+        Ok(read)
+    }
+}

@@ -1,0 +1,107 @@
+//! A JSON record as the values of its paths.
+
+use std::{borrow::Cow, fmt, sync::Arc};
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::readers::{Batch, Columns, MOST_PATHS};
+
+/// Deepest value of a record.
+const DEEPEST: usize = 32;
+
+/// Reads records.
+#[derive(Debug)]
+pub(super) struct Flat<'a> {
+    pub(super) columns: &'a mut Arc<Columns>,
+    pub(super) batch: &'a mut Batch,
+    /// Names down to where it is.
+    pub(super) path: &'a mut String,
+    pub(super) depth: usize,
+}
+
+impl Flat<'_> {
+    /// Hands over the values of a record.
+    ///
+    /// # Errors
+    /// When it is no JSON, or has too much in it. Values before that have been handed over.
+    pub(super) fn record(mut self, text: &str) -> Result<(), serde_json::Error> {
+        self.value(text)
+    }
+
+    fn value(&mut self, text: &str) -> Result<(), serde_json::Error> {
+        match text.as_bytes().first() {
+            Some(b'{' | b'[') => {
+                if self.depth == DEEPEST {
+                    return Err(serde_json::Error::custom(format!("it is nested deeper than {DEEPEST} levels")));
+                }
+                let mut deserializer = serde_json::Deserializer::from_str(text);
+                let inner = Flat { columns: self.columns, batch: self.batch, path: self.path, depth: self.depth + 1 };
+                inner.deserialize(&mut deserializer)?;
+                deserializer.end()
+            }
+            Some(b'n') => Ok(()),
+            Some(b'"') => {
+                let text: Text<'_> = serde_json::from_str(text)?;
+                self.push(&text.0)
+            }
+            _ => self.push(text),
+        }
+    }
+
+    fn push(&mut self, value: &str) -> Result<(), serde_json::Error> {
+        let column = match self.columns.id(self.path) {
+            Some(column) => column,
+            None if self.columns.names().len() >= MOST_PATHS => {
+                return Err(serde_json::Error::custom(format!(
+                    "the file has more than {MOST_PATHS} different paths, which no record has"
+                )));
+            }
+            None => Arc::make_mut(self.columns).add(self.path),
+        };
+        self.batch.push(column, value);
+        Ok(())
+    }
+}
+
+/// A text, borrowed where nothing in it is escaped.
+#[derive(serde::Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> DeserializeSeed<'de> for Flat<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Flat<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object or an array")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<Text<'de>>()? {
+            // The value is taken as it stands, for a number is to be what was written.
+            let value = map.next_value::<&RawValue>()?;
+            let length = self.path.len();
+            if length > 0 {
+                self.path.push('.');
+            }
+            self.path.push_str(&key.0);
+            self.value(value.get()).map_err(A::Error::custom)?;
+            self.path.truncate(length);
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
+        while let Some(value) = items.next_element::<&RawValue>()? {
+            self.value(value.get()).map_err(A::Error::custom)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+use crate::readers::{
+    Settings,
+    testing::{file, read, read_with},
+};
+
+#[test]
+fn paths_are_dotted_and_repeat_and_numbers_stay_as_they_were_written() {
+    let seen = read(
+        r#"{"dealer": {"code": "x"}, "vehicles": [
+            {"id": "1", "technical": {"odometer": {"value": 1.10, "unit": "mil"}}, "new": true, "vin": null, "photos": [{"href": "a"}, {"href": "b"}], "equipment": ["x", "y \"z\""]},
+            {"id": 2, "equipment": []}
+        ], "total": 2}"#,
+    );
+    assert_eq!(
+        seen.rows,
+        [
+            "1@2 id=1; technical.odometer.value=1.10; technical.odometer.unit=mil; new=true; photos.href=a; photos.href=b; equipment=x; equipment=y \"z\"",
+            "2@3 id=2",
+        ]
+    );
+    assert_eq!(seen.reader.detected().rows.as_deref(), Some("vehicles"));
+    assert!(seen.error.is_none());
+}
+
+#[test]
+fn an_array_and_lines_and_objects_side_by_side_are_read_alike() {
+    for text in [
+        "[{\"a\": 1}\n,{\"a\": 2}]",
+        "{\"a\": 1}\n{\"a\": 2}\n",
+        "{\"a\": 1}\n\n {\"a\": 2}",
+        "{\n\"a\": 1}{\"a\":\n2}",
+    ] {
+        let rows: Vec<_> = read(text).rows.iter().map(|row| row.split_once(' ').unwrap().1.to_owned()).collect();
+        assert_eq!(rows, ["a=1", "a=2"], "{text}");
+    }
+}
+
+#[test]
+fn one_object_with_pictures_is_a_record() {
+    let seen = read(r#"{"id": 1, "brand": "volvo", "model": "v60", "photos": [{"href": "a"}, {"href": "b"}]}"#);
+    assert_eq!(seen.rows, ["1@1 id=1; brand=volvo; model=v60; photos.href=a; photos.href=b"]);
+}
+
+#[test]
+fn rows_says_where_the_records_are() {
+    let settings = Settings { rows: Some("export.cars".to_owned()), ..Settings::default() };
+    let text = r#"{"meta": [{"cars": [1, "]"]}], "export": {"bikes": [{"id": 9}], "cars": [{"id": 1}]}}"#;
+    assert_eq!(read_with(text, &settings).rows, ["1@1 id=1"]);
+    let settings = Settings { rows: Some("export.boats".to_owned()), ..Settings::default() };
+    let error = crate::readers::Reader::open(file(text.as_bytes()).path(), &settings).unwrap_err();
+    assert_eq!(error.to_string(), "There is no \"export.boats\" in the file, where the records should be.");
+}
+
+#[test]
+fn a_bad_record_is_told_and_the_next_one_is_read() {
+    let seen = read("{\"a\": 1}\n{\"a\": }\n{\"a\": 3}\n");
+    assert_eq!(seen.rows, ["1@1 a=1", "2@2 !the record is no JSON object", "3@3 a=3"]);
+    let seen = read("[{\"a\": 1},\n{\"a\" 2},\n7,\n{\"a\": 3}]");
+    assert_eq!(
+        seen.rows,
+        ["1@1 a=1", "2@2 !the record is no JSON object", "3@3 !the record is no JSON object", "4@4 a=3"]
+    );
+}
+
+#[test]
+fn half_written_json_ends_with_an_error_behind_its_rows() {
+    let seen = read("{\"cars\": [{\"a\": 1, \"b\": 2},\n{\"a\": 3, \"b\": 4},\n{\"a\": 5, \"b\"");
+    assert_eq!(seen.rows, ["1@1 a=1; b=2", "2@2 a=3; b=4"]);
+    assert_eq!(
+        seen.error.unwrap().to_string(),
+        "Half-written JSON: the file ends in line 3, column 13, within a record."
+    );
+}
+
+#[test]
+fn records_in_another_encoding_are_told() {
+    let seen = read(b"{\"a\": \"bl\xc3\xa5\"}\n{\"a\": \"r\xf6d\"}\n{\"a\": \"gr\xc3\xb6n\"}\n");
+    assert_eq!(seen.rows, ["1@1 a=blå", "2@2 a=r\u{fffd}d; !not in the file's encoding", "3@3 a=grön"]);
+}
+
+#[test]
+fn what_is_nested_too_deeply_costs_one_record_and_no_stack() {
+    let deep = format!("{{\"a\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let seen = read(format!("{{\"a\": 0}}\n{deep}\n{{\"a\": 2}}\n"));
+    assert_eq!(seen.rows, ["1@1 a=0", "2@2 !the record is no JSON object", "3@3 a=2"]);
+}

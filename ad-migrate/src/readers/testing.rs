@@ -1,0 +1,62 @@
+//! What the tests of the forms share: a file with something in it, and its rows as they can be compared.
+
+use std::io::Write;
+
+use super::{ReadError, Reader, Settings};
+
+/// What came of a file.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) reader: Reader,
+    /// Each row: its number, line, values as `name=value`, and reasons of its troubles.
+    pub(super) rows: Vec<String>,
+    pub(super) messages: Vec<String>,
+    pub(super) error: Option<ReadError>,
+}
+
+/// A file that is there as long as this is.
+pub(super) fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    file
+}
+
+/// Why a file cannot be read at all.
+pub(super) fn refused(bytes: &[u8]) -> String {
+    Reader::open(file(bytes).path(), &Settings::default())
+        .map(|reader| reader.detected().clone())
+        .unwrap_err()
+        .to_string()
+}
+
+pub(super) fn read(bytes: impl AsRef<[u8]>) -> Seen {
+    read_with(bytes, &Settings::default())
+}
+
+/// Reads all of a file.
+pub(super) fn read_with(bytes: impl AsRef<[u8]>, settings: &Settings) -> Seen {
+    let file = file(bytes.as_ref());
+    let reader = Reader::open(file.path(), settings).unwrap();
+    let mut seen = Seen { reader, rows: Vec::new(), messages: Vec::new(), error: None };
+    let mut batch = None;
+    loop {
+        match seen.reader.next(batch.take()) {
+            Ok(Some(it)) => {
+                for row in it.rows() {
+                    let values = row.cells().map(|(column, value)| format!("{}={value}", row.columns().name(column)));
+                    let troubles = row.troubles().iter().map(|trouble| format!("!{}", trouble.reason));
+                    let all: Vec<_> = values.chain(troubles).collect();
+                    seen.rows.push(format!("{}@{} {}", row.number(), row.line(), all.join("; ")));
+                    seen.messages.extend(row.troubles().iter().map(|trouble| trouble.message.clone()));
+                }
+                batch = Some(it);
+            }
+            Ok(None) => return seen,
+            Err(error) => {
+                seen.error = Some(error);
+                assert!(seen.reader.next(None).unwrap().is_none(), "nothing comes behind an error");
+                return seen;
+            }
+        }
+    }
+}
