@@ -1,18 +1,98 @@
 //! Which column of a file becomes which field of an ad, how, and what is constant: a TOML file, checked against the field tables
-//! before any row is read.
+//! before any row is read. It knows no rule of an ad: what a payload must have is ad-core's affair.
+//!
+//! ```toml
+//! decimal = ","                                # of numbers that can be read in two ways: "1.234"
+//!
+//! [file]                                       # how to read the file, where that is not to be detected
+//! separator = ";"
+//!
+//! [vehicle]
+//! type = "car"                                 # or: { from = "typ", values = "vehicle", otherwise = "car" }
+//!
+//! [values.gear]                                # own value maps, by name; an empty text is no value
+//! "Aut" = "automatic"
+//!
+//! [fields]                                     # field = column
+//! source_id = "Lagernr"
+//! category_fields.model_year = "Årsmodell"
+//! category_fields.condition.mileage = { from = "Miltal", unit = "mil" }
+//! category_fields.powertrain.fuels = { from = "Drivmedel", values = "fuel" }
+//! price.list = { from = "Pris", currency = "SEK" }
+//! image_urls = { from = "20-46", template = "https://cdn.example/{value}" }
+//! ```
+//!
+//! | Key of a field | What it says |
+//! |---|---|
+//! | `from` | the column: its name (in any case), the path in an XML or JSON record, its position from 1, positions `"20-46"`, or a list of these. A list field takes all values, others the first column that has one |
+//! | `constant` | the value, for every row |
+//! | `default` | the value where the columns have none |
+//! | `template` | a text with `{Column}` and `{value}` in it. For addresses, `{value}` is the file name, and what is an address already stays |
+//! | `split` | what stands between the values of a list: `"|"` |
+//! | `join` | what to put between several texts |
+//! | `values` | a value map: built in (`ad-migrate mappings` lists them), an own one, inline, or a list of these of which the first that knows the value counts |
+//! | `otherwise` | for a value that no map has and that is none of the field: `"error"`, `"skip"` (no value), `"keep"`, or the value |
+//! | `unit`, `as` | unit of a measure, also `{ column = "…" }`, and the unit to convert to, exactly |
+//! | `currency` | currency of a price, also `{ column = "…" }` |
+//! | `decimal`, `date` | `","` or `"."`, and a form such as `"DD/MM/YYYY"`, where values can be read in two ways |
+//! | `html` | `true` takes tags out and decodes entities |
+//! | `when` | the column that must have a value; or `{ column = "…", is = ["…"] }`, `not = […]`, `empty = true` |
+//! | `optional` | `true`: the file may lack the column |
+//! | `first`, `max` | take the first value; at most so many, which is told |
+//!
+//! Fields are the paths of the contract. Of objects in arrays, the place is a number (`category_fields.condition.wheels.0.name`); a price is named by its type (`price.list`). The kind of the field decides how a text is read. Values are trimmed,
+//! and an empty one is none.
 
-use ad_core::{catalogue::Catalogue, categories::Category};
+mod apply;
+mod convert;
+mod date;
+pub(crate) mod fold;
+mod html;
+mod lookup;
+mod number;
+mod plan;
+mod problems;
+mod rule;
+mod target;
+#[cfg(test)]
+mod tests;
+mod units;
+pub(crate) mod values;
+mod vehicle;
+
+use ad_core::{catalogue::Catalogue, categories::Category, nearest};
+use serde::Deserialize;
 use serde_json::{Map, Value};
+use toml::de::{DeTable, DeValue};
 
 use crate::{
     finding::Finding,
-    readers::{Columns, Row, Settings},
+    readers::{ColumnId, Columns, Row, Settings},
 };
+use apply::Work;
+use plan::{Plan, Planner};
+use rule::{Rule, RuleReader, Source};
+use vehicle::Vehicle;
+
+/// The mappings that come with the program.
+const BUILTIN: &[(&str, &str)] = &[
+    ("csv-semicolon-sv", include_str!("../../mappings/csv-semicolon-sv.toml")),
+    ("json-nested", include_str!("../../mappings/json-nested.toml")),
+    ("positional-pipe", include_str!("../../mappings/positional-pipe.toml")),
+    ("xml-fordon", include_str!("../../mappings/xml-fordon.toml")),
+];
+
+const KEYS: &[&str] = &["file", "decimal", "values", "vehicle", "fields"];
 
 /// A mapping that holds: every target is a field of the tables, and every value that it maps to is an allowed one.
 #[derive(Debug)]
 pub struct Mapping {
-    // helper M
+    settings: Settings,
+    decimal: Option<char>,
+    sources: Vec<Source>,
+    rules: Vec<Rule>,
+    vehicle: Vehicle,
+    plans: Vec<Plan>,
 }
 
 /// Why a text is no mapping: all that is wrong with it, each with its line.
@@ -23,33 +103,126 @@ pub struct MappingError(
     pub Vec<String>,
 );
 
+/// The `[file]` table alone.
+#[derive(Debug, Default, Deserialize)]
+struct OnlyFile {
+    #[serde(default)]
+    file: Settings,
+}
+
 impl Mapping {
     /// Names of the mappings that come with the program.
     pub fn builtin_names() -> impl Iterator<Item = &'static str> {
-        std::iter::empty()
+        BUILTIN.iter().map(|(name, _)| *name)
     }
 
     /// The text of a mapping that comes with the program.
-    pub fn builtin(_name: &str) -> Option<&'static str> {
-        None
+    pub fn builtin(name: &str) -> Option<&'static str> {
+        BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
     }
 
     /// Reads a mapping.
     ///
     /// # Errors
     /// All that is wrong with it.
-    pub fn parse(_text: &str, _catalogue: &Catalogue) -> Result<Self, MappingError> {
-        todo!()
+    pub fn parse(text: &str, catalogue: &Catalogue) -> Result<Self, MappingError> {
+        let (document, errors) = DeTable::parse_recoverable(text);
+        let mut reader = RuleReader::new(text);
+        for error in &errors {
+            let message = error.message();
+            let hint = if message.contains("unquoted key") {
+                "; names with other letters, spaces or signs stand in quotes"
+            } else {
+                ""
+            };
+            reader.problems.at(&error.span().unwrap_or_default(), format!("This is no TOML: {message}{hint}."));
+        }
+        if !errors.is_empty() {
+            return Err(MappingError(reader.problems.into_sentences()));
+        }
+        let document = document.get_ref();
+        reader.problems.unknown_keys(document, KEYS, "a mapping");
+        let settings = toml::from_str::<OnlyFile>(text).unwrap_or_else(|error| {
+            reader.problems.at(&error.span().unwrap_or_default(), format!("[file]: {}", error.message()));
+            OnlyFile::default()
+        });
+        reader.decimal = document.get("decimal").and_then(|value| reader.decimal_mark(value));
+        if let Some(maps) = document.get("values") {
+            reader.own_maps(maps);
+        }
+        let vehicle = vehicle::read(&mut reader, document.get("vehicle"));
+        let Some((vehicle, categories)) = vehicle else {
+            return Err(MappingError(reader.problems.into_sentences()));
+        };
+        let rules = rules(&mut reader, document.get("fields"), &categories);
+        let plans = Planner::new(catalogue, &mut reader).plans(&rules, &categories);
+        if !reader.problems.is_empty() {
+            return Err(MappingError(reader.problems.into_sentences()));
+        }
+        let RuleReader { sources, decimal, .. } = reader;
+        Ok(Self { settings: settings.file, decimal, sources, rules, vehicle, plans })
     }
 
     /// How the file is to be read.
     pub fn reading(&self) -> &Settings {
-        todo!()
+        &self.settings
     }
 
     /// The mapping on the columns of a file. Cheap enough for every batch whose columns are others than those of the last one.
-    pub fn bind(&self, _columns: &Columns) -> Bound<'_> {
-        todo!()
+    pub fn bind(&self, columns: &Columns) -> Bound<'_> {
+        let resolved = self.sources.iter().map(|source| resolve(source, columns)).collect();
+        Bound { mapping: self, names: columns.names().map(str::to_owned).collect(), resolved }
+    }
+}
+
+/// The rules of `[fields]`. A dotted path may be one key in quotes, or several.
+fn rules<'i>(
+    reader: &mut RuleReader<'i>,
+    value: Option<&'i problems::Spanned<'i>>,
+    categories: &[&'static Category],
+) -> Vec<Rule> {
+    let Some(value) = value else {
+        reader.problems.on(1, "There is no [fields]: nothing says which column becomes which field.");
+        return Vec::new();
+    };
+    let Some(table) = reader.problems.table(value, "\"fields\"") else { return Vec::new() };
+    let places: Vec<String> = categories.iter().flat_map(|category| target::places(category)).collect();
+    let mut rules = Vec::new();
+    let mut levels = vec![(String::new(), table)];
+    while let Some((above, table)) = levels.pop() {
+        for (key, value) in table {
+            let path = format!("{above}{}", key.get_ref());
+            let below = format!("{path}.");
+            match value.get_ref() {
+                DeValue::Table(inner) if places.iter().any(|place| place.starts_with(&below)) => {
+                    levels.push((below, inner));
+                }
+                _ => {
+                    let line = reader.problems.line(&key.span());
+                    if rules.iter().any(|known: &Rule| *known.target == *path) {
+                        reader.problems.on(line, format!("\"{path}\" is mapped twice."));
+                    }
+                    rules.push(reader.rule(&path, line, value));
+                }
+            }
+        }
+    }
+    rules.sort_by_key(|rule| rule.line);
+    rules
+}
+
+/// The columns of a file that a source names.
+fn resolve(source: &Source, columns: &Columns) -> Vec<ColumnId> {
+    match source {
+        Source::Name(name) => {
+            let in_any_case = || {
+                let name = name.to_lowercase();
+                let index = columns.names().position(|known| known.trim().to_lowercase() == name)?;
+                columns.at(index)
+            };
+            columns.id(name).or_else(in_any_case).into_iter().collect()
+        }
+        Source::Positions(from, to) => (*from..=*to).map_while(|position| columns.at(position - 1)).collect(),
     }
 }
 
@@ -57,6 +230,9 @@ impl Mapping {
 #[derive(Debug)]
 pub struct Bound<'a> {
     mapping: &'a Mapping,
+    names: Vec<String>,
+    /// The columns of each source.
+    resolved: Vec<Vec<ColumnId>>,
 }
 
 /// What a row came to.
@@ -64,7 +240,8 @@ pub struct Bound<'a> {
 pub struct Mapped {
     /// The category, where it could be told.
     pub category: Option<&'static Category>,
-    /// The payload of a create (`POST /v4/{vehicle_type}`), `category_id` included, as far as values could be made.
+    /// The payload of a create (`POST /v4/{vehicle_type}`), `category_id` included, as far as values could be made. A field about which
+    /// there is an error is not in it.
     pub payload: Map<String, Value>,
     /// What could not, and what was odd.
     pub findings: Vec<Finding>,
@@ -74,22 +251,97 @@ impl Bound<'_> {
     /// Columns that the mapping names and the file does not have, with the nearest that it has; of an XML or JSON file only those that
     /// no record so far had, which may be no mistake.
     pub fn missing(&self) -> Vec<String> {
-        todo!()
+        let mut missing = Vec::new();
+        for (index, source) in self.mapping.sources.iter().enumerate() {
+            let is_needed = |rule: &&Rule| !rule.optional && rule.sources().any(|used| used == index);
+            if !self.resolved[index].is_empty() {
+                continue;
+            }
+            let Some(rule) = self.mapping.rules.iter().find(is_needed) else {
+                let is_vehicle = matches!(&self.mapping.vehicle, Vehicle::By { from, .. } if from.contains(&index));
+                if is_vehicle {
+                    missing.push(self.says(source, "the vehicle type"));
+                }
+                continue;
+            };
+            missing.push(self.says(source, &format!("\"{}\"", rule.target)));
+        }
+        missing
+    }
+
+    fn says(&self, source: &Source, of: &str) -> String {
+        match source {
+            Source::Name(name) => {
+                let hint = nearest::did_you_mean(name, self.names.iter().map(String::as_str));
+                let hint = hint.map_or_else(String::new, |hint| format!(" {hint}"));
+                format!("There is no column \"{name}\", from which {of} is made.{hint}")
+            }
+            Source::Positions(from, to) => {
+                let place = if from == to { format!("column {from}") } else { format!("columns {from} to {to}") };
+                format!("The file has no {place}, from which {of} is made; there are {}.", self.names.len())
+            }
+        }
     }
 
     /// Columns of the file that nothing uses.
     pub fn unused(&self) -> Vec<String> {
-        todo!()
+        let mut is_used = vec![false; self.names.len()];
+        for column in self.resolved.iter().flatten() {
+            if let Some(used) = is_used.get_mut(column.index()) {
+                *used = true;
+            }
+        }
+        let unused = self.names.iter().zip(is_used).filter(|(_, is_used)| !is_used);
+        unused.map(|(name, _)| name.clone()).collect()
     }
 
     /// Makes the payload of a row.
-    pub fn apply(&self, _row: Row<'_>) -> Mapped {
-        todo!()
+    pub fn apply(&self, row: Row<'_>) -> Mapped {
+        Work::new(self, row).run()
     }
 
     /// The columns from which a field is made, for telling where an error of the rules comes from: of the field itself (`price.0.amount` too),
-    /// or of the nearest one around it.
-    pub fn columns_of(&self, _field: &str) -> Vec<&str> {
-        todo!()
+    /// or of the nearest one around it; where there is none, of those within it.
+    pub fn columns_of(&self, field: &str) -> Vec<&str> {
+        let rules = &self.mapping.rules;
+        let mut path = field;
+        loop {
+            let exact: Vec<&Rule> = rules.iter().filter(|rule| *rule.target == *path).collect();
+            if !exact.is_empty() {
+                return self.columns_of_rules(&exact);
+            }
+            // Which price is which is not known here.
+            if path == "price" {
+                let prices: Vec<&Rule> = rules.iter().filter(|rule| rule.target.starts_with("price.")).collect();
+                return self.columns_of_rules(&prices);
+            }
+            match path.rsplit_once('.') {
+                Some((around, _)) => path = around,
+                None => break,
+            }
+        }
+        let below = format!("{field}.");
+        let within: Vec<&Rule> = rules.iter().filter(|rule| rule.target.starts_with(&below)).collect();
+        self.columns_of_rules(&within)
     }
+
+    fn columns_of_rules(&self, rules: &[&Rule]) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for column in rules.iter().flat_map(|rule| rule.sources()).flat_map(|source| &self.resolved[source]) {
+            if let Some(name) = self.names.get(column.index())
+                && !names.contains(&name.as_str())
+            {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+/// The value at a dotted path of a payload, for tests.
+#[cfg(test)]
+pub(crate) fn at<'a>(payload: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+    let (name, below) = path.split_once('.').map_or((path, None), |(name, below)| (name, Some(below)));
+    let value = payload.get(name)?;
+    below.map_or(Some(value), |below| value.pointer(&format!("/{}", below.replace('.', "/"))))
 }

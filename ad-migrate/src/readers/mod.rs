@@ -26,6 +26,8 @@ use std::{
 };
 
 use encoding::Charset;
+#[cfg(test)]
+pub(crate) use row::rows_of;
 pub use row::{Batch, ColumnId, Columns, Row, Trouble};
 
 /// How a file is to be read, where it is not to be detected. The `[file]` table of a mapping, and options of the command line.

@@ -227,3 +227,17 @@ impl<'a> Row<'a> {
         &self.batch.cells[self.span.cells.0..self.span.cells.1]
     }
 }
+
+/// Rows of a CSV file for tests: the names of its columns, and the values of each row.
+#[cfg(test)]
+pub(crate) fn rows_of(names: &[&str], rows: &[&[&str]]) -> Batch {
+    let mut columns = Columns::default();
+    let ids: Vec<ColumnId> = names.iter().map(|name| columns.add(name)).collect();
+    let mut batch = Batch::default();
+    batch.clear(Arc::new(columns));
+    for (number, values) in (1..).zip(rows) {
+        batch.begin(number, number + 1);
+        ids.iter().zip(*values).for_each(|(id, value)| batch.push(*id, value));
+    }
+    batch
+}

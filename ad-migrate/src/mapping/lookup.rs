@@ -1,0 +1,175 @@
+//! Allowed values by what people call them: their id, their display name, either in any case and with any marks. Made once for each
+//! list of ad-core; no values stand here.
+
+use std::sync::Arc;
+
+use ad_core::{
+    catalogue::{Catalogue, List},
+    fields::ChoiceValue,
+    nearest,
+};
+use rustc_hash::FxHashMap;
+
+use super::fold::{fold_into, folded};
+
+/// Allowed values of a field.
+#[derive(Debug, Default)]
+pub(crate) struct Lookup {
+    ids: Vec<Box<str>>,
+    /// Ids and names in small letters.
+    exact: FxHashMap<Box<str>, u32>,
+    /// The same without marks, spaces and hyphens, where that leaves one value only: Saab's 9-3 is not its 93.
+    loose: FxHashMap<Box<str>, Option<u32>>,
+}
+
+impl Lookup {
+    fn new<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut lookup = Self::default();
+        for (id, name) in values {
+            let index = u32::try_from(lookup.ids.len()).unwrap_or(u32::MAX);
+            lookup.ids.push(id.into());
+            for text in [id, name] {
+                lookup.exact.entry(text.to_lowercase().into()).or_insert(index);
+                lookup
+                    .loose
+                    .entry(folded(text).into())
+                    .and_modify(|known| *known = known.filter(|known| *known == index))
+                    .or_insert(Some(index));
+            }
+        }
+        lookup
+    }
+
+    /// Of a list of the catalogue.
+    pub(crate) fn of_list(list: &List) -> Self {
+        Self::new(list.entries().iter().map(|entry| (entry.id.as_str(), entry.name.as_str())))
+    }
+
+    /// Of a list of the documents.
+    pub(crate) fn of_choices(values: &[ChoiceValue]) -> Self {
+        Self::new(values.iter().copied())
+    }
+
+    /// The id that a text means. `scratch` is where it is compared.
+    pub(crate) fn find(&self, text: &str, scratch: &mut String) -> Option<&str> {
+        scratch.clear();
+        if text.is_ascii() {
+            scratch.push_str(text);
+            scratch.make_ascii_lowercase();
+        } else {
+            text.chars().flat_map(char::to_lowercase).for_each(|letter| scratch.push(letter));
+        }
+        let index = if let Some(index) = self.exact.get(scratch.as_str()) {
+            *index
+        } else {
+            fold_into(text, scratch);
+            (*self.loose.get(scratch.as_str())?)?
+        };
+        self.ids.get(index as usize).map(|id| &**id)
+    }
+
+    /// All ids, in the order of their list.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> + Clone {
+        self.ids.iter().map(|id| &**id)
+    }
+
+    /// What was probably meant, as a sentence.
+    pub(crate) fn hint(&self, text: &str) -> Option<String> {
+        nearest::did_you_mean(text, self.ids()).or_else(|| {
+            if self.ids.len() <= 12 {
+                Some(format!("Allowed: {}.", nearest::quoted(self.ids())))
+            } else {
+                nearest::nearest(text, self.ids())
+            }
+        })
+    }
+}
+
+/// Models by brand.
+#[derive(Debug, Default)]
+pub(crate) struct Models {
+    brands: FxHashMap<Box<str>, Lookup>,
+}
+
+impl Models {
+    /// Of a file of models and the list of its brands.
+    pub(crate) fn new(catalogue: &Catalogue, file: &str, brands: &List) -> Self {
+        let brands = brands.ids().map(|brand| (brand.into(), Lookup::of_list(catalogue.models(file, brand)))).collect();
+        Self { brands }
+    }
+
+    /// Those of a brand.
+    pub(crate) fn of(&self, brand: &str) -> Option<&Lookup> {
+        self.brands.get(brand)
+    }
+
+    /// Whether any brand has a model of this name.
+    pub(crate) fn has(&self, text: &str, scratch: &mut String) -> bool {
+        self.brands.values().any(|models| models.find(text, scratch).is_some())
+    }
+}
+
+/// Lookups that were made already, by the list that they are of.
+#[derive(Debug, Default)]
+pub(crate) struct Lookups {
+    lists: FxHashMap<&'static str, Arc<Lookup>>,
+    choices: FxHashMap<usize, Arc<Lookup>>,
+    models: FxHashMap<&'static str, Arc<Models>>,
+}
+
+impl Lookups {
+    /// That of a list.
+    pub(crate) fn list(&mut self, catalogue: &Catalogue, name: &'static str) -> Arc<Lookup> {
+        Arc::clone(self.lists.entry(name).or_insert_with(|| Arc::new(Lookup::of_list(catalogue.list(name)))))
+    }
+
+    /// That of a choice.
+    pub(crate) fn choice(&mut self, values: &'static [ChoiceValue]) -> Arc<Lookup> {
+        let entry = self.choices.entry(values.as_ptr().addr());
+        Arc::clone(entry.or_insert_with(|| Arc::new(Lookup::of_choices(values))))
+    }
+
+    /// That of the models of a list of brands.
+    pub(crate) fn models(&mut self, catalogue: &Catalogue, file: &'static str, brands: &'static str) -> Arc<Models> {
+        let made = || Arc::new(Models::new(catalogue, file, catalogue.list(brands)));
+        Arc::clone(self.models.entry(file).or_insert_with(made))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_found_by_id_name_and_what_is_nearly_one() {
+        let catalogue = Catalogue::embedded();
+        let brands = Lookup::of_list(catalogue.list("car.brand"));
+        let mut scratch = String::new();
+        for (text, id) in [
+            ("VOLVO", "volvo"),
+            ("Škoda", "skoda"),
+            ("Skoda", "skoda"),
+            ("Mercedes Benz", "mercedes-benz"),
+            ("Citroën", "citroen"),
+            ("Lynk & Co", "lynk-co"),
+        ] {
+            assert_eq!(brands.find(text, &mut scratch), Some(id), "{text}");
+        }
+        assert_eq!(brands.find("Wolvo", &mut scratch), None);
+        assert_eq!(brands.hint("Wolvo").as_deref(), Some("Did you mean \"volvo\"?"));
+    }
+
+    #[test]
+    fn models_are_those_of_their_brand() {
+        let catalogue = Catalogue::embedded();
+        let models = Models::new(&catalogue, "car-models", catalogue.list("car.brand"));
+        let mut scratch = String::new();
+        let mut find = |brand, text| models.of(brand).unwrap().find(text, &mut scratch).map(str::to_owned);
+        assert_eq!(find("saab", "9-3").as_deref(), Some("9-3"));
+        assert_eq!(find("saab", "93").as_deref(), Some("93"));
+        assert_eq!(find("saab", "9 3"), None, "could be either");
+        assert_eq!(find("tesla", "Model 3").as_deref(), Some("model-3"));
+        assert_eq!(find("volkswagen", "ID3").as_deref(), Some("id-3"));
+        assert_eq!(find("volvo", "Golf"), None);
+    }
+}

@@ -1,0 +1,269 @@
+//! Numbers as people write them: `149 900 kr`, `1.234,50`, `1,234.50`, `12 345 mil`. What could be read in two ways is not read.
+
+use serde_json::{Number, Value};
+
+/// Most digits of a number; none of an ad has more.
+const MOST_DIGITS: usize = 18;
+
+/// A decimal number, exactly: `digits` × 10^-`scale`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Decimal {
+    digits: i64,
+    scale: u32,
+}
+
+/// A number in a text, and what stands around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Found<'a> {
+    pub(crate) number: Decimal,
+    pub(crate) before: &'a str,
+    pub(crate) after: &'a str,
+}
+
+/// Why a text has no number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoNumber {
+    /// There is none, or its digits are grouped as no number's are.
+    None,
+    /// One separator and three digits behind it: thousands or thousandths.
+    Ambiguous,
+}
+
+impl Decimal {
+    /// The number times 10^`by`, where its digits do not become too many.
+    pub(crate) fn shifted(self, by: i32) -> Option<Self> {
+        let scale = i64::from(self.scale) - i64::from(by);
+        if let Ok(scale) = u32::try_from(scale) {
+            return Some(Self { scale, ..self });
+        }
+        let factor = 10_i64.checked_pow(u32::try_from(-scale).ok()?)?;
+        Some(Self { digits: self.digits.checked_mul(factor)?, scale: 0 })
+    }
+
+    /// The number times a whole one.
+    pub(crate) fn times(self, factor: i64) -> Option<Self> {
+        Some(Self { digits: self.digits.checked_mul(factor)?, ..self })
+    }
+
+    /// Without zeros at its end.
+    fn shortest(mut self) -> Self {
+        while self.scale > 0 && self.digits % 10 == 0 {
+            self.digits /= 10;
+            self.scale -= 1;
+        }
+        self
+    }
+
+    /// The whole number that it is.
+    pub(crate) fn whole(self) -> Option<i64> {
+        let shortest = self.shortest();
+        (shortest.scale == 0).then_some(shortest.digits)
+    }
+
+    /// How many digits it has behind the decimal separator.
+    pub(crate) fn decimals(self) -> u32 {
+        self.shortest().scale
+    }
+
+    /// As a number of a payload: whole where it is.
+    pub(crate) fn value(self) -> Value {
+        match self.whole() {
+            Some(whole) => Value::from(whole),
+            None => Number::from_f64(self.float()).map_or(Value::Null, Value::Number),
+        }
+    }
+
+    /// The nearest number of the machine. Digits and power of ten are both exact in it or read from text, so `0.1` stays `0.1`.
+    #[expect(clippy::cast_precision_loss, reason = "beyond 2^53 the text is read instead")]
+    pub(crate) fn float(self) -> f64 {
+        let it = self.shortest();
+        if it.scale <= 22 && it.digits.unsigned_abs() < 1 << 53 {
+            return it.digits as f64 / 10_f64.powi(it.scale.cast_signed());
+        }
+        format!("{}e-{}", it.digits, it.scale).parse().unwrap_or(f64::MAX)
+    }
+}
+
+/// Whether a character groups digits and never is a decimal separator.
+fn is_space(letter: char) -> bool {
+    matches!(letter, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}' | '\u{2007}' | '\'' | '\u{2019}')
+}
+
+/// Reads the number of a text. `decimal` is the decimal separator, where the mapping tells it.
+pub(crate) fn read(text: &str, decimal: Option<char>) -> Result<Found<'_>, NoNumber> {
+    let first = text.find(|letter: char| letter.is_ascii_digit()).ok_or(NoNumber::None)?;
+    let before = text[..first].trim_end();
+    let (before, is_negative) = match before.strip_suffix(['-', '−', '–']) {
+        Some(rest) => (rest, true),
+        None => (before.strip_suffix('+').unwrap_or(before), false),
+    };
+    let groups = Groups::of(&text[first..]).ok_or(NoNumber::None)?;
+    let scale = groups.decimals(decimal)?;
+    let digits = if is_negative { -groups.digits } else { groups.digits };
+    let scale = u32::try_from(scale).map_err(|_| NoNumber::None)?;
+    Ok(Found { number: Decimal { digits, scale }, before: before.trim(), after: text[first + groups.end..].trim_end() })
+}
+
+/// Digits as they are grouped in a text.
+#[derive(Debug, Default)]
+struct Groups {
+    digits: i64,
+    /// Where they end.
+    end: usize,
+    /// Length of the first group.
+    first: usize,
+    starts_with_zero: bool,
+    /// Length of the last group, and what stands before it.
+    last: usize,
+    separator: Option<char>,
+    /// How often each separates.
+    points: usize,
+    commas: usize,
+    spaces: usize,
+    /// What stands between groups before the last separator.
+    earlier: Option<char>,
+    /// Whether those are of several kinds, or groups but the last are not of three.
+    uneven: bool,
+}
+
+impl Groups {
+    /// The digits from the beginning of a text.
+    fn of(text: &str) -> Option<Self> {
+        let mut groups = Self { starts_with_zero: text.starts_with('0'), ..Self::default() };
+        let mut letters = text.char_indices().peekable();
+        let mut count = 0;
+        while let Some((at, letter)) = letters.next() {
+            if let Some(digit) = letter.to_digit(10) {
+                count += 1;
+                if count > MOST_DIGITS {
+                    return None;
+                }
+                groups.digits = groups.digits * 10 + i64::from(digit);
+                groups.last += 1;
+                groups.end = at + 1;
+                continue;
+            }
+            let goes_on = letters.peek().is_some_and(|(_, next)| next.is_ascii_digit());
+            let kind = if is_space(letter) { ' ' } else { letter };
+            if !goes_on || !matches!(kind, ' ' | '.' | ',') {
+                break;
+            }
+            groups.separate(kind);
+        }
+        if groups.separator.is_none() {
+            groups.first = groups.last;
+        }
+        Some(groups)
+    }
+
+    fn separate(&mut self, kind: char) {
+        match self.separator {
+            None => self.first = self.last,
+            Some(separator) => {
+                self.uneven |= self.last != 3 || self.earlier.is_some_and(|earlier| earlier != separator);
+                self.earlier = Some(separator);
+            }
+        }
+        match kind {
+            '.' => self.points += 1,
+            ',' => self.commas += 1,
+            _ => self.spaces += 1,
+        }
+        self.separator = Some(kind);
+        self.last = 0;
+    }
+
+    /// How many of the digits are decimals.
+    fn decimals(&self, told: Option<char>) -> Result<usize, NoNumber> {
+        let Some(last) = self.separator else { return Ok(0) };
+        let is_grouped = |by_last: bool| {
+            let earlier = self.earlier.is_none_or(|earlier| !by_last || earlier == last);
+            let first = if by_last || self.earlier.is_some() { self.first <= 3 } else { true };
+            !self.uneven && earlier && first && (!by_last || self.last == 3)
+        };
+        let whole = if is_grouped(true) { Ok(0) } else { Err(NoNumber::None) };
+        if last == ' ' {
+            return whole;
+        }
+        let times = if last == '.' { self.points } else { self.commas };
+        if times > 1 {
+            return whole;
+        }
+        // Once: the decimal separator, unless it could be the one of thousands as well.
+        let is_surely_decimal =
+            self.last != 3 || self.earlier.is_some() || self.first > 3 || (self.starts_with_zero && self.first == 1);
+        match told {
+            Some(told) if told != last && !is_surely_decimal => whole,
+            None if !is_surely_decimal => Err(NoNumber::Ambiguous),
+            _ if is_grouped(false) => Ok(self.last),
+            _ => Err(NoNumber::None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn number(text: &str) -> Value {
+        read(text, None).map_or(Value::Null, |found| found.number.value())
+    }
+
+    #[test]
+    fn amounts_are_read_as_they_are_written() {
+        for (text, is) in [
+            ("149 900 kr", json!(149_900)),
+            ("149\u{a0}900:-", json!(149_900)),
+            ("149\u{202f}900", json!(149_900)),
+            ("1.234,50", json!(1234.5)),
+            ("1,234.50", json!(1234.5)),
+            ("1.234.567", json!(1_234_567)),
+            ("1'234'567.5", json!(1_234_567.5)),
+            ("12 345 mil", json!(12_345)),
+            ("85hk", json!(85)),
+            ("2.0", json!(2)),
+            ("2,4", json!(2.4)),
+            ("0.125", json!(0.125)),
+            ("12 345.678", json!(12_345.678)),
+            ("1234.567", json!(1234.567)),
+            ("-5", json!(-5)),
+            ("kr 5", json!(5)),
+            ("007", json!(7)),
+        ] {
+            assert_eq!(number(text), is, "{text}");
+        }
+        for text in ["", "kr", "12 34", "1.23.456", "1,234,56", "1.234 567.8,9", "12345678901234567890"] {
+            assert_eq!(read(text, None), Err(NoNumber::None), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_separator_before_three_digits_is_not_guessed() {
+        for text in ["1.234", "1,234", "149.900 €"] {
+            assert_eq!(read(text, None), Err(NoNumber::Ambiguous), "{text}");
+        }
+        let told = |text, decimal| read(text, Some(decimal)).unwrap().number.value();
+        assert_eq!(told("1.234", ','), json!(1234));
+        assert_eq!(told("1.234", '.'), json!(1.234));
+        assert_eq!(told("1,234", '.'), json!(1234));
+        assert_eq!(told("2.0", ','), json!(2));
+        assert_eq!(told("1.234.567", ','), json!(1_234_567));
+    }
+
+    #[test]
+    fn what_stands_around_a_number_is_told() {
+        let found = read("ca 12 345 mil (avläst)", None).unwrap();
+        assert_eq!((found.before, found.after), ("ca", " mil (avläst)"));
+        assert_eq!(read("149 900:-", None).unwrap().after, ":-");
+    }
+
+    #[test]
+    fn powers_of_ten_are_exact() {
+        let of = |text, by| read(text, Some('.')).unwrap().number.shifted(by).unwrap().value();
+        assert_eq!(of("205590", -1), json!(20559));
+        assert_eq!(of("205595", -1), json!(20559.5));
+        assert_eq!(of("1.5", 3), json!(1500));
+    }
+}

@@ -1,0 +1,235 @@
+//! What can be mapped to: the fields of ad-core's tables, members of objects and arrays too, each with its place in a payload.
+
+use ad_core::{
+    ad_fields,
+    categories::{Category, Heading},
+    fields::{Field, Kind},
+    nearest, price, reference,
+};
+use serde_json::{Map, Value};
+
+/// A step from an object to its member, or from an array to its item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The member of this name.
+    Member(&'static str),
+    /// The item at this place.
+    Item(usize),
+}
+
+/// A field of a payload.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Target {
+    /// Where it stands.
+    pub(crate) steps: Vec<Step>,
+    /// What it holds.
+    pub(crate) kind: Kind,
+    /// For an amount: the type of its price, whose object it is the main thing of.
+    pub(crate) price: Option<&'static str>,
+}
+
+/// Why there is no such target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoTarget {
+    /// The tables have none of this name.
+    Unknown,
+    /// There is, and it is not for a mapping to set; the reason, as a sentence.
+    NotSet(String),
+}
+
+/// The field of a path in ads of a category.
+pub(crate) fn find(category: &'static Category, path: &str) -> Result<Target, NoTarget> {
+    if path == "category_id" {
+        let message = "The category follows from the vehicle type; say it in [vehicle].";
+        return Err(NoTarget::NotSet(message.to_owned()));
+    }
+    if let Some(of) = path.strip_prefix("price.") {
+        return price_of(of);
+    }
+    if category.heading == Heading::Forbidden && matches!(path.split('.').next(), Some("title" | "contact")) {
+        let what = if path == "title" { "the title is generated" } else { "the dealer's own contact is shown" };
+        return Err(NoTarget::NotSet(format!("It must not be sent for {category}: {what}.")));
+    }
+    let mut steps = Vec::new();
+    let found = match path.strip_prefix("category_fields.") {
+        Some(below) => {
+            steps.push(Step::Member("category_fields"));
+            resolve(category.fields(), below, &mut steps)
+        }
+        None => resolve(ad_fields::IDENTITY.iter().chain(ad_fields::WRITTEN), path, &mut steps),
+    };
+    let kind = found.ok_or(NoTarget::Unknown)?.kind;
+    match kind {
+        Kind::Objects { .. } | Kind::Object { .. } | Kind::CategoryFields => {
+            let within = places(category).into_iter().filter(|place| place.starts_with(&format!("{path}.")));
+            let members = within.take(4).map(|place| format!("\"{place}\"")).collect::<Vec<_>>().join(", ");
+            Err(NoTarget::NotSet(format!("It has members, which are mapped one by one: {members}.")))
+        }
+        kind => Ok(Target { steps, kind, price: None }),
+    }
+}
+
+/// The amount of a price of a type.
+fn price_of(of: &str) -> Result<Target, NoTarget> {
+    if of == price::REDUCED {
+        let message = "An ad cannot begin with a reduced price; map the regular one, \"price.list\".";
+        return Err(NoTarget::NotSet(message.to_owned()));
+    }
+    let kind = |name: &str| price::FIELDS.iter().find(|field| field.path == name).map(|field| field.kind);
+    let (Some(Kind::Choice { values, .. }), Some(amount)) = (kind("type"), kind("amount")) else {
+        return Err(NoTarget::Unknown);
+    };
+    let known = values.iter().find(|(id, _)| *id == of).ok_or(NoTarget::Unknown)?;
+    Ok(Target { steps: vec![Step::Member("price")], kind: amount, price: Some(known.0) })
+}
+
+/// Follows a dotted path through rows, and through the rows of objects in them.
+fn resolve(
+    fields: impl IntoIterator<Item = &'static Field>,
+    path: &str,
+    steps: &mut Vec<Step>,
+) -> Option<&'static Field> {
+    for field in fields {
+        let Some(rest) = path.strip_prefix(field.path) else { continue };
+        if rest.is_empty() {
+            steps.extend(field.path.split('.').map(Step::Member));
+            return Some(field);
+        }
+        let Some(rest) = rest.strip_prefix('.') else { continue };
+        match field.kind {
+            Kind::Object { fields } => {
+                steps.extend(field.path.split('.').map(Step::Member));
+                return resolve(fields, rest, steps);
+            }
+            Kind::Objects { fields, max, .. } => {
+                let (item, rest) = rest.split_once('.')?;
+                let item = item.parse().ok().filter(|item| *item < max)?;
+                steps.extend(field.path.split('.').map(Step::Member));
+                steps.push(Step::Item(item));
+                return resolve(fields, rest, steps);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// All paths that can be mapped to in ads of a category.
+pub(crate) fn places(category: &'static Category) -> Vec<String> {
+    let around = reference::rows(ad_fields::IDENTITY.iter().chain(ad_fields::WRITTEN)).into_iter();
+    let inside = reference::rows(category.fields()).into_iter();
+    let inside = inside.map(|row| format!("category_fields.{}", row.place));
+    let all = around.map(|row| row.place).chain(inside).filter(|place| !place.starts_with("price"));
+    let prices = price::FIELDS.iter().find_map(|field| match field.kind {
+        Kind::Choice { values, .. } => Some(values),
+        _ => None,
+    });
+    let prices = prices.unwrap_or_default().iter().map(|(id, _)| format!("price.{id}"));
+    let all = all.map(|place| place.replace("[]", ".0")).chain(prices);
+    all.filter(|place| find_is_leaf(category, place)).collect()
+}
+
+/// Whether a place is one that can be set, without asking for its members.
+fn find_is_leaf(category: &'static Category, place: &str) -> bool {
+    if category.heading == Heading::Forbidden && matches!(place.split('.').next(), Some("title" | "contact")) {
+        return false;
+    }
+    if let Some(of) = place.strip_prefix("price.") {
+        return price_of(of).is_ok();
+    }
+    let field = match place.strip_prefix("category_fields.") {
+        Some(below) => resolve(category.fields(), below, &mut Vec::new()),
+        None => resolve(ad_fields::IDENTITY.iter().chain(ad_fields::WRITTEN), place, &mut Vec::new()),
+    };
+    let is_whole = |kind| matches!(kind, Kind::Objects { .. } | Kind::Object { .. } | Kind::CategoryFields);
+    place != "category_id" && field.is_some_and(|field| !is_whole(field.kind))
+}
+
+/// What was probably meant by a path that is none, as a sentence.
+pub(crate) fn hint(categories: &[&'static Category], path: &str) -> Option<String> {
+    let mut places: Vec<String> = categories.iter().flat_map(|category| places(category)).collect();
+    places.sort_unstable();
+    places.dedup();
+    let name = path.rsplit('.').next().unwrap_or(path);
+    let all = || places.iter().map(String::as_str);
+    nearest::did_you_mean(path, all()).or_else(|| nearest::did_you_mean_path(name, all()))
+}
+
+/// Puts a value where it belongs, with the objects and arrays around it.
+pub(crate) fn put(payload: &mut Map<String, Value>, steps: &[Step], value: Value) {
+    let Some((Step::Member(name), rest)) = steps.split_first() else { return };
+    if rest.is_empty() {
+        payload.insert((*name).to_owned(), value);
+        return;
+    }
+    let is_array = matches!(rest[0], Step::Item(_));
+    if !payload.contains_key(*name) {
+        let empty = if is_array { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
+        payload.insert((*name).to_owned(), empty);
+    }
+    match (payload.get_mut(*name), rest) {
+        (Some(Value::Object(members)), _) => put(members, rest, value),
+        (Some(Value::Array(items)), [Step::Item(item), rest @ ..]) => {
+            while items.len() <= *item {
+                items.push(Value::Object(Map::new()));
+            }
+            if let Some(Value::Object(members)) = items.get_mut(*item) {
+                put(members, rest, value);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The text at a place.
+pub(crate) fn text_at<'a>(payload: &'a Map<String, Value>, path: [&str; 2]) -> Option<&'a str> {
+    payload.get(path[0])?.as_object()?.get(path[1])?.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use ad_core::categories::{by_vehicle_type, typed};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_place_is_a_target_and_leads_where_it_says() {
+        for (vehicle_type, category) in typed() {
+            for place in places(category) {
+                let target = find(category, &place).unwrap_or_else(|why| panic!("{vehicle_type} {place}: {why:?}"));
+                let mut payload = Map::new();
+                put(&mut payload, &target.steps, json!("here"));
+                let pointer = format!("/{}", place.replace('.', "/"));
+                let found = Value::Object(payload);
+                let at = if target.price.is_some() { "/price" } else { &pointer };
+                assert_eq!(found.pointer(at), Some(&json!("here")), "{place}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_target_says_why() {
+        let car = by_vehicle_type("car").unwrap();
+        assert_eq!(find(car, "category_fields.brnd"), Err(NoTarget::Unknown));
+        for (path, says) in [
+            ("category_id", "[vehicle]"),
+            ("title", "the title is generated"),
+            ("location", "\"location.latitude\""),
+            ("category_fields.condition.wheels", "\"category_fields.condition.wheels.0.name\""),
+            ("price.reduced", "price.list"),
+        ] {
+            let Err(NoTarget::NotSet(why)) = find(car, path) else { panic!("{path}") };
+            assert!(why.contains(says), "{why}");
+        }
+        for (path, meant) in [
+            ("category_fields.brnd", "Did you mean \"category_fields.brand\"?"),
+            ("mileage", "Did you mean \"category_fields.condition.mileage\""),
+            ("price.lst", "Did you mean \"price.list\"?"),
+            ("image_url", "Did you mean \"image_urls\"?"),
+        ] {
+            let hint = hint(&[car], path).unwrap_or_default();
+            assert!(hint.starts_with(meant), "{path}: {hint}");
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! A mapping as a dealer writes it, on rows as systems export them.
+
+use ad_core::catalogue::Catalogue;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{finding::Severity, readers::rows_of};
+
+fn mapping(text: &str) -> Mapping {
+    Mapping::parse(text, &Catalogue::embedded()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn errors(text: &str) -> Vec<String> {
+    match Mapping::parse(text, &Catalogue::embedded()) {
+        Ok(_) => Vec::new(),
+        Err(MappingError(errors)) => errors,
+    }
+}
+
+/// What a car's fields come to, each from one column of one row.
+fn car(fields: &str, columns: &[(&str, &str)]) -> Mapped {
+    let mapping = mapping(&format!("[vehicle]\ntype = \"car\"\n[fields]\n{fields}"));
+    let (names, values): (Vec<&str>, Vec<&str>) = columns.iter().copied().unzip();
+    let batch = rows_of(&names, &[&values]);
+    let bound = mapping.bind(batch.columns());
+    bound.apply(batch.rows().next().unwrap())
+}
+
+/// One field of one column.
+fn field(field: &str, rule: &str, value: &str) -> Result<Value, String> {
+    let mapped = car(&format!("{field} = {rule}"), &[("X", value)]);
+    match mapped.findings.first() {
+        Some(finding) => Err(finding.reason.clone()),
+        None => Ok(at(&mapped.payload, field).cloned().unwrap_or(Value::Null)),
+    }
+}
+
+#[test]
+fn the_built_in_mappings_hold() {
+    for name in Mapping::builtin_names() {
+        mapping(Mapping::builtin(name).unwrap());
+    }
+}
+
+#[test]
+fn the_kind_of_the_field_decides_how_a_text_is_read() {
+    for (path, rule, text, value) in [
+        ("source_id", "'X'", " L1 ", json!("L1")),
+        ("category_fields.registration_number", "'X'", "abc 12d", json!("ABC12D")),
+        ("category_fields.registration_number", "'X'", "ABC-123", json!("ABC123")),
+        ("category_fields.model_year", "'X'", "2019", json!(2019)),
+        ("category_fields.brand", "'X'", "VOLVO", json!("volvo")),
+        ("category_fields.in_traffic_date", "'X'", "20190504", json!("2019-05-04")),
+        ("category_fields.in_traffic_date", "{ from = 'X', date = 'MM/DD/YYYY' }", "05/04/2019", json!("2019-05-04")),
+        ("category_fields.is_vat_deductible", "'X'", "Ja", json!(true)),
+        (
+            "category_fields.condition.mileage",
+            "{ from = 'X', unit = 'mil' }",
+            "12 345",
+            json!({"unit": "mil", "value": 12345}),
+        ),
+        (
+            "category_fields.condition.mileage",
+            "{ from = 'X', unit = 'km', as = 'mil' }",
+            "205590",
+            json!({"unit": "mil", "value": 20559}),
+        ),
+        ("category_fields.condition.mileage", "'X'", "12 345 mil", json!({"unit": "mil", "value": 12345})),
+        ("category_fields.powertrain.power", "{ from = 'X' }", "120 kW", json!({"unit": "kw", "value": 120})),
+        ("category_fields.powertrain.transmission", "{ from = 'X', values = 'gearbox' }", "Aut", json!("automatic")),
+        ("category_fields.powertrain.transmission", "{ from = 'X', values = { Vet-ej = '' } }", "Vet ej", json!(null)),
+        (
+            "category_fields.powertrain.fuels",
+            "{ from = 'X', values = 'fuel' }",
+            "Bensin/El",
+            json!(["gasoline", "electric"]),
+        ),
+        ("category_fields.powertrain.drive_type", "{ from = 'X', values = 'drive' }", "Fyrhjulsdriven", json!("awd")),
+        ("category_fields.color", "'X'", "Mörkgrå metallic", json!("Mörkgrå metallic")),
+        ("category_fields.color_group", "{ from = 'X', values = 'color' }", "Mörkgrå metallic", json!("grey")),
+        (
+            "category_fields.equipments",
+            "{ from = 'X', split = '|' }",
+            "Drag|Vinterhjul, dubbade|19,5 tum",
+            json!(["Drag", "Vinterhjul dubbade", "19.5 tum"]),
+        ),
+        (
+            "category_fields.equipments",
+            "{ from = 'X', split = '|', values = 'equipment' }",
+            "AHK|Eget",
+            json!(["Dragkrok", "Eget"]),
+        ),
+        (
+            "category_fields.condition.is_new_vehicle",
+            "{ from = 'X', values = { 0 = '' }, otherwise = false }",
+            "1",
+            json!(false),
+        ),
+        (
+            "category_fields.condition.is_new_vehicle",
+            "{ from = 'X', values = { 0 = '' }, otherwise = false }",
+            "0",
+            json!(null),
+        ),
+        ("body", "{ from = 'X', html = true }", "Ett<br>två &amp; tre", json!("Ett\ntvå & tre")),
+        ("body", "'X'", "Ett\r\ntvå", json!("Ett\ntvå")),
+        ("source_id", "{ from = 'X', template = 'se-{value}' }", "7", json!("se-7")),
+        ("dealer_code", "{ constant = 'north-cars' }", "", json!("north-cars")),
+        ("dealer_code", "{ from = 'X', default = 'north-cars' }", " ", json!("north-cars")),
+        ("visible", "{ constant = false }", "", json!(false)),
+        ("location.zipcode", "'X'", "123 45", json!("12345")),
+        ("price.list", "{ from = 'X', currency = 'SEK' }", "149 900 kr", json!(null)),
+    ] {
+        assert_eq!(field(path, rule, text), Ok(value), "{path} {rule} {text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_told_by_a_short_reason() {
+    let mileage = "category_fields.condition.mileage";
+    for (path, rule, text, reason) in [
+        ("category_fields.brand", "'X'", "Wolvo", "unknown brand"),
+        ("category_fields.model_year", "'X'", "20211", "model year out of range"),
+        ("category_fields.model_year", "'X'", "V60", "model year is not a number"),
+        ("category_fields.model_year", "'X'", "2019/2020", "model year is not a number"),
+        ("category_fields.in_traffic_date", "'X'", "05/2019", "in traffic date is not a full date"),
+        ("category_fields.in_traffic_date", "'X'", "2019-02-30", "in traffic date is an impossible date"),
+        ("category_fields.in_traffic_date", "'X'", "04/05/2019", "in traffic date can be read in two ways"),
+        ("category_fields.is_vat_deductible", "'X'", "kanske", "is vat deductible is neither yes nor no"),
+        (mileage, "{ from = 'X', unit = 'mil' }", "1.234", "mileage can be read in two ways"),
+        (mileage, "'X'", "12345", "mileage has no unit"),
+        (mileage, "'X'", "12345 miles", "unknown unit of mileage"),
+        (mileage, "{ from = 'X', unit = 'mil' }", "12345 km", "mileage has another unit than the mapping says"),
+        ("category_fields.powertrain.fuels", "{ from = 'X', values = 'fuel' }", "Hybrid", "unknown fuel"),
+        (
+            "price.list",
+            "{ from = 'X', currency = 'SEK' }",
+            "100 EUR",
+            "list price is in another currency than the mapping says",
+        ),
+        ("price.list", "'X'", "ring", "list price is not a number"),
+        (
+            "image_urls",
+            "{ from = 'X', split = ',' }",
+            "ABC123_0.JPG,ABC123_1.JPG",
+            "images are file names, not addresses",
+        ),
+        ("image_urls", "'X'", "http://img.example/1.jpg", "image address is not https"),
+    ] {
+        assert_eq!(field(path, rule, text), Err(reason.to_owned()), "{path} {rule} {text}");
+    }
+}
+
+#[test]
+fn a_finding_names_the_column_the_value_and_what_to_do() {
+    let mapped = car(
+        "category_fields.brand = 'Märke'\ncategory_fields.model = 'Modell'",
+        &[("Märke", "Wolvo"), ("Modell", "V60")],
+    );
+    let [finding] = mapped.findings.as_slice() else { panic!("{:?}", mapped.findings) };
+    assert_eq!(finding.severity, Severity::Error);
+    assert_eq!(finding.columns, ["Märke"]);
+    assert_eq!(finding.value.as_deref(), Some("Wolvo"));
+    assert_eq!(finding.field.as_deref(), Some("category_fields.brand"));
+    assert_eq!(finding.message, "\"Wolvo\" is no known brand.");
+    let advice =
+        "Did you mean \"volvo\"? To map it, add a line \"Wolvo\" = \"…\" to the values of \"category_fields.brand\".";
+    assert_eq!(finding.advice.as_deref(), Some(advice));
+    assert_eq!(at(&mapped.payload, "category_fields.brand"), None);
+    assert_eq!(at(&mapped.payload, "category_fields.model"), Some(&json!("V60")), "the other fields are made");
+}
+
+#[test]
+fn a_model_is_one_of_its_brand() {
+    let fields = "category_fields.model = 'Modell'\ncategory_fields.brand = 'Märke'";
+    for (brand, model, is) in
+        [("Tesla", "Model 3", "model-3"), ("Saab", "9-3", "9-3"), ("BMW", "i4", "i4"), ("Volvo", "XC60", "xc60")]
+    {
+        let mapped = car(fields, &[("Märke", brand), ("Modell", model)]);
+        assert_eq!(at(&mapped.payload, "category_fields.model"), Some(&json!(is)), "{:?}", mapped.findings);
+    }
+    let mapped = car(fields, &[("Märke", "Volvo"), ("Modell", "Golf")]);
+    assert_eq!(mapped.findings[0].reason, "unknown model");
+}
+
+#[test]
+fn a_price_is_an_object_of_its_type() {
+    let fields =
+        "price.list = { from = 'Pris', currency = { column = 'Valuta' } }\nprice.leasing = { from = 'Leasing' }";
+    let mapped = car(fields, &[("Pris", "149 900:-"), ("Valuta", "SEK"), ("Leasing", "2 995")]);
+    let prices = json!([{"type": "list", "amount": 149_900, "currency": "SEK"}, {"type": "leasing", "amount": 2995}]);
+    assert_eq!(mapped.payload["price"], prices);
+}
+
+#[test]
+fn images_come_from_many_columns_and_names_become_addresses() {
+    let images = |rule: &str| {
+        let values = ["https://x.example/a.jpg", "", "b c.jpg", "https://x.example/a.jpg"];
+        let names = ["1", "2", "3", "4"];
+        let columns: Vec<_> = names.into_iter().zip(values).collect();
+        car(&format!("image_urls = {rule}"), &columns)
+    };
+    let mapped = images("{ from = '1-4', template = 'https://cdn.example/{value}' }");
+    assert_eq!(mapped.payload["image_urls"], json!(["https://x.example/a.jpg", "https://cdn.example/b%20c.jpg"]));
+    assert_eq!(mapped.findings[0].severity, Severity::Warning);
+    assert_eq!(mapped.findings[0].reason, "image url occurs twice");
+    let mapped = images("['1', '3']");
+    assert_eq!(mapped.findings[0].reason, "images are file names, not addresses");
+}
+
+#[test]
+fn too_many_images_are_not_cut_unless_the_mapping_says_so() {
+    let addresses: Vec<String> = (0..27).map(|index| format!("https://x.example/{index}.jpg")).collect();
+    let joined = addresses.join(",");
+    let mapped = car("image_urls = { from = 'X', split = ',' }", &[("X", &joined)]);
+    assert_eq!(mapped.findings[0].reason, "too many images");
+    assert_eq!(mapped.findings[0].message, "27 images, at most 20 are allowed.");
+    assert!(!mapped.payload.contains_key("image_urls"));
+    let mapped = car("image_urls = { from = 'X', split = ',', max = 20 }", &[("X", &joined)]);
+    assert_eq!(mapped.findings[0].severity, Severity::Warning);
+    assert_eq!(mapped.payload["image_urls"].as_array().unwrap().len(), 20);
+}
+
+#[test]
+fn the_vehicle_type_may_be_a_matter_of_the_row() {
+    let mapping = mapping(
+        "[vehicle]\nfrom = 'typ'\nvalues = { personbil = 'car', 'skåpbil' = 'transport' }\n\
+         [fields]\nsource_id = 'id'\ncategory_fields.body_type = { from = 'kaross', values = 'body' }",
+    );
+    let batch = rows_of(
+        &["typ", "id", "kaross"],
+        &[&["Personbil", "1", "Kombi"], &["Skåpbil", "2", "Skåp"], &["Båt", "3", ""]],
+    );
+    let bound = mapping.bind(batch.columns());
+    let mapped: Vec<Mapped> = batch.rows().map(|row| bound.apply(row)).collect();
+    let of = |index: usize, path: &str| at(&mapped[index].payload, path).cloned();
+    assert_eq!((of(0, "category_id"), of(0, "category_fields.body_type")), (Some(json!(1020)), Some(json!("estate"))));
+    assert_eq!(
+        (of(1, "category_id"), of(1, "category_fields.body_type")),
+        (Some(json!(1021)), Some(json!("panel_van")))
+    );
+    assert_eq!((of(2, "category_id"), of(2, "source_id")), (None, Some(json!("3"))));
+    assert_eq!(mapped[2].findings[0].reason, "unknown vehicle type");
+}
+
+#[test]
+fn a_rule_may_ask_other_columns() {
+    let fields = "body = { from = ['A', 'B'], join = ' – ', when = { column = 'C', not = 'såld' } }\nurl = { from = 'D', when = 'E' }";
+    let mapped = car(fields, &[("A", "Ett"), ("B", "Två"), ("C", "Till salu"), ("D", "https://x.example"), ("E", "")]);
+    assert_eq!(Value::Object(mapped.payload), json!({"category_id": 1020, "body": "Ett – Två"}));
+    let mapped = car(fields, &[("A", "Ett"), ("B", ""), ("C", "SÅLD"), ("D", "https://x.example"), ("E", "ja")]);
+    assert_eq!(Value::Object(mapped.payload), json!({"category_id": 1020, "url": "https://x.example"}));
+}
+
+#[test]
+fn members_of_objects_in_arrays_are_fields_too() {
+    let mapped = car(
+        "category_fields.condition.wheels.0.name = 'Hjul'\nlocation.zipcode = 'Postnr'",
+        &[("Hjul", "Summer"), ("Postnr", "")],
+    );
+    assert_eq!(at(&mapped.payload, "category_fields.condition.wheels.0.name"), Some(&json!("summer")));
+    assert!(!mapped.payload.contains_key("location"));
+}
+
+#[test]
+fn everything_that_is_wrong_with_a_mapping_is_told_at_once_with_its_line() {
+    let text = r#"
+[file]
+seperator = ";"
+[values.gear]
+"Aut" = "automatc"
+[vehicle]
+type = "car"
+[fields]
+source_id = { form = "Lagernr" }
+category_fields.brnd = "Märke"
+category_fields.condition.mileage = { from = "Miltal", unit = "miles" }
+category_fields.powertrain.fuels = { from = "Drivmedel", values = "fule" }
+category_fields.powertrain.transmission = { from = "Växellåda", values = "gear" }
+category_fields.powertrain.power = { from = "kW", unit = "kw", as = "hp" }
+category_fields.color = { from = "Färg", unit = "km" }
+category_fields.in_traffic_date = { from = "Datum", date = "dd.mm.yy" }
+title = "Rubrik"
+body = { from = "Text", template = "{" }
+"#;
+    let errors = errors(text);
+    for (line, says) in [
+        (3, "unknown field `seperator`"),
+        (5, "\"automatc\" is no known transmission. Did you mean \"automatic\"?"),
+        (9, "\"form\" is no key of a field. Did you mean \"from\"?"),
+        (10, "Did you mean \"category_fields.brand\"?"),
+        (11, "\"miles\" is no unit of \"category_fields.condition.mileage\". Units: \"km\", \"mil\"."),
+        (12, "There is no value map \"fule\", neither built in nor as [values.fule]. Did you mean \"fuel\"?"),
+        (14, "cannot be converted exactly from kw to hp"),
+        (15, "\"unit\" is for measures"),
+        (16, "is no form of dates"),
+        (17, "the title is generated"),
+        (18, "a brace that names no column"),
+    ] {
+        let found = errors.iter().any(|error| error.starts_with(&format!("line {line}: ")) && error.contains(says));
+        assert!(found, "line {line}: {says}\n{}", errors.join("\n"));
+    }
+    assert_eq!(super::tests::errors("[vehicle\n").len(), 1);
+    assert!(super::tests::errors("")[0].contains("[vehicle]"));
+}
+
+#[test]
+fn columns_that_are_missing_or_unused_are_told_with_the_nearest() {
+    let mapping = mapping(
+        "[vehicle]\ntype = 'car'\n[fields]\nsource_id = 'lagernr'\nbody = 'Beskrivnig'\nurl = { from = 'Länk', optional = true }\nimage_urls = '4-5'",
+    );
+    let batch = rows_of(&["Lagernr", "Beskrivning", "Extra"], &[]);
+    let bound = mapping.bind(batch.columns());
+    assert_eq!(
+        bound.missing(),
+        [
+            "There is no column \"Beskrivnig\", from which \"body\" is made. Did you mean \"Beskrivning\"?",
+            "The file has no columns 4 to 5, from which \"image_urls\" is made; there are 3."
+        ]
+    );
+    assert_eq!(bound.unused(), ["Beskrivning", "Extra"]);
+}
+
+#[test]
+fn an_error_of_the_rules_leads_back_to_its_columns() {
+    let mapping = mapping(
+        "[vehicle]\ntype = 'car'\n[fields]\nimage_urls = 'Bilder'\n\
+         price.list = { from = 'Pris', currency = { column = 'Valuta' } }\ncategory_fields.condition.mileage = 'Miltal'",
+    );
+    let batch = rows_of(&["Bilder", "Pris", "Valuta", "Miltal"], &[]);
+    let bound = mapping.bind(batch.columns());
+    assert_eq!(bound.columns_of("image_urls.3"), ["Bilder"]);
+    assert_eq!(bound.columns_of("price.0.amount"), ["Pris", "Valuta"]);
+    assert_eq!(bound.columns_of("category_fields.condition"), ["Miltal"]);
+    assert_eq!(bound.columns_of("category_fields.vin"), Vec::<&str>::new());
+}
+
+#[test]
+fn a_mapping_is_shared_between_threads() {
+    fn is_sync<T: Sync + Send>() {}
+    is_sync::<Mapping>();
+    is_sync::<Bound<'_>>();
+}
