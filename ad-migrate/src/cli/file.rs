@@ -139,3 +139,40 @@ pub(crate) fn not_checked(error: CheckError) -> Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_counts_more_than_the_mapping() {
+        let reading = Reading {
+            encoding: Some("latin-1".to_owned()),
+            separator: None,
+            no_header: true,
+            rows: None,
+            member: Some("b.csv".to_owned()),
+        };
+        let settings = Settings {
+            encoding: Some("utf-8".to_owned()),
+            separator: Some('|'),
+            header: Some(true),
+            rows: Some("vehicles".to_owned()),
+            ..Settings::default()
+        };
+        let expected = Settings {
+            encoding: Some("latin-1".to_owned()),
+            header: Some(false),
+            member: Some("b.csv".to_owned()),
+            ..settings.clone()
+        };
+        assert_eq!(reading.over(&settings), expected);
+    }
+
+    #[test]
+    fn a_separator_is_one_character() {
+        assert_eq!(separator("tab"), Ok('\t'));
+        assert_eq!(separator("§"), Ok('§'));
+        assert!(separator(";;").is_err() && separator("").is_err());
+    }
+}

@@ -1,5 +1,6 @@
 //! The command line: what it takes, and how it ends. What a command does stands in its file.
 
+mod check;
 mod file;
 mod publish;
 mod run;
@@ -30,6 +31,8 @@ struct Cli {
 /// The commands; each has its file.
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Check a legacy file against the rules, without sending anything
+    Check(check::Args),
     /// Submit the rows that can go: each becomes an ad, once
     Run(run::Args),
     /// Show the ads that were submitted hidden
@@ -41,6 +44,7 @@ enum Command {
 impl Command {
     async fn run(self, context: &Context) -> Result<(), Failure> {
         match self {
+            Self::Check(args) => check::run(context, &args),
             Self::Run(args) => run::run(context, &args).await,
             Self::Publish(args) => publish::run(context, &args).await,
             Self::V3(args) => v3::run(context, &args).await,

@@ -1,15 +1,19 @@
 //! `ad-migrate run`: the rows that can go become ads, once each.
 
 use std::{
+    io,
     num::NonZeroUsize,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use super::file::{FileArgs, not_checked, not_read};
+use super::{
+    check::Bar,
+    file::{FileArgs, not_checked, not_read},
+};
 use crate::{
     mapping::Mapping,
-    plan::{self, Options, Payloads, Totals},
+    plan::{self, Options, Payloads, Sink, Totals, Verdict},
     readers::{Reader, Settings},
     submit::{
         folder::Folder,
@@ -138,9 +142,12 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let name = args.file.name();
     let scratch = tempfile::tempdir_in(folder.path()).map_err(|error| folder.cannot("use", &error))?;
     let payloads = if args.rehearse { scratch.path().join("rehearsed.ndjson") } else { folder.payloads() };
-    let mut prepare = Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
+    let prepare = Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
+    let mut preparing = Preparing { prepare, bar: Bar::new(context.out) };
     let options = Options { payloads: Payloads::All };
-    let totals = plan::check(reader, &mapping, &rulebook, options, &mut prepare).map_err(not_checked)?;
+    let totals = plan::check(reader, &mapping, &rulebook, options, &mut preparing).map_err(not_checked)?;
+    let Preparing { prepare, bar } = preparing;
+    bar.end();
     told(context, &args.file, &totals)?;
     let prepared = prepare.end(&payloads).map_err(|error| folder.cannot("write into", &error))?;
     if args.rehearse {
@@ -163,6 +170,22 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         return Err(Failure::Said(Exit::Failed));
     }
     Ok(())
+}
+
+/// Payloads being written down, with the bar that shows how far the file has been read.
+struct Preparing {
+    prepare: Prepare,
+    bar: Bar,
+}
+
+impl Sink for Preparing {
+    fn progress(&mut self, read: u64, of: u64) {
+        self.bar.show(read, of);
+    }
+
+    fn verdict(&mut self, verdict: Verdict) -> io::Result<()> {
+        self.prepare.verdict(verdict)
+    }
 }
 
 /// Says what the check came to, and stops where sending would be wrong.

@@ -149,7 +149,7 @@ impl<'a> Work<'a> {
         let result =
             if let Convert::List { .. } = made.convert { self.list(made, rule) } else { self.single(made, rule) };
         match result {
-            Err((bad, text)) => self.bad(made, bad, text),
+            Err((bad, text)) => self.bad(made, bad, &text),
             Ok(Some(value)) => self.put(made, value),
             Ok(None) => {
                 if let Some(default) = &made.default {
@@ -160,12 +160,12 @@ impl<'a> Work<'a> {
     }
 
     fn holds(&mut self, column: SourceId, test: &Test) -> bool {
-        let text = self.value_of(column);
-        super::fold::fold_into(text, &mut self.scratch);
+        let said = self.value_of(column);
+        super::fold::fold_into(said, &mut self.scratch);
         let is_one = |of: &[Box<str>]| of.iter().any(|it| **it == *self.scratch);
         match test {
-            Test::Filled => !text.is_empty(),
-            Test::Empty => text.is_empty(),
+            Test::Filled => !said.is_empty(),
+            Test::Empty => said.is_empty(),
             Test::Is(of) => is_one(of),
             Test::Not(of) => !is_one(of),
         }
@@ -441,11 +441,11 @@ impl<'a> Work<'a> {
     }
 
     /// Says why a field could not be made.
-    fn bad(&mut self, made: &Made, bad: Bad, text: String) {
+    fn bad(&mut self, made: &Made, bad: Bad, text: &str) {
         let rule = &self.bound.mapping.rules[made.rule];
         let is_of_map =
             matches!(made.convert.item(), Convert::OneOf(_) | Convert::Model(_)) && bad.reason.starts_with("unknown ");
-        let line = format!("To map it, add a line \"{}\" = \"…\" to the values of \"{}\".", short(&text), rule.target);
+        let line = format!("To map it, add a line \"{}\" = \"…\" to the values of \"{}\".", short(text), rule.target);
         let advice = match bad.advice {
             Some(hint) if is_of_map => Some(format!("{hint} {line}")),
             None if is_of_map => Some(line),
@@ -454,8 +454,8 @@ impl<'a> Work<'a> {
         let finding = Finding {
             severity: Severity::Error,
             reason: bad.reason,
-            columns: self.columns_of_text(rule, &text),
-            value: Some(short(&text).into_owned()),
+            columns: self.columns_of_text(rule, text),
+            value: Some(short(text).into_owned()),
             field: Some(rule.target.to_string()),
             message: bad.message,
             advice,

@@ -59,12 +59,11 @@ impl Lookup {
         } else {
             text.chars().flat_map(char::to_lowercase).for_each(|letter| scratch.push(letter));
         }
-        let index = match self.exact.get(scratch.as_str()) {
-            Some(index) => *index,
-            None => {
-                fold_into(text, scratch);
-                (*self.loose.get(scratch.as_str())?)?
-            }
+        let index = if let Some(index) = self.exact.get(scratch.as_str()) {
+            *index
+        } else {
+            fold_into(text, scratch);
+            (*self.loose.get(scratch.as_str())?)?
         };
         self.ids.get(index as usize).map(|id| &**id)
     }

@@ -145,12 +145,11 @@ impl<'a, 'i> Planner<'a, 'i> {
             [category] => category.to_string(),
             _ => "the vehicle types of this mapping".to_owned(),
         };
-        let message = match reason {
-            Some(why) => format!("\"{}\" cannot be mapped. {why}", rule.target),
-            None => {
-                let hint = target::hint(categories, &rule.target).unwrap_or_default();
-                format!("\"{}\" is no field of {of}. {hint}", rule.target)
-            }
+        let message = if let Some(why) = reason {
+            format!("\"{}\" cannot be mapped. {why}", rule.target)
+        } else {
+            let hint = target::hint(categories, &rule.target).unwrap_or_default();
+            format!("\"{}\" is no field of {of}. {hint}", rule.target)
         };
         self.problems.on(rule.line, message.trim_end());
     }
@@ -193,7 +192,7 @@ impl<'a, 'i> Planner<'a, 'i> {
         };
         let (constant, default) = (told(&rule.constant), told(&rule.default));
         let values = rule.values.iter().map(|name| self.map(*name, rule, &made, category, wrong)).collect();
-        Some(Made { constant, default, values, ..made })
+        Some(Made { values, constant, default, ..made })
     }
 
     fn check_told(&mut self, rule: &Rule, made: &Made, texts: &[Box<str>]) {

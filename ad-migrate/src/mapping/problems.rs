@@ -23,7 +23,7 @@ impl<'i> Problems<'i> {
     /// The line of a place, from 1.
     pub(super) fn line(&self, span: &Range<usize>) -> usize {
         let before = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
-        before.iter().filter(|byte| **byte == b'\n').count() + 1
+        before.split(|byte| *byte == b'\n').count()
     }
 
     /// Notes what is wrong at a place.

@@ -327,7 +327,7 @@ impl<'i> RuleReader<'i> {
             "constant" => rule.constant = self.problems.texts(value, "A constant"),
             "default" => rule.default = self.problems.texts(value, "A default"),
             "template" => {
-                rule.template = self.problems.text(value, "A template").map(|text| self.template(text, value))
+                rule.template = self.problems.text(value, "A template").map(|text| self.template(text, value));
             }
             "split" => rule.split = self.mark(value, "\"split\""),
             "join" => rule.join = self.problems.text(value, "\"join\"").map(Box::from),
@@ -370,13 +370,11 @@ impl<'i> RuleReader<'i> {
             return self.problems.text(value, what).map(|text| Told::Always(text.into()));
         };
         self.problems.unknown_keys(table, &["column"], what);
-        match table.get("column") {
-            Some(column) => self.column(column, "A column").map(Told::Column),
-            None => {
-                self.problems.at(&value.span(), format!("{what} as a table names its column: {{ column = \"…\" }}."));
-                None
-            }
-        }
+        let Some(column) = table.get("column") else {
+            self.problems.at(&value.span(), format!("{what} as a table names its column: {{ column = \"…\" }}."));
+            return None;
+        };
+        self.column(column, "A column").map(Told::Column)
     }
 
     /// The decimal separator.

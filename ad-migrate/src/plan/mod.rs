@@ -132,3 +132,90 @@ pub enum CheckError {
     #[error("cannot write down what was found: {0}")]
     Sink(#[source] io::Error),
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::readers::{Detected, Form};
+
+    /// What these rows come to, of a file that is as it should be.
+    pub(crate) fn totals(verdicts: &[Verdict]) -> Totals {
+        let mut counts = totals::Counts::default();
+        verdicts.iter().for_each(|verdict| counts.add(verdict));
+        let detected = Detected {
+            form: Form::Csv,
+            encoding: "utf-8".to_owned(),
+            separator: Some(';'),
+            header: Some(true),
+            rows: None,
+            packing: None,
+            member: None,
+            notes: vec!["columns are separated by \";\": it divides the first lines alike".to_owned()],
+        };
+        counts.end(detected, None)
+    }
+
+    pub(crate) fn finding(severity: Severity, reason: &str, value: &str) -> Finding {
+        Finding {
+            severity,
+            reason: reason.to_owned(),
+            columns: vec!["Regnr".to_owned()],
+            value: Some(value.to_owned()),
+            field: Some("category_fields.registration_number".to_owned()),
+            message: format!("{value} will not do."),
+            advice: Some("Mend it.".to_owned()),
+        }
+    }
+
+    pub(crate) fn verdict(row: u64, findings: Vec<Finding>) -> Verdict {
+        let source_id = Some(format!("L{row}"));
+        Verdict {
+            row,
+            line: row + 1,
+            source_id,
+            vehicle_type: Some("car"),
+            image_count: 3,
+            findings,
+            ..Verdict::default()
+        }
+    }
+
+    #[test]
+    fn rows_are_counted_once_for_a_reason_and_errors_come_first() {
+        let odd = || finding(Severity::Warning, "no images", "");
+        let bad = || finding(Severity::Error, "unknown brand", "Wolvo");
+        let rows = [
+            verdict(1, vec![odd()]),
+            verdict(2, vec![]),
+            verdict(3, vec![bad(), bad(), odd()]),
+            verdict(4, vec![odd()]),
+        ];
+        let totals = totals(&rows);
+        assert_eq!((totals.rows, totals.good, totals.refused, totals.odd, totals.images), (4, 3, 1, 2, 9));
+        assert_eq!(totals.types["car"], OfType { rows: 4, good: 3, images: 9 });
+        let reasons: Vec<_> =
+            totals.reasons.iter().map(|it| (it.reason.as_str(), it.rows, it.examples.clone())).collect();
+        assert_eq!(reasons, [("unknown brand", 1, vec![3]), ("no images", 3, vec![1, 3, 4])]);
+    }
+
+    #[test]
+    fn so_many_different_reasons_that_they_would_fill_the_memory_are_counted_together() {
+        let rows: Vec<_> =
+            (0..2000).map(|row| verdict(row, vec![finding(Severity::Error, &format!("reason {row}"), "")])).collect();
+        let totals = totals(&rows);
+        assert_eq!((totals.refused, totals.reasons.len() as u64 + totals.other_reasons), (2000, 2000));
+        assert!(totals.other_reasons > 1000);
+    }
+
+    #[test]
+    fn a_verdict_is_read_back_as_it_was_kept() {
+        let mut kept = verdict(7, vec![finding(Severity::Error, "unknown brand", "W\n\"ö\u{0}")]);
+        kept.payload = Some(serde_json::from_str(r#"{"source_id": "a", "price": [{"amount": 1.25}]}"#).unwrap());
+        let mut lines = Vec::new();
+        spool::Spool::line(&kept, &mut lines);
+        let mut spool = spool::Spool::default();
+        spool.add(&lines).unwrap();
+        let read: Vec<_> = spool.verdicts().unwrap().map(Result::unwrap).collect();
+        assert_eq!(read, [kept]);
+    }
+}

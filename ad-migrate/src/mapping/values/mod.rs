@@ -71,6 +71,9 @@ pub(crate) fn named(name: &str) -> Option<&'static Builtin> {
     BUILTIN.iter().find(|map| map.name == name)
 }
 
+/// A term, and the values that it stands for.
+pub(crate) type Entry = (Box<str>, Box<[Box<str>]>);
+
 /// A map as it is asked: terms as they are compared, each with the texts that it stands for.
 #[derive(Debug, Default)]
 pub(crate) struct ValueMap {
@@ -121,7 +124,7 @@ impl Builtin {
 
 impl ValueMap {
     /// A mapping's own map.
-    pub(crate) fn own(entries: impl Iterator<Item = (Box<str>, Box<[Box<str>]>)>) -> Self {
+    pub(crate) fn own(entries: impl Iterator<Item = Entry>) -> Self {
         Self { terms: entries.map(|(term, values)| (folded(&term).into(), values)).collect(), matching: None }
     }
 

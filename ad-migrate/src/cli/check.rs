@@ -1,0 +1,157 @@
+//! `ad-migrate check`: what would be submitted and what cannot be, without sending anything.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use ad_cli::cli::{Context, Exit, Failure, output::Output};
+use ad_core::rulebook::Rulebook;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::file::{FileArgs, not_checked};
+use crate::{
+    plan::{self, Options, Payloads, Sink, Totals, Unread, Verdict},
+    report::{About, Json, Page, Terminal},
+};
+
+/// Arguments of `check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Nothing is sent anywhere: rows are mapped, and checked by the rules and allowed values that come with this program.
+
+Exit codes:
+  0  all rows can go
+  1  the file cannot be read to its end
+  2  the command line, the mapping or the file named on it is wrong
+  3  some rows cannot go
+
+Examples:
+  ad-migrate check stock.csv --mapping stock.toml --report report.html
+  ad-migrate check stock.zip --mapping stock.toml --member lager.xml
+  ad-migrate check stock.csv --mapping stock.toml --output csv > mistakes.csv")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Write a page to forward: one HTML file
+    #[arg(long, value_name = "FILE.html", help_heading = "Reports")]
+    report: Option<PathBuf>,
+    /// Write everything that was found as JSON
+    #[arg(long, value_name = "FILE.json", help_heading = "Reports")]
+    json: Option<PathBuf>,
+    /// Rows that cannot go that are shown on the terminal
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=10_000), help_heading = "Reports")]
+    limit_shown: u64,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let rulebook = Rulebook::default();
+    let (mapping, reader) = args.file.open(&rulebook.catalogue)?;
+    let about = About { file: args.file.name(), mapping: args.file.mapping_name().to_owned(), checked: context.now() };
+    let mut reports = Reports::begin(context.out, args, &about)?;
+    let payloads = if args.report.is_some() { Payloads::First(Page::PAYLOADS) } else { Payloads::None };
+    let totals = plan::check(reader, &mapping, &rulebook, Options { payloads }, &mut reports).map_err(not_checked)?;
+    reports.end(&totals)?;
+    ended(&about.file, &totals)
+}
+
+fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
+    match totals {
+        Totals { unread: Some(Unread { message, hints }), .. } => {
+            let failure = Failure::failed(format!("{message}; the rows before were checked"));
+            Err(hints.iter().fold(failure, Failure::hint))
+        }
+        Totals { rows: 0, .. } => Err(Failure::usage(format!("{file} has no rows"))),
+        Totals { refused: 0, .. } => Ok(()),
+        _ => Err(Failure::Said(Exit::Refused)),
+    }
+}
+
+/// The reports that were asked for.
+struct Reports {
+    terminal: Terminal,
+    json: Option<(PathBuf, Json)>,
+    page: Option<(PathBuf, Page)>,
+    bar: Bar,
+    out: Output,
+}
+
+impl Reports {
+    fn begin(out: Output, args: &Args, about: &About) -> Result<Self, Failure> {
+        // That a report cannot be written is told before the file is read.
+        let unwritable = |path: &Path, error: &io::Error| {
+            Failure::usage(format!("cannot write the report {}: {error}", path.display()))
+        };
+        let json = match &args.json {
+            Some(path) => Some((path.clone(), Json::create(path, about).map_err(|error| unwritable(path, &error))?)),
+            None => None,
+        };
+        let page = match &args.report {
+            Some(path) => Some((path.clone(), Page::create(path, about).map_err(|error| unwritable(path, &error))?)),
+            None => None,
+        };
+        Ok(Self { terminal: Terminal::new(out, about, args.limit_shown), json, page, bar: Bar::new(out), out })
+    }
+
+    fn end(self, totals: &Totals) -> Result<(), Failure> {
+        let unwritable = |path: &Path, error: &io::Error| {
+            Failure::failed(format!("cannot write the report {}: {error}", path.display()))
+        };
+        self.bar.end();
+        self.terminal.end(totals)?;
+        if let Some((path, json)) = self.json {
+            json.end(totals).map_err(|error| unwritable(&path, &error))?;
+            self.out.note(&format!("all findings: {}", path.display()));
+        }
+        if let Some((path, page)) = self.page {
+            page.end(totals).map_err(|error| unwritable(&path, &error))?;
+            self.out.note(&format!("the page to forward: {}", path.display()));
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Reports {
+    fn progress(&mut self, read: u64, of: u64) {
+        self.bar.show(read, of);
+    }
+
+    fn verdict(&mut self, verdict: Verdict) -> io::Result<()> {
+        // What is printed and what moves would be in each other's way.
+        self.bar.end();
+        self.terminal.add(&verdict)?;
+        if let Some((path, json)) = &mut self.json {
+            let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
+            json.add(&verdict).map_err(named)?;
+        }
+        if let Some((_, page)) = &mut self.page {
+            page.add(verdict);
+        }
+        Ok(())
+    }
+}
+
+/// How far the file has been read, on a terminal.
+pub(super) struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    pub(super) fn new(out: Output) -> Self {
+        // A template that cannot be read is a slip of the pen; the plain bar does then.
+        let style = ProgressStyle::with_template("checking {bar:30.green} {bytes:>10} of {total_bytes} {eta:>5} left");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        Self(out.moves().then(|| ProgressBar::new(0).with_style(style)))
+    }
+
+    pub(super) fn show(&self, read: u64, of: u64) {
+        if let Some(bar) = &self.0 {
+            bar.set_length(of);
+            bar.set_position(read);
+        }
+    }
+
+    pub(super) fn end(&self) {
+        if let Some(bar) = self.0.as_ref().filter(|bar| !bar.is_finished()) {
+            bar.finish_and_clear();
+        }
+    }
+}
