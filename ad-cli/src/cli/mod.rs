@@ -35,7 +35,7 @@ use clap::{Parser, Subcommand};
 pub use check::{counted, grouped};
 pub use failure::{Exit, Failure};
 pub use global::{Context, Global};
-pub use reference::markdown;
+pub use reference::{markdown, page as reference_page};
 
 /// What follows the list of commands in the help.
 const AFTER_HELP: &str = "\

@@ -1,4 +1,4 @@
-//! docs/cli.md: the help of every command on one page, behind an introduction.
+//! The help of every command on one page, behind an introduction: docs/cli.md, and that of the other command lines of the workspace.
 
 use std::fmt::Write as _;
 
@@ -9,16 +9,21 @@ const WIDTH: usize = 110;
 
 const INTRODUCTION: &str = include_str!("introduction.md");
 
-/// The page, from the definition that the command line itself reads.
+/// docs/cli.md, from the definition that the command line itself reads.
 pub fn markdown() -> String {
+    page(INTRODUCTION, definition())
+}
+
+/// The page of a command line, behind its introduction.
+pub fn page(introduction: &str, definition: clap::Command) -> String {
     // The same width wherever the page is written.
-    let mut root = definition().term_width(WIDTH);
+    let mut root = definition.term_width(WIDTH);
     let globals: Vec<_> = root
         .get_arguments()
         .filter(|argument| argument.is_global_set())
         .map(|argument| argument.get_id().clone())
         .collect();
-    let mut page = format!("{INTRODUCTION}\n## Commands\n\n| Command | What it does |\n|---|---|\n");
+    let mut page = format!("{introduction}\n## Commands\n\n| Command | What it does |\n|---|---|\n");
     let commands: Vec<_> = root.get_subcommands().cloned().collect();
     for command in &commands {
         let name = command.get_name();
