@@ -11,6 +11,16 @@ use std::process::ExitCode;
 use ad_cli::cli::{Context, Failure, Global};
 use clap::{Parser, Subcommand};
 
+/// What follows the list of commands in the help.
+const AFTER_HELP: &str = "\
+Exit codes:
+  0  done: every row can go, or has gone
+  1  some rows cannot go or have failed, or the file cannot be read to its end
+  2  the command line, or a file named on it, is wrong
+  3  refused by validation: `check` found rows that cannot go, or none can
+  4  not authorised: no token, a wrong or expired one, or one that may not do this
+  5  the service was not reached, did not answer in time, or did not answer as it should";
+
 /// From the nightly bulk file to the API: looks at a legacy stock file, maps it to ads, checks them and submits them
 #[derive(Debug, Parser)]
 #[command(
@@ -18,6 +28,7 @@ use clap::{Parser, Subcommand};
     version,
     arg_required_else_help = true,
     args_override_self = true,
+    after_help = AFTER_HELP,
     disable_help_flag = true,
     disable_help_subcommand = true
 )]
@@ -52,6 +63,18 @@ impl Command {
     }
 }
 
+/// The whole command line, for documentation.
+fn definition() -> clap::Command {
+    let mut command = <Cli as clap::CommandFactory>::command();
+    command.build();
+    command
+}
+
+/// docs/ad-migrate.md: the help of every command on one page.
+pub fn markdown() -> String {
+    ad_cli::cli::reference_page(include_str!("introduction.md"), definition())
+}
+
 /// Reads the command line, runs what it says, and returns how that went.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -70,4 +93,14 @@ pub fn main() -> ExitCode {
     let result = runtime.block_on(cli.command.run(&context));
     runtime.shutdown_background();
     context.ended(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        definition().debug_assert();
+    }
 }

@@ -1,5 +1,6 @@
 //! `ad-migrate`, against real servers.
 
+mod docs;
 mod run;
 mod v3;
 
