@@ -25,6 +25,7 @@ mod setting;
 pub mod shown;
 mod single;
 mod sync;
+mod through;
 pub mod trouble;
 pub mod waiting;
 

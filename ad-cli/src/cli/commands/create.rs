@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use ad_core::{ad::ApiVersion, categories};
-use clap::builder::PossibleValuesParser;
+use ad_core::ad::ApiVersion;
 
 use crate::{
     Ad, Answer, Client, Error, ErrorKind, Target,
@@ -12,6 +11,7 @@ use crate::{
         acts::{Done, WaitArgs},
         check::Checker,
         single::Single,
+        through::Through,
     },
 };
 
@@ -29,13 +29,8 @@ pub(crate) struct Args {
     /// File with the payload; - is stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
-    /// The vehicle type; otherwise the payload says its `category_id`
-    #[arg(long = "type", value_name = "TYPE", conflicts_with = "v3", hide_possible_values = true,
-        value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
-    of_type: Option<String>,
-    /// Create it through V3 (/v3/ad)
-    #[arg(long)]
-    v3: bool,
+    #[command(flatten)]
+    through: Through,
     /// Send it without checking it here; the service checks it anyway
     #[arg(long)]
     no_check: bool,
@@ -45,14 +40,13 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let payload = Single::read(context, &args.file)?;
-    let version = if args.v3 { ApiVersion::V3 } else { ApiVersion::V4 };
-    let checker = Checker::new(version, args.of_type.as_deref().and_then(categories::by_vehicle_type));
+    let checker = Checker::new(args.through.version(), args.through.category());
     if !args.no_check {
         payload.check(context, &checker)?;
     }
     let client = context.client()?;
     let ads = match checker.category(&payload.object).and_then(|category| category.vehicle_type) {
-        _ if args.v3 => client.v3(),
+        _ if checker.version == ApiVersion::V3 => client.v3(),
         Some(vehicle_type) => client.typed(vehicle_type),
         None => {
             return Err(Failure::refused(format!("{}: its category_id names no vehicle type of V4", payload.name))

@@ -2,12 +2,10 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use ad_core::{ad::ApiVersion, categories};
-use clap::builder::PossibleValuesParser;
-
 use crate::cli::{
     Context, Failure,
     import::{self, Import, Resume, Task},
+    through::Through,
     waiting,
 };
 
@@ -16,7 +14,6 @@ const MOST_PARALLEL: u64 = 256;
 
 /// Arguments of `import`.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 #[command(after_help = "\
 FILE holds one JSON object, a JSON array of objects, or one object a line (NDJSON). All of them are checked first; those with mistakes are
 told and not sent, the others are sent, and waited for until they are published or have failed.
@@ -33,13 +30,8 @@ pub(crate) struct Args {
     /// The file; - is stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
-    /// The vehicle type of all payloads; otherwise each says its `category_id`
-    #[arg(long = "type", value_name = "TYPE", conflicts_with = "v3", hide_possible_values = true,
-        value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
-    of_type: Option<String>,
-    /// Create them through V3 (/v3/ad)
-    #[arg(long)]
-    v3: bool,
+    #[command(flatten)]
+    through: Through,
     /// Go on where an earlier import of this file was
     #[arg(long)]
     resume: bool,
@@ -74,8 +66,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         again: &again,
         parallel: usize::try_from(args.parallel).unwrap_or(1),
         within: (!args.no_wait).then_some(args.within),
-        version: if args.v3 { ApiVersion::V3 } else { ApiVersion::V4 },
-        of_type: args.of_type.as_deref().and_then(categories::by_vehicle_type),
+        version: args.through.version(),
+        of_type: args.through.category(),
     };
     import::run(context, import, args.report.as_deref()).await
 }

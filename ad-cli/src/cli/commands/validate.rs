@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use ad_core::{ad::ApiVersion, categories};
-use clap::builder::PossibleValuesParser;
+use ad_core::ad::ApiVersion;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -12,6 +11,7 @@ use crate::{
         Context, Exit, Failure,
         check::{Checker, Report, Totals, Verdict, check_file, counted},
         payloads::{Chunks, Piece, Source, parse},
+        through::Through,
     },
 };
 
@@ -31,20 +31,15 @@ pub(crate) struct Args {
     /// The file; - is stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
-    /// The vehicle type of all payloads; otherwise each says its `category_id`
-    #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)), conflicts_with = "v3", hide_possible_values = true)]
-    of_type: Option<String>,
-    /// Check as V3 does (/v3/ad)
-    #[arg(long)]
-    v3: bool,
+    #[command(flatten)]
+    through: Through,
     /// Ask the service too about each payload that has no mistakes; it stores nothing
     #[arg(long)]
     online: bool,
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let version = if args.v3 { ApiVersion::V3 } else { ApiVersion::V4 };
-    let checker = Checker::new(version, args.of_type.as_deref().and_then(categories::by_vehicle_type));
+    let checker = Checker::new(args.through.version(), args.through.category());
     // Whom to ask is settled before anything is read.
     let client = args.online.then(|| context.client()).transpose()?;
     let source = Source::open(&args.file)?;

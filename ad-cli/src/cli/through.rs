@@ -1,0 +1,31 @@
+//! Through which version, and as which vehicle type, payloads go.
+
+use ad_core::{
+    ad::ApiVersion,
+    categories::{self, Category},
+};
+use clap::{Args, builder::PossibleValuesParser};
+
+/// What commands take that check or create ads.
+#[derive(Debug, Args)]
+pub(crate) struct Through {
+    /// The vehicle type; otherwise each payload says its `category_id`
+    #[arg(long = "type", value_name = "TYPE", conflicts_with = "v3", hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
+    of_type: Option<String>,
+    /// Through V3 (/v3/ad)
+    #[arg(long)]
+    v3: bool,
+}
+
+impl Through {
+    /// The version of the API.
+    pub(crate) fn version(&self) -> ApiVersion {
+        if self.v3 { ApiVersion::V3 } else { ApiVersion::V4 }
+    }
+
+    /// The category of all payloads, where one was named.
+    pub(crate) fn category(&self) -> Option<&'static Category> {
+        self.of_type.as_deref().and_then(categories::by_vehicle_type)
+    }
+}
