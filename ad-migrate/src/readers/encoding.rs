@@ -106,6 +106,11 @@ fn named(name: &str, head: &[u8]) -> Option<Charset> {
     })
 }
 
+/// Whether a file is UTF-16, with or without a mark.
+pub(super) fn is_utf_16(head: &[u8]) -> bool {
+    Encoding::for_bom(head).is_some_and(|(encoding, _)| encoding != UTF_8) || unmarked_utf_16(head).is_some()
+}
+
 /// Text of Latin letters in UTF-16 has a zero in nearly every unit.
 fn unmarked_utf_16(head: &[u8]) -> Option<Charset> {
     let units = &head[..head.len().min(4096)];

@@ -93,11 +93,7 @@ impl Read for Pieces {
 impl BufRead for Pieces {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.left == 0 {
-            return Err(io::Error::other(ReadError::new(format!(
-                "A tag or text near line {} is longer than {} MiB.",
-                self.feed.place().line,
-                LONGEST_PIECE >> 20
-            ))));
+            return Err(io::Error::other(format!("a tag or text is longer than {} MiB", LONGEST_PIECE >> 20)));
         }
         let available = self.feed.fill_buf()?;
         Ok(&available[..available.len().min(self.left)])
