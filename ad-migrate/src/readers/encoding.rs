@@ -73,7 +73,12 @@ pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Re
             let message = format!("The XML declaration names the encoding {name:?}, which cannot be read.");
             ReadError::new(message).hint(format!("Save the file as UTF-8, or set the encoding: {NAMES}."))
         })?;
-        let note = format!("Encoding {}: the XML declaration names it.", charset.name);
+        let mut note = format!("Encoding {}: the XML declaration names it.", charset.name);
+        if !charset.is_utf_8()
+            && let (1.., 0) = sequences(head)
+        {
+            note.push_str(" But all of the beginning is valid UTF-8: if letters look wrong, set encoding = \"utf-8\".");
+        }
         return Ok(Found { charset, mark: 0, note: Some(note) });
     }
     let (charset, note) = guess(head);

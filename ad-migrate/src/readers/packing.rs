@@ -224,3 +224,25 @@ impl<R> Unpacked<R> {
         io::Error::other(ReadError::new(message).hint("Fetch the file again."))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unpacked(packed: u64, unpacked: u64) -> io::Result<u64> {
+        let inner = io::repeat(b'x').take(unpacked);
+        let packed = Arc::new(AtomicU64::new(packed));
+        io::copy(&mut Unpacked { inner, packing: "gzip", packed, unpacked: 0 }, &mut io::sink())
+    }
+
+    #[test]
+    fn what_unpacks_to_far_too_much_is_not_read_on() {
+        let error = unpacked(1 << 18, 70 << 20).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the file unpacks to more than 64 MiB, over 250 times its size, as archives do that are meant to fill a memory"
+        );
+        assert_eq!(unpacked(1 << 10, 60 << 20).unwrap(), 60 << 20, "a small file may be anything");
+        assert_eq!(unpacked(1 << 20, 70 << 20).unwrap(), 70 << 20, "a large one as much as its size allows");
+    }
+}

@@ -1,6 +1,7 @@
 //! CSV: rows of cells under the names of a header, or under their positions. What is wrong with a row is told with it, and the next one
 //! is read. Which separator, quotes and header a file has, [`shape`] finds out; where cells end, [`scan`].
 
+mod data;
 mod scan;
 mod shape;
 #[cfg(test)]
