@@ -98,7 +98,7 @@ fn of(encoding: &'static Encoding) -> Charset {
 fn named(name: &str, head: &[u8]) -> Option<Charset> {
     let name = name.trim().to_ascii_lowercase().replace('_', "-");
     Some(match name.as_str() {
-        "utf-8" | "utf8" => of(UTF_8),
+        "utf-8" | "utf8" | "us-ascii" | "ascii" => of(UTF_8),
         "utf-16" | "utf16" if head.starts_with(b"\xFE\xFF") => of(UTF_16BE),
         "utf-16" | "utf16" => unmarked_utf_16(head).unwrap_or(of(UTF_16LE)),
         "utf-16le" => of(UTF_16LE),
@@ -106,7 +106,6 @@ fn named(name: &str, head: &[u8]) -> Option<Charset> {
         "windows-1252" | "cp1252" => of(WINDOWS_1252),
         // As browsers read it: what differs are control characters, which no stock file means.
         "iso-8859-1" | "latin-1" | "latin1" => charset("iso-8859-1", WINDOWS_1252),
-        "us-ascii" | "ascii" => of(UTF_8),
         _ => return None,
     })
 }

@@ -44,7 +44,7 @@ pub(super) struct Member {
 
 /// Unpacks gzip, of any number of parts.
 pub(super) fn gunzip(packed: Box<dyn Read + Send>, read: Arc<AtomicU64>) -> Box<dyn Read + Send> {
-    Box::new(Unpacked { inner: MultiGzDecoder::new(packed), packing: "gzip", packed: read, unpacked: 0 })
+    Box::new(Unpacked { inner: MultiGzDecoder::new(packed), packing: "gzip", packed: read, bytes: 0 })
 }
 
 /// Takes the file of an archive that has the data.
@@ -91,7 +91,7 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
         }
     };
     let checked = Checked { inner: CrcReader::new(bytes), crc };
-    let bytes = Box::new(Unpacked { inner: checked, packing: "zip", packed: read.clone(), unpacked: 0 });
+    let bytes = Box::new(Unpacked { inner: checked, packing: "zip", packed: read.clone(), bytes: 0 });
     Ok(Member { name: member.clone(), bytes, read, size, note })
 }
 
@@ -187,19 +187,19 @@ struct Unpacked<R> {
     inner: R,
     packing: &'static str,
     packed: Arc<AtomicU64>,
-    unpacked: u64,
+    bytes: u64,
 }
 
 impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer).map_err(|error| self.failure(&error))?;
-        self.unpacked += read as u64;
+        self.bytes += read as u64;
         let allowed = ANY_UNPACKED.max(MOST_TIMES.saturating_mul(self.packed.load(Ordering::Relaxed)));
-        if self.unpacked > allowed.min(MOST_UNPACKED) {
+        if self.bytes > allowed.min(MOST_UNPACKED) {
             let message = format!(
                 "the file unpacks to more than {} MiB, {}, as archives do that are meant to fill a memory",
-                ANY_UNPACKED.max(self.unpacked) >> 20,
-                if self.unpacked > MOST_UNPACKED {
+                ANY_UNPACKED.max(self.bytes) >> 20,
+                if self.bytes > MOST_UNPACKED {
                     "more than any stock has".to_owned()
                 } else {
                     format!("over {MOST_TIMES} times its size")
@@ -232,7 +232,7 @@ mod tests {
     fn unpacked(packed: u64, unpacked: u64) -> io::Result<u64> {
         let inner = io::repeat(b'x').take(unpacked);
         let packed = Arc::new(AtomicU64::new(packed));
-        io::copy(&mut Unpacked { inner, packing: "gzip", packed, unpacked: 0 }, &mut io::sink())
+        io::copy(&mut Unpacked { inner, packing: "gzip", packed, bytes: 0 }, &mut io::sink())
     }
 
     #[test]

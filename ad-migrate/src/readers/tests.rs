@@ -1,6 +1,9 @@
 //! What holds for files of every form: how they are packed, and what is refused.
 
-use std::io::{Cursor, Write};
+use std::{
+    fmt::Write as _,
+    io::{Cursor, Write},
+};
 
 use flate2::{Compression, write::GzEncoder};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
@@ -55,7 +58,7 @@ fn gzip_of_any_number_of_parts_is_unpacked() {
 fn gzip_that_was_cut_off_ends_with_an_error_behind_its_rows() {
     let mut text = "a;b\n".to_owned();
     for row in 0_u32..5000 {
-        text.push_str(&format!("x{row};{}\n", row.wrapping_mul(2_654_435_761)));
+        writeln!(text, "x{row};{}", row.wrapping_mul(2_654_435_761)).unwrap();
     }
     let mut packed = gzip(text.as_bytes());
     packed.truncate(packed.len() / 2);

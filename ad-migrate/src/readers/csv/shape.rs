@@ -149,16 +149,13 @@ fn find_separator(text: &[u8], is_all: bool, quote: u8, line_end: u8, notes: &mu
             best = Some((score, *separator, width, rows, widths.len()));
         }
     }
-    match best {
-        Some((_, separator, width, rows, all)) => {
-            let sign = sign(separator);
-            notes.push(format!("Separator {sign}: with it, {rows} of the first {all} rows have {width} columns."));
-            separator
-        }
-        None => {
-            notes.push("One column: none of the usual separators (tab ; | ,) is in most rows.".to_owned());
-            0
-        }
+    if let Some((_, separator, width, rows, all)) = best {
+        let sign = sign(separator);
+        notes.push(format!("Separator {sign}: with it, {rows} of the first {all} rows have {width} columns."));
+        separator
+    } else {
+        notes.push("One column: none of the usual separators (tab ; | ,) is in most rows.".to_owned());
+        0
     }
 }
 
@@ -269,8 +266,9 @@ fn header_names(cells: &[String], notes: &mut Vec<String>) -> Vec<String> {
         let base = if cell.is_empty() { (at + 1).to_string() } else { cell.clone() };
         let mut name = base.clone();
         if seen.contains(&name) || (cell.is_empty() && taken.contains(&name)) {
-            let number = (2..).map(|number| format!("{base} ({number})")).find(|name| !taken.contains(name));
-            name = number.unwrap_or(base);
+            // Fewer than there are columns are taken.
+            let mut numbers = (2..=cells.len() + 1).map(|number| format!("{base} ({number})"));
+            name = numbers.find(|name| !taken.contains(name)).unwrap_or(base);
             notes.push(format!("Column {} is called {} here: the header has the name before.", at + 1, quoted(&name)));
         } else if cell.is_empty() {
             notes.push(format!("Column {} has no name in the header and is called by its position.", at + 1));

@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use proptest::prelude::*;
 
 use super::scan::Dialect;
@@ -105,7 +107,7 @@ fn a_quote_that_is_not_closed_costs_one_row() {
 fn a_quote_that_would_swallow_the_rest_of_a_file_is_found() {
     let mut text = "a;b\nx0;\"open\n".to_owned();
     for row in 1..200_000 {
-        text.push_str(&format!("x{row};{row}\n"));
+        writeln!(text, "x{row};{row}").unwrap();
     }
     let seen = read(&text);
     assert_eq!(seen.rows.len(), 200_000);
@@ -189,7 +191,7 @@ proptest! {
         let (mut at, mut cells, mut read) = (0, Vec::new(), Vec::new());
         while at < text.len() {
             // As if all of it, or only that much, had come.
-            prop_assert_eq!(dialect.row(&text[at..at + 1], false, &mut cells).is_some(), text[at] == b'\n');
+            prop_assert_eq!(dialect.row(&text[at..=at], false, &mut cells).is_some(), text[at] == b'\n');
             let found = dialect.row(&text[at..], true, &mut cells).unwrap();
             prop_assert_eq!(found.flaw, None);
             let row: Vec<_> = cells

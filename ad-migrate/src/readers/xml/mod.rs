@@ -137,13 +137,11 @@ impl Xml {
             Event::Text(text) if is_inside => self.record.text(&text, true, line, batch),
             Event::CData(text) if is_inside => self.record.text(&text, false, line, batch),
             Event::GeneralRef(entity) if is_inside => self.record.entity(&entity, line, batch),
-            Event::DocType(doctype) => {
-                if memchr::memmem::find(&doctype.to_ascii_uppercase(), b"<!ENTITY").is_some() {
-                    let message = format!(
-                        "The XML declares entities of its own (<!DOCTYPE … <!ENTITY, line {line}), which can be made to explode; it is not read."
-                    );
-                    return Err(ReadError::new(message).hint("Have the file written without a DOCTYPE."));
-                }
+            Event::DocType(doctype) if memchr::memmem::find(&doctype.to_ascii_uppercase(), b"<!ENTITY").is_some() => {
+                let message = format!(
+                    "The XML declares entities of its own (<!DOCTYPE … <!ENTITY, line {line}), which can be made to explode; it is not read."
+                );
+                return Err(ReadError::new(message).hint("Have the file written without a DOCTYPE."));
             }
             Event::Eof => return self.at_end(batch).map(|()| Step::End),
             _ => {}
@@ -182,17 +180,12 @@ impl Xml {
     }
 
     fn error(&mut self, error: &quick_xml::Error, line: u64, batch: &mut Batch) -> Result<Step, ReadError> {
-        match error {
-            quick_xml::Error::Io(error) => {
-                self.record.forget(batch);
-                Err(ReadError::io(error, &format!("The file cannot be read on in line {line}")))
-            }
-            _ => {
-                self.record.forget(batch);
-                Err(ReadError::new(format!("The XML cannot be read on in line {line}: {error}."))
-                    .hint("Have the file written again, whole and as valid XML."))
-            }
-        }
+        self.record.forget(batch);
+        Err(match error {
+            quick_xml::Error::Io(error) => ReadError::io(error, &format!("The file cannot be read on in line {line}")),
+            error => ReadError::new(format!("The XML cannot be read on in line {line}: {error}."))
+                .hint("Have the file written again, whole and as valid XML."),
+        })
     }
 
     fn at_end(&mut self, batch: &mut Batch) -> Result<(), ReadError> {

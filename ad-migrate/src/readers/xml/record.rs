@@ -138,16 +138,15 @@ impl Record {
             self.path.push_str(if self.open.is_empty() { "@" } else { "/@" });
             self.path.push_str(&name);
             let value = String::from_utf8_lossy(&value);
-            match unescape(&value) {
-                Ok(value) => self.value(&value, line, batch),
-                Err(_) => {
-                    let message = format!(
-                        "The attribute {name} in line {line} has an entity that is unknown, or a bare &: {}.",
-                        quoted(&value)
-                    );
-                    self.trouble("an unknown entity", message, batch);
-                    self.value(&value, line, batch);
-                }
+            if let Ok(value) = unescape(&value) {
+                self.value(&value, line, batch);
+            } else {
+                let message = format!(
+                    "The attribute {name} in line {line} has an entity that is unknown, or a bare &: {}.",
+                    quoted(&value)
+                );
+                trouble("an unknown entity", message, batch);
+                self.value(&value, line, batch);
             }
             self.path.truncate(path);
         }
@@ -180,19 +179,14 @@ impl Record {
             return;
         }
         if is_plain && memchr::memchr(b'&', text).is_some() {
-            self.trouble(
-                "a bare & in a text",
-                format!("The text in line {line} has a & that begins no entity."),
-                batch,
-            );
+            trouble("a bare & in a text", format!("The text in line {line} has a & that begins no entity."), batch);
         }
-        match std::str::from_utf8(text) {
-            Ok(text) => self.text.push_str(text),
-            Err(_) => {
-                let text = String::from_utf8_lossy(text);
-                batch.trouble(foreign_record(self.charset, line, &text));
-                self.text.push_str(&text);
-            }
+        if let Ok(text) = std::str::from_utf8(text) {
+            self.text.push_str(text);
+        } else {
+            let text = String::from_utf8_lossy(text);
+            batch.trouble(foreign_record(self.charset, line, &text));
+            self.text.push_str(&text);
         }
         if self.text.len() > LONGEST_ROW {
             self.is_broken = true;
@@ -212,9 +206,9 @@ impl Record {
             }
             Err(_) => {}
         }
-        self.text.push_str(&format!("&{name};"));
+        self.text.extend(["&", &name, ";"]);
         let message = format!("The text in line {line} has the entity &{name};, which XML does not know.");
-        self.trouble("an unknown entity", message, batch);
+        trouble("an unknown entity", message, batch);
     }
 
     /// Leaves a record out that has no end.
@@ -225,13 +219,14 @@ impl Record {
         }
     }
 
-    fn trouble(&self, reason: &'static str, message: String, batch: &mut Batch) {
-        let advice = "Have whatever writes the file write valid XML: & as &amp;, < as &lt;, and letters as they are.";
-        batch.trouble(Trouble { reason, column: None, message, advice: Some(advice.to_owned()) });
-    }
-
     fn broken(&mut self, reason: &'static str, message: String, batch: &mut Batch) {
         self.is_broken = true;
-        self.trouble(reason, message, batch);
+        trouble(reason, message, batch);
     }
+}
+
+/// Says what is wrong with the record that is being read.
+fn trouble(reason: &'static str, message: String, batch: &mut Batch) {
+    let advice = "Have whatever writes the file write valid XML: & as &amp;, < as &lt;, and letters as they are.";
+    batch.trouble(Trouble { reason, column: None, message, advice: Some(advice.to_owned()) });
 }
