@@ -155,7 +155,7 @@ fn positional(rows: usize) -> Vec<u8> {
 fn xml(rows: usize) -> Vec<u8> {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<lager skapad=\"2026-11-01T03:00:00\">\n".to_owned();
     for row in 0..rows {
-        let images: String = images(row).map(|url| format!("<bild url=\"{url}\"/>")).collect();
+        let images = images(row).map(|url| format!("<bild url=\"{url}\"/>")).collect::<Vec<_>>().concat();
         let _ = writeln!(
             text,
             " <fordon id=\"L{row:06}\" typ=\"personbil\"><regnr>{}</regnr><vin>YV1{row:014}</vin><marke>Volvo</marke><modell>V60</modell>\

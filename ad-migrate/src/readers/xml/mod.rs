@@ -7,6 +7,7 @@ mod record;
 mod tests;
 
 use std::{
+    borrow::Cow,
     io::{self, BufRead, Read},
     sync::Arc,
 };
@@ -15,6 +16,7 @@ pub(super) use find::declared_encoding;
 use quick_xml::{
     Reader,
     events::{BytesStart, Event},
+    name::LocalName,
 };
 use record::Record;
 
@@ -133,7 +135,7 @@ impl Xml {
         match event {
             Event::Start(start) if is_inside && self.record.start(&start, line, batch) => {}
             Event::Start(start) => self.outer_start(&start, line, batch)?,
-            Event::End(end) => return self.end(&local(end.local_name().as_ref()), line, batch),
+            Event::End(end) => return self.end(&local(end.local_name()), line, batch),
             Event::Text(text) if is_inside => self.record.text(&text, true, line, batch),
             Event::CData(text) if is_inside => self.record.text(&text, false, line, batch),
             Event::GeneralRef(entity) if is_inside => self.record.entity(&entity, line, batch),
@@ -150,7 +152,7 @@ impl Xml {
     }
 
     fn outer_start(&mut self, start: &BytesStart<'_>, line: u64, batch: &mut Batch) -> Result<(), ReadError> {
-        let name = local(start.local_name().as_ref());
+        let name = local(start.local_name()).into_owned();
         let depth = self.outer.len();
         if depth >= DEEPEST {
             return Err(ReadError::new(format!("The XML is nested deeper than {DEEPEST} elements, in line {line}.")));
@@ -218,17 +220,17 @@ fn find_rows(feed: &Feed, detected: &mut Detected) -> Vec<String> {
 }
 
 /// A name without its namespace.
-fn local(name: &[u8]) -> String {
-    String::from_utf8_lossy(name).into_owned()
+fn local(name: LocalName<'_>) -> Cow<'_, str> {
+    String::from_utf8_lossy(name.into_inner())
 }
 
 /// Names and values of an element's attributes, as they stand.
-fn attributes<'a>(start: &'a BytesStart<'_>) -> impl Iterator<Item = (String, std::borrow::Cow<'a, [u8]>)> {
+fn attributes<'a>(start: &'a BytesStart<'_>) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, [u8]>)> {
     let mut attributes = start.attributes();
     attributes.with_checks(false);
     attributes.flatten().filter_map(|attribute| {
         let is_namespace = attribute.key.as_ref() == b"xmlns" || attribute.key.as_ref().starts_with(b"xmlns:");
-        (!is_namespace).then(|| (local(attribute.key.local_name().as_ref()), attribute.value))
+        (!is_namespace).then(|| (local(attribute.key.local_name()), attribute.value))
     })
 }
 

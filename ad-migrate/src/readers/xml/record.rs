@@ -90,7 +90,7 @@ impl Record {
         if self.open.len() > 1 {
             self.path.push('/');
         }
-        self.path.push_str(&local(name.as_ref()));
+        self.path.push_str(&local(name));
         self.enter(start, line, batch);
         true
     }
