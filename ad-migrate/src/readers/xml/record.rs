@@ -111,11 +111,13 @@ impl Record {
             return is_its;
         }
         let Some(element) = self.open.pop() else { return true };
-        let text = self.text.split_off(element.text);
-        let value = text.trim();
+        let mut text = std::mem::take(&mut self.text);
+        let value = text[element.text..].trim();
         if (!value.is_empty() || !element.has_more) && !self.open.is_empty() {
             self.value(value, line, batch);
         }
+        text.truncate(element.text);
+        self.text = text;
         let before = if self.open.len() > 1 { self.path[..element.path].rfind('/').unwrap_or(0) } else { 0 };
         self.path.truncate(before);
         self.open.is_empty()
