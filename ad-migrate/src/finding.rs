@@ -1,9 +1,9 @@
 //! What is to be said of a row: why it cannot go, or what is odd about it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Whether a row can go all the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// It cannot.
@@ -13,7 +13,7 @@ pub enum Severity {
 }
 
 /// One thing to be said of a row. Its members are what programs read, so their names stay.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Whether the row can go.
     pub severity: Severity,

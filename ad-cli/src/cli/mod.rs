@@ -32,6 +32,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub use check::{counted, grouped};
 pub use failure::{Exit, Failure};
 pub use global::{Context, Global};
 pub use reference::markdown;

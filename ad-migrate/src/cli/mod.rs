@@ -1,5 +1,7 @@
 //! The command line: what it takes, and how it ends. What a command does stands in its file.
 
+mod check;
+
 use std::process::ExitCode;
 
 use ad_cli::cli::{Context, Failure, Global};
@@ -24,11 +26,17 @@ struct Cli {
 
 /// The commands; each has its file.
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    /// Check a legacy file against the rules, without sending anything
+    Check(check::Args),
+}
 
 impl Command {
-    async fn run(self, _context: &Context) -> Result<(), Failure> {
-        match self {}
+    #[allow(clippy::unused_async, reason = "commands that ask the service wait for it")]
+    async fn run(self, context: &Context) -> Result<(), Failure> {
+        match self {
+            Self::Check(args) => check::run(context, &args),
+        }
     }
 }
 

@@ -26,7 +26,8 @@ use serde_json::{Map, Value};
 use super::payloads::{Broken, Piece, Seen, parse};
 pub(crate) use explain::{Explainer, Finding, Severity, known};
 pub(crate) use run::{Totals, check_file};
-pub(crate) use show::{Report, counted};
+pub(crate) use show::Report;
+pub use show::{counted, grouped};
 
 /// Checks payloads of creates without asking the service.
 #[derive(Debug)]

@@ -152,7 +152,12 @@ fn plain(text: &str) -> String {
 }
 
 /// `1 ad`, `12,345 ads`.
-pub(crate) fn counted(count: u64, what: &str) -> String {
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// `12,345`.
+pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -161,5 +166,5 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
         }
         grouped.push(digit);
     }
-    format!("{grouped} {what}{}", if count == 1 { "" } else { "s" })
+    grouped
 }

@@ -26,7 +26,7 @@ enum Form {
     Live { out: Box<dyn Write + Send>, colors: bool, has_header: bool },
     Json { out: BufWriter<Box<dyn Write + Send>>, before: &'static str },
     Ndjson(BufWriter<Box<dyn Write + Send>>),
-    Csv { out: Box<csv::Writer<Box<dyn Write + Send>>>, has_header: bool },
+    Csv { out: Box<csv::Writer<Box<dyn Write + Send>>>, has_header: bool, spreadsheets: bool },
 }
 
 impl fmt::Debug for Rows {
@@ -59,9 +59,20 @@ impl Rows {
             Format::Table => Form::Table { table: Box::new(table(&columns, terminal, colors)), out, colors },
             Format::Json => Form::Json { out: BufWriter::new(out), before: "[\n" },
             Format::Ndjson => Form::Ndjson(BufWriter::new(out)),
-            Format::Csv => Form::Csv { out: Box::new(csv::Writer::from_writer(out)), has_header: false },
+            Format::Csv => {
+                Form::Csv { out: Box::new(csv::Writer::from_writer(out)), has_header: false, spreadsheets: false }
+            }
         };
         Self { columns, form }
+    }
+
+    /// For rows whose texts are a stranger's, and that people open with a spreadsheet: in CSV, no cell is a formula there.
+    #[must_use]
+    pub fn for_spreadsheets(mut self) -> Self {
+        if let Form::Csv { spreadsheets, .. } = &mut self.form {
+            *spreadsheets = true;
+        }
+        self
     }
 
     /// Adds a row.
@@ -93,10 +104,11 @@ impl Rows {
                 serde_json::to_writer(&mut *out, row)?;
                 out.write_all(b"\n")
             }
-            Form::Csv { out, has_header } => {
+            Form::Csv { out, has_header, spreadsheets } => {
                 header(out, has_header, &self.columns)?;
                 let row = serde_json::to_value(row)?;
-                Ok(out.write_record(self.columns.iter().map(|column| plain(column.of(&row))))?)
+                let cell = |value: &Value| if *spreadsheets { no_formula(plain(value)) } else { plain(value) };
+                Ok(out.write_record(self.columns.iter().map(|column| cell(column.of(&row))))?)
             }
         }
     }
@@ -120,7 +132,7 @@ impl Rows {
                 out.flush()
             }
             Form::Ndjson(out) => out.flush(),
-            Form::Csv { out, has_header } => {
+            Form::Csv { out, has_header, .. } => {
                 header(out, has_header, &self.columns)?;
                 out.flush()
             }
@@ -135,6 +147,12 @@ fn header(out: &mut csv::Writer<Box<dyn Write + Send>>, is_written: &mut bool, c
         *is_written = true;
     }
     Ok(())
+}
+
+/// A text that a spreadsheet takes for a text: what begins as a formula does gets a quote in front of it, unless it is a number.
+fn no_formula(text: String) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    if is_formula { format!("'{text}") } else { text }
 }
 
 /// An empty table. The first column is never broken: it is what one copies.
@@ -241,6 +259,27 @@ mod tests {
         );
         assert_eq!(written(Format::Csv, false, false, &rows), "id,ad.state\n\"a,1\",done\nb,\n");
         assert_eq!(written(Format::Table, false, false, &rows), " ID   STATE\n a,1  DONE\n b\n");
+    }
+
+    #[test]
+    fn nothing_is_a_formula_where_a_spreadsheet_reads_it() {
+        for (text, cell) in [
+            ("=HYPERLINK(\"http://x\")", "'=HYPERLINK(\"http://x\")"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
+            ("\t=1", "'\t=1"),
+            ("-12.5", "-12.5"),
+            ("a=b", "a=b"),
+            ("", ""),
+        ] {
+            assert_eq!(no_formula(text.to_owned()), cell);
+        }
+        let out = Shared::default();
+        let rows = Rows::to(Box::new(out.clone()), Format::Csv, COLUMNS.into(), false, false);
+        let mut rows = rows.for_spreadsheets();
+        rows.push(&json!({"id": "=1+1", "ad": {"state": -3}})).unwrap();
+        rows.end().unwrap();
+        assert_eq!(String::from_utf8(out.0.lock().unwrap().clone()).unwrap(), "id,ad.state\n'=1+1,-3\n");
     }
 
     #[test]

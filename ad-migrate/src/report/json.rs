@@ -1,0 +1,102 @@
+//! Everything that was found, as one JSON object in a file: what it is about, each row of which something is to be said, and the totals.
+//!
+//! ```json
+//! {"file": "stock.csv", "mapping": "stock.toml", "checked": "2026-11-22T03:00:00.000Z",
+//!  "rows": [{"row": 1, "line": 2, "source_id": "L1", …, "findings": [{"severity": "error", "reason": "unknown brand", …}]}, …],
+//!  "totals": {"rows": 200, "good": 170, …, "reasons": […], "detected": {…}}}
+//! ```
+//!
+//! Rows come one on a line and before the totals, which are known at the end: the file is written as the rows come.
+
+use std::{
+    io::{self, Write},
+    path::Path,
+};
+
+use super::{About, Whole};
+use crate::plan::{Totals, Verdict};
+
+/// The report for programs.
+#[derive(Debug)]
+pub struct Json {
+    out: Whole,
+    before: &'static str,
+}
+
+impl Json {
+    /// Begins a report in a file, which is there when the report is [ended](Self::end).
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn create(path: &Path, about: &About) -> io::Result<Self> {
+        let mut out = Whole::create(path)?;
+        let about = serde_json::to_string(about)?;
+        // The object goes on.
+        out.write_all(about.trim_end_matches('}').as_bytes())?;
+        out.write_all(b",\n\"rows\":[")?;
+        Ok(Self { out, before: "\n" })
+    }
+
+    /// Adds a row, if there is something to be said of it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
+        if verdict.findings.is_empty() {
+            return Ok(());
+        }
+        self.out.write_all(self.before.as_bytes())?;
+        self.before = ",\n";
+        // What is to be submitted is no part of what was found.
+        let mut row = serde_json::to_value(verdict)?;
+        row.as_object_mut().map(|row| row.remove("payload"));
+        Ok(serde_json::to_writer(&mut self.out, &row)?)
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn end(mut self, totals: &Totals) -> io::Result<()> {
+        self.out.write_all(b"\n],\n\"totals\":")?;
+        serde_json::to_writer(&mut self.out, totals)?;
+        self.out.write_all(b"}\n")?;
+        self.out.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{
+        finding::Severity,
+        plan::tests::{finding, totals, verdict},
+    };
+
+    #[test]
+    fn the_report_is_one_object_with_every_row_of_which_something_is_to_be_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.json");
+        let about = About {
+            file: "a}\n.csv".to_owned(),
+            mapping: "m".to_owned(),
+            checked: "2026-11-22T03:00:00Z".parse().unwrap(),
+        };
+        let mut bad = verdict(2, vec![finding(Severity::Error, "unknown brand", "Wolvo")]);
+        bad.payload = Some(serde_json::Map::new());
+        for rows in [vec![], vec![verdict(1, vec![]), bad.clone(), verdict(3, bad.findings.clone())]] {
+            let mut report = Json::create(&path, &about).unwrap();
+            assert_eq!(path.exists(), !rows.is_empty(), "not before it is whole");
+            rows.iter().for_each(|row| report.add(row).unwrap());
+            report.end(&totals(&rows)).unwrap();
+            let read: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            assert_eq!(read["file"], "a}\n.csv");
+            assert_eq!(read["totals"]["rows"], rows.len());
+            let told: Vec<_> = read["rows"].as_array().unwrap().iter().map(|row| row["row"].clone()).collect();
+            assert_eq!(json!(told), if rows.is_empty() { json!([]) } else { json!([2, 3]) });
+            assert!(read["rows"].as_array().unwrap().iter().all(|row| row.get("payload").is_none()));
+        }
+    }
+}

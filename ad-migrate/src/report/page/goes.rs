@@ -1,0 +1,90 @@
+//! What will go: how many of each type, and the first as they will be submitted, so that somebody sees when a column was taken for another.
+
+use ad_cli::cli::grouped;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::pictures;
+use crate::{
+    plan::Totals,
+    report::kept::{Good, Kept},
+};
+
+pub(super) fn section(totals: &Totals, kept: &Kept) -> Markup {
+    html! {
+        @if totals.good > 0 {
+            section {
+                h2 { "What will go" }
+                table.types {
+                    thead { tr { th { "Vehicle type" } th.number { "Rows" } th.number { "Can go" } th.number { "Pictures" } } }
+                    tbody {
+                        @for (name, of_type) in &totals.types {
+                            tr {
+                                td data-label="Vehicle type" { @if name.is_empty() { "not known" } @else { (name) } }
+                                td.number data-label="Rows" { (grouped(of_type.rows)) }
+                                td.number data-label="Can go" { (grouped(of_type.good)) }
+                                td.number data-label="Pictures" { (grouped(of_type.images)) }
+                            }
+                        }
+                    }
+                }
+                @if !kept.good.is_empty() {
+                    h3 { "The first ones, as they will be submitted" }
+                    table {
+                        thead { tr { th.number { "Row" } th { "Source id" } th { "Plate" } th { "Vehicle" } th.number { "Price" } th.number { "Mileage" } th { "Pictures" } } }
+                        tbody { @for good in &kept.good { (row(good)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(good: &Good) -> Markup {
+    let fields = good.payload.get("category_fields").unwrap_or(&Value::Null);
+    let images = good.payload.get("image_urls").and_then(Value::as_array);
+    let images: Vec<_> = images.into_iter().flatten().filter_map(Value::as_str).collect();
+    html! {
+        tr {
+            td.number data-label="Row" { (good.row) }
+            td data-label="Source id" { (good.source_id.as_deref().unwrap_or_default()) }
+            td data-label="Plate" { (good.plate.as_deref().unwrap_or_default()) }
+            td data-label="Vehicle" { (vehicle(good, fields)) }
+            td.number data-label="Price" { (price(good.payload.get("price"))) }
+            td.number data-label="Mileage" { (measure(&fields["condition"]["mileage"])) }
+            td data-label="Pictures" { @if images.is_empty() { "none" } @else { (pictures(&images)) } }
+        }
+    }
+}
+
+/// Its title, or what the service makes one of.
+fn vehicle(good: &Good, fields: &Value) -> String {
+    if let Some(title) = good.payload.get("title").and_then(Value::as_str) {
+        return title.to_owned();
+    }
+    let parts = ["brand", "model", "model_type", "model_year"].map(|name| plain(&fields[name]));
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn price(prices: Option<&Value>) -> String {
+    let Some(price) = prices.and_then(Value::as_array).and_then(|prices| prices.first()) else { return String::new() };
+    let currency = plain(&price["currency"]);
+    format!("{} {currency}", number(&price["amount"])).trim_end().to_owned()
+}
+
+fn measure(measure: &Value) -> String {
+    let number = number(&measure["value"]);
+    format!("{number} {}", plain(&measure["unit"])).trim().to_owned()
+}
+
+fn number(value: &Value) -> String {
+    value.as_u64().map_or_else(|| plain(value), grouped)
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

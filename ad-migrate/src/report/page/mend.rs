@@ -1,0 +1,135 @@
+//! What is wrong, by reason: how often, how to mend it, and which rows.
+
+use ad_cli::cli::{counted, grouped};
+use maud::{Markup, html};
+
+use super::{percent, pictures};
+use crate::{
+    finding::Severity,
+    plan::{Counted, Totals},
+    report::{
+        kept::{Kept, Listed},
+        terminal::few,
+    },
+};
+
+/// Reasons with a bar of their own.
+const MOST_BARS: usize = 15;
+
+/// Rows of a reason that are seen at once.
+const FIRST: usize = 10;
+
+/// How often which reason, errors first.
+pub(super) fn chart(totals: &Totals) -> Markup {
+    let most = totals.reasons.iter().map(|reason| reason.rows).max().unwrap_or_default();
+    let more = totals.reasons.len().saturating_sub(MOST_BARS);
+    html! {
+        @if !totals.reasons.is_empty() {
+            section {
+                h2 { "Why" }
+                ol.chart {
+                    @for (index, reason) in totals.reasons.iter().enumerate().take(MOST_BARS) {
+                        li {
+                            a href={ "#" (anchor(reason.severity, index)) } { (reason.reason) }
+                            svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" {
+                                rect class=(class(reason.severity)) x="0" y="0" height="10" width=(format!("{:.2}", percent(reason.rows, most).max(0.4))) {}
+                            }
+                            span.count { (grouped(reason.rows)) }
+                        }
+                    }
+                }
+                @if more > 0 { p.note { "and " (counted(more as u64, "more reason")) ", below" } }
+                @if totals.other_reasons > 0 {
+                    p.note { "and " (counted(totals.other_reasons, "finding")) " for reasons that are not counted one by one" }
+                }
+            }
+        }
+    }
+}
+
+/// The reasons of one severity, each with its rows.
+pub(super) fn sections(totals: &Totals, kept: &Kept, severity: Severity) -> Markup {
+    let reasons: Vec<_> = totals.reasons.iter().enumerate().filter(|(_, reason)| reason.severity == severity).collect();
+    html! {
+        @if !reasons.is_empty() {
+            section.mend {
+                @match severity {
+                    Severity::Error => {
+                        h2 { "What has to be mended" }
+                        input.filter type="search" placeholder="Find a row, source id, plate or value" aria-label="Find rows" hidden;
+                    }
+                    Severity::Warning => h2 { "What should be looked at" },
+                }
+                @for (index, reason) in reasons {
+                    (section(index, reason, kept.of(severity, &reason.reason), severity == Severity::Error))
+                }
+            }
+        }
+    }
+}
+
+fn section(index: usize, reason: &Counted, rows: &[Listed], open: bool) -> Markup {
+    let more = reason.rows.saturating_sub(rows.len() as u64);
+    let (first, others) = rows.split_at(rows.len().min(FIRST));
+    // What is to be done is said once, unless it is another thing for each row.
+    let same = rows.iter().all(|row| row.advice == reason.advice);
+    html! {
+        details.reason id=(anchor(reason.severity, index)) open[open] {
+            summary {
+                span.dot.(class(reason.severity)) {}
+                h3 { (reason.reason) }
+                span.count { (counted(reason.rows, "row")) }
+            }
+            @if same && let Some(advice) = &reason.advice { p.advice { strong { "What to do: " } (advice) } }
+            @if !first.is_empty() { (table(first, !same)) }
+            @if !others.is_empty() {
+                details.more {
+                    summary { "Show " (counted(others.len() as u64, "more row")) }
+                    (table(others, !same))
+                }
+            }
+            @if more > 0 { p.note { "and " (grouped(more)) " more, see the JSON report (--json)" } }
+        }
+    }
+}
+
+fn table(rows: &[Listed], with_advice: bool) -> Markup {
+    html! {
+        table.rows {
+            thead { tr { th.number { "Row" } th.number { "Line" } th { "Source id" } th { "Plate" } th { "Column" } th { "Value" } th { "Problem" } } }
+            tbody { @for row in rows { (listed(row, with_advice)) } }
+        }
+    }
+}
+
+fn listed(row: &Listed, with_advice: bool) -> Markup {
+    let images: Vec<_> = row.images.iter().map(String::as_str).collect();
+    html! {
+        tr {
+            td.number data-label="Row" { (row.row) }
+            td.number data-label="Line" { (row.line) }
+            td data-label="Source id" { (row.source_id.as_deref().unwrap_or_default()) }
+            td data-label="Plate" { (row.plate.as_deref().unwrap_or_default()) }
+            td data-label="Column" { (few(&row.columns)) }
+            td.value data-label="Value" { (row.value.as_deref().unwrap_or_default()) }
+            td data-label="Problem" {
+                div {
+                    (row.message)
+                    @if with_advice && let Some(advice) = &row.advice { span.hint { (advice) } }
+                    (pictures(&images))
+                }
+            }
+        }
+    }
+}
+
+fn class(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "bad",
+        Severity::Warning => "odd",
+    }
+}
+
+fn anchor(severity: Severity, index: usize) -> String {
+    format!("{}-{index}", class(severity))
+}

@@ -1,0 +1,295 @@
+//! The page to forward: one HTML file with everything in it, readable on a phone, on paper, and without JavaScript.
+//!
+//! What it shows came from a stranger's file. Every text goes through [`maud`], which escapes it; an address is a link only where it is
+//! http or https; and should anything get through all the same, the page's own policy lets it load and run nothing but the one script
+//! whose hash it names.
+
+mod goes;
+mod mend;
+mod reading;
+
+use std::{
+    borrow::Cow,
+    ffi::OsStr,
+    io::{self, Write},
+    path::Path,
+};
+
+use ad_cli::cli::{counted, grouped};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+
+use super::{About, Whole, kept::Kept};
+use crate::{
+    finding::Severity,
+    plan::{Totals, Verdict},
+};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("filter.js");
+
+/// The page, while rows come.
+#[derive(Debug)]
+pub struct Page {
+    out: Whole,
+    about: About,
+    kept: Kept,
+}
+
+impl Page {
+    /// Rows from the beginning of the file of which the page wants payloads, to show how they will look.
+    pub const PAYLOADS: u64 = 200;
+
+    /// Begins a page in a file, which is there when the page is [ended](Self::end).
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn create(path: &Path, about: &About) -> io::Result<Self> {
+        Ok(Self { out: Whole::create(path)?, about: about.clone(), kept: Kept::default() })
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, verdict: Verdict) {
+        self.kept.add(verdict);
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn end(mut self, totals: &Totals) -> io::Result<()> {
+        let page = whole(&self.about, totals, &self.kept).into_string();
+        self.out.write_all(page.as_bytes())?;
+        self.out.end()
+    }
+}
+
+fn whole(about: &About, totals: &Totals, kept: &Kept) -> Markup {
+    let hash = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
+    let policy = format!(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'"
+    );
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="referrer" content="no-referrer";
+                meta name="color-scheme" content="light dark";
+                title { (headline(totals)) " – " (name(&about.file)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main {
+                    (head(about, totals))
+                    @if let Some(unread) = &totals.unread {
+                        section.alert {
+                            h2 { "The file could not be read to its end" }
+                            p { (unread.message) }
+                            ul { @for hint in &unread.hints { li { (hint) } } }
+                        }
+                    }
+                    (figures(totals))
+                    (mend::chart(totals))
+                    (mend::sections(totals, kept, Severity::Error))
+                    (mend::sections(totals, kept, Severity::Warning))
+                    (goes::section(totals, kept))
+                    (reading::section(about, totals))
+                    footer { p { "Checked by ad-migrate, dry run: nothing was sent. " (time(about)) } }
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+fn headline(totals: &Totals) -> String {
+    let ads = if totals.rows == 1 { "ad" } else { "ads" };
+    format!("{} of {} {ads} can go", grouped(totals.good), grouped(totals.rows))
+}
+
+fn head(about: &About, totals: &Totals) -> Markup {
+    html! {
+        header {
+            p.file { (name(&about.file)) span { " · " (time(about)) } }
+            h1 { (headline(totals)) }
+            (shares(totals))
+            p.lead {
+                @if totals.rows == 0 {
+                    "There are no rows in the file."
+                } @else if totals.refused == 0 {
+                    "Every row passes the rules."
+                } @else {
+                    (counted(totals.refused, "row")) " cannot go yet. Each is listed below under what is wrong with it, with what to do about it."
+                }
+                @if totals.odd > 0 {
+                    " " (counted(totals.odd, "row")) " can go and should be looked at."
+                }
+            }
+        }
+    }
+}
+
+/// How many can go, can go but are odd, and cannot, as one bar.
+fn shares(totals: &Totals) -> Markup {
+    let parts = [
+        ("good", totals.good - totals.odd, "can go as they are"),
+        ("odd", totals.odd, "can go, with warnings"),
+        ("bad", totals.refused, "cannot go"),
+    ];
+    let mut from = 0.0;
+    let parts = parts.map(|(class, count, what)| {
+        let (start, width) = (from, percent(count, totals.rows));
+        from += width;
+        (class, count, what, start, width)
+    });
+    html! {
+        svg.shares viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label=(headline(totals)) {
+            @for (class, count, what, start, width) in &parts {
+                rect class=(class) x=(format!("{start:.3}")) y="0" width=(format!("{width:.3}")) height="4" {
+                    title { (grouped(*count)) " " (what) }
+                }
+            }
+        }
+        ul.legend {
+            @for (class, count, what, ..) in parts.iter().filter(|(_, count, ..)| *count > 0) {
+                li { span.dot.(class) {} (grouped(*count)) " " (what) }
+            }
+        }
+    }
+}
+
+fn figures(totals: &Totals) -> Markup {
+    let figures = [
+        ("Rows in the file", totals.rows),
+        ("Can go", totals.good),
+        ("Cannot go", totals.refused),
+        ("To look at", totals.odd),
+        ("Pictures", totals.images),
+    ];
+    html! {
+        dl.figures {
+            @for (name, count) in figures {
+                div { dt { (name) } dd { (grouped(count)) } }
+            }
+        }
+    }
+}
+
+/// A share in percent. Counts are far below where a float loses any.
+#[expect(clippy::cast_precision_loss, reason = "a bar has no more pixels")]
+fn percent(part: u64, of: u64) -> f64 {
+    if of == 0 { 0.0 } else { part as f64 * 100.0 / of as f64 }
+}
+
+/// The name of the file; where it lies is nobody's business to whom the page is forwarded.
+fn name(path: &str) -> Cow<'_, str> {
+    Path::new(path).file_name().map_or(Cow::Borrowed(path), OsStr::to_string_lossy)
+}
+
+fn time(about: &About) -> String {
+    let time = about.checked.to_string();
+    time.get(..16).map_or(time.clone(), |minute| format!("{} UTC", minute.replace('T', " ")))
+}
+
+/// Addresses of pictures: links where they are addresses, and never the pictures themselves.
+fn pictures(addresses: &[&str]) -> Markup {
+    html! {
+        @if !addresses.is_empty() {
+            details.pictures {
+                summary { (counted(addresses.len() as u64, "picture")) }
+                ol { @for address in addresses { li { (link(address)) } } }
+            }
+        }
+    }
+}
+
+fn link(address: &str) -> Markup {
+    let begins = |scheme: &str| address.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
+    html! {
+        @if begins("https://") || begins("http://") {
+            a href=(address) rel="noreferrer noopener" target="_blank" { (address) }
+        } @else {
+            span { (address) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        finding::Finding,
+        plan::tests::{finding, totals, verdict},
+    };
+
+    fn page(verdicts: Vec<Verdict>) -> String {
+        let about = About {
+            file: "<stock>.csv".to_owned(),
+            mapping: "stock.toml".to_owned(),
+            checked: "2026-11-22T03:00:00Z".parse().unwrap(),
+        };
+        let totals = totals(&verdicts);
+        let mut kept = Kept::default();
+        verdicts.into_iter().for_each(|verdict| kept.add(verdict));
+        whole(&about, &totals, &kept).into_string()
+    }
+
+    #[test]
+    fn what_a_cell_holds_is_text_and_never_a_part_of_the_page() {
+        let evil = "</td><script>alert(1)</script>\"' onmouseover=alert(1) <img src=x onerror=alert(1)>";
+        let mut row = verdict(
+            1,
+            vec![Finding {
+                columns: vec![evil.to_owned()],
+                advice: Some(evil.to_owned()),
+                ..finding(Severity::Error, evil, evil)
+            }],
+        );
+        row.source_id = Some(evil.to_owned());
+        row.plate = Some(evil.to_owned());
+        row.images = vec![evil.to_owned(), format!("https://a.example/{evil}"), "javascript:alert(1)".to_owned()];
+        let mut good = verdict(2, vec![]);
+        good.payload = Some(
+            serde_json::from_value(serde_json::json!({"title": evil, "image_urls": [evil, "data:text/html,x"],
+                "price": [{"amount": 1, "currency": evil}]}))
+            .unwrap(),
+        );
+        let page = page(vec![row, good]);
+        assert_eq!(page.matches("<script").count(), 1, "its own");
+        assert!(!page.contains("<img") && !page.contains("</td><script") && !page.contains("<stock>"));
+        assert!(!page.contains("href=\"javascript:") && !page.contains("href=\"data:"));
+        // Quotes too, for some of it stands in attributes.
+        assert!(!page.contains("\"' onmouseover"));
+    }
+
+    #[test]
+    fn the_policy_names_the_script_that_is_there() {
+        let page = page(vec![verdict(1, vec![])]);
+        let script = page.split("<script>").nth(1).unwrap().split("</script>").next().unwrap();
+        let hash = BASE64_STANDARD.encode(Sha256::digest(script));
+        assert!(page.contains(&format!("script-src 'sha256-{hash}'")));
+    }
+
+    #[test]
+    fn a_page_stays_small_however_many_rows_cannot_go() {
+        let rows =
+            (0..20_000).map(|row| verdict(row, vec![finding(Severity::Error, &format!("reason {}", row % 40), "x")]));
+        let page = page(rows.collect());
+        assert!(page.len() < 2_000_000, "{}", page.len());
+        assert!(page.contains("0 of 20,000 ads can go") && page.contains("more, see the JSON report"));
+    }
+
+    #[test]
+    fn only_web_addresses_are_links() {
+        let shown = |address: &str| link(address).into_string();
+        assert!(shown("https://a.example/1.jpg").starts_with("<a href=\"https://a.example/1.jpg\""));
+        assert_eq!(shown("javascript:alert(1)"), "<span>javascript:alert(1)</span>");
+        assert_eq!(shown("ABC_1.JPG"), "<span>ABC_1.JPG</span>");
+        let quoted = shown("https://a.example/\"onclick=\"alert(1)");
+        assert!(quoted.contains("&quot;onclick=&quot;") && !quoted.contains("\"onclick"), "{quoted}");
+    }
+}

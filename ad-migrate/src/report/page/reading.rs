@@ -1,0 +1,64 @@
+//! How the file was read: what it was taken for and why, and which columns nothing came of.
+
+use maud::{Markup, html};
+
+use super::name;
+use crate::{
+    plan::Totals,
+    readers::{Detected, Form},
+    report::About,
+};
+
+pub(super) fn section(about: &About, totals: &Totals) -> Markup {
+    html! {
+        section {
+            h2 { "How the file was read" }
+            dl.facts {
+                @for (name, value) in facts(about, &totals.detected) {
+                    div { dt { (name) } dd { (value) } }
+                }
+            }
+            @if !totals.detected.notes.is_empty() {
+                h3 { "What was inferred" }
+                ul { @for note in &totals.detected.notes { li { (note) } } }
+            }
+            @if !totals.missing.is_empty() {
+                h3 { "Columns that the mapping names and the file does not have" }
+                ul { @for column in &totals.missing { li { (column) } } }
+            }
+            @if !totals.unused.is_empty() {
+                h3 { "Columns that nothing uses" }
+                p.tags { @for column in &totals.unused { span { (column) } " " } }
+            }
+        }
+    }
+}
+
+fn facts(about: &About, detected: &Detected) -> Vec<(&'static str, String)> {
+    let form = match detected.form {
+        Form::Csv => "CSV",
+        Form::Json => "JSON",
+        Form::Ndjson => "NDJSON",
+        Form::Xml => "XML",
+    };
+    let separator = detected.separator.map(|mark| match mark {
+        '\t' => "tab".to_owned(),
+        mark => mark.to_string(),
+    });
+    let header =
+        detected.header.map(|has| if has { "yes" } else { "no, columns are called by their positions" }.to_owned());
+    [
+        ("File", Some(name(&about.file).into_owned())),
+        ("Mapping", Some(name(&about.mapping).into_owned())),
+        ("Form", Some(form.to_owned())),
+        ("Encoding", Some(detected.encoding.clone())),
+        ("Separator", separator),
+        ("Header", header),
+        ("Records", detected.rows.clone()),
+        ("Packed", detected.packing.clone()),
+        ("File in the archive", detected.member.clone()),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+    .collect()
+}

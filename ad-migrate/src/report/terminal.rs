@@ -1,0 +1,191 @@
+//! For whoever runs the command: the rows that cannot go, then how often which reason; for programs, every finding as it comes.
+
+use std::io;
+
+use ad_cli::cli::{
+    counted, grouped,
+    output::{Cell, Column, Output, Rows, Tone, plain},
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::About;
+use crate::{
+    finding::{Finding, Severity},
+    plan::{Totals, Verdict},
+};
+
+/// What people see of a finding.
+const SHOWN: &[Column] = &[
+    Column::new("ROW", "row"),
+    Column::new("LINE", "line"),
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("COLUMN", "columns").shown(columns),
+    Column::new("VALUE", "value").shown(value),
+    Column::new("PROBLEM", "message").wrapped(),
+    Column::new("WHAT TO DO", "advice").wrapped(),
+];
+
+/// What programs get of a finding; the names stay.
+const COLUMNS: &[Column] = &[
+    Column::new("FILE", "file"),
+    Column::new("ROW", "row"),
+    Column::new("LINE", "line"),
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("PLATE", "plate"),
+    Column::new("TYPE", "vehicle_type"),
+    Column::new("SEVERITY", "severity"),
+    Column::new("REASON", "reason"),
+    Column::new("COLUMNS", "columns"),
+    Column::new("VALUE", "value"),
+    Column::new("FIELD", "field"),
+    Column::new("MESSAGE", "message"),
+    Column::new("ADVICE", "advice"),
+];
+
+const REASONS: &[Column] = &[
+    Column::new("REASON", "reason"),
+    Column::new("", "severity").shown(severity),
+    Column::new("ROWS", "rows"),
+    Column::new("FIRST", "examples"),
+];
+
+/// Longest value that people see, and most columns.
+const LONGEST_VALUE: usize = 40;
+const MOST_COLUMNS: usize = 3;
+
+/// A finding with the row that it is about.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    file: &'a str,
+    row: u64,
+    line: u64,
+    source_id: Option<&'a str>,
+    plate: Option<&'a str>,
+    vehicle_type: Option<&'static str>,
+    #[serde(flatten)]
+    finding: &'a Finding,
+}
+
+/// The report on the terminal.
+#[derive(Debug)]
+pub struct Terminal {
+    out: Output,
+    file: String,
+    rows: Rows,
+    most: u64,
+    shown: u64,
+}
+
+impl Terminal {
+    /// A report in the form that was asked for; people see so many of the rows that cannot go.
+    pub fn new(out: Output, about: &About, most: u64) -> Self {
+        let columns = if out.is_for_people() { SHOWN } else { COLUMNS };
+        Self { out, file: about.file.clone(), rows: out.rows(columns).for_spreadsheets(), most, shown: 0 }
+    }
+
+    /// Adds what is to be said of a row.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
+        let people = self.out.is_for_people();
+        if people && (verdict.is_good() || self.shown >= self.most) {
+            return Ok(());
+        }
+        self.shown += 1;
+        for finding in verdict.findings.iter().filter(|finding| !people || finding.severity == Severity::Error) {
+            self.rows.push(&Told {
+                file: &self.file,
+                row: verdict.row,
+                line: verdict.line,
+                source_id: verdict.source_id.as_deref(),
+                plate: verdict.plate.as_deref(),
+                vehicle_type: verdict.vehicle_type,
+                finding,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Ends it, with what it all comes to.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn end(self, totals: &Totals) -> io::Result<()> {
+        let out = self.out;
+        if !out.is_for_people() {
+            self.rows.end()?;
+        } else if self.shown > 0 {
+            self.rows.end()?;
+            if totals.refused > self.shown {
+                let more = counted(totals.refused - self.shown, "more row");
+                out.note(&format!("… and {more} that cannot go; --limit-shown shows more, --report and --json all"));
+            }
+        }
+        if out.is_for_people() && !totals.reasons.is_empty() {
+            out.text("\n")?;
+            let mut reasons = out.rows(REASONS);
+            totals.reasons.iter().try_for_each(|reason| reasons.push(reason))?;
+            reasons.end()?;
+            if totals.other_reasons > 0 {
+                out.note(&format!("… and {} for other reasons", counted(totals.other_reasons, "finding")));
+            }
+            out.text("\n")?;
+        }
+        inferred(out, totals);
+        out.note(&summary(&self.file, totals));
+        Ok(())
+    }
+}
+
+/// What nobody said and was taken for true.
+fn inferred(out: Output, totals: &Totals) {
+    for note in &totals.detected.notes {
+        out.note(&format!("{} {note}", out.paint_err(Tone::Strong, "inferred:")));
+    }
+    for column in &totals.missing {
+        out.warning(column);
+    }
+    if !totals.unused.is_empty() {
+        out.note(&format!("{} {}", out.paint_err(Tone::Strong, "unused columns:"), totals.unused.join(", ")));
+    }
+}
+
+/// `stock.csv: 19,412 of 20,000 rows can go, 588 cannot, 1,200 with warnings`
+fn summary(file: &str, totals: &Totals) -> String {
+    let mut summary = format!("{file}: {} of {} can go", grouped(totals.good), counted(totals.rows, "row"));
+    for (count, what) in [(totals.refused, "cannot"), (totals.odd, "with warnings")] {
+        if count > 0 {
+            summary = format!("{summary}, {} {what}", grouped(count));
+        }
+    }
+    summary
+}
+
+fn columns(columns: &Value) -> Cell {
+    let names: Vec<_> = columns.as_array().into_iter().flatten().map(plain).collect();
+    few(&names).into()
+}
+
+/// The names of columns, not all of them where they are many: `20, 21, 22 and 24 more`.
+pub(super) fn few(names: &[String]) -> String {
+    match names.get(MOST_COLUMNS..) {
+        None | Some([]) => names.join(", "),
+        Some(more) => format!("{} and {} more", names[..MOST_COLUMNS].join(", "), more.len()),
+    }
+}
+
+fn value(value: &Value) -> Cell {
+    let text = plain(value);
+    match text.char_indices().nth(LONGEST_VALUE) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+    }
+}
+
+fn severity(severity: &Value) -> Cell {
+    let text = plain(severity);
+    let tone = if text == "error" { Tone::Bad } else { Tone::Warning };
+    Cell::toned(text, tone)
+}
