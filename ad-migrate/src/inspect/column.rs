@@ -106,7 +106,7 @@ impl Column {
 
     /// How many of the values look so, in hundredths.
     pub(super) fn share(&self, look: Look) -> u32 {
-        if self.values == 0 { 0 } else { self.looks[look as usize] * 100 / self.values }
+        (self.looks[look as usize] * 100).checked_div(self.values).unwrap_or_default()
     }
 
     /// Whether each row has another value.

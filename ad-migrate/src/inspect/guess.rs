@@ -68,15 +68,15 @@ pub(super) mod field {
 /// Takes each column for what it most probably is.
 pub(super) fn guess(names: &[String], columns: &[Column], rows: u32, terms: &mut Terms) -> Guessed {
     let mut candidates: Vec<(usize, Match)> = Vec::new();
-    for (index, (name, column)) in names.iter().zip(columns).enumerate() {
+    for (index, (header, column)) in names.iter().zip(columns).enumerate() {
         let looks = by_look(column, index, rows);
-        let said = names::said(name);
+        let said = names::said(header);
         let agreed = said.as_ref().map(|said| by_name(said, column));
         for mut look in looks {
             match &agreed {
-                Some(named) if named.field == look.field => {}
+                Some(name) if name.field == look.field => {}
                 // A name that says something else is to be believed, unless the values are not of its kind at all.
-                Some(named) if named.confidence >= SURE => look.confidence = look.confidence.min(named.confidence / 2),
+                Some(name) if name.confidence >= SURE => look.confidence = look.confidence.min(name.confidence / 2),
                 _ => {}
             }
             candidates.push((index, look));

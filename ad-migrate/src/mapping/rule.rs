@@ -92,6 +92,7 @@ pub(super) struct OwnMap {
 
 /// A rule.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the file")]
 pub(super) struct Rule {
     /// The field, as it is written.
     pub(super) target: Box<str>,

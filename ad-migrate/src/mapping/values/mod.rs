@@ -182,16 +182,23 @@ impl ValueMap {
                 return None;
             }
             if let Some(values) = self.term(&words[..length].concat(), matching) {
-                return Some(values.to_vec());
+                let mut others = self.terms_in(&words[length..], matching);
+                let is_alone = !matching.anywhere || others.all(|other| other == values);
+                return is_alone.then(|| values.to_vec());
             }
         }
         if !matching.anywhere {
             return None;
         }
         // One of its words, unless others say otherwise.
-        let mut found = words.iter().filter(|word| word.len() > 2).filter_map(|word| self.term(word, matching));
+        let mut found = self.terms_in(&words, matching);
         let first = found.next()?;
         found.all(|other| other == first).then(|| first.to_vec())
+    }
+
+    /// What single words stand for; a letter or two is no word.
+    fn terms_in<'a>(&'a self, words: &'a [String], matching: &'a Matching) -> impl Iterator<Item = &'a [Box<str>]> {
+        words.iter().filter(|word| word.len() > 2).filter_map(|word| self.term(word, matching))
     }
 
     fn term(&self, word: &str, matching: &Matching) -> Option<&[Box<str>]> {
