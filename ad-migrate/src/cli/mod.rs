@@ -2,6 +2,8 @@
 
 mod check;
 mod file;
+mod inspect;
+mod mappings;
 mod publish;
 mod run;
 mod v3;
@@ -42,6 +44,10 @@ struct Cli {
 /// The commands; each has its file.
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Look at an unknown file, and write a first mapping for it
+    Inspect(inspect::Args),
+    /// Show the mappings and value maps that come with the program
+    Mappings(mappings::Args),
     /// Check a legacy file against the rules, without sending anything
     Check(check::Args),
     /// Submit the rows that can go: each becomes an ad, once
@@ -55,6 +61,8 @@ enum Command {
 impl Command {
     async fn run(self, context: &Context) -> Result<(), Failure> {
         match self {
+            Self::Inspect(args) => inspect::run(context, &args),
+            Self::Mappings(args) => mappings::run(context, &args),
             Self::Check(args) => check::run(context, &args),
             Self::Run(args) => run::run(context, &args).await,
             Self::Publish(args) => publish::run(context, &args).await,

@@ -65,7 +65,12 @@ impl Explainer<'_> {
         for (path, messages) in by_field(errors) {
             let Some(first) = messages.first().filter(|message| !self.follows(&path, message)) else { continue };
             let mut finding = self.finding(&path, first);
-            finding.message = messages.join(" ");
+            finding.message = match finding.reason.as_str() {
+                NO_PLATE_AND_NO_VIN => {
+                    "There is neither a registration number nor a VIN; one of them is required.".to_owned()
+                }
+                _ => messages.join(" "),
+            };
             match findings.iter_mut().find(|other| other.is_of(&path, &finding)) {
                 Some(other) => other.add(finding),
                 None => findings.push(Together { attribute: attribute(&path), finding, more: 0 }),

@@ -29,6 +29,7 @@ pub(super) struct Listed {
     pub(super) columns: Vec<String>,
     pub(super) value: Option<String>,
     pub(super) message: String,
+    pub(super) advice: Option<String>,
     pub(super) images: Vec<String>,
 }
 
@@ -80,6 +81,7 @@ impl Kept {
                 columns: finding.columns,
                 value: finding.value,
                 message: finding.message,
+                advice: finding.advice,
                 // The same pictures under each reason would be no help.
                 images: images.take().into_iter().flatten().filter(shown).take(MOST_IMAGES).collect(),
             });

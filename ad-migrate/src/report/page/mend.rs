@@ -16,6 +16,9 @@ use crate::{
 /// Reasons with a bar of their own.
 const MOST_BARS: usize = 15;
 
+/// Rows of a reason that are seen at once.
+const FIRST: usize = 10;
+
 /// How often which reason, errors first.
 pub(super) fn chart(totals: &Totals) -> Markup {
     let most = totals.reasons.iter().map(|reason| reason.rows).max().unwrap_or_default();
@@ -67,6 +70,9 @@ pub(super) fn sections(totals: &Totals, kept: &Kept, severity: Severity) -> Mark
 
 fn section(index: usize, reason: &Counted, rows: &[Listed], open: bool) -> Markup {
     let more = reason.rows.saturating_sub(rows.len() as u64);
+    let (first, others) = rows.split_at(rows.len().min(FIRST));
+    // What is to be done is said once, unless it is another thing for each row.
+    let same = rows.iter().all(|row| row.advice == reason.advice);
     html! {
         details.reason id=(anchor(reason.severity, index)) open[open] {
             summary {
@@ -74,11 +80,12 @@ fn section(index: usize, reason: &Counted, rows: &[Listed], open: bool) -> Marku
                 h3 { (reason.reason) }
                 span.count { (counted(reason.rows, "row")) }
             }
-            @if let Some(advice) = &reason.advice { p.advice { strong { "What to do: " } (advice) } }
-            @if !rows.is_empty() {
-                table {
-                    thead { tr { th.number { "Row" } th.number { "Line" } th { "Source id" } th { "Plate" } th { "Column" } th { "Value" } th { "Problem" } } }
-                    tbody { @for row in rows { (listed(row)) } }
+            @if same && let Some(advice) = &reason.advice { p.advice { strong { "What to do: " } (advice) } }
+            @if !first.is_empty() { (table(first, !same)) }
+            @if !others.is_empty() {
+                details.more {
+                    summary { "Show " (counted(others.len() as u64, "more row")) }
+                    (table(others, !same))
                 }
             }
             @if more > 0 { p.note { "and " (grouped(more)) " more, see the JSON report (--json)" } }
@@ -86,7 +93,16 @@ fn section(index: usize, reason: &Counted, rows: &[Listed], open: bool) -> Marku
     }
 }
 
-fn listed(row: &Listed) -> Markup {
+fn table(rows: &[Listed], with_advice: bool) -> Markup {
+    html! {
+        table.rows {
+            thead { tr { th.number { "Row" } th.number { "Line" } th { "Source id" } th { "Plate" } th { "Column" } th { "Value" } th { "Problem" } } }
+            tbody { @for row in rows { (listed(row, with_advice)) } }
+        }
+    }
+}
+
+fn listed(row: &Listed, with_advice: bool) -> Markup {
     let images: Vec<_> = row.images.iter().map(String::as_str).collect();
     html! {
         tr {
@@ -96,7 +112,13 @@ fn listed(row: &Listed) -> Markup {
             td data-label="Plate" { (row.plate.as_deref().unwrap_or_default()) }
             td data-label="Column" { (few(&row.columns)) }
             td.value data-label="Value" { (row.value.as_deref().unwrap_or_default()) }
-            td.problem data-label="Problem" { (row.message) (pictures(&images)) }
+            td data-label="Problem" {
+                div {
+                    (row.message)
+                    @if with_advice && let Some(advice) = &row.advice { span.hint { (advice) } }
+                    (pictures(&images))
+                }
+            }
         }
     }
 }

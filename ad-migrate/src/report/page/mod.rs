@@ -9,6 +9,8 @@ mod mend;
 mod reading;
 
 use std::{
+    borrow::Cow,
+    ffi::OsStr,
     io::{self, Write},
     path::Path,
 };
@@ -77,7 +79,7 @@ fn whole(about: &About, totals: &Totals, kept: &Kept) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="referrer" content="no-referrer";
                 meta name="color-scheme" content="light dark";
-                title { (headline(totals)) " – " (about.file) }
+                title { (headline(totals)) " – " (name(&about.file)) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -112,7 +114,7 @@ fn headline(totals: &Totals) -> String {
 fn head(about: &About, totals: &Totals) -> Markup {
     html! {
         header {
-            p.file { (about.file) span { " · " (time(about)) } }
+            p.file { (name(&about.file)) span { " · " (time(about)) } }
             h1 { (headline(totals)) }
             (shares(totals))
             p.lead {
@@ -134,7 +136,7 @@ fn head(about: &About, totals: &Totals) -> Markup {
 /// How many can go, can go but are odd, and cannot, as one bar.
 fn shares(totals: &Totals) -> Markup {
     let parts = [
-        ("good", totals.good - totals.odd, "can go"),
+        ("good", totals.good - totals.odd, "can go as they are"),
         ("odd", totals.odd, "can go, with warnings"),
         ("bad", totals.refused, "cannot go"),
     ];
@@ -181,6 +183,11 @@ fn figures(totals: &Totals) -> Markup {
 #[expect(clippy::cast_precision_loss, reason = "a bar has no more pixels")]
 fn percent(part: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { part as f64 * 100.0 / of as f64 }
+}
+
+/// The name of the file; where it lies is nobody's business to whom the page is forwarded.
+fn name(path: &str) -> Cow<'_, str> {
+    Path::new(path).file_name().map_or(Cow::Borrowed(path), OsStr::to_string_lossy)
 }
 
 fn time(about: &About) -> String {

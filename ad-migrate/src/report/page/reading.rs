@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::name;
 use crate::{
     plan::Totals,
     readers::{Detected, Form},
@@ -47,8 +48,8 @@ fn facts(about: &About, detected: &Detected) -> Vec<(&'static str, String)> {
     let header =
         detected.header.map(|has| if has { "yes" } else { "no, columns are called by their positions" }.to_owned());
     [
-        ("File", Some(about.file.clone())),
-        ("Mapping", Some(about.mapping.clone())),
+        ("File", Some(name(&about.file).into_owned())),
+        ("Mapping", Some(name(&about.mapping).into_owned())),
         ("Form", Some(form.to_owned())),
         ("Encoding", Some(detected.encoding.clone())),
         ("Separator", separator),
