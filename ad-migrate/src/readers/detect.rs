@@ -6,7 +6,7 @@ use super::{
     encoding::{self, Charset},
     feed::Feed,
     json::{self, Json},
-    source::Source,
+    source::{self, Source},
     xml::{self, Xml},
 };
 
@@ -15,7 +15,7 @@ use super::{
 /// # Errors
 /// When it is nothing that can be read, or not what the settings say.
 pub(super) fn records(source: Source, settings: &Settings) -> Result<(Detected, Box<dyn Records>), ReadError> {
-    refuse(&source)?;
+    refuse(&source, settings)?;
     let declared = xml::declared_encoding(&source.head);
     let found = encoding::find(&source.head, settings.encoding.as_deref(), declared.as_deref())?;
     let charset = found.charset;
@@ -31,7 +31,7 @@ pub(super) fn records(source: Source, settings: &Settings) -> Result<(Detected, 
     };
     detected.notes.extend(found.note);
     let name = source.name;
-    let bytes = Source::behind(source.head, found.mark, source.rest);
+    let bytes = source::behind(source.head, found.mark, source.rest);
     let mut feed = Feed::new(charset.bytes(bytes));
     feed.look(LOOK);
     let form = match settings.form {
@@ -58,13 +58,48 @@ fn into_utf_8(feed: Feed, charset: Charset) -> Feed {
     feed
 }
 
-/// Refuses what has nothing in it.
-fn refuse(source: &Source) -> Result<(), ReadError> {
-    let name = &source.name;
-    if source.head.is_empty() {
-        return Err(ReadError::new(format!("{name} is empty.")));
+/// Files that are no text, by how they begin, and what to do about it.
+const BINARY: &[(&[u8], &str)] = &[
+    (b"\xd0\xcf\x11\xe0", "an Office document (such as .xls)"),
+    (b"%PDF", "a PDF document"),
+    (b"{\\rtf", "an RTF document"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"\x89PNG", "a PNG image"),
+    (b"GIF8", "a GIF image"),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"BZh", "packed with bzip2"),
+    (b"\xfd7zXZ", "packed with xz"),
+    (b"SQLite format 3", "a SQLite database"),
+    (b"\x7fELF", "a program"),
+    (b"\xff\xfe\x00\x00", "UTF-32 text"),
+];
+
+/// Refuses what is no text.
+fn refuse(source: &Source, settings: &Settings) -> Result<(), ReadError> {
+    let (name, head) = (&source.name, &source.head);
+    if head.is_empty() {
+        return Err(
+            ReadError::new(format!("{name} is empty.")).hint("See whether whatever writes the file has finished.")
+        );
     }
-    Ok(())
+    let known = BINARY.iter().find(|(start, _)| head.starts_with(start)).map(|(_, what)| *what);
+    let known = known.or_else(|| (head.get(257..262) == Some(b"ustar")).then_some("a tar archive"));
+    let looked_at = &head[..head.len().min(LOOK)];
+    let zeros = memchr::memchr_iter(0, looked_at).count();
+    let what = if zeros == looked_at.len() {
+        Some("nothing but zero bytes")
+    } else {
+        // In UTF-16, every other byte may be zero; else a stray one may be.
+        let is_binary = zeros * 100 > looked_at.len() && settings.encoding.is_none() && !encoding::is_utf_16(head);
+        known.or(is_binary.then_some("a binary file"))
+    };
+    match what {
+        None => Ok(()),
+        Some(what) => Err(ReadError::new(format!("{name} is {what}, and neither CSV nor XML nor JSON."))
+            .hint("Save or export it as CSV in UTF-8; gzip and zip may be around it.")),
+    }
 }
 
 /// What a text is.

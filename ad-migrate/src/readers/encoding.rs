@@ -73,7 +73,12 @@ pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Re
             let message = format!("The XML declaration names the encoding {name:?}, which cannot be read.");
             ReadError::new(message).hint(format!("Save the file as UTF-8, or set the encoding: {NAMES}."))
         })?;
-        let note = format!("Encoding {}: the XML declaration names it.", charset.name);
+        let mut note = format!("Encoding {}: the XML declaration names it.", charset.name);
+        if !charset.is_utf_8()
+            && let (1.., 0) = sequences(head)
+        {
+            note.push_str(" But all of the beginning is valid UTF-8: if letters look wrong, set encoding = \"utf-8\".");
+        }
         return Ok(Found { charset, mark: 0, note: Some(note) });
     }
     let (charset, note) = guess(head);
@@ -93,7 +98,7 @@ fn of(encoding: &'static Encoding) -> Charset {
 fn named(name: &str, head: &[u8]) -> Option<Charset> {
     let name = name.trim().to_ascii_lowercase().replace('_', "-");
     Some(match name.as_str() {
-        "utf-8" | "utf8" => of(UTF_8),
+        "utf-8" | "utf8" | "us-ascii" | "ascii" => of(UTF_8),
         "utf-16" | "utf16" if head.starts_with(b"\xFE\xFF") => of(UTF_16BE),
         "utf-16" | "utf16" => unmarked_utf_16(head).unwrap_or(of(UTF_16LE)),
         "utf-16le" => of(UTF_16LE),
@@ -101,9 +106,13 @@ fn named(name: &str, head: &[u8]) -> Option<Charset> {
         "windows-1252" | "cp1252" => of(WINDOWS_1252),
         // As browsers read it: what differs are control characters, which no stock file means.
         "iso-8859-1" | "latin-1" | "latin1" => charset("iso-8859-1", WINDOWS_1252),
-        "us-ascii" | "ascii" => of(UTF_8),
         _ => return None,
     })
+}
+
+/// Whether a file is UTF-16, with or without a mark.
+pub(super) fn is_utf_16(head: &[u8]) -> bool {
+    Encoding::for_bom(head).is_some_and(|(encoding, _)| encoding != UTF_8) || unmarked_utf_16(head).is_some()
 }
 
 /// Text of Latin letters in UTF-16 has a zero in nearly every unit.

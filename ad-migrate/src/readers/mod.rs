@@ -9,10 +9,13 @@ mod detect;
 mod encoding;
 mod feed;
 mod json;
+mod packing;
 mod row;
 mod source;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod xml;
 
@@ -105,12 +108,10 @@ impl ReadError {
         self
     }
 
-    /// What the reader below says, if that was ours; else the same with what was being done.
+    /// Says why something cannot be done; with advice, where what failed below is one of ours.
     fn io(error: &io::Error, doing: &str) -> Self {
-        if let Some(refusal) = error.get_ref().and_then(|inner| inner.downcast_ref::<ReadError>()) {
-            return Self { message: refusal.message.clone(), hints: refusal.hints.clone() };
-        }
-        Self::new(format!("{doing}: {error}."))
+        let ours = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
+        Self { message: format!("{doing}: {error}."), hints: ours.map(|ours| ours.hints.clone()).unwrap_or_default() }
     }
 }
 

@@ -11,7 +11,10 @@ use std::{
     },
 };
 
-use super::{HEAD, ReadError, Settings};
+use super::{HEAD, ReadError, Settings, packing};
+
+/// Bytes that tell how a file is packed.
+const MAGIC: usize = 512;
 
 /// A file that has been opened and, if need be, is being unpacked.
 pub(super) struct Source {
@@ -40,9 +43,9 @@ impl fmt::Debug for Source {
 }
 
 /// Counts what is read.
-struct Counted<R> {
-    inner: R,
-    read: Arc<AtomicU64>,
+pub(super) struct Counted<R> {
+    pub(super) inner: R,
+    pub(super) read: Arc<AtomicU64>,
 }
 
 impl<R: Read> Read for Counted<R> {
@@ -57,9 +60,10 @@ impl<R: Read> Read for Counted<R> {
 ///
 /// # Errors
 /// When it cannot be read, or is packed in a way that cannot be unpacked safely.
-pub(super) fn open(path: &Path, _settings: &Settings) -> Result<Source, ReadError> {
+pub(super) fn open(path: &Path, settings: &Settings) -> Result<Source, ReadError> {
     let read = Arc::new(AtomicU64::new(0));
-    let (name, size, input): (_, _, Box<dyn Read + Send>) = if path.as_os_str() == "-" {
+    let is_stdin = path.as_os_str() == "-";
+    let (name, size, input): (_, _, Box<dyn Read + Send>) = if is_stdin {
         ("stdin".to_owned(), 0, Box::new(Counted { inner: io::stdin(), read: read.clone() }))
     } else {
         let name = path.display().to_string();
@@ -71,19 +75,91 @@ pub(super) fn open(path: &Path, _settings: &Settings) -> Result<Source, ReadErro
         }
         (name, metadata.len(), Box::new(Counted { inner: file, read: read.clone() }))
     };
-    let (head, rest) = begin(&name, input)?;
-    Ok(Source { name, head, rest, packing: None, member: None, read, size, notes: Vec::new() })
+    let (magic, rest) = begin(&name, input, MAGIC)?;
+    let packing = Packing::of(&magic);
+    if settings.member.is_some() && packing != Some(Packing::Zip) {
+        return Err(ReadError::new(format!("{name} is no zip archive: it has no members.")).hint("Leave member out."));
+    }
+    let input = Box::new(behind(magic, 0, rest));
+    let mut source = Source {
+        name,
+        head: Vec::new(),
+        rest: Box::new(io::empty()),
+        packing: None,
+        member: None,
+        read,
+        size,
+        notes: Vec::new(),
+    };
+    let unpacked = match packing {
+        None => input,
+        Some(Packing::Gzip) => {
+            source.packing = Some("gzip");
+            packing::gunzip(input, source.read.clone())
+        }
+        Some(Packing::Zip) => {
+            let file = if is_stdin { spool(input) } else { File::open(path) };
+            let file = file.map_err(|error| ReadError::io(&error, &format!("Cannot read {}", source.name)))?;
+            let member = packing::unzip(&source.name, file, settings.member.as_deref())?;
+            (source.read, source.size) = (member.read, member.size);
+            source.packing = Some("zip");
+            source.member = Some(member.name);
+            source.notes.extend(member.note);
+            member.bytes
+        }
+    };
+    (source.head, source.rest) = begin(&source.name, unpacked, HEAD)?;
+    if source.packing.is_some() && Packing::of(&source.head).is_some() {
+        let message = format!("{} is an archive within an archive, which is not read.", source.name);
+        return Err(ReadError::new(message).hint("Unpack the outer one first."));
+    }
+    Ok(source)
+}
+
+/// How a file is packed; its bytes tell, for names do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Packing {
+    Gzip,
+    Zip,
+}
+
+impl Packing {
+    fn of(head: &[u8]) -> Option<Self> {
+        match head {
+            [0x1F, 0x8B, ..] => Some(Self::Gzip),
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Self::Zip),
+            _ => None,
+        }
+    }
+}
+
+/// The list of an archive is at its end, so that all of it must be there.
+fn spool(mut input: Box<dyn Read + Send>) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut input.by_ref().take(packing::MOST_UNPACKED), &mut file)?;
+    Ok(file)
 }
 
 /// Reads how something begins.
-fn begin(name: &str, mut input: Box<dyn Read + Send>) -> Result<(Vec<u8>, Box<dyn Read + Send>), ReadError> {
+fn begin(
+    name: &str,
+    mut input: Box<dyn Read + Send>,
+    length: usize,
+) -> Result<(Vec<u8>, Box<dyn Read + Send>), ReadError> {
     let mut head = Vec::new();
-    match input.by_ref().take(HEAD as u64).read_to_end(&mut head) {
-        // What was read before an error is handed over before it.
+    match input.by_ref().take(length as u64).read_to_end(&mut head) {
         Err(error) if head.is_empty() => Err(ReadError::io(&error, &format!("Cannot read {name}"))),
+        // What was read before an error is handed over before it.
         Err(error) => Ok((head, Box::new(Failing(Some(error))))),
         Ok(_) => Ok((head, input)),
     }
+}
+
+/// All of a file, behind so many bytes.
+pub(super) fn behind(head: Vec<u8>, mark: usize, rest: Box<dyn Read + Send>) -> impl Read + Send {
+    let mut head = Cursor::new(head);
+    head.set_position(mark as u64);
+    head.chain(rest)
 }
 
 /// Says an error that came too early.
@@ -92,15 +168,6 @@ struct Failing(Option<io::Error>);
 impl Read for Failing {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
-    }
-}
-
-impl Source {
-    /// All of it, behind so many bytes.
-    pub(super) fn behind(head: Vec<u8>, mark: usize, rest: Box<dyn Read + Send>) -> impl Read + Send {
-        let mut head = Cursor::new(head);
-        head.set_position(mark as u64);
-        head.chain(rest)
     }
 }
 

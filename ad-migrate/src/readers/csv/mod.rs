@@ -1,6 +1,7 @@
 //! CSV: rows of cells under the names of a header, or under their positions. What is wrong with a row is told with it, and the next one
 //! is read. Which separator, quotes and header a file has, [`shape`] finds out; where cells end, [`scan`].
 
+mod data;
 mod scan;
 mod shape;
 #[cfg(test)]
@@ -132,22 +133,20 @@ impl Csv {
         let all = if self.charset.is_utf_8() || text.is_ascii() { std::str::from_utf8(text).ok() } else { None };
         for (at, cell) in self.cells.iter().enumerate() {
             let Some(column) = self.columns.at(at) else { break };
-            let value = match all.and_then(|all| all.get(cell.start..cell.end)) {
-                Some(value) => Cow::Borrowed(value),
-                None => {
-                    let (value, is_foreign) = self.charset.text(&text[cell.start..cell.end]);
-                    if is_foreign && foreign.is_none() {
-                        foreign = Some((column, value.clone().into_owned()));
-                    }
-                    value
+            let value = if let Some(value) = all.and_then(|all| all.get(cell.start..cell.end)) {
+                Cow::Borrowed(value)
+            } else {
+                let (value, is_foreign) = self.charset.text(&text[cell.start..cell.end]);
+                if is_foreign && foreign.is_none() {
+                    foreign = Some((column, value.clone().into_owned()));
                 }
+                value
             };
-            match cell.is_doubled {
-                false => batch.push(column, &value),
-                true => {
-                    let quote = char::from(self.dialect.quote);
-                    batch.push(column, &value.replace(&format!("{quote}{quote}"), &quote.to_string()));
-                }
+            if cell.is_doubled {
+                let quote = char::from(self.dialect.quote);
+                batch.push(column, &value.replace(&format!("{quote}{quote}"), &quote.to_string()));
+            } else {
+                batch.push(column, &value);
             }
         }
         if let Some((column, value)) = foreign {

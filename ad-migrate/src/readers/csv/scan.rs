@@ -49,7 +49,7 @@ pub(super) struct Found {
 
 impl Dialect {
     /// Finds the cells of the row with which a text begins; `None` when it may go on behind the text.
-    pub(super) fn row(&self, text: &[u8], is_all: bool, cells: &mut Vec<Cell>) -> Option<Found> {
+    pub(super) fn row(self, text: &[u8], is_all: bool, cells: &mut Vec<Cell>) -> Option<Found> {
         cells.clear();
         let line = match memchr(self.line_end, text) {
             Some(end) => end,
@@ -65,7 +65,7 @@ impl Dialect {
     }
 
     /// Cells between separators, without any quotes.
-    fn split(&self, text: &[u8], mut start: usize, end: usize, cells: &mut Vec<Cell>) {
+    fn split(self, text: &[u8], mut start: usize, end: usize, cells: &mut Vec<Cell>) {
         let from = start;
         for at in memchr_iter(self.separator, &text[from..end]) {
             cells.push(Cell { start, end: from + at, is_doubled: false });
@@ -74,28 +74,26 @@ impl Dialect {
         cells.push(Cell { start, end, is_doubled: false });
     }
 
-    fn quoted_row(&self, text: &[u8], is_all: bool, cells: &mut Vec<Cell>) -> Option<Found> {
+    fn quoted_row(self, text: &[u8], is_all: bool, cells: &mut Vec<Cell>) -> Option<Found> {
         let (mut at, mut flaw) = (0, None);
         loop {
             let (cell, behind) = if text.get(at) == Some(&self.quote) {
-                match self.quoted(text, at, is_all)? {
-                    Ok(found) => found,
-                    Err(()) => {
-                        let line = match memchr(self.line_end, &text[at..]) {
-                            Some(length) => at + length,
-                            None if is_all => text.len(),
-                            None => return None,
-                        };
-                        let end = self.before_return(text, line);
-                        if let Some(found) = self.leniently(text, at, end) {
-                            flaw = flaw.or(Some((Flaw::Stray, cells.len(), at)));
-                            found
-                        } else {
-                            flaw = flaw.or(Some((Flaw::Open, cells.len(), at)));
-                            self.split(text, at, end, cells);
-                            return Some(Found { length: (line + 1).min(text.len()), flaw });
-                        }
-                    }
+                if let Ok(found) = self.quoted(text, at, is_all)? {
+                    found
+                } else {
+                    let line = match memchr(self.line_end, &text[at..]) {
+                        Some(length) => at + length,
+                        None if is_all => text.len(),
+                        None => return None,
+                    };
+                    let end = self.before_return(text, line);
+                    let Some(found) = self.leniently(text, at, end) else {
+                        flaw = flaw.or(Some((Flaw::Open, cells.len(), at)));
+                        self.split(text, at, end, cells);
+                        return Some(Found { length: (line + 1).min(text.len()), flaw });
+                    };
+                    flaw = flaw.or(Some((Flaw::Stray, cells.len(), at)));
+                    found
                 }
             } else {
                 let end = match memchr2(self.separator, self.line_end, &text[at..]) {
@@ -117,7 +115,7 @@ impl Dialect {
 
     /// The cell whose quote is opened here, and where the separator or line end behind it stands. `Err` when it is not closed as it
     /// must be, `None` when that may be behind the text.
-    fn quoted(&self, text: &[u8], open: usize, is_all: bool) -> Option<Result<(Cell, usize), ()>> {
+    fn quoted(self, text: &[u8], open: usize, is_all: bool) -> Option<Result<(Cell, usize), ()>> {
         let (mut at, mut is_doubled) = (open + 1, false);
         loop {
             let Some(found) = memchr(self.quote, &text[at..]) else {
@@ -140,7 +138,7 @@ impl Dialect {
     }
 
     /// The end of the line or the separator behind a quote that may close a cell, if it is there.
-    fn behind(&self, text: &[u8], close: usize) -> Option<usize> {
+    fn behind(self, text: &[u8], close: usize) -> Option<usize> {
         match text.get(close + 1) {
             None => Some(text.len()),
             Some(byte) if *byte == self.separator || *byte == self.line_end => Some(close + 1),
@@ -153,7 +151,7 @@ impl Dialect {
     }
 
     /// The same within one line: quotes that close nothing belong to the text.
-    fn leniently(&self, text: &[u8], open: usize, line: usize) -> Option<(Cell, usize)> {
+    fn leniently(self, text: &[u8], open: usize, line: usize) -> Option<(Cell, usize)> {
         let within = &text[..line];
         let close = memchr_iter(self.quote, &within[open + 1..])
             .map(|at| open + 1 + at)
@@ -166,7 +164,7 @@ impl Dialect {
         Some((Cell { start: open + 1, end: close, is_doubled: false }, behind))
     }
 
-    fn before_return(&self, text: &[u8], end: usize) -> usize {
+    fn before_return(self, text: &[u8], end: usize) -> usize {
         if self.line_end == b'\n' && end > 0 && text.get(end - 1) == Some(&b'\r') { end - 1 } else { end }
     }
 }

@@ -2,7 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::scan::{Cell, Dialect};
+use super::{
+    data::data,
+    scan::{Cell, Dialect},
+};
 use crate::readers::{ReadError, Settings, encoding::Charset, quoted};
 
 /// In the order in which they are preferred where several fit. A comma is last: texts and amounts have them too.
@@ -146,16 +149,13 @@ fn find_separator(text: &[u8], is_all: bool, quote: u8, line_end: u8, notes: &mu
             best = Some((score, *separator, width, rows, widths.len()));
         }
     }
-    match best {
-        Some((_, separator, width, rows, all)) => {
-            let sign = sign(separator);
-            notes.push(format!("Separator {sign}: with it, {rows} of the first {all} rows have {width} columns."));
-            separator
-        }
-        None => {
-            notes.push("One column: none of the usual separators (tab ; | ,) is in most rows.".to_owned());
-            0
-        }
+    if let Some((_, separator, width, rows, all)) = best {
+        let sign = sign(separator);
+        notes.push(format!("Separator {sign}: with it, {rows} of the first {all} rows have {width} columns."));
+        separator
+    } else {
+        notes.push("One column: none of the usual separators (tab ; | ,) is in most rows.".to_owned());
+        0
     }
 }
 
@@ -266,8 +266,9 @@ fn header_names(cells: &[String], notes: &mut Vec<String>) -> Vec<String> {
         let base = if cell.is_empty() { (at + 1).to_string() } else { cell.clone() };
         let mut name = base.clone();
         if seen.contains(&name) || (cell.is_empty() && taken.contains(&name)) {
-            let number = (2..).map(|number| format!("{base} ({number})")).find(|name| !taken.contains(name));
-            name = number.unwrap_or(base);
+            // Fewer than there are columns are taken.
+            let mut numbers = (2..=cells.len() + 1).map(|number| format!("{base} ({number})"));
+            name = numbers.find(|name| !taken.contains(name)).unwrap_or(base);
             notes.push(format!("Column {} is called {} here: the header has the name before.", at + 1, quoted(&name)));
         } else if cell.is_empty() {
             notes.push(format!("Column {} has no name in the header and is called by its position.", at + 1));
@@ -277,69 +278,4 @@ fn header_names(cells: &[String], notes: &mut Vec<String>) -> Vec<String> {
         names.push(name);
     }
     names
-}
-
-/// What a cell looks like that is no name of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Data {
-    Number,
-    Address,
-    Vin,
-    Plate,
-    Text,
-}
-
-impl Data {
-    /// Whether no header has such a thing.
-    fn is_certain(self) -> bool {
-        matches!(self, Self::Address | Self::Vin)
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Number => "a number or a date",
-            Self::Address => "an address",
-            Self::Vin => "a VIN",
-            Self::Plate => "a registration number",
-            Self::Text => "a long text",
-        }
-    }
-}
-
-fn data(cell: &str) -> Option<Data> {
-    let is_ascii_alphanumeric = cell.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let digits = cell.bytes().filter(u8::is_ascii_digit).count();
-    if cell.contains("://") || cell.starts_with("www.") {
-        Some(Data::Address)
-    } else if cell.len() == 17 && is_ascii_alphanumeric && digits > 2 && digits < 17 {
-        Some(Data::Vin)
-    } else if is_number(cell) {
-        Some(Data::Number)
-    } else if is_plate(cell) {
-        Some(Data::Plate)
-    } else if cell.len() > 80 {
-        Some(Data::Text)
-    } else {
-        None
-    }
-}
-
-/// Digits, with what stands in numbers, dates and amounts, and perhaps a unit behind.
-fn is_number(cell: &str) -> bool {
-    let bare =
-        cell.trim_end_matches(|letter: char| letter.is_alphabetic() || letter == '€' || letter == '$').trim_end();
-    let unit = cell[bare.len()..].trim().chars().count();
-    let mut digits = 0;
-    let are_signs = bare.chars().all(|letter| {
-        digits += usize::from(letter.is_ascii_digit());
-        letter.is_ascii_digit() || letter.is_whitespace() || "+-.,:/'%€$".contains(letter)
-    });
-    digits > 0 && are_signs && unit <= 4
-}
-
-fn is_plate(cell: &str) -> bool {
-    let mut bare = cell.bytes().filter(|byte| !b" -".contains(byte));
-    let letters = bare.by_ref().take(3).filter(u8::is_ascii_uppercase).count();
-    let digits = bare.by_ref().take(2).filter(u8::is_ascii_digit).count();
-    letters == 3 && digits == 2 && bare.next().is_some_and(|byte| byte.is_ascii_alphanumeric()) && bare.next().is_none()
 }

@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use proptest::prelude::*;
 
 use super::scan::Dialect;
@@ -105,7 +107,7 @@ fn a_quote_that_is_not_closed_costs_one_row() {
 fn a_quote_that_would_swallow_the_rest_of_a_file_is_found() {
     let mut text = "a;b\nx0;\"open\n".to_owned();
     for row in 1..200_000 {
-        text.push_str(&format!("x{row};{row}\n"));
+        writeln!(text, "x{row};{row}").unwrap();
     }
     let seen = read(&text);
     assert_eq!(seen.rows.len(), 200_000);
@@ -172,6 +174,22 @@ fn old_line_ends_are_line_ends() {
     assert_eq!(seen.rows.len(), 2);
 }
 
+#[test]
+fn images_may_be_as_many_columns_as_there_are() {
+    let seen = read(
+        "L1|VOLVO|100\nL2|KIA|200|https://a\nL3|SAAB|300|https://a|https://b\nL4|KIA|200|https://a|https://b|https://c\n",
+    );
+    assert_eq!(seen.rows[0], "1@1 1=L1; 2=VOLVO; 3=100");
+    assert_eq!(seen.rows[3], "4@4 1=L4; 2=KIA; 3=200; 4=https://a; 5=https://b; 6=https://c");
+    assert!(seen.messages.is_empty());
+}
+
+#[test]
+fn rows_of_separators_only_are_none() {
+    let seen = read("a;b\nx1;1\n;\n\n ; \nx2;2\n");
+    assert_eq!(seen.rows, ["1@2 a=x1; b=1", "2@6 a=x2; b=2"]);
+}
+
 proptest! {
     /// What is well quoted is read as by the `csv` crate.
     #[test]
@@ -189,7 +207,7 @@ proptest! {
         let (mut at, mut cells, mut read) = (0, Vec::new(), Vec::new());
         while at < text.len() {
             // As if all of it, or only that much, had come.
-            prop_assert_eq!(dialect.row(&text[at..at + 1], false, &mut cells).is_some(), text[at] == b'\n');
+            prop_assert_eq!(dialect.row(&text[at..=at], false, &mut cells).is_some(), text[at] == b'\n');
             let found = dialect.row(&text[at..], true, &mut cells).unwrap();
             prop_assert_eq!(found.flaw, None);
             let row: Vec<_> = cells

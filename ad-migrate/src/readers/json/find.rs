@@ -57,33 +57,38 @@ impl<'de> Visitor<'de> for Look<'_> {
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        self.value()
+        self.value();
+        Ok(())
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        self.value()
+        self.value();
+        Ok(())
     }
 
     fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        self.value()
+        self.value();
+        Ok(())
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        self.value()
+        self.value();
+        Ok(())
     }
 
     fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        self.value()
+        self.value();
+        Ok(())
     }
 
     fn visit_unit<E>(self) -> Result<(), E> {
-        self.value()
+        self.value();
+        Ok(())
     }
 }
 
 impl Look<'_> {
-    fn value<E>(self) -> Result<(), E> {
+    fn value(self) {
         self.tree.value(self.node);
-        Ok(())
     }
 }

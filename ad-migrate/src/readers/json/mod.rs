@@ -6,11 +6,13 @@ mod find;
 mod flat;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 use std::{borrow::Cow, sync::Arc};
 
 use ends::End;
 use flat::Flat;
+use walk::{Cut, Walk};
 
 use super::{
     Batch, Columns, Detected, Form, LONGEST_ROW, ReadError, Records, Settings, Trouble,
@@ -22,7 +24,7 @@ use super::{
 /// The records of a JSON file.
 #[derive(Debug)]
 pub(super) struct Json {
-    feed: Feed,
+    walk: Walk,
     charset: Charset,
     columns: Arc<Columns>,
     next: Next,
@@ -53,12 +55,6 @@ enum Next {
     End,
 }
 
-/// A record, cut.
-enum Cut {
-    Record(usize),
-    TooLong,
-}
-
 impl Json {
     /// Finds the records.
     ///
@@ -71,18 +67,19 @@ impl Json {
         detected: &mut Detected,
     ) -> Result<Self, ReadError> {
         let columns = Arc::default();
-        let mut json = Self { feed, charset, columns, next: Next::End, around: 0, number: 0, path: String::new() };
+        let mut json =
+            Self { walk: Walk { feed }, charset, columns, next: Next::End, around: 0, number: 0, path: String::new() };
         if detected.form == Form::Ndjson {
             if settings.rows.is_some() {
                 let message = "In NDJSON, each line is a record: rows cannot be set.";
                 return Err(ReadError::new(message).hint("Leave rows out, or set form = \"json\"."));
             }
-            json.next = if are_lines(json.feed.rest()) { Next::Line } else { Next::Record };
+            json.next = if are_lines(json.walk.feed.rest()) { Next::Line } else { Next::Record };
             return Ok(json);
         }
-        json.skip_space();
-        let place = find::find(json.feed.rest());
-        let is_array = json.feed.rest().first() == Some(&b'[');
+        json.walk.skip_space();
+        let place = find::find(json.walk.feed.rest());
+        let is_array = json.walk.feed.rest().first() == Some(&b'[');
         let path: Vec<String> = match &settings.rows {
             Some(rows) => rows.split('.').map(str::to_owned).collect(),
             None if is_array => Vec::new(),
@@ -119,115 +116,17 @@ impl Json {
     fn descend(&mut self, path: &[String]) -> Result<(), ReadError> {
         for (depth, name) in path.iter().enumerate() {
             let so_far = path[..=depth].join(".");
-            self.expect(b'{', &so_far)?;
+            self.walk.expect(b'{', &so_far)?;
             self.around += 1;
-            self.find_member(name, &so_far)?;
+            self.walk.find_member(name, &so_far)?;
         }
-        if self.peek() == Some(b'{') && !path.is_empty() {
+        if self.walk.peek() == Some(b'{') && !path.is_empty() {
             self.next = Next::Only;
             return Ok(());
         }
-        self.expect(b'[', &path.join("."))?;
+        self.walk.expect(b'[', &path.join("."))?;
         self.next = Next::FirstItem;
         Ok(())
-    }
-
-    /// Goes to the value of a member of the object that was opened last.
-    fn find_member(&mut self, name: &str, so_far: &str) -> Result<(), ReadError> {
-        loop {
-            match self.peek() {
-                Some(b'"') => {}
-                Some(b'}') | None => {
-                    let message = format!("There is no {so_far:?} in the file, where the records should be.");
-                    return Err(self
-                        .broken(message)
-                        .hint("Set rows to where they are, or leave it out to have them looked for."));
-                }
-                Some(_) => return Err(self.expected("the name of a member in quotes")),
-            }
-            let Some(Cut::Record(length)) = self.cut() else {
-                return Err(self.half("the name of a member"));
-            };
-            let key: Option<String> = serde_json::from_slice(&self.feed.rest()[..length]).ok();
-            self.feed.skip(length);
-            self.expect(b':', so_far)?;
-            if key.as_deref() == Some(name) {
-                self.skip_space();
-                return Ok(());
-            }
-            self.skip_space();
-            self.skip_value(End::default())?;
-            if self.peek() == Some(b',') {
-                self.feed.skip(1);
-            }
-        }
-    }
-
-    fn skip_space(&mut self) {
-        loop {
-            let rest = self.feed.rest();
-            let space = rest.iter().position(|byte| !byte.is_ascii_whitespace());
-            match space {
-                Some(length) => return self.feed.skip(length),
-                None => self.feed.skip(rest.len()),
-            }
-            if !self.feed.more() {
-                return;
-            }
-        }
-    }
-
-    /// The next byte that is no white space.
-    fn peek(&mut self) -> Option<u8> {
-        self.skip_space();
-        self.feed.rest().first().copied()
-    }
-
-    fn expect(&mut self, byte: u8, at: &str) -> Result<(), ReadError> {
-        if self.peek() == Some(byte) {
-            self.feed.skip(1);
-            return Ok(());
-        }
-        let sign = char::from(byte);
-        let at = if at.is_empty() { String::new() } else { format!(" at {at:?}") };
-        Err(self.expected(&format!("{sign}{at}")))
-    }
-
-    /// Goes behind a value of any length.
-    fn skip_value(&mut self, mut end: End) -> Result<(), ReadError> {
-        loop {
-            if let Some(length) = end.find(self.feed.rest()) {
-                self.feed.skip(length);
-                return Ok(());
-            }
-            self.feed.skip(self.feed.rest().len());
-            if !self.feed.more() {
-                return Err(self.half("a value"));
-            }
-        }
-    }
-
-    /// Finds the end of the value that begins here; `None` when the file ends first.
-    fn cut(&mut self) -> Option<Cut> {
-        let (mut end, mut seen) = (End::default(), 0);
-        loop {
-            if let Some(length) = end.find(&self.feed.rest()[seen..]) {
-                return Some(Cut::Record(seen + length));
-            }
-            seen = self.feed.rest().len();
-            if seen > LONGEST_ROW {
-                let place = self.feed.place();
-                self.feed.skip(seen);
-                self.skip_value(end).ok()?;
-                debug_assert!(place.line <= self.feed.place().line);
-                return Some(Cut::TooLong);
-            }
-            if !self.feed.more() {
-                // A number may end with the file.
-                let is_scalar = seen > 0 && !b"{[\"".contains(&self.feed.rest()[0]) && !self.feed.is_cut();
-                return is_scalar.then_some(Cut::Record(seen));
-            }
-        }
     }
 
     /// Reads one record, if there is one; `false` at the end.
@@ -236,26 +135,26 @@ impl Json {
             if self.next == Next::Line {
                 return self.line(batch);
             }
-            let Some(byte) = self.peek() else { return self.at_end() };
+            let Some(byte) = self.walk.peek() else { return self.at_end() };
             match (self.next, byte) {
-                (Next::End, _) => return Err(self.expected("nothing behind the end of the JSON text")),
+                (Next::End, _) => return Err(self.walk.expected("nothing behind the end of the JSON text")),
                 (Next::FirstItem | Next::Comma, b']') => {
-                    self.feed.skip(1);
+                    self.walk.feed.skip(1);
                     self.next = if self.around > 0 { Next::Close } else { Next::End };
                 }
                 (Next::Close, _) => {
-                    self.skip_value(End::of_open(self.around))?;
+                    self.walk.skip_value(End::of_open(self.around))?;
                     self.next = Next::End;
                 }
                 (Next::Comma, b',') => {
-                    self.feed.skip(1);
+                    self.walk.feed.skip(1);
                     self.next = Next::Item;
                 }
-                (Next::Comma, byte) if byte != b'{' => return Err(self.expected("a comma or ]")),
-                (_, b',' | b':' | b']' | b'}') => return Err(self.expected("a record, {…}")),
+                (Next::Comma, byte) if byte != b'{' => return Err(self.walk.expected("a comma or ]")),
+                (_, b',' | b':' | b']' | b'}') => return Err(self.walk.expected("a record, {…}")),
                 (now, _) => {
-                    let place = self.feed.place();
-                    let Some(cut) = self.cut() else { return Err(self.half("a record")) };
+                    let place = self.walk.feed.place();
+                    let Some(cut) = self.walk.cut() else { return Err(self.walk.half("a record")) };
                     self.number += 1;
                     batch.begin(self.number, place.line);
                     self.next = match now {
@@ -265,12 +164,12 @@ impl Json {
                         _ => Next::Comma,
                     };
                     match cut {
-                        Cut::Record(length) => {
+                        Cut::Whole(length) => {
                             if now == Next::Comma {
                                 batch.trouble(broken("a comma is missing before it", place));
                             }
                             self.push(length, batch);
-                            self.feed.skip(length);
+                            self.walk.feed.skip(length);
                         }
                         Cut::TooLong => batch.trouble(too_long()),
                     }
@@ -281,33 +180,33 @@ impl Json {
     }
 
     fn at_end(&mut self) -> Result<bool, ReadError> {
-        self.feed.check()?;
+        self.walk.feed.check()?;
         match self.next {
             Next::End | Next::Record => Ok(false),
-            Next::Only => Err(self.half("the record")),
-            _ => Err(self.half("the array of records: ] is missing")),
+            Next::Only => Err(self.walk.half("the record")),
+            _ => Err(self.walk.half("the array of records: ] is missing")),
         }
     }
 
     /// Reads the record of a line.
     fn line(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         loop {
-            let rest = self.feed.rest();
+            let rest = self.walk.feed.rest();
             match memchr::memchr(b'\n', rest) {
-                Some(end) if rest[..end].trim_ascii().is_empty() => self.feed.skip(end + 1),
+                Some(end) if rest[..end].trim_ascii().is_empty() => self.walk.feed.skip(end + 1),
                 Some(end) => return Ok(self.whole_line(end + 1, batch)),
                 None if rest.len() > LONGEST_ROW => {
                     self.number += 1;
-                    batch.begin(self.number, self.feed.place().line);
+                    batch.begin(self.number, self.walk.feed.place().line);
                     batch.trouble(too_long());
-                    self.skip_line();
+                    self.walk.skip_line();
                     return Ok(true);
                 }
-                None if self.feed.more() => {}
+                None if self.walk.feed.more() => {}
                 None => {
-                    self.feed.check()?;
-                    let length = self.feed.rest().len();
-                    return Ok(!self.feed.rest().trim_ascii().is_empty() && self.whole_line(length, batch));
+                    self.walk.feed.check()?;
+                    let length = self.walk.feed.rest().len();
+                    return Ok(!self.walk.feed.rest().trim_ascii().is_empty() && self.whole_line(length, batch));
                 }
             }
         }
@@ -315,28 +214,16 @@ impl Json {
 
     fn whole_line(&mut self, length: usize, batch: &mut Batch) -> bool {
         self.number += 1;
-        batch.begin(self.number, self.feed.place().line);
+        batch.begin(self.number, self.walk.feed.place().line);
         self.push(length, batch);
-        self.feed.skip(length);
+        self.walk.feed.skip(length);
         true
-    }
-
-    fn skip_line(&mut self) {
-        loop {
-            if let Some(end) = memchr::memchr(b'\n', self.feed.rest()) {
-                return self.feed.skip(end + 1);
-            }
-            self.feed.skip(self.feed.rest().len());
-            if !self.feed.more() {
-                return;
-            }
-        }
     }
 
     /// Takes a record apart.
     fn push(&mut self, length: usize, batch: &mut Batch) {
-        let place = self.feed.place();
-        let bytes = &self.feed.rest()[..length];
+        let place = self.walk.feed.place();
+        let bytes = &self.walk.feed.rest()[..length];
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text),
             Err(error) => {
@@ -360,30 +247,6 @@ impl Json {
                 Place { line: place.line + (error.line() as u64).saturating_sub(1), column: error.column() as u64 };
             batch.trouble(broken(&error.to_string(), at));
         }
-    }
-
-    fn broken(&mut self, message: String) -> ReadError {
-        self.feed.check().err().unwrap_or_else(|| ReadError::new(message))
-    }
-
-    fn expected(&mut self, what: &str) -> ReadError {
-        let Place { line, column } = self.feed.place();
-        let found = match self.feed.rest() {
-            [] => "the end of the file".to_owned(),
-            rest => quoted(&String::from_utf8_lossy(&rest[..rest.len().min(20)])),
-        };
-        self.broken(format!(
-            "No JSON any more in line {line}, column {column}: {what} was expected, and there is {found}."
-        ))
-        .hint("Rows before that have been read.")
-    }
-
-    fn half(&mut self, what: &str) -> ReadError {
-        let Place { line, column } = self.feed.place().after(self.feed.rest());
-        let begun = self.feed.place();
-        let from = if begun.line == line { String::new() } else { format!(" that begins in line {}", begun.line) };
-        self.broken(format!("Half-written JSON: the file ends in line {line}, column {column}, within {what}{from}."))
-            .hint("Have the file written again, whole.")
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn find(text: &[u8]) -> Place {
         let Some((parent, seen)) = open.last_mut() else { break };
         match event {
             Event::Start(start) => {
-                let name = local(start.local_name().as_ref());
+                let name = local(start.local_name()).into_owned();
                 let Some(node) = tree.enter(*parent, &name) else { break };
                 if !seen.insert(name) {
                     tree.again(node);

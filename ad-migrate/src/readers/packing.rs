@@ -1,0 +1,248 @@
+//! gzip and zip, unpacked while they are read: nothing is ever written under a name of theirs, and what unpacks to far more than it
+//! could honestly hold is not read on.
+
+use std::{
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use flate2::{CrcReader, read::DeflateDecoder, read::MultiGzDecoder};
+use zip::{CompressionMethod, ZipArchive};
+
+use super::{ReadError, quoted, source::Counted};
+
+/// Most bytes that a file may unpack to.
+pub(super) const MOST_UNPACKED: u64 = 64 << 30;
+
+/// Bytes that any file may unpack to, whatever its ratio.
+const ANY_UNPACKED: u64 = 64 << 20;
+
+/// Times its size that it may unpack to beyond that. Stock files come to 5 to 30.
+const MOST_TIMES: u64 = 250;
+
+/// Most bytes that the list of an archive's files may have.
+const LONGEST_LIST: u32 = 4 << 20;
+
+/// Most files of an archive that are named.
+const SHOWN: usize = 10;
+
+/// A file of an archive.
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) bytes: Box<dyn Read + Send>,
+    /// Bytes of it that have been read, packed.
+    pub(super) read: Arc<AtomicU64>,
+    /// All of them.
+    pub(super) size: u64,
+    /// Why it was taken, if it was not told.
+    pub(super) note: Option<String>,
+}
+
+/// Unpacks gzip, of any number of parts.
+pub(super) fn gunzip(packed: Box<dyn Read + Send>, read: Arc<AtomicU64>) -> Box<dyn Read + Send> {
+    Box::new(Unpacked { inner: MultiGzDecoder::new(packed), packing: "gzip", packed: read, bytes: 0 })
+}
+
+/// Takes the file of an archive that has the data.
+///
+/// # Errors
+/// When there is none, or it is not clear which, or it cannot be unpacked safely.
+pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<Member, ReadError> {
+    let damaged = |error: &dyn std::fmt::Display| {
+        ReadError::new(format!("The zip archive {name} cannot be read: {error}."))
+            .hint("Fetch it again; it may have been cut off.")
+    };
+    check_list(name, &mut file).map_err(|error| damaged(&error))??;
+    let mut archive = ZipArchive::new(file).map_err(|error| damaged(&error))?;
+    let names: Vec<String> = archive
+        .file_names()
+        .map(|name| name.map(std::borrow::Cow::into_owned))
+        .collect::<Result<_, _>>()
+        .map_err(|error| damaged(&error))?;
+    refuse(name, &names)?;
+    let (index, note) = choose(name, &names, wanted)?;
+    let member = &names[index];
+    let (method, start, size, crc) = {
+        let entry = archive.by_index_raw(index).map_err(|error| damaged(&error))?;
+        if entry.encrypted() {
+            return Err(ReadError::new(format!("The file {} in {name} is encrypted.", quoted(member)))
+                .hint("Unpack it first, or have it packed without a password."));
+        }
+        let start = entry.data_start().ok_or_else(|| damaged(&"it does not say where a file begins"))?;
+        (entry.compression(), start, entry.compressed_size(), entry.crc32())
+    };
+    let mut file = archive.into_inner();
+    file.seek(SeekFrom::Start(start)).map_err(|error| damaged(&error))?;
+    let read = Arc::new(AtomicU64::new(0));
+    let packed = Counted { inner: file.take(size), read: read.clone() };
+    let bytes: Box<dyn Read + Send> = match method {
+        CompressionMethod::Stored => Box::new(packed),
+        CompressionMethod::Deflated => Box::new(DeflateDecoder::new(packed)),
+        other => {
+            return Err(ReadError::new(format!(
+                "The file {} in {name} is packed with {other}, which is not read.",
+                quoted(member)
+            ))
+            .hint("Unpack it first, or pack it as usual (deflate)."));
+        }
+    };
+    let checked = Checked { inner: CrcReader::new(bytes), crc };
+    let bytes = Box::new(Unpacked { inner: checked, packing: "zip", packed: read.clone(), bytes: 0 });
+    Ok(Member { name: member.clone(), bytes, read, size, note })
+}
+
+/// Refuses an archive whose list would take too much memory, before it is read.
+fn check_list(name: &str, file: &mut File) -> io::Result<Result<(), ReadError>> {
+    const RECORD: usize = 22;
+    let length = file.seek(SeekFrom::End(0))?;
+    let tail = length.min(64 * 1024 + RECORD as u64);
+    file.seek(SeekFrom::Start(length - tail))?;
+    let mut text = Vec::new();
+    file.take(tail).read_to_end(&mut text)?;
+    let record = memchr::memmem::rfind(&text, b"PK\x05\x06").and_then(|at| text.get(at..at + RECORD));
+    let size = record.and_then(|record| record[12..16].try_into().ok()).map_or(0, u32::from_le_bytes);
+    let many = || ReadError::new(format!("The zip archive {name} has far too many files to be one of stock."));
+    Ok(if size > LONGEST_LIST { Err(many().hint("Unpack the one with the stock.")) } else { Ok(()) })
+}
+
+/// Refuses what is no archive of data files, and names that lead out of it.
+fn refuse(name: &str, names: &[String]) -> Result<(), ReadError> {
+    let has = |wanted: &str| names.iter().any(|name| name == wanted);
+    for (file, what) in [
+        ("xl/workbook.xml", "an Excel workbook (.xlsx)"),
+        ("xl/workbook.bin", "an Excel workbook (.xlsb)"),
+        ("word/document.xml", "a Word document (.docx)"),
+        ("content.xml", "an OpenDocument file (such as .ods)"),
+    ] {
+        if has(file) && (has("[Content_Types].xml") || has("mimetype")) {
+            return Err(ReadError::new(format!("{name} is {what}."))
+                .hint("Save it as CSV (UTF-8) in the program that made it."));
+        }
+    }
+    let climbs = |name: &&String| {
+        name.starts_with(['/', '\\'])
+            || name.chars().nth(1) == Some(':')
+            || name.split(['/', '\\']).any(|part| part == "..")
+    };
+    match names.iter().find(climbs) {
+        None => Ok(()),
+        Some(member) => {
+            let message = format!(
+                "The zip archive {name} has a file whose name leads out of the archive, {}: it is not read.",
+                quoted(member)
+            );
+            Err(ReadError::new(message).hint("Ask where the archive comes from; no honest program writes such names."))
+        }
+    }
+}
+
+/// The one file with data, or the one that was asked for.
+fn choose(name: &str, names: &[String], wanted: Option<&str>) -> Result<(usize, Option<String>), ReadError> {
+    let is_data = |name: &str| {
+        let file = name.rsplit('/').next().unwrap_or(name);
+        !file.is_empty() && !file.starts_with('.') && !name.starts_with("__MACOSX/")
+    };
+    let data: Vec<_> = names.iter().enumerate().filter(|(_, name)| is_data(name)).collect();
+    let mut list = data.iter().take(SHOWN).map(|(_, name)| quoted(name)).collect::<Vec<_>>().join(", ");
+    if data.len() > SHOWN {
+        list.push_str(", …");
+    }
+    if let Some(wanted) = wanted {
+        return match names.iter().position(|name| name == wanted) {
+            Some(index) => Ok((index, None)),
+            None => Err(ReadError::new(format!("There is no file {} in {name}.", quoted(wanted)))
+                .hint(format!("It has {list}."))),
+        };
+    }
+    match data.as_slice() {
+        [] => Err(ReadError::new(format!("The zip archive {name} has no file in it."))),
+        [(index, member)] => Ok((*index, Some(format!("File {} of the archive: it is the only one.", quoted(member))))),
+        _ => Err(ReadError::new(format!("The zip archive {name} has {} files: {list}.", data.len()))
+            .hint("Say which one it is: --member NAME, or member = \"NAME\" in the mapping.")),
+    }
+}
+
+/// Holds what was unpacked against the checksum that is told.
+struct Checked<R> {
+    inner: CrcReader<R>,
+    crc: u32,
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        if read == 0 && !buffer.is_empty() && self.inner.crc().sum() != self.crc {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "its checksum does not fit"));
+        }
+        Ok(read)
+    }
+}
+
+/// What is unpacked, as long as it is no more than could honestly be.
+struct Unpacked<R> {
+    inner: R,
+    packing: &'static str,
+    packed: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer).map_err(|error| self.failure(&error))?;
+        self.bytes += read as u64;
+        let allowed = ANY_UNPACKED.max(MOST_TIMES.saturating_mul(self.packed.load(Ordering::Relaxed)));
+        if self.bytes > allowed.min(MOST_UNPACKED) {
+            let message = format!(
+                "the file unpacks to more than {} MiB, {}, as archives do that are meant to fill a memory",
+                ANY_UNPACKED.max(self.bytes) >> 20,
+                if self.bytes > MOST_UNPACKED {
+                    "more than any stock has".to_owned()
+                } else {
+                    format!("over {MOST_TIMES} times its size")
+                },
+            );
+            return Err(io::Error::other(ReadError::new(message).hint("If it really has so much, unpack it first.")));
+        }
+        Ok(read)
+    }
+}
+
+impl<R> Unpacked<R> {
+    fn failure(&self, error: &io::Error) -> io::Error {
+        let packing = self.packing;
+        let message = match error.kind() {
+            io::ErrorKind::UnexpectedEof => format!("its {packing} data ends too early: the file has been cut off"),
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+                format!("its {packing} data is damaged ({error})")
+            }
+            _ => error.to_string(),
+        };
+        io::Error::other(ReadError::new(message).hint("Fetch the file again."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unpacked(packed: u64, unpacked: u64) -> io::Result<u64> {
+        let inner = io::repeat(b'x').take(unpacked);
+        let packed = Arc::new(AtomicU64::new(packed));
+        io::copy(&mut Unpacked { inner, packing: "gzip", packed, bytes: 0 }, &mut io::sink())
+    }
+
+    #[test]
+    fn what_unpacks_to_far_too_much_is_not_read_on() {
+        let error = unpacked(1 << 18, 70 << 20).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the file unpacks to more than 64 MiB, over 250 times its size, as archives do that are meant to fill a memory"
+        );
+        assert_eq!(unpacked(1 << 10, 60 << 20).unwrap(), 60 << 20, "a small file may be anything");
+        assert_eq!(unpacked(1 << 20, 70 << 20).unwrap(), 70 << 20, "a large one as much as its size allows");
+    }
+}

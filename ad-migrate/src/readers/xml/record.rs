@@ -1,0 +1,234 @@
+//! One record of an XML document, as the values of its paths.
+
+use std::sync::Arc;
+
+use quick_xml::{
+    escape::unescape,
+    events::{BytesRef, BytesStart},
+};
+
+use super::{DEEPEST, attributes, local};
+use crate::readers::{
+    Batch, Columns, LONGEST_ROW, MOST_PATHS, Trouble, encoding::Charset, foreign_record, quoted, too_long,
+};
+
+/// A record that is being read.
+#[derive(Debug)]
+pub(super) struct Record {
+    charset: Charset,
+    columns: Arc<Columns>,
+    /// Elements that are open, that of the record first; none is outside of a record.
+    open: Vec<Element>,
+    /// Names below the record.
+    path: String,
+    /// Texts of the elements that are open, one behind the other.
+    text: String,
+    /// Bytes of values so far.
+    size: usize,
+    /// Whether the rest of it is passed over.
+    is_broken: bool,
+    /// The name of its element.
+    name: String,
+}
+
+#[derive(Debug)]
+struct Element {
+    path: usize,
+    text: usize,
+    /// Whether it has elements or attributes.
+    has_more: bool,
+}
+
+impl Record {
+    /// None yet.
+    pub(super) fn new(charset: Charset) -> Self {
+        let (open, columns) = (Vec::new(), Arc::default());
+        let (path, text, name) = (String::new(), String::new(), String::new());
+        Self { charset, columns, open, path, text, size: 0, is_broken: false, name }
+    }
+
+    /// Whether the document is within one.
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The name of its element.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The paths of all records so far.
+    pub(super) fn columns(&self) -> Arc<Columns> {
+        self.columns.clone()
+    }
+
+    /// Begins one, which the batch has begun.
+    pub(super) fn begin(&mut self, name: String, start: &BytesStart<'_>, line: u64, batch: &mut Batch) {
+        self.open.clear();
+        self.path.clear();
+        self.text.clear();
+        (self.size, self.is_broken, self.name) = (0, false, name);
+        self.enter(start, line, batch);
+    }
+
+    /// An element within it; `false` when it is none, but the next record.
+    pub(super) fn start(&mut self, start: &BytesStart<'_>, line: u64, batch: &mut Batch) -> bool {
+        let name = start.local_name();
+        if self.is_broken {
+            // The next record begins, wherever this one ended.
+            let is_next = name.as_ref() == self.name.as_bytes();
+            if is_next {
+                self.open.clear();
+            }
+            return !is_next;
+        }
+        if self.open.len() >= DEEPEST {
+            let message = format!("Elements are nested deeper than {DEEPEST} in line {line}.");
+            self.broken("elements are nested too deeply", message, batch);
+            return true;
+        }
+        if self.open.len() > 1 {
+            self.path.push('/');
+        }
+        self.path.push_str(&local(name));
+        self.enter(start, line, batch);
+        true
+    }
+
+    /// The end of an element; whether it was that of the record.
+    pub(super) fn end(&mut self, name: &str, line: u64, batch: &mut Batch) -> bool {
+        let wanted = self.last_name();
+        if !self.is_broken && wanted != name {
+            let message =
+                format!("<{wanted}> is closed with </{name}> in line {line}. The rest of the record is not read.");
+            self.broken("tags that do not match", message, batch);
+        }
+        if self.is_broken {
+            let is_its = name == self.name;
+            if is_its {
+                self.open.clear();
+            }
+            return is_its;
+        }
+        let Some(element) = self.open.pop() else { return true };
+        let mut text = std::mem::take(&mut self.text);
+        let value = text[element.text..].trim();
+        if (!value.is_empty() || !element.has_more) && !self.open.is_empty() {
+            self.value(value, line, batch);
+        }
+        text.truncate(element.text);
+        self.text = text;
+        let before = if self.open.len() > 1 { self.path[..element.path].rfind('/').unwrap_or(0) } else { 0 };
+        self.path.truncate(before);
+        self.open.is_empty()
+    }
+
+    /// The name of the element that was opened last.
+    fn last_name(&self) -> &str {
+        if self.open.len() == 1 { &self.name } else { self.path.rsplit('/').next().unwrap_or_default() }
+    }
+
+    /// Opens an element whose path is set.
+    fn enter(&mut self, start: &BytesStart<'_>, line: u64, batch: &mut Batch) {
+        if let Some(parent) = self.open.last_mut() {
+            parent.has_more = true;
+        }
+        let path = self.path.len();
+        let mut has_more = false;
+        for (name, value) in attributes(start) {
+            has_more = true;
+            self.path.push_str(if self.open.is_empty() { "@" } else { "/@" });
+            self.path.push_str(&name);
+            let value = String::from_utf8_lossy(&value);
+            if let Ok(value) = unescape(&value) {
+                self.value(&value, line, batch);
+            } else {
+                let message = format!(
+                    "The attribute {name} in line {line} has an entity that is unknown, or a bare &: {}.",
+                    quoted(&value)
+                );
+                trouble("an unknown entity", message, batch);
+                self.value(&value, line, batch);
+            }
+            self.path.truncate(path);
+        }
+        let text = self.text.len();
+        self.open.push(Element { path, text, has_more });
+    }
+
+    /// Hands over a value of the path.
+    fn value(&mut self, value: &str, line: u64, batch: &mut Batch) {
+        self.size += value.len();
+        if self.size > LONGEST_ROW {
+            self.is_broken = true;
+            batch.trouble(too_long());
+            return;
+        }
+        let column = match self.columns.id(&self.path) {
+            Some(column) => column,
+            None if self.columns.names().len() >= MOST_PATHS => {
+                let message = format!("The file has more than {MOST_PATHS} different paths, up to line {line}.");
+                return self.broken("too many different paths", message, batch);
+            }
+            None => Arc::make_mut(&mut self.columns).add(&self.path),
+        };
+        batch.push(column, value);
+    }
+
+    /// A text within an element, which a plain one has no & in.
+    pub(super) fn text(&mut self, text: &[u8], is_plain: bool, line: u64, batch: &mut Batch) {
+        if self.is_broken {
+            return;
+        }
+        if is_plain && memchr::memchr(b'&', text).is_some() {
+            trouble("a bare & in a text", format!("The text in line {line} has a & that begins no entity."), batch);
+        }
+        if let Ok(text) = std::str::from_utf8(text) {
+            self.text.push_str(text);
+        } else {
+            let text = String::from_utf8_lossy(text);
+            batch.trouble(foreign_record(self.charset, line, &text));
+            self.text.push_str(&text);
+        }
+        if self.text.len() > LONGEST_ROW {
+            self.is_broken = true;
+            batch.trouble(too_long());
+        }
+    }
+
+    /// An entity within a text.
+    pub(super) fn entity(&mut self, entity: &BytesRef<'_>, line: u64, batch: &mut Batch) {
+        let name = String::from_utf8_lossy(entity).into_owned();
+        match entity.resolve_char_ref() {
+            Ok(Some(letter)) => return self.text.push(letter),
+            Ok(None) => {
+                if let Some(text) = quick_xml::escape::resolve_xml_entity(&name) {
+                    return self.text.push_str(text);
+                }
+            }
+            Err(_) => {}
+        }
+        self.text.extend(["&", &name, ";"]);
+        let message = format!("The text in line {line} has the entity &{name};, which XML does not know.");
+        trouble("an unknown entity", message, batch);
+    }
+
+    /// Leaves a record out that has no end.
+    pub(super) fn forget(&mut self, batch: &mut Batch) {
+        if !self.open.is_empty() {
+            self.open.clear();
+            batch.undo();
+        }
+    }
+
+    fn broken(&mut self, reason: &'static str, message: String, batch: &mut Batch) {
+        self.is_broken = true;
+        trouble(reason, message, batch);
+    }
+}
+
+/// Says what is wrong with the record that is being read.
+fn trouble(reason: &'static str, message: String, batch: &mut Batch) {
+    let advice = "Have whatever writes the file write valid XML: & as &amp;, < as &lt;, and letters as they are.";
+    batch.trouble(Trouble { reason, column: None, message, advice: Some(advice.to_owned()) });
+}
