@@ -5,8 +5,9 @@ use rustc_hash::FxHashMap;
 use super::look::{LOOKS, Look, Terms, separator};
 use crate::mapping::number;
 
-/// Most different values that are kept of a column.
+/// Most different values that are kept of a column, and of all.
 const MOST_DISTINCT: usize = 300;
+const MOST_OF_ALL: usize = 60_000;
 /// Longest value that is kept whole.
 const LONGEST: usize = 120;
 /// How many values are shown.
@@ -67,8 +68,8 @@ pub(super) struct Dates {
 }
 
 impl Column {
-    /// Adds a value of a row.
-    pub(super) fn add(&mut self, row: u32, text: &str, terms: &mut Terms) {
+    /// Adds a value of a row. `columns` is how many columns there are.
+    pub(super) fn add(&mut self, row: u32, text: &str, terms: &mut Terms, columns: usize) {
         let text = text.trim();
         if text.is_empty() {
             return;
@@ -83,7 +84,7 @@ impl Column {
         let is_known = text.len() <= LONGEST && self.distinct.contains_key(text);
         if let Some(count) = self.distinct.get_mut(text) {
             *count += 1;
-        } else if self.distinct.len() < MOST_DISTINCT && text.len() <= LONGEST {
+        } else if self.distinct.len() < MOST_DISTINCT.min(MOST_OF_ALL / columns.max(1)) && text.len() <= LONGEST {
             self.distinct.insert(text.into(), 1);
         } else {
             self.has_more = true;

@@ -143,7 +143,6 @@ impl Writer<'_> {
             field::BODY_TYPE => self.values(index, Look::Body, "body", &mut options),
             field::DRIVE => self.values(index, Look::Drive, "drive", &mut options),
             field::BRAND => self.values(index, Look::Brand, "", &mut options),
-            field::COLOR => self.color_group(index, confidence),
             field::BODY if self.column(index).share(Look::Html) > 0 => options.push("html = true".to_owned()),
             field::EQUIPMENT => {
                 if let Some(mark) = self.column(index).mark().filter(|_| self.column(index).repeated == 0) {
@@ -163,6 +162,9 @@ impl Writer<'_> {
         self.decimal(index, found.field, &mut options, &mut notes);
         let rule = if options.is_empty() { from } else { format!("{{ from = {from}, {} }}", options.join(", ")) };
         self.lines.push(Line { field: found.field, rule, confidence, notes });
+        if found.field == field::COLOR {
+            self.color_group(index, confidence);
+        }
     }
 
     /// Samples, confidence and reason, on a line.
@@ -278,13 +280,22 @@ impl Writer<'_> {
 
     fn price(&mut self, index: usize, options: &mut Vec<String>) {
         let name = &self.seen.names[index];
-        if let Some(beside) = self.beside(index, names::is_currency) {
+        if let Some(beside) = self.beside(index, names::is_currency).or_else(|| self.currencies_beside(index)) {
             options.push(format!("currency = {{ column = {} }}", self.from(beside)));
         } else if names::has_word(name, &["eur", "euro"]) || name.contains('€') {
             options.push("currency = \"EUR\"".to_owned());
         } else if names::has_word(name, &["sek", "kr"]) || self.column(index).numbers.suffix() == Some("kr") {
             options.push("currency = \"SEK\"".to_owned());
         }
+    }
+
+    /// The next column, where all its values are currencies.
+    fn currencies_beside(&self, index: usize) -> Option<usize> {
+        const KNOWN: [&str; 6] = ["SEK", "EUR", "NOK", "DKK", "USD", "GBP"];
+        let near = [index + 1, index.wrapping_sub(1)];
+        let mut near =
+            near.into_iter().filter(|near| self.seen.columns.get(*near).is_some_and(|column| column.values > 0));
+        near.find(|near| self.column(*near).distinct.keys().all(|text| KNOWN.contains(&&**text)))
     }
 
     /// The decimal separator, where values can be read in two ways.
@@ -368,6 +379,7 @@ impl Writer<'_> {
                 let note = "No column has a number of its own for each vehicle; this one is different in every row.";
                 self.lines.retain(|line| line.field != field::SOURCE_ID);
                 let (rule, notes) = (self.from(index), vec![note.to_owned()]);
+                self.missing.push(format!("The source id: {rule} stands in for it."));
                 self.lines.push(Line { field: field::SOURCE_ID, rule, confidence: 70, notes });
             }
         }
@@ -377,6 +389,7 @@ impl Writer<'_> {
             let note =
                 "No column has the model year; the year of the first registration is near, and not always the same.";
             let (rule, notes) = (format!("{{ from = {}, year = true }}", self.from(index)), vec![note.to_owned()]);
+            self.missing.push(format!("The model year: the year of {} stands in for it.", self.from(index)));
             self.lines.push(Line { field: field::YEAR, rule, confidence: 65, notes });
         }
         let owners = self.guessed.column_of(field::OWNERS).filter(|_| self.has(field::OWNERS));
@@ -420,7 +433,7 @@ impl Writer<'_> {
             missing.push("A price: price.list is not needed, but an ad without one is odd.".to_owned());
         }
         for map in &self.maps {
-            missing.push(format!("{} of them: fill in [values.{}].", map.about, map.name).replace(" of them:", ":"));
+            missing.push(format!("{}: fill in [values.{}].", map.about, map.name));
         }
         missing.append(&mut self.missing);
         self.missing = missing;

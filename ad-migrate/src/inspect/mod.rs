@@ -94,9 +94,10 @@ impl Seen {
                 return;
             }
             self.rows += 1;
+            let count = self.columns.len();
             for (id, text) in row.cells() {
                 if let Some(column) = self.columns.get_mut(id.index()) {
-                    column.add(self.rows, text, &mut self.terms);
+                    column.add(self.rows, text, &mut self.terms, count);
                 }
             }
         }

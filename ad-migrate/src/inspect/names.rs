@@ -39,7 +39,8 @@ pub(super) struct Said {
 fn parts(name: &str) -> Vec<&str> {
     let of_path: Vec<&str> = name.split('/').flat_map(|part| part.split('.')).collect();
     // A point in a name of a CSV file separates nothing: `Reg.nr`.
-    let parts = if name.contains('/') || of_path.iter().all(|part| part.len() > 3) { of_path } else { vec![name] };
+    let is_path = name.contains('/') || (!name.contains(' ') && of_path.first().is_some_and(|part| part.len() > 3));
+    let parts = if is_path { of_path } else { vec![name] };
     parts.into_iter().map(|part| part.trim_start_matches(['@', '#'])).filter(|part| !part.is_empty()).collect()
 }
 
@@ -168,6 +169,7 @@ mod tests {
             ("identity.registrationNumber", "category_fields.registration_number"),
             ("FIRST_REGISTRATION_DATE", "category_fields.in_traffic_date"),
             ("features/feature", "category_fields.equipments"),
+            ("identity.vin", "category_fields.vin"),
             ("@id", "source_id"),
         ] {
             assert_eq!(said(name).map(|said| said.field), Some(field), "{name}");

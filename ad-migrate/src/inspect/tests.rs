@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     mapping::{Mapped, Mapping, at},
-    readers::Settings,
+    readers::{Form, Settings, rows_of},
 };
 
 fn data(name: &str) -> PathBuf {
@@ -131,6 +131,47 @@ fn a_file_without_a_header_needs_an_address_and_what_one_word_means() {
         assert_eq!(field(first, path), &value, "{path}\n{}", draft.mapping);
     }
     assert_eq!(field(first, "price")[0]["amount"], json!(174_900));
+}
+
+/// The draft of rows as a CSV file has them.
+fn draft_of(names: &[&str], rows: &[&[&str]]) -> Draft {
+    let catalogue = Catalogue::embedded();
+    let mut seen = Seen::new(&catalogue);
+    seen.add(&rows_of(names, rows));
+    let detected = Detected {
+        form: Form::Csv,
+        encoding: "utf-8".to_owned(),
+        separator: Some(','),
+        header: Some(true),
+        rows: None,
+        packing: None,
+        member: None,
+        notes: Vec::new(),
+    };
+    seen.draft(&detected, &catalogue)
+}
+
+#[test]
+fn forms_and_types_are_told_by_what_shows_them() {
+    let draft = draft_of(
+        &["Fordonstyp", "Regnr", "I trafik", "Pris", "Drivmedel\n#[x]"],
+        &[
+            &["Personbil", "ABC123", "04/05/2019", "149.900", "Bensin"],
+            &["Transportbil", "ABC124", "13/05/2019", "99.900,50", "Ånga \"x\""],
+            &["Personbil", "ABC125", "05/04/2019", "59.900", "Bensin"],
+        ],
+    );
+    for line in [
+        "from = \"Fordonstyp\"",
+        "values = { \"Personbil\" = \"car\", \"Transportbil\" = \"transport\" }",
+        "category_fields.in_traffic_date = { from = \"I trafik\", date = \"DD/MM/YYYY\" }",
+        "price.list = { from = \"Pris\", decimal = \",\" }",
+        "source_id = \"Regnr\"",
+        "# \"Ånga \\\"x\\\"\" = \"…\"  # 1 row",
+    ] {
+        assert!(draft.mapping.lines().any(|known| known == line), "{line}\n{}", draft.mapping);
+    }
+    assert!(Mapping::parse(&draft.mapping, &Catalogue::embedded()).is_ok(), "{}", draft.mapping);
 }
 
 #[test]

@@ -78,6 +78,8 @@ struct Span {
     line: u64,
     cells: (usize, usize),
     troubles: (usize, usize),
+    /// Whether each value stands at the place of its column.
+    in_place: bool,
 }
 
 /// Bytes of text that make a batch.
@@ -139,7 +141,7 @@ impl Batch {
     /// Begins a row: its number from 1, and the line on which it begins.
     pub(crate) fn begin(&mut self, number: u64, line: u64) {
         let (cells, troubles) = (self.cells.len(), self.troubles.len());
-        self.rows.push(Span { number, line, cells: (cells, cells), troubles: (troubles, troubles) });
+        self.rows.push(Span { number, line, cells: (cells, cells), troubles: (troubles, troubles), in_place: true });
     }
 
     /// Takes back the row that was begun last.
@@ -159,6 +161,7 @@ impl Batch {
         self.text.push_str(value);
         self.cells.push(Cell { column, start, end: self.text.len() });
         if let Some(row) = self.rows.last_mut() {
+            row.in_place &= column.index() == row.cells.1 - row.cells.0;
             row.cells.1 = self.cells.len();
         }
     }
@@ -205,11 +208,9 @@ impl<'a> Row<'a> {
     pub fn values(self, column: ColumnId) -> impl Iterator<Item = &'a str> + Clone {
         let batch = self.batch;
         let cells = self.its_cells();
-        // In CSV, each column is where it belongs.
-        let cells = match cells.get(column.index()) {
-            Some(cell) if cell.column == column => &cells[column.index()..],
-            _ => cells,
-        };
+        // In CSV, each column is where it belongs, and nowhere else.
+        let cells =
+            if self.span.in_place { cells.get(column.index()..=column.index()).unwrap_or_default() } else { cells };
         cells.iter().filter(move |cell| cell.column == column).map(|cell| &batch.text[cell.start..cell.end])
     }
 
@@ -240,4 +241,26 @@ pub(crate) fn rows_of(names: &[&str], rows: &[&[&str]]) -> Batch {
         ids.iter().zip(*values).for_each(|(id, value)| batch.push(*id, value));
     }
     batch
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_all_its_values_wherever_they_stand() {
+        let mut columns = Columns::default();
+        let ids = ["a", "b", "c"].map(|name| columns.add(name));
+        let mut batch = Batch::default();
+        batch.clear(Arc::new(columns));
+        batch.begin(1, 1);
+        ids.iter().zip(["1", "2", "3"]).for_each(|(id, value)| batch.push(*id, value));
+        // The second of "b" stands where "b" would in a row that has everything.
+        batch.begin(2, 2);
+        [(1, "2"), (1, "3"), (0, "1"), (1, "4")].iter().for_each(|(id, value)| batch.push(ids[*id], value));
+        let values = |id: ColumnId| batch.rows().map(|row| row.values(id).collect::<Vec<_>>()).collect::<Vec<_>>();
+        assert_eq!(values(ids[0]), [vec!["1"], vec!["1"]]);
+        assert_eq!(values(ids[1]), [vec!["2"], vec!["2", "3", "4"]]);
+        assert_eq!(values(ids[2]), [vec!["3"], vec![]]);
+    }
 }
