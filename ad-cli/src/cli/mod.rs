@@ -145,20 +145,29 @@ impl Command {
 
 /// Reads the command line, runs what it says, and returns how that went.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    start(|line: &Cli| &line.global, async |line, context| line.command.run(context).await)
+}
+
+/// Reads a command line of the workspace, runs what it says, and returns how that went. `global` are its options that every
+/// command takes.
+pub fn start<L: Parser>(
+    global: impl FnOnce(&L) -> &Global,
+    run: impl AsyncFnOnce(L, &Context) -> Result<(), Failure>,
+) -> ExitCode {
+    let line = match L::try_parse() {
+        Ok(line) => line,
         // Help is no mistake, and nobody reading it to its end is none either.
         Err(error) => {
             let _ = error.print();
             return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
         }
     };
-    let context = Context::new(&cli.global);
+    let context = Context::new(global(&line));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return context.ended(Err(Failure::failed(format!("cannot start threads: {error}")))),
     };
-    let result = runtime.block_on(cli.command.run(&context));
+    let result = runtime.block_on(run(line, &context));
     // What still waits for stdin must not hold up the end.
     runtime.shutdown_background();
     context.ended(result)

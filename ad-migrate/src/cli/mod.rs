@@ -85,22 +85,7 @@ pub fn markdown() -> String {
 
 /// Reads the command line, runs what it says, and returns how that went.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        // Help is no mistake, and nobody reading it to its end is none either.
-        Err(error) => {
-            let _ = error.print();
-            return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
-        }
-    };
-    let context = Context::new(&cli.global);
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return context.ended(Err(Failure::failed(format!("cannot start threads: {error}")))),
-    };
-    let result = runtime.block_on(cli.command.run(&context));
-    runtime.shutdown_background();
-    context.ended(result)
+    ad_cli::cli::start(|line: &Cli| &line.global, async |line, context| line.command.run(context).await)
 }
 
 #[cfg(test)]
