@@ -56,7 +56,7 @@ impl FileArgs {
 
     /// What people call it.
     pub(crate) fn name(&self) -> String {
-        self.file.display().to_string()
+        if self.file.as_os_str() == "-" { "stdin".to_owned() } else { self.file.display().to_string() }
     }
 
     /// What was said of the mapping.

@@ -19,7 +19,7 @@ use super::{ReadError, quoted, source::Counted};
 pub(super) const MOST_UNPACKED: u64 = 64 << 30;
 
 /// Bytes that any file may unpack to, whatever its ratio.
-const ANY_UNPACKED: u64 = 64 << 20;
+const ANY_UNPACKED: u64 = 8 << 20;
 
 /// Times its size that it may unpack to beyond that. Stock files come to 5 to 30.
 const MOST_TIMES: u64 = 250;
@@ -71,6 +71,11 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
         if entry.encrypted() {
             return Err(ReadError::new(format!("The file {} in {name} is encrypted.", quoted(member)))
                 .hint("Unpack it first, or have it packed without a password."));
+        }
+        // What it says of itself may be a lie; then it is found out while it is read.
+        if let Some(error) = bomb(entry.size(), entry.compressed_size()) {
+            let message = format!("The file {} in {name} is not read: {}.", quoted(member), error.message);
+            return Err(ReadError { message, ..error });
         }
         let start = entry.data_start().ok_or_else(|| damaged(&"it does not say where a file begins"))?;
         (entry.compression(), start, entry.compressed_size(), entry.crc32())
@@ -194,21 +199,27 @@ impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer).map_err(|error| self.failure(&error))?;
         self.bytes += read as u64;
-        let allowed = ANY_UNPACKED.max(MOST_TIMES.saturating_mul(self.packed.load(Ordering::Relaxed)));
-        if self.bytes > allowed.min(MOST_UNPACKED) {
-            let message = format!(
-                "the file unpacks to more than {} MiB, {}, as archives do that are meant to fill a memory",
-                ANY_UNPACKED.max(self.bytes) >> 20,
-                if self.bytes > MOST_UNPACKED {
-                    "more than any stock has".to_owned()
-                } else {
-                    format!("over {MOST_TIMES} times its size")
-                },
-            );
-            return Err(io::Error::other(ReadError::new(message).hint("If it really has so much, unpack it first.")));
+        match bomb(self.bytes, self.packed.load(Ordering::Relaxed)) {
+            Some(error) => Err(io::Error::other(error)),
+            None => Ok(read),
         }
-        Ok(read)
     }
+}
+
+/// That so many packed bytes unpack to more than is honest, if they do.
+fn bomb(unpacked: u64, packed: u64) -> Option<ReadError> {
+    let allowed = ANY_UNPACKED.max(MOST_TIMES.saturating_mul(packed));
+    let too_much = if unpacked > MOST_UNPACKED {
+        "more than any stock has".to_owned()
+    } else if unpacked > allowed {
+        format!("over {MOST_TIMES} times its size")
+    } else {
+        return None;
+    };
+    let size = unpacked >> 20;
+    let message =
+        format!("the file unpacks to {size} MiB or more, {too_much}, as archives do that are meant to fill a disk");
+    Some(ReadError::new(message).hint("If it really has so much, unpack it first."))
 }
 
 impl<R> Unpacked<R> {
@@ -237,12 +248,12 @@ mod tests {
 
     #[test]
     fn what_unpacks_to_far_too_much_is_not_read_on() {
-        let error = unpacked(1 << 18, 70 << 20).unwrap_err().to_string();
+        let error = unpacked(1 << 15, 9 << 20).unwrap_err().to_string();
         assert_eq!(
             error,
-            "the file unpacks to more than 64 MiB, over 250 times its size, as archives do that are meant to fill a memory"
+            "the file unpacks to 8 MiB or more, over 250 times its size, as archives do that are meant to fill a disk"
         );
-        assert_eq!(unpacked(1 << 10, 60 << 20).unwrap(), 60 << 20, "a small file may be anything");
+        assert_eq!(unpacked(1 << 10, 7 << 20).unwrap(), 7 << 20, "a small file may be anything");
         assert_eq!(unpacked(1 << 20, 70 << 20).unwrap(), 70 << 20, "a large one as much as its size allows");
     }
 }
