@@ -58,7 +58,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
     match totals {
         Totals { unread: Some(Unread { message, hints }), .. } => {
-            let failure = Failure::failed(format!("{}; the rows before were checked", message.trim_end_matches('.')));
+            let before = if totals.rows > 0 { "; the rows before were checked" } else { "" };
+            let failure = Failure::failed(format!("{}{before}", message.trim_end_matches('.')));
             Err(hints.iter().fold(failure, Failure::hint))
         }
         Totals { rows: 0, .. } => Err(Failure::usage(format!("{file} has no rows"))),
