@@ -136,7 +136,7 @@ const TEXTS: &[&str] = &[
 fn row(number: u64, dice: &mut Dice) -> String {
     let (brand, models) = *dice.of(BRANDS);
     let (mut brand, model) = (brand, *dice.of(models));
-    let (mut plate, mut vin) = (plate(number), format!("YV1{:014}", number));
+    let (mut plate, mut vin) = (plate(number), format!("YV1{number:014}"));
     let mut year = 2004 + dice.below(22);
     let mut images: Vec<_> =
         (0..dice.below(9)).map(|image| format!("https://img.dealer.example/{number}/{image}.jpg")).collect();

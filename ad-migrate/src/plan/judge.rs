@@ -37,24 +37,34 @@ impl Judge<'_> {
         let dealer_code = payload.get("dealer_code").and_then(Value::as_str).map(str::to_owned);
         Seen::all(&verdict, dealer_code.as_deref()).for_each(&mut see);
         let can_go = findings.iter().all(|finding| finding.severity == Severity::Warning);
-        let kept = (can_go && self.payloads.wants(row.number())).then(|| payload.clone());
+        let wanted = can_go && self.payloads.wants(row.number());
+        // Checking uses the payload up, and what is to be said of a row needs it.
+        let kept = (wanted || !findings.is_empty()).then(|| payload.clone());
         let checked = self.rulebook.create_unsent(ApiVersion::V4, category, payload);
         if findings.is_empty() && checked.as_ref().is_ok_and(|checked| checked.warnings.is_empty()) {
             return Verdict { payload: kept, ..verdict };
         }
-        // Checking has used the payload up, and few rows are here: it is made again.
-        let payload = bound.apply(row).payload;
-        let explainer = Explainer { bound, row, category, payload: &payload, told: &findings };
+        let again;
+        let payload = match (&kept, &checked) {
+            (Some(kept), _) => kept,
+            (None, Ok(checked)) => checked.content.fields(),
+            // Rows that nothing but the rules refuses are few: their payload is made again.
+            (None, Err(_)) => {
+                again = bound.apply(row).payload;
+                &again
+            }
+        };
+        let explainer = Explainer { bound, row, category, payload, told: &findings };
         let more = match &checked {
             Ok(checked) => explainer.warnings(&checked.warnings),
             Err(refused) => explainer.refused(refused),
         };
+        verdict.images = images(payload).map(str::to_owned).collect();
         findings.extend(more);
         // Errors come before what is only odd.
         findings.sort_by_key(|finding| finding.severity);
         verdict.findings = findings;
-        verdict.images = images(&payload).map(str::to_owned).collect();
-        verdict.payload = kept.filter(|_| checked.is_ok());
+        verdict.payload = kept.filter(|_| wanted && checked.is_ok());
         verdict
     }
 }

@@ -145,8 +145,8 @@ mod tests {
         for most in [1, 2, 3, 100, 999, 1000, 1001] {
             let mut sorter = Sorter::with_most(most);
             numbers.iter().for_each(|number| sorter.push(number.to_be_bytes()).unwrap());
-            let sorted: Vec<_> = sorter.sorted().unwrap().map(|record| u32::from_be_bytes(record.unwrap())).collect();
-            assert_eq!(sorted, expected, "{most}");
+            let found: Vec<_> = sorter.sorted().unwrap().map(|record| u32::from_be_bytes(record.unwrap())).collect();
+            assert_eq!(found, expected, "{most}");
         }
         assert!(Sorter::<4>::default().sorted().unwrap().next().is_none());
     }

@@ -1,0 +1,170 @@
+//! `ad-migrate check` as people and programs use it: what it prints, the files it writes, how it ends.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const MAPPING: &str = r#"
+[file]
+separator = ";"
+
+[vehicle]
+type = "car"
+
+[fields]
+source_id = "Id"
+category_fields.registration_number = "Plate"
+category_fields.model_year = "Year"
+category_fields.color = "Colour"
+image_urls = { from = "Images", split = "," }
+price.list = { from = "Price", currency = "SEK" }
+"#;
+
+const HEADER: &str = "Id;Plate;Year;Colour;Images;Price\n";
+const GOOD: &str = "a1;ABC123;2019;Red;https://img.example/1.jpg;149 900 kr\n";
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new(stock: impl AsRef<[u8]>) -> Self {
+        let folder = Self(tempfile::tempdir().expect("a temporary folder can be made"));
+        fs::write(folder.path("stock.csv"), stock).expect("it can be written");
+        fs::write(folder.path("stock.toml"), MAPPING).expect("it can be written");
+        folder
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect("it was written")
+    }
+
+    fn check(&self, arguments: &[&str]) -> Output {
+        check(self.0.path(), &[&["stock.csv", "--mapping", "stock.toml"], arguments].concat())
+    }
+}
+
+fn check(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ad-migrate"))
+        .arg("check")
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("NO_COLOR")
+        .output()
+        .expect("the binary can be started")
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).expect("it is UTF-8")
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("it is UTF-8")
+}
+
+#[test]
+fn a_file_that_can_go_is_silent_on_stdout_and_counted_on_stderr() {
+    let folder = Folder::new([HEADER, GOOD].concat());
+    let output = folder.check(&[]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(0), ""), "{}", stderr(&output));
+    assert!(stderr(&output).contains("stock.csv: 1 of 1 row can go"), "{}", stderr(&output));
+}
+
+#[test]
+fn rows_that_cannot_go_are_shown_with_their_place_and_what_to_do() {
+    let folder =
+        Folder::new([HEADER, GOOD, "a2;;2019;;https://img.example/1.jpg;1\n", "a1;abc 123;20211;;;\n"].concat());
+    let output = folder.check(&[]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let table = stdout(&output);
+    for shown in
+        ["ROW", "WHAT TO DO", "no registration number and no VIN", "20211", "ABC123 stands in row 1 (line 2) already."]
+    {
+        assert!(table.contains(shown), "{shown}: {table}");
+    }
+    assert!(stderr(&output).contains("1 of 3 rows can go, 2 cannot"), "{}", stderr(&output));
+    let few = folder.check(&["--limit-shown", "1"]);
+    assert!(stderr(&few).contains("and 1 more row that cannot go"), "{}", stderr(&few));
+}
+
+#[test]
+fn programs_get_every_finding_and_spreadsheets_no_formula() {
+    let bad = "=HYPERLINK(\"http://evil.example\");ABC123;x+1;;https://img.example/1.jpg;1\n";
+    let folder = Folder::new(
+        [HEADER, &bad.replacen('=', "\"=", 1).replacen("\");", "\"\")\";", 1).replacen("(\"", "(\"\"", 1)].concat(),
+    );
+    let lines = folder.check(&["--output", "ndjson"]);
+    let first: Value = serde_json::from_str(stdout(&lines).lines().next().expect("there is a finding")).expect("JSON");
+    assert_eq!(
+        (&first["row"], &first["line"], &first["severity"]),
+        (&Value::from(1), &Value::from(2), &Value::from("error"))
+    );
+    assert_eq!(first["source_id"], "=HYPERLINK(\"http://evil.example\")");
+    assert_eq!(first["columns"], serde_json::json!(["Year"]));
+    let csv = folder.check(&["--output", "csv"]);
+    assert!(stdout(&csv).contains(",\"'=HYPERLINK("), "{}", stdout(&csv));
+    assert!(!stdout(&csv).contains(",\"=") && !stdout(&csv).contains(",="), "{}", stdout(&csv));
+}
+
+#[test]
+fn reports_are_whole_and_a_cell_is_never_a_part_of_the_page() {
+    let script = "<script>alert(1)</script>";
+    let folder =
+        Folder::new([HEADER, &format!("{script};{script};{script};{script};{script};{script}\n"), GOOD].concat());
+    let output = folder.check(&["--report", "report.html", "--json", "report.json"]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let page = folder.read("report.html");
+    assert_eq!(page.matches("<script>").count(), 1, "its own");
+    assert!(page.contains("&lt;script&gt;alert(1)") && page.contains("1 of 2 ads can go"));
+    assert!(page.contains("href=\"https://img.example/1.jpg\" rel=\"noreferrer"));
+    let json: Value = serde_json::from_str(&folder.read("report.json")).expect("it is JSON");
+    assert_eq!((&json["totals"]["rows"], &json["totals"]["refused"]), (&Value::from(2), &Value::from(1)));
+    assert_eq!(json["rows"][0]["source_id"], script);
+    assert_eq!(json["totals"]["detected"]["form"], "csv");
+}
+
+#[test]
+fn what_is_wrong_with_the_command_line_is_told_before_anything_is_read() {
+    let folder = Folder::new([HEADER, GOOD].concat());
+    for (arguments, told) in [
+        (&["stock.csv", "--mapping", "csv-semicolon"][..], "csv-semicolon-sv"),
+        (&["none.csv", "--mapping", "stock.toml"], "none.csv"),
+        (&["stock.csv", "--mapping", "stock.toml", "--separator", ";;"], "one character"),
+        (&["stock.csv", "--mapping", "stock.toml", "--report", "none/report.html"], "none/report.html"),
+    ] {
+        let output = check(folder.0.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(told), "{arguments:?}: {}", stderr(&output));
+    }
+    fs::write(folder.path("stock.toml"), MAPPING.replace("model_year", "modelyear")).expect("it can be written");
+    let output = folder.check(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("model_year"), "the nearest right one: {}", stderr(&output));
+}
+
+#[test]
+fn of_a_file_that_ends_too_early_the_rows_before_are_checked() {
+    let folder =
+        Folder::new(r#"[{"Id": "a1", "Plate": "ABC123", "Year": 2019}, {"Id": "a2", "Year": 2019}, {"Id": "a3", "Pl"#);
+    fs::write(folder.path("stock.toml"), MAPPING.replace("separator = \";\"", "")).expect("it can be written");
+    let output = folder.check(&["--report", "report.html", "--json", "report.json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stdout(&output).contains("no registration number and no VIN"), "{}", stdout(&output));
+    assert!(folder.read("report.html").contains("could not be read to its end"));
+    let json: Value = serde_json::from_str(&folder.read("report.json")).expect("it is JSON");
+    assert!(json["totals"]["unread"]["message"].is_string(), "{}", json["totals"]);
+}
+
+#[test]
+fn a_file_without_rows_is_no_stock() {
+    let output = Folder::new(HEADER).check(&[]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("has no rows"), "{}", stderr(&output));
+}
