@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`readers`] | CSV, XML, JSON and NDJSON, plain or packed, in any usual encoding, as [rows](readers::Row) of texts |
 //! | [`mapping`] | which column becomes which field of an ad, as a TOML file; checked against ad-core's tables |
+//! | [`mod@inspect`] | a first look at an unknown file, and a mapping to begin with |
 //! | [`finding`] | what is to be said of a row |
 //! | [`plan`] | every row held against the rules: what goes, what cannot, and why |
 //! | [`report`] | the same for people: a table, JSON, a page to forward |
@@ -20,6 +21,7 @@
 
 pub mod cli;
 pub mod finding;
+pub mod inspect;
 pub mod mapping;
 pub mod plan;
 pub mod readers;

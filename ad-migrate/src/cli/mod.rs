@@ -1,6 +1,8 @@
 //! The command line: what it takes, and how it ends. What a command does stands in its file.
 
 mod check;
+mod inspect;
+mod mappings;
 
 use std::process::ExitCode;
 
@@ -27,6 +29,10 @@ struct Cli {
 /// The commands; each has its file.
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Look at an unknown file, and write a first mapping for it
+    Inspect(inspect::Args),
+    /// Show the mappings and value maps that come with the program
+    Mappings(mappings::Args),
     /// Check a legacy file against the rules, without sending anything
     Check(check::Args),
 }
@@ -35,6 +41,8 @@ impl Command {
     #[allow(clippy::unused_async, reason = "commands that ask the service wait for it")]
     async fn run(self, context: &Context) -> Result<(), Failure> {
         match self {
+            Self::Inspect(args) => inspect::run(context, &args),
+            Self::Mappings(args) => mappings::run(context, &args),
             Self::Check(args) => check::run(context, &args),
         }
     }

@@ -55,6 +55,8 @@ pub(super) struct With<'a> {
     pub(super) decimal: Option<char>,
     /// The form of dates.
     pub(super) form: Option<&'a Form>,
+    /// Whether the year of a date is meant.
+    pub(super) year: bool,
     /// The unit that the mapping or a column tells.
     pub(super) unit: Option<&'static str>,
     /// The unit to convert to.
@@ -223,6 +225,7 @@ fn in_words(found: Found<'_>, text: &str, noun: &str) -> Result<Decimal, Bad> {
 
 fn integer(text: &str, min: i64, max: i64, with: With<'_>) -> Result<Value, Bad> {
     let noun = with.noun;
+    let text = if with.year { year(text).ok_or_else(|| no_year(text, noun))? } else { text };
     let number = in_words(counted(text, with)?, text, noun)?;
     let Some(whole) = number.whole() else {
         return Err(Bad::new(
@@ -235,6 +238,25 @@ fn integer(text: &str, min: i64, max: i64, with: With<'_>) -> Result<Value, Bad>
         return Err(out_of_range(text, noun, &min, &max));
     }
     Ok(Value::from(whole))
+}
+
+/// The one year in a date: `2019-05-04`, `20190504`, `05/2019`.
+fn year(text: &str) -> Option<&str> {
+    let mut runs = text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|run| match run.len() {
+        4 => Some(run),
+        8 => run.get(..4),
+        _ => None,
+    });
+    let first = runs.next()?;
+    runs.next().is_none().then_some(first)
+}
+
+fn no_year(text: &str, noun: &str) -> Bad {
+    Bad::new(
+        format!("{noun} is not the year of a date"),
+        format!("\"{}\" has no year of four digits, or several.", short(text)),
+        "Correct the value in the file.",
+    )
 }
 
 fn out_of_range(text: &str, noun: &str, min: &impl ToString, max: &impl ToString) -> Bad {

@@ -10,12 +10,22 @@ const SILENT: &[&str] = &["script", "style"];
 
 /// The text of a piece of HTML. What has neither tags nor entities comes back as it is.
 pub(crate) fn to_text(html: &str) -> Cow<'_, str> {
-    if !html.bytes().any(|byte| matches!(byte, b'<' | b'&')) {
+    if !is_html(html) {
         return Cow::Borrowed(html);
     }
     let stripped = without_tags(html);
     let decoded = htmlize::unescape(stripped);
     Cow::Owned(tidied(&decoded))
+}
+
+/// Whether something in a text may be a tag or an entity: a mark with something behind it that begins one.
+fn is_html(text: &str) -> bool {
+    let begins = |pair: &[u8]| match pair {
+        [b'<', next] => next.is_ascii_alphabetic() || matches!(next, b'/' | b'!' | b'?'),
+        [b'&', next] => next.is_ascii_alphanumeric() || *next == b'#',
+        _ => false,
+    };
+    text.as_bytes().windows(2).any(begins)
 }
 
 /// Text between tags, which become line breaks or nothing.

@@ -35,6 +35,7 @@
 //! | `unit`, `as` | unit of a measure, also `{ column = "…" }`, and the unit to convert to, exactly |
 //! | `currency` | currency of a price, also `{ column = "…" }` |
 //! | `decimal`, `date` | `","` or `"."`, and a form such as `"DD/MM/YYYY"`, where values can be read in two ways |
+//! | `year` | `true` takes the year of a date, for a whole number |
 //! | `html` | `true` takes tags out and decodes entities |
 //! | `when` | the column that must have a value; or `{ column = "…", is = ["…"] }`, `not = […]`, `empty = true` |
 //! | `optional` | `true`: the file may lack the column |
@@ -44,19 +45,19 @@
 //! and an empty one is none.
 
 mod apply;
-mod convert;
-mod date;
+pub(crate) mod convert;
+pub(crate) mod date;
 pub(crate) mod fold;
 mod html;
-mod lookup;
-mod number;
+pub(crate) mod lookup;
+pub(crate) mod number;
 mod plan;
 mod problems;
 mod rule;
-mod target;
+pub(crate) mod target;
 #[cfg(test)]
 mod tests;
-mod units;
+pub(crate) mod units;
 pub(crate) mod values;
 mod vehicle;
 
@@ -291,7 +292,12 @@ impl Bound<'_> {
                 *used = true;
             }
         }
-        let unused = self.names.iter().zip(is_used).filter(|(_, is_used)| !is_used);
+        // An element around others that are used is used with them.
+        let is_around = |name: &str| {
+            let used = self.names.iter().zip(&is_used).filter(|(_, is_used)| **is_used).map(|(name, _)| name);
+            used.filter_map(|used| used.strip_prefix(name)).any(|below| below.starts_with(['/', '.']))
+        };
+        let unused = self.names.iter().zip(&is_used).filter(|(name, is_used)| !**is_used && !is_around(name));
         unused.map(|(name, _)| name.clone()).collect()
     }
 

@@ -54,6 +54,7 @@ impl Made {
             noun: &self.noun,
             decimal: rule.decimal.or(decimal),
             form: rule.date.as_ref(),
+            year: rule.year,
             unit: self.unit,
             to: self.to,
             brand: None,
@@ -207,12 +208,13 @@ impl<'a, 'i> Planner<'a, 'i> {
         let is_list = matches!(made.convert, Convert::List { .. });
         let is_number = matches!(item, Convert::Integer { .. } | Convert::Decimal { .. } | Convert::Measure { .. });
         let is_measure = matches!(item, Convert::Measure { .. });
-        let options: [(&str, bool, bool, &str); 9] = [
+        let options: [(&str, bool, bool, &str); 10] = [
             ("unit", rule.unit.is_some(), is_measure, "measures"),
             ("as", rule.to.is_some(), is_measure, "measures"),
             ("currency", rule.currency.is_some(), made.target.price.is_some(), "prices"),
             ("decimal", rule.decimal.is_some(), is_number, "numbers"),
             ("date", rule.date.is_some(), matches!(item, Convert::Date), "dates"),
+            ("year", rule.year, matches!(item, Convert::Integer { .. }), "whole numbers"),
             ("html", rule.html, matches!(item, Convert::Text { .. }), "texts"),
             ("max", rule.max.is_some(), is_list, "lists"),
             ("join", rule.join.is_some(), !is_list, "fields that are no lists"),

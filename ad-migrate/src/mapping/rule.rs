@@ -92,6 +92,7 @@ pub(super) struct OwnMap {
 
 /// A rule.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the file")]
 pub(super) struct Rule {
     /// The field, as it is written.
     pub(super) target: Box<str>,
@@ -110,6 +111,7 @@ pub(super) struct Rule {
     pub(super) decimal: Option<char>,
     pub(super) date: Option<Form>,
     pub(super) html: bool,
+    pub(super) year: bool,
     pub(super) when: Option<When>,
     /// Whether the file may lack its columns.
     pub(super) optional: bool,
@@ -132,6 +134,7 @@ const KEYS: &[&str] = &[
     "decimal",
     "date",
     "html",
+    "year",
     "when",
     "optional",
     "first",
@@ -157,6 +160,7 @@ impl Rule {
             decimal: None,
             date: None,
             html: false,
+            year: false,
             when: None,
             optional: false,
             first: false,
@@ -339,6 +343,7 @@ impl<'i> RuleReader<'i> {
             "decimal" => rule.decimal = self.decimal_mark(value),
             "date" => rule.date = self.form(value),
             "html" => rule.html = self.problems.boolean(value, "\"html\"").unwrap_or_default(),
+            "year" => rule.year = self.problems.boolean(value, "\"year\"").unwrap_or_default(),
             "when" => rule.when = self.when(value),
             "optional" => rule.optional = self.problems.boolean(value, "\"optional\"").unwrap_or_default(),
             "first" => rule.first = self.problems.boolean(value, "\"first\"").unwrap_or_default(),

@@ -114,6 +114,11 @@ fn resolve(
     None
 }
 
+/// Whether a path is a field of a category that can be mapped to.
+pub(crate) fn is_target(category: &'static Category, path: &str) -> bool {
+    find(category, path).is_ok()
+}
+
 /// All paths that can be mapped to in ads of a category.
 pub(crate) fn places(category: &'static Category) -> Vec<String> {
     let around = reference::rows(ad_fields::IDENTITY.iter().chain(ad_fields::WRITTEN)).into_iter();

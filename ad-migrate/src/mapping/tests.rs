@@ -49,6 +49,8 @@ fn the_kind_of_the_field_decides_how_a_text_is_read() {
         ("category_fields.registration_number", "'X'", "abc 12d", json!("ABC12D")),
         ("category_fields.registration_number", "'X'", "ABC-123", json!("ABC123")),
         ("category_fields.model_year", "'X'", "2019", json!(2019)),
+        ("category_fields.model_year", "{ from = 'X', year = true }", "05/2019", json!(2019)),
+        ("category_fields.model_year", "{ from = 'X', year = true }", "20190504", json!(2019)),
         ("category_fields.brand", "'X'", "VOLVO", json!("volvo")),
         ("category_fields.in_traffic_date", "'X'", "20190504", json!("2019-05-04")),
         ("category_fields.in_traffic_date", "{ from = 'X', date = 'MM/DD/YYYY' }", "05/04/2019", json!("2019-05-04")),

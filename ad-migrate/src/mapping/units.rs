@@ -30,7 +30,7 @@ const NAMES: &[(&str, &[&str])] = &[
 ];
 
 /// The unit among these that a text means.
-pub(super) fn find(text: &str, units: &[&'static str], scratch: &mut String) -> Option<&'static str> {
+pub(crate) fn find(text: &str, units: &[&'static str], scratch: &mut String) -> Option<&'static str> {
     if let Some(unit) = units.iter().find(|unit| unit.eq_ignore_ascii_case(text)) {
         return Some(unit);
     }

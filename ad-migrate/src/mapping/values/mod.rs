@@ -71,6 +71,11 @@ pub(crate) fn named(name: &str) -> Option<&'static Builtin> {
     BUILTIN.iter().find(|map| map.name == name)
 }
 
+/// A built-in map with all its entries for a vehicle type; nothing in it where there is no such map.
+pub(crate) fn builtin_map(name: &str, vehicle_type: &str) -> ValueMap {
+    named(name).map(|map| map.map(vehicle_type, |_| true)).unwrap_or_default()
+}
+
 /// A term, and the values that it stands for.
 pub(crate) type Entry = (Box<str>, Box<[Box<str>]>);
 
@@ -177,16 +182,23 @@ impl ValueMap {
                 return None;
             }
             if let Some(values) = self.term(&words[..length].concat(), matching) {
-                return Some(values.to_vec());
+                let mut others = self.terms_in(&words[length..], matching);
+                let is_alone = !matching.anywhere || others.all(|other| other == values);
+                return is_alone.then(|| values.to_vec());
             }
         }
         if !matching.anywhere {
             return None;
         }
         // One of its words, unless others say otherwise.
-        let mut found = words.iter().filter_map(|word| self.term(word, matching));
+        let mut found = self.terms_in(&words, matching);
         let first = found.next()?;
         found.all(|other| other == first).then(|| first.to_vec())
+    }
+
+    /// What single words stand for; a letter or two is no word.
+    fn terms_in<'a>(&'a self, words: &'a [String], matching: &'a Matching) -> impl Iterator<Item = &'a [Box<str>]> {
+        words.iter().filter(|word| word.len() > 2).filter_map(|word| self.term(word, matching))
     }
 
     fn term(&self, word: &str, matching: &Matching) -> Option<&[Box<str>]> {
@@ -298,6 +310,7 @@ mod tests {
             ("fuel", "diesel och el", "diesel + electric"),
             ("gearbox", "Aut", "automatic"),
             ("gearbox", "Automat 8-växlad", "automatic"),
+            ("gearbox", "8-speed auto", "automatic"),
             ("gearbox", "Schaltgetriebe", "manual"),
             ("body", "Kombi", "estate"),
             ("body", "Cab", "convertible"),
@@ -315,9 +328,14 @@ mod tests {
 
     #[test]
     fn what_could_mean_several_things_is_not_found() {
-        for (name, text) in
-            [("fuel", "Hybrid"), ("fuel", "Gas hybrid"), ("color", "Svart/Vit"), ("gearbox", "Hydramatic?")]
-        {
+        for (name, text) in [
+            ("fuel", "Hybrid"),
+            ("fuel", "Gas hybrid"),
+            ("color", "Svart/Vit"),
+            ("gearbox", "Hydramatic?"),
+            ("gearbox", "Manuell eller automat"),
+            ("gearbox", "Typ A"),
+        ] {
             assert_eq!(says(name, "car", text), None, "{name}: {text}");
         }
     }

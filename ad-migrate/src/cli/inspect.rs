@@ -1,0 +1,111 @@
+//! `ad-migrate inspect`: what an unknown file probably is, and a first mapping for it.
+
+use std::{
+    fs::OpenOptions,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use ad_cli::cli::{
+    Context, Failure,
+    output::{Cell, Column, Tone, plain},
+};
+use ad_core::catalogue::Catalogue;
+use serde_json::Value;
+
+use super::check::{Reading, not_read};
+use crate::{
+    inspect::{Draft, inspect},
+    readers::{Reader, Settings},
+};
+
+/// Arguments of `inspect`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Nothing is sent anywhere. The first 5,000 rows are looked at; what is less than 60 % sure stands in the draft as a comment.
+
+Examples:
+  ad-migrate inspect stock.csv                        what its columns probably are
+  ad-migrate inspect stock.csv --out stock.toml       and a mapping to edit
+  ad-migrate check stock.csv --mapping stock.toml     what comes of it")]
+pub(crate) struct Args {
+    /// The legacy file
+    file: PathBuf,
+    /// Write the draft of a mapping; a file that is there already is left alone
+    #[arg(long, value_name = "FILE.toml")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("COLUMN", "column"),
+    Column::new("FIELD", "field").shown(|field| match field {
+        Value::Null => Cell::toned("–", Tone::Faint),
+        field => plain(field).into(),
+    }),
+    Column::new("SURE", "confidence").shown(sure),
+    Column::new("WHY", "why").wrapped(),
+    Column::new("ROWS", "filled"),
+    Column::new("VALUES", "distinct"),
+    Column::new("SAMPLES", "samples").wrapped(),
+];
+
+fn sure(confidence: &Value) -> Cell {
+    match confidence.as_u64() {
+        None | Some(0) => Cell::default(),
+        Some(sure @ 80..) => Cell::toned(format!("{sure} %"), Tone::Good),
+        Some(sure @ 60..) => format!("{sure} %").into(),
+        Some(sure) => Cell::toned(format!("{sure} %"), Tone::Warning),
+    }
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let catalogue = Catalogue::embedded();
+    let mut reader = Reader::open(&args.file, &args.reading.over(&Settings::default())).map_err(not_read)?;
+    let draft = inspect(&mut reader, &catalogue).map_err(not_read)?;
+    if draft.rows == 0 {
+        return Err(Failure::usage(format!("{} has no rows", args.file.display())));
+    }
+    if let Some(path) = &args.out {
+        write(path, &draft.mapping).map_err(|error| unwritable(path, &error))?;
+    }
+    show(context, args, &draft)
+}
+
+/// Writes a draft where nothing is yet: what somebody has edited is not lost.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => Failure::usage(format!("{} is there already", path.display()))
+            .hint("give another name, or remove it if it is not needed"),
+        _ => Failure::usage(format!("cannot write {}: {error}", path.display())),
+    }
+}
+
+fn show(context: &Context, args: &Args, draft: &Draft) -> Result<(), Failure> {
+    let out = context.out;
+    if !out.is_for_people() {
+        return Ok(out.record(draft)?);
+    }
+    let mut rows = out.rows(COLUMNS);
+    for column in &draft.columns {
+        rows.push(column)?;
+    }
+    rows.end()?;
+    for note in &draft.detected.notes {
+        out.note(note);
+    }
+    if !draft.missing.is_empty() {
+        out.note("Missing or to be checked:");
+        draft.missing.iter().for_each(|missing| out.note(&format!("  - {missing}")));
+    }
+    match &args.out {
+        Some(path) => out.note(&format!("The draft is {}.", path.display())),
+        None => out.note("--out FILE.toml writes a draft of the mapping."),
+    }
+    Ok(())
+}

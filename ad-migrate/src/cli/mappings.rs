@@ -1,0 +1,72 @@
+//! `ad-migrate mappings`: the mappings and value maps that come with the program.
+
+use ad_cli::cli::{Context, Failure, output::Column};
+use ad_core::nearest;
+use serde::Serialize;
+
+use crate::mapping::{Mapping, values};
+
+/// Arguments of `mappings`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ad-migrate mappings                                 all of them
+  ad-migrate mappings csv-semicolon-sv > stock.toml   one, to begin with
+  ad-migrate mappings fuel                            a value map: which terms mean what")]
+pub(crate) struct Args {
+    /// The one to print
+    name: Option<String>,
+}
+
+const COLUMNS: &[Column] =
+    &[Column::new("NAME", "name"), Column::new("KIND", "kind"), Column::new("ABOUT", "about").wrapped()];
+
+#[derive(Debug, Serialize)]
+struct Row {
+    name: &'static str,
+    kind: &'static str,
+    about: &'static str,
+    #[serde(skip)]
+    text: &'static str,
+}
+
+/// All that can be printed.
+fn all() -> impl Iterator<Item = Row> {
+    // A file says in its first line what it is for.
+    let about = |text: &'static str| text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']);
+    let mappings = Mapping::builtin_names().filter_map(|name| Some((name, "mapping", Mapping::builtin(name)?)));
+    let maps = values::builtin().iter().map(|map| (map.name, "value map", map.text));
+    mappings.chain(maps).map(move |(name, kind, text)| Row { name, kind, about: about(text), text })
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let Some(name) = &args.name else {
+        let mut rows = context.out.rows(COLUMNS);
+        for row in all() {
+            rows.push(&row)?;
+        }
+        return Ok(rows.end()?);
+    };
+    if let Some(row) = all().find(|row| row.name == name) {
+        return Ok(context.out.text(row.text)?);
+    }
+    let failure = Failure::usage(format!("there is no mapping or value map \"{name}\""));
+    Err(match nearest::did_you_mean(name, all().map(|row| row.name)) {
+        Some(hint) => failure.hint(hint),
+        None => failure.hint("`ad-migrate mappings` lists them"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_says_what_it_is_for_and_no_two_have_one_name() {
+        let all: Vec<Row> = all().collect();
+        for row in &all {
+            assert!(row.about.len() > 10 && row.text.starts_with("# "), "{}", row.name);
+            assert_eq!(all.iter().filter(|other| other.name == row.name).count(), 1, "{}", row.name);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Which column is which field: what its name says and what its values look like, held against each other. Each field goes to the column
+//! that has most for it.
+
+use super::{
+    column::Column,
+    look::{Look, Terms},
+    names::{self, Said},
+};
+
+/// From what confidence on a guess stands in the draft as it is, and not as a comment.
+pub(super) const SURE: u8 = 60;
+
+/// What a column is taken for.
+#[derive(Debug, Clone)]
+pub(super) struct Match {
+    pub(super) field: &'static str,
+    pub(super) confidence: u8,
+    pub(super) why: String,
+}
+
+/// What all columns are taken for.
+#[derive(Debug)]
+pub(super) struct Guessed {
+    /// By column.
+    pub(super) columns: Vec<Option<Match>>,
+    /// The column that says the vehicle type.
+    pub(super) vehicle: Option<usize>,
+    /// The columns of the pictures.
+    pub(super) images: Vec<usize>,
+}
+
+impl Guessed {
+    /// The column that is taken for a field.
+    pub(super) fn column_of(&self, field: &str) -> Option<usize> {
+        self.columns.iter().position(|guess| guess.as_ref().is_some_and(|guess| guess.field == field))
+    }
+}
+
+/// Fields by short names.
+pub(super) mod field {
+    pub(crate) const SOURCE_ID: &str = "source_id";
+    pub(crate) const BODY: &str = "body";
+    pub(crate) const IMAGES: &str = "image_urls";
+    pub(crate) const URL: &str = "url";
+    pub(crate) const PRICE: &str = "price.list";
+    pub(crate) const PLATE: &str = "category_fields.registration_number";
+    pub(crate) const VIN: &str = "category_fields.vin";
+    pub(crate) const BRAND: &str = "category_fields.brand";
+    pub(crate) const MODEL: &str = "category_fields.model";
+    pub(crate) const YEAR: &str = "category_fields.model_year";
+    pub(crate) const TRAFFIC: &str = "category_fields.in_traffic_date";
+    pub(crate) const BODY_TYPE: &str = "category_fields.body_type";
+    pub(crate) const COLOR: &str = "category_fields.color";
+    pub(crate) const COLOR_GROUP: &str = "category_fields.color_group";
+    pub(crate) const EQUIPMENT: &str = "category_fields.equipments";
+    pub(crate) const SALESPERSON: &str = "category_fields.salesperson";
+    pub(crate) const VAT: &str = "category_fields.is_vat_deductible";
+    pub(crate) const NEW: &str = "category_fields.condition.is_new_vehicle";
+    pub(crate) const MILEAGE: &str = "category_fields.condition.mileage";
+    pub(crate) const OWNERS: &str = "category_fields.condition.number_of_owners";
+    pub(crate) const FUELS: &str = "category_fields.powertrain.fuels";
+    pub(crate) const GEARBOX: &str = "category_fields.powertrain.transmission";
+    pub(crate) const DRIVE: &str = "category_fields.powertrain.drive_type";
+    pub(crate) const POWER: &str = "category_fields.powertrain.power";
+    pub(crate) const DISPLACEMENT: &str = "category_fields.powertrain.displacement";
+}
+
+/// Takes each column for what it most probably is.
+pub(super) fn guess(names: &[String], columns: &[Column], rows: u32, terms: &mut Terms) -> Guessed {
+    let mut candidates: Vec<(usize, Match)> = Vec::new();
+    for (index, (header, column)) in names.iter().zip(columns).enumerate() {
+        let looks = by_look(column, index, rows);
+        let said = names::said(header);
+        let agreed = said.as_ref().map(|said| by_name(said, column));
+        for mut look in looks {
+            match &agreed {
+                Some(name) if name.field == look.field => {}
+                // A name that says something else is to be believed, unless the values are not of its kind at all.
+                Some(name) if name.confidence >= SURE => look.confidence = look.confidence.min(name.confidence / 2),
+                _ => {}
+            }
+            candidates.push((index, look));
+        }
+        candidates.extend(agreed.map(|named| (index, named)));
+    }
+    let vehicle = vehicle(names, columns, terms);
+    candidates.retain(|(index, _)| Some(*index) != vehicle);
+    let mut guessed = taken(candidates, columns.len());
+    guessed.vehicle = vehicle;
+    model_beside_brand(&mut guessed, names, columns);
+    guessed
+}
+
+/// Gives each field to the column with most for it.
+fn taken(mut candidates: Vec<(usize, Match)>, count: usize) -> Guessed {
+    candidates.sort_by(|(at, one), (other_at, other)| other.confidence.cmp(&one.confidence).then(at.cmp(other_at)));
+    let mut guessed = Guessed { columns: vec![None; count], vehicle: None, images: Vec::new() };
+    for (index, found) in candidates {
+        let is_image = found.field == field::IMAGES;
+        let is_of_many = is_image && found.confidence >= SURE;
+        let is_free = guessed.columns[index].is_none() && (is_of_many || guessed.column_of(found.field).is_none());
+        if is_free && found.confidence >= 20 {
+            if is_image {
+                guessed.images.push(index);
+            }
+            guessed.columns[index] = Some(found);
+        }
+    }
+    guessed.images.sort_unstable();
+    guessed
+}
+
+/// What a name says, held against the values.
+fn by_name(said: &Said, column: &Column) -> Match {
+    let (change, what) = agreement(said.field, column);
+    let confidence = (i16::from(said.confidence) + change).clamp(5, 99);
+    let why = if what.is_empty() { said.why.clone() } else { format!("{}; {what}", said.why) };
+    Match { field: said.field, confidence: u8::try_from(confidence).unwrap_or(0), why }
+}
+
+/// How much the values of a column speak for a field or against it, and what they are.
+fn agreement(of: &str, column: &Column) -> (i16, String) {
+    if column.values == 0 {
+        return (-40, "it has no values".to_owned());
+    }
+    let share = |looks: &[Look]| looks.iter().map(|look| column.share(*look)).max().unwrap_or(0);
+    let looks: (&[Look], &str) = match of {
+        field::VIN => (&[Look::Vin], "VINs"),
+        field::PLATE => (&[Look::SwedishPlate, Look::Plate], "plates"),
+        field::BRAND => (&[Look::Brand], "known brands"),
+        field::FUELS => (&[Look::Fuel], "known fuels"),
+        field::GEARBOX => (&[Look::Gearbox], "known gearboxes"),
+        field::BODY_TYPE => (&[Look::Body], "known body types"),
+        field::COLOR => (&[Look::Color], "known colours"),
+        field::DRIVE => (&[Look::Drive], "known kinds of drive"),
+        field::IMAGES => (&[Look::Pictures, Look::PictureNames, Look::Address], "pictures"),
+        field::URL | "video_url" => (&[Look::Address], "addresses"),
+        field::YEAR => (&[Look::Year, Look::Month, Look::Date], "years"),
+        field::SALESPERSON => (&[Look::Email], "e-mail addresses"),
+        field::VAT | field::NEW => (&[Look::Boolean], "yes or no"),
+        field::TRAFFIC | "category_fields.eu_check_last" | "category_fields.eu_check_next" => {
+            (&[Look::Date], "full dates")
+        }
+        _ if is_number(of) => (&[Look::Number], "numbers"),
+        _ => return (0, String::new()),
+    };
+    let share = share(looks.0);
+    let free = matches!(of, field::COLOR | field::BODY_TYPE | field::PLATE);
+    let change = match share {
+        80.. => 6,
+        50..80 => 2,
+        _ if free => -10,
+        20..50 => -20,
+        _ => -45,
+    };
+    (change, format!("{share} % are {}", looks.1))
+}
+
+/// Whether a field of the dictionary is a number or a measure.
+fn is_number(of: &str) -> bool {
+    of.starts_with("price.")
+        || of.starts_with("category_fields.powertrain.environmental.")
+        || of.starts_with("category_fields.physics.")
+        || matches!(of, field::MILEAGE | field::OWNERS | field::POWER | field::DISPLACEMENT)
+}
+
+/// What values look like by themselves.
+fn by_look(column: &Column, index: usize, rows: u32) -> Vec<Match> {
+    let mut found = Vec::new();
+    let mut add = |field: &'static str, confidence: u8, why: String| found.push(Match { field, confidence, why });
+    let is_code = column.longest() <= 2;
+    for (look, field, confidence, what) in [
+        (Look::Vin, field::VIN, 90, "VINs"),
+        (Look::SwedishPlate, field::PLATE, 86, "Swedish plates"),
+        (Look::Plate, field::PLATE, 66, "like German plates"),
+        (Look::Pictures, field::IMAGES, 86, "addresses of pictures"),
+        (Look::PictureNames, field::IMAGES, 75, "file names of pictures"),
+        (Look::Brand, field::BRAND, 80, "known brands"),
+        (Look::Fuel, field::FUELS, 76, "known fuels"),
+        (Look::Gearbox, field::GEARBOX, 75, "known gearboxes"),
+        (Look::Body, field::BODY_TYPE, 73, "known body types"),
+        (Look::Color, field::COLOR, 72, "known colours"),
+        (Look::Drive, field::DRIVE, 70, "known kinds of drive"),
+        (Look::Year, field::YEAR, 64, "years"),
+        (Look::Date, field::TRAFFIC, 61, "dates"),
+        (Look::Email, field::SALESPERSON, 40, "e-mail addresses"),
+    ] {
+        let share = column.share(look);
+        if share >= 60 {
+            let confidence = if share >= 80 { confidence } else { confidence - 12 };
+            let confidence = if is_code { confidence / 2 } else { confidence };
+            add(field, confidence, format!("{share} % are {what}"));
+        }
+    }
+    if column.share(Look::Prose).max(column.share(Look::Html)) >= 50 {
+        add(field::BODY, 72, "it has whole sentences".to_owned());
+    }
+    numbers(column, &mut add);
+    let is_text =
+        column.share(Look::Number) < 50 && column.share(Look::Pictures) == 0 && column.share(Look::Prose) < 50;
+    if is_text && column.share(Look::Date) < 50 && column.repeated == 0 && column.mark().is_some_and(|mark| mark != "/")
+    {
+        add(field::EQUIPMENT, 62, "it has lists of words".to_owned());
+    }
+    let is_short = column.longest() <= 24 && !column.distinct.keys().any(|text| text.contains(' '));
+    if column.is_unique() && column.filled == rows && rows > 1 && is_short && column.share(Look::Vin) < 50 {
+        let confidence = if index == 0 { 68 } else { 50 };
+        add(field::SOURCE_ID, confidence, "every row has another one".to_owned());
+    }
+    found
+}
+
+/// What numbers are by their size.
+fn numbers(column: &Column, add: &mut impl FnMut(&'static str, u8, String)) {
+    let numbers = &column.numbers;
+    if column.share(Look::Number) < 80 || column.share(Look::Year) >= 60 || column.share(Look::Date) >= 60 {
+        return;
+    }
+    let is_round = numbers.count > 0 && numbers.round * 100 / numbers.count >= 70;
+    if is_round && numbers.greatest >= 10_000.0 {
+        add(field::PRICE, 63, "the numbers are large and round, as prices are".to_owned());
+    } else if numbers.greatest >= 2_000.0 && numbers.greatest <= 2_000_000.0 && column.distinct.len() > 3 {
+        add(field::MILEAGE, 60, "the numbers are of the size of mileages".to_owned());
+    } else if numbers.greatest >= 100.0 && numbers.greatest <= 1_200.0 && column.distinct.len() > 3 {
+        add(field::POWER, 45, "the numbers are of the size of engine powers".to_owned());
+    } else if numbers.greatest <= 9.0 {
+        add(field::OWNERS, 25, "the numbers are small: owners, doors or seats".to_owned());
+    }
+}
+
+/// The column that says what type of vehicle each row is.
+fn vehicle(names: &[String], columns: &[Column], terms: &mut Terms) -> Option<usize> {
+    let is_named = |name: &str| {
+        names::has_word(
+            name,
+            &[
+                "typ",
+                "type",
+                "fordonstyp",
+                "fordonsslag",
+                "kategori",
+                "category",
+                "kategorie",
+                "fahrzeugart",
+                "art",
+                "vehicletype",
+            ],
+        )
+    };
+    let mut all = names.iter().zip(columns).enumerate();
+    let found = all.find(|(_, (name, column))| {
+        is_named(name) && names::said(name).is_none() && column.share(Look::VehicleType) >= 60
+    });
+    let (index, (_, column)) = found?;
+    column.distinct.keys().any(|text| terms.means(Look::VehicleType, text).is_some()).then_some(index)
+}
+
+/// Without a name that says so, the model stands beside the brand.
+fn model_beside_brand(guessed: &mut Guessed, names: &[String], columns: &[Column]) {
+    let has_no_names = |index: usize| names[index].bytes().all(|byte| byte.is_ascii_digit());
+    let Some(brand) = guessed.column_of(field::BRAND) else { return };
+    if guessed.column_of(field::MODEL).is_some() || brand + 1 >= columns.len() || !has_no_names(brand + 1) {
+        return;
+    }
+    let beside = &columns[brand + 1];
+    let is_weak = guessed.columns[brand + 1].as_ref().is_none_or(|guess| guess.confidence < SURE);
+    if is_weak && beside.filled > 0 && beside.longest() <= 40 && beside.share(Look::Prose) == 0 {
+        let why = "it stands behind the brand".to_owned();
+        guessed.columns[brand + 1] = Some(Match { field: field::MODEL, confidence: 66, why });
+    }
+}

@@ -1,0 +1,194 @@
+//! What one value looks like, whatever its column is called.
+
+use ad_core::catalogue::Catalogue;
+
+use crate::mapping::{
+    convert::is_swedish_plate,
+    date,
+    lookup::Lookup,
+    number,
+    values::{ValueMap, builtin_map},
+};
+
+/// What a value can look like; several at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Look {
+    Vin,
+    SwedishPlate,
+    Plate,
+    Year,
+    /// An address of a picture, or several.
+    Pictures,
+    /// A file name of a picture, or several.
+    PictureNames,
+    Address,
+    Email,
+    /// A full date.
+    Date,
+    /// A date without a day.
+    Month,
+    Html,
+    Prose,
+    Number,
+    Boolean,
+    Brand,
+    Fuel,
+    Gearbox,
+    Body,
+    Color,
+    Drive,
+    VehicleType,
+}
+
+/// How many looks there are.
+pub(super) const LOOKS: usize = Look::VehicleType as usize + 1;
+
+/// What lists of pictures are separated with.
+const SEPARATORS: [&str; 5] = ["|", ";", ",", "\n", " "];
+/// How names of pictures end.
+const ENDINGS: [&str; 4] = [".jpg", ".jpeg", ".png", ".webp"];
+
+/// The terms that values are held against.
+#[derive(Debug)]
+pub(super) struct Terms {
+    brands: Lookup,
+    maps: [(Look, &'static str, ValueMap); 6],
+    scratch: String,
+}
+
+impl Terms {
+    pub(super) fn new(catalogue: &Catalogue) -> Self {
+        let map = |look, name: &'static str| (look, name, builtin_map(name, "car"));
+        Self {
+            brands: Lookup::of_list(catalogue.list("car.brand")),
+            maps: [
+                map(Look::Fuel, "fuel"),
+                map(Look::Gearbox, "gearbox"),
+                map(Look::Body, "body"),
+                map(Look::Color, "color"),
+                map(Look::Drive, "drive"),
+                map(Look::VehicleType, "vehicle"),
+            ],
+            scratch: String::new(),
+        }
+    }
+
+    /// The texts that a value stands for in the map of a look.
+    pub(super) fn means(&mut self, look: Look, text: &str) -> Option<Vec<Box<str>>> {
+        if look == Look::Brand {
+            return self.brands.find(text, &mut self.scratch).map(|id| vec![id.into()]);
+        }
+        let (_, _, map) = self.maps.iter().find(|(of, ..)| *of == look)?;
+        let exact = map.find(text, &mut self.scratch).map(<[_]>::to_vec);
+        exact.or_else(|| map.find_within(text))
+    }
+
+    /// The brand that is nearest to a text that is none.
+    pub(super) fn nearest_brand(&self, text: &str) -> Option<&str> {
+        ad_core::nearest::meant(text, self.brands.ids()).into_iter().next()
+    }
+
+    /// Adds what a value looks like to the counts.
+    pub(super) fn count(&mut self, text: &str, counts: &mut [u32; LOOKS]) {
+        let mut is = |look: Look| counts[look as usize] += 1;
+        let letters = text.chars().count();
+        if is_vin(text) {
+            is(Look::Vin);
+        }
+        if text.contains("://") || text.contains('.') {
+            pictures(text, &mut is);
+        }
+        if text.starts_with("http://") || text.starts_with("https://") || text.starts_with("www.") {
+            is(Look::Address);
+        }
+        if text.contains('@') && text.contains('.') && !text.contains([' ', '/']) {
+            is(Look::Email);
+        }
+        if text.contains("</") || text.contains("<br") || text.contains("<p>") || text.contains("&nbsp;") {
+            is(Look::Html);
+        }
+        if letters > 40 && text.split_whitespace().nth(4).is_some() {
+            is(Look::Prose);
+        }
+        if letters > 40 {
+            return;
+        }
+        plates(text, &mut is);
+        match date::read(text, None) {
+            Ok(_) | Err(date::NoDate::Ambiguous) => is(Look::Date),
+            Err(date::NoDate::NotFull) if text.len() != 4 => is(Look::Month),
+            _ => {}
+        }
+        if text.len() == 4 && text.parse().is_ok_and(|year: u16| (1920..=2035).contains(&year)) {
+            is(Look::Year);
+        }
+        if text.starts_with(|letter: char| letter.is_ascii_digit()) && number::read(text, Some('.')).is_ok() {
+            is(Look::Number);
+        }
+        if ["ja", "nej", "yes", "no", "nein", "true", "false"].contains(&text.to_lowercase().as_str()) {
+            is(Look::Boolean);
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            for look in
+                [Look::Brand, Look::Fuel, Look::Gearbox, Look::Body, Look::Color, Look::Drive, Look::VehicleType]
+            {
+                if self.means(look, text).is_some() {
+                    counts[look as usize] += 1;
+                }
+            }
+        }
+    }
+}
+
+fn is_vin(text: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() && !b"IOQioq".contains(&byte);
+    text.len() == 17
+        && text.bytes().all(is_letter)
+        && text.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+fn plates(text: &str, is: &mut impl FnMut(Look)) {
+    let bare: String = text.chars().filter(|letter| !matches!(letter, ' ' | '-')).collect::<String>().to_uppercase();
+    if is_swedish_plate(&bare) {
+        is(Look::SwedishPlate);
+        return;
+    }
+    // As German ones are: letters of the town, letters, digits.
+    let town = text.chars().take_while(|letter| letter.is_alphabetic()).count();
+    let rest: String = text.chars().skip(town).collect();
+    let digits = rest.chars().rev().take_while(char::is_ascii_digit).count();
+    let middle = rest.chars().filter(|letter| letter.is_alphabetic()).count();
+    let is_plate = (1..=3).contains(&town) && rest.starts_with(['-', ' ']) && (1..=2).contains(&middle);
+    if is_plate && (1..=4).contains(&digits) && bare.chars().count() <= 8 {
+        is(Look::Plate);
+    }
+}
+
+fn pictures(text: &str, is: &mut impl FnMut(Look)) {
+    let parts = || {
+        let marks = separator(text).unwrap_or("\n");
+        text.split(marks).map(str::trim).filter(|part| !part.is_empty())
+    };
+    let is_picture = |part: &str| {
+        let path = part.split(['?', '#']).next().unwrap_or(part).to_ascii_lowercase();
+        ENDINGS.iter().any(|ending| path.ends_with(ending))
+    };
+    if parts().all(|part| part.starts_with("http")) && parts().any(is_picture) {
+        is(Look::Pictures);
+    } else if parts().all(is_picture) {
+        is(Look::PictureNames);
+    }
+}
+
+/// What separates the addresses or names of pictures in a text.
+pub(super) fn separator(text: &str) -> Option<&'static str> {
+    SEPARATORS.into_iter().find(|mark| {
+        let parts = || text.split(mark).map(str::trim).filter(|part| !part.is_empty());
+        let is_part = |part: &str| {
+            part.starts_with("http") || ENDINGS.iter().any(|ending| part.to_ascii_lowercase().ends_with(ending))
+        };
+        text.contains(mark) && parts().all(is_part)
+    })
+}

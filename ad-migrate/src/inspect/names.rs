@@ -1,0 +1,182 @@
+//! What the name of a column says: the dictionary of headers, asked by names of CSV files, and by paths of XML and JSON.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use rustc_hash::FxHashMap;
+
+use crate::mapping::fold::folded;
+
+/// Terms by field; the terms of a field stand for it.
+static HEADERS: LazyLock<BTreeMap<String, Vec<String>>> =
+    LazyLock::new(|| toml::from_str(include_str!("headers.toml")).expect("the embedded headers are read by a test"));
+
+/// Fields by term, as terms are compared.
+static FIELDS: LazyLock<FxHashMap<String, &'static str>> = LazyLock::new(|| {
+    let all = HEADERS.iter().flat_map(|(field, terms)| terms.iter().map(move |term| (folded(term), field.as_str())));
+    all.collect()
+});
+
+/// Last parts of paths that say nothing of their own: `price.amount`, `bild/@url`.
+const GENERIC: &[&str] = &[
+    "value", "values", "amount", "text", "url", "href", "src", "uri", "name", "belopp", "varde", "namn", "betrag",
+    "wert", "item", "rad", "code", "kod", "number", "nummer", "gross", "brutto", "adress", "address", "large",
+    "original",
+];
+/// Parts that name the unit or the currency of what is around them.
+const UNITS: &[&str] = &["unit", "enhet", "einheit", "uom", "units"];
+const CURRENCIES: &[&str] = &["currency", "valuta", "wahrung", "waehrung", "currencycode", "valutakod"];
+
+/// What a name says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) field: &'static str,
+    /// How sure that is, in hundredths.
+    pub(super) confidence: u8,
+    pub(super) why: String,
+}
+
+/// The parts of a path, without the marks of attributes.
+fn parts(name: &str) -> Vec<&str> {
+    let of_path: Vec<&str> = name.split('/').flat_map(|part| part.split('.')).collect();
+    // A point in a name of a CSV file separates nothing: `Reg.nr`.
+    let is_path = name.contains('/') || (!name.contains(' ') && of_path.first().is_some_and(|part| part.len() > 3));
+    let parts = if is_path { of_path } else { vec![name] };
+    parts.into_iter().map(|part| part.trim_start_matches(['@', '#'])).filter(|part| !part.is_empty()).collect()
+}
+
+/// The words of a part: `modelYear`, `model_year` and `Model year` are the same.
+fn words(part: &str) -> Vec<String> {
+    let mut spaced = String::with_capacity(part.len() + 4);
+    let mut was_small = false;
+    for letter in part.chars() {
+        if was_small && letter.is_uppercase() {
+            spaced.push(' ');
+        }
+        was_small = letter.is_lowercase();
+        spaced.push(letter);
+    }
+    crate::mapping::fold::words(&spaced)
+}
+
+/// What a name says by itself.
+pub(super) fn said(name: &str) -> Option<Said> {
+    if is_unit(name) || is_currency(name) {
+        return None;
+    }
+    let parts = parts(name);
+    let last = parts.last()?;
+    let is_generic = |part: &str| GENERIC.contains(&folded(part).as_str());
+    let around = parts.len().checked_sub(2).and_then(|index| parts.get(index));
+    let asked = |text: &str, confidence, why: &str| {
+        let field = FIELDS.get(&folded(text))?;
+        Some(Said { field, confidence, why: format!("\"{text}\" {why}") })
+    };
+    if let Some(around) = around.filter(|_| is_generic(last)) {
+        return asked(around, 90, "is what such columns are called").or_else(|| by_words(around));
+    }
+    asked(last, if parts.len() == 1 { 92 } else { 90 }, "is what such columns are called")
+        .or_else(|| asked(last.split(['(', '[']).next()?.trim(), 90, "is what such columns are called"))
+        .or_else(|| asked(&format!("{} {last}", around?), 85, "is what such columns are called"))
+        .or_else(|| by_words(last))
+        // `features/feature`: the one of many.
+        .or_else(|| {
+            let around = around.filter(|around| folded(around).starts_with(&folded(last)))?;
+            asked(around, 85, "is what such columns are called")
+        })
+}
+
+/// The longest term whose words the part has.
+fn by_words(part: &str) -> Option<Said> {
+    let words = words(part);
+    let mut best: Option<(usize, Said)> = None;
+    for from in 0..words.len() {
+        for to in from + 1..=words.len() {
+            let term = words[from..to].concat();
+            let is_better = best.as_ref().is_none_or(|(length, _)| *length < term.len());
+            if term.len() >= 3
+                && is_better
+                && let Some(field) = FIELDS.get(&term)
+            {
+                let confidence = if to - from == words.len() { 88 } else { 62 };
+                let why = format!("\"{part}\" has \"{}\" in it", words[from..to].join(" "));
+                best = Some((term.len(), Said { field, confidence, why }));
+            }
+        }
+    }
+    best.map(|(_, said)| said)
+}
+
+fn ends_with(name: &str, known: &[&str]) -> bool {
+    parts(name).last().is_some_and(|last| {
+        let words = words(last);
+        let of_last = words.last().is_some_and(|word| known.contains(&word.as_str()));
+        of_last || known.contains(&folded(last).as_str())
+    })
+}
+
+/// Whether a column has units.
+pub(super) fn is_unit(name: &str) -> bool {
+    ends_with(name, UNITS)
+}
+
+/// Whether a column has currencies.
+pub(super) fn is_currency(name: &str) -> bool {
+    ends_with(name, CURRENCIES)
+}
+
+/// What two names begin with, for finding the unit beside a value: `technical.odometer` of `technical.odometer.value`.
+pub(super) fn around(name: &str) -> &str {
+    name.rfind(['/', '.']).map_or("", |at| &name[..at])
+}
+
+/// Whether a name has one of these words in it, or in its brackets.
+pub(super) fn has_word(name: &str, known: &[&str]) -> bool {
+    parts(name).into_iter().flat_map(words).any(|word| known.contains(&word.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use ad_core::categories::typed;
+
+    use super::*;
+    use crate::mapping::target::is_target;
+
+    #[test]
+    fn every_field_of_the_dictionary_is_one_and_no_term_stands_for_two() {
+        let mut known: FxHashMap<String, &str> = FxHashMap::default();
+        for (field, terms) in HEADERS.iter() {
+            assert!(typed().any(|(_, category)| is_target(category, field)), "{field}");
+            for term in terms {
+                let before = known.insert(folded(term), field);
+                assert!(before.is_none_or(|it| it == field), "{field}: {term}: {before:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_understood_in_three_languages_and_in_paths() {
+        for (name, field) in [
+            ("Regnr", "category_fields.registration_number"),
+            ("Reg.nr", "category_fields.registration_number"),
+            ("Kilometerstand", "category_fields.condition.mileage"),
+            ("Preis (EUR)", "price.list"),
+            ("Effekt (hk)", "category_fields.powertrain.power"),
+            ("modelYear", "category_fields.model_year"),
+            ("vehicle_make", "category_fields.brand"),
+            ("technical.odometer.value", "category_fields.condition.mileage"),
+            ("bilder/bild/@url", "image_urls"),
+            ("photos.href", "image_urls"),
+            ("identity.registrationNumber", "category_fields.registration_number"),
+            ("FIRST_REGISTRATION_DATE", "category_fields.in_traffic_date"),
+            ("features/feature", "category_fields.equipments"),
+            ("identity.vin", "category_fields.vin"),
+            ("@id", "source_id"),
+        ] {
+            assert_eq!(said(name).map(|said| said.field), Some(field), "{name}");
+        }
+        for name in ["technical.odometer.unit", "pris/@valuta", "photos.order", "x"] {
+            assert_eq!(said(name), None, "{name}");
+        }
+        assert!(is_unit("matarstallning/@enhet") && is_currency("price.currency") && is_currency("priceCurrency"));
+    }
+}

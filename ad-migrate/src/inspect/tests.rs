@@ -1,0 +1,186 @@
+//! Unknown files become mappings by a few edits.
+
+use std::path::PathBuf;
+
+use ad_core::{
+    ad::ApiVersion,
+    catalogue::Catalogue,
+    rulebook::{Rulebook, Write},
+};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    mapping::{Mapped, Mapping, at},
+    readers::{Form, Settings, rows_of},
+};
+
+fn data(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/unknown").join(name)
+}
+
+fn draft(name: &str) -> Draft {
+    let mut reader = Reader::open(&data(name), &Settings::default()).unwrap();
+    inspect(&mut reader, &Catalogue::embedded()).unwrap()
+}
+
+/// The rows of a file by a draft in which some lines were edited: what each begins with, and the line in its place.
+fn mapped(name: &str, draft: &Draft, edits: &[(&str, &str)]) -> Vec<Mapped> {
+    assert!(edits.len() < 10, "a person edits fewer than ten lines");
+    let mut text: Vec<String> = draft.mapping.lines().map(str::to_owned).collect();
+    for (begins, line) in edits {
+        let found = text.iter_mut().find(|known| known.starts_with(begins));
+        let known = found.unwrap_or_else(|| panic!("no line begins with {begins}:\n{}", draft.mapping));
+        (*line).clone_into(known);
+    }
+    let mapping = Mapping::parse(&text.join("\n"), &Catalogue::embedded());
+    let mapping = mapping.unwrap_or_else(|error| panic!("{error}\n{}", draft.mapping));
+    let mut reader = Reader::open(&data(name), mapping.reading()).unwrap();
+    let mut all = Vec::new();
+    while let Some(batch) = reader.next(None).unwrap() {
+        let bound = mapping.bind(batch.columns());
+        assert_eq!(bound.missing(), Vec::<String>::new());
+        all.extend(batch.rows().map(|row| bound.apply(row)));
+    }
+    for mapped in &all {
+        assert!(mapped.findings.is_empty(), "{:?}\n{}", mapped.findings, draft.mapping);
+    }
+    all
+}
+
+fn field<'a>(mapped: &'a Mapped, path: &str) -> &'a Value {
+    at(&mapped.payload, path).unwrap_or(&Value::Null)
+}
+
+/// The rules take every payload.
+fn are_valid(all: &[Mapped]) {
+    let rules = Rulebook::default();
+    for mapped in all {
+        let write = Write { category: mapped.category.unwrap(), version: ApiVersion::V4, dealer: None };
+        let result = rules.create(write, mapped.payload.clone(), false);
+        assert!(result.is_ok(), "{:?}\n{:?}", result.err().map(|errors| errors.flatten().len()), mapped.payload);
+    }
+}
+
+#[test]
+fn a_german_csv_needs_no_edit() {
+    let draft = draft("german.csv");
+    let all = mapped("german.csv", &draft, &[]);
+    are_valid(&all);
+    assert_eq!(all.len(), 40);
+    let first = &all[0];
+    for (path, value) in [
+        ("source_id", json!("WVWA7TRN772KRK1AE")),
+        ("category_fields.registration_number", json!("FUB380")),
+        ("category_fields.brand", json!("mercedes-benz")),
+        ("category_fields.model", json!("c-class")),
+        ("category_fields.model_year", json!(2014)),
+        ("category_fields.in_traffic_date", json!("2014-09-19")),
+        ("category_fields.condition.mileage", json!({"unit": "km", "value": 99937})),
+        ("category_fields.powertrain.fuels", json!(["gasoline"])),
+        ("category_fields.powertrain.transmission", json!("automatic")),
+        ("price", json!([{"type": "list", "amount": 48990, "currency": "EUR"}])),
+        ("image_urls", json!(["https://bilder.example/0/0.jpg"])),
+    ] {
+        assert_eq!(field(first, path), &value, "{path}\n{}", draft.mapping);
+    }
+    assert!(draft.mapping.contains("year of the first registration"), "a stand-in is told: {}", draft.mapping);
+}
+
+#[test]
+fn an_english_xml_feed_needs_no_edit() {
+    let draft = draft("english.xml");
+    let all = mapped("english.xml", &draft, &[]);
+    are_valid(&all);
+    assert_eq!(all.len(), 40);
+    let first = &all[0];
+    assert_eq!(field(first, "source_id"), &json!("NC-1000"));
+    assert_eq!(field(first, "image_urls").as_array().map(Vec::len), Some(3));
+    assert_eq!(field(first, "category_fields.equipments"), &json!(["Tow bar", "Heated seats"]));
+    assert_eq!(field(first, "category_fields.condition.mileage")["unit"], json!("km"));
+    assert_eq!(field(first, "category_fields.powertrain.power")["unit"], json!("kw"));
+    assert_eq!(field(first, "category_fields.condition.is_new_vehicle"), &json!(false));
+    assert!(!field(first, "body").as_str().unwrap().contains('<'));
+    for of in ["in_traffic_date", "model_type", "body_type", "color", "color_group", "condition.number_of_owners"] {
+        assert!(!field(first, &format!("category_fields.{of}")).is_null(), "{of}\n{}", draft.mapping);
+    }
+}
+
+#[test]
+fn a_file_without_a_header_needs_an_address_and_what_one_word_means() {
+    let draft = draft("headerless.tsv");
+    let says = |text: &str| draft.missing.iter().any(|missing| missing.contains(text));
+    assert!(says("image_urls has file names"), "{:?}", draft.missing);
+    assert!(says("[values.own_fuel]"), "{:?}", draft.missing);
+    let edits = [
+        ("# \"Laddhybrid\"", "\"Laddhybrid\" = [\"gasoline\", \"electric\"]"),
+        ("image_urls =", "image_urls = { from = \"12-14\", template = \"https://cdn.example/{value}\" }"),
+    ];
+    let all = mapped("headerless.tsv", &draft, &edits);
+    are_valid(&all);
+    let first = &all[0];
+    for (path, value) in [
+        ("source_id", json!("7000")),
+        ("category_fields.registration_number", json!("HFZ872")),
+        ("category_fields.model", json!("v60")),
+        ("category_fields.model_year", json!(2022)),
+        ("category_fields.condition.mileage", json!({"unit": "mil", "value": 12724})),
+        ("category_fields.color_group", json!("blue")),
+        ("image_urls", json!(["https://cdn.example/0_0.jpg"])),
+    ] {
+        assert_eq!(field(first, path), &value, "{path}\n{}", draft.mapping);
+    }
+    assert_eq!(field(first, "price")[0]["amount"], json!(174_900));
+}
+
+/// The draft of rows as a CSV file has them.
+fn draft_of(names: &[&str], rows: &[&[&str]]) -> Draft {
+    let catalogue = Catalogue::embedded();
+    let mut seen = Seen::new(&catalogue);
+    seen.add(&rows_of(names, rows));
+    let detected = Detected {
+        form: Form::Csv,
+        encoding: "utf-8".to_owned(),
+        separator: Some(','),
+        header: Some(true),
+        rows: None,
+        packing: None,
+        member: None,
+        notes: Vec::new(),
+    };
+    seen.draft(&detected, &catalogue)
+}
+
+#[test]
+fn forms_and_types_are_told_by_what_shows_them() {
+    let draft = draft_of(
+        &["Fordonstyp", "Regnr", "I trafik", "Pris", "Drivmedel\n#[x]"],
+        &[
+            &["Personbil", "ABC123", "04/05/2019", "149.900", "Bensin"],
+            &["Transportbil", "ABC124", "13/05/2019", "99.900,50", "Ånga \"x\""],
+            &["Personbil", "ABC125", "05/04/2019", "59.900", "Bensin"],
+        ],
+    );
+    for line in [
+        "from = \"Fordonstyp\"",
+        "values = { \"Personbil\" = \"car\", \"Transportbil\" = \"transport\" }",
+        "category_fields.in_traffic_date = { from = \"I trafik\", date = \"DD/MM/YYYY\" }",
+        "price.list = { from = \"Pris\", decimal = \",\" }",
+        "source_id = \"Regnr\"",
+        "# \"Ånga \\\"x\\\"\" = \"…\"  # 1 row",
+    ] {
+        assert!(draft.mapping.lines().any(|known| known == line), "{line}\n{}", draft.mapping);
+    }
+    assert!(Mapping::parse(&draft.mapping, &Catalogue::embedded()).is_ok(), "{}", draft.mapping);
+}
+
+#[test]
+fn a_guess_says_why_and_an_unsure_one_is_a_comment() {
+    let draft = draft("headerless.tsv");
+    let year = draft.columns.iter().find(|guess| guess.field.as_deref() == Some("category_fields.model_year")).unwrap();
+    assert_eq!((year.column.as_str(), year.why.as_str()), ("5", "100 % are years"));
+    for guess in draft.columns.iter().filter(|guess| guess.field.is_some() && guess.confidence < 60) {
+        let field = guess.field.as_deref().unwrap_or_default();
+        assert!(draft.mapping.contains(&format!("\n# {field} = ")), "{field}\n{}", draft.mapping);
+    }
+}
