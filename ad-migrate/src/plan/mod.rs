@@ -141,7 +141,9 @@ pub(crate) mod tests {
     /// What these rows come to, of a file that is as it should be.
     pub(crate) fn totals(verdicts: &[Verdict]) -> Totals {
         let mut counts = totals::Counts::default();
-        verdicts.iter().for_each(|verdict| counts.add(verdict));
+        for verdict in verdicts {
+            counts.add(verdict);
+        }
         let detected = Detected {
             form: Form::Csv,
             encoding: "utf-8".to_owned(),

@@ -144,7 +144,9 @@ mod tests {
         expected.sort_unstable();
         for most in [1, 2, 3, 100, 999, 1000, 1001] {
             let mut sorter = Sorter::with_most(most);
-            numbers.iter().for_each(|number| sorter.push(number.to_be_bytes()).unwrap());
+            for number in &numbers {
+                sorter.push(number.to_be_bytes()).unwrap();
+            }
             let found: Vec<_> = sorter.sorted().unwrap().map(|record| u32::from_be_bytes(record.unwrap())).collect();
             assert_eq!(found, expected, "{most}");
         }

@@ -257,7 +257,9 @@ mod tests {
         ids.iter().zip(["1", "2", "3"]).for_each(|(id, value)| batch.push(*id, value));
         // The second of "b" stands where "b" would in a row that has everything.
         batch.begin(2, 2);
-        [(1, "2"), (1, "3"), (0, "1"), (1, "4")].iter().for_each(|(id, value)| batch.push(ids[*id], value));
+        for (id, value) in [(1, "2"), (1, "3"), (0, "1"), (1, "4")] {
+            batch.push(ids[id], value);
+        }
         let values = |id: ColumnId| batch.rows().map(|row| row.values(id).collect::<Vec<_>>()).collect::<Vec<_>>();
         assert_eq!(values(ids[0]), [vec!["1"], vec!["1"]]);
         assert_eq!(values(ids[1]), [vec!["2"], vec!["2", "3", "4"]]);

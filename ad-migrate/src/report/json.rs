@@ -89,7 +89,9 @@ mod tests {
         for rows in [vec![], vec![verdict(1, vec![]), bad.clone(), verdict(3, bad.findings.clone())]] {
             let mut report = Json::create(&path, &about).unwrap();
             assert_eq!(path.exists(), !rows.is_empty(), "not before it is whole");
-            rows.iter().for_each(|row| report.add(row).unwrap());
+            for row in &rows {
+                report.add(row).unwrap();
+            }
             report.end(&totals(&rows)).unwrap();
             let read: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
             assert_eq!(read["file"], "a}\n.csv");

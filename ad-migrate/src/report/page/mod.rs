@@ -234,7 +234,9 @@ mod tests {
         };
         let totals = totals(&verdicts);
         let mut kept = Kept::default();
-        verdicts.into_iter().for_each(|verdict| kept.add(verdict));
+        for verdict in verdicts {
+            kept.add(verdict);
+        }
         whole(&about, &totals, &kept).into_string()
     }
 
