@@ -1,6 +1,6 @@
 //! One row: mapped, held against the rules, and what is to be said of it.
 
-use ad_core::{ad::ApiVersion, rulebook::Rulebook};
+use ad_core::{ad::ApiVersion, fields::plate, rulebook::Rulebook};
 use serde_json::{Map, Value};
 
 use super::{
@@ -74,7 +74,7 @@ fn identified(payload: &Map<String, Value>) -> Verdict {
     let fields = payload.get("category_fields").and_then(Value::as_object);
     let text = |name: &str| fields?.get(name)?.as_str().filter(|text| !text.is_empty());
     let source_id = payload.get("source_id").and_then(Value::as_str).filter(|text| !text.is_empty());
-    let plate = text("registration_number").map(|plate| plate.split_whitespace().collect::<String>().to_uppercase());
+    let plate = text("registration_number").map(plate);
     let vin = text("vin").map(str::to_uppercase);
     let image_count = payload.get("image_urls").and_then(Value::as_array).map_or(0, Vec::len);
     Verdict { source_id: source_id.map(str::to_owned), plate, vin, image_count, ..Verdict::default() }
