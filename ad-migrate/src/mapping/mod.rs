@@ -1,48 +1,6 @@
 //! Which column of a file becomes which field of an ad, how, and what is constant: a TOML file, checked against the field tables
 //! before any row is read. It knows no rule of an ad: what a payload must have is ad-core's affair.
-//!
-//! ```toml
-//! decimal = ","                                # of numbers that can be read in two ways: "1.234"
-//!
-//! [file]                                       # how to read the file, where that is not to be detected
-//! separator = ";"
-//!
-//! [vehicle]
-//! type = "car"                                 # or: { from = "typ", values = "vehicle", otherwise = "car" }
-//!
-//! [values.gear]                                # own value maps, by name; an empty text is no value
-//! "Aut" = "automatic"
-//!
-//! [fields]                                     # field = column
-//! source_id = "Lagernr"
-//! category_fields.model_year = "Årsmodell"
-//! category_fields.condition.mileage = { from = "Miltal", unit = "mil" }
-//! category_fields.powertrain.fuels = { from = "Drivmedel", values = "fuel" }
-//! price.list = { from = "Pris", currency = "SEK" }
-//! image_urls = { from = "20-46", template = "https://cdn.example/{value}" }
-//! ```
-//!
-//! | Key of a field | What it says |
-//! |---|---|
-//! | `from` | the column: its name (in any case), the path in an XML or JSON record, its position from 1, positions `"20-46"`, or a list of these. A list field takes all values, others the first column that has one |
-//! | `constant` | the value, for every row |
-//! | `default` | the value where the columns have none |
-//! | `template` | a text with `{Column}` and `{value}` in it. For addresses, `{value}` is the file name, and what is an address already stays |
-//! | `split` | what stands between the values of a list: `"|"` |
-//! | `join` | what to put between several texts |
-//! | `values` | a value map: built in (`ad-migrate mappings` lists them), an own one, inline, or a list of these of which the first that knows the value counts |
-//! | `otherwise` | for a value that no map has and that is none of the field: `"error"`, `"skip"` (no value), `"keep"`, or the value |
-//! | `unit`, `as` | unit of a measure, also `{ column = "…" }`, and the unit to convert to, exactly |
-//! | `currency` | currency of a price, also `{ column = "…" }` |
-//! | `decimal`, `date` | `","` or `"."`, and a form such as `"DD/MM/YYYY"`, where values can be read in two ways |
-//! | `year` | `true` takes the year of a date, for a whole number |
-//! | `html` | `true` takes tags out and decodes entities |
-//! | `when` | the column that must have a value; or `{ column = "…", is = ["…"] }`, `not = […]`, `empty = true` |
-//! | `optional` | `true`: the file may lack the column |
-//! | `first`, `max` | take the first value; at most so many, which is told |
-//!
-//! Fields are the paths of the contract. Of objects in arrays, the place is a number (`category_fields.condition.wheels.0.name`); a price is named by its type (`price.list`). The kind of the field decides how a text is read. Values are trimmed,
-//! and an empty one is none.
+#![doc = include_str!("../../mappings/README.md")]
 
 mod apply;
 pub(crate) mod convert;
