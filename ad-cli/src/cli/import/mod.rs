@@ -3,12 +3,12 @@
 //!
 //! | Part | What it is for |
 //! |---|---|
-//! | [`journal`] | what is to be sent and what came of it, on the disk |
-//! | [`feed`] | from the file to jobs |
-//! | [`send`] | from a job to an answer, also when the first one got lost |
-//! | [`outcomes`] | from an accepted ad to what became of it |
-//! | [`state`] | what all of them share |
-//! | [`progress`], [`report`] | what people and programs see of it |
+//! | `journal` | what is to be sent and what came of it, on the disk |
+//! | `feed` | from the file to jobs |
+//! | `send` | from a job to an answer, also when the first one got lost |
+//! | `outcomes` | from an accepted ad to what became of it |
+//! | `state` | what all of them share |
+//! | `progress`, `report` | what people and programs see of it |
 
 mod feed;
 mod journal;
