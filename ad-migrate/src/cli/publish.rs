@@ -36,6 +36,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             .hint(format!("create them first: ad-migrate run {} --mapping M --hidden", args.file.display()))
             .hint("or say where they are kept: --folder DIR"));
     }
+    let _taken = folder.take()?;
     let done = args.submit.carry_out(context, &folder, Task::Show, args.limit).await?;
     let name = args.file.display().to_string();
     let summary = outcome::show(context, &name, &done, &[], args.submit.report.as_deref())?;

@@ -15,6 +15,7 @@ use crate::{
     mapping::Mapping,
     plan::{self, Options, Payloads, Sink, Totals, Verdict},
     readers::{Reader, Settings},
+    report::warn_of_missing,
     submit::{
         folder::Folder,
         missing, outcome,
@@ -136,11 +137,16 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let rulebook = Rulebook::default();
     let (mapping, reader) = args.file.open(&rulebook.catalogue)?;
     let folder = Folder::of(args.file.path(), args.submit.folder.as_deref());
-    folder.make()?;
+    // A rehearsal leaves nothing behind.
+    let _taken = if args.rehearse { None } else { Some(folder.take()?) };
     let listings = args.listings.as_deref().map(|path| Reader::open(path, &Settings::default())).transpose();
     let listings = listings.map_err(not_read)?;
     let name = args.file.name();
-    let scratch = tempfile::tempdir_in(folder.path()).map_err(|error| folder.cannot("use", &error))?;
+    let scratch = if args.rehearse {
+        tempfile::tempdir().map_err(|error| Failure::failed(format!("cannot use a temporary folder: {error}")))?
+    } else {
+        folder.scratch()?
+    };
     let payloads = if args.rehearse { scratch.path().join("rehearsed.ndjson") } else { folder.payloads() };
     let prepare = Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
     let mut preparing = Preparing { prepare, bar: Bar::new(context.out) };
@@ -200,9 +206,7 @@ fn told(context: &Context, file: &FileArgs, totals: &Totals) -> Result<(), Failu
     if totals.good == 0 {
         return Err(Failure::refused(format!("none of the {} rows of {name} can go", totals.rows)).hint(see));
     }
-    for missing in &totals.missing {
-        context.out.warning(missing);
-    }
+    warn_of_missing(context.out, totals);
     if totals.refused > 0 {
         context.out.warning(&format!("{} of {} rows cannot go; {see}", totals.refused, totals.rows));
     }

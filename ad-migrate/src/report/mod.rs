@@ -25,7 +25,7 @@ use tempfile::NamedTempFile;
 
 pub use json::Json;
 pub use page::Page;
-pub use terminal::Terminal;
+pub use terminal::{Terminal, warn_of_missing};
 
 /// What a report is about.
 #[derive(Debug, Clone, Serialize)]

@@ -142,22 +142,28 @@ impl Terminal {
 /// Columns that the mapping names and the file does not have, told one by one.
 const MOST_MISSING: usize = 5;
 
+/// Says which columns the mapping names and the file does not have.
+pub fn warn_of_missing(out: Output, totals: &Totals) {
+    // Without rows, no columns are known.
+    if totals.rows == 0 {
+        return;
+    }
+    let (shown, more) = totals.missing.split_at(totals.missing.len().min(MOST_MISSING));
+    for column in shown {
+        out.warning(column);
+    }
+    if !more.is_empty() {
+        let more = counted(more.len() as u64, "more column");
+        out.warning(&format!("… and {more} that the mapping names; is it the one for this file?"));
+    }
+}
+
 /// What nobody said and was taken for true.
 fn inferred(out: Output, totals: &Totals) {
     for note in &totals.detected.notes {
         out.note(&format!("{} {note}", out.paint_err(Tone::Strong, "inferred:")));
     }
-    // Without rows, no columns are known.
-    if totals.rows > 0 {
-        let (shown, more) = totals.missing.split_at(totals.missing.len().min(MOST_MISSING));
-        for column in shown {
-            out.warning(column);
-        }
-        if !more.is_empty() {
-            let more = counted(more.len() as u64, "more column");
-            out.warning(&format!("… and {more} that the mapping names; is it the one for this file?"));
-        }
-    }
+    warn_of_missing(out, totals);
     if !totals.unused.is_empty() {
         out.note(&format!("{} {}", out.paint_err(Tone::Strong, "unused columns:"), totals.unused.join(", ")));
     }

@@ -2,11 +2,16 @@
 //! have come. Who removes it begins anew, and the service then refuses what it has.
 
 use std::{
-    fs, io,
+    fs::{self, File, TryLockError},
+    io,
     path::{Path, PathBuf},
 };
 
 use ad_cli::cli::Failure;
+use tempfile::TempDir;
+
+/// How folders of what is not done yet begin.
+const SCRATCH: &str = "scratch-";
 
 /// Where a migration keeps what it has to remember.
 #[derive(Debug, Clone)]
@@ -28,12 +33,44 @@ impl Folder {
         Self { path }
     }
 
-    /// Makes sure that it is there.
+    /// Makes sure that it is there, and that nobody else uses it as long as the returned file is open.
+    ///
+    /// # Errors
+    /// When it cannot be made, or another run uses it.
+    pub fn take(&self) -> Result<File, Failure> {
+        fs::create_dir_all(&self.path).map_err(|error| self.cannot("make", &error))?;
+        let lock = File::create(self.path.join("lock")).map_err(|error| self.cannot("write into", &error))?;
+        match lock.try_lock() {
+            Ok(()) => {
+                self.clear().map_err(|error| self.cannot("clear", &error))?;
+                Ok(lock)
+            }
+            Err(TryLockError::WouldBlock) => {
+                Err(Failure::usage(format!("another run is using {}", self.path.display()))
+                    .hint("wait until it has ended"))
+            }
+            Err(TryLockError::Error(error)) => Err(self.cannot("lock", &error)),
+        }
+    }
+
+    /// Removes what a run that was killed could not.
+    fn clear(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(SCRATCH) {
+                fs::remove_dir_all(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A folder in it for what is not done yet, as long as the returned value is there.
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn make(&self) -> Result<(), Failure> {
-        fs::create_dir_all(&self.path).map_err(|error| self.cannot("make", &error))
+    pub fn scratch(&self) -> Result<TempDir, Failure> {
+        let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&self.path);
+        scratch.map_err(|error| self.cannot("write into", &error))
     }
 
     /// Where it is.

@@ -85,11 +85,34 @@ async fn killed_ten_times_it_links_what_was_listed_and_posts_nothing_twice() {
     let linked: BTreeSet<_> = linked.map(|listing| listing["source_id"].as_str().unwrap().to_owned()).collect();
     assert_eq!(linked, ids(&good[..LISTED]), "exactly those that were listed before");
 
+    let mut left: Vec<_> =
+        std::fs::read_dir(cli.home().join("stock.csv.migration")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["journal.ndjson", "lock", "payloads.ndjson"], "nothing half done is left behind");
+
     // All is done: going on does nothing.
     let creates = relay.creates();
     let again = cli.run("run stock.csv --mapping stock.toml").await;
     assert!(again.stderr.contains(&told), "{again:?}");
     assert_eq!(relay.creates(), creates);
+}
+
+#[tokio::test]
+async fn two_runs_do_not_share_a_folder() {
+    let server = Server::start().await;
+    let cli = Cli::of(&server).migrating();
+    stock(&cli);
+    server.signal("STOP").await;
+    let mut first = start(&cli, "run stock.csv --mapping stock.toml");
+    let journal = cli.home().join("stock.csv.migration/journal.ndjson");
+    eventually("the journal", || async { std::fs::read_to_string(&journal).ok().filter(|it| it.contains("sending")) })
+        .await;
+    for line in ["run stock.csv --mapping stock.toml", "publish stock.csv"] {
+        let second = cli.run(line).await;
+        assert!(second.code == 2 && second.stderr.contains("another run is using"), "{second:?}");
+    }
+    server.signal("CONT").await;
+    assert_eq!(first.wait().await.unwrap().code(), Some(1), "some rows cannot go");
 }
 
 #[tokio::test]
@@ -111,7 +134,7 @@ async fn a_rehearsal_stores_nothing_and_uses_up_no_source_id() {
     assert!(rehearsed.stdout.contains("category_fields.salesperson"), "{rehearsed:?}");
     assert!(rehearsed.stderr.contains("rehearsed 3 ads: the service would take 0, 3 it would refuse"), "{rehearsed:?}");
     assert_eq!(count(&server, "").await, 0);
-    assert!(!cli.home().join("stock.csv.migration/journal.ndjson").exists());
+    assert!(!cli.home().join("stock.csv.migration").exists(), "nothing is left behind");
 }
 
 #[tokio::test]

@@ -235,6 +235,10 @@ fn open_journal(context: &Context, import: &Import<'_>, input: &Input, url: &str
                 .hint("ads that were accepted are not sent again, changed or not; the others are")
                 .hint("if that is what you want, add --accept-changes"));
         }
+        if begun.sha256 != input.sha256 && import.resume == Resume::IfBegun {
+            let since = "what is sent has changed since the last run; ads that were accepted are not sent again";
+            context.out.note(since);
+        }
     } else if matches!(import.resume, Resume::Yes { .. }) {
         context.out.note(&format!("{} is new: nothing was imported yet", path.display()));
     }
