@@ -18,6 +18,52 @@
 //! | [`v3`] | ads of V3 that have to migrate, and what they lack |
 //! | [`cli`] | the binary `ad-migrate` and its commands |
 //!
+//! A file can be checked by any program:
+//!
+//! ```
+//! use ad_core::rulebook::Rulebook;
+//! use ad_migrate::{
+//!     mapping::Mapping,
+//!     plan::{self, Options, Sink, Verdict},
+//!     readers::Reader,
+//! };
+//!
+//! /// Keeps what is to be said of each row.
+//! struct Told(Vec<String>);
+//!
+//! impl Sink for Told {
+//!     fn verdict(&mut self, verdict: Verdict) -> std::io::Result<()> {
+//!         let said: Vec<_> = verdict.findings.iter().map(|finding| finding.reason.as_str()).collect();
+//!         self.0.push(format!("row {}: {}", verdict.row, said.join(", ")));
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("stock.csv");
+//! std::fs::write(&file, "Nr;Regnr;Märke;År\n1;ABC 123;Volvo;2019\n2;ABC123;Wolvo;2020\n")?;
+//! let rulebook = Rulebook::default();
+//! let mapping = Mapping::parse(
+//!     r#"
+//!     vehicle.type = "car"
+//!     [fields]
+//!     source_id = "Nr"
+//!     category_fields.registration_number = "Regnr"
+//!     category_fields.brand = "Märke"
+//!     category_fields.model_year = "År"
+//!     "#,
+//!     &rulebook.catalogue,
+//! )?;
+//! let reader = Reader::open(&file, mapping.reading())?;
+//! let mut told = Told(Vec::new());
+//! let totals = plan::check(reader, &mapping, &rulebook, Options::default(), &mut told)?;
+//! assert_eq!((totals.rows, totals.good), (2, 1));
+//! assert!(told.0[1].starts_with("row 2: unknown brand, registration number occurs twice"), "{}", told.0[1]);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! What an ad must look like is not known here: [`ad_core`] has the rules, and [`ad_cli`] the client.
 #![warn(missing_docs)]
 
