@@ -76,3 +76,4 @@ pub mod readers;
 pub mod report;
 pub mod submit;
 pub mod v3;
+mod whole;

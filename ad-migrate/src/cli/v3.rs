@@ -1,13 +1,17 @@
 //! `ad-migrate v3`: ads of V3 that have to migrate become ads of V4.
 
 use std::{
+    io::{self, Write},
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use crate::v3::{
-    fill::{Filled, fill},
-    sheet::{self, Answers, Open, VEHICLE_TYPE, Which},
+use crate::{
+    v3::{
+        fill::{Filled, fill},
+        sheet::{self, Answers, Open, VEHICLE_TYPE, Which},
+    },
+    whole::Whole,
 };
 use ad_cli::{
     Ad, Client, ListQuery, Outcome, Target,
@@ -62,6 +66,9 @@ pub(crate) struct Args {
     #[arg(long = "type", value_name = "TYPE", hide_possible_values = true,
         value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
     of_type: Option<String>,
+    /// Write the payload of each ad, as far as it goes, into this file, one a line
+    #[arg(long, value_name = "FILE.ndjson")]
+    payloads: Option<PathBuf>,
     /// How long to wait for what becomes of a migrated ad, such as 90s, 10m or 1h
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = waiting::duration, requires = "submit")]
     within: Duration,
@@ -117,6 +124,11 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         open: Vec::new(),
         totals: Totals::default(),
         migrated: Vec::new(),
+        payloads: args
+            .payloads
+            .as_deref()
+            .map(|path| Whole::create(path).map_err(|error| unwritable(path, &error)))
+            .transpose()?,
     };
     let mut table = context.out.rows(COLUMNS);
     // All of them first: those that are migrated meanwhile would shift the pages.
@@ -151,6 +163,8 @@ struct Migration<'a> {
     totals: Totals,
     /// Those whose outcome is not known yet.
     migrated: Vec<(Value, uuid::Uuid)>,
+    /// Where payloads are written.
+    payloads: Option<Whole>,
 }
 
 impl Migration<'_> {
@@ -188,6 +202,7 @@ impl Migration<'_> {
         let vehicle_type = first.vehicle_types.first().copied().unwrap_or_default();
         let Some(target) = categories::by_vehicle_type(vehicle_type) else { return Ok(None) };
         let filled = fill(&self.rulebook, ad, target, &answers);
+        self.write(ad, target, &filled)?;
         let assessment = assess(&self.rulebook, ad, Some(&filled.payload), Some(vehicle_type));
         if assessment.way != Way::Ready || !filled.wrong.is_empty() {
             self.totals.lacking += 1;
@@ -217,6 +232,15 @@ impl Migration<'_> {
                 Ok(Some(shown_row(ad, &assessment, "refused", &[message], &filled.left_out)))
             }
         }
+    }
+
+    /// Writes a payload down, as `ad-cli migrate-v4 --payloads` takes it too.
+    fn write(&mut self, ad: &Ad, target: &Category, filled: &Filled) -> Result<(), Failure> {
+        let (Some(out), Some(path)) = (&mut self.payloads, &self.args.payloads) else { return Ok(()) };
+        let mut payload = filled.payload.clone();
+        payload.insert("source_id".to_owned(), json!(ad.source_id));
+        payload.insert("category_id".to_owned(), json!(target.id));
+        writeln!(out, "{}", Value::Object(payload)).map_err(|error| unwritable(path, &error))
     }
 
     /// What an ad lacks, for people and for the file.
@@ -298,6 +322,9 @@ impl Migration<'_> {
     /// Writes the file, and says how things stand.
     fn end(self, file: &Path) -> Result<(), Failure> {
         let Totals { converts, stays, ready, migrated, lacking, refused } = self.totals;
+        if let (Some(payloads), Some(path)) = (self.payloads, &self.args.payloads) {
+            payloads.end().map_err(|error| unwritable(path, &error))?;
+        }
         if !self.open.is_empty() || file.exists() {
             sheet::write(file, &self.open)?;
         }
@@ -318,6 +345,10 @@ impl Migration<'_> {
         }
         if lacking + refused == 0 { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
     }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::usage(format!("cannot write {}: {error}", path.display()))
 }
 
 fn open(ad: &Ad, vehicle_type: &str, field: &str, missing: &str, value: &str) -> Open {

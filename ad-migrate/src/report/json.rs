@@ -13,8 +13,11 @@ use std::{
     path::Path,
 };
 
-use super::{About, Whole};
-use crate::plan::{Totals, Verdict};
+use super::About;
+use crate::{
+    plan::{Totals, Verdict},
+    whole::Whole,
+};
 
 /// The report for programs.
 #[derive(Debug)]

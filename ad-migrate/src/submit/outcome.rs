@@ -1,6 +1,6 @@
 //! What became of each row: for people what did not go well, and numbers; for programs every row.
 
-use std::{fs::File, io::BufWriter, path::Path};
+use std::{io, path::Path};
 
 use ad_cli::{
     Linked,
@@ -13,6 +13,8 @@ use ad_cli::{
 };
 use serde::Serialize;
 use uuid::Uuid;
+
+use crate::whole::Whole;
 
 const COLUMNS: &[Column] = &[
     Column::new("ROW", "row"),
@@ -148,7 +150,7 @@ impl Summary {
 
 /// The file that `--report` names.
 #[derive(Debug, Serialize)]
-struct Whole<'a> {
+struct Report<'a> {
     file: &'a str,
     summary: Summary,
     rows: Vec<Submitted<'a>>,
@@ -186,11 +188,11 @@ pub fn show(
     }
     context.out.note(&format!("{name}: {}", summary.told()));
     if let Some(path) = to_file {
-        let whole = Whole { file: name, summary, rows: submitted };
-        let write = || -> std::io::Result<()> {
-            let mut out = BufWriter::new(File::create(path)?);
-            serde_json::to_writer_pretty(&mut out, &whole)?;
-            std::io::Write::flush(&mut out)
+        let report = Report { file: name, summary, rows: submitted };
+        let write = || -> io::Result<()> {
+            let mut out = Whole::create(path)?;
+            serde_json::to_writer_pretty(&mut out, &report)?;
+            out.end()
         };
         write().map_err(|error| Failure::usage(format!("cannot write the report {}: {error}", path.display())))?;
     }

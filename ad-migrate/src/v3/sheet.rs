@@ -4,9 +4,11 @@
 use std::{collections::HashMap, io::Write, path::Path};
 
 use ad_cli::cli::{Failure, output::no_formula};
-use tempfile::NamedTempFile;
 
-use crate::readers::{ReadError, Reader, Settings};
+use crate::{
+    readers::{ReadError, Reader, Settings},
+    whole::Whole,
+};
 
 /// Columns of the file.
 const HEADER: [&str; 8] =
@@ -54,8 +56,7 @@ pub const VEHICLE_TYPE: &str = "vehicle_type";
 /// When it cannot be written.
 pub fn write(path: &Path, open: &[Open]) -> Result<(), Failure> {
     let cannot = |error: std::io::Error| Failure::usage(format!("cannot write {}: {error}", path.display()));
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = NamedTempFile::new_in(folder).map_err(cannot)?;
+    let mut file = Whole::create(path).map_err(cannot)?;
     // With a byte order mark, spreadsheets take it for UTF-8; with semicolons, those of most of Europe open it in columns.
     file.write_all("\u{feff}".as_bytes()).map_err(cannot)?;
     let mut out = csv::WriterBuilder::new().delimiter(b';').from_writer(file);
@@ -70,8 +71,7 @@ pub fn write(path: &Path, open: &[Open]) -> Result<(), Failure> {
     });
     written.map_err(|error| cannot(error.into()))?;
     let file = out.into_inner().map_err(|error| cannot(error.into_error()))?;
-    file.persist(path).map_err(|error| cannot(error.error))?;
-    Ok(())
+    file.end().map_err(cannot)
 }
 
 /// Reads what people have answered.

@@ -63,6 +63,11 @@ async fn ads_of_v3_are_filled_completed_in_a_file_and_migrated() {
     let lines: Vec<_> =
         rows.iter().map(|row| row.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(";")).collect();
     cli.file("v3.csv", lines.join("\n"));
+    let ready = cli.run("v3 v3.csv --payloads filled.ndjson").await;
+    assert!(ready.code == 0 && ready.stderr.contains("2 ready to migrate"), "{ready:?}");
+    let filled = std::fs::read_to_string(cli.home().join("filled.ndjson")).unwrap();
+    let filled: Vec<Value> = filled.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((filled.len(), &filled[0]["source_id"], &filled[0]["category_id"]), (2, &json!("rib-1"), &json!(1060)));
     let done = cli.run("v3 v3.csv --submit").await;
     assert_eq!(done.code, 0, "{done:?} {lines:?}");
     assert!(done.stderr.contains("2 migrated"), "{done:?}");

@@ -20,10 +20,11 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::{About, Whole, kept::Kept};
+use super::{About, kept::Kept};
 use crate::{
     finding::Severity,
     plan::{Totals, Verdict},
+    whole::Whole,
 };
 
 const STYLE: &str = include_str!("style.css");
