@@ -129,11 +129,28 @@ const LOOK: usize = 1024 * 1024;
 
 /// The rows of a file of one form.
 trait Records: Send + std::fmt::Debug {
+    /// Adds the next row to a batch. `false` when there is none.
+    ///
+    /// # Errors
+    /// When the file cannot be read on behind the rows that are in the batch.
+    fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError>;
+
+    /// The columns seen so far.
+    fn columns(&self) -> Arc<Columns>;
+
     /// Makes a batch of the next rows. `false` when there are no more behind them.
     ///
     /// # Errors
     /// When the file cannot be read on behind the rows that are in the batch.
-    fn fill(&mut self, batch: &mut Batch) -> Result<bool, ReadError>;
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+        batch.clear(Arc::default());
+        let mut filled = Ok(true);
+        while !batch.is_full() && matches!(filled, Ok(true)) {
+            filled = self.row(batch);
+        }
+        batch.set_columns(self.columns());
+        filled
+    }
 }
 
 /// A file that is being read.

@@ -238,7 +238,7 @@ impl Csv {
 
 impl Csv {
     /// Reads one row, if there is one; `false` at the end.
-    fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+    fn next_row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         let Some(cut) = self.cut() else {
             self.feed.check()?;
             return Ok(false);
@@ -261,13 +261,11 @@ impl Csv {
 }
 
 impl Records for Csv {
-    fn fill(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
-        batch.clear(Arc::default());
-        let mut filled = Ok(true);
-        while !batch.is_full() && matches!(filled, Ok(true)) {
-            filled = self.row(batch);
-        }
-        batch.set_columns(self.columns.clone());
-        filled
+    fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+        self.next_row(batch)
+    }
+
+    fn columns(&self) -> Arc<Columns> {
+        self.columns.clone()
     }
 }

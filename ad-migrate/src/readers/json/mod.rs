@@ -130,7 +130,7 @@ impl Json {
     }
 
     /// Reads one record, if there is one; `false` at the end.
-    fn record(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+    fn next_record(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         loop {
             if self.next == Next::Line {
                 return self.line(batch);
@@ -277,13 +277,11 @@ fn are_lines(text: &[u8]) -> bool {
 }
 
 impl Records for Json {
-    fn fill(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
-        batch.clear(Arc::default());
-        let mut filled = Ok(true);
-        while !batch.is_full() && matches!(filled, Ok(true)) {
-            filled = self.record(batch);
-        }
-        batch.set_columns(self.columns.clone());
-        filled
+    fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+        self.next_record(batch)
+    }
+
+    fn columns(&self) -> Arc<Columns> {
+        self.columns.clone()
     }
 }

@@ -20,7 +20,7 @@ use quick_xml::{
 };
 use record::Record;
 
-use super::{Batch, Detected, Form, ReadError, Records, Settings, encoding::Charset, feed::Feed};
+use super::{Batch, Columns, Detected, Form, ReadError, Records, Settings, encoding::Charset, feed::Feed};
 
 /// Deepest element.
 const DEEPEST: usize = 64;
@@ -111,7 +111,7 @@ impl Xml {
     }
 
     /// Reads on to the end of a record; `false` at the end of the document.
-    fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+    fn next_record(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         loop {
             self.reader.get_mut().left = LONGEST_PIECE;
             let line = self.reader.get_ref().feed.place().line;
@@ -235,13 +235,11 @@ fn attributes<'a>(start: &'a BytesStart<'_>) -> impl Iterator<Item = (Cow<'a, st
 }
 
 impl Records for Xml {
-    fn fill(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
-        batch.clear(Arc::default());
-        let mut filled = Ok(true);
-        while !batch.is_full() && matches!(filled, Ok(true)) {
-            filled = self.row(batch);
-        }
-        batch.set_columns(self.record.columns());
-        filled
+    fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+        self.next_record(batch)
+    }
+
+    fn columns(&self) -> Arc<Columns> {
+        self.record.columns()
     }
 }
