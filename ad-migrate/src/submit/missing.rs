@@ -6,7 +6,10 @@
 
 use ad_cli::{
     Client, Error, ListQuery,
-    cli::{Context, Failure, output::Column},
+    cli::{
+        Context, Failure,
+        output::{Column, on_one_line},
+    },
 };
 use ad_core::{ad::AdState, list::MAX_LIMIT};
 use futures_util::TryStreamExt;
@@ -111,7 +114,7 @@ pub fn listings(mut export: Reader, plate: &str, stock: &Stock) -> Result<Vec<Mi
     }
 }
 
-/// Tells what is missing.
+/// Tells what is missing. Programs have had their answer, the rows, on stdout; they are told beside it.
 ///
 /// # Errors
 /// When it cannot be shown.
@@ -119,11 +122,24 @@ pub fn show(context: &Context, missing: &[Missing]) -> Result<(), Failure> {
     if missing.is_empty() {
         return Ok(());
     }
-    if context.out.is_for_people() {
-        context.out.note("\nlisted and not in the file; nothing is done about them:");
-        let mut table = context.out.rows(COLUMNS);
-        missing.iter().try_for_each(|missing| table.push(missing))?;
-        table.end()?;
+    context.out.note("\nlisted and not in the file; nothing is done about them:");
+    if !context.out.is_for_people() {
+        for missing in missing {
+            context.out.note(&missing.to_string());
+        }
+        return Ok(());
     }
+    let mut table = context.out.rows(COLUMNS);
+    missing.iter().try_for_each(|missing| table.push(missing))?;
+    table.end()?;
     Ok(())
+}
+
+impl std::fmt::Display for Missing {
+    /// `ad sold-long-ago 20000004 Volvo 2019`, on one line.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.listed)?;
+        let parts = [&self.source_id, &self.registration_number, &self.marketplace_ad_id, &self.title];
+        parts.into_iter().flatten().try_for_each(|part| write!(formatter, " {}", on_one_line(part)))
+    }
 }

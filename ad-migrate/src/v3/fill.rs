@@ -58,7 +58,7 @@ pub fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answers: &[
         }
         payload.insert(FIELDS.to_owned(), Value::Object(fields));
     }
-    // What V4 does not take where V3 did.
+    // An absent value is the same, and V4 refuses `null` for some fields.
     payload.retain(|_, value| !value.is_null());
     let answers: Vec<_> = answers.iter().map(|(field, value)| (field.as_str(), value.clone())).collect();
     let (added, wrong) = convert(rulebook, target, &answers, "");

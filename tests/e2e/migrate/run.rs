@@ -195,5 +195,9 @@ async fn what_is_listed_and_not_in_the_file_is_told_and_stays() {
     let ended = cli.run(line).await;
     assert!(ended.stdout.contains("sold-long-ago") && ended.stdout.contains("GONE01"), "{ended:?}");
     assert!(!ended.stdout.contains(&good[0].plate), "{ended:?}");
+    // Programs have their rows on stdout, and are told beside them.
+    let ended = cli.run(&format!("{line} --output ndjson")).await;
+    assert!(ended.stderr.contains("ad sold-long-ago") && ended.stderr.contains("listing GONE01"), "{ended:?}");
+    assert!(ended.stdout.lines().all(|row| row.starts_with('{') && !row.contains("sold-long-ago")), "{ended:?}");
     assert_eq!(server.client.ad("sold-long-ago").await["state"], "created");
 }
