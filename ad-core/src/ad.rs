@@ -1,6 +1,6 @@
 //! The ad: what the client wrote, normalised, and what the service added to it.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
@@ -48,6 +48,38 @@ pub struct ImageRef {
     /// SHA-256 of the bytes, in hex.
     pub checksum: String,
 }
+
+/// What an image host says about the version of an image (RFC 9110, 8.8).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Validators {
+    /// The `ETag` header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
+    /// The `Last-Modified` header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_modified: Option<String>,
+}
+
+impl Validators {
+    /// Whether there is nothing to ask by.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What the service keeps about a stored image and never shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageSource {
+    /// Its size.
+    pub bytes: u64,
+    /// By what its host knows whether it has changed.
+    #[serde(flatten)]
+    pub validators: Validators,
+}
+
+/// The sources of an ad's images by their addresses. An image that was stored before these were kept has none.
+pub type ImageSources = BTreeMap<String, ImageSource>;
 
 /// An ad of a dealer ('Ad').
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +148,24 @@ pub const VIEW_FIELDS: &[&str] = &[
     "updated",
     "log",
 ];
+
+/// Whether a field of an answer is content, that is what the client wrote.
+pub(crate) fn is_content(field: &str) -> bool {
+    !matches!(
+        field,
+        "id" | "source_id"
+            | "dealer_code"
+            | "category_id"
+            | "state"
+            | "image_refs"
+            | "marketplace_ad_id"
+            | "offer_id"
+            | "api_version"
+            | "created"
+            | "updated"
+            | "log"
+    )
+}
 
 /// An ad on its way out: serialises as the response of the contract, every field there, `null` where it has no value.
 #[derive(Clone, Copy)]

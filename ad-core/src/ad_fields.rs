@@ -30,7 +30,7 @@ pub const WRITTEN: &[Field] = &[
     text_between("title", 1, MOST_CHARACTERS, "Title; required for unregistered categories, generated (and not to be sent) for registered vehicles"),
     text_up_to("body", 200_000, "Text of the ad; `<` and `>` become `-`"),
     boolean("visible", "`false` prevents publication; `true` if absent"),
-    Field::new("price", Kind::Objects { fields: price::FIELDS, max: 5, unique_by: "type" }, "Prices, at most one of each type"),
+    Field::new("price", Kind::Objects { fields: price::FIELDS, max: price::MOST, unique_by: "type" }, "Prices, at most one of each type"),
     Field::new("image_urls", Kind::List { item: &Kind::ImageAddress, max: MOST_IMAGES, unique: true }, "Addresses of JPEG or PNG images in display order, at most 20; replaces the previous list").request_only(),
     web_address("url", "Address of a page about the ad at the seller's site"),
     Field::new("video_url", Kind::Url { schemes: &["https"] }, "Address of a video on YouTube or Vimeo"),

@@ -1,10 +1,12 @@
 //! What the client wrote. A store keeps it as JSON text, and reading an ad hands the same text out again: so content that
 //! comes from a store is taken apart only when somebody asks for what is inside.
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::{borrow::Cow, collections::BTreeMap, io, sync::OnceLock};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, value::RawValue};
+
+use crate::fields::plate;
 
 /// What the client wrote, valid and normalised: every field of the ad table that a request may carry, but for
 /// `source_id`, `dealer_code` and `category_id`, which never change.
@@ -12,31 +14,95 @@ use serde_json::{Map, Value, value::RawValue};
 pub struct Content {
     fields: OnceLock<Map<String, Value>>,
     text: Option<Box<RawValue>>,
+    cleared_mileage: Option<ClearedMileage>,
+}
+
+/// What a cleared mileage was. It outlives the clearing, so that new or used stays locked (decision 18). Only the store
+/// sees it: it is not among the fields, and neither clients nor marketplaces are shown it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClearedMileage {
+    /// Zero: the vehicle was new.
+    Zero,
+    /// Not zero: the vehicle was used.
+    NonZero,
+}
+
+impl ClearedMileage {
+    /// How the stored text begins. No field has this name.
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Zero => r#"{"cleared_mileage":"zero""#,
+            Self::NonZero => r#"{"cleared_mileage":"non_zero""#,
+        }
+    }
+
+    /// Takes the prefix off a stored text.
+    fn take(text: String) -> (Option<Self>, String) {
+        for cleared in [Self::Zero, Self::NonZero] {
+            if let Some(rest) = text.strip_prefix(cleared.prefix()) {
+                return (Some(cleared), format!("{{{}", rest.strip_prefix(',').unwrap_or(rest)));
+            }
+        }
+        (None, text)
+    }
 }
 
 impl From<Map<String, Value>> for Content {
     fn from(fields: Map<String, Value>) -> Self {
-        Self { fields: fields.into(), text: None }
+        Self { fields: fields.into(), text: None, cleared_mileage: None }
     }
 }
 
 impl PartialEq for Content {
     fn eq(&self, other: &Self) -> bool {
-        self.fields() == other.fields()
+        self.cleared_mileage == other.cleared_mileage && self.fields() == other.fields()
     }
 }
 
 impl Content {
-    /// As a store kept it.
+    /// As a store kept it: the text that [`stored_text`](Self::stored_text) gave.
     ///
     /// # Errors
     /// When the text is not a JSON object.
     pub fn stored(text: String) -> Result<Self, serde_json::Error> {
+        let (cleared_mileage, text) = ClearedMileage::take(text);
         let text = RawValue::from_string(text)?;
         if !text.get().starts_with('{') {
             return Err(serde::de::Error::custom("not an object"));
         }
-        Ok(Self { fields: OnceLock::new(), text: Some(text) })
+        Ok(Self { fields: OnceLock::new(), text: Some(text), cleared_mileage })
+    }
+
+    /// The JSON object that a store keeps.
+    ///
+    /// # Errors
+    /// When a field cannot be written as JSON.
+    pub fn stored_text(&self) -> Result<String, serde_json::Error> {
+        let text = match &self.text {
+            Some(text) => text.get().to_owned(),
+            None => serde_json::to_string(self.fields())?,
+        };
+        Ok(match self.cleared_mileage {
+            None => text,
+            Some(cleared) if text == "{}" => format!("{}}}", cleared.prefix()),
+            Some(cleared) => format!("{},{}", cleared.prefix(), &text[1..]),
+        })
+    }
+
+    /// How many bytes its fields are as JSON.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.as_ref().map_or_else(|| json_bytes(self.fields()), |text| text.get().len())
+    }
+
+    /// What the mileage was that is not among the fields any more.
+    pub fn cleared_mileage(&self) -> Option<ClearedMileage> {
+        self.cleared_mileage
+    }
+
+    /// The same, with what its cleared mileage was.
+    #[must_use]
+    pub(crate) fn with_cleared_mileage(self, cleared_mileage: Option<ClearedMileage>) -> Self {
+        Self { cleared_mileage, ..self }
     }
 
     /// The fields.
@@ -87,9 +153,13 @@ impl Content {
         self.get("image_urls").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// The licence plate, in upper case without spaces.
-    pub fn registration_number(&self) -> Option<&str> {
-        self.text("category_fields.registration_number")
+    /// The licence plate, in upper case without spaces. Open category fields that were stored by an earlier version may hold it
+    /// as it was sent (decision 20).
+    pub fn registration_number(&self) -> Option<Cow<'_, str>> {
+        let stored = self.text("category_fields.registration_number")?;
+        let is_normal = stored.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+        let plate = if is_normal { Cow::Borrowed(stored) } else { Cow::Owned(plate(stored)) };
+        (!plate.is_empty()).then_some(plate)
     }
 
     /// The title, sent or generated.
@@ -130,6 +200,48 @@ impl<'a> Members<'a> {
     }
 }
 
+/// A number of bytes that a value as JSON does not exceed, without looking at the letters of its texts.
+pub(crate) fn json_bytes_at_most(value: &Value) -> usize {
+    /// Each byte of a text may become an escape of six.
+    const fn text(text: &str) -> usize {
+        2 + 6 * text.len()
+    }
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        // The longest are floats, such as -1.2345678901234567e-300.
+        Value::Number(_) => 25,
+        Value::String(string) => text(string),
+        Value::Array(items) => 2 + items.iter().map(|item| 1 + json_bytes_at_most(item)).sum::<usize>(),
+        Value::Object(members) => object_bytes_at_most(members),
+    }
+}
+
+/// The same of an object.
+pub(crate) fn object_bytes_at_most(members: &Map<String, Value>) -> usize {
+    2 + members.iter().map(|(name, member)| 4 + 6 * name.len() + json_bytes_at_most(member)).sum::<usize>()
+}
+
+/// How many bytes a value is as JSON.
+pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
+    /// Counts what is written.
+    struct Count(usize);
+
+    impl io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Writing to it cannot fail, and what cannot be written as JSON at all is told when it is stored.
+    let _written = serde_json::to_writer(&mut count, value);
+    count.0
+}
+
 /// The value at a dotted path of an object.
 pub(crate) fn get<'a>(object: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
     match path.split_once('.') {
@@ -154,6 +266,38 @@ mod tests {
         assert_eq!(stored, written);
         assert!(!stored.visible());
         assert_eq!(stored.into_fields(), written.into_fields());
+    }
+
+    #[test]
+    fn what_a_cleared_mileage_was_is_stored_and_not_shown() {
+        for fields in [json!({}), json!({"body": "A car"})] {
+            for cleared in [ClearedMileage::Zero, ClearedMileage::NonZero] {
+                let content = Content::from(fields.as_object().unwrap().clone()).with_cleared_mileage(Some(cleared));
+                assert_eq!(json!(content), fields);
+                let text = content.stored_text().unwrap();
+                assert!(serde_json::from_str::<Value>(&text).unwrap()["cleared_mileage"].is_string());
+                let stored = Content::stored(text.clone()).unwrap();
+                assert_eq!((stored.cleared_mileage(), json!(stored)), (Some(cleared), fields.clone()));
+                assert_eq!(stored, content);
+                assert_eq!(stored.stored_text().unwrap(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn the_estimate_of_the_size_is_never_too_small() {
+        let nasty = "\u{1}\"\\å🚗";
+        for value in [
+            json!(null),
+            json!(false),
+            json!(-1.234_567_890_123_456_7e-300),
+            json!(i64::MIN),
+            json!(nasty),
+            json!({nasty: [nasty, {}, [], [1, 2.5]], "b": {"c": nasty.repeat(9)}}),
+        ] {
+            assert_eq!(json_bytes(&value), value.to_string().len());
+            assert!(json_bytes_at_most(&value) >= json_bytes(&value), "{value}");
+        }
     }
 
     #[test]

@@ -13,9 +13,8 @@ use crate::{
     ad::{Ad, AdState, ApiVersion},
     categories::{self, Category, Heading},
     fields::{FieldErrors, wrong_choice},
-    log::Action,
     ports::{Dealer, DealerDirectory},
-    request::Plan,
+    request::Leftover,
     rulebook::{Rulebook, Write},
     service::markets,
     time::Timestamp,
@@ -26,8 +25,8 @@ use crate::{
 pub struct Import {
     /// The ad.
     pub ad: Ad,
-    /// What is left to do; `None` when there is nothing.
-    pub leftover: Option<Plan>,
+    /// What is left to do, besides fetching the images.
+    pub leftover: Leftover,
 }
 
 /// Reads an ad as GET shows it. `id` and `now` are used where the ad does not say its id and times.
@@ -184,13 +183,8 @@ fn images_of_refs(sent: &mut Map<String, Value>) {
     }
 }
 
-/// Images are not stored yet; and what is to be shown may not be on every marketplace.
-fn leftover(ad: &Ad, category: &Category) -> Option<Plan> {
-    if ad.state == AdState::Deleted {
-        return None;
-    }
-    let images = ad.content.image_urls().next().map(|_| Action::HandleMedia);
-    let publish = ad.content.visible().then_some(Action::Publish);
-    let actions: Vec<_> = images.into_iter().chain(publish).collect();
-    (!actions.is_empty()).then(|| Plan { actions, markets: markets(category) })
+/// What is to be shown may not be on every marketplace.
+fn leftover(ad: &Ad, category: &Category) -> Leftover {
+    let shown = ad.state == AdState::Created && ad.content.visible();
+    Leftover::publishing(if shown { markets(category) } else { Vec::new() })
 }

@@ -13,8 +13,10 @@
 //! | [`versions`] | from V3 to V4: what converts, what must migrate |
 //! | [`import`] | stored ads of another system, as they are taken over |
 //! | [`ad`], [`content`], [`mod@log`], [`request`], [`list`], [`time`] | the models: ad, log, accepted request, list query |
+//! | [`printable`] | texts from outside, made safe to show on a terminal |
 //! | [`ports`] | the traits that the outside implements |
 //! | [`service`] | the use cases: create, update, delete, bump, … |
+//! | [`quotas`] | what one dealer may have at most, where an operator sets it |
 //! | [`pipeline`] | what a worker does with an accepted request |
 //! | [`memory`] | the ports in memory, for embedding and tests |
 #![warn(missing_docs)]
@@ -36,6 +38,8 @@ pub mod payload;
 pub mod pipeline;
 pub mod ports;
 pub mod price;
+pub mod printable;
+pub mod quotas;
 pub mod reference;
 pub mod request;
 pub mod rulebook;

@@ -1,10 +1,12 @@
 //! List parameters ('List parameters', 'Log parameters', decisions 1 and 2): a query string becomes a query, or the
 //! errors of its parameters.
 
+use std::collections::BTreeSet;
+
 use uuid::Uuid;
 
 use crate::{
-    ad::{AdState, VIEW_FIELDS},
+    ad::{self, AdState, VIEW_FIELDS},
     fields::FieldErrors,
     log::{Action, ActionState},
     nearest,
@@ -17,6 +19,17 @@ use crate::{
 pub const DEFAULT_LIMIT: u32 = 50;
 /// Most rows of a page.
 pub const MAX_LIMIT: u32 = 500;
+/// Most characters of a text that is searched for: its search costs time, and nobody types more.
+pub const MAX_TERM: usize = 200;
+/// Most characters of any other text, as a `source_id` may have.
+pub const MAX_TEXT: usize = 255;
+/// Most items of a list, as many as a page has rows.
+pub const MAX_ITEMS: usize = MAX_LIMIT as usize;
+/// Most bytes of a query string: enough for [`MAX_ITEMS`] UUIDs, percent-encoded.
+pub const MAX_QUERY: usize = 32 * 1024;
+/// Most messages about one parameter, and most unknown parameters that are named. An answer is never much larger than
+/// its request.
+const MAX_MESSAGES: usize = 5;
 
 /// By what ads are ordered; ties break on the order of writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,15 +137,15 @@ pub struct Parameter {
 /// What a query parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
-    /// Any text.
-    Text,
-    /// Texts separated by commas.
+    /// Any text of at most so many characters.
+    Text(usize),
+    /// Texts separated by commas, at most [`MAX_ITEMS`] of at most [`MAX_TEXT`] characters.
     Texts,
     /// A UUID.
     Uuid,
     /// A whole number within inclusive bounds.
     Number(u64, u64),
-    /// Whole numbers within inclusive bounds, separated by commas.
+    /// Whole numbers within inclusive bounds, separated by commas, at most [`MAX_ITEMS`].
     Numbers(u64, u64),
     /// A time in UTC.
     Time,
@@ -156,16 +169,16 @@ const OFFSET: Parameter = takes("offset", Takes::Number(0, i64::MAX as u64), "Ro
 pub const AD_PARAMETERS: &[Parameter] = &[
     takes("id", Takes::Uuid, "Internal ad id"),
     takes("state", Takes::OneOf(AdState::NAMES), "State of the ad"),
-    takes("source_id", Takes::Text, "Exactly this source id"),
+    takes("source_id", Takes::Text(MAX_TEXT), "Exactly this source id"),
     takes("source_id__in", Takes::Texts, "One of these source ids"),
-    takes("source_id__icontains", Takes::Text, "Part of the source id, in any case"),
-    takes("dealer_code", Takes::Text, "Ads of this dealer"),
+    takes("source_id__icontains", Takes::Text(MAX_TERM), "Part of the source id, in any case"),
+    takes("dealer_code", Takes::Text(MAX_TEXT), "Ads of this dealer"),
     takes("category_id", Takes::Number(0, u16::MAX as u64), "Exactly this category"),
     takes("category_id__in", Takes::Numbers(0, u16::MAX as u64), "One of these categories"),
-    takes("search", Takes::Text, "Text in title or body, in any case"),
-    takes("marketplace_ad_id", Takes::Text, "Primary marketplace ad id"),
+    takes("search", Takes::Text(MAX_TERM), "Text in title or body, in any case"),
+    takes("marketplace_ad_id", Takes::Text(MAX_TEXT), "Primary marketplace ad id"),
     takes("marketplace_ad_id__in", Takes::Texts, "One of these primary marketplace ad ids"),
-    takes("registration_number", Takes::Text, "Licence plate, in any case; registered vehicles only"),
+    takes("registration_number", Takes::Text(MAX_TEXT), "Licence plate, in any case; registered vehicles only"),
     takes("created__gt", Takes::Time, "Created after this time"),
     takes("created__gte", Takes::Time, "Created at or after this time"),
     takes("created__lt", Takes::Time, "Created before this time"),
@@ -181,8 +194,11 @@ pub const AD_PARAMETERS: &[Parameter] = &[
     takes("include", Takes::SomeOf(&["log"]), "Extra fields, separated by commas: `log`, the 100 latest entries"),
 ];
 
-const DEALER_CODE: Parameter =
-    takes("dealer_code", Takes::Text, "Which dealer's ad, when a group's token finds the source id at several");
+const DEALER_CODE: Parameter = takes(
+    "dealer_code",
+    Takes::Text(MAX_TEXT),
+    "Which dealer's ad, when a group's token finds the source id at several",
+);
 
 /// Parameters of a request about one ad.
 pub const TARGET_PARAMETERS: &[Parameter] = &[DEALER_CODE];
@@ -213,24 +229,67 @@ struct Values<'a> {
     errors: FieldErrors,
 }
 
+/// Counts the wrong items of one parameter, the first few of which get messages.
+#[derive(Default)]
+struct Wrong(usize);
+
+impl Wrong {
+    /// Counts a wrong item, and returns whether it gets a message.
+    fn gets_message(&mut self) -> bool {
+        self.0 += 1;
+        self.0 <= MAX_MESSAGES
+    }
+
+    /// Adds a message with the number of the others.
+    fn add_rest(&self, name: &str, errors: &mut FieldErrors) {
+        if let Some(more @ 1..) = self.0.checked_sub(MAX_MESSAGES) {
+            errors.push(name, format!("{more} more items are wrong."));
+        }
+    }
+}
+
 impl<'a> Values<'a> {
     fn new(parameters: &'static [Parameter], query: &'a [(String, String)]) -> Self {
         let mut values = Self { sent: Vec::new(), errors: FieldErrors::default() };
+        let mut unknown = BTreeSet::new();
         for (name, value) in query {
             match parameters.iter().find(|parameter| parameter.name == name) {
                 Some(parameter) if values.sent.iter().any(|(sent, _)| sent == name) => {
-                    values.errors.push(parameter.name, "Given more than once.");
+                    values.errors.replace(parameter.name, "Given more than once.");
                 }
-                Some(parameter) => values.sent.push((parameter.name, value)),
+                Some(parameter) => {
+                    values.sent.push((parameter.name, value));
+                    values.check_length(parameter);
+                }
                 None => {
-                    values.errors.push(name, "Unknown parameter.");
-                    if let Some(hint) = nearest::did_you_mean(name, parameters.iter().map(|known| known.name)) {
-                        values.errors.push(name, hint);
-                    }
+                    unknown.insert(name.as_str());
                 }
             }
         }
+        for name in unknown.iter().take(MAX_MESSAGES) {
+            values.errors.push(name, "Unknown parameter.");
+            if let Some(hint) = nearest::did_you_mean(name, parameters.iter().map(|known| known.name)) {
+                values.errors.push(name, hint);
+            }
+        }
+        if let (Some(last), Some(more @ 1..)) =
+            (unknown.iter().nth(MAX_MESSAGES - 1), unknown.len().checked_sub(MAX_MESSAGES))
+        {
+            values.errors.push(last, format!("{more} more parameters are unknown."));
+        }
         values
+    }
+
+    /// Refuses a text that is too long; its parameter then has no value.
+    fn check_length(&mut self, parameter: &Parameter) {
+        if let (Takes::Text(most), Some((name, value))) = (parameter.takes, self.sent.last().copied())
+            && value.chars().nth(most).is_some()
+        {
+            self.sent.pop();
+            let length = value.chars().count();
+            let advice = if most == MAX_TERM { "search for a shorter text" } else { "no stored value is longer" };
+            self.errors.push(name, format!("Has {length} characters, at most {most} are allowed; {advice}."));
+        }
     }
 
     fn text(&self, name: &str) -> Option<&'a str> {
@@ -246,16 +305,37 @@ impl<'a> Values<'a> {
         parsed
     }
 
+    /// The items of a list, at most [`MAX_ITEMS`].
+    fn split(&mut self, name: &'static str) -> Option<Vec<&'a str>> {
+        let items: Vec<&str> = self.text(name)?.split(',').map(str::trim).collect();
+        if items.len() > MAX_ITEMS {
+            let (number, advice) = (items.len(), "split them over several requests");
+            self.errors.push(name, format!("Has {number} items, at most {MAX_ITEMS} are allowed; {advice}."));
+            return None;
+        }
+        Some(items)
+    }
+
     fn items<T>(&mut self, name: &'static str, message: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
-        let value = self.text(name)?;
         let mut items = Vec::new();
-        for item in value.split(',').map(str::trim) {
-            match parse(item) {
-                _ if item.is_empty() => self.errors.push(name, "Empty items are not allowed."),
-                Some(item) => items.push(item),
-                None => self.errors.push(name, format!("\"{item}\": {message}")),
+        let mut wrong = Wrong::default();
+        for item in self.split(name)? {
+            let message = match parse(item) {
+                _ if item.is_empty() => "Empty items are not allowed.".to_owned(),
+                _ if item.chars().nth(MAX_TEXT).is_some() => {
+                    format!("{}: at most {MAX_TEXT} characters are allowed.", crate::fields::shown(&item.into()))
+                }
+                Some(item) => {
+                    items.push(item);
+                    continue;
+                }
+                None => format!("{}: {message}", crate::fields::shown(&item.into())),
+            };
+            if wrong.gets_message() {
+                self.errors.push(name, message);
             }
         }
+        wrong.add_rest(name, &mut self.errors);
         Some(items)
     }
 
@@ -270,14 +350,19 @@ impl<'a> Values<'a> {
     }
 
     fn some_of(&mut self, name: &'static str, names: &'static [&'static str]) -> Option<Vec<&'static str>> {
-        let value = self.text(name)?;
         let mut found = Vec::new();
-        for item in value.split(',').map(str::trim) {
+        let mut wrong = Wrong::default();
+        for item in self.split(name)? {
             match names.iter().find(|known| **known == item) {
+                Some(known) if found.contains(known) => {}
                 Some(known) => found.push(*known),
-                None => crate::fields::wrong_choice(&item.into(), names.iter().copied(), self.errors.at(name)),
+                None if wrong.gets_message() => {
+                    crate::fields::wrong_choice(&item.into(), names.iter().copied(), self.errors.at(name));
+                }
+                None => {}
             }
         }
+        wrong.add_rest(name, &mut self.errors);
         Some(found)
     }
 
@@ -308,6 +393,20 @@ impl<'a> Values<'a> {
 const NOT_A_UUID: &str = "Must be a valid UUID.";
 
 impl AdQuery {
+    /// Whether it asks for anything that the client wrote.
+    pub fn asks_for_content(&self) -> bool {
+        self.asks_for(ad::is_content)
+    }
+
+    /// Whether it asks for the stored images.
+    pub fn asks_for_images(&self) -> bool {
+        self.asks_for(|field| field == "image_refs")
+    }
+
+    fn asks_for(&self, wanted: impl Fn(&str) -> bool) -> bool {
+        self.fields.as_ref().is_none_or(|fields| fields.iter().any(|field| wanted(field)))
+    }
+
     /// From the pairs of a query string.
     ///
     /// # Errors

@@ -1,4 +1,7 @@
 //! What a client probably meant: the nearest of the valid values.
+//!
+//! A third of the letters may differ. In names of several words, such as `registration_number`, that holds for each word, so that
+//! `engine_power` is not taken for `engine_type`.
 
 /// How many suggestions a message carries at most.
 const MOST: usize = 3;
@@ -17,7 +20,7 @@ pub fn meant<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a st
         return Vec::new();
     }
     let sent = sent.to_lowercase();
-    near(valid.map(|value| (distance(&sent, &value.to_lowercase()), value)), sent.chars().count())
+    near(valid.filter_map(|value| Some((distance(&sent, &value.to_lowercase())?, value))))
 }
 
 /// `Nearest valid choices: "sedan", "estate".`, for a list that is too long to be told whole, when nothing in it is near
@@ -46,8 +49,11 @@ pub fn meant_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) 
     }
     let sent = sent.to_lowercase();
     let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
-    let rated = valid.clone().map(|path| (distance(&sent, path).min(distance(&sent, last(path))), path));
-    let found = near(rated, (sent.chars().count() / 3).max(1));
+    let rated = valid.clone().filter_map(|path| {
+        let distances = name_distance(&sent, path).into_iter().chain(name_distance(&sent, last(path)));
+        Some((distances.min()?, path))
+    });
+    let found = near(rated);
     if !found.is_empty() {
         return found;
     }
@@ -59,13 +65,26 @@ pub fn quoted<'a>(values: impl Iterator<Item = &'a str>) -> String {
     values.map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ")
 }
 
-fn distance(sent: &str, valid: &str) -> usize {
-    strsim::osa_distance(sent, valid)
+/// How many letters differ; `None` when these are too many.
+fn distance(sent: &str, valid: &str) -> Option<usize> {
+    let (letters, others) = (sent.chars().count(), valid.chars().count());
+    // Of two letters, one is no third: nearly everything would be near.
+    let most = if letters < 3 { 0 } else { letters / 3 };
+    // What differs in length by more is not worth comparing.
+    (letters.abs_diff(others) <= most).then(|| strsim::osa_distance(sent, valid)).filter(|distance| *distance <= most)
 }
 
-/// The nearest values; a third of the letters may differ, and only those as near as the nearest, or one further, count.
-fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>, letters: usize) -> Vec<&'a str> {
-    let mut rated: Vec<_> = rated.filter(|(distance, _)| *distance <= (letters / 3).max(1)).collect();
+/// The same for names, word by word where they have as many words.
+fn name_distance(sent: &str, valid: &str) -> Option<usize> {
+    if !sent.contains('_') || sent.split('_').count() != valid.split('_').count() {
+        return distance(sent, valid);
+    }
+    sent.split('_').zip(valid.split('_')).map(|(sent, valid)| distance(sent, valid)).sum()
+}
+
+/// The nearest values: those as near as the nearest.
+fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>) -> Vec<&'a str> {
+    let mut rated: Vec<_> = rated.collect();
     rated.sort_by_key(|(distance, _)| *distance);
     let best = rated.first().map_or(0, |(distance, _)| *distance);
     rated.into_iter().filter(|(distance, _)| *distance == best).map(|(_, value)| value).take(MOST).collect()
@@ -85,6 +104,70 @@ mod tests {
         assert_eq!(did_you_mean("wolvo", ["volvo", "bmw"].into_iter()).as_deref(), Some("Did you mean \"volvo\"?"));
         assert_eq!(did_you_mean("VOLVO", ["volvo", "bmw"].into_iter()).as_deref(), Some("Did you mean \"volvo\"?"));
         assert_eq!(did_you_mean("spaceship", ["volvo", "bmw"].into_iter()), None);
+    }
+
+    #[test]
+    fn a_third_of_the_letters_may_differ() {
+        let values = ["volvo", "bmw", "mercedes-benz", "kw", "station_wagon"];
+        for (sent, meant_one) in [
+            ("merzedes-bens", Some("mercedes-benz")),
+            ("mercedes", None),
+            ("merdeces-bnez", Some("mercedes-benz")),
+            ("bmv", Some("bmw")),
+            ("bnv", None),
+            ("wv", None),
+            ("k", None),
+            ("hk", None),
+            ("KW", Some("kw")),
+            ("vlvo", Some("volvo")),
+            ("stationwagon", Some("station_wagon")),
+            ("", None),
+        ] {
+            assert_eq!(meant(sent, values.into_iter()).first().copied(), meant_one, "{sent}");
+        }
+    }
+
+    #[test]
+    fn each_word_of_a_name_is_near() {
+        let names = [
+            "registration_number",
+            "model_year",
+            "model_type",
+            "engine_type",
+            "number_of_doors",
+            "image_urls",
+            "physics.curb_weight",
+            "equipments",
+            "condition.mileage",
+        ];
+        for (sent, path) in [
+            ("registraton_numbr", Some("registration_number")),
+            ("registrationnumber", Some("registration_number")),
+            ("Regsitration_Number", Some("registration_number")),
+            ("regnr", None),
+            ("model_yaer", Some("model_year")),
+            ("modelyear", Some("model_year")),
+            ("model_name", None),
+            ("fuel_type", None),
+            ("engine_power", None),
+            ("number_of_seats", None),
+            ("images", None),
+            ("curb_wieght", Some("physics.curb_weight")),
+            ("physics.curb_wieght", Some("physics.curb_weight")),
+            ("eqiupment", Some("equipments")),
+            ("milage", Some("condition.mileage")),
+            ("v", None),
+        ] {
+            assert_eq!(meant_path(sent, names.into_iter()).first().copied(), path, "{sent}");
+        }
+    }
+
+    #[test]
+    fn hostile_input_is_not_compared() {
+        let valid: Vec<String> = (0..1000).map(|number| "a".repeat(number % 200)).collect();
+        let sent = "b".repeat(10_000_000);
+        assert!(meant_path(&sent, valid.iter().map(String::as_str)).is_empty());
+        assert!(meant(&sent, valid.iter().map(String::as_str)).is_empty());
     }
 
     #[test]

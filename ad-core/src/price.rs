@@ -20,6 +20,9 @@ const TYPES: &[ChoiceValue] = &[
     ("call", "Call for the price"),
 ];
 
+/// Most prices of an ad, one of each type. What is beyond is refused unseen.
+pub(crate) const MOST: usize = 5;
+
 /// Rows of one price object.
 #[rustfmt::skip]
 pub const FIELDS: &[Field] = &[
@@ -37,7 +40,7 @@ pub const RULES: &[Rule] = &[Rule {
 
 /// Gives every price without a currency the dealer's.
 pub(crate) fn default_currency(prices: &mut [Value], currency: &str) {
-    for price in prices {
+    for price in prices.iter_mut().take(MOST) {
         if let Value::Object(price) = price
             && !price.contains_key("currency")
         {
@@ -47,7 +50,7 @@ pub(crate) fn default_currency(prices: &mut [Value], currency: &str) {
 }
 
 fn check(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    for (index, price) in facts.ad.price.iter().enumerate() {
+    for (index, price) in facts.ad.price.iter().take(MOST).enumerate() {
         let Some(kind) = price.get("type").and_then(Value::as_str) else { continue };
         let mut wrong = |name: &str, message: &str| errors.at("price").at(&index.to_string()).push(name, message);
         match kind {

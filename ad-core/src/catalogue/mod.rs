@@ -58,6 +58,16 @@ pub struct Entry {
     pub id: String,
     /// What people read.
     pub name: String,
+    /// The names that it is for, where it is not for all: of the value of a rating, what may be rated so (decision 19).
+    #[serde(rename = "for", default, skip_serializing_if = "Vec::is_empty")]
+    pub applies_to: Vec<String>,
+}
+
+impl Entry {
+    /// A value that is not bound to anything else.
+    pub fn new(id: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { id: id.into(), name: name.into(), applies_to: Vec::new() }
+    }
 }
 
 /// Why a catalogue file cannot be used.
@@ -204,7 +214,7 @@ impl List {
             if list.index.insert(id.clone(), list.values.len()).is_some() {
                 return Err(format!("has \"{id}\" twice"));
             }
-            list.values.push(Entry { id, name });
+            list.values.push(Entry::new(id, name));
         }
         Ok(list)
     }
@@ -274,6 +284,18 @@ mod tests {
         for big in ["volvo", "volkswagen", "bmw", "audi", "mercedes-benz", "kia", "toyota", "ford"] {
             assert!(catalogue.models("car-models", big).entries().len() >= 10, "{big}");
         }
+    }
+
+    #[test]
+    fn every_registered_type_has_the_brand_other() {
+        let catalogue = Catalogue::embedded();
+        for (vehicle_type, category) in crate::categories::typed().filter(|(_, category)| category.registered) {
+            let Some(Kind::Slug { list }) = category.field("brand").map(|brand| brand.kind) else {
+                panic!("{vehicle_type} has no brand")
+            };
+            assert_eq!(catalogue.list(list).ids().last(), Some("other"), "{vehicle_type}");
+        }
+        assert_eq!(catalogue.models("car-models", "other").ids().collect::<Vec<_>>(), ["other"]);
     }
 
     #[test]

@@ -42,7 +42,7 @@ const RATED: &[ChoiceValue] = &[
     ("equipment", "Equipment"),
 ];
 
-/// The values of both groups of ratings; which go with which name is a rule.
+/// The values of both groups of ratings; [`rules`] says which go with which name.
 const RATINGS: &[ChoiceValue] = &[
     ("very_good", "Very good"),
     ("good", "Good"),

@@ -198,6 +198,12 @@ impl Category {
         self.vehicle_type.is_none()
     }
 
+    /// Whether the list parameter `registration_number` finds its ads: registered vehicles, and open category fields
+    /// (decision 20).
+    pub fn is_found_by_plate(&self) -> bool {
+        self.registered || self.is_open()
+    }
+
     /// Whether an API version creates and updates ads of it.
     pub fn is_in(&self, version: ApiVersion) -> bool {
         match (version, self.vehicle_type) {
@@ -237,7 +243,7 @@ impl Category {
         let mut found = Vec::new();
         walk(self.tree(), "", &mut |path, kind| {
             if is_listed(kind) {
-                found.push(Entry { id: path.to_owned(), name: self.attribute_name(path) });
+                found.push(Entry::new(path, self.attribute_name(path)));
             }
         });
         found
@@ -260,6 +266,11 @@ impl Category {
                 found = kind.allowed(catalogue);
             }
         });
+        if attribute == rules::RATING_VALUE {
+            for entry in found.iter_mut().flatten() {
+                entry.applies_to = rules::rated_by(&entry.id).map(str::to_owned).collect();
+            }
+        }
         found
     }
 }
@@ -274,9 +285,7 @@ fn is_listed(kind: &Kind) -> bool {
 
 fn allowed(kind: &Kind, catalogue: &Catalogue) -> Vec<Entry> {
     match kind {
-        Kind::Choice { values, .. } => {
-            values.iter().map(|(id, name)| Entry { id: (*id).to_owned(), name: (*name).to_owned() }).collect()
-        }
+        Kind::Choice { values, .. } => values.iter().map(|(id, name)| Entry::new(*id, *name)).collect(),
         Kind::Slug { list } => catalogue.list(list).entries().to_vec(),
         Kind::List { item, .. } => allowed(item, catalogue),
         _ => Vec::new(),

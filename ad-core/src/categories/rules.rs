@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::{
     catalogue::Catalogue,
     categories::Category,
-    content::{Content, get},
+    content::{ClearedMileage, Content, get},
     fields::{Check, FieldErrors, Kind, Mode},
     ports::Dealer,
     rulebook::Settings,
@@ -56,6 +56,8 @@ pub struct Facts<'a> {
     pub ad: AdFacts<'a>,
     /// What was stored before an update.
     pub before: Option<&'a Content>,
+    /// Which fields of `OF_THE_DIRECTORY` the patch of an update sends.
+    pub patched: &'a [&'static str],
     /// Which write it is.
     pub mode: Mode,
     /// Its category.
@@ -85,6 +87,11 @@ impl Facts<'_> {
         self.ad.price.iter().any(|price| price.get("type").and_then(Value::as_str) == Some(kind))
     }
 
+    /// Whether the write sends a field of [`OF_THE_DIRECTORY`]: a create and a migration send all that they have.
+    fn sends(&self, path: &str) -> bool {
+        self.mode != Mode::Update || self.patched.contains(&path)
+    }
+
     fn given(&self, path: &str) -> bool {
         self.field(path).is_some_and(|value| value.as_array().is_none_or(|items| !items.is_empty()))
     }
@@ -93,6 +100,10 @@ impl Facts<'_> {
         self.check.nulls().contains(&path)
     }
 }
+
+/// Fields whose rules ask the dealer directory. The rules are checked when a write sends the field; what was stored before and is
+/// no longer covered does not block an update of something else (decision 17).
+pub(crate) const OF_THE_DIRECTORY: [&str; 2] = ["salesperson", "online_purchasable"];
 
 /// A named rule over several fields.
 #[derive(Debug, Clone, Copy)]
@@ -113,7 +124,7 @@ const fn rule(name: &'static str, doc: &'static str, check: fn(&Facts<'_>, &mut 
 pub const REGISTERED: &[Rule] = &[
     rule("plate or VIN", "At least one of `registration_number` and `vin` is required.", plate_or_vin),
     rule("plate is fixed", "`registration_number` cannot change after creation.", plate_is_fixed),
-    rule("salesperson", "`salesperson` is registered for the dealer.", salesperson),
+    rule("salesperson", "`salesperson`, where it is sent, is registered for the dealer.", salesperson),
 ];
 
 /// Categories whose models are known by brand.
@@ -126,7 +137,8 @@ pub(crate) const LOCK: &str = "new/used lock";
 /// Categories whose new/used status is locked at creation.
 pub(super) const NEW_USED_LOCK: &[Rule] = &[rule(
     LOCK,
-    "`condition.mileage` cannot switch between zero and non-zero, and `condition.is_new_vehicle` cannot change.",
+    "`condition.mileage` cannot switch between zero and non-zero, not even after it was cleared, and \
+     `condition.is_new_vehicle` cannot change.",
     new_used_lock,
 )];
 
@@ -139,6 +151,20 @@ pub(super) const WHEELS_AND_RATINGS: &[Rule] = &[
     rule("wheels with ratings", "`condition.wheels` and `condition.vehicle_ratings` go together.", wheels_with_ratings),
     rule("rating values", "Each rating has a value of its own group.", rating_values),
 ];
+
+/// Path of the value of a rating.
+pub(super) const RATING_VALUE: &str = "condition.vehicle_ratings.value";
+
+/// Which values a rating of which names may have.
+const RATING_VALUES: [(&[&str], &[&str]); 2] = [
+    (&["exterior", "interior"], &["very_good", "good", "approved", "poor"]),
+    (&["engine", "brakes", "equipment"], &["good", "minor_deviation", "greater_deviation"]),
+];
+
+/// The names of the ratings that may have a value (decision 19).
+pub(super) fn rated_by(value: &str) -> impl Iterator<Item = &'static str> {
+    RATING_VALUES.iter().filter(move |(_, values)| values.contains(&value)).flat_map(|(names, _)| names.iter().copied())
+}
 
 /// Categories with leasing details.
 pub(super) const LEASING_DETAILS: &[Rule] =
@@ -200,11 +226,8 @@ fn model_of_brand(facts: &Facts<'_>, errors: &mut FieldErrors) {
 }
 
 fn salesperson(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    let Some(email) = facts.field("salesperson").and_then(Value::as_str).filter(|email| !email.is_empty()) else {
-        return;
-    };
-    if let Some(dealer) = facts.dealer
-        && !dealer.salespersons.iter().any(|known| known.eq_ignore_ascii_case(email))
+    if facts.sends("salesperson")
+        && let Some((email, dealer)) = unknown_salesperson(facts)
     {
         let hint = crate::nearest::did_you_mean(email, dealer.salespersons.iter().map(String::as_str));
         let place = errors.at("category_fields").at("salesperson");
@@ -215,14 +238,60 @@ fn salesperson(facts: &Facts<'_>, errors: &mut FieldErrors) {
     }
 }
 
+/// A salesperson whom the dealer does not have.
+fn unknown_salesperson<'f>(facts: &Facts<'f>) -> Option<(&'f str, &'f Dealer)> {
+    let email = get(facts.ad.category_fields?, "salesperson")?.as_str().filter(|email| !email.is_empty())?;
+    let dealer = facts.dealer?;
+    (!dealer.salespersons.iter().any(|known| known.eq_ignore_ascii_case(email))).then_some((email, dealer))
+}
+
+fn lacks_online_purchase(facts: &Facts<'_>) -> bool {
+    facts.field("online_purchasable") == Some(&Value::Bool(true))
+        && facts.dealer.is_some_and(|dealer| !dealer.has_product("online_purchase"))
+}
+
+/// What is stored though the dealer directory does not cover it any more, and the write does not send: field and message.
+pub(crate) fn no_longer_covered(facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+    let mut found = Vec::new();
+    if !facts.sends("salesperson")
+        && let Some((email, dealer)) = unknown_salesperson(facts)
+    {
+        let message = format!(
+            "\"{email}\" is no longer a salesperson of dealer \"{}\"; send another one, or null to unset it.",
+            dealer.code
+        );
+        found.push(("category_fields.salesperson", message));
+    }
+    if !facts.sends("online_purchasable") && lacks_online_purchase(facts) {
+        let message = "The online-purchase product is no longer activated for this dealer; send false to unset it.";
+        found.push(("category_fields.online_purchasable", message.to_owned()));
+    }
+    found
+}
+
+/// The mileage that locks new or used: the present one, or the one that was cleared.
+fn mileage_before(facts: &Facts<'_>) -> Option<ClearedMileage> {
+    let stored = facts.field_before("condition.mileage.value").and_then(zero_or_not);
+    stored.or_else(|| facts.before?.cleared_mileage())
+}
+
+fn zero_or_not(mileage: &Value) -> Option<ClearedMileage> {
+    let is_zero = mileage.as_f64()? == 0.0;
+    Some(if is_zero { ClearedMileage::Zero } else { ClearedMileage::NonZero })
+}
+
+/// What is to be kept of a mileage that the ad had and has no more (decision 18).
+pub(crate) fn cleared_mileage(facts: &Facts<'_>) -> Option<ClearedMileage> {
+    let is_cleared = facts.before.is_some() && facts.field("condition.mileage.value").is_none();
+    if is_cleared && facts.category.has_rule(LOCK) { mileage_before(facts) } else { None }
+}
+
 fn new_used_lock(facts: &Facts<'_>, errors: &mut FieldErrors) {
-    let is_zero = |mileage: &Value| mileage.as_f64().map(|mileage| mileage == 0.0);
-    let before = facts.field_before("condition.mileage.value").and_then(is_zero);
-    let now = facts.field("condition.mileage.value").and_then(is_zero);
-    if let (Some(before), Some(now)) = (before, now)
+    let now = facts.field("condition.mileage.value").and_then(zero_or_not);
+    if let (Some(before), Some(now)) = (mileage_before(facts), now)
         && before != now
     {
-        let was = if before { "zero" } else { "not zero" };
+        let was = if before == ClearedMileage::Zero { "zero" } else { "not zero" };
         errors.add(
             "category_fields.condition.mileage",
             format!("Cannot switch between zero and non-zero (it was {was}): new or used is locked at creation."),
@@ -265,11 +334,8 @@ fn wheels_with_ratings(facts: &Facts<'_>, errors: &mut FieldErrors) {
 fn rating_values(facts: &Facts<'_>, errors: &mut FieldErrors) {
     let Some(Value::Array(ratings)) = facts.field("condition.vehicle_ratings") else { return };
     for (index, rating) in ratings.iter().enumerate() {
-        let valid: &[&str] = match rating.get("name").and_then(Value::as_str) {
-            Some("exterior" | "interior") => &["very_good", "good", "approved", "poor"],
-            Some("engine" | "brakes" | "equipment") => &["good", "minor_deviation", "greater_deviation"],
-            _ => continue,
-        };
+        let Some(name) = rating.get("name").and_then(Value::as_str) else { continue };
+        let Some((_, valid)) = RATING_VALUES.iter().find(|(names, _)| names.contains(&name)) else { continue };
         let Some(value @ Value::String(text)) = rating.get("value") else { continue };
         if valid.contains(&text.as_str()) {
             continue;
@@ -293,13 +359,10 @@ fn remaining_mileage(facts: &Facts<'_>, errors: &mut FieldErrors) {
 
 fn online_purchase(facts: &Facts<'_>, errors: &mut FieldErrors) {
     const PATH: &str = "category_fields.online_purchasable";
-    if facts.field("online_purchasable") != Some(&Value::Bool(true)) {
-        return;
-    }
-    if facts.dealer.is_some_and(|dealer| !dealer.has_product("online_purchase")) {
+    if facts.sends("online_purchasable") && lacks_online_purchase(facts) {
         errors.add(PATH, "The online-purchase product is not activated for this dealer.");
     }
-    if facts.has_price("leasing") {
+    if facts.field("online_purchasable") == Some(&Value::Bool(true)) && facts.has_price("leasing") {
         errors.add(PATH, "Cannot be combined with a price of type \"leasing\".");
     }
 }

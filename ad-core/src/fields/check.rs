@@ -13,6 +13,9 @@ use crate::{ad::ApiVersion, catalogue::Catalogue, nearest};
 /// of the pen, and looking takes its time.
 const MOST_HINTS: usize = 20;
 
+/// Unknown fields of one level that are named; the others are counted. No payload that is meant has so many.
+const MOST_UNKNOWN: usize = 1000;
+
 /// Which write is checked; it decides what `null` means (decision 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -79,6 +82,7 @@ impl<'a> Check<'a> {
         let mut errors = FieldErrors::default();
         let mut hints = MOST_HINTS;
         let mut dropped = Vec::new();
+        let (mut unknown, mut last_named) = (0_usize, "");
         let (mut near, mut expected) = (0, 0);
         for (name, value) in object.iter_mut() {
             if let Some(node) = tree.get_near(&mut near, name) {
@@ -88,12 +92,19 @@ impl<'a> Check<'a> {
                     expected += 1;
                 }
             } else {
-                errors.push(name, "Unknown field.");
+                unknown += 1;
+                if unknown <= MOST_UNKNOWN {
+                    errors.push(name, "Unknown field.");
+                    last_named = name;
+                }
                 if hints > 0 {
                     hints -= 1;
                     hint(root, name, &mut errors);
                 }
             }
+        }
+        if let Some(more @ 1..) = unknown.checked_sub(MOST_UNKNOWN) {
+            errors.push(last_named, format!("{more} more fields beside this one are unknown and not listed."));
         }
         for name in dropped {
             object.remove(&name);

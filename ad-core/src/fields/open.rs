@@ -1,17 +1,30 @@
-//! Objects without a table: any strings, numbers, booleans, arrays and objects, kept as sent within bounds (decision 20).
+//! Objects without a table: any strings, numbers, booleans, arrays and objects, kept as sent within bounds, but for a plate
+//! (decision 20).
 
 use serde_json::Value;
 
-use super::{FieldErrors, MOST_CHARACTERS};
+use super::{FieldErrors, MOST_CHARACTERS, plate};
 
 /// Most members of an object, and items of an array.
 pub const MOST_MEMBERS: usize = 64;
+/// The one member that means something.
+const PLATE: &str = "registration_number";
 /// Most levels, the outermost object included.
 pub const MOST_LEVELS: usize = 4;
 
-/// Checks an object and drops its `null` members.
+/// Most characters of a `registration_number`, as in every category of unregistered vehicles.
+const MOST_OF_A_PLATE: usize = 255;
+
+/// Checks an object and drops its `null` members. Its `registration_number`, if it is a text, is normalised as every plate is.
 pub(super) fn check(value: &mut Value, errors: &mut FieldErrors) {
     level(value, MOST_LEVELS, errors);
+    if let Some(Value::String(text)) = value.get_mut(PLATE) {
+        *text = plate(text);
+        if text.chars().nth(MOST_OF_A_PLATE).is_some() {
+            let message = format!("Ensure this field has no more than {MOST_OF_A_PLATE} characters.");
+            errors.replace(PLATE, message);
+        }
+    }
 }
 
 fn level(value: &mut Value, levels: usize, errors: &mut FieldErrors) {
@@ -78,6 +91,23 @@ mod tests {
         check(&mut value, &mut errors);
         assert!(errors.is_empty());
         assert_eq!(value, json!({"a": [1, 2.5, "x", true, {"b": {}}], "c": {"d": "e"}}));
+    }
+
+    #[test]
+    fn a_plate_is_a_plate_without_a_table_too() {
+        let mut value = json!({"registration_number": " abc 12d", "trailer": {"registration_number": "def 345"}});
+        let mut errors = FieldErrors::default();
+        check(&mut value, &mut errors);
+        assert!(errors.is_empty());
+        let stored = json!({"registration_number": "ABC12D", "trailer": {"registration_number": "def 345"}});
+        assert_eq!(value, stored);
+        let mut number = json!({"registration_number": 12});
+        check(&mut number, &mut errors);
+        assert_eq!((number, errors.is_empty()), (json!({"registration_number": 12}), true), "only a text is a plate");
+        let long = json!({"registration_number": ["Ensure this field has no more than 255 characters."]});
+        for text in ["å".repeat(256), "a".repeat(10_001)] {
+            assert_eq!(wrong(json!({"registration_number": text})), long);
+        }
     }
 
     #[test]

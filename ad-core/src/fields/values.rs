@@ -263,7 +263,7 @@ pub(crate) fn wrong_choice<'a>(value: &Value, valid: impl Iterator<Item = &'a st
 }
 
 /// A value as a message shows it: quoted, and not longer than a reader wants.
-pub(super) fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
     if text.chars().nth(80).is_some() {
         format!("\"{}…\"", text.chars().take(80).collect::<String>())

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::{
     ad::Ad,
+    categories::Category,
     list::{AdFilter, AdOrder, Bound, LogQuery},
     log::LogEntry,
 };
@@ -23,8 +24,8 @@ pub(super) fn passes(ad: &Ad, filter: &AdFilter) -> bool {
         }
         AdFilter::MarketplaceAdId(ids) => ad.marketplace_ad_id.as_ref().is_some_and(|id| ids.contains(id)),
         AdFilter::RegistrationNumber(plate) => {
-            ad.category().is_some_and(|category| category.registered)
-                && ad.content.registration_number() == Some(plate.as_str())
+            ad.category().is_some_and(Category::is_found_by_plate)
+                && ad.content.registration_number().as_deref() == Some(plate.as_str())
         }
         AdFilter::Time(order, bound, time) => {
             let of_the_ad = if *order == AdOrder::Updated { ad.updated } else { ad.created };

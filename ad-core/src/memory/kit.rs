@@ -56,6 +56,7 @@ impl Kit {
             clock,
             ids: ids.clone(),
             patience: Patience::default(),
+            quotas: None,
         };
         Self { store, directory, images, media, primary, secondary, ids, service, pipeline }
     }

@@ -1,6 +1,7 @@
 //! A marketplace in memory.
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, VecDeque},
     sync::Mutex,
 };
@@ -186,7 +187,7 @@ impl MemoryListing {
     fn show(&mut self, listing: Listing<'_>) -> String {
         let Listing { ad, images } = listing;
         ad.dealer_code.clone_into(&mut self.dealer_code);
-        self.plate = ad.content.registration_number().map(str::to_owned);
+        self.plate = ad.content.registration_number().map(Cow::into_owned);
         ad.content.title().unwrap_or_default().clone_into(&mut self.title);
         self.images = images.iter().map(|image| image.cdn_url.clone()).collect();
         self.reference = Some(ad.id);

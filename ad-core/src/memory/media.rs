@@ -9,16 +9,34 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::locked;
-use crate::ports::{Checksum, Format, Image, ImageError, ImageFetcher, MediaStore};
+use crate::{
+    ad::Validators,
+    ports::{Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore},
+};
 
 /// Addresses with their answers.
 #[derive(Debug, Default)]
-pub struct MemoryImages(Mutex<HashMap<String, VecDeque<Result<Image, ImageError>>>>);
+pub struct MemoryImages(Mutex<HashMap<String, VecDeque<Answer>>>);
+
+/// What a host answers, with what it says of the image's version.
+type Answer = Result<(Image, Validators), ImageError>;
 
 impl MemoryImages {
     /// Adds an answer to an address. Each fetch takes the next one; the last one stays.
     pub fn answer(&self, url: &str, answer: Result<Image, ImageError>) {
+        let answer = answer.map(|image| (image, Validators::default()));
         locked(&self.0).entry(url.to_owned()).or_default().push_back(answer);
+    }
+
+    /// Adds an image to an address whose host says which version it is. Whoever knows that version is told that it is unchanged.
+    pub fn put_version(&self, url: &str, image: Image, etag: &str) {
+        let validators = Validators { etag: Some(etag.to_owned()), last_modified: None };
+        locked(&self.0).entry(url.to_owned()).or_default().push_back(Ok((image, validators)));
+    }
+
+    /// Forgets the answers of an address.
+    pub fn clear(&self, url: &str) {
+        locked(&self.0).remove(url);
     }
 
     /// Adds an image to an address.
@@ -34,31 +52,42 @@ impl MemoryImages {
 
 #[async_trait]
 impl ImageFetcher for MemoryImages {
-    async fn fetch(&self, url: &str) -> Result<Image, ImageError> {
+    async fn fetch(&self, request: ImageRequest<'_>) -> Result<Fetched, ImageError> {
         let mut addresses = locked(&self.0);
-        let answers = addresses.get_mut(url).filter(|answers| !answers.is_empty());
-        match answers {
+        let answers = addresses.get_mut(request.url).filter(|answers| !answers.is_empty());
+        let answer = match answers {
             Some(answers) if answers.len() > 1 => answers.pop_front(),
             Some(answers) => answers.front().cloned(),
             None => None,
         }
-        .unwrap_or_else(|| Err(ImageError::Unusable("nothing is at this address".to_owned())))
+        .unwrap_or_else(|| Err(ImageError::Unusable("nothing is at this address".to_owned())));
+        let (image, validators) = answer?;
+        let is_known = !validators.is_empty() && request.known == Some(&validators);
+        Ok(if is_known { Fetched::Unchanged } else { Fetched::Image(image, validators) })
     }
 }
 
 /// Images by checksum, served at `memory:/media/<checksum>.<extension>`.
 #[derive(Debug, Default)]
-pub struct MemoryMedia(Mutex<HashMap<Checksum, Image>>);
+pub struct MemoryMedia {
+    images: Mutex<HashMap<Checksum, Image>>,
+    failures: Mutex<VecDeque<ImageStoreError>>,
+}
 
 impl MemoryMedia {
+    /// Has the next image not stored.
+    pub fn fail_next(&self, error: ImageStoreError) {
+        locked(&self.failures).push_back(error);
+    }
+
     /// The image of a checksum.
     pub fn get(&self, checksum: Checksum) -> Option<Image> {
-        locked(&self.0).get(&checksum).cloned()
+        locked(&self.images).get(&checksum).cloned()
     }
 
     /// How many images it holds.
     pub fn len(&self) -> usize {
-        locked(&self.0).len()
+        locked(&self.images).len()
     }
 
     /// Whether it holds none.
@@ -69,8 +98,11 @@ impl MemoryMedia {
 
 #[async_trait]
 impl MediaStore for MemoryMedia {
-    async fn put(&self, image: &Image) -> Result<String, ImageError> {
-        locked(&self.0).entry(image.checksum).or_insert_with(|| image.clone());
+    async fn put(&self, image: &Image) -> Result<String, ImageStoreError> {
+        if let Some(error) = locked(&self.failures).pop_front() {
+            return Err(error);
+        }
+        locked(&self.images).entry(image.checksum).or_insert_with(|| image.clone());
         Ok(format!("memory:/media/{}.{}", image.checksum, image.format.extension()))
     }
 }
@@ -95,10 +127,12 @@ mod tests {
         let broken = ImageError::Unusable("broken".to_owned());
         images.fail("https://a", broken.clone());
         images.put("https://a", one_pixel(1));
-        assert_eq!(images.fetch("https://a").await, Err(broken));
-        assert_eq!(images.fetch("https://a").await, Ok(one_pixel(1)));
-        assert_eq!(images.fetch("https://a").await, Ok(one_pixel(1)));
-        assert!(images.fetch("https://b").await.is_err());
+        let fetch = |url| images.fetch(ImageRequest { url, dealer_code: "north-cars", known: None });
+        let image = Fetched::Image(one_pixel(1), Validators::default());
+        assert_eq!(fetch("https://a").await, Err(broken));
+        assert_eq!(fetch("https://a").await, Ok(image.clone()));
+        assert_eq!(fetch("https://a").await, Ok(image));
+        assert!(fetch("https://b").await.is_err());
     }
 
     #[tokio::test]

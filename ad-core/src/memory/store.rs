@@ -6,18 +6,19 @@ use std::{
 };
 
 use async_trait::async_trait;
+use serde::Serialize;
 use uuid::Uuid;
 
 use super::{filter, locked};
 use crate::{
-    ad::{Ad, AdState},
+    ad::{Ad, AdState, ImageSources},
     list::{AdQuery, LogQuery},
     log::{LATEST, LogEntry},
     ports::{
-        AdChange, Capacity, Claimed, Claims, NewAd, Outcome, Page, PageOf, Record, Revision, Scope, Store, StoreError,
-        StoredAd,
+        AdChange, Capacity, Claimed, Claims, NewAd, Outcome, PAGE_BYTES, Page, PageOf, Record, Revision, Scope, Store,
+        StoreError, StoredAd, Usage,
     },
-    request::{Market, Request},
+    request::{Leftover, Market, Request},
     time::Timestamp,
 };
 
@@ -36,12 +37,15 @@ struct Tables {
     queue: Vec<Queued>,
     /// Which ad has a listing.
     ties: HashMap<(Market, String), Uuid>,
+    /// The images of each dealer, by checksum, with their bytes.
+    images: HashMap<String, HashMap<String, u64>>,
     last_lease: i64,
 }
 
 #[derive(Debug)]
 struct Row {
     stored: StoredAd,
+    image_sources: ImageSources,
     log: Vec<LogEntry>,
 }
 
@@ -49,14 +53,10 @@ struct Row {
 struct Queued {
     ad: Uuid,
     request: Request,
-    due: Timestamp,
-    lease: Option<Lease>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Lease {
-    id: i64,
-    until: Timestamp,
+    /// Of the oldest of an ad, from when it may be claimed: when it is due, or when the lease of whoever has it ends.
+    claimable: Timestamp,
+    /// Another one whenever the request changes hands.
+    lease: i64,
 }
 
 impl Row {
@@ -66,10 +66,13 @@ impl Row {
     }
 
     fn change(&mut self, change: AdChange, at: Timestamp) {
-        let AdChange { state, intent, image_refs, listings, pole_position_until, leftover } = change;
         let stored = &mut self.stored;
-        if state.is_some() || image_refs.is_some() || !listings.is_empty() {
+        if change != AdChange::default() {
             stored.ad.updated = at;
+        }
+        let AdChange { state, intent, image_refs, image_sources, listings, pole_position_until, leftover } = change;
+        if let Some(sources) = image_sources {
+            self.image_sources = sources;
         }
         stored.ad.state = state.unwrap_or(stored.ad.state);
         stored.intent = intent.unwrap_or(stored.intent);
@@ -91,14 +94,20 @@ impl Row {
 
 impl Queued {
     fn new(ad: Uuid, request: &Request) -> Self {
-        Self { ad, request: request.clone(), due: request.accepted, lease: None }
+        Self { ad, request: request.clone(), claimable: request.accepted, lease: 0 }
     }
 }
 
 impl Tables {
-    fn row(&mut self, ad: Uuid) -> Result<&mut Row, StoreError> {
-        let index = self.by_id.get(&ad).ok_or_else(|| StoreError::Faulty(format!("there is no ad {ad}")))?;
-        Ok(&mut self.ads[*index])
+    fn row(&mut self, ad: Uuid) -> Option<&mut Row> {
+        let index = self.by_id.get(&ad)?;
+        Some(&mut self.ads[*index])
+    }
+
+    /// A lease that nobody has had.
+    fn next_lease(&mut self) -> i64 {
+        self.last_lease += 1;
+        self.last_lease
     }
 
     /// Where the ad of a dealer's source id stands.
@@ -108,7 +117,7 @@ impl Tables {
 
     /// The place in the queue of a request that is still this lease's.
     fn leased(&self, request: Uuid, lease: i64) -> Result<usize, StoreError> {
-        let is_it = |queued: &Queued| queued.request.id == request && queued.lease.is_some_and(|held| held.id == lease);
+        let is_it = |queued: &Queued| queued.request.id == request && queued.lease == lease;
         self.queue.iter().position(is_it).ok_or(StoreError::LeaseLost)
     }
 
@@ -117,14 +126,30 @@ impl Tables {
     }
 }
 
-/// One page of the rows.
-fn page_of<T>(mut rows: Vec<T>, page: Page, descending: bool) -> PageOf<T> {
+/// How many unfinished requests an ad has.
+fn of_ad(queue: &[Queued], ad: Uuid) -> usize {
+    queue.iter().filter(|queued| queued.ad == ad).count()
+}
+
+/// One page of the rows, whose bytes are counted by `bytes`.
+fn page_of<T>(mut rows: Vec<T>, page: Page, descending: bool, bytes: impl Fn(&T) -> u64) -> PageOf<T> {
     if descending {
         rows.reverse();
     }
     let count = rows.len() as u64;
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
-    PageOf { count, rows: rows.into_iter().skip(offset).take(page.limit as usize).collect() }
+    let mut total = 0;
+    let fits = |row: &T| {
+        let is_first = total == 0;
+        total += bytes(row).max(1);
+        is_first || total <= PAGE_BYTES
+    };
+    PageOf { count, rows: rows.into_iter().skip(offset).take(page.limit as usize).take_while(fits).collect() }
+}
+
+/// How many bytes of JSON a value has.
+fn bytes_of(value: &impl Serialize) -> u64 {
+    serde_json::to_string(value).map_or(0, |text| text.len() as u64)
 }
 
 #[async_trait]
@@ -136,9 +161,9 @@ impl Store for MemoryStore {
             return Err(StoreError::Duplicate);
         }
         let index = tables.ads.len();
-        let stored =
-            StoredAd { ad: ad.clone(), revision: 0, intent: ad.state, pole_position_until: None, leftover: None };
-        tables.ads.push(Row { stored, log: vec![entry.clone()] });
+        let leftover = Leftover::default();
+        let stored = StoredAd { ad: ad.clone(), revision: 0, intent: ad.state, pole_position_until: None, leftover };
+        tables.ads.push(Row { stored, image_sources: ImageSources::default(), log: vec![entry.clone()] });
         tables.by_id.insert(ad.id, index);
         tables.by_source.entry(ad.dealer_code.clone()).or_default().insert(ad.source_id.clone(), index);
         tables.queue.push(Queued::new(ad.id, request));
@@ -147,10 +172,14 @@ impl Store for MemoryStore {
 
     async fn revise(&self, revision: Revision<'_>) -> Result<(), StoreError> {
         let mut tables = locked(&self.0);
-        let stored = &mut tables.row(revision.ad)?.stored;
-        if stored.revision != revision.revision {
+        if tables.row(revision.ad).is_none_or(|row| row.stored.revision != revision.revision) {
             return Err(StoreError::Conflict);
         }
+        let unfinished = of_ad(&tables.queue, revision.ad);
+        if unfinished >= revision.most_unfinished() as usize {
+            return Err(StoreError::QueueFull(u32::try_from(unfinished).unwrap_or(u32::MAX)));
+        }
+        let Some(Row { stored, .. }) = tables.row(revision.ad) else { return Err(StoreError::Conflict) };
         stored.revision += 1;
         if let Some(content) = revision.content {
             stored.ad.content.clone_from(content);
@@ -196,15 +225,21 @@ impl Store for MemoryStore {
         let mut rows: Vec<&Row> = tables.ads.iter().filter(asked_for).collect();
         // Stable: what is equal stays in the order of writing.
         rows.sort_by(|one, other| filter::compare(query.order, &one.stored.ad, &other.stored.ad));
-        let PageOf { count, rows } = page_of(rows, query.page, query.descending);
+        let bytes = |row: &&Row| {
+            let content = if query.asks_for_content() { bytes_of(&row.stored.ad.content) } else { 0 };
+            let images = if query.asks_for_images() { bytes_of(&row.stored.ad.image_refs) } else { 0 };
+            content + images + bytes_of(&row.latest(query.include_log))
+        };
+        let PageOf { count, rows } = page_of(rows, query.page, query.descending, bytes);
         let rows = rows.into_iter().map(|row| (row.stored.ad.clone(), row.latest(query.include_log))).collect();
         Ok(PageOf { count, rows })
     }
 
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {
         let mut tables = locked(&self.0);
-        let entries = tables.row(ad)?.log.iter().filter(|entry| filter::is_asked_for(entry, query)).cloned();
-        Ok(page_of(entries.collect(), query.page, query.descending))
+        let log = tables.row(ad).map_or(&[][..], |row| &row.log);
+        let entries = log.iter().filter(|entry| filter::is_asked_for(entry, query)).cloned();
+        Ok(page_of(entries.collect(), query.page, query.descending, bytes_of))
     }
 
     async fn claim(
@@ -223,13 +258,12 @@ impl Store for MemoryStore {
             if !is_oldest {
                 continue;
             }
-            // Whichever is later: its time, or the end of the lease that somebody has on it.
-            let due = queued.lease.map_or(queued.due, |lease| lease.until.max(queued.due));
+            let due = queued.claimable;
             if due > now {
                 claims.next_due = Some(claims.next_due.map_or(due, |earlier| earlier.min(due)));
                 continue;
             }
-            let stored = &ads[by_id[&queued.ad]].stored;
+            let Row { stored, image_sources, .. } = &ads[by_id[&queued.ad]];
             let dealer = &stored.ad.dealer_code;
             let of_dealer = taken.entry(dealer).or_default();
             if claims.claimed.len() < capacity.limit
@@ -238,20 +272,21 @@ impl Store for MemoryStore {
             {
                 *of_dealer += 1;
                 *last_lease += 1;
-                queued.lease = Some(Lease { id: *last_lease, until: lease_until });
+                (queued.lease, queued.claimable) = (*last_lease, lease_until);
                 let (request, stored) = (queued.request.clone(), stored.clone());
-                claims.claimed.push(Claimed { lease: *last_lease, request, stored });
+                let image_sources = image_sources.clone();
+                claims.claimed.push(Claimed { lease: *last_lease, request, stored, image_sources });
             }
         }
         Ok(claims)
     }
 
     async fn release(&self, now: Timestamp, after: Timestamp) -> Result<(), StoreError> {
-        for queued in &mut locked(&self.0).queue {
-            if queued.due > after {
-                queued.due = now;
-            }
-            queued.lease = queued.lease.filter(|lease| lease.until <= after);
+        let mut tables = locked(&self.0);
+        // One that nobody has taken is none the worse for losing a lease that nobody has.
+        let lease = tables.next_lease();
+        for queued in tables.queue.iter_mut().filter(|queued| queued.claimable > after) {
+            (queued.claimable, queued.lease) = (now, lease);
         }
         Ok(())
     }
@@ -259,29 +294,30 @@ impl Store for MemoryStore {
     async fn extend(&self, request: Uuid, lease: i64, until: Timestamp) -> Result<(), StoreError> {
         let mut tables = locked(&self.0);
         let place = tables.leased(request, lease)?;
-        tables.queue[place].lease = Some(Lease { id: lease, until });
+        tables.queue[place].claimable = until;
         Ok(())
     }
 
     async fn record(&self, record: Record) -> Result<(), StoreError> {
         let mut tables = locked(&self.0);
         let place = tables.leased(record.request, record.lease)?;
-        for (market, id) in &record.change.listings {
-            tables.ties.insert((*market, id.clone()), record.ad);
+        if let Some(row) = tables.row(record.ad) {
+            row.log.extend(record.entries);
+            row.change(record.change, record.at);
         }
-        let row = tables.row(record.ad)?;
-        row.log.extend(record.entries);
-        row.change(record.change, record.at);
-        let queued = &mut tables.queue[place];
         match record.outcome {
-            Outcome::Goes { progress } => queued.request.progress = progress,
+            Outcome::Goes { progress } => tables.queue[place].request.progress = progress,
             Outcome::Waits { progress, until } => {
+                let lease = tables.next_lease();
+                let queued = &mut tables.queue[place];
                 queued.request.progress = progress;
-                queued.due = until;
-                queued.lease = None;
+                (queued.claimable, queued.lease) = (until, lease);
             }
             Outcome::Finished => {
                 tables.queue.remove(place);
+                if let Some(next) = tables.queue.iter_mut().find(|queued| queued.ad == record.ad) {
+                    next.claimable = record.at;
+                }
             }
         }
         Ok(())
@@ -290,11 +326,20 @@ impl Store for MemoryStore {
     async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
         let mut tables = locked(&self.0);
         let key = (market, listing.to_owned());
-        let taken = tables.ties.get(&key).is_some_and(|owner| *owner != ad && tables.is_live(*owner));
-        if !taken {
+        let shows = |row: &Row| {
+            let Ad { id, state, marketplace_ad_id, offer_id, .. } = &row.stored.ad;
+            let listed = match market {
+                Market::Primary => marketplace_ad_id,
+                Market::Secondary => offer_id,
+            };
+            *id != ad && *state != AdState::Deleted && listed.as_deref() == Some(listing)
+        };
+        let tied = tables.ties.get(&key).is_some_and(|owner| *owner != ad && tables.is_live(*owner));
+        let may = tables.by_id.contains_key(&ad) && !tied && !tables.ads.iter().any(shows);
+        if may {
             tables.ties.insert(key, ad);
         }
-        Ok(!taken)
+        Ok(may)
     }
 
     async fn check(&self) -> Result<(), StoreError> {
@@ -303,5 +348,37 @@ impl Store for MemoryStore {
 
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
         Ok(locked(&self.0).is_live(ad))
+    }
+
+    async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError> {
+        Ok(locked(&self.0).queue.iter().any(|queued| queued.ad == ad))
+    }
+
+    async fn usage(&self, dealer_code: &str, of: Usage, at_most: u64) -> Result<u64, StoreError> {
+        let tables = locked(&self.0);
+        let is_theirs = |index: usize| tables.ads[index].stored.ad.dealer_code == dealer_code;
+        let used = match of {
+            Usage::Requests => tables.queue.iter().filter(|queued| is_theirs(tables.by_id[&queued.ad])).count() as u64,
+            Usage::Ads => {
+                let theirs = tables.by_source.get(dealer_code).into_iter().flat_map(HashMap::values);
+                theirs.filter(|index| tables.ads[**index].stored.ad.state != AdState::Deleted).count() as u64
+            }
+            Usage::ImageBytes => tables.images.get(dealer_code).map_or(0, |images| images.values().sum()),
+        };
+        Ok(if of == Usage::ImageBytes { used } else { used.min(at_most) })
+    }
+
+    async fn add_dealer_image(&self, dealer_code: &str, checksum: &str, bytes: u64) -> Result<bool, StoreError> {
+        let mut tables = locked(&self.0);
+        let images = tables.images.entry(dealer_code.to_owned()).or_default();
+        let is_new = !images.contains_key(checksum);
+        if is_new {
+            images.insert(checksum.to_owned(), bytes);
+        }
+        Ok(is_new)
+    }
+
+    async fn has_dealer_image(&self, dealer_code: &str, checksum: &str) -> Result<bool, StoreError> {
+        Ok(locked(&self.0).images.get(dealer_code).is_some_and(|images| images.contains_key(checksum)))
     }
 }

@@ -23,13 +23,6 @@ pub(super) fn listing_of(ad: &mut Ad, market: Market) -> &mut Option<String> {
     }
 }
 
-fn listed(ad: &Ad, market: Market) -> Option<&str> {
-    match market {
-        Market::Primary => ad.marketplace_ad_id.as_deref(),
-        Market::Secondary => ad.offer_id.as_deref(),
-    }
-}
-
 /// Why one marketplace was not reached.
 enum Failure {
     Market(MarketplaceError),
@@ -80,7 +73,7 @@ impl Run<'_> {
             Ended::Done(message) => {
                 self.log(Action::Unpublish, ActionState::Done, message);
                 self.change.state = Some(AdState::Deleted);
-                if self.claimed.request.plan.is_none() {
+                if self.is_retry() {
                     // A retry of a deletion whose failure took the intent back.
                     self.change.intent = Some(AdState::Deleted);
                 }
@@ -115,14 +108,13 @@ impl Run<'_> {
             Ok(waits) => return Ok(waits),
             Err(made) => made,
         };
-        self.progress.failed_markets = failures.iter().map(|(market, _)| *market).collect();
         Ok(Ended::Failed(self.failure_message(action, &failures, tries)))
     }
 
     /// Reaches every marketplace of the plan that was not reached yet, side by side, and returns those that failed.
     async fn reach_each(&mut self, action: Action) -> Result<Vec<(Market, MarketplaceError)>, StoreError> {
         loop {
-            let mut markets = self.plan.markets.clone();
+            let mut markets = self.markets(action);
             markets.retain(|market| !self.progress.reached.contains(market));
             let mut calls = Vec::new();
             for market in &markets {
@@ -172,7 +164,7 @@ impl Run<'_> {
         let ad = &self.claimed.stored.ad;
         let key = Key { request: self.claimed.request.id, action, market };
         let marketplace = self.pipeline.market(market);
-        match (action, listed(ad, market)) {
+        match (action, market.listing_of(ad)) {
             (Action::Publish, _) => return self.publish_on(key).await,
             (Action::Unpublish, None) => {}
             (Action::Unpublish, Some(id)) => match marketplace.unpublish(key, id).await {
@@ -194,7 +186,7 @@ impl Run<'_> {
         let ad = &self.claimed.stored.ad;
         let listing = Listing { ad, images: &ad.image_refs };
         let marketplace = self.pipeline.market(key.market);
-        if let Some(id) = listed(ad, key.market) {
+        if let Some(id) = key.market.listing_of(ad) {
             match marketplace.update(key, id, listing).await {
                 Err(MarketplaceError::Gone) => {}
                 result => return Ok(result.map(|()| None)?),
@@ -213,13 +205,13 @@ impl Run<'_> {
     async fn of_the_same_plate(&self, market: Market) -> Result<Option<String>, Failure> {
         let ad = &self.claimed.stored.ad;
         let Some(plate) = ad.content.registration_number() else { return Ok(None) };
-        let found = self.pipeline.market(market).find_by_plate(&ad.dealer_code, plate).await?;
+        let found = self.pipeline.market(market).find_by_plate(&ad.dealer_code, &plate).await?;
         let Some(Found { id, reference }) = found else { return Ok(None) };
         if reference == Some(ad.id) {
             return Ok(Some(id));
         }
         let free = self.may_take(market, reference, &id).await?;
-        let note = SamePlate { market, listing: &id, plate, linked: free }.to_string();
+        let note = SamePlate { market, listing: &id, plate: &plate, linked: free }.to_string();
         if !self.progress.notes.contains(&note) {
             return Err(Failure::Note(note));
         }

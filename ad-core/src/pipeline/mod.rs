@@ -17,7 +17,8 @@ use crate::{
     ad::AdState,
     log::{Action, ActionState, LogEntry},
     ports::{AdChange, Claimed, Clock, Ids, ImageFetcher, Marketplace, MediaStore, Outcome, Record, Store, StoreError},
-    request::{Market, Plan, Progress},
+    quotas::Quotas,
+    request::{Leftover, Market, Plan, Progress},
     time::Timestamp,
 };
 pub use retry::RetryPolicy;
@@ -63,6 +64,8 @@ pub struct Pipeline {
     pub ids: Arc<dyn Ids>,
     /// How patient it is.
     pub patience: Patience,
+    /// What dealers may store; `None`: any amount.
+    pub quotas: Option<Arc<Quotas>>,
 }
 
 impl std::fmt::Debug for Pipeline {
@@ -141,17 +144,51 @@ impl<'a> Run<'a> {
         let since = pipeline.clock.now();
         let mut progress = std::mem::take(&mut claimed.request.progress);
         progress.taken_up(since);
-        let plan = claimed.request.plan.clone().unwrap_or_else(|| {
-            let markets = claimed.stored.ad.category().map_or_else(Vec::new, crate::service::markets);
-            claimed.stored.leftover.clone().unwrap_or(Plan { actions: vec![Action::Publish], markets })
+        let is_retry = claimed.request.plan.is_none();
+        let plan = claimed.request.plan.clone().or_else(|| progress.plan.clone()).unwrap_or_else(|| {
+            let ad = &claimed.stored.ad;
+            let plan = claimed.stored.leftover.plan(ad, ad.category().map_or_else(Vec::new, crate::service::markets));
+            // What it does changes what is left to do, so the plan is decided once.
+            progress = Progress { plan: Some(plan.clone()), ..Progress::default() };
+            plan
         });
-        Self { pipeline, since, claimed, plan, progress, entries: Vec::new(), change: AdChange::default() }
+        let mut run =
+            Self { pipeline, since, claimed, plan, progress, entries: Vec::new(), change: AdChange::default() };
+        if !is_retry {
+            run.leave(|left| left.promotion = None);
+        }
+        run
+    }
+
+    /// Whether it is a retry, which does what others left undone.
+    fn is_retry(&self) -> bool {
+        self.claimed.request.plan.is_none()
+    }
+
+    /// The marketplaces that an action of the plan concerns.
+    fn markets(&self, action: Action) -> Vec<Market> {
+        let promotion = self.claimed.stored.leftover.promotion.as_ref().filter(|_| self.is_retry());
+        let plan = match (action, promotion) {
+            (Action::Bump | Action::Boost, Some(promotion)) => promotion,
+            _ => &self.plan,
+        };
+        plan.markets.clone()
+    }
+
+    /// Changes what is left undone, which is committed with the end of the action that changes it.
+    fn leave(&mut self, change: impl FnOnce(&mut Leftover)) {
+        let mut leftover = self.claimed.stored.leftover.clone();
+        change(&mut leftover);
+        if leftover != self.claimed.stored.leftover {
+            self.claimed.stored.leftover = leftover.clone();
+            self.change.leftover = Some(leftover);
+        }
     }
 
     async fn finish(mut self) -> Result<(), StoreError> {
         while let Some(action) = self.plan.actions.get(self.progress.ended).copied() {
             if self.is_moot(action) {
-                self.progress.end(action, false);
+                self.progress.end();
                 continue;
             }
             if !self.progress.begun {
@@ -167,7 +204,6 @@ impl<'a> Run<'a> {
                 }
                 Action::HandleMedia => self.handle_media().await?,
                 Action::Publish if self.is_held_back() => {
-                    self.progress.failed_markets.clone_from(&self.plan.markets);
                     Ended::Failed("Not published: images failed, and dont_publish_on_failed_images is set".into())
                 }
                 Action::Publish => self.publish().await?,
@@ -185,7 +221,7 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        self.close().await
+        self.commit(Outcome::Finished).await
     }
 
     async fn give_up(mut self, why: &str) -> Result<(), StoreError> {
@@ -201,19 +237,13 @@ impl<'a> Run<'a> {
                 Action::Boost => self.change.pole_position_until = Some(None),
                 _ => {}
             }
-            let reached = std::mem::take(&mut self.progress.reached);
-            self.progress.failed_markets.clone_from(&self.plan.markets);
-            self.progress.failed_markets.retain(|market| !reached.contains(market));
             self.end(action, ActionState::Error, why.into());
-        }
-        self.close().await
-    }
-
-    /// Ends the request, and keeps what it leaves undone.
-    async fn close(mut self) -> Result<(), StoreError> {
-        let leftover = self.leftover();
-        if leftover.is_some() || self.claimed.stored.leftover.is_some() {
-            self.change.leftover = Some(leftover);
+            // Those behind it are not begun, and so no entry says that they failed.
+            for place in self.progress.ended..self.plan.actions.len() {
+                let action = self.plan.actions[place];
+                let markets = self.markets(action);
+                self.leave(|left| left.end(action, &markets, &[], true));
+            }
         }
         self.commit(Outcome::Finished).await
     }
@@ -244,12 +274,14 @@ impl<'a> Run<'a> {
 
     fn end(&mut self, action: Action, state: ActionState, message: Value) {
         self.log(action, state, message);
-        self.progress.end(action, state == ActionState::Error);
+        let (markets, reached) = (self.markets(action), std::mem::take(&mut self.progress.reached));
+        self.leave(|left| left.end(action, &markets, &reached, state == ActionState::Error));
+        self.progress.end();
     }
 
     fn log(&mut self, action: Action, state: ActionState, external_message: Value) {
         let (request_id, created) = (self.claimed.request.id, self.pipeline.clock.now());
-        self.entries.push(LogEntry { request_id, created, action, state, external_message });
+        self.entries.push(LogEntry::new(request_id, created, action, state, external_message));
     }
 
     /// Commits what has ended and what has begun, before something outside is touched.
@@ -290,20 +322,5 @@ impl<'a> Run<'a> {
         for (market, id) in &change.listings {
             *markets::listing_of(ad, *market) = Some(id.clone());
         }
-    }
-
-    /// What a retry will do: everything from the first action that failed (decision 24).
-    fn leftover(&self) -> Option<Plan> {
-        let first = self.progress.failed.first()?;
-        let from = self.plan.actions.iter().position(|action| action == first)?;
-        let mut actions = self.plan.actions[from..].to_vec();
-        if *first == Action::Publish && self.is_held_back() {
-            // Publishing alone would be held back again.
-            actions.insert(0, Action::HandleMedia);
-        }
-        // New images concern every marketplace; otherwise only those that an action did not reach.
-        let new_images = actions.first() == Some(&Action::HandleMedia);
-        let markets = if new_images { &self.plan.markets } else { &self.progress.failed_markets };
-        Some(Plan { actions, markets: markets.clone() })
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Ended, Run};
-use crate::time::Timestamp;
+use crate::{ports::ImageStoreError, time::Timestamp};
 
 /// No attempt takes this long: everything outside is given up sooner.
 const LONGEST_TRY: Duration = Duration::from_mins(30);
@@ -80,6 +80,17 @@ impl Run<'_> {
             Some(Passing { pause, asked: false, .. }) => self.wait(policy, pause.unwrap_or_default()),
             None => Err(self.progress.tries + 1),
         }
+    }
+
+    /// As [`again`](Self::again), for an attempt that failed because of the service's own image store. It waits as long as for a
+    /// marketplace, and leaves the attempts that image hosts get untouched.
+    pub(super) fn again_for_store(&mut self, error: ImageStoreError) -> Result<Ended, u32> {
+        let reason = format!("image store: {error}");
+        self.progress.swap_tries();
+        let ended = self
+            .again(self.pipeline.patience.marketplaces, std::iter::once(Passing { pause: None, asked: true, reason }));
+        self.progress.swap_tries();
+        ended
     }
 
     /// Counts a failed attempt at the action under way. Either the action waits for its next attempt, or the number of

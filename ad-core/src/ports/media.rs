@@ -4,6 +4,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
+use crate::ad::Validators;
+
 /// SHA-256 of an image's bytes; the same bytes are stored once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Checksum([u8; 32]);
@@ -108,17 +110,48 @@ pub enum ImageError {
     Unusable(String),
 }
 
-/// Fetches images from public addresses. It is called for many ads at the same time; how many images it fetches side by
-/// side, and how much memory they take, is for it to bound.
+/// An image to fetch.
+#[derive(Debug, Clone, Copy)]
+pub struct ImageRequest<'a> {
+    /// Its address.
+    pub url: &'a str,
+    /// Code of the dealer whose ad it is for. Dealers share places and memory.
+    pub dealer_code: &'a str,
+    /// What the host said of the image when it was stored; the host is then asked only for a different one.
+    pub known: Option<&'a Validators>,
+}
+
+/// What an image host answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fetched {
+    /// An image.
+    Image(Image, Validators),
+    /// The image is the one that is [known](ImageRequest::known).
+    Unchanged,
+}
+
+/// Fetches images from public addresses. It is called for many ads at the same time. How many images it fetches at once, how much
+/// memory they take, and how dealers share both, is for it to decide.
 #[async_trait]
 pub trait ImageFetcher: Send + Sync {
     /// The image at an address.
-    async fn fetch(&self, url: &str) -> Result<Image, ImageError>;
+    async fn fetch(&self, request: ImageRequest<'_>) -> Result<Fetched, ImageError>;
+}
+
+/// Why an image was not stored. Both pass: an operator can mend them, and the ad does not change by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ImageStoreError {
+    /// It does not answer, or refuses.
+    #[error("the service's image store is not available")]
+    Unavailable,
+    /// It has no space left.
+    #[error("the service's image store has no space left")]
+    Full,
 }
 
 /// Keeps images under their checksums.
 #[async_trait]
 pub trait MediaStore: Send + Sync {
     /// Stores an image, once however often it comes, and returns where it is served.
-    async fn put(&self, image: &Image) -> Result<String, ImageError>;
+    async fn put(&self, image: &Image) -> Result<String, ImageStoreError>;
 }

@@ -11,16 +11,25 @@ use uuid::Uuid;
 use crate::time::Timestamp;
 pub use directory::{Address, DEFAULT_CURRENCY, Dealer, DealerDirectory};
 pub use marketplace::{Found, InvalidKey, Key, Listing, Marketplace, MarketplaceError};
-pub use media::{Checksum, Format, Image, ImageError, ImageFetcher, MediaStore};
+pub use media::{
+    Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore,
+};
 pub use store::{
-    AdChange, Capacity, Claimed, Claims, NewAd, Outcome, Page, PageOf, Record, Revision, Scope, Store, StoreError,
-    StoredAd,
+    AdChange, Capacity, Claimed, Claims, NewAd, Outcome, PAGE_BYTES, Page, PageOf, Record, Revision, Scope, Store,
+    StoreError, StoredAd, Usage,
 };
 
 /// The time.
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
+}
+
+/// Where long computations run: checking and merging a large ad takes many milliseconds, in which nothing else would happen on
+/// the thread. An embedder without it computes where it calls.
+pub trait Compute: Send + Sync {
+    /// Runs the work of a dealer to its end.
+    fn run(&self, dealer_code: &str, work: &mut (dyn FnMut() + Send));
 }
 
 /// Fresh ids.

@@ -1,11 +1,13 @@
+use std::time::Duration;
+
 use async_trait::async_trait;
 use uuid::Uuid;
 
 use crate::{
-    ad::{Ad, AdState, ApiVersion, Content, ImageRef},
+    ad::{Ad, AdState, ApiVersion, Content, ImageRef, ImageSources},
     list::{AdQuery, LogQuery},
     log::LogEntry,
-    request::{Market, Plan, Progress, Request},
+    request::{Leftover, MOST_UNFINISHED, Market, Progress, Request},
     time::Timestamp,
 };
 
@@ -39,8 +41,8 @@ pub struct StoredAd {
     pub intent: AdState,
     /// Until when pole position is active or asked for.
     pub pole_position_until: Option<Timestamp>,
-    /// What the last request left undone.
-    pub leftover: Option<Plan>,
+    /// What its requests left undone.
+    pub leftover: Leftover,
 }
 
 /// An ad to be created, with the request that does the work and the first entry of its log.
@@ -75,6 +77,25 @@ pub struct Revision<'a> {
     pub request: &'a Request,
 }
 
+impl Revision<'_> {
+    /// Most unfinished requests that the ad may have with this one. A deletion is accepted beyond what others are, so that no
+    /// queue keeps an ad listed; there is never more than one of it.
+    pub fn most_unfinished(&self) -> u32 {
+        if self.intent == Some(AdState::Deleted) { MOST_UNFINISHED + 1 } else { MOST_UNFINISHED }
+    }
+}
+
+/// What a dealer has in the store, and a quota can limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Usage {
+    /// Accepted requests that are not finished.
+    Requests,
+    /// Ads that are not deleted.
+    Ads,
+    /// Bytes of different images that were [added](Store::add_dealer_image).
+    ImageBytes,
+}
+
 /// A request handed to one worker, with its ad as it stands now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claimed {
@@ -84,6 +105,8 @@ pub struct Claimed {
     pub request: Request,
     /// Its ad.
     pub stored: StoredAd,
+    /// Where the ad's images came from.
+    pub image_sources: ImageSources,
 }
 
 /// How much a worker takes at once, and of whom.
@@ -122,12 +145,14 @@ pub struct AdChange {
     pub intent: Option<AdState>,
     /// New images.
     pub image_refs: Option<Vec<ImageRef>>,
+    /// Where they came from, and their sizes.
+    pub image_sources: Option<ImageSources>,
     /// Listing ids obtained.
     pub listings: Vec<(Market, String)>,
     /// New end of pole position; `Some(None)` when it was not given.
     pub pole_position_until: Option<Option<Timestamp>>,
-    /// What the finished request left undone.
-    pub leftover: Option<Option<Plan>>,
+    /// What its requests have left undone so far.
+    pub leftover: Option<Leftover>,
 }
 
 /// What becomes of a request.
@@ -182,9 +207,14 @@ pub struct Page {
 pub struct PageOf<T> {
     /// Rows in the whole list.
     pub count: u64,
-    /// Rows of this part.
+    /// Rows of this part. Fewer than the limit when they would have more than [`PAGE_BYTES`]; the next part then begins
+    /// behind the last of them.
     pub rows: Vec<T>,
 }
+
+/// Most bytes of content, images and log messages in one part of a list. One row may have more: a part has at least one.
+/// Bounds the memory of an answer; a page of 500 ordinary ads has about 1 MB.
+pub const PAGE_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Why the store did not do it.
 #[derive(Debug, thiserror::Error)]
@@ -195,9 +225,15 @@ pub enum StoreError {
     /// Somebody else changed the ad first; read it again.
     #[error("the ad was changed in the meantime")]
     Conflict,
+    /// The ad has as many unfinished requests as it may have.
+    #[error("the ad has {0} unfinished requests")]
+    QueueFull(u32),
     /// Another worker has the request now.
     #[error("the lease was lost")]
     LeaseLost,
+    /// A read that a client asked for was stopped because it took longer than a read may take.
+    #[error("a read was stopped after {} s", .0.as_secs_f64())]
+    TimedOut(Duration),
     /// It cannot be written or read now: locked, full, out of reach.
     #[error("the store is not available: {0}")]
     Unavailable(String),
@@ -218,7 +254,8 @@ pub trait Store: Send + Sync {
     /// Stores an accepted write and its request.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when the ad has moved past the revision.
+    /// [`StoreError::Conflict`] when the ad has moved past the revision; [`StoreError::QueueFull`] when it has
+    /// [`most_unfinished`](Revision::most_unfinished) requests without this one.
     async fn revise(&self, revision: Revision<'_>) -> Result<(), StoreError>;
 
     /// The ads of a source id within a scope (a group may have one at each dealer), with their latest log entries,
@@ -233,10 +270,17 @@ pub trait Store: Send + Sync {
     /// Whether a dealer has ever used a source id.
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError>;
 
-    /// Ads within a scope, with their latest log entries when the query includes them.
+    /// Ads within a scope, with their latest log entries when the query includes them. Content and images that the query
+    /// does not ask for may be missing from the ads.
+    ///
+    /// # Errors
+    /// [`StoreError::TimedOut`].
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError>;
 
     /// Log entries of an ad.
+    ///
+    /// # Errors
+    /// [`StoreError::TimedOut`].
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError>;
 
     /// Takes requests that are due: of each ad the oldest unfinished one only, so that one ad's requests run in order,
@@ -270,4 +314,18 @@ pub trait Store: Send + Sync {
 
     /// Whether an ad exists and is not deleted.
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError>;
+
+    /// Whether an ad has a request that is not finished.
+    async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError>;
+
+    /// How much a dealer has. Counting may end at `at_most`: then the answer is no less than that. Called at most a few times
+    /// a second for each dealer, and not at all where there are no quotas.
+    async fn usage(&self, dealer_code: &str, of: Usage, at_most: u64) -> Result<u64, StoreError>;
+
+    /// Remembers that an image of a dealer is stored, under its checksum; whether it is new. Called where there is a quota of
+    /// [`Usage::ImageBytes`].
+    async fn add_dealer_image(&self, dealer_code: &str, checksum: &str, bytes: u64) -> Result<bool, StoreError>;
+
+    /// Whether an image was added for a dealer.
+    async fn has_dealer_image(&self, dealer_code: &str, checksum: &str) -> Result<bool, StoreError>;
 }

@@ -2,6 +2,7 @@
 //! operator's settings. What comes out is either normalised content or all errors.
 
 mod derived;
+mod size;
 mod warnings;
 
 use serde_json::{Map, Value};
@@ -10,11 +11,13 @@ use crate::{
     ad::{Ad, ApiVersion, Content},
     ad_fields,
     catalogue::Catalogue,
-    categories::{self, AdFacts, Category, Facts},
+    categories::{self, AdFacts, Category, Facts, rules},
+    content::get,
     fields::{Against, Check, FieldErrors, Mode},
     merge::merge,
     ports::Dealer,
 };
+pub use size::too_large;
 pub use warnings::Warning;
 
 /// What an operator can set.
@@ -112,7 +115,7 @@ impl Rulebook {
             errors.push("category_id", format!("\"{sent}\" is not a valid choice."));
             errors.push("category_id", format!("The category of {} is {id}.", write.category));
         }
-        let mut checked = self.finish(write, mode, &check, payload, None, errors)?;
+        let mut checked = self.finish(write, mode, &check, payload, Before::default(), errors)?;
         if let Some(Value::String(source_id)) = source_id {
             checked.source_id = source_id;
         }
@@ -143,12 +146,15 @@ impl Rulebook {
         let before = stored.content.fields();
         let sends_title = patch.contains_key("title");
         let follows = derived::follows_the_mileage(write.category, before, &patch);
+        let mut patched = rules::OF_THE_DIRECTORY.to_vec();
+        let fields = patch.get("category_fields").and_then(Value::as_object);
+        patched.retain(|path| fields.is_some_and(|fields| get(fields, path).is_some()));
         let mut merged = merge(before, patch);
         self.forget_generated_title(write.category, before, &mut merged, sends_title);
         if follows {
             derived::forget_is_new_vehicle(&mut merged);
         }
-        self.revised(write, Mode::Update, stored, merged, fixed)
+        self.revised(write, Mode::Update, stored, &patched, merged, fixed)
     }
 
     /// Checks a migration: the payload replaces what is stored, but for the images when it has none
@@ -171,7 +177,7 @@ impl Rulebook {
         {
             payload.insert("image_urls".to_owned(), images.clone());
         }
-        self.revised(write, Mode::Whole, stored, payload, fixed)
+        self.revised(write, Mode::Whole, stored, &[], payload, fixed)
     }
 
     fn revised(
@@ -179,13 +185,15 @@ impl Rulebook {
         write: Write<'_>,
         mode: Mode,
         stored: &Ad,
+        patched: &[&'static str],
         mut ad: Map<String, Value>,
         fixed: FieldErrors,
     ) -> Result<Checked, FieldErrors> {
         let mut check = self.check(write.version, mode, against(write.category));
         let mut errors = check.object(&ad_fields::UPDATE, &mut ad);
         errors.absorb(fixed);
-        let mut checked = self.finish(write, mode, &check, ad, Some(&stored.content), errors)?;
+        let before = Before { content: Some(&stored.content), patched };
+        let mut checked = self.finish(write, mode, &check, ad, before, errors)?;
         checked.source_id.clone_from(&stored.source_id);
         Ok(checked)
     }
@@ -201,13 +209,14 @@ impl Rulebook {
         mode: Mode,
         check: &Check<'_>,
         mut ad: Map<String, Value>,
-        before: Option<&Content>,
+        before: Before<'_>,
         mut errors: FieldErrors,
     ) -> Result<Checked, FieldErrors> {
         derived::fill(write, &mut ad);
         let facts = Facts {
             ad: AdFacts::from(&ad),
-            before,
+            before: before.content,
+            patched: before.patched,
             mode,
             category: write.category,
             dealer: write.dealer,
@@ -224,13 +233,25 @@ impl Rulebook {
             return Err(errors);
         }
         let warnings = warnings::of(&facts);
+        let cleared_mileage = rules::cleared_mileage(&facts);
         if !facts.ad.has_title
             && let Some(title) = self.generated_title(write.category, &ad)
         {
             ad.insert("title".to_owned(), Value::from(title));
         }
-        Ok(Checked { source_id: String::new(), content: Content::from(ad), warnings })
+        size::check(&ad, before.content)?;
+        let content = Content::from(ad).with_cleared_mileage(cleared_mileage);
+        Ok(Checked { source_id: String::new(), content, warnings })
     }
+}
+
+/// What a revision builds on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Before<'a> {
+    /// What was stored; `None` for a new ad.
+    content: Option<&'a Content>,
+    /// Which fields of [`rules::OF_THE_DIRECTORY`] the patch sends.
+    patched: &'a [&'static str],
 }
 
 /// What the `category_fields` of a category are held against.

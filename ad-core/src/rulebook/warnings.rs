@@ -1,6 +1,6 @@
 //! What is allowed but probably not meant (decision 7).
 
-use crate::categories::Facts;
+use crate::categories::{Facts, rules};
 
 /// Something that is allowed but probably not meant (decision 7).
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -34,5 +34,7 @@ pub(super) fn of(facts: &Facts<'_>) -> Vec<Warning> {
     if facts.field("leasing_details").is_some() && !facts.has_price("leasing") {
         warn("category_fields.leasing_details", "The ad has leasing details without a price of type \"leasing\".");
     }
+    let uncovered = rules::no_longer_covered(facts).into_iter();
+    warnings.extend(uncovered.map(|(field, message)| Warning { field: field.to_owned(), message }));
     warnings
 }

@@ -11,7 +11,7 @@ use crate::{
     categories::{Category, TRAILER},
     log::{Action, ActionState, LogEntry},
     payload,
-    ports::{Dealer, NewAd, StoreError},
+    ports::{Dealer, NewAd, Usage},
     request::{Plan, Progress},
     rulebook::{Checked, Warning, Write},
     versions::Refusal,
@@ -60,7 +60,8 @@ impl Service {
     ///
     /// # Errors
     /// [`ServiceError::Invalid`] with all errors of the payload; [`ServiceError::Duplicate`];
-    /// [`ServiceError::Identified`] for a trailer.
+    /// [`ServiceError::Identified`] for a trailer; [`ServiceError::Refused`] when the dealer's quota of ads is used up, and
+    /// [`ServiceError::TooManyRequests`] when that of requests is.
     pub async fn create(
         &self,
         access: &Access,
@@ -95,21 +96,16 @@ impl Service {
         let mut request = self.accept(request_id, Some(Plan { actions, markets: markets(category) }));
         // Its first entry is written along with the ad.
         request.progress = Progress { begun: true, ..Progress::default() };
-        let entry = LogEntry {
-            request_id,
-            created: now,
-            action: Action::Create,
-            state: ActionState::Processing,
-            external_message: "Processing".into(),
-        };
-        match self.store.create(NewAd { ad: &ad, request: &request, entry: &entry }).await {
-            Ok(()) => Ok(ad),
-            Err(StoreError::Duplicate) => Err(ServiceError::Duplicate),
-            Err(error) => Err(error.into()),
-        }
+        let entry = LogEntry::new(request_id, now, Action::Create, ActionState::Processing, "Processing".into());
+        self.admit_ad(&ad.dealer_code).await?;
+        self.admit_request(&ad.dealer_code).await?;
+        self.store.create(NewAd { ad: &ad, request: &request, entry: &entry }).await?;
+        self.added(&ad.dealer_code, Usage::Ads);
+        self.added(&ad.dealer_code, Usage::Requests);
+        Ok(ad)
     }
 
-    /// Checks what a create would check, and stores nothing.
+    /// Checks what a create would check, but for unfinished requests, and stores nothing.
     ///
     /// # Errors
     /// As [`Self::create`].
@@ -127,6 +123,7 @@ impl Service {
         {
             return Err(ServiceError::Duplicate);
         }
+        self.admit_ad(&dealer.code).await?;
         Ok(Validated {
             source_id,
             dealer_code: dealer.code.clone(),

@@ -16,13 +16,17 @@ use crate::{
     categories::Category,
     fields::FieldErrors,
     log::LogEntry,
-    ports::{Clock, Dealer, DealerDirectory, Ids, Scope, Store, StoreError, StoredAd},
-    request::{Market, Plan, Request},
+    ports::{Clock, Compute, Dealer, DealerDirectory, Ids, Scope, Store, StoreError, StoredAd, Usage},
+    quotas::{NotAdmitted, QuotaExceeded, Quotas},
+    request::{MOST_UNFINISHED, Market, Plan, Request},
     rulebook::Rulebook,
     versions::{self, Refusal},
 };
 pub use create::{Through, Validated};
 pub use promote::{Exclusions, POLE_POSITION};
+
+/// An ad of so many bytes takes about a millisecond to check.
+const LARGE: usize = 64 * 1024;
 
 /// How often a write is decided anew when somebody else changes its ad in between.
 const ATTEMPTS: usize = 20;
@@ -35,6 +39,8 @@ pub struct Service {
     rulebook: Arc<Rulebook>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
+    quotas: Option<Arc<Quotas>>,
+    compute: Option<Arc<dyn Compute>>,
 }
 
 impl std::fmt::Debug for Service {
@@ -101,9 +107,39 @@ pub enum ServiceError {
     /// The dealer has used this source id.
     #[error("the source id is used")]
     Duplicate,
+    /// Too many accepted requests are not finished.
+    #[error(transparent)]
+    TooManyRequests(#[from] TooManyRequests),
     /// The store did not do it.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
+}
+
+/// Why a request is not accepted before others are finished.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TooManyRequests {
+    /// Those of the ad.
+    #[error(
+        "This ad has {unfinished} unfinished requests, and at most {MOST_UNFINISHED} are accepted. Wait until some of them are \
+         finished (their entries in the ad's log end in \"done\" or \"error\"), then send this one again. DELETE is still accepted."
+    )]
+    OfAd {
+        /// How many there are.
+        unfinished: u32,
+    },
+    /// Those of the dealer.
+    #[error(transparent)]
+    OfDealer(QuotaExceeded),
+}
+
+impl From<StoreError> for ServiceError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Duplicate => Self::Duplicate,
+            StoreError::QueueFull(unfinished) => TooManyRequests::OfAd { unfinished }.into(),
+            error => Self::Store(error),
+        }
+    }
 }
 
 impl From<Refusal> for ServiceError {
@@ -127,7 +163,53 @@ impl Service {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn Ids>,
     ) -> Self {
-        Self { store, directory, rulebook, clock, ids }
+        Self { store, directory, rulebook, clock, ids, quotas: None, compute: None }
+    }
+
+    /// The same, holding dealers to quotas.
+    #[must_use]
+    pub fn with_quotas(self, quotas: Arc<Quotas>) -> Self {
+        Self { quotas: Some(quotas), ..self }
+    }
+
+    /// The same, with a place for long computations.
+    #[must_use]
+    pub fn with_compute(self, compute: Arc<dyn Compute>) -> Self {
+        Self { compute: Some(compute), ..self }
+    }
+
+    /// Runs what is done with an ad of so many bytes: where long computations run, if it is one.
+    fn computed<T: Send>(&self, dealer_code: &str, bytes: usize, work: impl Fn() -> T + Send + Sync) -> T {
+        let mut result = None;
+        if let Some(compute) = self.compute.as_ref().filter(|_| bytes >= LARGE) {
+            compute.run(dealer_code, &mut || result = Some(work()));
+        }
+        result.unwrap_or_else(work)
+    }
+
+    /// Whether a dealer may have one more ad.
+    async fn admit_ad(&self, dealer_code: &str) -> Result<(), ServiceError> {
+        let Some(quotas) = &self.quotas else { return Ok(()) };
+        quotas.admit(dealer_code, Usage::Ads, 1).await.map_err(|error| match error {
+            NotAdmitted::Exceeded(exceeded) => ServiceError::Refused(vec![exceeded.to_string()]),
+            NotAdmitted::Store(error) => error.into(),
+        })
+    }
+
+    /// Whether a dealer may have one more unfinished request.
+    async fn admit_request(&self, dealer_code: &str) -> Result<(), ServiceError> {
+        let Some(quotas) = &self.quotas else { return Ok(()) };
+        quotas.admit(dealer_code, Usage::Requests, 1).await.map_err(|error| match error {
+            NotAdmitted::Exceeded(exceeded) => TooManyRequests::OfDealer(exceeded).into(),
+            NotAdmitted::Store(error) => error.into(),
+        })
+    }
+
+    /// A dealer has one more.
+    fn added(&self, dealer_code: &str, of: Usage) {
+        if let Some(quotas) = &self.quotas {
+            quotas.added(dealer_code, of, 1);
+        }
     }
 
     /// The rules that it holds payloads against.

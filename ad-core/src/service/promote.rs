@@ -1,6 +1,9 @@
 //! Bump, pole position and retry.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use uuid::Uuid;
 
@@ -36,7 +39,7 @@ impl Service {
         target: Target<'_>,
         exclude: Exclusions,
     ) -> Result<Ad, ServiceError> {
-        self.revise(access, target, |stored| {
+        self.promote(access, target, "bump", |stored| {
             let category = category_of(&stored.ad)?;
             let mut refusals = showing(stored, "bump");
             if exclude.primary && exclude.secondary {
@@ -59,7 +62,7 @@ impl Service {
                 refusals.push("Dealer has no permission to bump ads on the marketplace that is left".to_owned());
             }
             allowed(refusals)?;
-            Ok(Some(Decision::of(request_id, Some(Plan { actions: vec![Action::Bump], markets }))))
+            Ok(Decision::of(request_id, Some(Plan { actions: vec![Action::Bump], markets })))
         })
         .await
     }
@@ -74,7 +77,7 @@ impl Service {
         request_id: Uuid,
         target: Target<'_>,
     ) -> Result<Ad, ServiceError> {
-        self.revise(access, target, |stored| {
+        self.promote(access, target, "give pole position", |stored| {
             let now = self.clock.now();
             let mut refusals = showing(stored, "give pole position");
             if !category_of(&stored.ad)?.registered {
@@ -85,16 +88,57 @@ impl Service {
             }
             allowed(refusals)?;
             let plan = Plan { actions: vec![Action::Boost], markets: vec![Market::Primary] };
-            Ok(Some(Decision {
+            Ok(Decision {
                 // Asked for from now on, so that asking twice is not charged twice.
                 pole_position_until: Some(now + POLE_POSITION),
                 ..Decision::of(request_id, Some(plan))
-            }))
+            })
         })
         .await
     }
 
-    /// Does again what the last request left undone, or publishes again (decision 24).
+    /// Accepts a promotion, unless it is known that no marketplace asked for lists the ad (decision 24): it has no listing there,
+    /// and no unfinished request that could bring one.
+    async fn promote(
+        &self,
+        access: &Access,
+        target: Target<'_>,
+        what: &str,
+        decide: impl Fn(&StoredAd) -> Result<Decision, ServiceError> + Send + Sync,
+    ) -> Result<Ad, ServiceError> {
+        let is_listed = |stored: &StoredAd, decision: &Decision| {
+            let markets = decision.plan.as_ref().map_or(&[][..], |plan| &plan.markets);
+            markets.iter().any(|market| market.listing_of(&stored.ad).is_some())
+        };
+        let is_unlisted = AtomicBool::new(false);
+        let ad = self
+            .revise(access, target, |stored| {
+                let decision = decide(stored)?;
+                let listed = is_listed(stored, &decision);
+                is_unlisted.store(!listed, Ordering::Relaxed);
+                Ok(listed.then_some(decision))
+            })
+            .await?;
+        if !is_unlisted.into_inner() {
+            return Ok(ad);
+        }
+        let may_be_listed = self.store.has_unfinished(ad.id).await?;
+        // Read again: what was unfinished a moment ago may have brought a listing.
+        self.revise(access, target, |stored| {
+            let decision = decide(stored)?;
+            if may_be_listed || is_listed(stored, &decision) {
+                return Ok(Some(decision));
+            }
+            let markets = decision.plan.iter().flat_map(|plan| &plan.markets).map(|market| market.name());
+            let markets = markets.collect::<Vec<_>>().join(" or ");
+            Err(ServiceError::Refused(vec![format!(
+                "Ad is not published on the {markets} marketplace, cannot {what}; its log says why, and retry publishes it"
+            )]))
+        })
+        .await
+    }
+
+    /// Does again what the ad's requests left undone, or publishes again (decision 24).
     ///
     /// # Errors
     /// [`ServiceError::Refused`] when the ad is deleted; [`ServiceError::NotFound`].

@@ -7,7 +7,7 @@ use super::{ATTEMPTS, Access, Service, ServiceError, Target, category_of, market
 use crate::{
     ad::{Ad, AdState, ApiVersion, Content},
     log::Action,
-    ports::{Revision, StoreError, StoredAd},
+    ports::{Revision, StoreError, StoredAd, Usage},
     request::Plan,
     rulebook::Write,
     versions::{self, Conversion, Refusal},
@@ -76,15 +76,27 @@ impl Service {
     }
 
     /// Reads an ad, decides, and stores the decision with its request; decides anew when the ad has changed in between.
+    ///
+    /// # Errors
+    /// Those of the decision; [`ServiceError::TooManyRequests`] when too many of the ad or of its dealer are unfinished.
     pub(super) async fn revise(
         &self,
         access: &Access,
         target: Target<'_>,
-        decide: impl Fn(&StoredAd) -> Result<Option<Decision>, ServiceError> + Send,
+        decide: impl Fn(&StoredAd) -> Result<Option<Decision>, ServiceError> + Send + Sync,
     ) -> Result<Ad, ServiceError> {
         for _ in 0..ATTEMPTS {
             let (mut stored, _) = self.locate(access, target, false).await?;
-            let Some(decision) = decide(&stored)? else { return Ok(stored.ad) };
+            let (dealer_code, bytes) = (&stored.ad.dealer_code, stored.ad.content.bytes());
+            let decided = self.computed(dealer_code, bytes, || decide(&stored));
+            let Some(decision) = decided? else { return Ok(stored.ad) };
+            if decision.intent == Some(AdState::Created) {
+                self.admit_ad(&stored.ad.dealer_code).await?;
+            }
+            // Nothing keeps an ad from being deleted.
+            if decision.intent != Some(AdState::Deleted) {
+                self.admit_request(&stored.ad.dealer_code).await?;
+            }
             let request = self.accept(decision.request_id, decision.plan);
             let revised = self
                 .store
@@ -101,6 +113,7 @@ impl Service {
                 .await;
             match revised {
                 Ok(()) => {
+                    self.added(&stored.ad.dealer_code, Usage::Requests);
                     stored.ad.updated = request.accepted;
                     if let Some((version, category_id)) = decision.version {
                         (stored.ad.api_version, stored.ad.category_id) = (version, category_id);

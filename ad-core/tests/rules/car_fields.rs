@@ -1,9 +1,14 @@
 //! Rules over the category fields of a car.
 
-use ad_core::ports::Dealer;
+use ad_core::{
+    ad::{ApiVersion, Content},
+    catalogue::Catalogue,
+    ports::Dealer,
+    rulebook::{Rulebook, Write},
+};
 use serde_json::{Value, json};
 
-use crate::support::{Desk, accepted, car_of, dealer, refused, seller_online, with};
+use crate::support::{Desk, accepted, car_of, category, dealer, refused, seller_online, with};
 
 fn km(value: f64) -> Value {
     json!({"unit": "km", "value": value})
@@ -82,6 +87,32 @@ fn new_or_used_is_not_unlocked_by_clearing_it_first() {
 }
 
 #[test]
+fn the_lock_of_mileage_outlives_clearing_it_and_is_never_shown() {
+    let desk = Desk(dealer());
+    for (was, other) in [(0.0, 5.0), (5.0, 0.0)] {
+        let ad = desk.stored("car", car_of(json!({"condition": {"mileage": km(was)}})));
+        let mut ad = desk.update(&ad, json!({"category_fields": {"condition": {"mileage": null}}})).unwrap();
+        assert!(
+            !json!(ad.view(None)).to_string().contains("mileage") && !json!(ad.content).to_string().contains("mileage")
+        );
+        for between in [json!({"body": "x"}), json!({"category_fields": {"condition": {"mileage": null}}})] {
+            // As it comes from a database.
+            ad.content = Content::stored(ad.content.stored_text().unwrap()).unwrap();
+            ad = desk.update(&ad, between).unwrap();
+        }
+        let errors = desk.update(&ad, json!({"category_fields": {"condition": {"mileage": km(other)}}})).unwrap_err();
+        let message = errors["category_fields"]["condition"]["mileage"][0].as_str().unwrap();
+        assert!(message.starts_with("Cannot switch between zero and non-zero"), "{errors}");
+        ad = desk.update(&ad, json!({"category_fields": {"condition": {"mileage": km(was * 2.0)}}})).unwrap();
+        assert!(desk.update(&ad, json!({"category_fields": {"condition": {"mileage": km(other)}}})).is_err());
+        assert_eq!(ad.content.cleared_mileage(), None, "it is there again");
+    }
+    // No client writes what is remembered.
+    let ad = desk.stored("car", car_of(json!({})));
+    assert!(desk.update(&ad, json!({"cleared_mileage": "zero"})).unwrap_err()["cleared_mileage"].is_array());
+}
+
+#[test]
 fn what_was_never_said_to_be_new_or_used_may_be_said_later() {
     let desk = Desk(dealer());
     let ad = desk.stored("car", car_of(json!({})));
@@ -104,7 +135,7 @@ fn a_plate_cannot_change_but_may_be_set_once() {
 
     let without_plate = desk.stored("car", car_of(json!({"registration_number": null, "vin": "YV1UZ8256N1234567"})));
     let set = desk.update(&without_plate, of_plate(json!("abc 123"))).unwrap();
-    assert_eq!(set.content.registration_number(), Some("ABC123"));
+    assert_eq!(set.content.registration_number().as_deref(), Some("ABC123"));
     assert_eq!(desk.update(&set, of_plate(json!("DEF456"))).unwrap_err(), refusal);
 }
 
@@ -264,6 +295,43 @@ fn a_salesperson_is_one_of_the_dealer() {
         let without = desk.update(&ad, json!({"category_fields": {"salesperson": unset}})).unwrap();
         assert_eq!(without.content.get("category_fields.salesperson"), None);
     }
+}
+
+#[test]
+fn what_the_directory_no_longer_covers_is_refused_only_where_it_is_sent() {
+    let sold = car_of(json!({"salesperson": "anna@north.example", "online_purchasable": true}));
+    let ad = Desk(seller_online()).stored("car", sold.clone());
+    let desk = Desk(Dealer { salespersons: vec!["eva@north.example".to_owned()], ..dealer() });
+    desk.update(&ad, json!({"body": "Lower price"})).unwrap();
+    desk.update(&ad, json!({"category_fields": {"color": "red"}})).unwrap();
+    for field in ["salesperson", "online_purchasable"] {
+        let patch = json!({"category_fields": {field: ad.content.get(&format!("category_fields.{field}"))}});
+        assert!(desk.update(&ad, patch).unwrap_err()["category_fields"][field].is_array(), "{field}");
+        desk.update(&ad, json!({"category_fields": {field: null}})).unwrap();
+    }
+    assert!(desk.create("car", sold).is_err(), "a create sends all that it has");
+    // What does not depend on the directory holds as before.
+    let leasing = json!({"price": [{"type": "leasing", "amount": 1, "currency": "SEK"}]});
+    assert!(desk.update(&ad, leasing).unwrap_err()["category_fields"]["online_purchasable"].is_array());
+
+    let write = Write { category: category("car"), version: ApiVersion::V4, dealer: Some(&desk.0) };
+    let patch = json!({"body": "x"}).as_object().unwrap().clone();
+    let warnings = Rulebook::default().update(write, &ad, patch).unwrap().warnings;
+    let warned: Vec<_> = warnings.iter().map(|warning| warning.field.as_str()).collect();
+    for field in ["category_fields.salesperson", "category_fields.online_purchasable"] {
+        assert!(warned.contains(&field), "{warnings:?}");
+    }
+}
+
+#[test]
+fn values_of_ratings_say_what_they_are_for() {
+    let values = category("car").values(&Catalogue::embedded(), "condition.vehicle_ratings.value").unwrap();
+    let of = |id: &str| json!(values.iter().find(|entry| entry.id == id).unwrap());
+    assert_eq!(of("poor"), json!({"id": "poor", "name": "Poor", "for": ["exterior", "interior"]}));
+    assert_eq!(of("minor_deviation")["for"], json!(["engine", "brakes", "equipment"]));
+    assert_eq!(of("good")["for"], json!(["exterior", "interior", "engine", "brakes", "equipment"]));
+    let names = category("car").values(&Catalogue::embedded(), "condition.vehicle_ratings.name").unwrap();
+    assert!(json!(names[0]).get("for").is_none());
 }
 
 #[test]

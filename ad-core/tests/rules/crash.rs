@@ -11,7 +11,7 @@ use ad_core::{
     log::LogEntry,
     memory::{Call, MemoryStore, one_pixel},
     pipeline::Pipeline,
-    ports::{Capacity, Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd},
+    ports::{Capacity, Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
     request::Market,
     service::Exclusions,
     time::Timestamp,
@@ -105,6 +105,22 @@ impl Store for Mortal {
 
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
         self.store.is_live(ad).await
+    }
+
+    async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError> {
+        self.store.has_unfinished(ad).await
+    }
+
+    async fn usage(&self, dealer_code: &str, of: Usage, at_most: u64) -> Result<u64, StoreError> {
+        self.store.usage(dealer_code, of, at_most).await
+    }
+
+    async fn add_dealer_image(&self, dealer_code: &str, checksum: &str, bytes: u64) -> Result<bool, StoreError> {
+        self.store.add_dealer_image(dealer_code, checksum, bytes).await
+    }
+
+    async fn has_dealer_image(&self, dealer_code: &str, checksum: &str) -> Result<bool, StoreError> {
+        self.store.has_dealer_image(dealer_code, checksum).await
     }
 }
 

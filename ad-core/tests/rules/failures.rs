@@ -53,7 +53,8 @@ async fn the_good_images_are_used_and_the_bad_ones_are_told() {
     assert_eq!(
         error_of(&house, "handle_media").await,
         json!({"message": "1 of 3 images failed",
-            "images": [{"url": "https://broken.example/2.jpg", "error": "neither JPEG nor PNG"}]})
+            "images": [{"url": "https://broken.example/2.jpg",
+                "error": "neither JPEG nor PNG; it needs another address"}]})
     );
     let ad = house.ad().await;
     let urls: Vec<&str> = ad.image_refs.iter().map(|image| image.url.as_str()).collect();

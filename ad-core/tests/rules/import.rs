@@ -3,8 +3,8 @@
 use ad_core::{
     ad::{AdState, ApiVersion},
     import::{self, Import},
-    log::Action,
     memory::MemoryDirectory,
+    request::{Leftover, Market},
     rulebook::Rulebook,
     time::Timestamp,
 };
@@ -43,7 +43,12 @@ fn an_ad_is_taken_over_as_get_shows_it() {
     assert_eq!(ad.updated.to_string(), "2021-02-03T04:05:06.789Z");
     assert_eq!(ad.content.title(), Some("Brenderup 2015"), "generated anew");
     assert_eq!(ad.content.image_urls().collect::<Vec<_>>(), ["https://cdn.example.com/1.jpg"]);
-    assert_eq!(leftover.unwrap().actions, [Action::HandleMedia, Action::Publish]);
+    assert_eq!(
+        leftover,
+        Leftover::publishing(vec![Market::Primary, Market::Secondary]),
+        "and the image, which has no reference"
+    );
+    assert!(ad.image_refs.is_empty());
 }
 
 #[test]
@@ -53,10 +58,10 @@ fn what_it_does_not_say_is_as_of_now_and_the_newest_version_that_has_the_categor
     let Import { ad, leftover } = read(bare.clone()).unwrap();
     assert_eq!((ad.id, ad.api_version), (Uuid::nil(), ApiVersion::V4));
     let now: Timestamp = "2026-01-15T10:00:00Z".parse().unwrap();
-    assert_eq!((ad.created, ad.updated, leftover), (now, now, None));
+    assert_eq!((ad.created, ad.updated, leftover), (now, now, Leftover::default()));
     let open = json!({"source_id": "b", "dealer_code": "south", "category_id": 1122, "state": "deleted"});
     let Import { ad, leftover } = read(open).unwrap();
-    assert_eq!((ad.api_version, ad.state, leftover), (ApiVersion::V3, AdState::Deleted, None));
+    assert_eq!((ad.api_version, ad.state, leftover), (ApiVersion::V3, AdState::Deleted, Leftover::default()));
 }
 
 #[test]

@@ -287,3 +287,43 @@ async fn a_view_has_only_the_fields_that_were_asked_for() {
         json!({"source_id": "Car-1", "title": "Volvo 2019", "created": created, "log": []})
     );
 }
+
+#[test]
+fn terms_and_lists_have_bounds_that_the_refusal_names() {
+    let (text, term, items) = ("x".repeat(256), "å".repeat(201), "a,".repeat(500));
+    for (query, name, message) in [
+        (format!("search={term}"), "search", "Has 201 characters, at most 200 are allowed; search for a shorter text."),
+        (
+            format!("source_id__icontains={term}"),
+            "source_id__icontains",
+            "Has 201 characters, at most 200 are allowed; search for a shorter text.",
+        ),
+        (
+            format!("source_id={text}"),
+            "source_id",
+            "Has 256 characters, at most 255 are allowed; no stored value is longer.",
+        ),
+        (
+            format!("marketplace_ad_id__in={items}"),
+            "marketplace_ad_id__in",
+            "Has 501 items, at most 500 are allowed; split them over several requests.",
+        ),
+    ] {
+        assert_eq!(ads_refused(&query), json!({name: [message]}));
+    }
+    assert_eq!(ads(&format!("search={}", "å".repeat(200))).filters.len(), 1);
+}
+
+#[test]
+fn of_many_wrong_items_the_first_five_are_told() {
+    let integer = "\"x\": A valid integer is required.";
+    let refused = ads_refused(&format!("category_id__in={}1020", "x,".repeat(40)));
+    assert_eq!(
+        refused,
+        json!({"category_id__in": [integer, integer, integer, integer, integer, "35 more items are wrong."]})
+    );
+    let unknown: Vec<_> = (10..30).map(|number| format!("zz{number}=1")).collect();
+    let refused = ads_refused(&unknown.join("&"));
+    assert_eq!(refused.as_object().unwrap().len(), 5);
+    assert_eq!(refused["zz14"], json!(["Unknown parameter.", "15 more parameters are unknown."]));
+}

@@ -4,23 +4,27 @@
 //! |---|---|
 //! | [`samples`] | the sample payloads |
 //! | [`car_fields`], [`ad_fields`], [`types`] | the content of a payload |
+//! | [`bounds`] | how much a dealer may write |
 //! | [`updates`] | merging, `null`, what may not change |
 //! | [`versions`], [`import`] | V3, the way from it to V4, and stored ads that come from elsewhere |
 //! | [`reference`] | the page that the tables write |
 //! | [`lists`] | list parameters and what they select |
 //! | [`store`] | what every store keeps |
-//! | [`life`], [`failures`], [`promote`], [`crash`] | what a worker does |
+//! | [`life`], [`failures`], [`images`], [`retries`], [`promote`], [`crash`] | what a worker does |
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 mod ad_fields;
+mod bounds;
 mod car_fields;
 mod crash;
 mod failures;
+mod images;
 mod import;
 mod life;
 mod lists;
 mod promote;
 mod reference;
+mod retries;
 mod samples;
 mod store;
 mod support;

@@ -7,7 +7,7 @@ use ad_core::{
     log::{Action, ActionState, LogEntry},
     memory::{CountingIds, ManualClock, MemoryStore},
     ports::{AdChange, Claimed, Clock, Ids, NewAd, Outcome, Record, Revision, Scope, Store, StoreError},
-    request::{Market, Plan, Progress, Request},
+    request::{Leftover, Market, Plan, Progress, Request},
     time::Timestamp,
 };
 use uuid::Uuid;
@@ -224,7 +224,7 @@ async fn a_lease_can_be_made_to_last() {
 }
 
 #[tokio::test]
-async fn a_visible_change_moves_updated_and_an_inner_one_does_not() {
+async fn every_change_of_the_worker_moves_updated_and_a_record_without_one_does_not() {
     let shelf = Shelf::default();
     shelf.create("a").await.unwrap();
     let claimed = shelf.claim_one().await;
@@ -233,12 +233,18 @@ async fn a_visible_change_moves_updated_and_an_inner_one_does_not() {
     let goes = || Outcome::Goes { progress: Progress::default() };
 
     shelf.clock.advance(Duration::from_secs(1));
-    let inner = AdChange { leftover: Some(None), ..AdChange::default() };
-    shelf.record(&claimed, inner, goes()).await.unwrap();
+    shelf.record(&claimed, AdChange::default(), goes()).await.unwrap();
     assert_eq!(updated().await, created);
-    let visible = AdChange { image_refs: Some(vec![]), ..AdChange::default() };
-    shelf.record(&claimed, visible, goes()).await.unwrap();
-    assert_eq!(updated().await, shelf.clock.now());
+    for change in [
+        AdChange { leftover: Some(Leftover::default()), ..AdChange::default() },
+        AdChange { pole_position_until: Some(None), ..AdChange::default() },
+        AdChange { intent: Some(AdState::Created), ..AdChange::default() },
+        AdChange { image_refs: Some(vec![]), ..AdChange::default() },
+    ] {
+        shelf.clock.advance(Duration::from_secs(1));
+        shelf.record(&claimed, change, goes()).await.unwrap();
+        assert_eq!(updated().await, shelf.clock.now());
+    }
 }
 
 #[tokio::test]

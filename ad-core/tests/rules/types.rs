@@ -205,6 +205,17 @@ fn a_long_wrong_value_is_shown_in_part() {
 /// A megabyte of anything, which is what a request may hold, is answered at once. The bound is generous for a debug
 /// build on a busy machine; what it guards against takes minutes.
 #[test]
+fn of_very_many_unknown_fields_a_thousand_are_named_and_the_others_counted() {
+    let unknown: serde_json::Map<String, Value> = (0..1005).map(|number| (format!("x{number:04}"), json!(0))).collect();
+    let errors = refused("boat", with(&boat(), json!({"category_fields": unknown})));
+    let errors = &errors["category_fields"];
+    assert_eq!(errors.as_object().unwrap().len(), 1000);
+    assert_eq!(errors["x0998"], json!(["Unknown field."]));
+    let counted = "5 more fields beside this one are unknown and not listed.";
+    assert_eq!(errors["x0999"], json!(["Unknown field.", counted]));
+}
+
+#[test]
 fn a_hostile_payload_does_not_take_long() {
     let many = 100_000;
     let unknown: serde_json::Map<String, Value> = (0..many).map(|number| (format!("x{number}"), json!(0))).collect();

@@ -1,0 +1,63 @@
+//! The largest content that an ad may have.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    content::{Content, json_bytes, object_bytes_at_most},
+    fields::{FieldErrors, grouped},
+    payload::MOST_BYTES,
+};
+
+/// Fields that the refusal names.
+const MOST_NAMED: usize = 3;
+
+/// Refuses content that is larger than a payload may be, unless it is smaller than what is stored: updates add to each other,
+/// and content that was accepted before there was a limit can be shortened step by step.
+pub(super) fn check(ad: &Map<String, Value>, before: Option<&Content>) -> Result<(), FieldErrors> {
+    // Most ads are so far from the limit that their texts need not be looked at.
+    if object_bytes_at_most(ad) <= MOST_BYTES {
+        return Ok(());
+    }
+    let bytes = json_bytes(ad);
+    if bytes <= MOST_BYTES || before.is_some_and(|before| bytes < before.bytes()) {
+        return Ok(());
+    }
+    let mut errors = FieldErrors::default();
+    errors.here(too_large(bytes, &largest(ad)));
+    Err(errors)
+}
+
+/// What is said of an ad that would be so large, by its largest fields with their sizes.
+pub fn too_large(bytes: usize, largest: &[(String, usize)]) -> String {
+    let largest: Vec<_> = largest.iter().map(|(path, bytes)| format!("{path} ({} bytes)", grouped(bytes))).collect();
+    format!(
+        "The ad is too large: it would be {} bytes as JSON after this write, and at most {} are allowed. Shorten or clear its \
+         largest fields: {}.",
+        grouped(&bytes),
+        grouped(&MOST_BYTES),
+        largest.join(", ")
+    )
+}
+
+/// The largest fields with their sizes; those of `category_fields` one by one.
+fn largest(ad: &Map<String, Value>) -> Vec<(String, usize)> {
+    let mut sizes = Vec::new();
+    for (name, value) in ad {
+        match value {
+            Value::Object(fields) if name == "category_fields" => {
+                sizes.extend(fields.iter().map(|(below, value)| (format!("{name}.{below}"), json_bytes(value))));
+            }
+            value => sizes.push((name.clone(), json_bytes(value))),
+        }
+    }
+    sizes.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    sizes.truncate(MOST_NAMED);
+    // Names of open category fields may be long.
+    for (path, _) in &mut sizes {
+        if let Some((end, _)) = path.char_indices().nth(100) {
+            path.truncate(end);
+            path.push('…');
+        }
+    }
+    sizes
+}
