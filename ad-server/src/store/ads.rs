@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use ad_core::{
-    ad::{Ad, AdState},
+    ad::{Ad, AdState, Content},
     list::{AdQuery, LogQuery},
     log::LogEntry,
-    ports::{Capacity, Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd},
+    ports::{Capacity, Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
     request::Market,
     time::Timestamp,
 };
@@ -15,8 +15,8 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::{
-    Columns, Database, Statement,
-    rows::{folded, json, search_text},
+    Columns, Database, Row, Statement,
+    rows::{content_text, folded, json, search_text},
     sql,
 };
 
@@ -42,10 +42,20 @@ impl DatabaseStore {
         self.database.queued()
     }
 
-    pub(super) async fn read_bool(&self, statement: Statement) -> Result<bool, StoreError> {
+    /// Why an ad was not revised.
+    async fn not_revised(&self, change: &Revision<'_>) -> Result<StoreError, StoreError> {
+        let statement = Statement::new(sql::UNFINISHED_OF_AD).bind(change.ad).bind(change.revision);
         let rows = self.database.read(statement).await?;
-        rows.first().map_or(Ok(false), |row| Columns::of(row).value())
+        let unfinished: Option<u32> = rows.first().map(|row| Columns::of(row).number()).transpose()?;
+        // If some were finished meanwhile, the next attempt will succeed.
+        let full = unfinished.filter(|unfinished| *unfinished >= change.most_unfinished());
+        Ok(full.map_or(StoreError::Conflict, StoreError::QueueFull))
     }
+}
+
+/// The answer of a statement that asks whether something is so.
+fn is_so(rows: &[Row]) -> Result<bool, StoreError> {
+    rows.first().map_or(Ok(false), |row| Columns::of(row).value())
 }
 
 fn millis(time: Option<Timestamp>) -> Option<i64> {
@@ -63,11 +73,11 @@ fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, Store
         .bind(ad.api_version.name())
         .bind(ad.created.as_millis())
         .bind(ad.updated.as_millis())
-        .bind(ad.content.registration_number())
+        .bind(ad.content.registration_number().as_deref())
         .bind(ad.marketplace_ad_id.as_deref())
         .bind(ad.offer_id.as_deref())
         .bind(json(&ad.image_refs)?)
-        .bind(json(&ad.content)?)
+        .bind(content_text(&ad.content)?)
         .bind(search_text(&ad.content))
         .bind(entry.request_id)
         .bind(entry.created.as_millis())
@@ -80,14 +90,14 @@ fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, Store
         .bind(request.accepted.as_millis()))
 }
 
-fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError> {
+pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError> {
     let text = if revision.content.is_some() { sql::REVISE } else { sql::REVISE_KEEPING_CONTENT };
     Ok(Statement::new(text)
         .bind(revision.ad)
         .bind(revision.revision)
-        .bind(revision.content.map(json).transpose()?)
+        .bind(revision.content.map(content_text).transpose()?)
         .bind(revision.content.map(search_text))
-        .bind(revision.content.and_then(|content| content.registration_number()))
+        .bind(revision.content.and_then(Content::registration_number).as_deref())
         .bind(revision.version.map(|(version, _)| version.name()))
         .bind(revision.version.map(|(_, category)| category))
         .bind(revision.intent.map(AdState::name))
@@ -96,7 +106,8 @@ fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError> {
         .bind(revision.request.id)
         .bind(revision.request.plan.as_ref().map(json).transpose()?)
         .bind(json(&revision.request.progress)?)
-        .bind(revision.request.accepted.as_millis()))
+        .bind(revision.request.accepted.as_millis())
+        .bind(i64::from(revision.most_unfinished())))
 }
 
 #[async_trait]
@@ -112,7 +123,7 @@ impl Store for DatabaseStore {
 
     async fn revise(&self, change: Revision<'_>) -> Result<(), StoreError> {
         if self.database.write(revision(&change)?).await?.changed == 0 {
-            return Err(StoreError::Conflict);
+            return Err(self.not_revised(&change).await?);
         }
         if change.content.is_some() {
             self.database.index_texts();
@@ -131,7 +142,7 @@ impl Store for DatabaseStore {
             Scope::Dealer(code) => Statement::new(sql::FIND).bind(source_id).bind(code),
             Scope::Dealers(codes) => Statement::new(sql::FIND_IN_GROUP).bind(source_id).bind(codes.to_vec()),
         };
-        let rows = self.database.read(statement.bind(with_log)).await?;
+        let rows = self.database.look_up(statement.bind(with_log)).await?;
         let found = |row| {
             let mut columns = Columns::of(row);
             Ok((columns.stored_ad()?, columns.entries()?))
@@ -140,7 +151,7 @@ impl Store for DatabaseStore {
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {
-        self.read_bool(Statement::new(sql::IS_USED).bind(dealer_code).bind(source_id)).await
+        is_so(&self.database.look_up(Statement::new(sql::IS_USED).bind(dealer_code).bind(source_id)).await?)
     }
 
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {
@@ -191,6 +202,31 @@ impl Store for DatabaseStore {
     }
 
     async fn is_live(&self, ad: Uuid) -> Result<bool, StoreError> {
-        self.read_bool(Statement::new(sql::IS_LIVE).bind(ad)).await
+        is_so(&self.database.read(Statement::new(sql::IS_LIVE).bind(ad)).await?)
+    }
+
+    async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError> {
+        is_so(&self.database.look_up(Statement::new(sql::HAS_UNFINISHED).bind(ad)).await?)
+    }
+
+    async fn usage(&self, dealer_code: &str, of: Usage, at_most: u64) -> Result<u64, StoreError> {
+        let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
+        let statement = match of {
+            Usage::Requests => Statement::new(sql::DEALER_REQUESTS).bind(dealer_code).bind(at_most),
+            Usage::Ads => Statement::new(sql::DEALER_ADS).bind(dealer_code).bind(at_most),
+            Usage::ImageBytes => Statement::new(sql::DEALER_IMAGE_BYTES).bind(dealer_code),
+        };
+        let rows = self.database.read(statement).await?;
+        rows.first().map_or(Ok(0), |row| Columns::of(row).number())
+    }
+
+    async fn add_dealer_image(&self, dealer_code: &str, checksum: &str, bytes: u64) -> Result<bool, StoreError> {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let statement = Statement::new(sql::ADD_DEALER_IMAGE).bind(dealer_code).bind(checksum).bind(bytes);
+        Ok(self.database.write(statement).await?.changed > 0)
+    }
+
+    async fn has_dealer_image(&self, dealer_code: &str, checksum: &str) -> Result<bool, StoreError> {
+        is_so(&self.database.read(Statement::new(sql::HAS_DEALER_IMAGE).bind(dealer_code).bind(checksum)).await?)
     }
 }

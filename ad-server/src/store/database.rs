@@ -19,8 +19,13 @@ use super::{
 pub struct Options {
     /// SQLite: how long to wait for another process that writes.
     pub busy_timeout: Duration,
-    /// SQLite: most connections that read at the same time.
+    /// SQLite: most connections that read single ads for clients at the same time, and as many for what the service itself
+    /// reads.
     pub readers: u32,
+    /// SQLite: most connections that read lists for clients at the same time. Each keeps a core busy.
+    pub lists: u32,
+    /// Most time that a read may take that a client asked for.
+    pub read_timeout: Duration,
     /// SQLite: most pages of 4 KiB of the file; as many as fit on the disk if absent.
     pub max_pages: Option<u32>,
     /// PostgreSQL: most connections of this process.
@@ -29,7 +34,16 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { busy_timeout: Duration::from_secs(5), readers: 4, max_pages: None, connections: 16 }
+        let cores = std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
+        Self {
+            busy_timeout: Duration::from_secs(5),
+            readers: 4,
+            // One more than a dealer alone may have (see `Lists`).
+            lists: cores.clamp(2, 4) + 1,
+            read_timeout: Duration::from_secs(2),
+            max_pages: None,
+            connections: 16,
+        }
     }
 }
 
@@ -76,7 +90,12 @@ pub enum OpenError {
 pub struct Database {
     engine: Engine,
     queued: Arc<Notify>,
+    read_timeout: Duration,
+    list_connections: u32,
 }
+
+/// Takes the rows of a read as they come.
+pub(super) type Reading<'r> = dyn FnMut(Row) -> sqlx::Result<()> + Send + 'r;
 
 #[derive(Debug, Clone)]
 enum Engine {
@@ -160,12 +179,14 @@ impl Database {
     /// Opens it with these options.
     pub async fn open_with(url: &str, options: &Options) -> Result<Self, OpenError> {
         let queued = Arc::new(Notify::new());
-        let engine = if postgres::is_address(url) {
-            Engine::Postgres(Postgres::open(url, options, Arc::clone(&queued)).await?)
+        let (engine, list_connections) = if postgres::is_address(url) {
+            let postgres = Postgres::open(url, options, Arc::clone(&queued)).await?;
+            let list_connections = postgres.list_connections();
+            (Engine::Postgres(postgres), list_connections)
         } else {
-            Engine::Sqlite(Sqlite::open(url, options).await?)
+            (Engine::Sqlite(Sqlite::open(url, options).await?), options.lists)
         };
-        Ok(Self { engine, queued })
+        Ok(Self { engine, queued, read_timeout: options.read_timeout, list_connections })
     }
 
     /// Its address as it may be shown: without user and password.
@@ -200,7 +221,49 @@ impl Database {
         }
     }
 
-    /// Runs statements that only read.
+    /// How many lists can be read at the same time. Whoever has more read at once has them wait for each other, whichever
+    /// dealer they are for.
+    pub fn list_connections(&self) -> usize {
+        self.list_connections as usize
+    }
+
+    /// Reads single ads for a client, on connections of their own and within the time that a read may take. It is
+    /// interrupted when the future is dropped.
+    pub(super) async fn look_up(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
+        let mut rows = Vec::new();
+        let read = &mut |row| {
+            rows.push(row);
+            Ok(())
+        };
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.look_up(self.read_timeout, &statement, read).await?,
+            Engine::Postgres(postgres) => postgres.look_up(self.read_timeout, &statement, read).await?,
+        }
+        Ok(rows)
+    }
+
+    /// Reads a list for a client, likewise. Each row is taken over before the next is read.
+    pub(super) async fn list(
+        &self,
+        statement: Statement,
+        mut take: impl FnMut(&Row) -> Result<(), StoreError> + Send,
+    ) -> Result<(), StoreError> {
+        let mut failed = Ok(());
+        let read = &mut |row: Row| {
+            take(&row).map_err(|error| {
+                failed = Err(error);
+                sqlx::Error::Decode("a row cannot be read".into())
+            })
+        };
+        let ran = match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.list(self.read_timeout, &statement, read).await,
+            Engine::Postgres(postgres) => postgres.list(self.read_timeout, &statement, read).await,
+        };
+        failed.and(ran)
+    }
+
+    /// Runs statements that only read, for the service itself: the directory, readiness, metrics, workers and commands.
+    /// No client makes these wait.
     pub(crate) async fn read(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
         let read = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.read(&statement).await,

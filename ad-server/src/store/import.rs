@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read};
 use ad_core::{
     import::{self, Import},
     ports::{Clock, DealerDirectory, Ids, StoreError},
-    request::Plan,
+    request::Leftover,
     rulebook::Rulebook,
 };
 use serde::Serialize;
@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{
     Columns, Database, Link, Row as Fetched, Sql, Statement, Work,
     database::Session,
-    rows::{folded, json, search_text},
+    rows::{content_text, folded, json, search_text},
     sql::{as_id, both, each},
 };
 use crate::{api::MAX_BODY, lines::LineError};
@@ -183,7 +183,7 @@ struct Row(
     Option<String>,
     Option<String>,
     Option<String>,
-    Option<Plan>,
+    Option<Leftover>,
     String,
     String,
 );
@@ -202,11 +202,11 @@ impl Row {
             ad.api_version.name(),
             ad.created.as_millis(),
             ad.updated.as_millis(),
-            ad.content.registration_number().map(|plate| text(plate.to_owned())),
+            ad.content.registration_number().map(|plate| text(plate.into_owned())),
             ad.marketplace_ad_id.clone().map(text),
             ad.offer_id.clone().map(text),
-            leftover.clone(),
-            json(&ad.content)?,
+            (!leftover.is_empty()).then(|| leftover.clone()),
+            content_text(&ad.content)?,
             text(search_text(&ad.content)),
         ))
     }

@@ -69,7 +69,12 @@ fn broken(error: StoreError) -> sqlx::Error {
 
 fn claimed(row: &Row) -> Result<Claimed, StoreError> {
     let mut columns = Columns::of(row);
-    Ok(Claimed { request: columns.request()?, lease: columns.value()?, stored: columns.stored_ad()? })
+    Ok(Claimed {
+        request: columns.request()?,
+        lease: columns.value()?,
+        stored: columns.stored_ad()?,
+        image_sources: columns.maybe_json()?.unwrap_or_default(),
+    })
 }
 
 /// How the queue stands.
@@ -207,7 +212,7 @@ impl Database {
                 source_id: columns.string()?,
                 accepted: columns.time()?,
                 claimable: columns.maybe_time()?,
-                tries: columns.json::<Progress>()?.tries,
+                tries: columns.json::<Progress>()?.attempts(),
                 reason: columns.maybe_string()?,
             })
         };
@@ -339,5 +344,6 @@ fn changing(statement: Statement, change: &AdChange) -> Result<Statement, StoreE
         .bind(change.pole_position_until.is_some())
         .bind(change.pole_position_until.flatten().map(Timestamp::as_millis))
         .bind(change.leftover.is_some())
-        .bind(change.leftover.as_ref().and_then(Option::as_ref).map(json).transpose()?))
+        .bind(change.leftover.as_ref().filter(|leftover| !leftover.is_empty()).map(json).transpose()?)
+        .bind(change.image_sources.as_ref().map(json).transpose()?))
 }

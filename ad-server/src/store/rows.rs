@@ -158,7 +158,7 @@ impl<'r> Columns<'r> {
             revision: self.value()?,
             intent: self.named(ad_core::ad::AdState::from_name)?,
             pole_position_until: self.maybe_time()?,
-            leftover: self.maybe_json()?,
+            leftover: self.maybe_json()?.unwrap_or_default(),
         })
     }
 
@@ -216,6 +216,11 @@ pub(super) fn json_of(value: &(impl Serialize + ?Sized)) -> String {
 /// A value as JSON text.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Faulty(error.to_string()))
+}
+
+/// Content as it is stored.
+pub(super) fn content_text(content: &Content) -> Result<String, StoreError> {
+    content.stored_text().map_err(|error| StoreError::Faulty(error.to_string()))
 }
 
 /// For comparing in any case.

@@ -219,7 +219,8 @@ macro_rules! create {
 /// id, 17 created, 18 action, 19 state, 20 message; of the request 21 id, 22 plan, 23 progress, 24 accepted.
 pub(super) const CREATE: Sql = both_for_many!(create);
 
-/// Changes an ad whose revision is still the one that the change builds on.
+/// Changes an ad whose revision is still the one that the change builds on, and whose queue has room. What other processes
+/// accept for the same ad at the same moment changes its revision, so that the number of requests is exact.
 macro_rules! revise_ad {
     ($content:literal) => {
         concat!(
@@ -227,7 +228,8 @@ macro_rules! revise_ad {
             $content,
             "api_version = coalesce($6, api_version), category_id = coalesce($7, category_id), \
              intent = coalesce($8, intent), pole_position_until = coalesce($9, pole_position_until), updated = $10, \
-             revision = revision + 1 WHERE id = $1 AND revision = $2"
+             revision = revision + 1 WHERE id = $1 AND revision = $2 \
+             AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < $15"
         )
     };
 }
@@ -281,10 +283,41 @@ macro_rules! revise {
 }
 
 /// 1 ad id, 2 revision, 3 content, 4 search text, 5 plate, 6 API version, 7 category, 8 intent, 9 pole position,
-/// 10 updated, 11 request id, 12 plan, 13 progress, 14 accepted.
+/// 10 updated, 11 request id, 12 plan, 13 progress, 14 accepted, 15 most unfinished requests.
 pub(super) const REVISE: Sql = both!(revise, content);
 /// The same without content, which then need not be written again.
 pub(super) const REVISE_KEEPING_CONTENT: Sql = both!(revise, "");
+
+/// 1 ad id, 2 revision. Of an ad that was not revised: its unfinished requests, if its revision is still this one.
+pub(super) const UNFINISHED_OF_AD: Sql = Sql::plain(
+    "SELECT (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) FROM ads WHERE id = $1 AND revision = $2",
+);
+
+/// 1 dealer code, 2 where counting ends. The first request of each ad is claimable, and leads to those behind it: so they are
+/// found without an index that every request would have to be written to.
+pub(super) const DEALER_REQUESTS: Sql = Sql::plain(
+    "SELECT count(*) FROM (SELECT 1 FROM requests AS first JOIN requests AS unfinished ON unfinished.ad = first.ad \
+         WHERE first.dealer_code = $1 AND first.claimable IS NOT NULL LIMIT $2) AS counted",
+);
+
+/// 1 dealer code, 2 where counting ends.
+pub(super) const DEALER_ADS: Sql = Sql::plain(
+    "SELECT count(*) FROM (SELECT 1 FROM ads WHERE dealer_code = $1 AND state = 'created' LIMIT $2) AS counted",
+);
+
+/// 1 dealer code.
+pub(super) const DEALER_IMAGE_BYTES: Sql =
+    Sql::plain("SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM dealer_images WHERE dealer_code = $1");
+
+/// 1 dealer code, 2 checksum, 3 bytes.
+pub(super) const ADD_DEALER_IMAGE: Sql = Sql::plain(
+    "INSERT INTO dealer_images (dealer_code, checksum, bytes) VALUES ($1, $2, $3) \
+     ON CONFLICT (dealer_code, checksum) DO NOTHING",
+);
+
+/// 1 dealer code, 2 checksum.
+pub(super) const HAS_DEALER_IMAGE: Sql =
+    Sql::plain("SELECT EXISTS (SELECT 1 FROM dealer_images WHERE dealer_code = $1 AND checksum = $2)");
 
 macro_rules! find {
     ($dialect:ident, $dealers:tt) => {
@@ -319,6 +352,10 @@ pub(super) const IS_USED: Sql =
 
 /// 1 ad id.
 pub(super) const IS_LIVE: Sql = Sql::plain("SELECT EXISTS (SELECT 1 FROM ads WHERE id = $1 AND state = 'created')");
+
+/// 1 ad id.
+pub(super) const HAS_UNFINISHED: Sql =
+    Sql::plain("SELECT EXISTS (SELECT 1 FROM requests JOIN ads ON ads.seq = requests.ad WHERE ads.id = $1)");
 
 /// Accepted requests that are not finished.
 pub(super) const QUEUE_DEPTH: Sql = Sql::plain("SELECT count(*) FROM requests");
@@ -443,7 +480,7 @@ macro_rules! claimed {
             ad_columns!(),
             ", ",
             kept_columns!(),
-            " FROM requests JOIN ads ON ads.seq = requests.ad WHERE requests.seq ",
+            ", ads.image_sources FROM requests JOIN ads ON ads.seq = requests.ad WHERE requests.seq ",
             one_of!($dialect, "$1"),
             " ORDER BY requests.seq"
         )
@@ -488,7 +525,7 @@ macro_rules! finish {
 }
 
 /// 7 when, 8 state, 9 intent, 10 images, 11 primary listing, 12 secondary listing, 13 whether 14 is the new end of pole
-/// position, 15 whether 16 is the new leftover.
+/// position, 15 whether 16 is the new leftover, 17 where the images came from.
 macro_rules! change_ad {
     ($dialect:ident) => {
         concat!(
@@ -510,7 +547,9 @@ macro_rules! change_ad {
             value!($dialect, 15),
             " THEN ",
             value!($dialect, 16),
-            " ELSE leftover END, updated = ",
+            " ELSE leftover END, image_sources = coalesce(",
+            value!($dialect, 17),
+            ", image_sources), updated = ",
             value!($dialect, 7),
             " "
         )
@@ -580,7 +619,7 @@ macro_rules! record {
         inputs!(1, 2, 3, 4, 5, 6, 7)
     };
     (postgres inputs change_ad) => {
-        inputs!(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
+        inputs!(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)
     };
     (postgres change $outcome:ident change_ad) => {
         concat!("changed AS (", change_ad!(postgres), "FROM held WHERE ads.seq = held.ad), ")

@@ -3,6 +3,7 @@
 //! | Module | What it is for |
 //! |---|---|
 //! | `open` | connects, and brings the tables up to date |
+//! | `readers` | connections for what clients read, each read bounded in time |
 //! | `gather` | does what many ask for at the same time in one statement |
 //! | `wake` | tells the workers of other processes that there is something to do, and listens to them |
 //! | `text` | the one character that PostgreSQL cannot store |
@@ -13,6 +14,7 @@
 
 mod gather;
 mod open;
+mod readers;
 mod text;
 mod wake;
 
@@ -26,7 +28,7 @@ use sqlx::{
 use tokio::sync::Notify;
 
 use super::{
-    database::{Link, OpenError, Options, Work, Wrap},
+    database::{Link, OpenError, Options, Reading, Work, Wrap},
     rows::Row,
     statement::{Ran, Statement, store_error},
 };
@@ -34,6 +36,7 @@ use ad_core::ports::StoreError;
 use gather::Gather;
 use open::Pools;
 pub(super) use open::{is_address, name_of};
+use readers::Readers;
 pub(super) use text::{restored, storable};
 use wake::Wake;
 
@@ -45,7 +48,15 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// A PostgreSQL database.
 #[derive(Debug, Clone)]
 pub(crate) struct Postgres {
-    pool: PgPool,
+    /// For what the service itself reads.
+    own: PgPool,
+    /// For single ads that clients read.
+    look_ups: Readers,
+    /// For lists that clients read.
+    lists: Readers,
+    /// For writes, each by itself.
+    single: PgPool,
+    /// For writes that are done together.
     together: PgPool,
     gather: Gather,
     wake: Arc<Wake>,
@@ -53,16 +64,18 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     pub(super) async fn open(url: &str, options: &Options, queued: Arc<Notify>) -> Result<Self, OpenError> {
-        let Pools { single, together, connections_together } = open::open(url, options).await?;
-        let gather = Gather::start(&together, connections_together);
-        let wake = Arc::new(Wake::start(&single, queued));
-        Ok(Self { pool: single, together, gather, wake })
+        let Pools { own, look_ups, lists, single, together, budget } = open::open(url, options).await?;
+        let gather = Gather::start(&together, budget.together);
+        let wake = Arc::new(Wake::start(&own, queued));
+        let (look_ups, lists) = (Readers(look_ups), Readers(lists));
+        Ok(Self { own, look_ups, lists, single, together, gather, wake })
     }
 
     pub(super) async fn close(&self) {
         self.wake.stop();
-        self.pool.close().await;
-        self.together.close().await;
+        for pool in [&self.look_ups.0, &self.lists.0, &self.single, &self.together, &self.own] {
+            pool.close().await;
+        }
     }
 
     /// Has other processes wake the workers of this one.
@@ -76,8 +89,33 @@ impl Postgres {
     }
 
     pub(super) async fn read(&self, statement: &Statement) -> sqlx::Result<Vec<Row>> {
-        let mut connection = self.pool.acquire().await?;
+        let mut connection = self.own.acquire().await?;
         Ok(run(&mut connection, statement).await?.rows)
+    }
+
+    /// Reads a single ad for a client.
+    pub(super) async fn look_up(
+        &self,
+        limit: Duration,
+        statement: &Statement,
+        read: &mut Reading<'_>,
+    ) -> Result<(), StoreError> {
+        read_within(&self.look_ups, limit, statement, read).await
+    }
+
+    /// Reads a list for a client.
+    pub(super) async fn list(
+        &self,
+        limit: Duration,
+        statement: &Statement,
+        read: &mut Reading<'_>,
+    ) -> Result<(), StoreError> {
+        read_within(&self.lists, limit, statement, read).await
+    }
+
+    /// How many lists can be read at the same time.
+    pub(super) fn list_connections(&self) -> u32 {
+        self.lists.0.options().get_max_connections()
     }
 
     /// Runs a statement together with those like it that others ask for at the same time.
@@ -86,16 +124,30 @@ impl Postgres {
     }
 
     pub(super) fn stream<'s>(&'s self, statement: &Statement) -> BoxStream<'s, sqlx::Result<Row>> {
-        statement.for_postgres().fetch(&self.pool).map_ok(Row::Postgres).boxed()
+        statement.for_postgres().fetch(&self.own).map_ok(Row::Postgres).boxed()
     }
 
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Answer, StoreError> {
-        let mut connection = self.pool.acquire().await.map_err(|error| store_error(&error))?;
+        let mut connection = self.single.acquire().await.map_err(|error| store_error(&error))?;
         insist(&mut connection, &work, TRIES).await.map_err(|error| store_error(&error))
     }
 
     pub(super) async fn hold(&self) -> Result<Held, StoreError> {
-        self.pool.acquire().await.map(Held).map_err(|error| store_error(&error))
+        self.own.acquire().await.map(Held).map_err(|error| store_error(&error))
+    }
+}
+
+async fn read_within(
+    readers: &Readers,
+    limit: Duration,
+    statement: &Statement,
+    read: &mut Reading<'_>,
+) -> Result<(), StoreError> {
+    let lease = readers.acquire().await.map_err(|error| store_error(&error))?;
+    match tokio::time::timeout(limit + readers::GRACE, lease.run(statement, read)).await {
+        Ok(Err(error)) if readers::has_timed_out(&error) => Err(StoreError::TimedOut(limit)),
+        Ok(ran) => ran.map_err(|error| store_error(&error)),
+        Err(_) => Err(StoreError::TimedOut(limit)),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Connects to the database, and makes its tables or brings them up to date. Several processes may do so at once: they
 //! take turns.
 
-use std::{str::FromStr, time::Duration};
+use std::{str::FromStr, sync::Arc, time::Duration};
 
 use sqlx::{
-    ConnectOptions, Connection, Executor, PgConnection, PgPool,
+    AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection, PgPool,
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
 };
@@ -51,15 +51,58 @@ fn name(options: &PgConnectOptions) -> String {
 /// For statements of many inputs: they are planned once, not anew for how many they are.
 const SETTINGS_TOGETHER: &str = "SET plan_cache_mode = force_generic_plan";
 
+/// For lists: the best index depends on the values, such as how many ads a dealer has.
+const SETTINGS_LISTS: &str = "SET plan_cache_mode = force_custom_plan";
+
 /// Most connections for what is done together. More would each have less to do at once.
 const MOST_TOGETHER: u32 = 4;
 
+/// Most connections for lists, each of which keeps a core of the server busy.
+const MOST_LISTS: u32 = 4;
+
+/// However short a read may be, connecting takes a moment.
+const MIN_PATIENCE: Duration = Duration::from_secs(1);
+
+/// The server looks this often whether the process that reads is still there: one that gave up a read has closed its
+/// connection.
+const CLIENT_CHECK: &str = "SET client_connection_check_interval = '100ms'";
+
+/// How the connections of a process are divided, so that what uses up its part does not keep the rest waiting.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Budget {
+    /// For the directory, readiness, metrics, commands and listening.
+    pub(super) own: u32,
+    /// For single ads that clients read.
+    pub(super) look_ups: u32,
+    /// For lists that clients read.
+    pub(super) lists: u32,
+    /// For writes, each by itself.
+    pub(super) single: u32,
+    /// For statements of many inputs.
+    pub(super) together: u32,
+}
+
+impl Budget {
+    /// Of 16: 2 of our own, 3 for single ads, 3 for lists, 4 for writes by themselves and 4 for writes together. None is
+    /// without any, so that it is never less than 6 in all.
+    fn of(connections: u32) -> Self {
+        let own = 2;
+        let look_ups = (connections / 5).max(1);
+        let lists = (connections / 5).clamp(1, MOST_LISTS);
+        let together = (connections / 4).clamp(1, MOST_TOGETHER);
+        let single = connections.saturating_sub(own + look_ups + lists + together).max(1);
+        Self { own, look_ups, lists, single, together }
+    }
+}
+
 /// The connections of a process, by what they are used for.
 pub(super) struct Pools {
+    pub(super) own: PgPool,
+    pub(super) look_ups: PgPool,
+    pub(super) lists: PgPool,
     pub(super) single: PgPool,
-    /// For statements of many inputs.
     pub(super) together: PgPool,
-    pub(super) connections_together: u32,
+    pub(super) budget: Budget,
 }
 
 pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenError> {
@@ -72,18 +115,30 @@ pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenErro
         reason: failed.reason,
         advice: failed.advice,
     })?;
-    let connections_together = (options.connections / 4).clamp(1, MOST_TOGETHER);
-    let single = options.connections.saturating_sub(connections_together).max(1);
-    let pool =
-        |connections, settings: &'static [&'static str]| pool(connections, settings).connect_lazy_with(connect.clone());
+    let budget = Budget::of(options.connections);
+    let reading = format!(
+        "{SETTINGS}; SET statement_timeout = '{}ms'",
+        options.read_timeout.as_millis().clamp(1, i32::MAX as u128)
+    );
+    let lazily = |pool: PgPoolOptions| pool.connect_lazy_with(connect.clone());
+    let open = |connections, settings: &[&str]| {
+        pool(connections, settings.iter().map(|settings| (*settings).to_owned()).collect())
+    };
+    let reader = |connections, settings: &[&str]| {
+        lazily(open(connections, settings).acquire_timeout(options.read_timeout.max(MIN_PATIENCE)))
+    };
+    let writer = |connections, settings: &[&str]| lazily(open(connections, settings));
     Ok(Pools {
-        single: pool(single, &[SETTINGS]),
-        together: pool(connections_together, &[SETTINGS, SETTINGS_TOGETHER]),
-        connections_together,
+        own: writer(budget.own, &[SETTINGS]),
+        look_ups: reader(budget.look_ups, &[&reading, CLIENT_CHECK]),
+        lists: reader(budget.lists, &[&reading, CLIENT_CHECK, SETTINGS_LISTS]),
+        single: writer(budget.single, &[SETTINGS]),
+        together: writer(budget.together, &[SETTINGS, SETTINGS_TOGETHER]),
+        budget,
     })
 }
 
-fn pool(connections: u32, settings: &'static [&'static str]) -> PgPoolOptions {
+fn pool(connections: u32, settings: Arc<[String]>) -> PgPoolOptions {
     PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(PATIENCE)
@@ -97,9 +152,16 @@ fn pool(connections: u32, settings: &'static [&'static str]) -> PgPoolOptions {
             })
         })
         .after_connect(move |connection, _| {
+            let settings = Arc::clone(&settings);
             Box::pin(async move {
-                for settings in settings {
-                    connection.execute(*settings).await?;
+                for settings in &*settings {
+                    let set = connection.execute(AssertSqlSafe(settings.clone())).await;
+                    // What this is for ends a little later without it: not every server knows it, nor every system.
+                    if let (CLIENT_CHECK, Err(sqlx::Error::Database(error))) = (settings.as_str(), &set) {
+                        tracing::debug!(%error, "the server does not look whether clients are still there");
+                    } else {
+                        set?;
+                    }
                 }
                 Ok(())
             })

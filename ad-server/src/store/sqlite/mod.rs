@@ -3,19 +3,24 @@
 //! | Module | What it is for |
 //! |---|---|
 //! | `writer` | one connection that writes, many operations to a commit |
+//! | `readers` | connections for what clients read, each read bounded in time |
 //! | `text` | searching in texts, and the index for it |
 //!
 //! A new database is made beside its place and moved there when it is complete: whatever goes wrong, and whoever else
 //! opens it at the same moment, there is never half a database to be found.
 
+mod readers;
 pub(super) mod text;
 pub(super) mod writer;
 
 use std::{
     io,
     path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
 };
 
+use ad_core::ports::StoreError;
 use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
 use percent_encoding::percent_decode_str;
 use sqlx::{
@@ -24,13 +29,14 @@ use sqlx::{
     migrate::{MigrateError, Migrator},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::timeout};
 
 use super::{
-    database::{Database, OpenError, Options},
+    database::{Database, OpenError, Options, Reading},
     rows::Row,
-    statement::{Ran, Statement},
+    statement::{Ran, Statement, store_error},
 };
+use readers::Readers;
 use writer::Writer;
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -47,7 +53,12 @@ const PERMISSIONS: &str =
 /// A SQLite database: a few connections that read and one that writes. Readers see the last commit and never wait.
 #[derive(Debug, Clone)]
 pub(crate) struct Sqlite {
+    /// For what the service itself reads.
     readers: SqlitePool,
+    /// For single ads that clients read.
+    look_ups: Arc<Readers>,
+    /// For lists that clients read.
+    lists: Arc<Readers>,
     writer: Writer,
     written: mpsc::Sender<()>,
 }
@@ -77,13 +88,19 @@ impl Sqlite {
             // The connection is a thread of this process: asking whether it is still there is a waste.
             .test_before_acquire(false)
             .connect_lazy_with(reading(&path, options));
+        let for_clients = |connect, connections| Arc::new(Readers::new(connect, connections, options.read_timeout));
+        let look_ups = for_clients(reading(&path, options), options.readers);
+        // A list reads the rows of its page twice, once for their lengths: the second time they should still be here.
+        let lists = for_clients(reading(&path, options).pragma("cache_size", "-8000"), options.lists);
         let writer = Writer::start(connection, connect);
         let (written, receiver) = mpsc::channel(1);
         tokio::spawn(text::keep_indexed(writer.downgrade(), receiver));
-        Ok(Self { readers, writer, written })
+        Ok(Self { readers, look_ups, lists, writer, written })
     }
 
     pub(super) async fn close(&self) {
+        self.look_ups.close().await;
+        self.lists.close().await;
         self.readers.close().await;
         self.writer.close().await;
     }
@@ -91,6 +108,26 @@ impl Sqlite {
     pub(super) async fn read(&self, statement: &Statement) -> sqlx::Result<Vec<Row>> {
         let mut connection = self.readers.acquire().await?;
         Ok(run(&mut connection, statement).await?.rows)
+    }
+
+    /// Reads a single ad for a client.
+    pub(super) async fn look_up(
+        &self,
+        limit: Duration,
+        statement: &Statement,
+        read: &mut Reading<'_>,
+    ) -> Result<(), StoreError> {
+        read_within(&self.look_ups, limit, statement, read).await
+    }
+
+    /// Reads a list for a client.
+    pub(super) async fn list(
+        &self,
+        limit: Duration,
+        statement: &Statement,
+        read: &mut Reading<'_>,
+    ) -> Result<(), StoreError> {
+        read_within(&self.lists, limit, statement, read).await
     }
 
     pub(super) fn stream<'s>(&'s self, statement: &Statement) -> BoxStream<'s, sqlx::Result<Row>> {
@@ -106,6 +143,17 @@ impl Sqlite {
         // When it was told already, that serves for this as well.
         let _told = self.written.try_send(());
     }
+}
+
+async fn read_within(
+    readers: &Readers,
+    limit: Duration,
+    statement: &Statement,
+    read: &mut Reading<'_>,
+) -> Result<(), StoreError> {
+    let lease = readers.acquire().await.map_err(|error| store_error(&error))?;
+    let ran = timeout(limit, lease.run(statement, read)).await.map_err(|_| StoreError::TimedOut(limit))?;
+    ran.map_err(|error| store_error(&error))
 }
 
 /// Runs the statements of one on a connection.
@@ -209,7 +257,7 @@ fn writing(path: &Path, options: &Options) -> SqliteConnectOptions {
 }
 
 fn reading(path: &Path, options: &Options) -> SqliteConnectOptions {
-    connecting(path, options).read_only(true)
+    connecting(path, options).read_only(true).with_regexp()
 }
 
 async fn make(path: &Path, options: &Options) -> Result<(), Failed> {

@@ -133,3 +133,63 @@ async fn the_writer_ends_with_its_last_handle() {
         tokio::task::yield_now().await;
     }
 }
+
+/// A statement that would run for minutes.
+fn endless() -> Statement {
+    Statement::new(Sql::plain(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) \
+         SELECT count(*), (SELECT count(*) FROM dealers) FROM n",
+    ))
+}
+
+/// Whether no read is under way: while there is one, what is written cannot be moved from the log to the database.
+async fn is_quiet(temporary: &Temporary) -> bool {
+    let file = temporary.folder.path().join("ads.db");
+    let options = SqliteConnectOptions::new().filename(file).busy_timeout(Duration::ZERO);
+    let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::query("UPDATE directory_version SET version = version + 1").execute(&mut connection).await.unwrap();
+    let blocked: bool = sqlx::query_scalar("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    !blocked
+}
+
+async fn comes_to_rest(temporary: &Temporary) {
+    for _ in 0..500 {
+        if is_quiet(temporary).await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the read goes on");
+}
+
+#[tokio::test]
+async fn a_read_that_nobody_waits_for_is_stopped() {
+    let temporary = Temporary::open_with(&Options { lists: 1, readers: 1, ..Options::default() }).await;
+    let database = &temporary.database;
+    for _ in 0..3 {
+        let mut list = Box::pin(database.list(endless(), |_| Ok(())));
+        let mut look_up = Box::pin(database.look_up(endless()));
+        for _ in 0..500 {
+            assert!(futures_util::poll!(&mut list).is_pending() && futures_util::poll!(&mut look_up).is_pending());
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            if !is_quiet(&temporary).await {
+                break;
+            }
+        }
+        assert!(!is_quiet(&temporary).await, "the reads are under way");
+        drop((list, look_up));
+        comes_to_rest(&temporary).await;
+    }
+    let rows = database.look_up(Statement::new(Sql::plain("SELECT count(*) FROM dealers"))).await.unwrap();
+    assert_eq!(rows.len(), 1, "there is a connection again");
+}
+
+#[tokio::test]
+async fn a_read_ends_at_its_time_limit() {
+    let limit = Duration::from_millis(50);
+    let temporary = Temporary::open_with(&Options { read_timeout: limit, ..Options::default() }).await;
+    let ended = temporary.database.list(endless(), |_| Ok(())).await;
+    assert!(matches!(ended, Err(StoreError::TimedOut(time)) if time == limit), "{ended:?}");
+    comes_to_rest(&temporary).await;
+}

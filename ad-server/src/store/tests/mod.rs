@@ -3,6 +3,7 @@
 mod ads;
 mod faults;
 mod lists;
+mod migrations;
 mod plans;
 mod queue;
 mod text;

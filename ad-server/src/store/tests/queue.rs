@@ -1,7 +1,7 @@
 use ad_core::{
     log::LATEST,
     ports::{AdChange, Claimed, Outcome, Record, Revision, Scope},
-    request::Progress,
+    request::{Leftover, Progress},
 };
 
 use super::*;
@@ -100,7 +100,7 @@ async fn a_record_commits_log_ad_and_request_together() {
     let published = entry(1, Action::Publish, ActionState::Done, 30);
     let change = AdChange {
         listings: vec![(Market::Primary, "p1".to_owned()), (Market::Secondary, "s1".to_owned())],
-        leftover: Some(head.request.plan.clone()),
+        leftover: Some(Leftover::publishing(vec![Market::Secondary])),
         pole_position_until: Some(Some(at(77))),
         ..AdChange::default()
     };
@@ -112,7 +112,10 @@ async fn a_record_commits_log_ad_and_request_together() {
     assert_eq!(log, [entry(1, Action::Create, ActionState::Processing, 10), done, publish, published]);
     let ad = &stored.ad;
     assert_eq!((ad.marketplace_ad_id.as_deref(), ad.offer_id.as_deref()), (Some("p1"), Some("s1")));
-    assert_eq!((ad.updated, stored.pole_position_until, stored.leftover), (at(50), Some(at(77)), head.request.plan));
+    assert_eq!(
+        (ad.updated, stored.pole_position_until, stored.leftover),
+        (at(50), Some(at(77)), Leftover::publishing(vec![Market::Secondary]))
+    );
     assert_eq!((stored.revision, ad.state), (0, AdState::Created));
     assert_eq!(claim(&store, 1000, 2000).await, []);
 }

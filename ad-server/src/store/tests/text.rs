@@ -5,7 +5,11 @@ use ad_core::{
 use sqlx::{Connection, SqliteConnection, migrate::Migrator, sqlite::SqliteConnectOptions};
 
 use super::*;
-use crate::store::sqlite::MIGRATIONS;
+use crate::store::{
+    Link, Work,
+    ads::revision,
+    sqlite::{MIGRATIONS, text::INDEX_TEXTS},
+};
 
 /// What texts have in them that somebody might take for more than text.
 const TEXTS: [&str; 10] = [
@@ -144,4 +148,40 @@ async fn a_database_of_the_first_version_keeps_its_ads() {
         assert_eq!(count(&store, "d1", AdFilter::SourceIdContains("bil-".to_owned())).await, 1);
         indexed(&database).await;
     }
+}
+
+/// Texts are indexed, and somebody else's write comes behind that in the same commit.
+struct IndexedBefore(Statement);
+
+impl Work for IndexedBefore {
+    type Answer = u64;
+
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<u64> {
+        link.run(&Statement::new(Sql::plain("INSERT OR IGNORE INTO unindexed (place) SELECT place FROM texts")))
+            .await?;
+        link.run(&Statement::new(INDEX_TEXTS).bind(10_i64)).await?;
+        Ok(link.run(&self.0).await?.changed)
+    }
+}
+
+#[tokio::test]
+async fn a_write_behind_the_indexing_of_texts_is_refused_as_any_other() {
+    let temporary = Temporary::open().await;
+    let store = temporary.store();
+    let ad = ad(1, 10);
+    create(&store, 1, &ad).await.unwrap();
+    let request = request(2, 20);
+    let stale = Revision {
+        ad: ad.id,
+        revision: 7,
+        content: None,
+        version: None,
+        intent: None,
+        pole_position_until: None,
+        updated: at(20),
+        request: &request,
+    };
+    let changed = temporary.database.write(IndexedBefore(revision(&stale).unwrap())).await.unwrap();
+    assert_eq!(changed, 0);
+    assert_eq!(number(&temporary.database, "SELECT count(*) FROM requests").await, 1);
 }

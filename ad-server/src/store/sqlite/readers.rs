@@ -1,0 +1,123 @@
+//! Connections for what clients read. A read that nobody waits for any more, because its time was over or its client has
+//! left, is interrupted: its connection is given up, and the next read opens another.
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::TryStreamExt;
+use sqlx::{Connection, Either, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::timeout,
+};
+
+use crate::store::{database::Reading, rows::Row, statement::Statement};
+
+/// Instructions of the virtual machine of SQLite between two looks at whether to stop. A search in one text is one of about
+/// ten that a row takes, and takes up to 5 ms.
+const LOOK_EVERY: i32 = 50;
+
+/// A fixed number of connections.
+#[derive(Debug)]
+pub(super) struct Readers {
+    connect: SqliteConnectOptions,
+    connections: u32,
+    free: Semaphore,
+    /// Longest time to wait for a connection.
+    patience: Duration,
+    idle: Mutex<Vec<Reader>>,
+}
+
+/// A connection, and what stops the statement that it runs.
+#[derive(Debug)]
+struct Reader {
+    connection: SqliteConnection,
+    stop: Arc<AtomicBool>,
+}
+
+impl Reader {
+    async fn open(connect: &SqliteConnectOptions) -> sqlx::Result<Self> {
+        let mut connection = SqliteConnection::connect_with(connect).await?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        connection.lock_handle().await?.set_progress_handler(LOOK_EVERY, move || !stopped.load(Ordering::Relaxed));
+        Ok(Self { connection, stop })
+    }
+}
+
+impl Readers {
+    pub(super) fn new(connect: SqliteConnectOptions, connections: u32, patience: Duration) -> Self {
+        let free = Semaphore::new(connections as usize);
+        Self { connect, connections, free, patience, idle: Mutex::default() }
+    }
+
+    /// A connection, which is used again after [`Lease::run`] came to its end.
+    pub(super) async fn acquire(&self) -> sqlx::Result<Lease<'_>> {
+        let place = timeout(self.patience, self.free.acquire()).await.map_err(|_| sqlx::Error::PoolTimedOut)?;
+        let place = place.map_err(|_| sqlx::Error::PoolClosed)?;
+        let idle = self.idle().pop();
+        let reader = match idle {
+            Some(reader) => reader,
+            None => Reader::open(&self.connect).await?,
+        };
+        Ok(Lease { readers: self, reader: Some(reader), is_done: false, _place: place })
+    }
+
+    /// Closes the connections when nothing is read any more.
+    pub(super) async fn close(&self) {
+        let all = self.free.acquire_many(self.connections).await;
+        let idle = std::mem::take(&mut *self.idle());
+        for reader in idle {
+            if let Err(error) = reader.connection.close().await {
+                tracing::debug!(%error, "a connection that only reads was not closed cleanly");
+            }
+        }
+        drop(all);
+        self.free.close();
+    }
+
+    /// What is behind this lock is whole at any moment.
+    fn idle(&self) -> MutexGuard<'_, Vec<Reader>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection in use.
+pub(super) struct Lease<'r> {
+    readers: &'r Readers,
+    reader: Option<Reader>,
+    is_done: bool,
+    _place: SemaphorePermit<'r>,
+}
+
+impl Lease<'_> {
+    /// Runs a statement and hands out its rows as they come.
+    pub(super) async fn run(mut self, statement: &Statement, read: &mut Reading<'_>) -> sqlx::Result<()> {
+        let Some(reader) = &mut self.reader else { return Ok(()) };
+        let mut results = reader.connection.fetch_many(statement.for_sqlite());
+        while let Some(result) = results.try_next().await? {
+            if let Either::Right(row) = result {
+                read(Row::Sqlite(row))?;
+            }
+        }
+        drop(results);
+        self.is_done = true;
+        Ok(())
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let Some(reader) = self.reader.take() else { return };
+        if self.is_done {
+            self.readers.idle().push(reader);
+        } else {
+            reader.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
