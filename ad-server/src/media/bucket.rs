@@ -22,9 +22,6 @@ use super::serve::FOR_EVER;
 /// How long the store may be silent.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// How long putting one image may take, all in all.
-const PUT: Duration = Duration::from_secs(30);
-
 /// How long the look at start may take.
 const CHECK: Duration = Duration::from_secs(15);
 
@@ -99,14 +96,6 @@ impl Bucket {
     /// It is looked for first: most of what is put has been put before, since every update of an ad fetches all of its
     /// images again, and looking moves no bytes. Two who put the same image at the same time write the same bytes.
     pub(super) async fn put(&self, name: &Name, bytes: &Bytes) -> io::Result<()> {
-        let put = tokio::time::timeout(PUT, self.put_missing(name, bytes)).await;
-        put.unwrap_or_else(|_| {
-            let late = format!("not stored within {} s", PUT.as_secs());
-            Err(io::Error::new(io::ErrorKind::TimedOut, late))
-        })
-    }
-
-    async fn put_missing(&self, name: &Name, bytes: &Bytes) -> io::Result<()> {
         let path = &self.path(name);
         match self.store.head(path).await {
             Ok(found) if usize::try_from(found.size) == Ok(bytes.len()) => return Ok(()),

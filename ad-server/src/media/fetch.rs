@@ -5,12 +5,15 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use ad_core::ports::{Clock, Image, ImageError, ImageFetcher};
+use ad_core::{
+    ad::Validators,
+    ports::{Clock, Fetched, Image, ImageError, ImageFetcher, ImageRequest},
+};
 use async_trait::async_trait;
 use bytes::Bytes;
 use reqwest::{
     Client, Response, StatusCode,
-    header::{ACCEPT, HeaderMap, HeaderValue},
+    header::{ACCEPT, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED},
 };
 use tokio::time::{Instant, timeout_at};
 use url::Url;
@@ -18,7 +21,7 @@ use url::Url;
 use super::{
     guard::{Guard, refusal},
     hosts::{Hosts, LeftAlone},
-    memory::Memory,
+    memory::{Full, Memory, Room},
 };
 use crate::outbound::{self, NoAnswer, shown};
 
@@ -39,13 +42,18 @@ pub struct FetchOptions {
     pub idle: Duration,
     /// For everything, redirects included; waiting for a place or for memory does not count.
     pub total: Duration,
+    /// How often it is checked that a host sends at no less than [`least_rate`](Self::least_rate).
+    pub pace: Duration,
+    /// Bytes of a file that have to come in a second, or the fetch is ended: one that trickles would hold its place and its memory
+    /// for as long as it likes.
+    pub least_rate: usize,
     /// Most redirects.
     pub redirects: usize,
-    /// Fetches side by side, whatever they are for.
+    /// Fetches side by side, whatever they are for. Dealers share them.
     pub at_once: usize,
-    /// Fetches side by side from one host.
+    /// Fetches side by side from one host, which is a registrable domain or an address. Dealers share them.
     pub per_host: usize,
-    /// Bytes of images in memory, whether they are coming, whole or being stored; at most one image more.
+    /// Bytes of images in memory, whether they are coming, whole or being stored. Dealers share them.
     pub memory: usize,
 }
 
@@ -57,6 +65,9 @@ impl Default for FetchOptions {
             connect: Duration::from_secs(5),
             idle: Duration::from_secs(10),
             total: Duration::from_secs(20),
+            pace: Duration::from_secs(5),
+            // The slowest mobile network is faster; at this rate an image of 300 kB takes all of the time that there is.
+            least_rate: 16 * 1024,
             redirects: 5,
             at_once: 256,
             per_host: 16,
@@ -108,31 +119,63 @@ impl HttpFetcher {
         Ok(Self { client, guard, hosts, memory: Memory::new(options.memory), options, clock })
     }
 
-    /// The file at an address, from a host at which there is a place.
-    async fn download(&self, url: Url) -> Result<Bytes, Failed> {
+    /// What is at an address, from a host at which there is a place.
+    async fn download(&self, url: &Url, request: &ImageRequest<'_>) -> Result<Downloaded, Failed> {
         let mut deadline = Instant::now() + self.options.total;
-        let mut response = self.heard(deadline, self.client.get(url).send()).await?;
+        let mut response = self.ask(deadline, url, request.known).await?;
+        if response.status() == StatusCode::NOT_MODIFIED && request.known.is_some() {
+            if response.url() == url {
+                return Ok(Downloaded::Unchanged);
+            }
+            // It was redirected: that address was asked about a version of another.
+            response = self.ask(deadline, url, None).await?;
+        }
         if response.status() != StatusCode::OK {
             return Err(self.refused(&response).into());
         }
         let most = self.options.max_bytes;
-        if response.content_length().is_some_and(|length| usize::try_from(length).map_or(true, |length| length > most))
-        {
+        let length = response.content_length().map(|length| usize::try_from(length).unwrap_or(usize::MAX));
+        if length.is_some_and(|length| length > most) {
             return Err(too_large(most).into());
         }
-        let mut room = self.memory.room();
-        while let Some(chunk) = self.heard(deadline, response.chunk()).await? {
-            if chunk.len() > most - room.len() {
-                return Err(too_large(most).into());
+        let validators = if response.url() == url { validators(response.headers()) } else { Validators::default() };
+        let since = Instant::now();
+        let mut room = self.memory.room(request.dealer_code, length, most).await;
+        deadline += since.elapsed();
+        self.read(&mut response, &mut room, deadline).await?;
+        Ok(Downloaded::File(room.into_bytes(), validators))
+    }
+
+    /// The host's answer, without its body.
+    async fn ask(&self, deadline: Instant, url: &Url, known: Option<&Validators>) -> Result<Response, Failed> {
+        let mut get = self.client.get(url.clone());
+        if let Some(Validators { etag, last_modified }) = known {
+            let conditions = [(IF_NONE_MATCH, etag), (IF_MODIFIED_SINCE, last_modified)];
+            for (name, value) in conditions.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
+                get = get.header(name, value);
             }
-            if !room.has_room_for(chunk.len()) {
-                let since = Instant::now();
-                room.grow(chunk.len(), most).await;
-                deadline += since.elapsed();
-            }
-            room.add(&chunk);
         }
-        Ok(room.into_bytes())
+        self.heard(deadline, get.send()).await
+    }
+
+    /// Reads a body, as long as the host sends at no less than the least rate.
+    async fn read(&self, response: &mut Response, room: &mut Room, deadline: Instant) -> Result<(), Failed> {
+        let FetchOptions { pace, least_rate, max_bytes, .. } = self.options;
+        let (mut check, mut brought) = (Instant::now() + pace, 0);
+        loop {
+            let next = timeout_at(check, self.heard(deadline, response.chunk())).await;
+            if let Ok(next) = next {
+                let Some(chunk) = next? else { return Ok(()) };
+                brought += chunk.len();
+                room.add(&chunk).map_err(|Full| too_large(max_bytes))?;
+            }
+            if Instant::now() >= check {
+                if (brought as u128) * 1000 < (least_rate as u128) * pace.as_millis() {
+                    return Err(Failed::Silent(format!("the host sent less than {} KiB/s", least_rate / 1024)));
+                }
+                (check, brought) = (Instant::now() + pace, 0);
+            }
+        }
     }
 
     /// What the host sends next, for which it has some time. The client's own clock for that would run on while an image
@@ -185,9 +228,29 @@ impl HttpFetcher {
     }
 }
 
+/// What the host has for us.
+enum Downloaded {
+    /// A file, and what the host says of its version.
+    File(Bytes, Validators),
+    /// The version that is known.
+    Unchanged,
+}
+
+/// Longest validator that is kept, in bytes.
+const VALIDATOR: usize = 200;
+
+/// What an answer says of the version of its file.
+fn validators(headers: &HeaderMap) -> Validators {
+    let text = |name: HeaderName| {
+        let value = headers.get(name)?.to_str().ok()?;
+        (value.len() <= VALIDATOR).then(|| value.to_owned())
+    };
+    Validators { etag: text(ETAG), last_modified: text(LAST_MODIFIED) }
+}
+
 /// Why there is no file.
 enum Failed {
-    /// Nothing came until there was no more time: the others better not wait for this host.
+    /// Nothing came, or too little, until there was no more time: the others better not wait for this host.
     Silent(String),
     /// Anything that came at once.
     Answered(ImageError),
@@ -201,14 +264,14 @@ impl From<ImageError> for Failed {
 
 #[async_trait]
 impl ImageFetcher for HttpFetcher {
-    async fn fetch(&self, url: &str) -> Result<Image, ImageError> {
-        let url = self.guard.parse(url)?;
+    async fn fetch(&self, request: ImageRequest<'_>) -> Result<Fetched, ImageError> {
+        let url = self.guard.parse(request.url)?;
         let visit = self
             .hosts
-            .visit(&url)
+            .visit(&url, request.dealer_code)
             .await
             .map_err(|LeftAlone { reason, pause }| ImageError::NotAsked { reason, retry_after: pause })?;
-        let bytes = match self.download(url).await {
+        let downloaded = match self.download(&url, &request).await {
             Err(Failed::Silent(reason)) => {
                 visit.silent(&reason);
                 return Err(transient(reason));
@@ -217,13 +280,17 @@ impl ImageFetcher for HttpFetcher {
                 visit.answered();
                 return Err(error);
             }
-            Ok(bytes) => bytes,
+            Ok(downloaded) => downloaded,
         };
         visit.answered();
+        let (bytes, validators) = match downloaded {
+            Downloaded::File(bytes, validators) => (bytes, validators),
+            Downloaded::Unchanged => return Ok(Fetched::Unchanged),
+        };
         // Hashing megabytes would hold up whatever else runs on this thread.
-        tokio::task::spawn_blocking(move || Image::new(bytes))
-            .await
-            .unwrap_or_else(|_| Err(transient("the service is stopping".to_owned())))
+        let image = tokio::task::spawn_blocking(move || Image::new(bytes)).await;
+        let image = image.unwrap_or_else(|_| Err(transient("the service is stopping".to_owned())))?;
+        Ok(Fetched::Image(image, validators))
     }
 }
 

@@ -85,9 +85,36 @@ async fn silent() -> Answer {
     std::future::pending().await
 }
 
+/// A picture of which the host says the version, and that it answers no more than that to whoever knows it.
+#[handler]
+fn versioned(request: &poem::Request) -> Answer {
+    let of = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let answer = Answer::builder().header("etag", "\"v1\"").header("last-modified", MODIFIED);
+    if of("if-none-match") == Some("\"v1\"") && of("if-modified-since") == Some(MODIFIED) {
+        return answer.status(Status::NOT_MODIFIED).finish();
+    }
+    answer.content_type("image/jpeg").body(picture(ImageFormat::Jpeg))
+}
+
+/// Sends a part of a picture now and then, less of it than is asked for.
+#[handler]
+fn dripping() -> Answer {
+    let drop = |()| async {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        Some((Ok(vec![0]), ()))
+    };
+    Answer::builder().header("content-length", 9000).body(chunks(stream::unfold((), drop)))
+}
+
+const MODIFIED: &str = "Thu, 15 Jan 2026 09:00:00 GMT";
+
 impl Host {
     async fn start() -> Self {
-        let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.unwrap();
+        Self::start_at("127.0.0.1").await
+    }
+
+    async fn start_at(address: &str) -> Self {
+        let acceptor = TcpListener::bind(format!("{address}:0")).into_acceptor().await.unwrap();
         let base = format!("http://{}", acceptor.local_addr()[0].as_socket_addr().unwrap());
         let peers = Peers::default();
         let of_length = |length: u32| Answer::builder().header("content-length", length);
@@ -116,6 +143,9 @@ impl Host {
             .at("/torn.jpg", make_sync(move |_| of_length(9000).body(chunks(stream::empty()))))
             .at("/stalled.jpg", make_sync(|_| Answer::from(chunks(stream::pending()))))
             .at("/silent.jpg", silent)
+            .at("/versioned.jpg", versioned)
+            .at("/moved.jpg", to("/versioned.jpg"))
+            .at("/dripping.jpg", dripping)
             .at("/busy", make_sync(|_| status(Status::TOO_MANY_REQUESTS, Some("7"))))
             .at("/until", make_sync(|_| status(Status::SERVICE_UNAVAILABLE, Some("Thu, 15 Jan 2026 10:00:30 GMT"))))
             .at("/down", make_sync(|_| status(Status::INTERNAL_SERVER_ERROR, None)))
@@ -143,6 +173,20 @@ fn fetcher(options: FetchOptions) -> HttpFetcher {
     HttpFetcher::new(options, Arc::new(Fixed)).unwrap()
 }
 
+impl HttpFetcher {
+    /// An image for a dealer who has none of it.
+    async fn image(&self, url: &str) -> Result<Image, ImageError> {
+        self.image_for("north-cars", url).await
+    }
+
+    async fn image_for(&self, dealer_code: &str, url: &str) -> Result<Image, ImageError> {
+        match self.fetch(ImageRequest { url, dealer_code, known: None }).await? {
+            Fetched::Image(image, _) => Ok(image),
+            Fetched::Unchanged => panic!("nothing was known"),
+        }
+    }
+}
+
 fn unusable(reason: &str) -> ImageError {
     ImageError::Unusable(reason.to_owned())
 }
@@ -161,7 +205,7 @@ async fn bytes_decide_what_an_image_is_and_connections_are_used_again() {
         ("/misnamed.png", Format::Jpeg),
         ("/hops/5", Format::Jpeg),
     ] {
-        let image = fetcher.fetch(&host.url(path)).await.unwrap();
+        let image = fetcher.image(&host.url(path)).await.unwrap();
         assert_eq!(image.format, format, "{path}");
         let kind = if format == Format::Jpeg { ImageFormat::Jpeg } else { ImageFormat::Png };
         assert_eq!(image.bytes, picture(kind), "{path}");
@@ -192,7 +236,7 @@ async fn each_failure_says_what_happened_and_whether_to_try_again() {
         ("/metadata", unusable("the address resolves to a private network")),
         ("/elsewhere", unusable("only https addresses are fetched")),
     ] {
-        assert_eq!(fetcher.fetch(&host.url(path)).await.err(), Some(expected), "{path}");
+        assert_eq!(fetcher.image(&host.url(path)).await.err(), Some(expected), "{path}");
     }
 }
 
@@ -202,25 +246,25 @@ async fn a_slow_host_is_given_up() {
     let short = Duration::from_millis(200);
     for path in ["/silent.jpg", "/stalled.jpg"] {
         let of_idle = fetcher(FetchOptions { idle: short, ..development() });
-        let error = of_idle.fetch(&host.url(path)).await.unwrap_err();
+        let error = of_idle.image(&host.url(path)).await.unwrap_err();
         assert_eq!(error, passing("the host sent nothing for 200 ms", None), "{path}");
         let of_total = fetcher(FetchOptions { total: short, ..development() });
-        let error = of_total.fetch(&host.url(path)).await.unwrap_err();
+        let error = of_total.image(&host.url(path)).await.unwrap_err();
         assert_eq!(error, passing("timed out after 200 ms", None), "{path}");
     }
 }
 
 #[tokio::test]
 async fn a_silent_host_is_not_asked_for_more_and_takes_nothing_from_others() {
-    let (mute, other_host) = (Host::start().await, Host::start().await);
-    // Memory for one image, and one place at each host.
-    let fetcher = fetcher(FetchOptions { idle: Duration::from_secs(2), per_host: 1, memory: 1, ..development() });
+    let (mute, other_host) = (Host::start().await, Host::start_at("127.0.0.2").await);
+    // One place at each host, and memory for two of the largest images.
+    let fetcher = fetcher(FetchOptions { idle: Duration::from_secs(2), per_host: 1, memory: 20_000, ..development() });
     let (url, other) = (mute.url("/stalled.jpg"), mute.url("/good.jpg"));
     let (stalled, waiting, first, second) = tokio::join!(
-        fetcher.fetch(&url),
-        fetcher.fetch(&other),
-        async { fetcher.fetch(&other_host.url("/good.jpg")).await },
-        async { fetcher.fetch(&other_host.url("/good.png")).await },
+        fetcher.image(&url),
+        fetcher.image(&other),
+        async { fetcher.image_for("south-cars", &other_host.url("/good.jpg")).await },
+        async { fetcher.image_for("south-cars", &other_host.url("/good.png")).await },
     );
     assert_eq!(stalled, Err(passing("the host sent nothing for 2 s", None)));
     let Err(ImageError::NotAsked { reason, retry_after }) = waiting else { panic!("{waiting:?}") };
@@ -235,7 +279,7 @@ async fn many_images_come_through_little_memory() {
     let host = Host::start().await;
     let fetcher = fetcher(FetchOptions { memory: 1, ..development() });
     let url = host.url("/good.jpg");
-    let used = async |_| fetcher.fetch(&url).await.map(|image| image.format);
+    let used = async |_| fetcher.image(&url).await.map(|image| image.format);
     let formats = futures_util::future::join_all((0..50).map(used)).await;
     assert_eq!(formats, vec![Ok(Format::Jpeg); 50]);
 }
@@ -245,11 +289,11 @@ async fn a_host_that_is_not_there_may_come_back_and_one_without_tls_may_not() {
     let host = Host::start().await;
     let fetcher = fetcher(development());
     let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let error = fetcher.fetch(&format!("http://{free}/1.jpg")).await.unwrap_err();
+    let error = fetcher.image(&format!("http://{free}/1.jpg")).await.unwrap_err();
     assert_eq!(error, passing("no connection to the host", None));
-    let error = fetcher.fetch("http://nowhere.invalid/1.jpg").await.unwrap_err();
+    let error = fetcher.image("http://nowhere.invalid/1.jpg").await.unwrap_err();
     assert_eq!(error, passing("the name of the host cannot be resolved", None));
-    let error = fetcher.fetch(&host.url("/good.jpg").replace("http:", "https:")).await.unwrap_err();
+    let error = fetcher.image(&host.url("/good.jpg").replace("http:", "https:")).await.unwrap_err();
     assert_eq!(error, unusable("no secure connection: the host has no valid certificate"));
 }
 
@@ -264,7 +308,36 @@ async fn private_addresses_are_refused_before_anything_is_sent() {
         (https.replace("127.0.0.1", "localhost"), "the address resolves to a private network"),
         (https.replace("127.0.0.1", "[::ffff:7f00:1]"), "the address resolves to a private network"),
     ] {
-        assert_eq!(fetcher.fetch(&url).await.unwrap_err(), unusable(expected), "{url}");
+        assert_eq!(fetcher.image(&url).await.unwrap_err(), unusable(expected), "{url}");
     }
     assert!(host.peers.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_version_that_is_known_is_asked_for_conditionally() {
+    let host = Host::start().await;
+    let fetcher = fetcher(development());
+    let fetch = async |path: &str, known: Option<&Validators>| {
+        let url = host.url(path);
+        fetcher.fetch(ImageRequest { url: &url, dealer_code: "north-cars", known }).await.unwrap()
+    };
+    let Fetched::Image(image, validators) = fetch("/versioned.jpg", None).await else { panic!("nothing was known") };
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(validators, Validators { etag: text("\"v1\""), last_modified: text(MODIFIED) });
+    assert_eq!(fetch("/versioned.jpg", Some(&validators)).await, Fetched::Unchanged);
+    let older = Validators { etag: text("\"v0\""), ..validators.clone() };
+    assert_eq!(fetch("/versioned.jpg", Some(&older)).await, Fetched::Image(image.clone(), validators.clone()));
+    // What a redirect leads to may be another file with the same validators.
+    assert_eq!(fetch("/moved.jpg", Some(&validators)).await, Fetched::Image(image, Validators::default()));
+}
+
+#[tokio::test]
+async fn a_host_that_sends_less_than_the_least_rate_is_given_up() {
+    let host = Host::start().await;
+    let pace = Duration::from_millis(200);
+    let fetcher = fetcher(FetchOptions { pace, ..development() });
+    let begun = Instant::now();
+    let error = fetcher.image(&host.url("/dripping.jpg")).await.unwrap_err();
+    assert_eq!(error, passing("the host sent less than 16 KiB/s", None));
+    assert!(begun.elapsed() < 10 * pace, "{:?}", begun.elapsed());
 }

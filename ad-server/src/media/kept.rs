@@ -1,8 +1,8 @@
 //! Where images are kept, whichever kind of [`Place`] that is, and under which address they are shown.
 
-use std::io;
+use std::{io, time::Duration};
 
-use ad_core::ports::{Image, ImageError, MediaStore};
+use ad_core::ports::{Image, ImageStoreError, MediaStore};
 use async_trait::async_trait;
 use poem::Body;
 use tokio::io::BufReader;
@@ -11,6 +11,9 @@ use super::{bucket::Bucket, folder::Folder, name::Name, place::Place};
 
 /// How much of a file is read at once.
 const CHUNK: usize = 64 * 1024;
+
+/// How long storing one image may take, all in all. One that takes longer is tried again later.
+const PUT: Duration = Duration::from_secs(30);
 
 /// What the addresses of images (`cdn_url`) begin with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,27 +121,31 @@ impl Media {
 
 #[async_trait]
 impl MediaStore for Media {
-    async fn put(&self, image: &Image) -> Result<String, ImageError> {
+    async fn put(&self, image: &Image) -> Result<String, ImageStoreError> {
         let name = Name::of(image);
-        let put = match &self.kept {
-            Kept::Folder(folder) => folder.put(&name, &image.bytes).await,
-            Kept::Bucket(bucket) => bucket.put(&name, &image.bytes).await,
+        let put = async {
+            match &self.kept {
+                Kept::Folder(folder) => folder.put(&name, &image.bytes).await,
+                Kept::Bucket(bucket) => bucket.put(&name, &image.bytes).await,
+            }
         };
+        let put = tokio::time::timeout(PUT, put).await.unwrap_or_else(|_| {
+            let late = format!("not stored within {} s", PUT.as_secs());
+            Err(io::Error::new(io::ErrorKind::TimedOut, late))
+        });
         put.map(|()| self.base.address(&name)).map_err(|error| {
-            tracing::error!(%error, place = %self.place, "an image could not be stored");
-            transient(&error)
+            tracing::error!(%error, place = %self.place, "image store write failed; will be retried");
+            failure(&error)
         })
     }
 }
 
-/// Whatever keeps the service from writing can be mended, and the ad does not change by it. What is wrong is the
-/// operator's to read, not the client's.
-fn transient(error: &io::Error) -> ImageError {
-    let reason = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "the service has no space left for images",
-        _ => "the service cannot store images now",
-    };
-    ImageError::Transient { reason: reason.to_owned(), retry_after: None }
+/// What is wrong beyond that is the operator's to read, not the client's.
+fn failure(error: &io::Error) -> ImageStoreError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ImageStoreError::Full,
+        _ => ImageStoreError::Unavailable,
+    }
 }
 
 #[cfg(test)]
@@ -147,11 +154,8 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_told_apart() {
-        assert_eq!(
-            transient(&io::ErrorKind::StorageFull.into()).to_string(),
-            "the service has no space left for images"
-        );
-        assert_eq!(transient(&io::ErrorKind::NotFound.into()).to_string(), "the service cannot store images now");
+        assert_eq!(failure(&io::ErrorKind::StorageFull.into()), ImageStoreError::Full);
+        assert_eq!(failure(&io::ErrorKind::NotFound.into()), ImageStoreError::Unavailable);
     }
 
     #[tokio::test]
