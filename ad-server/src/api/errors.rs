@@ -2,6 +2,8 @@
 //!
 //! What the operator needs to know beyond that is logged here too, and only here.
 
+use std::time::Duration;
+
 use ad_core::{fields::FieldErrors, ports::StoreError, service::ServiceError};
 use poem::{
     Response,
@@ -10,8 +12,13 @@ use poem::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::{auth::TokenError, config::Rate};
+
 /// Seconds after which a client may try again what the store could not do.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
+
+/// Seconds after which a client may try again when too many requests are unfinished: they are worked on all the time.
+const QUEUE_RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
 /// What is said when the store does not answer.
 pub(super) const UNAVAILABLE: &str = "The service cannot store or read ads right now. Try again.";
@@ -30,19 +37,66 @@ pub enum ApiError {
     TooLarge(usize),
     /// The body did not come in time.
     #[error("The body of the request did not come within {} s.", .0.as_secs_f64())]
-    Slow(std::time::Duration),
+    Slow(Duration),
+    /// The body came too slowly.
+    #[error(
+        "The body of the request came too slowly: {bytes} bytes, where at least {rate} a second are expected after the \
+         first {} s. Send it again over a faster connection.",
+        .grace.as_secs()
+    )]
+    Trickle {
+        /// So much has come.
+        bytes: usize,
+        /// So many bytes a second are expected.
+        rate: usize,
+        /// After this time.
+        grace: Duration,
+    },
+    /// The body waited for memory until its time was over.
+    #[error(
+        "The server is receiving as many large bodies as body_memory ({} KiB) allows, or some of your own took all of it. \
+         Nothing was done. Try again, with fewer requests at the same time.",
+        .0 / 1024
+    )]
+    NoMemory(usize),
+    /// The request waited for its turn until its time was over.
+    #[error(
+        "The server is processing as many requests as it can ({0} at the same time), and yours waited too long. Nothing was \
+         done. Try again, with fewer requests at the same time."
+    )]
+    Crowded(usize),
     /// There is no token.
     #[error("Authentication credentials were not provided.")]
     NoToken,
     /// The token is wrong; the text says how.
     #[error("Invalid token: {0}")]
-    InvalidToken(crate::auth::TokenError),
+    InvalidToken(TokenError),
     /// The token lacks a permission.
     #[error("This token does not have the permission \"{0}\".")]
     Forbidden(crate::auth::Permission),
-    /// The token has made too many requests; it may go on after so many seconds.
-    #[error("Too many requests with this token. Try again in {0} s.")]
-    TooMany(u64),
+    /// The dealer or group reads as many lists as it may.
+    #[error(
+        "At most {0} lists and logs of one dealer or group can be read at the same time. Wait for the answers of the others, \
+         and read them to their end."
+    )]
+    TooManyLists(usize),
+    /// The answer had to wait too long for its turn.
+    #[error(
+        "The service is sending as many large answers as it can; this one waited {} s for its turn. Ask for fewer at once, \
+         narrow lists by filters, fewer fields or a smaller limit, or try again.",
+        .0.as_secs_f64()
+    )]
+    Busy(std::time::Duration),
+    /// The dealer has made too many requests.
+    #[error(
+        "Too many requests: rate_limit allows {rate} with all tokens of a dealer together. Try again in {seconds} s."
+    )]
+    TooMany {
+        /// What it may make.
+        rate: Rate,
+        /// When it may go on.
+        seconds: u64,
+    },
     /// There is no such path, or nothing of that name.
     #[error("{0}")]
     NotFound(String),
@@ -83,14 +137,15 @@ impl ApiError {
             Self::Service(error) => service(error),
             Self::BadBody(_) => detail(StatusCode::BAD_REQUEST, &self),
             Self::TooLarge(_) => detail(StatusCode::PAYLOAD_TOO_LARGE, &self),
-            Self::Slow(_) => detail(StatusCode::REQUEST_TIMEOUT, &self),
+            Self::Slow(_) | Self::Trickle { .. } => detail(StatusCode::REQUEST_TIMEOUT, &self),
+            Self::InvalidToken(error @ TokenError::RevocationUnknown) => {
+                retry_later(StatusCode::SERVICE_UNAVAILABLE, &error)
+            }
             Self::NoToken | Self::InvalidToken(_) => detail(StatusCode::UNAUTHORIZED, &self),
             Self::Forbidden(_) => detail(StatusCode::FORBIDDEN, &self),
-            Self::TooMany(seconds) => {
-                let mut response = detail(StatusCode::TOO_MANY_REQUESTS, &self);
-                response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
-                response
-            }
+            Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) => retry_later(StatusCode::SERVICE_UNAVAILABLE, &self),
+            Self::TooManyLists(_) => retry_later(StatusCode::TOO_MANY_REQUESTS, &self),
+            Self::TooMany { seconds, .. } => later(detail(StatusCode::TOO_MANY_REQUESTS, &self), seconds.into()),
             Self::NotFound(_) => detail(StatusCode::NOT_FOUND, &self),
             Self::MethodNotAllowed { ref allow, .. } => {
                 let mut response = detail(StatusCode::METHOD_NOT_ALLOWED, &self);
@@ -111,17 +166,29 @@ fn service(error: ServiceError) -> Response {
         ServiceError::Identified(refusal) => json_response(StatusCode::BAD_REQUEST, &refusal),
         ServiceError::NotFound | ServiceError::Elsewhere(_) => detail(StatusCode::NOT_FOUND, &error),
         ServiceError::Duplicate => json_response(StatusCode::CONFLICT, &duplicate()),
+        ServiceError::Store(StoreError::TimedOut(limit)) => {
+            tracing::info!(seconds = limit.as_secs_f64(), "a read was stopped at its time limit");
+            let text = format!(
+                "The read was stopped after {} s, the limit of read_timeout. Narrow a list by filters, fewer fields or a \
+                 smaller limit, or try again.",
+                limit.as_secs_f64()
+            );
+            retry_later(StatusCode::SERVICE_UNAVAILABLE, &text)
+        }
+        ServiceError::TooManyRequests(_) => later(detail(StatusCode::TOO_MANY_REQUESTS, &error), QUEUE_RETRY_AFTER),
         ServiceError::Store(StoreError::Unavailable(reason)) => {
             tracing::warn!(reason, "the store is not available");
-            let mut response = detail(StatusCode::SERVICE_UNAVAILABLE, &UNAVAILABLE);
-            response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
-            response
+            retry_later(StatusCode::SERVICE_UNAVAILABLE, &UNAVAILABLE)
         }
         ServiceError::Store(error) => {
             tracing::error!(%error, "the store failed");
             ApiError::Internal.response()
         }
     }
+}
+
+fn retry_later(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
+    later(detail(status, text), RETRY_AFTER)
 }
 
 /// What is said about a source id that has been used.
@@ -132,22 +199,33 @@ pub(super) fn duplicate() -> Value {
     ]})
 }
 
+/// An answer that says when to try again.
+fn later(mut response: Response, seconds: HeaderValue) -> Response {
+    response.headers_mut().insert(header::RETRY_AFTER, seconds);
+    response
+}
+
 fn detail(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
     json_response(status, &json!({"detail": text.to_string()}))
 }
 
 /// A JSON answer.
 pub(crate) fn json_response(status: StatusCode, body: &impl Serialize) -> Response {
-    match serde_json::to_vec(body) {
+    match json_bytes(body) {
         Ok(bytes) => Response::builder().status(status).content_type("application/json").body(bytes),
-        Err(error) => {
-            tracing::error!(%error, "an answer could not be written as JSON");
-            Response::builder()
-                .status(StatusCode::INTERNAL_SERVER_ERROR)
-                .content_type("application/json")
-                .body(r#"{"detail":"Internal error."}"#)
-        }
+        Err(_) => Response::builder()
+            .status(StatusCode::INTERNAL_SERVER_ERROR)
+            .content_type("application/json")
+            .body(r#"{"detail":"Internal error."}"#),
     }
+}
+
+/// The body of a JSON answer.
+pub(super) fn json_bytes(body: &impl Serialize) -> Result<Vec<u8>, ApiError> {
+    serde_json::to_vec(body).map_err(|error| {
+        tracing::error!(%error, "an answer could not be written as JSON");
+        ApiError::Internal
+    })
 }
 
 /// What poem itself refuses, in the contract's shape.

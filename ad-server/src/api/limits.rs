@@ -1,24 +1,46 @@
-//! What a client may take of the service: time for a body, and requests per token (decision 30).
+//! What dealers share: requests at the same time, memory for bodies, and, where the operator wants it, a rate of requests
+//! (decision 30, extensions E3.5). Nobody is refused because of another dealer.
 
 use std::{
+    collections::HashMap,
     num::NonZeroU32,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
     time::Duration,
 };
 
+use ad_core::{ports::StoreError, service::Access};
 use governor::{
     NotUntil, Quota, RateLimiter,
     clock::{Clock, MonotonicClock},
     middleware::NoOpMiddleware,
     state::keyed::HashMapStateStore,
 };
+use tokio::{
+    sync::{Mutex as AsyncMutex, OwnedMutexGuard},
+    time::{Instant, timeout, timeout_at},
+};
 
-use crate::config::Rate;
+use super::{ApiError, Lists, shape::parsed_size};
+use crate::{
+    config::Rate,
+    processor::Processor,
+    shares::{Share, Shares},
+};
 
-/// After so many requests, tokens that have had their rest are forgotten.
+/// Requests that are processed at the same time. Enough for the database to commit many of them together, few enough that
+/// nobody waits long behind them.
+pub(super) const REQUESTS: usize = 128;
+
+/// Longest time for which a request waits for its turn.
+const TURN: Duration = Duration::from_secs(10);
+
+/// The part of the memory for bodies that holds them as they come in; the rest holds them as JSON values.
+const RECEIVED_PART: usize = 4;
+
+/// After so many requests, dealers that have not asked for a while are forgotten.
 const SWEEP: u32 = 4096;
 
 /// What clients may take.
@@ -26,56 +48,173 @@ const SWEEP: u32 = 4096;
 pub struct Limits {
     /// Time in which the body of a request must have come.
     pub body_within: Duration,
-    /// How many requests a token may make; `None`: any number.
-    pub rate: Option<TokenRate>,
+    /// Memory for bodies.
+    pub body_memory: BodyMemory,
+    /// Requests at the same time.
+    pub turns: Turns,
+    /// How many requests a dealer may make; `None`: any number.
+    pub rate: Option<DealerRate>,
+    /// What lists may take of this process.
+    pub lists: Lists,
+    /// Where long computations run.
+    pub processor: Processor,
+    /// Writes on one ad, one at a time.
+    pub writes: Writes,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body_within: Duration::from_secs(30), rate: None }
+        Self {
+            body_within: Duration::from_secs(30),
+            body_memory: BodyMemory::new(64 << 20),
+            turns: Turns::default(),
+            rate: None,
+            lists: Lists::default(),
+            processor: Processor::default(),
+            writes: Writes::default(),
+        }
+    }
+}
+
+/// Requests at the same time, shared by dealers: each that wants to be processed takes a turn.
+#[derive(Debug, Clone)]
+pub struct Turns(Shares);
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self(Shares::new(REQUESTS))
+    }
+}
+
+impl Turns {
+    /// A turn of a dealer or group; the request is processed while it is held.
+    pub(super) async fn take(&self, access: &Access) -> Result<Share, ApiError> {
+        let dealer = access.name();
+        match self.0.try_take(dealer, 1) {
+            Some(turn) => Ok(turn),
+            None => timeout(TURN, self.0.take(dealer, 1)).await.map_err(|_| ApiError::Crowded(REQUESTS)),
+        }
+    }
+}
+
+/// Lets writes on one ad through one at a time. Side by side, all but one of them would find the ad changed and do their work
+/// again.
+#[derive(Debug, Clone, Default)]
+pub struct Writes(Arc<Mutex<HashMap<String, Arc<AsyncMutex<()>>>>>);
+
+/// The only write on an ad.
+pub(super) struct OnlyWrite {
+    writes: Writes,
+    ad: String,
+    lock: Option<OwnedMutexGuard<()>>,
+}
+
+impl Writes {
+    /// Waits for the other writes on an ad.
+    pub(super) async fn only(&self, access: &Access, source_id: &str) -> Result<OnlyWrite, ApiError> {
+        let ad = format!("{} {source_id}", access.name());
+        let lock = Arc::clone(self.all().entry(ad.clone()).or_default());
+        let mut only = OnlyWrite { writes: self.clone(), ad, lock: None };
+        let busy = |_| StoreError::Unavailable("the ad is being changed by many at once".to_owned());
+        only.lock = Some(timeout(TURN, lock.lock_owned()).await.map_err(busy)?);
+        Ok(only)
+    }
+
+    /// What is behind this lock is whole at any moment.
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Arc<AsyncMutex<()>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OnlyWrite {
+    fn drop(&mut self) {
+        self.lock = None;
+        let mut all = self.writes.all();
+        if all.get(&self.ad).is_some_and(|lock| Arc::strong_count(lock) == 1) {
+            all.remove(&self.ad);
+        }
+    }
+}
+
+/// Memory for the bodies of requests, shared by dealers. A body is received, then parsed, and each takes its part: who has the
+/// second never waits for the first.
+#[derive(Debug, Clone)]
+pub struct BodyMemory {
+    total: usize,
+    received: Shares,
+    parsed: Shares,
+}
+
+impl BodyMemory {
+    /// This many bytes.
+    pub fn new(bytes: usize) -> Self {
+        let received = bytes / RECEIVED_PART;
+        Self { total: bytes, received: Shares::new(received), parsed: Shares::new(bytes - received) }
+    }
+
+    /// Memory for a body of this size, before it is read.
+    pub(super) async fn receive(&self, access: &Access, bytes: usize, until: Instant) -> Result<Share, ApiError> {
+        self.wait(&self.received, access, bytes, until).await
+    }
+
+    /// Memory for what a body becomes, before it is parsed.
+    pub(super) async fn parse(&self, access: &Access, body: &[u8], until: Instant) -> Result<Share, ApiError> {
+        self.wait(&self.parsed, access, parsed_size(body), until).await
+    }
+
+    async fn wait(&self, shares: &Shares, access: &Access, bytes: usize, until: Instant) -> Result<Share, ApiError> {
+        let dealer = access.name();
+        match shares.try_take(dealer, bytes) {
+            Some(share) => Ok(share),
+            None => timeout_at(until, shares.take(dealer, bytes)).await.map_err(|_| ApiError::NoMemory(self.total)),
+        }
     }
 }
 
 type Limiter<C> = RateLimiter<String, HashMapStateStore<String>, C, NoOpMiddleware<<C as Clock>::Instant>>;
 
-/// Counts the requests of each token, in this process.
+/// Counts the requests of each dealer or group, with all its tokens, in this process.
 #[derive(Debug)]
-pub struct TokenRate<C: Clock = MonotonicClock> {
+pub struct DealerRate<C: Clock = MonotonicClock> {
+    rate: Rate,
     limiter: Arc<Limiter<C>>,
     clock: C,
     since_sweep: Arc<AtomicU32>,
 }
 
-impl<C: Clock + Clone> Clone for TokenRate<C> {
+impl<C: Clock + Clone> Clone for DealerRate<C> {
     fn clone(&self) -> Self {
         let (limiter, since_sweep) = (Arc::clone(&self.limiter), Arc::clone(&self.since_sweep));
-        Self { limiter, clock: self.clock.clone(), since_sweep }
+        Self { rate: self.rate, limiter, clock: self.clock.clone(), since_sweep }
     }
 }
 
-impl TokenRate {
-    /// Every token may make this many.
+impl DealerRate {
+    /// Every dealer may make this many.
     pub fn new(rate: Rate) -> Self {
         Self::with_clock(rate, MonotonicClock)
     }
 }
 
-impl<C: Clock + Clone> TokenRate<C> {
+impl<C: Clock + Clone> DealerRate<C> {
     fn with_clock(rate: Rate, clock: C) -> Self {
         let every = (rate.per / rate.requests.get()).max(Duration::from_nanos(1));
         let quota = Quota::with_period(every).unwrap_or(Quota::per_second(NonZeroU32::MAX)).allow_burst(rate.burst);
         let limiter = Arc::new(RateLimiter::hashmap_with_clock(quota, clock.clone()));
-        Self { limiter, clock, since_sweep: Arc::default() }
+        Self { rate, limiter, clock, since_sweep: Arc::default() }
     }
 
-    /// Counts a request of a token; when it is one too many, says in how many whole seconds it may be made.
-    pub(super) fn take(&self, jti: &String) -> Result<(), u64> {
+    /// Counts a request; when it is one too many, the error says when the next one may be made.
+    pub(super) fn take(&self, access: &Access) -> Result<(), ApiError> {
         if self.since_sweep.fetch_add(1, Ordering::Relaxed) >= SWEEP {
             self.since_sweep.store(0, Ordering::Relaxed);
             self.limiter.retain_recent();
             self.limiter.shrink_to_fit();
         }
-        self.limiter.check_key(jti).map_err(|refused| self.seconds(&refused))
+        // A dealer and a group of the same name are two.
+        let key = format!("{} {}", access.claim(), access.name());
+        let refused = self.limiter.check_key(&key);
+        refused.map_err(|refused| ApiError::TooMany { rate: self.rate, seconds: self.seconds(&refused) })
     }
 
     fn seconds(&self, refused: &NotUntil<C::Instant>) -> u64 {
@@ -86,24 +225,35 @@ impl<C: Clock + Clone> TokenRate<C> {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
+    use futures_util::FutureExt;
     use governor::clock::FakeRelativeClock;
 
     use super::*;
 
-    fn rate(text: &str) -> (TokenRate<FakeRelativeClock>, FakeRelativeClock) {
-        let clock = FakeRelativeClock::default();
-        (TokenRate::with_clock(text.parse().unwrap(), clock.clone()), clock)
+    fn dealer(code: &str) -> Access {
+        Access::Dealer(code.to_owned())
     }
 
-    fn take(rate: &TokenRate<FakeRelativeClock>, token: &str) -> Result<(), u64> {
-        rate.take(&token.to_owned())
+    fn rate(text: &str) -> (DealerRate<FakeRelativeClock>, FakeRelativeClock) {
+        let clock = FakeRelativeClock::default();
+        (DealerRate::with_clock(text.parse().unwrap(), clock.clone()), clock)
+    }
+
+    fn take(rate: &DealerRate<FakeRelativeClock>, code: &str) -> Result<(), u64> {
+        rate.take(&dealer(code)).map_err(|error| match error {
+            ApiError::TooMany { seconds, .. } => seconds,
+            error => panic!("{error}"),
+        })
     }
 
     #[test]
-    fn a_token_that_asks_too_often_waits_and_others_do_not() {
+    fn a_dealer_that_asks_too_often_waits_and_others_do_not() {
         let (rate, clock) = rate("30/m burst 2");
         assert_eq!([take(&rate, "a"), take(&rate, "a"), take(&rate, "a")], [Ok(()), Ok(()), Err(2)]);
         assert_eq!(take(&rate, "b"), Ok(()));
+        assert!(rate.take(&Access::Group("a".to_owned())).is_ok());
         clock.advance(Duration::from_millis(1100));
         assert_eq!(take(&rate, "a"), Err(1));
         clock.advance(Duration::from_millis(900));
@@ -111,14 +261,46 @@ mod tests {
     }
 
     #[test]
-    fn tokens_that_have_had_their_rest_are_forgotten() {
+    fn dealers_that_have_not_asked_for_a_while_are_forgotten() {
         let (rate, clock) = rate("10/s");
-        for token in 0..SWEEP {
-            assert_eq!(rate.take(&token.to_string()), Ok(()));
+        for number in 0..SWEEP {
+            assert_eq!(take(&rate, &number.to_string()), Ok(()));
         }
         assert_eq!(rate.limiter.len(), SWEEP as usize);
         clock.advance(Duration::from_secs(2));
         assert_eq!(take(&rate, "new"), Ok(()));
         assert_eq!(rate.limiter.len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_waits_for_its_turn_and_another_dealers_does_not() {
+        let turns = Turns::default();
+        let (greedy, other) = (dealer("greedy"), dealer("other"));
+        let mut held = Vec::new();
+        while let Some(turn) = turns.take(&greedy).now_or_never() {
+            held.push(turn.unwrap());
+        }
+        assert_eq!(held.len(), REQUESTS - REQUESTS / 8);
+        let mut next = pin!(turns.take(&greedy));
+        assert!(next.as_mut().now_or_never().is_none());
+        assert!(turns.take(&other).now_or_never().is_some());
+        held.pop();
+        let _next = next.await.unwrap();
+        let begun = Instant::now();
+        assert!(matches!(turns.take(&greedy).await, Err(ApiError::Crowded(REQUESTS))));
+        assert_eq!(begun.elapsed(), TURN);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_waits_for_memory_until_its_time_is_over() {
+        let memory = BodyMemory::new(4 << 20);
+        let (greedy, other) = (dealer("greedy"), dealer("other"));
+        let until = Instant::now() + Duration::from_secs(30);
+        let _all = memory.receive(&greedy, usize::MAX, until).await.unwrap();
+        assert!(memory.receive(&other, 1000, until).await.is_ok());
+        assert!(memory.parse(&greedy, b"{}", until).await.is_ok(), "what is received does not stop what is parsed");
+        let refused = memory.receive(&greedy, 1000, until).await;
+        assert!(matches!(refused, Err(ApiError::NoMemory(total)) if total == 4 << 20));
+        assert_eq!(Instant::now(), until);
     }
 }

@@ -12,7 +12,7 @@ use poem::{
     http::{Method, StatusCode},
 };
 
-use super::{ApiError, Context, body, errors::json_response, observe::Routes};
+use super::{ApiError, Context, body, errors::json_response, headers, observe::Routes};
 use crate::auth::Permission;
 
 /// Mounts the lookups.
@@ -29,7 +29,10 @@ impl Endpoint for Lookup {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
-        Ok(self.answer(&request).unwrap_or_else(ApiError::response))
+        Ok(match self.answer(&request) {
+            Ok(response) => headers::to_token(response, headers::LOOKUP),
+            Err(error) => headers::to_token(error.response(), headers::PRIVATE),
+        })
     }
 }
 
@@ -43,7 +46,7 @@ impl Lookup {
         let vehicle_type = request.raw_path_param("vehicle_type").unwrap_or_default();
         let attribute = request.raw_path_param("attribute").unwrap_or_default();
         let category = categories::by_vehicle_type(vehicle_type).ok_or_else(|| unknown_vehicle_type(vehicle_type))?;
-        let query = body::query(request);
+        let query = body::query(request)?;
         if attribute == "models" && models_file(category).is_some() {
             return Ok(json_response(StatusCode::OK, &self.models(category, &query)?));
         }

@@ -6,7 +6,10 @@
 
 mod body;
 pub mod errors;
+mod headers;
 mod limits;
+mod links;
+mod lists;
 mod lookups;
 mod observe;
 pub(crate) mod openapi;
@@ -14,8 +17,9 @@ mod operations;
 mod pages;
 mod paths;
 mod respond;
+mod shape;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use ad_core::{
     ports::{Ids, Store},
@@ -23,17 +27,20 @@ use ad_core::{
 };
 use poem::{
     Endpoint, EndpointExt, Request, Response, Route,
-    http::{HeaderValue, header},
+    http::{HeaderValue, Uri, header, uri::PathAndQuery},
 };
 use uuid::Uuid;
 
 use crate::{
     auth::{Caller, Permission, TokenError},
+    http_server::Proxies,
     media::Media,
     telemetry::Metrics,
 };
 pub use errors::ApiError;
-pub use limits::{Limits, TokenRate};
+pub use limits::{BodyMemory, DealerRate, Limits, Turns, Writes};
+pub use lists::Lists;
+pub(crate) use pages::page;
 
 /// Largest body of a request, in bytes (decision 9).
 pub const MAX_BODY: usize = ad_core::payload::MOST_BYTES;
@@ -62,6 +69,8 @@ pub struct Context {
     pub media: Media,
     /// Address under which clients reach the API; the request's own host if `None`.
     pub public_url: Option<String>,
+    /// Proxies that say under which address a client reached them.
+    pub trusted_proxies: Proxies,
     /// What clients may take.
     pub limits: Limits,
     /// Counts requests.
@@ -89,6 +98,7 @@ impl std::fmt::Debug for Context {
 ///     api::{self, Authenticator, Context, Limits},
 ///     auth::{Caller, KeySet, TokenError, Verifier},
 ///     directory::Directory,
+///     http_server::Proxies,
 ///     media::{Base, Media},
 ///     store::{Database, DatabaseStore},
 ///     system::{RandomIds, SystemClock},
@@ -122,6 +132,7 @@ impl std::fmt::Debug for Context {
 ///         ids,
 ///         media: Media::open("data/media".parse()?, Base::Service("https://dealers.example/ads".to_owned())).await?,
 ///         public_url: Some("https://dealers.example".to_owned()),
+///         trusted_proxies: Proxies::default(),
 ///         limits: Limits::default(),
 ///         metrics,
 ///         serves_metrics: false,
@@ -137,27 +148,29 @@ pub fn router(context: Context) -> impl Endpoint<Output = Response> {
     let ids = Arc::clone(&context.ids);
     let media = crate::media::ServeMedia::new(context.media.clone());
     let documents = openapi::documents(context.service.rulebook(), context.public_url.as_deref());
-    let limits = context.limits.clone();
     let context = Arc::new(context);
     let route = paths::mount(observe::Routes::new(context.metrics.clone()), &context);
     let route = lookups::mount(route, &context);
     let route = pages::mount(route, &context, documents).at("/media/*name", media);
-    around(route.done(), ids, limits.body_within)
+    around(route.done(), ids)
 }
 
 /// What a process that serves no API answers, and one whose metrics have an address of their own: `/metrics` and `/healthz`.
 /// What is asked here is not counted.
 pub fn metrics_router(metrics: Metrics) -> impl Endpoint<Output = Response> {
     let route = Route::new().at("/metrics", pages::metrics_page(metrics)).at("/healthz", pages::health());
-    route.catch_all_error(async |error| errors::from_poem(&error)).map_to_response()
+    route
+        .catch_all_error(async |error| errors::from_poem(&error))
+        .map_to_response()
+        .map(async |response| headers::safe(response))
 }
 
 /// The id of a request, given to it as it comes in.
 #[derive(Debug, Clone, Copy)]
 struct RequestId(Uuid);
 
-/// Gives every request an id, and every answer that id and the contract's shape.
-fn around<E: Endpoint>(inner: E, ids: Arc<dyn Ids>, body_within: Duration) -> impl Endpoint<Output = Response>
+/// Gives every request an id and a path without a slash at its end, and every answer that id and the contract's shape.
+fn around<E: Endpoint>(inner: E, ids: Arc<dyn Ids>) -> impl Endpoint<Output = Response>
 where
     E::Output: poem::IntoResponse,
 {
@@ -165,7 +178,8 @@ where
     poem::endpoint::make(move |mut request: Request| {
         let (inner, id) = (Arc::clone(&inner), ids.next());
         async move {
-            let body = body::Read::of(&request, body_within);
+            let body = body::Read::of(&request);
+            without_trailing_slash(&mut request);
             request.set_data(RequestId(id));
             request.set_data(body.clone());
             let mut response = inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));
@@ -176,9 +190,24 @@ where
             if !body.is_done() {
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
-            Ok::<_, poem::Error>(response)
+            Ok::<_, poem::Error>(headers::safe(response))
         }
     })
+}
+
+/// One slash at the end of a path is ignored (extensions E3.9). A source id that ends in a slash has it encoded.
+fn without_trailing_slash(request: &mut Request) {
+    let uri = request.uri();
+    let Some(path) = uri.path().strip_suffix('/').filter(|path| !path.is_empty()) else { return };
+    let path_and_query = match uri.query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
+    };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = PathAndQuery::try_from(path_and_query).ok();
+    if let Ok(uri) = Uri::from_parts(parts) {
+        *request.uri_mut() = uri;
+    }
 }
 
 impl Context {
@@ -191,7 +220,7 @@ impl Context {
         }
         let caller = self.authenticator.authenticate(token.trim()).map_err(ApiError::InvalidToken)?;
         if let Some(rate) = &self.limits.rate {
-            rate.take(&caller.jti).map_err(ApiError::TooMany)?;
+            rate.take(&caller.scope)?;
         }
         if !caller.permissions.contains(permission) {
             return Err(ApiError::Forbidden(permission));

@@ -137,11 +137,11 @@ pub(crate) static OPERATIONS: &[Operation] = &[
     Operation { act: Act::Delete, method: Method::DELETE, path: ONE, on: EVERYWHERE, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "delete", summary: "Delete an ad",
         doc: "Soft and asynchronous: the answer still shows state `created`. Read the ad until its log holds an entry with action `delete` and state `done`." },
     Operation { act: Act::Bump, method: Method::GET, path: "/:source_id/bump", on: EVERYWHERE, permission: Permission::Promote, parameters: BUMP_PARAMETERS, id: "bump", summary: "Renew an ad",
-        doc: "The ad appears as new, first in the listing. Charges apply. The ad must be visible and the dealer permitted to bump." },
+        doc: "The ad appears as new, first in the listing. Charges apply. The ad must be visible, and published or about to be, and the dealer permitted to bump." },
     Operation { act: Act::PolePosition, method: Method::GET, path: "/:source_id/pole_position", on: EVERYWHERE, permission: Permission::Promote, parameters: TARGET_PARAMETERS, id: "pole_position", summary: "Activate pole position",
         doc: "The ad appears first in search results for 3 days, on the primary marketplace. Charges apply. Registered vehicles only." },
     Operation { act: Act::Retry, method: Method::GET, path: "/:source_id/retry", on: EVERYWHERE, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "retry", summary: "Process an ad again",
-        doc: "Does again what the last request left undone, from its first action that did not end in `done`; when all is done, publishes again." },
+        doc: "Does what publishing lacks (images, publish, unpublish, delete), whichever request left it, and then a bump or pole position of the last request that failed; when nothing is left undone, publishes again." },
 ];
 
 impl Operation {
@@ -153,6 +153,17 @@ impl Operation {
     /// Whether it takes a JSON body.
     pub(crate) fn takes_body(&self) -> bool {
         matches!(self.act, Act::Create | Act::RefuseCreate | Act::Validate | Act::Update | Act::Migrate)
+    }
+
+    /// Whether it does something though its method says that it only reads.
+    pub(crate) fn is_get_that_acts(&self) -> bool {
+        matches!(self.act, Act::Bump | Act::PolePosition | Act::Retry)
+    }
+
+    /// Whether it changes one ad that is there, or what is done with it.
+    pub(crate) fn changes_one(&self) -> bool {
+        use Act::{Bump, Delete, Migrate, PolePosition, Retry, Update};
+        matches!(self.act, Update | Migrate | Delete | Bump | PolePosition | Retry)
     }
 
     /// Whether it is about one ad.

@@ -7,11 +7,11 @@ use poem::{
     endpoint::{make, make_sync},
     get, handler,
     http::StatusCode,
-    web::{Data, Redirect},
+    web::Data,
 };
 use serde_json::json;
 
-use super::{ApiError, Context, errors::json_response, observe::Routes, openapi::Documents};
+use super::{ApiError, Context, errors::json_response, headers, observe::Routes, openapi::Documents};
 use crate::telemetry::{Metrics, metrics};
 
 /// Mounts documentation and health.
@@ -21,10 +21,8 @@ pub(super) fn mount(route: Routes, context: &Arc<Context>, documents: Documents)
         if context.serves_metrics { route.at("/metrics", metrics_page(context.metrics.clone())) } else { route };
     route
         .at("/openapi.json", get(fixed("application/json", json)))
-        .at("/docs/swagger-ui/", get(fixed("text/html; charset=utf-8", swagger_ui)))
-        .at("/docs/redoc/", get(fixed("text/html; charset=utf-8", redoc)))
-        .at("/docs/swagger-ui", get(make_sync(|_| Redirect::moved_permanent("swagger-ui/"))))
-        .at("/docs/redoc", get(make_sync(|_| Redirect::moved_permanent("redoc/"))))
+        .at("/docs/swagger-ui", get(page(swagger_ui, context.public_url.as_deref())))
+        .at("/docs/redoc", get(page(redoc, context.public_url.as_deref())))
         .at("/healthz", health())
         .at("/readyz", get(ready.data(Arc::clone(context))))
 }
@@ -49,6 +47,20 @@ pub(super) fn health() -> impl IntoEndpoint<Endpoint = impl Endpoint + 'static> 
 fn fixed(content_type: &'static str, text: String) -> impl IntoEndpoint<Endpoint = impl Endpoint + 'static> {
     let bytes = bytes::Bytes::from(text);
     make_sync(move |_| poem::Response::builder().content_type(content_type).body(bytes.clone()))
+}
+
+/// A page that never changes while the server runs, about the service at this address.
+pub(crate) fn page(
+    html: String,
+    public_url: Option<&str>,
+) -> impl IntoEndpoint<Endpoint = impl Endpoint + use<>> + Endpoint + use<> {
+    let headers = headers::of_page(&html, public_url);
+    let bytes = bytes::Bytes::from(html);
+    make_sync(move |_| {
+        let mut response = poem::Response::builder().content_type("text/html; charset=utf-8").body(bytes.clone());
+        response.headers_mut().extend(headers.clone());
+        response
+    })
 }
 
 /// Whether the store can be read and written.

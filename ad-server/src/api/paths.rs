@@ -15,7 +15,11 @@ use poem::{
 use uuid::Uuid;
 
 use super::{
-    ApiError, Context, RequestId, body,
+    ApiError, Context, RequestId,
+    body::{self, Payload},
+    errors::json_bytes,
+    headers,
+    lists::{Memory, held},
     observe::Routes,
     operations::{Act, Base, Operation, bases},
     respond,
@@ -56,7 +60,13 @@ impl Endpoint for Path {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
-        Ok(self.answer(request).await.unwrap_or_else(ApiError::response))
+        let operation = self.operation(request.method());
+        let acts = operation.as_ref().is_ok_and(|operation| operation.is_get_that_acts());
+        let response = match operation {
+            Ok(operation) => self.answer(operation, request).await.unwrap_or_else(ApiError::response),
+            Err(error) => error.response(),
+        };
+        Ok(headers::to_token(response, if acts { headers::NO_STORE } else { headers::PRIVATE }))
     }
 }
 
@@ -71,8 +81,7 @@ struct Call<'a> {
 }
 
 impl Path {
-    async fn answer(&self, mut request: Request) -> Result<Response, ApiError> {
-        let operation = self.operation(request.method())?;
+    async fn answer(&self, operation: &Operation, mut request: Request) -> Result<Response, ApiError> {
         let access = self.context.caller(&request, operation.permission)?;
         let source_id = self.source_id.clone().or_else(|| request.raw_path_param("source_id").map(str::to_owned));
         let call = Call {
@@ -114,15 +123,29 @@ pub(super) fn not_allowed(base: Base, operations: &[&Operation], method: &Method
 impl Call<'_> {
     /// Everything but lists.
     async fn act(self, operation: &Operation, request: &mut Request) -> Result<Response, ApiError> {
-        let query = TargetQuery::parse(operation.parameters, &body::query(request))?;
-        let payload = if operation.takes_body() { body::object(request).await? } else { serde_json::Map::new() };
-        let service = &self.context.service;
-        let (access, id) = (&self.access, self.request_id);
+        let query = TargetQuery::parse(operation.parameters, &body::query(request)?)?;
+        let (access, limits) = (&self.access, &self.context.limits);
+        let payload =
+            if operation.takes_body() { body::object(request, limits, access).await? } else { Payload::default() };
+        let _only =
+            if operation.changes_one() { Some(limits.writes.only(access, self.source_id).await?) } else { None };
+        // Lists have limits of their own.
+        let _turn = limits.turns.take(access).await?;
+        if payload.is_large() {
+            limits.processor.run(access.name(), self.perform(operation, query, payload)).await
+        } else {
+            self.perform(operation, query, payload).await
+        }
+    }
+
+    async fn perform(&self, operation: &Operation, query: TargetQuery, payload: Payload) -> Result<Response, ApiError> {
+        let Payload { object: payload, memory: _memory } = payload;
+        let (service, access, id) = (&self.context.service, &self.access, self.request_id);
         let target = self.target(query.dealer_code.as_deref());
         let ad = match operation.act {
             Act::Create => {
                 let ad = service.create(access, id, self.through(), payload).await?;
-                return Ok(respond::ad(StatusCode::CREATED, &ad, None));
+                return Ok(respond::ad(StatusCode::CREATED, &ad));
             }
             Act::RefuseCreate if payload.get("category_id").and_then(categories::sent_id) == Some(TRAILER) => {
                 return Err(ServiceError::from(Refusal::trailer_create_disabled()).into());
@@ -131,10 +154,7 @@ impl Call<'_> {
             Act::Validate => {
                 return Ok(respond::validated(&service.validate(access, self.through(), payload).await?));
             }
-            Act::Read => {
-                let (ad, log) = service.read(access, target).await?;
-                return Ok(respond::ad(StatusCode::OK, &ad, Some(&log)));
-            }
+            Act::Read => return self.read(target).await,
             Act::Update => service.update(access, id, self.base.version(), target, &payload).await?,
             Act::Migrate => service.migrate(access, id, target, &payload).await?,
             Act::Delete => service.delete(access, id, target).await?,
@@ -143,26 +163,54 @@ impl Call<'_> {
             Act::Retry => service.retry(access, id, target).await?,
             Act::List | Act::Log => return Err(ApiError::unknown_path()),
         };
-        Ok(respond::ad(StatusCode::OK, &ad, None))
+        Ok(respond::ad(StatusCode::OK, &ad))
     }
 
     async fn list(self, request: &Request) -> Result<Response, ApiError> {
-        let pairs = body::query(request);
+        let pairs = body::query(request)?;
         let query = AdQuery::parse(&pairs)?;
         let (page, fields) = (query.page, query.fields.clone());
         let include_log = query.include_log;
+        let mut turn = self.context.limits.lists.turn(self.access.name()).await?;
         let list = self.context.service.list(&self.access, self.base.category(), query).await?;
+        turn.has_read();
         let rows =
             list.rows.iter().map(|(ad, log)| ad.view(include_log.then_some(log.as_slice())).only(fields.as_deref()));
-        Ok(respond::page(self.context, request, &pairs, page, list.count, rows.collect()))
+        Ok(turn.answer(respond::page(self.context, request, &pairs, page, list.count, rows.collect())?))
     }
 
     async fn log(self, request: &Request) -> Result<Response, ApiError> {
-        let pairs = body::query(request);
+        let pairs = body::query(request)?;
         let query = LogQuery::parse(&pairs)?;
         let target = self.target(query.dealer_code.as_deref());
+        let mut turn = self.context.limits.lists.turn(self.access.name()).await?;
         let list = self.context.service.log(&self.access, target, &query).await?;
-        Ok(respond::page(self.context, request, &pairs, query.page, list.count, list.rows.iter().collect()))
+        turn.has_read();
+        let rows = list.rows.iter().collect();
+        Ok(turn.answer(respond::page(self.context, request, &pairs, query.page, list.count, rows)?))
+    }
+
+    /// One ad. When a large one finds no memory for its answer, it is read again once there is some: nothing is held
+    /// meanwhile.
+    async fn read(&self, target: Target<'_>) -> Result<Response, ApiError> {
+        let (lists, holder) = (&self.context.limits.lists, self.access.name());
+        let mut memory = None;
+        loop {
+            let (ad, log) = self.context.service.read(&self.access, target).await?;
+            let bytes = json_bytes(&ad.view(Some(&log)))?;
+            let granted = memory.take().map_or_else(|| lists.memory_for(holder, bytes.len()), Memory::Granted);
+            match granted {
+                Memory::NotNeeded => {
+                    return Ok(Response::builder().content_type("application/json").body(bytes));
+                }
+                Memory::Granted(share) => return Ok(held(StatusCode::OK, bytes, share)),
+                Memory::Taken => {
+                    let length = bytes.len();
+                    drop((ad, log, bytes));
+                    memory = Some(lists.wait_for(holder, length).await?);
+                }
+            }
+        }
     }
 
     fn target<'t>(&'t self, dealer_code: Option<&'t str>) -> Target<'t> {

@@ -1,19 +1,20 @@
 //! Answers: an ad, a page of a list, the result of a validation (decisions 1 and 7).
 
-use ad_core::{ad::Ad, log::LogEntry, ports::Page, service::Validated};
-use poem::{
-    Request, Response,
-    http::{StatusCode, uri::Authority},
-};
+use ad_core::{ad::Ad, ports::Page, service::Validated};
+use poem::{Request, Response, http::StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 
-use super::{Context, errors::json_response};
+use super::{
+    ApiError, Context,
+    errors::{json_bytes, json_response},
+    links,
+};
 
-/// One ad.
-pub(super) fn ad(status: StatusCode, ad: &Ad, log: Option<&[LogEntry]>) -> Response {
-    json_response(status, &ad.view(log))
+/// An ad that was written.
+pub(super) fn ad(status: StatusCode, ad: &Ad) -> Response {
+    json_response(status, &ad.view(None))
 }
 
 /// What a payload would become.
@@ -31,7 +32,7 @@ pub(super) fn validation(validated: &Validated) -> Value {
     json!({"valid": true, "ad": Value::Object(ad), "warnings": validated.warnings})
 }
 
-/// One page of a list, in its envelope.
+/// One page of a list, in its envelope, as JSON.
 pub(super) fn page<T: Serialize>(
     context: &Context,
     request: &Request,
@@ -39,7 +40,7 @@ pub(super) fn page<T: Serialize>(
     page: Page,
     count: u64,
     results: Vec<T>,
-) -> Response {
+) -> Result<Vec<u8>, ApiError> {
     #[derive(Serialize)]
     struct Envelope<T> {
         count: u64,
@@ -47,33 +48,25 @@ pub(super) fn page<T: Serialize>(
         previous: Option<String>,
         results: Vec<T>,
     }
-    let limit = u64::from(page.limit);
     let link = |offset: u64| address(context, request, query, page.limit, offset);
-    let after = page.offset.saturating_add(limit);
-    json_response(
-        StatusCode::OK,
-        &Envelope {
-            count,
-            next: (after < count).then(|| link(after)),
-            previous: (page.offset > 0).then(|| link(page.offset.saturating_sub(limit))),
-            results,
-        },
-    )
+    // The page may have ended before its limit, at its most bytes.
+    let after = page.offset.saturating_add(results.len() as u64);
+    json_bytes(&Envelope {
+        count,
+        next: (after < count).then(|| link(after)),
+        previous: (page.offset > 0).then(|| link(page.offset.saturating_sub(u64::from(page.limit)))),
+        results,
+    })
 }
 
 /// The absolute address of another page of the same list.
 fn address(context: &Context, request: &Request, query: &[(String, String)], limit: u32, offset: u64) -> String {
-    let base = context.public_url.clone().unwrap_or_else(|| {
-        // HTTP/2 has the host in the address and not in a header.
-        let authority = request.original_uri().authority().map(Authority::as_str);
-        let host = request.header("host").or(authority).map_or_else(|| request.local_addr().to_string(), str::to_owned);
-        format!("{}://{host}", request.scheme())
-    });
+    let base = links::base(context, request);
     let others = query.iter().filter(|(name, _)| name != "limit" && name != "offset");
     let query = form_urlencoded::Serializer::new(String::new())
         .extend_pairs(others)
         .append_pair("limit", &limit.to_string())
         .append_pair("offset", &offset.to_string())
         .finish();
-    format!("{}{}?{query}", base.trim_end_matches('/'), request.original_uri().path())
+    format!("{base}{}?{query}", request.original_uri().path())
 }

@@ -1,24 +1,40 @@
 //! The HTTP server around any endpoint: where it listens, TLS, how long it waits for clients, how many it has at once, and how
-//! it ends. What is answered is not its business.
+//! it ends. It knows nothing of what is answered, but that three paths tell how the service is.
 
-mod patience;
+mod admission;
+mod connection;
+mod deadlines;
+mod pace;
 mod tls;
 
-use std::{future::Future, io, net::SocketAddr, time::Duration};
+use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use poem::{
-    Endpoint, Response, Server,
+    Endpoint, Response,
     listener::{Acceptor, AcceptorExt, BoxAcceptor, Listener, TcpListener},
 };
+use tokio::{
+    sync::watch,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
 
-pub use self::tls::{TlsError, TlsFiles};
-use self::{patience::Patient, tls::Certificates};
+use self::{
+    admission::Admission,
+    connection::{Connection, address},
+    deadlines::Times,
+    tls::Certificates,
+};
+pub use self::{
+    admission::{ConnectionLimits, Proxies},
+    tls::{TlsError, TlsFiles},
+};
 
 /// How long answers under way may take after a stop was asked for.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// Requests at the same time on one connection of HTTP/2.
-const STREAMS: u32 = 100;
+/// Pause after a connection could not be accepted: what is used up, such as file handles, does not come back at once.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// How a server is run.
 #[derive(Debug, Clone)]
@@ -29,10 +45,10 @@ pub struct ServerOptions {
     pub tls: Option<TlsFiles>,
     /// Time in which the answer to a request must have begun, from its first byte on.
     pub answer_within: Duration,
-    /// How long a connection may be silent between requests, and a client may leave an answer unread.
+    /// How long a connection may be silent between requests.
     pub idle: Duration,
-    /// Most connections at the same time; more wait to be accepted.
-    pub connections: usize,
+    /// How many connections there may be at the same time.
+    pub connections: ConnectionLimits,
 }
 
 /// Why it cannot serve.
@@ -58,6 +74,8 @@ pub struct HttpServer {
     acceptor: BoxAcceptor,
     address: SocketAddr,
     scheme: &'static str,
+    times: Times,
+    admission: Admission,
 }
 
 impl std::fmt::Debug for HttpServer {
@@ -78,13 +96,12 @@ impl HttpServer {
         let acceptor = acceptor.map_err(listen)?;
         let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
         let address = address.unwrap_or(options.listen);
-        // Below TLS, so that it also holds for clients that never come to an end with their handshake.
-        let acceptor = Patient::new(acceptor, options);
         let (acceptor, scheme) = match certificates {
             Some(certificates) => (acceptor.rustls(certificates.kept_fresh()).boxed(), "https"),
             None => (acceptor.boxed(), "http"),
         };
-        Ok(Self { acceptor, address, scheme })
+        let times = Times { answer: options.answer_within, idle: options.idle };
+        Ok(Self { acceptor, address, scheme, times, admission: Admission::new(options.connections.clone()) })
     }
 
     /// Where it listens.
@@ -97,15 +114,36 @@ impl HttpServer {
         format!("{}://{}", self.scheme, self.address)
     }
 
-    /// Serves until it is told to stop (`until` comes to its end), then takes no more requests and lets answers under way come to their end.
-    ///
-    /// # Errors
-    /// When it ends by itself.
-    pub async fn run<E>(self, endpoint: E, until: impl Future<Output = ()>) -> io::Result<()>
+    /// Serves until `until` ends, then takes no more requests and lets answers under way come to their end.
+    pub async fn run<E>(mut self, endpoint: E, until: impl Future<Output = ()>)
     where
         E: Endpoint<Output = Response> + 'static,
     {
-        let server = Server::new_with_acceptor(self.acceptor).http2_max_concurrent_streams(STREAMS);
-        server.run_with_graceful_shutdown(endpoint, until, Some(DRAIN)).await
+        let endpoint = Arc::new(endpoint);
+        let (stop, stopped) = watch::channel(false);
+        let mut connections = JoinSet::new();
+        let mut until = pin!(until);
+        loop {
+            tokio::select! {
+                () = &mut until => break,
+                accepted = self.acceptor.accept() => match accepted {
+                    Ok((io, local, remote, scheme)) => {
+                        let place = self.admission.admit(address(&remote));
+                        let connection = Connection { io, local, remote, scheme, place };
+                        connections.spawn(connection.serve(Arc::clone(&endpoint), self.times, stopped.clone()));
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection could not be accepted");
+                        sleep(PAUSE).await;
+                    }
+                },
+                // Its place has been freed; what is left of a task is.
+                Some(_ended) = connections.join_next() => {}
+            }
+        }
+        drop(self.acceptor);
+        stop.send_replace(true);
+        // What is not answered by then is cut off.
+        let _late = timeout(DRAIN, async { while connections.join_next().await.is_some() {} }).await;
     }
 }

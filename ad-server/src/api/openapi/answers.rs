@@ -208,7 +208,9 @@ fn common() -> Map<String, Value> {
             "id": uuid,
             "checksum": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256 of its bytes"},
         })),
-        "LookupEntry": closed(&["id", "name"], json!({"id": text, "name": text})),
+        "LookupEntry": closed(&["id", "name"], json!({"id": text, "name": text, "for": {
+            "type": "array", "items": text, "minItems": 1,
+            "description": "Values of `condition.vehicle_ratings.value` only: the names of the ratings that may have it"}})),
         "LookupEntries": {"type": "array", "items": reference("LookupEntry")},
         "Warning": closed(&["field", "message"], json!({"field": text, "message": text})),
     });

@@ -1,13 +1,16 @@
 //! Examples of bodies and answers. Payloads come from the categories, and answers are what the rulebook and the use cases
 //! make of them: what stands in the document is what the service says.
 
+use std::{num::NonZeroU32, time::Duration};
+
 use ad_core::{
     ad::{Ad, AdState, ApiVersion, ImageRef},
     categories::{self, Category},
     list::TargetQuery,
     log::{Action, ActionState, LogEntry},
-    ports::Dealer,
-    rulebook::{Rulebook, Write},
+    ports::{Dealer, StoreError},
+    request::MOST_UNFINISHED,
+    rulebook::{self, Rulebook, Write},
     service::ServiceError,
     time::Timestamp,
     versions::{self, Refusal},
@@ -18,8 +21,9 @@ use uuid::Uuid;
 
 use super::{bodies::Group, first, name_of};
 use crate::{
-    api::{ApiError, Limits, MAX_BODY, body, errors, lookups, operations::Base, paths},
+    api::{ApiError, Limits, MAX_BODY, body, errors, limits, lookups, operations::Base, paths},
     auth::{Permission, TokenError},
+    config::Rate,
 };
 
 /// The dealer whose ads the examples are.
@@ -253,6 +257,10 @@ const DELETED: &[(&str, &str)] = &[
     ("RetryOfDeleted", "retry"),
 ];
 
+/// A rate that an operator might set.
+const RATE: Rate =
+    Rate { requests: NonZeroU32::new(600).unwrap(), per: Duration::from_mins(1), burst: NonZeroU32::new(600).unwrap() };
+
 /// What errors say.
 fn errors() -> Map<String, Value> {
     let detail = |error: ApiError| json!({"detail": error.to_string()});
@@ -269,7 +277,15 @@ fn errors() -> Map<String, Value> {
         ("NotJson", detail(not_json)),
         ("Slow", detail(ApiError::Slow(Limits::default().body_within))),
         ("TooLarge", detail(ApiError::TooLarge(MAX_BODY))),
-        ("TooMany", detail(ApiError::TooMany(2))),
+        ("Trickle", detail(ApiError::Trickle { bytes: 2048, rate: body::MIN_RATE, grace: body::GRACE })),
+        ("TooMany", detail(ApiError::TooMany { rate: RATE, seconds: 2 })),
+        ("NoMemory", detail(ApiError::NoMemory(64 << 20))),
+        ("Crowded", detail(ApiError::Crowded(limits::REQUESTS))),
+        ("TooManyUnfinished", detail(ServiceError::from(StoreError::QueueFull(MOST_UNFINISHED)).into())),
+        (
+            "AdTooLarge",
+            json!([rulebook::too_large(1_234_567, &[("category_fields.equipments".to_owned(), 1_001_000)])]),
+        ),
         ("Internal", detail(ApiError::Internal)),
         ("Unavailable", json!({"detail": errors::UNAVAILABLE})),
         ("Duplicate", errors::duplicate()),

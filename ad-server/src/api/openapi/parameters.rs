@@ -2,7 +2,7 @@
 
 use ad_core::{
     categories,
-    list::{Parameter, Takes},
+    list::{MAX_ITEMS, MAX_TEXT, Parameter, Takes},
 };
 use serde_json::{Map, Value, json};
 
@@ -43,10 +43,10 @@ fn source_id() -> Value {
 }
 
 fn query(known: &Parameter) -> Value {
-    let list = |items: Value| json!({"type": "array", "items": items, "minItems": 1});
+    let list = |items: Value| json!({"type": "array", "items": items, "minItems": 1, "maxItems": MAX_ITEMS});
     let schema = match known.takes {
-        Takes::Text => json!({"type": "string"}),
-        Takes::Texts => list(json!({"type": "string", "minLength": 1})),
+        Takes::Text(most) => json!({"type": "string", "maxLength": most}),
+        Takes::Texts => list(json!({"type": "string", "minLength": 1, "maxLength": MAX_TEXT})),
         Takes::Uuid => json!({"type": "string", "format": "uuid"}),
         Takes::Number(min, max) => json!({"type": "integer", "format": "int64", "minimum": min, "maximum": max}),
         Takes::Numbers(min, max) => list(json!({"type": "integer", "minimum": min, "maximum": max})),

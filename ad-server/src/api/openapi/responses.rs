@@ -66,11 +66,11 @@ fn wrongs(base: Base, operation: &Operation) -> Vec<Wrong> {
         Act::RefuseCreate => wrongs.push(Wrong::TrailerCreate),
         Act::Create | Act::Validate => match category {
             Some(category) if category.id == TRAILER => wrongs.push(Wrong::TrailerCreate),
-            Some(_) => wrongs.push(Wrong::Payload),
-            None => wrongs.extend([Wrong::Payload, Wrong::TrailerCreate]),
+            Some(_) => wrongs.extend([Wrong::Payload, Wrong::Rule("AdTooLarge")]),
+            None => wrongs.extend([Wrong::Payload, Wrong::Rule("AdTooLarge"), Wrong::TrailerCreate]),
         },
         Act::Update => {
-            wrongs.push(Wrong::Payload);
+            wrongs.extend([Wrong::Payload, Wrong::Rule("AdTooLarge")]);
             // Ads of other categories are revived.
             if category.is_none_or(|category| category.registered) {
                 wrongs.push(Wrong::Rule("UpdateOfDeleted"));
@@ -81,7 +81,7 @@ fn wrongs(base: Base, operation: &Operation) -> Vec<Wrong> {
         }
         Act::Migrate => {
             if succeeds(base, operation) {
-                wrongs.push(Wrong::Payload);
+                wrongs.extend([Wrong::Payload, Wrong::Rule("AdTooLarge")]);
             }
             wrongs.extend([Wrong::Rule("MigrateOfDeleted"), Wrong::AlreadyV4]);
         }
@@ -102,6 +102,11 @@ fn stores(base: Base, operation: &Operation) -> bool {
     }
 }
 
+/// Whether its request joins the queue only where there is room. A deletion always does.
+fn waits_for_the_queue(operation: &Operation) -> bool {
+    matches!(operation.act, Act::Create | Act::Update | Act::Migrate | Act::Bump | Act::PolePosition | Act::Retry)
+}
+
 /// The responses of an operation on ads.
 pub(super) fn of(base: Base, operation: &Operation) -> Value {
     let mut responses = shared_by_all();
@@ -117,6 +122,7 @@ pub(super) fn of(base: Base, operation: &Operation) -> Value {
         (stores && matches!(operation.act, Act::Create | Act::Validate), "409", "Duplicate"),
         (operation.takes_body(), "408", "Slow"),
         (operation.takes_body(), "413", "TooLarge"),
+        (stores && waits_for_the_queue(operation), "429", "TooManyUnfinished"),
         (stores, "503", "Unavailable"),
     ];
     for (_, status, name) in when.into_iter().filter(|(can, ..)| *can) {
@@ -212,14 +218,18 @@ pub(super) fn shared() -> Value {
         "NoSuchLookup": detail("No such vehicle type or attribute", &["NoSuchVehicleType"]),
         "MethodNotAllowed": detail("Ads are created on the typed path", &["MethodNotAllowed"]),
         "Duplicate": described("The dealer has used this source_id", &reference("FieldErrors"), &["Duplicate"]),
-        "Slow": detail("The body did not come in time", &["Slow"]),
+        "Slow": detail("The body did not come in time, or too slowly", &["Slow", "Trickle"]),
         "TooLarge": detail("The body is larger than 1 MiB", &["TooLarge"]),
-        "TooMany": detail("The token has made more requests than the operator allows; by default there is no such limit", &["TooMany"]),
+        "TooMany": detail("The dealer has made more requests than the operator allows, with all its tokens together; by default there is no such limit", &["TooMany"]),
+        "TooManyUnfinished": detail("Too many accepted requests of the ad, or of the dealer where the operator limits them, are not finished; or, as on \
+            every path, the dealer has made more requests than the operator allows", &["TooManyUnfinished", "TooMany"]),
         "Internal": detail("A fault of the service", &["Internal"]),
-        "Unavailable": detail("The service cannot read or store right now", &["Unavailable"]),
+        "Unavailable": detail("The service cannot read or store right now, or the dealer has so many requests under way that this one waited too long", &["Unavailable", "NoMemory", "Crowded"]),
     });
     responses["MethodNotAllowed"]["headers"]["Allow"] = referring("headers", "Allow");
-    responses["TooMany"]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
+    for name in ["TooMany", "TooManyUnfinished"] {
+        responses[name]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
+    }
     responses["Unavailable"]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
     for base in bases() {
         for operation in base.operations() {

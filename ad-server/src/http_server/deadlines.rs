@@ -1,71 +1,35 @@
-//! Connections that end when their client is too slow, and no more of them at once than allowed.
+//! Connections that end when their client is too slow.
 //!
-//! The library that speaks HTTP waits for ever for a request that comes byte by byte, so time is kept here, where bytes pass:
-//! from the first byte of a request until the first of its answer, between requests, and while an answer is not read.
+//! The library that speaks HTTP waits for ever for a request that comes byte by byte, so time is measured here, where bytes
+//! pass: from the first byte of a request until the first of its answer, between requests, and while an answer is not read.
 
 use std::{
-    future::Future,
     io::{self, IoSlice},
     pin::Pin,
-    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
 
-use poem::{
-    http::uri::Scheme,
-    listener::Acceptor,
-    web::{LocalAddr, RemoteAddr},
-};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, Sleep},
 };
 
-use super::ServerOptions;
+use super::pace::{GRACE, Pace};
 
-/// Pause after a connection could not be accepted: what is used up, such as file handles, does not come back at once.
-const PAUSE: Duration = Duration::from_millis(100);
-
-/// Accepts connections and times them.
-pub(super) struct Patient<A> {
-    inner: A,
-    times: Times,
-    free: Arc<Semaphore>,
+/// How long a client may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    /// From the first byte of a request until the first of its answer; also until a new connection has brought one.
+    pub(super) answer: Duration,
+    /// Between requests.
+    pub(super) idle: Duration,
 }
 
-#[derive(Clone, Copy)]
-struct Times {
-    answer: Duration,
-    idle: Duration,
-}
-
-impl<A> Patient<A> {
-    pub(super) fn new(inner: A, options: &ServerOptions) -> Self {
-        let times = Times { answer: options.answer_within, idle: options.idle };
-        let connections = options.connections.min(Semaphore::MAX_PERMITS);
-        Self { inner, times, free: Arc::new(Semaphore::new(connections)) }
-    }
-}
-
-impl<A: Acceptor> Acceptor for Patient<A> {
-    type Io = Timed<A::Io>;
-
-    fn local_addr(&self) -> Vec<LocalAddr> {
-        self.inner.local_addr()
-    }
-
-    async fn accept(&mut self) -> io::Result<(Self::Io, LocalAddr, RemoteAddr, Scheme)> {
-        let place = Arc::clone(&self.free).acquire_owned().await.map_err(io::Error::other)?;
-        match self.inner.accept().await {
-            Ok((io, local, remote, scheme)) => Ok((Timed::new(io, self.times, place), local, remote, scheme)),
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(PAUSE).await;
-                Err(error)
-            }
-        }
+impl Times {
+    /// How far a client may fall behind the minimum rate.
+    pub(super) fn grace(&self) -> Duration {
+        self.idle.min(GRACE)
     }
 }
 
@@ -77,20 +41,19 @@ pub(super) struct Timed<Io> {
     receiving: bool,
     /// When the client will have been too slow.
     deadline: Instant,
-    /// The same for what it does not read.
-    unread: Option<Instant>,
+    /// How it reads what it is sent.
+    pace: Pace,
     /// Wakes no later than the next deadline. Deadlines move with every request, so it is set anew only when one moves
     /// forward, or when it wakes too early.
     alarm: Pin<Box<Sleep>>,
-    _place: OwnedSemaphorePermit,
 }
 
 impl<Io> Timed<Io> {
-    fn new(inner: Io, times: Times, place: OwnedSemaphorePermit) -> Self {
+    pub(super) fn new(inner: Io, times: Times) -> Self {
         // A new connection has brought nothing yet, but is there for a request.
         let deadline = Instant::now() + times.answer;
         let alarm = Box::pin(tokio::time::sleep_until(deadline));
-        Self { inner, times, receiving: false, deadline, unread: None, alarm, _place: place }
+        Self { inner, times, receiving: false, deadline, pace: Pace::new(times.grace()), alarm }
     }
 
     /// Fails when the deadline is over, else has the task woken then.
@@ -114,23 +77,26 @@ impl<Io> Timed<Io> {
         }
     }
 
-    fn sent(&mut self) {
+    fn sent(&mut self, bytes: usize) {
         self.receiving = false;
-        self.unread = None;
+        self.pace.took(bytes);
         self.deadline = Instant::now() + self.times.idle;
     }
 
     fn after_write(&mut self, written: Poll<io::Result<usize>>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         match written {
             Poll::Ready(result) => {
-                self.sent();
+                self.sent(result.as_ref().map_or(0, |bytes| *bytes));
                 Poll::Ready(result)
             }
-            Poll::Pending => {
-                let deadline = *self.unread.get_or_insert_with(|| Instant::now() + self.times.idle);
-                self.check(deadline, context).map(Err)
-            }
+            Poll::Pending => self.unread(context).map(Err),
         }
+    }
+
+    /// Nothing can be written until the client has read something.
+    fn unread(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
+        let deadline = self.pace.wait();
+        self.check(deadline, context)
     }
 }
 
@@ -174,7 +140,14 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for Timed<Io> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(context)
+        match Pin::new(&mut self.inner).poll_flush(context) {
+            Poll::Ready(result) => {
+                self.pace.took(0);
+                Poll::Ready(result)
+            }
+            // TLS takes what is written and sends it when it is flushed.
+            Poll::Pending => self.unread(context).map(Err),
+        }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -192,8 +165,7 @@ mod tests {
 
     fn connection(buffer: usize) -> (Timed<DuplexStream>, DuplexStream) {
         let (ours, theirs) = duplex(buffer);
-        let place = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
-        (Timed::new(ours, TIMES, place), theirs)
+        (Timed::new(ours, TIMES), theirs)
     }
 
     /// Reads until the connection is cut off, and returns when that was.
@@ -246,21 +218,27 @@ mod tests {
         let (mut ours, theirs) = connection(8);
         let begun = Instant::now();
         let error = ours.write_all(&[0; 64]).await.unwrap_err();
-        assert_eq!((error.kind(), begun.elapsed().as_secs()), (io::ErrorKind::TimedOut, 75));
+        assert_eq!((error.kind(), begun.elapsed().as_secs()), (io::ErrorKind::TimedOut, 20));
         drop(theirs);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_that_is_read_slowly_is_not_given_up() {
-        let (mut ours, mut theirs) = connection(8);
-        let reads = tokio::spawn(async move {
-            let mut read = 0;
-            while read < 64 {
-                tokio::time::sleep(Duration::from_mins(1)).await;
-                read += theirs.read(&mut [0; 8]).await.unwrap();
-            }
-        });
-        ours.write_all(&[0; 64]).await.unwrap();
-        reads.await.unwrap();
+    async fn an_answer_may_be_read_at_the_minimum_rate_and_not_byte_by_byte() {
+        const KIB: usize = 1024;
+        for (piece, pause, all) in [(32 * KIB, 2, true), (16 * KIB, 2, false), (1, 1, false), (512 * KIB, 15, true)] {
+            let (mut ours, mut theirs) = connection(piece);
+            let reads = tokio::spawn(async move {
+                let mut buffer = vec![0; piece];
+                while theirs.read(&mut buffer).await.is_ok_and(|read| read > 0) {
+                    tokio::time::sleep(Duration::from_secs(pause)).await;
+                }
+            });
+            let begun = Instant::now();
+            let written = ours.write_all(&vec![0; 4 * KIB * KIB]).await;
+            assert_eq!(written.is_ok(), all, "{piece} bytes every {pause} s, after {:?}", begun.elapsed());
+            assert!(all || begun.elapsed() < Duration::from_mins(1), "{:?}", begun.elapsed());
+            drop(ours);
+            reads.await.unwrap();
+        }
     }
 }

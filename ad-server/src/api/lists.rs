@@ -1,0 +1,235 @@
+//! What lists and logs may take of a process: connections to the database, memory for answers, and requests in flight. All
+//! of it is shared between dealers, so that the heavy lists of one leave room for another's.
+//!
+//! The order is: a place among the lists in flight, memory for the largest page, a connection, the rows, the answer. Memory
+//! that the answer does not need is returned when its length is known, the rest when its last byte has left the process. So
+//! a connection never waits for a client to read, and no answer is held that was not counted.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use ad_core::ports::PAGE_BYTES;
+use bytes::Bytes;
+use futures_util::stream;
+use poem::{
+    Body, Response,
+    http::{StatusCode, header},
+};
+use tokio::time::timeout;
+
+use super::ApiError;
+use crate::shares::{Share, Shares};
+
+/// Most lists and logs of one dealer or group at the same time, from the request until the answer has been sent.
+const IN_FLIGHT: usize = 64;
+
+/// Memory for all answers together, in bytes. Ten pages of the largest kind for one dealer, and the reserve for others.
+const MEMORY: usize = 96 * 1024 * 1024;
+
+/// What a list may need at most: its rows, and the same as text.
+#[expect(clippy::cast_possible_truncation, reason = "a few MiB")]
+const LARGEST: usize = 2 * PAGE_BYTES as usize;
+
+/// Longest time that a list waits for its turn.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How much of an answer is handed to the connection at once. A connection may copy what it is handed and then drop it, and
+/// copies do not count.
+const CHUNK: usize = 64 * 1024;
+
+/// An answer that is larger than this counts as one of those that need memory.
+const LARGE: usize = 64 * 1024;
+
+/// What lists may take. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Lists {
+    in_flight: InFlight,
+    connections: Shares,
+    memory: Shares,
+}
+
+impl Default for Lists {
+    /// For a database with its default options.
+    fn default() -> Self {
+        Self::new(crate::store::Options::default().lists as usize)
+    }
+}
+
+impl Lists {
+    /// For a database with this many connections for lists
+    /// ([`Database::list_connections`](crate::store::Database::list_connections)). One of several is kept for dealers who
+    /// read no list yet.
+    pub fn new(connections: usize) -> Self {
+        Self {
+            in_flight: InFlight::default(),
+            connections: Shares::with_reserve(connections, usize::from(connections > 1)),
+            memory: Shares::with_reserve(MEMORY, LARGEST),
+        }
+    }
+
+    /// Waits for the turn of a list of a dealer or group.
+    pub(super) async fn turn(&self, holder: &str) -> Result<Turn, ApiError> {
+        let place = self.in_flight.enter(holder).ok_or(ApiError::TooManyLists(IN_FLIGHT))?;
+        let turn = async {
+            let memory = self.memory.take(holder, LARGEST).await;
+            let connection = self.connections.take(holder, 1).await;
+            Turn { memory, connection: Some(connection), place }
+        };
+        timeout(PATIENCE, turn).await.map_err(|_| ApiError::Busy(PATIENCE))
+    }
+
+    /// Memory for an answer that is no list; `None` when it is small enough not to count.
+    pub(super) fn memory_for(&self, holder: &str, bytes: usize) -> Memory {
+        if bytes <= LARGE {
+            return Memory::NotNeeded;
+        }
+        self.memory.try_take(holder, bytes).map_or(Memory::Taken, Memory::Granted)
+    }
+
+    /// Waits for memory for an answer of this length.
+    pub(super) async fn wait_for(&self, holder: &str, bytes: usize) -> Result<Share, ApiError> {
+        timeout(PATIENCE, self.memory.take(holder, bytes)).await.map_err(|_| ApiError::Busy(PATIENCE))
+    }
+}
+
+/// Whether there is memory for an answer.
+pub(super) enum Memory {
+    /// It is too small to count.
+    NotNeeded,
+    /// There is.
+    Granted(Share),
+    /// Other answers have it.
+    Taken,
+}
+
+/// The turn of a list.
+pub(super) struct Turn {
+    memory: Share,
+    connection: Option<Share>,
+    place: Place,
+}
+
+impl Turn {
+    /// Lets another list have the connection: the rows have been read.
+    pub(super) fn has_read(&mut self) {
+        self.connection = None;
+    }
+
+    /// The answer, which keeps its memory and its place until it has been sent.
+    pub(super) fn answer(mut self, bytes: Vec<u8>) -> Response {
+        self.memory.shrink(bytes.len());
+        held(StatusCode::OK, bytes, (self.memory, self.place))
+    }
+}
+
+/// A JSON answer that keeps something until its last byte has been given to the connection.
+pub(super) fn held<T: Send + 'static>(status: StatusCode, bytes: Vec<u8>, kept: T) -> Response {
+    /// What is kept is dropped with the bytes.
+    struct Held<T>(Vec<u8>, T);
+
+    impl<T> AsRef<[u8]> for Held<T> {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+
+    let length = bytes.len();
+    let bytes = Bytes::from_owner(Held(bytes, kept));
+    let response = Response::builder().status(status).content_type("application/json");
+    if length <= CHUNK {
+        return response.body(bytes);
+    }
+    let chunks = stream::unfold(bytes, |mut bytes| async move {
+        let chunk = bytes.split_to(bytes.len().min(CHUNK));
+        (!chunk.is_empty()).then_some((Ok::<_, std::io::Error>(chunk), bytes))
+    });
+    response.header(header::CONTENT_LENGTH, length).body(Body::from_bytes_stream(chunks))
+}
+
+/// Lists in flight, by dealer or group.
+#[derive(Debug, Clone, Default)]
+struct InFlight(Arc<Mutex<HashMap<Arc<str>, usize>>>);
+
+/// A list in flight.
+#[derive(Debug)]
+struct Place {
+    all: InFlight,
+    holder: Arc<str>,
+}
+
+impl InFlight {
+    /// A place for one more list, if this holder may have one.
+    fn enter(&self, holder: &str) -> Option<Place> {
+        let mut places = self.places();
+        let holder = places.get_key_value(holder).map_or_else(|| Arc::from(holder), |(key, _)| Arc::clone(key));
+        let count = places.entry(Arc::clone(&holder)).or_default();
+        if *count >= IN_FLIGHT {
+            return None;
+        }
+        *count += 1;
+        Some(Place { all: self.clone(), holder })
+    }
+
+    /// What is behind this lock is whole at any moment.
+    fn places(&self) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut places = self.all.places();
+        if let Some(count) = places.get_mut(&self.holder) {
+            *count -= 1;
+            if *count == 0 {
+                places.remove(&self.holder);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{FutureExt, TryStreamExt};
+
+    use super::*;
+
+    #[test]
+    fn one_dealer_may_have_so_many_lists_in_flight_and_another_as_many() {
+        let lists = InFlight::default();
+        let places: Vec<_> = (0..IN_FLIGHT).map_while(|_| lists.enter("a")).collect();
+        assert!(places.len() == IN_FLIGHT && lists.enter("a").is_none() && lists.enter("b").is_some());
+        drop(places);
+        assert!(lists.places().is_empty());
+    }
+
+    #[tokio::test]
+    async fn unread_answers_of_one_dealer_leave_memory_and_a_connection_for_another() {
+        let lists = Lists::new(3);
+        let mut unread = Vec::new();
+        // A dealer has two of the three connections, and so many unread answers.
+        while let Some(turn) = lists.turn("a").now_or_never() {
+            let mut turn = turn.unwrap();
+            turn.has_read();
+            unread.push(turn.answer(vec![0; LARGEST / 2]));
+        }
+        assert_eq!(unread.len(), 9);
+        let other = lists.turn("b").now_or_never().expect("another dealer does not wait").unwrap();
+        drop(other);
+        let length: usize = unread[0].headers()[header::CONTENT_LENGTH].to_str().unwrap().parse().unwrap();
+        let mut chunks = unread.remove(0).into_body().into_bytes_stream();
+        let (mut read, mut last) = (0, None);
+        while let Some(chunk) = chunks.try_next().await.unwrap() {
+            assert!(lists.turn("a").now_or_never().is_none(), "what has not been read whole counts");
+            read += chunk.len();
+            last = Some(chunk);
+        }
+        drop(chunks);
+        assert!(read == length && lists.turn("a").now_or_never().is_none(), "what has not been sent counts");
+        drop(last);
+        assert!(lists.turn("a").now_or_never().is_some(), "what has been read counts no more");
+    }
+}

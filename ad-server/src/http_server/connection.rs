@@ -1,0 +1,133 @@
+//! One connection: HTTP/1.1 or 2, with bounds on what it may hold in memory.
+
+use std::{convert::Infallible, net::IpAddr, sync::Arc, time::Duration};
+
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo},
+    server::conn::auto,
+};
+use poem::{
+    Endpoint, Response,
+    http::{StatusCode, header, uri::Scheme},
+    web::{LocalAddr, RemoteAddr},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::watch,
+};
+
+use super::{
+    admission::{Limit, Place},
+    deadlines::{Timed, Times},
+    pace::Paced,
+};
+
+/// Requests at the same time on one connection of HTTP/2.
+const STREAMS: u32 = 16;
+
+/// What a connection of HTTP/2 may send before it is read, on one stream and altogether. Bodies wait there until there is
+/// memory for them; all streams together have enough that one that waits does not hold up another.
+const STREAM_WINDOW: u32 = 32 * 1024;
+const CONNECTION_WINDOW: u32 = STREAMS * STREAM_WINDOW;
+
+/// Headers of one request. HTTP/1.1 buffers twice as much, for the longest address that is possible and headers beside it.
+const HEADERS: u32 = 64 * 1024;
+const HTTP1_BUFFER: usize = 2 * HEADERS as usize;
+
+/// What is buffered of one answer until it is sent.
+const SEND_BUFFER: usize = 64 * 1024;
+
+/// Streams that a client has reset before they were served (CVE-2023-44487).
+const RESET_STREAMS: usize = 20;
+
+/// Time for everything that a connection beyond the limits wants.
+const BEYOND: Times = Times { answer: Duration::from_secs(5), idle: Duration::from_secs(5) };
+
+/// What is served on connections beyond the limits.
+const HEALTH: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+/// Seconds after which a connection may be free.
+const RETRY_AFTER: &str = "5";
+
+/// An accepted connection.
+pub(super) struct Connection<Io> {
+    pub(super) io: Io,
+    pub(super) local: LocalAddr,
+    pub(super) remote: RemoteAddr,
+    pub(super) scheme: Scheme,
+    pub(super) place: Place,
+}
+
+/// The address of a client.
+pub(super) fn address(remote: &RemoteAddr) -> Option<IpAddr> {
+    Some(remote.as_socket_addr()?.ip())
+}
+
+impl<Io: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection<Io> {
+    /// Serves it to its end. When the server stops, the answers under way are its end.
+    pub(super) async fn serve<E>(self, endpoint: Arc<E>, times: Times, mut stopped: watch::Receiver<bool>)
+    where
+        E: Endpoint<Output = Response> + 'static,
+    {
+        let Self { io, local, remote, scheme, place } = self;
+        let times = if place.beyond.is_some() { BEYOND } else { times };
+        let (beyond, close) = (place.beyond, Arc::clone(&place.close));
+        let service = service_fn(move |request: hyper::Request<Incoming>| {
+            let (endpoint, close) = (Arc::clone(&endpoint), Arc::clone(&close));
+            let (local, remote, scheme) = (local.clone(), remote.clone(), scheme.clone());
+            async move {
+                let response = match beyond {
+                    Some(limit) if !is_about_health(request.uri().path()) => refusal(limit),
+                    _ => endpoint.get_response((request, local, remote, scheme).into()).await,
+                };
+                let response = hyper::Response::from(response);
+                Ok::<_, Infallible>(response.map(|body| Paced::new(body, times.grace(), &close)))
+            }
+        });
+        let builder = protocol();
+        let connection = builder.serve_connection(TokioIo::new(Timed::new(io, times)), service);
+        let mut connection = std::pin::pin!(connection);
+        tokio::select! {
+            // How a connection ends is the client's business: it went away, or was too slow.
+            _ = connection.as_mut() => return,
+            () = place.close.notified() => return,
+            _ = stopped.wait_for(|stopped| *stopped) => connection.as_mut().graceful_shutdown(),
+        }
+        tokio::select! {
+            _ = connection => {}
+            () = place.close.notified() => {}
+        }
+    }
+}
+
+fn protocol() -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().max_buf_size(HTTP1_BUFFER);
+    builder
+        .http2()
+        .max_concurrent_streams(STREAMS)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_header_list_size(HEADERS)
+        .max_send_buf_size(SEND_BUFFER)
+        .max_pending_accept_reset_streams(RESET_STREAMS);
+    builder
+}
+
+fn is_about_health(path: &str) -> bool {
+    HEALTH.contains(&path.strip_suffix('/').unwrap_or(path))
+}
+
+fn refusal(limit: Limit) -> Response {
+    let status = match limit {
+        Limit::Total(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Limit::Address(_) => StatusCode::TOO_MANY_REQUESTS,
+    };
+    Response::builder()
+        .status(status)
+        .content_type("application/json")
+        .header(header::RETRY_AFTER, RETRY_AFTER)
+        .header(header::CONNECTION, "close")
+        .body(serde_json::json!({"detail": limit.detail()}).to_string())
+}
