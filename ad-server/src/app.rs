@@ -1,33 +1,41 @@
 //! Wiring: settings in, a running service out.
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use ad_core::{
     catalogue::{Catalogue, CatalogueError},
     pipeline::{Patience, Pipeline},
     ports::{Clock, Ids},
+    quotas::Quotas,
     request::Market,
     rulebook::{self, Rulebook},
     service::Service,
 };
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::{
+    sync::watch,
+    task::{JoinError, JoinHandle},
+};
 
 use crate::{
-    api::{self, Authenticator, Context, Limits, TokenRate},
-    auth::{Caller, KeySet, KeysError, TokenError, Verifier},
+    api::{self, Authenticator, BodyMemory, Context, DealerRate, Limits, Lists},
+    auth::{Caller, KeySet, KeySource, KeysError, TokenError, Verifier, key_file},
     config::Settings,
     directory::Directory,
-    http_server::{HttpServer, ServerError, ServerOptions},
+    http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
     marketplace::{self, ConnectError},
     media::{Base, ClientError, FetchOptions, HttpFetcher, Media, MediaError},
+    processor::Processor,
     store::{Database, DatabaseStore, OpenError},
     system::{RandomIds, SystemClock},
-    telemetry::{DatabaseQueue, Metrics, ObservedFetcher, ObservedMarketplace},
+    telemetry::{DatabaseQueue, Metrics, ObservedFetcher, ObservedImageStore, ObservedMarketplace},
     worker::Worker,
 };
 
 /// How often the directory looks for changes: within a second, a change is seen (decision 17).
 const FRESHNESS: Duration = Duration::from_millis(500);
+
+/// How often the file of the token keys is read: within a second, a change is seen.
+const KEY_FILE_PAUSE: Duration = Duration::from_millis(500);
 
 /// Exit code of a process that was told twice to stop.
 const STOPPED_AT_ONCE: i32 = 1;
@@ -78,7 +86,7 @@ pub enum AppError {
     NoWorkers,
     /// The server ended by itself.
     #[error("the server ended: {0}")]
-    Server(io::Error),
+    Server(JoinError),
 }
 
 /// What every process of the service has, whatever it does.
@@ -117,6 +125,11 @@ impl Common {
         Ok(Self { database, directory, store, media, clock, ids, metrics })
     }
 
+    /// What dealers may have at most.
+    fn quotas(&self, settings: &Settings) -> Arc<Quotas> {
+        Arc::new(Quotas::new(settings.dealer_quotas, self.store.clone(), Arc::clone(&self.clock)))
+    }
+
     /// What is done with accepted requests.
     fn pipeline(&self, settings: &Settings) -> Result<Pipeline, AppError> {
         let options = FetchOptions { allow_private: settings.allow_private_images, ..FetchOptions::default() };
@@ -126,7 +139,7 @@ impl Common {
         Ok(Pipeline {
             store: self.store.clone(),
             fetcher: Arc::new(ObservedFetcher::new(Arc::new(fetcher), self.metrics.clone())),
-            media: Arc::new(self.media.clone()),
+            media: Arc::new(ObservedImageStore::new(Arc::new(self.media.clone()), self.metrics.clone())),
             primary: observed(markets.primary, Market::Primary),
             secondary: observed(markets.secondary, Market::Secondary),
             clock: Arc::clone(&self.clock),
@@ -136,6 +149,7 @@ impl Common {
                 marketplaces: settings.marketplace_retry,
                 ..Patience::default()
             },
+            quotas: Some(self.quotas(settings)),
         })
     }
 
@@ -164,11 +178,11 @@ pub struct Running {
     pub address: SocketAddr,
     /// The same as an address that begins links.
     pub base_url: String,
-    /// Where metrics are served, if not by the API.
+    /// Where metrics are served, if they are.
     pub metrics_url: Option<String>,
     /// Its database, for whoever runs it in-process.
     pub database: Database,
-    /// Its token keys.
+    /// Its token keys, as they were at the start.
     pub keys: KeySet,
     /// Its dealers.
     pub directory: Arc<Directory>,
@@ -177,8 +191,8 @@ pub struct Running {
     /// Its ids.
     pub ids: Arc<dyn Ids>,
     stop: watch::Sender<bool>,
-    server: JoinHandle<io::Result<()>>,
-    metrics: Option<JoinHandle<io::Result<()>>>,
+    server: JoinHandle<()>,
+    metrics: Option<JoinHandle<()>>,
     worker: Option<JoinHandle<()>>,
 }
 
@@ -210,10 +224,7 @@ impl Running {
             metrics.abort();
         }
         self.database.close().await;
-        match ended {
-            Ok(result) => result.map_err(AppError::Server),
-            Err(error) => Err(AppError::Server(io::Error::other(error))),
-        }
+        ended.map_err(AppError::Server)
     }
 }
 
@@ -226,17 +237,26 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let rulebook = Arc::new(rules(settings)?);
     let server = HttpServer::bind(&serving(settings), "listen").await?;
     let (address, base_url) = (server.address(), server.base_url());
-    let metrics_server = metrics_server(settings).await?;
+    let serves_metrics = serves_metrics(settings, address);
+    let metrics_server = if serves_metrics { None } else { metrics_server(settings).await? };
 
     let common = Common::open(settings, &base_url).await?;
     let keys = settings.token_keys.load()?;
     let (stop, stopped) = watch::channel(false);
     let worker = common.start_worker(settings, stopped.clone())?;
+    let quotas = common.quotas(settings);
+    let processor = Processor::default();
     let Common { database, directory, store, media, clock, ids, metrics } = common;
     tokio::spawn(Arc::clone(&directory).keep_fresh(FRESHNESS));
-    let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids));
-    let verifier = Verifier::new(&keys, Arc::clone(&clock));
-    let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory) });
+    let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids))
+        .with_quotas(quotas)
+        .with_compute(Arc::new(processor.clone()));
+    let verifier = Arc::new(Verifier::new(&keys, Arc::clone(&clock)));
+    if let KeySource::File(path) = &settings.token_keys {
+        tokio::spawn(key_file::follow(path.clone(), Arc::clone(&verifier), KEY_FILE_PAUSE));
+    }
+    let revocation_max_age = settings.revocation_max_age;
+    let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory), revocation_max_age });
     let router = api::router(Context {
         service,
         store,
@@ -244,12 +264,21 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         ids: Arc::clone(&ids),
         media,
         public_url: settings.public_url.as_ref().map(|url| url.as_str().to_owned()),
-        limits: Limits { body_within: settings.request_timeout, rate: settings.rate_limit.map(TokenRate::new) },
+        trusted_proxies: settings.trusted_proxies.clone(),
+        limits: Limits {
+            body_within: settings.request_timeout,
+            body_memory: BodyMemory::new(settings.body_memory),
+            rate: settings.rate_limit.map(DealerRate::new),
+            lists: Lists::new(database.list_connections()),
+            processor,
+            ..Limits::default()
+        },
         metrics: metrics.clone(),
-        serves_metrics: metrics_server.is_none(),
+        serves_metrics,
     });
     let server = tokio::spawn(server.run(router, until(stopped)));
-    let metrics_url = metrics_server.as_ref().map(HttpServer::base_url);
+    let metrics_url =
+        if serves_metrics { Some(base_url.clone()) } else { metrics_server.as_ref().map(HttpServer::base_url) };
     let metrics = metrics_server.map(|server| serve_metrics(server, metrics));
     Ok(Running { address, base_url, metrics_url, database, keys, directory, clock, ids, stop, server, metrics, worker })
 }
@@ -262,18 +291,33 @@ fn serving(settings: &Settings) -> ServerOptions {
         // Headers and the answer itself take time too; a body that is late is told so before.
         answer_within: settings.request_timeout * 2,
         idle: settings.idle_timeout,
-        connections: settings.max_connections,
+        connections: ConnectionLimits {
+            total: settings.max_connections,
+            per_address: settings.connections_per_address,
+            proxies: settings.trusted_proxies.clone(),
+        },
+    }
+}
+
+/// Whether the API serves metrics too: to this machine only, unless the settings ask for more. A proxy would pass them on to
+/// everyone.
+fn serves_metrics(settings: &Settings, address: SocketAddr) -> bool {
+    match settings.metrics_listen {
+        Some(metrics) => metrics == address,
+        None => address.ip().is_loopback() && settings.trusted_proxies.is_empty(),
     }
 }
 
 /// The server of metrics, if they have an address of their own.
 async fn metrics_server(settings: &Settings) -> Result<Option<HttpServer>, AppError> {
     let Some(listen) = settings.metrics_listen else { return Ok(None) };
-    let options = ServerOptions { listen, tls: None, connections: METRICS_CONNECTIONS, ..serving(settings) };
+    let connections =
+        ConnectionLimits { total: METRICS_CONNECTIONS, per_address: METRICS_CONNECTIONS, proxies: Proxies::default() };
+    let options = ServerOptions { listen, tls: None, connections, ..serving(settings) };
     Ok(Some(HttpServer::bind(&options, "metrics-listen").await?))
 }
 
-fn serve_metrics(server: HttpServer, metrics: Metrics) -> JoinHandle<io::Result<()>> {
+fn serve_metrics(server: HttpServer, metrics: Metrics) -> JoinHandle<()> {
     tokio::spawn(server.run(api::metrics_router(metrics), std::future::pending()))
 }
 
@@ -287,7 +331,10 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
     tracing::info!(address = %running.address, workers = settings.workers, "serving; documentation at {base_url}/docs/swagger-ui/");
     if let Some(metrics_url) = &running.metrics_url {
         tracing::info!("metrics at {metrics_url}/metrics");
+    } else {
+        tracing::info!("metrics are not served: others can reach the API; set metrics_listen to serve them");
     }
+    warn(&settings, Some(running.address));
     let stop = running.stop.clone();
     tokio::spawn(async move {
         asked_to_stop().await;
@@ -296,6 +343,32 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
         stop_at_once_when_asked_again().await;
     });
     running.wait().await
+}
+
+/// Warns of risky settings. `address` is that of the API, if it is served.
+fn warn(settings: &Settings, address: Option<SocketAddr>) {
+    let is_public = address.is_some_and(|address| !address.ip().is_loopback());
+    let insecure = settings.tls.is_none() && settings.trusted_proxies.is_empty();
+    let warnings = [
+        (
+            is_public && settings.public_url.is_none(),
+            "public_url is not set: links in answers begin with whatever host a request names, and those of images with the \
+             address that the service listens on; set it to the address that clients use",
+        ),
+        (
+            is_public && insecure,
+            "the API is served without TLS beyond this machine: everyone on the network path can read tokens; set tls_cert \
+             and tls_key, or trusted_proxies if a proxy in front adds TLS",
+        ),
+        (
+            settings.allow_private_images,
+            "allow_private_images is on: whoever has a token can make the service fetch from private networks; turn it off \
+             in production",
+        ),
+    ];
+    for (_, warning) in warnings.into_iter().filter(|(applies, _)| *applies) {
+        tracing::warn!("{warning}");
+    }
 }
 
 /// Runs a worker without the API until the process is told to stop, then lets what is running come to its end.
@@ -308,6 +381,7 @@ pub async fn work(settings: Settings) -> Result<(), AppError> {
     let (stop, stopped) = watch::channel(false);
     let worker = common.start_worker(&settings, stopped)?.ok_or(AppError::NoWorkers)?;
     tracing::info!(workers = settings.workers, database = Database::name_of(&settings.database_url), "working");
+    warn(&settings, None);
     if let Some(server) = metrics_server {
         tracing::info!("metrics at {}/metrics", server.base_url());
         serve_metrics(server, common.metrics);
@@ -389,8 +463,9 @@ fn catalogue(settings: &Settings) -> Result<Catalogue, AppError> {
 
 /// Tokens that are verified by their keys and not revoked.
 struct Tokens {
-    verifier: Verifier,
+    verifier: Arc<Verifier>,
     directory: Arc<Directory>,
+    revocation_max_age: Duration,
 }
 
 impl Authenticator for Tokens {
@@ -398,6 +473,9 @@ impl Authenticator for Tokens {
         let caller = self.verifier.verify(token)?;
         if self.directory.is_revoked(&caller.jti) {
             return Err(TokenError::Revoked);
+        }
+        if self.directory.age() > self.revocation_max_age {
+            return Err(TokenError::RevocationUnknown);
         }
         Ok(caller)
     }

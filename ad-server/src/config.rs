@@ -5,12 +5,12 @@
 
 use std::{
     net::SocketAddr,
-    num::{NonZeroU32, NonZeroUsize},
+    num::{NonZeroU32, NonZeroU64, NonZeroUsize},
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use ad_core::{pipeline::RetryPolicy, request::Market};
+use ad_core::{pipeline::RetryPolicy, quotas::DealerQuotas, request::Market};
 use serde::Deserialize;
 
 pub use self::marketplaces::{
@@ -18,11 +18,12 @@ pub use self::marketplaces::{
     TokenSourceError, token_variable,
 };
 pub use self::values::{
-    InvalidEndpoint, InvalidPeriod, InvalidPublicUrl, InvalidRate, OtlpEndpoint, Period, PublicUrl, Rate,
+    AddressRange, ByteSize, InvalidAddressRange, InvalidByteSize, InvalidEndpoint, InvalidPeriod, InvalidPublicUrl,
+    InvalidRate, OtlpEndpoint, Period, PublicUrl, Rate,
 };
 use crate::{
     auth::KeySource,
-    http_server::TlsFiles,
+    http_server::{Proxies, TlsFiles},
     marketplace::BreakerOptions,
     media::Place,
     store::Options,
@@ -53,12 +54,16 @@ pub struct Settings {
     pub catalogue: Option<PathBuf>,
     /// The keys of tokens.
     pub token_keys: KeySource,
+    /// How old the last known revocations of tokens may be while the database cannot be read.
+    pub revocation_max_age: Duration,
     /// How many ads are worked on at the same time; 0: only the API is served.
     pub workers: usize,
     /// How many of them may be of one dealer.
     pub dealer_workers: usize,
-    /// Most connections to a PostgreSQL database.
+    /// Most connections to a PostgreSQL database; at least 6 are used.
     pub database_connections: u32,
+    /// Most time that a read may take that a client asked for.
+    pub read_timeout: Duration,
     /// Sites of `video_url`.
     pub video_hosts: Vec<String>,
     /// Whether images may come over http and from private networks.
@@ -71,7 +76,7 @@ pub struct Settings {
     pub marketplaces: MarketplaceSettings,
     /// How log lines are written.
     pub log_format: LogFormat,
-    /// Where metrics are served; `None`: on the address of the API.
+    /// Where metrics are served; `None`: on the address of the API, if that is a loopback address.
     pub metrics_listen: Option<SocketAddr>,
     /// Where traces are sent; `None`: where the environment says, if it does.
     pub otlp_endpoint: Option<OtlpEndpoint>,
@@ -81,12 +86,20 @@ pub struct Settings {
     pub idle_timeout: Duration,
     /// Most connections at the same time.
     pub max_connections: usize,
+    /// Most connections of one client address at the same time.
+    pub connections_per_address: usize,
+    /// Proxies that tell how a client reached them, and whose connections are those of many clients.
+    pub trusted_proxies: Proxies,
+    /// Memory for the bodies of requests, in bytes.
+    pub body_memory: usize,
     /// Certificate and key; `None`: plain HTTP.
     pub tls: Option<TlsFiles>,
-    /// How many requests a token may make; `None`: any number.
+    /// How many requests a dealer may make; `None`: any number.
     pub rate_limit: Option<Rate>,
     /// Address under which others show the stored images; `None`: this service does.
     pub media_url: Option<PublicUrl>,
+    /// What each dealer may have at most.
+    pub dealer_quotas: DealerQuotas,
 }
 
 /// Why there are no settings.
@@ -141,6 +154,10 @@ pub struct Layer {
     #[arg(skip)]
     pub token_key: Option<PathBuf>,
 
+    /// How long tokens are accepted while the database, and with it revocations, cannot be read [default: 10m]
+    #[arg(long, env = "AD_SERVER_REVOCATION_MAX_AGE", value_name = "TIME")]
+    pub revocation_max_age: Option<Period>,
+
     /// How many ads are worked on at the same time; 0 serves the API only [default: 512]
     #[arg(long, env = "AD_SERVER_WORKERS", value_name = "N")]
     pub workers: Option<usize>,
@@ -149,9 +166,13 @@ pub struct Layer {
     #[arg(long, env = "AD_SERVER_DEALER_WORKERS", value_name = "N")]
     pub dealer_workers: Option<NonZeroUsize>,
 
-    /// Most connections to a PostgreSQL database [default: 16]
+    /// Most connections to a PostgreSQL database, at least 6 [default: 16]
     #[arg(long, env = "AD_SERVER_DATABASE_CONNECTIONS", value_name = "N")]
     pub database_connections: Option<NonZeroU32>,
+
+    /// Most time that a read of the database may take that a client asked for [default: 2s]
+    #[arg(long, env = "AD_SERVER_READ_TIMEOUT", value_name = "TIME")]
+    pub read_timeout: Option<Period>,
 
     /// Sites of `video_url` [default: youtube.com,youtu.be,vimeo.com]
     #[arg(long, env = "AD_SERVER_VIDEO_HOSTS", value_name = "HOST,…", value_delimiter = ',')]
@@ -226,7 +247,7 @@ pub struct Layer {
     #[arg(long, env = "AD_SERVER_LOG_FORMAT", value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
 
-    /// Address on which metrics are served, apart from the API
+    /// Address on which metrics are served; without one, on that of the API if it is a loopback address
     #[arg(long, env = "AD_SERVER_METRICS_LISTEN", value_name = "ADDR")]
     pub metrics_listen: Option<SocketAddr>,
 
@@ -246,6 +267,18 @@ pub struct Layer {
     #[arg(long, env = "AD_SERVER_MAX_CONNECTIONS", value_name = "N")]
     pub max_connections: Option<NonZeroUsize>,
 
+    /// Most connections of one client address at the same time [default: a quarter of `max_connections`]
+    #[arg(long, env = "AD_SERVER_CONNECTIONS_PER_ADDRESS", value_name = "N")]
+    pub connections_per_address: Option<NonZeroUsize>,
+
+    /// Addresses and networks of proxies whose X-Forwarded-Proto and X-Forwarded-Host count
+    #[arg(long, env = "AD_SERVER_TRUSTED_PROXIES", value_name = "ADDR,…", value_delimiter = ',')]
+    pub trusted_proxies: Option<Vec<AddressRange>>,
+
+    /// Memory for the bodies of requests that are being received and processed [default: 64MiB]
+    #[arg(long, env = "AD_SERVER_BODY_MEMORY", value_name = "SIZE")]
+    pub body_memory: Option<ByteSize>,
+
     /// PEM file of the certificate, to serve HTTPS
     #[arg(long, env = "AD_SERVER_TLS_CERT", value_name = "FILE")]
     pub tls_cert: Option<PathBuf>,
@@ -254,13 +287,25 @@ pub struct Layer {
     #[arg(long, env = "AD_SERVER_TLS_KEY", value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
 
-    /// How many requests a token may make, such as `600/m` or `20/s burst 100`
+    /// How many requests a dealer may make with all its tokens, such as `600/m` or `20/s burst 100`
     #[arg(long, env = "AD_SERVER_RATE_LIMIT", value_name = "RATE")]
     pub rate_limit: Option<Rate>,
 
     /// Address under which a CDN shows the stored images, such as `https://cdn.example.com/ads`
     #[arg(long, env = "AD_SERVER_MEDIA_URL", value_name = "URL")]
     pub media_url: Option<PublicUrl>,
+
+    /// Most unfinished requests of a dealer; a further one is a 429 [default: any number]
+    #[arg(long, env = "AD_SERVER_DEALER_REQUESTS", value_name = "N")]
+    pub dealer_requests: Option<NonZeroU64>,
+
+    /// Most ads of a dealer that are not deleted; a further one is a 400 [default: any number]
+    #[arg(long, env = "AD_SERVER_DEALER_ADS", value_name = "N")]
+    pub dealer_ads: Option<NonZeroU64>,
+
+    /// Most bytes of the stored images of a dealer; a further image fails [default: any number]
+    #[arg(long, env = "AD_SERVER_DEALER_IMAGE_BYTES", value_name = "BYTES")]
+    pub dealer_image_bytes: Option<NonZeroU64>,
 }
 
 macro_rules! each_or {
@@ -280,13 +325,14 @@ impl Layer {
             (below.secondary_marketplace_token, below.secondary_marketplace_token_file) = (None, None);
         }
         each_or!(self, below:
-            listen database_url media public_url dealers catalogue token_key workers dealer_workers
-            database_connections video_hosts allow_private_images
+            listen database_url media public_url dealers catalogue token_key revocation_max_age workers dealer_workers
+            database_connections read_timeout video_hosts allow_private_images
             image_tries image_within marketplace_tries marketplace_within
             primary_marketplace secondary_marketplace primary_marketplace_token secondary_marketplace_token
             primary_marketplace_token_file secondary_marketplace_token_file marketplace_timeout marketplace_failures
             marketplace_pause log_format metrics_listen otlp_endpoint
-            request_timeout idle_timeout max_connections tls_cert tls_key rate_limit media_url)
+            request_timeout idle_timeout max_connections connections_per_address trusted_proxies body_memory tls_cert tls_key rate_limit media_url
+            dealer_requests dealer_ads dealer_image_bytes)
     }
 
     /// Whether each marketplace has one token at most.
@@ -316,6 +362,8 @@ impl Layer {
     fn complete(self, token_keys: Option<String>) -> Result<Settings, ConfigError> {
         const SET: &str = "config.default.toml sets it";
         let workers = self.workers.expect(SET);
+        let max_connections = self.max_connections.expect(SET).get();
+        let trusted_proxies = self.trusted_proxies.unwrap_or_default().into_iter().map(AddressRange::network);
         let tls = match (self.tls_cert, self.tls_key) {
             (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
             (None, None) => None,
@@ -329,9 +377,11 @@ impl Layer {
             dealers: self.dealers,
             catalogue: self.catalogue,
             token_keys: token_keys.map_or_else(|| KeySource::File(self.token_key.expect(SET)), KeySource::Text),
+            revocation_max_age: self.revocation_max_age.expect(SET).duration(),
             workers,
             dealer_workers: self.dealer_workers.map_or((workers * 3).div_ceil(4), NonZeroUsize::get),
             database_connections: self.database_connections.expect(SET).get(),
+            read_timeout: self.read_timeout.expect(SET).duration(),
             video_hosts: self.video_hosts.expect(SET),
             allow_private_images: self.allow_private_images.expect(SET),
             image_retry: RetryPolicy::over(
@@ -364,10 +414,20 @@ impl Layer {
             otlp_endpoint: self.otlp_endpoint,
             request_timeout: self.request_timeout.expect(SET).duration(),
             idle_timeout: self.idle_timeout.expect(SET).duration(),
-            max_connections: self.max_connections.expect(SET).get(),
+            max_connections,
+            connections_per_address: self
+                .connections_per_address
+                .map_or(max_connections.div_ceil(4), NonZeroUsize::get),
+            trusted_proxies: Proxies::new(trusted_proxies),
+            body_memory: self.body_memory.expect(SET).bytes(),
             tls,
             rate_limit: self.rate_limit,
             media_url: self.media_url,
+            dealer_quotas: DealerQuotas {
+                requests: self.dealer_requests.map(NonZeroU64::get),
+                ads: self.dealer_ads.map(NonZeroU64::get),
+                image_bytes: self.dealer_image_bytes.map(NonZeroU64::get),
+            },
         })
     }
 }
@@ -386,7 +446,7 @@ impl Default for Settings {
 impl Settings {
     /// How the database is used.
     pub fn database_options(&self) -> Options {
-        Options { connections: self.database_connections, ..Options::default() }
+        Options { connections: self.database_connections, read_timeout: self.read_timeout, ..Options::default() }
     }
 
     /// The settings of flags and environment (both are in `given`), over those of a file, over the defaults. Token keys

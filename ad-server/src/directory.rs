@@ -1,13 +1,14 @@
 //! Dealers and revoked tokens, fresh in memory.
 //!
 //! The database is the truth. Every request asks for its dealer and its token, so the answers come from a copy in memory
-//! that is read again whenever the database has another version: [`Directory::keep_fresh`] looks.
+//! that is read again whenever the database has another version: [`Directory::keep_fresh`] looks. While the database cannot
+//! be read, the copy stays in use, and [`Directory::age`] tells for how long it has not been compared with the database.
 
 use std::{
     collections::{HashMap, HashSet},
     fmt,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use ad_core::ports::{Dealer, DealerDirectory, StoreError};
@@ -15,10 +16,15 @@ use arc_swap::ArcSwap;
 
 use crate::store::{Database, DirectoryVersion};
 
+/// Time in which the database must answer: a connection that hangs is an error like any other.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
 /// Who the dealers are and which tokens count no more.
 pub struct Directory {
     database: Database,
     snapshot: ArcSwap<Snapshot>,
+    /// When the last comparison with the database that succeeded began.
+    confirmed: ArcSwap<Instant>,
 }
 
 struct Snapshot {
@@ -63,35 +69,50 @@ impl fmt::Debug for Directory {
 impl Directory {
     /// Reads it for the first time.
     pub async fn load(database: Database) -> Result<Self, StoreError> {
+        let confirmed = ArcSwap::from_pointee(Instant::now());
         let snapshot = ArcSwap::from_pointee(Snapshot::load(&database).await?);
-        Ok(Self { database, snapshot })
+        Ok(Self { database, snapshot, confirmed })
     }
 
     /// Reads it again if it has changed, and returns whether it had.
     pub async fn refresh(&self) -> Result<bool, StoreError> {
+        let begun = Instant::now();
         let changed = self.database.directory_version().await? != self.snapshot.load().version;
         if changed {
             self.snapshot.store(Arc::new(Snapshot::load(&self.database).await?));
         }
+        self.confirmed.store(Arc::new(begun));
         Ok(changed)
     }
 
-    /// Looks for changes for ever, with this pause in between. While the database cannot be read, what was known last
-    /// goes on to count.
+    /// Looks for changes for ever, with this pause in between. While the database cannot be read, the last known state
+    /// stays in use.
     pub async fn keep_fresh(self: Arc<Self>, every: Duration) {
         let mut stale = false;
         loop {
             tokio::time::sleep(every).await;
-            match self.refresh().await {
-                Ok(_) => stale = false,
+            let refreshed = tokio::time::timeout(ANSWER_WITHIN, self.refresh()).await;
+            let refreshed = refreshed.unwrap_or_else(|_| {
+                Err(StoreError::Unavailable(format!("no answer within {} s", ANSWER_WITHIN.as_secs())))
+            });
+            match refreshed {
+                Ok(_) if stale => {
+                    tracing::info!("dealers and revoked tokens are read again");
+                    stale = false;
+                }
                 // Once is enough: the next look is soon.
                 Err(error) if !stale => {
-                    tracing::error!(%error, "dealers and revoked tokens cannot be read again");
+                    tracing::error!(%error, "cannot read dealers and revoked tokens; the last known state stays in use");
                     stale = true;
                 }
-                Err(_) => {}
+                Ok(_) | Err(_) => {}
             }
         }
+    }
+
+    /// How long ago the copy was last known to agree with the database.
+    pub fn age(&self) -> Duration {
+        self.confirmed.load().elapsed()
     }
 
     /// Whether a token was revoked.
@@ -180,6 +201,22 @@ mod tests {
             revoked: Some(Timestamp::from_millis(2)),
         };
         assert_eq!(database.tokens().await.unwrap(), [own, foreign]);
+    }
+
+    #[tokio::test]
+    async fn its_age_grows_while_the_database_cannot_be_read() {
+        let temporary = Temporary::open().await;
+        let directory = Directory::load(temporary.database.clone()).await.unwrap();
+        let loaded = Instant::now();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        assert!(directory.age() >= loaded.elapsed());
+        assert!(!directory.refresh().await.unwrap());
+        assert!(directory.age() < loaded.elapsed(), "it was compared since");
+        temporary.database.close().await;
+        let closed = Instant::now();
+        directory.refresh().await.unwrap_err();
+        assert!(directory.age() >= closed.elapsed(), "a failed look confirms nothing");
+        assert!(!directory.is_revoked("t1"), "the last known state is still there");
     }
 
     #[tokio::test]

@@ -14,6 +14,8 @@
 //! | [`worker`] | runs accepted requests through the pipeline |
 //! | [`config`] | settings from flags, environment and file |
 //! | [`dealers_file`], [`toml_file`], [`lines`] | files that operators write |
+//! | [`processor`] | long computations, apart from what is quick |
+//! | `shares` | limited resources that dealers share fairly |
 //! | [`system`] | the machine's time and randomness |
 //! | [`commands`] | what the binary does |
 //! | [`demo`] | the main job on real input, in one command |
@@ -31,6 +33,8 @@ pub mod lines;
 pub mod marketplace;
 pub mod media;
 mod outbound;
+pub mod processor;
+mod shares;
 pub mod store;
 pub mod system;
 pub mod telemetry;

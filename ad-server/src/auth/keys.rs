@@ -1,8 +1,8 @@
 //! The keys that sign tokens and check them: a JWK Set (RFC 7517) with HS256 (`oct`) and `EdDSA` (`OKP`, Ed25519) keys.
 //!
 //! On first start a file with one random HS256 key is made, readable by its owner only. Several hosts share the keys by
-//! sharing the file, or by the environment. To replace a key, put the new one first, hand out new tokens, and take the
-//! old one out later. No message and no `Debug` output shows key material.
+//! sharing the file, or by the environment. To replace a key, put the new one first, issue new tokens, and remove the old
+//! key later; running servers read a changed file again. No message and no `Debug` output shows key material.
 
 use std::{
     fs,
@@ -160,14 +160,19 @@ impl KeySet {
     /// Reads the key file; if there is none, makes one with a random HS256 key. Of two processes that start at once,
     /// both end up with the same key.
     pub fn load_or_create(path: &Path) -> Result<Self, KeysError> {
-        match fs::read_to_string(path) {
-            Ok(text) => {
+        match Self::read(path) {
+            Err(KeysError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Self::create(path),
+            Ok(keys) => {
                 warn_if_others_may_read(path);
-                Self::in_file(&text, path)
+                Ok(keys)
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::create(path),
-            Err(source) => Err(KeysError::Read { path: path.to_owned(), source }),
+            Err(error) => Err(error),
         }
+    }
+
+    fn read(path: &Path) -> Result<Self, KeysError> {
+        let text = fs::read_to_string(path).map_err(|source| KeysError::Read { path: path.to_owned(), source })?;
+        Self::in_file(&text, path)
     }
 
     fn create(path: &Path) -> Result<Self, KeysError> {
@@ -179,17 +184,18 @@ impl KeySet {
                 Self::in_file(&text, path)
             }
             // Another process was faster: its key counts.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let text =
-                    fs::read_to_string(path).map_err(|source| KeysError::Read { path: path.to_owned(), source })?;
-                Self::in_file(&text, path)
-            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Self::read(path),
             Err(source) => Err(failed(source)),
         }
     }
 
-    fn in_file(text: &str, path: &Path) -> Result<Self, KeysError> {
+    pub(super) fn in_file(text: &str, path: &Path) -> Result<Self, KeysError> {
         Self::from_json(text).map_err(|problem| KeysError::File { path: path.to_owned(), problem })
+    }
+
+    /// The ids of the keys (`kid`).
+    pub fn ids(&self) -> Vec<&str> {
+        self.keys.iter().map(|key| key.kid.as_str()).collect()
     }
 
     pub(super) fn keys(&self) -> &[Key] {

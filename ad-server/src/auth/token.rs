@@ -7,10 +7,11 @@
 use std::{sync::Arc, time::Duration};
 
 use ad_core::{ports::Clock, service::Access, time::Timestamp};
+use arc_swap::ArcSwap;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, errors::ErrorKind};
 use serde::{Deserialize, Deserializer};
 
-use super::{KeySet, Permission, Permissions};
+use super::{KeySet, Permission, Permissions, keys::Key};
 
 /// How far the clocks of two hosts may differ.
 const LEEWAY: Duration = Duration::from_mins(1);
@@ -71,17 +72,20 @@ pub enum TokenError {
     /// It was revoked.
     #[error("Token has been revoked.")]
     Revoked,
+    /// Nothing is wrong with it, but revocations cannot be read, and the last known ones are too old: 503 instead of 401.
+    #[error("The service cannot check right now whether this token has been revoked. Try again.")]
+    RevocationUnknown,
 }
 
 /// Verifies tokens.
 pub struct Verifier {
-    keys: Vec<CheckingKey>,
+    keys: ArcSwap<Vec<CheckingKey>>,
     clock: Arc<dyn Clock>,
 }
 
 impl std::fmt::Debug for Verifier {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_list().entries(self.keys.iter().map(|key| &key.kid)).finish()
+        formatter.debug_list().entries(self.keys.load().iter().map(|key| &key.kid)).finish()
     }
 }
 
@@ -95,17 +99,12 @@ struct CheckingKey {
 impl Verifier {
     /// With these keys, at the time of this clock.
     pub fn new(keys: &KeySet, clock: Arc<dyn Clock>) -> Self {
-        let keys = keys
-            .keys()
-            .iter()
-            .map(|key| CheckingKey {
-                kid: key.kid.clone(),
-                algorithm: key.algorithm,
-                decoding: key.decoding.clone(),
-                validation: signature_and_audience(key.algorithm),
-            })
-            .collect();
-        Self { keys, clock }
+        Self { keys: ArcSwap::from_pointee(prepared(keys)), clock }
+    }
+
+    /// Verifies with these keys from now on.
+    pub fn replace_keys(&self, keys: &KeySet) {
+        self.keys.store(Arc::new(prepared(keys)));
     }
 
     /// Who calls with this token.
@@ -118,7 +117,8 @@ impl Verifier {
             // RFC 7515, 4.1.11: extensions that must be understood, and none is.
             return Err(TokenError::Malformed);
         }
-        let key = self.key(header.kid.as_deref())?;
+        let keys = self.keys.load();
+        let key = key(&keys, header.kid.as_deref())?;
         if key.algorithm != header.alg {
             return Err(TokenError::Algorithm);
         }
@@ -132,15 +132,25 @@ impl Verifier {
         claims.are_valid_at(self.clock.now())?;
         claims.caller()
     }
+}
 
-    fn key(&self, kid: Option<&str>) -> Result<&CheckingKey, TokenError> {
-        match (kid, self.keys.as_slice()) {
-            (Some(kid), keys) => keys.iter().find(|key| key.kid == kid),
-            (None, [only]) => Some(only),
-            (None, _) => None,
-        }
-        .ok_or(TokenError::UnknownKey)
+fn prepared(keys: &KeySet) -> Vec<CheckingKey> {
+    let prepare = |key: &Key| CheckingKey {
+        kid: key.kid.clone(),
+        algorithm: key.algorithm,
+        decoding: key.decoding.clone(),
+        validation: signature_and_audience(key.algorithm),
+    };
+    keys.keys().iter().map(prepare).collect()
+}
+
+fn key<'a>(keys: &'a [CheckingKey], kid: Option<&str>) -> Result<&'a CheckingKey, TokenError> {
+    match (kid, keys) {
+        (Some(kid), keys) => keys.iter().find(|key| key.kid == kid),
+        (None, [only]) => Some(only),
+        (None, _) => None,
     }
+    .ok_or(TokenError::UnknownKey)
 }
 
 /// The library checks what it can without looking at its own clock.

@@ -47,11 +47,11 @@ async fn import(base: Base, name: &str, lines: impl BufRead) -> Result<(), Failu
     let mut wrong = 0;
     let outcome = importer.import(lines, |error| {
         wrong += 1;
-        eprintln!("{name}:{}: {}", error.line, error.message);
+        output::note(&format!("{name}:{}: {}", error.line, error.message));
     });
     match outcome.await {
         Ok(Some(ads)) => {
-            eprintln!("imported {} from {name}", output::counted(ads, "ad"));
+            output::note(&format!("imported {} from {name}", output::counted(ads, "ad")));
             Ok(())
         }
         Ok(None) => {

@@ -27,7 +27,7 @@ pub(super) async fn run(base: Base, command: DealersCommand) -> Result<(), Failu
             let dealers = dealers_file::read(&file)?;
             let opened = base.database().await?;
             opened.answer(opened.database.import_dealers(&dealers).await)?;
-            eprintln!("imported {} from {}", output::counted(dealers.len(), "dealer"), file.display());
+            output::note(&format!("imported {} from {}", output::counted(dealers.len(), "dealer"), file.display()));
             Ok(())
         }
         DealersCommand::List(args) => list(base, &args).await,

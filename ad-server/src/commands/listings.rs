@@ -71,7 +71,7 @@ async fn import(base: Base, name: &str, lines: impl BufRead) -> Result<(), Failu
         Err(ImportError::Store(error)) => return opened.answer(Err(error)),
         Ok(imported) => imported,
     };
-    eprintln!("imported {} from {name}", output::counted(imported, "listing"));
+    output::note(&format!("imported {} from {name}", output::counted(imported, "listing")));
     Ok(())
 }
 

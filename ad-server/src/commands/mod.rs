@@ -33,7 +33,10 @@ use crate::{
 
 /// Reads the command line, runs what it says, and returns how that went.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&format!("cannot start threads: {error}")),
@@ -47,8 +50,19 @@ pub fn main() -> ExitCode {
 
 /// Says what went wrong: one line, but for input that is wrong in several.
 fn failed(message: &str) -> ExitCode {
-    eprintln!("error: {message}");
+    output::note(&format!("error: {message}"));
     ExitCode::FAILURE
+}
+
+/// Says what is wrong with the command line. The text quotes arguments, so it goes out as any text from outside.
+fn misused(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if text.starts_with("error: ") {
+        output::note(text.trim_end());
+    } else {
+        let _help = error.print();
+    }
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 /// The vehicle ad import service

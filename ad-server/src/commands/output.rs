@@ -1,16 +1,29 @@
 //! What commands print: JSON, or tables that fit the terminal, without lines and wrapping when there is no terminal.
+//!
+//! Texts may come from ads, files or the command line; whatever is printed passes [`printable`] here, so that no such text
+//! commands the terminal.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
-use ad_core::time::Timestamp;
+use ad_core::{printable, time::Timestamp};
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use serde::Serialize;
 
-/// Prints a text as it is.
+/// Answers with a text.
 pub(crate) fn text(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    out.write_all(printable::lines(text).as_bytes())?;
     out.flush()
+}
+
+/// Answers with a JSON value.
+pub(crate) fn json_value(value: &serde_json::Value) -> io::Result<()> {
+    text(&format!("{}\n", printable::json(&value.to_string())))
+}
+
+/// Says something on stderr, on a line of its own. Where nobody listens, nothing is lost.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", printable::lines(text));
 }
 
 /// Prints rows as a JSON array.
@@ -34,7 +47,7 @@ impl JsonArray {
     pub(crate) fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
         self.out.write_all(self.before.as_bytes())?;
         self.before = ",\n";
-        Ok(serde_json::to_writer(&mut self.out, row)?)
+        self.out.write_all(printable::json(&serde_json::to_string(row)?).as_bytes())
     }
 
     pub(crate) fn end(mut self) -> io::Result<()> {
@@ -56,7 +69,7 @@ fn laid_out<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [S
     } else {
         table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     }
-    table.set_header(header).add_rows(rows.into_iter().map(|row| row.map(|cell| on_one_line(&cell))));
+    table.set_header(header).add_rows(rows.into_iter().map(|row| row.map(|cell| printable::line(&cell).into_owned())));
     if let Some(first) = table.column_mut(0) {
         first.set_constraint(ColumnConstraint::ContentWidth);
     }
@@ -74,11 +87,6 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What is stored came from outside: it must neither break a line nor command the terminal.
-fn on_one_line(cell: &str) -> String {
-    cell.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +102,6 @@ mod tests {
         let text =
             laid_out(["A", "B"], [["1".to_owned(), long.clone()], ["\u{1b}[2J\n".to_owned(), String::new()]], false);
         let lines: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).collect();
-        assert_eq!(lines, [vec!["A", "B"], vec!["1", &long], vec!["\u{fffd}[2J\u{fffd}"]]);
+        assert_eq!(lines, [vec!["A", "B"], vec!["1", &long], vec!["\\u{1b}[2J\\n"]]);
     }
 }

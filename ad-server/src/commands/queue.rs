@@ -89,10 +89,10 @@ pub(super) async fn run(base: Base, args: QueueArgs) -> Result<(), Failure> {
             }
             let opened = base.database().await?;
             let requests = opened.answer(opened.database.try_now(&filter.into(), SystemClock.now()).await)?;
-            eprintln!(
+            output::note(&format!(
                 "{} will be tried now",
                 output::counted(usize::try_from(requests).unwrap_or(usize::MAX), "request")
-            );
+            ));
             Ok(())
         }
         Some(QueueCommand::Drop { requests, yes }) => give_up(base, &requests, yes).await,
@@ -106,7 +106,7 @@ async fn show(base: Base, args: &ListArgs) -> Result<(), Failure> {
     let failing = opened.answer(opened.database.failing().await)?;
     if args.json {
         let all = serde_json::json!({"queue": state, "failing": failing});
-        return Ok(output::text(&format!("{all}\n"))?);
+        return Ok(output::json_value(&all)?);
     }
     let since = |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |time| age(now, time));
     output::table(
@@ -165,7 +165,7 @@ async fn give_up(base: Base, requests: &[Uuid], yes: bool) -> Result<(), Failure
             Err(error) => return Err(Failure::Input(error.to_string())),
         };
         opened.answer(pipeline.give_up(claimed, GIVEN_UP).await)?;
-        eprintln!("gave up {request}");
+        output::note(&format!("gave up {request}"));
     }
     Ok(())
 }

@@ -64,6 +64,7 @@ fn lines_of_the_documents_are_understood() {
         "ad-server serve --allow-private-images=false --catalogue c --token-key k --config f.toml --video-hosts a.se,b.se",
         "ad-server token issue --dealer-code C --expires 90d --permissions read,write",
         "ad-server token issue --dealer-group G --database-url sqlite://x.db",
+        "ad-server token issue --dealer-code C --expires never",
         "ad-server --database-url sqlite://x.db token list --json",
         "ad-server token revoke 01890a5d-ac96-774b-bcce-b302099a8057",
         "ad-server token revoke -- -vendor/1",

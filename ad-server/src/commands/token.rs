@@ -1,5 +1,7 @@
 //! `ad-server token`: issue, list, revoke.
 
+use std::{str::FromStr, time::Duration};
+
 use ad_core::{
     ports::{Clock, Ids},
     time::Timestamp,
@@ -9,7 +11,7 @@ use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 use super::{Base, Failure, KeyArgs, ListArgs, Opened, output};
 use crate::{
     auth::{self, IssueRequest, Permission},
-    config::{Layer, Period},
+    config::{InvalidPeriod, Layer, Period},
     store::TokenRecord,
     system::{RandomIds, SystemClock},
 };
@@ -35,14 +37,43 @@ pub(super) enum TokenCommand {
 pub(super) struct IssueArgs {
     #[command(flatten)]
     scope: ScopeArgs,
-    /// How long it is valid, such as 90d or 12h; until it is revoked if not given
-    #[arg(long, value_name = "TIME")]
-    expires: Option<Period>,
+    /// How long it is valid, such as 90d or 12h, or `never`: until it is revoked
+    #[arg(long, value_name = "TIME|never", default_value = "365d")]
+    expires: Expires,
     /// What it permits: read, write, promote (bump and pole position); everything if not given
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     permissions: Option<Vec<Permission>>,
     #[command(flatten)]
     keys: KeyArgs,
+}
+
+/// When a token expires.
+#[derive(Debug, Clone, Copy)]
+enum Expires {
+    After(Period),
+    Never,
+}
+
+/// Not a time after which a token may expire.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("{0}; or `never`")]
+struct InvalidExpires(InvalidPeriod);
+
+impl FromStr for Expires {
+    type Err = InvalidExpires;
+
+    fn from_str(text: &str) -> Result<Self, InvalidExpires> {
+        if text == "never" { Ok(Self::Never) } else { text.parse().map(Self::After).map_err(InvalidExpires) }
+    }
+}
+
+impl Expires {
+    fn duration(self) -> Option<Duration> {
+        match self {
+            Self::After(period) => Some(period.duration()),
+            Self::Never => None,
+        }
+    }
 }
 
 /// Whose ads.
@@ -84,13 +115,13 @@ async fn issue(base: Base, args: IssueArgs) -> Result<(), Failure> {
     let request = IssueRequest {
         scope,
         permissions: args.permissions.map(|permissions| permissions.into_iter().collect()),
-        expires_in: args.expires.map(Period::duration),
+        expires_in: args.expires.duration(),
         now: SystemClock.now(),
         jti: RandomIds::new(std::sync::Arc::new(SystemClock)).next(),
     };
     let (token, record) = auth::issue(&keys, &request)?;
     opened.answer(opened.database.record_token(&record).await)?;
-    eprintln!("{}", described(&request.scope, &record));
+    output::note(&described(&request.scope, &record));
     Ok(output::text(&format!("{token}\n"))?)
 }
 
@@ -104,7 +135,7 @@ async fn warn_of_unknown(opened: &Opened, scope: &Access) -> Result<(), Failure>
         }
     };
     if !known {
-        eprintln!("warning: {what} {:?} yet; see `ad-server dealers list`", scope.name());
+        output::note(&format!("warning: {what} {:?} yet; see `ad-server dealers list`", scope.name()));
     }
     Ok(())
 }
@@ -151,10 +182,10 @@ fn row(token: TokenRecord, now: Timestamp) -> [String; 7] {
 async fn revoke(base: Base, jti: &str) -> Result<(), Failure> {
     let opened = base.database().await?;
     let issued_here = opened.answer(opened.database.revoke_token(jti, SystemClock.now()).await)?;
-    eprintln!("revoked {jti}");
+    output::note(&format!("revoked {jti}"));
     if !issued_here {
         // Another issuer's token, or a slip of the pen.
-        eprintln!("note: the database {} did not issue it; see `ad-server token list`", opened.url);
+        output::note(&format!("note: the database {} did not issue it; see `ad-server token list`", opened.url));
     }
     Ok(())
 }

@@ -31,6 +31,8 @@ fn the_defaults_are_those_of_the_documents() {
     assert_eq!(settings.log_format, LogFormat::Text);
     assert_eq!(settings.request_timeout, crate::api::Limits::default().body_within);
     assert_eq!(settings.media_url, None);
+    assert_eq!((settings.max_connections, settings.connections_per_address), (900, 225));
+    assert!(settings.trusted_proxies.is_empty());
 }
 
 #[test]
@@ -90,6 +92,8 @@ fn a_wrong_file_is_told_by_path_line_and_key() {
         ("rate_limit = \"many\"", ":1: rate_limit: ", "600/m"),
         ("otlp_endpoint = \"collector\"", ":1: otlp_endpoint: ", "http://127.0.0.1:4318"),
         ("max_connections = 0", ":1: max_connections: ", "nonzero"),
+        ("trusted_proxies = [\"proxy\"]", ":1: trusted_proxies", "10.0.0.0/8"),
+        ("body_memory = \"64\"", ":1: body_memory: ", "64MiB"),
         ("media = \"gs://ads/media\"", ":1: media: ", "s3://bucket/prefix"),
         ("media_url = \"cdn.example\"", ":1: media_url: ", "http(s) address"),
         ("workers = ", ":1: ", ""),

@@ -1,7 +1,8 @@
 //! Values that are checked where they are read, in flags, environment and file alike.
 
-use std::{fmt, num::NonZeroU32, str::FromStr, time::Duration};
+use std::{fmt, net::IpAddr, num::NonZeroU32, str::FromStr, time::Duration};
 
+use ipnet::IpNet;
 use jiff::{SpanRelativeTo, Unit};
 use serde::Deserialize;
 use url::Url;
@@ -173,6 +174,93 @@ impl TryFrom<String> for Rate {
     }
 }
 
+impl fmt::Display for Rate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = match self.per.as_secs() {
+            1 => "s",
+            60 => "m",
+            _ => "h",
+        };
+        write!(formatter, "{}/{unit}", self.requests)?;
+        if self.burst == self.requests { Ok(()) } else { write!(formatter, " burst {}", self.burst) }
+    }
+}
+
+/// IP addresses: one, or a network in CIDR notation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct AddressRange(IpNet);
+
+impl AddressRange {
+    /// As a network.
+    pub const fn network(self) -> IpNet {
+        self.0
+    }
+}
+
+/// Not a range of addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected an IP address or a network such as 127.0.0.1, 10.0.0.0/8 or fd00::/8")]
+pub struct InvalidAddressRange;
+
+impl FromStr for AddressRange {
+    type Err = InvalidAddressRange;
+
+    fn from_str(text: &str) -> Result<Self, InvalidAddressRange> {
+        let one = || text.parse::<IpAddr>().map(IpNet::from);
+        text.parse().or_else(|_| one()).map(Self).map_err(|_| InvalidAddressRange)
+    }
+}
+
+impl TryFrom<String> for AddressRange {
+    type Error = InvalidAddressRange;
+
+    fn try_from(text: String) -> Result<Self, InvalidAddressRange> {
+        text.parse()
+    }
+}
+
+/// An amount of memory in whole units: `512KiB`, `64MiB`, `2GiB`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ByteSize(usize);
+
+impl ByteSize {
+    /// In bytes.
+    pub const fn bytes(self) -> usize {
+        self.0
+    }
+}
+
+/// Not an amount of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected an amount of memory such as 512KiB, 64MiB or 2GiB")]
+pub struct InvalidByteSize;
+
+impl FromStr for ByteSize {
+    type Err = InvalidByteSize;
+
+    fn from_str(text: &str) -> Result<Self, InvalidByteSize> {
+        let (number, unit) = text.split_at(text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len()));
+        let unit = match unit.trim() {
+            "KiB" => 1 << 10,
+            "MiB" => 1 << 20,
+            "GiB" => 1 << 30,
+            _ => return Err(InvalidByteSize),
+        };
+        let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
+        bytes.filter(|bytes| *bytes > 0).map(Self).ok_or(InvalidByteSize)
+    }
+}
+
+impl TryFrom<String> for ByteSize {
+    type Error = InvalidByteSize;
+
+    fn try_from(text: String) -> Result<Self, InvalidByteSize> {
+        text.parse()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,6 +310,28 @@ mod tests {
     }
 
     #[test]
+    fn ranges_are_addresses_and_networks() {
+        for (text, expected) in
+            [("10.0.0.0/8", "10.0.0.0/8"), ("127.0.0.1", "127.0.0.1/32"), ("::1", "::1/128"), ("fd00::/8", "fd00::/8")]
+        {
+            assert_eq!(text.parse::<AddressRange>().unwrap().network().to_string(), expected);
+        }
+        for text in ["", "10.0.0", "10.0.0.0/33", "proxy.example", "127.0.0.1:80"] {
+            assert_eq!(text.parse::<AddressRange>(), Err(InvalidAddressRange), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_a_unit() {
+        for (text, bytes) in [("512KiB", 512 << 10), ("64MiB", 64 << 20), ("2 GiB", 2 << 30)] {
+            assert_eq!(text.parse::<ByteSize>().map(ByteSize::bytes), Ok(bytes), "{text}");
+        }
+        for text in ["", "64", "MiB", "0MiB", "-1MiB", "1.5GiB", "64MB", "99999999999999999999GiB"] {
+            assert_eq!(text.parse::<ByteSize>(), Err(InvalidByteSize), "{text}");
+        }
+    }
+
+    #[test]
     fn rates_are_read_as_people_write_them() {
         for (text, requests, seconds, burst) in
             [("600/m", 600, 60, 600), ("20/s burst 100", 20, 1, 100), (" 5 / h ", 5, 3600, 5), ("1/sburst2", 1, 1, 2)]
@@ -232,6 +342,7 @@ mod tests {
                 (requests, seconds, burst),
                 "{text}"
             );
+            assert_eq!(rate.to_string().parse(), Ok(rate));
         }
         for text in ["", "600", "0/s", "-1/s", "5/d", "5/s burst", "5/s burst 0", "1.5/s", "5/s 3"] {
             assert_eq!(text.parse::<Rate>(), Err(InvalidRate), "{text}");

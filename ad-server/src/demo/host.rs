@@ -98,7 +98,7 @@ impl File {
 #[cfg(test)]
 mod tests {
     use ad_core::{
-        ports::{Clock, ImageFetcher},
+        ports::{Clock, Fetched, ImageFetcher, ImageRequest},
         time::Timestamp,
     };
     use futures_util::future::join_all;
@@ -126,7 +126,14 @@ mod tests {
         let urls = stock.iter().flat_map(|ad| {
             ad.payload["image_urls"].as_array().into_iter().flatten().map(|url| url.as_str().unwrap_or_default())
         });
-        let answers = join_all(urls.map(async |url| (url, fetcher.fetch(url).await))).await;
+        let fetch = async |url: &str| {
+            let request = ImageRequest { url, dealer_code: "north-cars", known: None };
+            fetcher.fetch(request).await.map(|fetched| match fetched {
+                Fetched::Image(image, _) => image,
+                Fetched::Unchanged => panic!("nothing was known of {url}"),
+            })
+        };
+        let answers = join_all(urls.map(async |url| (url, fetch(url).await))).await;
 
         let broken: Vec<_> = answers.iter().filter(|(_, image)| image.is_err()).collect();
         let [(url, Err(error))] = broken[..] else { panic!("{broken:?}") };
@@ -147,6 +154,6 @@ mod tests {
 
         let base = host.base_url().to_owned();
         host.stop().await;
-        assert!(fetcher.fetch(&format!("{base}/nc-1001/1.jpg")).await.is_err());
+        assert!(fetch(&format!("{base}/nc-1001/1.jpg")).await.is_err());
     }
 }

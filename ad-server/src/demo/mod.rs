@@ -31,6 +31,9 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long it waits for an ad to be published.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long the demo's token is valid: longer than anybody watches.
+const TOKEN_LIFETIME: Duration = Duration::from_hours(24);
+
 /// Flags of `demo`.
 #[derive(Debug, clap::Args)]
 pub struct DemoArgs {
@@ -126,7 +129,7 @@ async fn token(running: &Running) -> Result<String, DemoError> {
     let request = IssueRequest {
         scope: Access::Group("north".to_owned()),
         permissions: None,
-        expires_in: None,
+        expires_in: Some(TOKEN_LIFETIME),
         now: running.clock.now(),
         jti: running.ids.next(),
     };

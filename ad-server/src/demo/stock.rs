@@ -163,7 +163,9 @@ mod tests {
     fn listings_are_those_of_cars_in_the_stock() {
         let stock: Vec<_> = stock("https://images.example")
             .into_iter()
-            .filter_map(|ad| Some((ad.dealer_code.clone(), check(&ad).ok()?.content.registration_number()?.to_owned())))
+            .filter_map(|ad| {
+                Some((ad.dealer_code.clone(), check(&ad).ok()?.content.registration_number()?.into_owned()))
+            })
             .collect();
         assert_eq!(listings().lines().count(), 2);
         for line in listings().lines() {

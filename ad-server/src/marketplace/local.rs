@@ -83,7 +83,7 @@ fn show(statement: Statement, Listing { ad, images }: Listing<'_>) -> Result<Sta
         .bind(ad.id)
         .bind(ad.source_id.as_str())
         .bind(ad.dealer_code.as_str())
-        .bind(ad.content.registration_number())
+        .bind(ad.content.registration_number().as_deref())
         .bind(ad.content.title())
         .bind(shown))
 }

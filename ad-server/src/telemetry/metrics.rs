@@ -50,6 +50,7 @@ struct Inner {
     marketplace_times: Histograms<2>,
     images: Family<Labels<1>, Counter>,
     image_times: Histogram,
+    image_store: Family<Labels<1>, Counter>,
     queue: Arc<dyn QueueSource>,
     seen: Seen,
 }
@@ -71,6 +72,7 @@ impl Metrics {
         let marketplace_times = Histograms::new_with_constructor(|| Histogram::new(CALLS));
         let images = Family::default();
         let image_times = Histogram::new(CALLS);
+        let image_store = Family::default();
         let seen = Seen::default();
         #[expect(clippy::cast_precision_loss, reason = "exact to the millisecond for 285,000 years")]
         let started = ConstGauge::new(started.as_millis() as f64 / 1000.0);
@@ -85,6 +87,7 @@ impl Metrics {
         registry.register("ad_marketplace_call_duration_seconds", help, marketplace_times.clone());
         registry.register("ad_image_fetches", "Tries to fetch an image", images.clone());
         registry.register("ad_image_fetch_duration_seconds", "Time that fetching took", image_times.clone());
+        registry.register("ad_image_store_writes", "Images handed to the image store", image_store.clone());
         registry.register_collector(Box::new(seen.clone()));
         Self(Arc::new(Inner {
             registry,
@@ -95,6 +98,7 @@ impl Metrics {
             marketplace_times,
             images,
             image_times,
+            image_store,
             queue,
             seen,
         }))
@@ -137,6 +141,11 @@ impl Metrics {
     pub(super) fn image_fetched(&self, outcome: &'static str, took: Duration) {
         self.0.images.get_or_create(&[("outcome", outcome.into())]).inc();
         self.0.image_times.observe(took.as_secs_f64());
+    }
+
+    /// An image was handed to the image store.
+    pub(super) fn image_stored(&self, outcome: &'static str) {
+        self.0.image_store.get_or_create(&[("outcome", outcome.into())]).inc();
     }
 
     /// The counters of a path.

@@ -3,7 +3,10 @@
 use std::{future::Future, sync::Arc, time::Instant};
 
 use ad_core::{
-    ports::{Found, Image, ImageError, ImageFetcher, Key, Listing, Marketplace, MarketplaceError},
+    ports::{
+        Fetched, Found, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, Key, Listing, Marketplace,
+        MarketplaceError, MediaStore,
+    },
     request::Market,
     time::Timestamp,
 };
@@ -116,7 +119,7 @@ impl ObservedFetcher {
 
 #[async_trait]
 impl ImageFetcher for ObservedFetcher {
-    async fn fetch(&self, url: &str) -> Result<Image, ImageError> {
+    async fn fetch(&self, request: ImageRequest<'_>) -> Result<Fetched, ImageError> {
         // Not the address: it may carry what only its host should know.
         let span = tracing::debug_span!(
             target: SPANS,
@@ -126,9 +129,10 @@ impl ImageFetcher for ObservedFetcher {
             outcome = Empty,
         );
         let begun = Instant::now();
-        let result = self.inner.fetch(url).instrument(span.clone()).await;
+        let result = self.inner.fetch(request).instrument(span.clone()).await;
         let outcome = match &result {
-            Ok(_) => "done",
+            Ok(Fetched::Image(..)) => "done",
+            Ok(Fetched::Unchanged) => "unchanged",
             Err(ImageError::Transient { .. }) => "transient",
             Err(ImageError::NotAsked { .. }) => "not_asked",
             Err(ImageError::Unusable(_)) => "unusable",
@@ -143,8 +147,42 @@ impl ImageFetcher for ObservedFetcher {
     }
 }
 
+/// An image store that is watched.
+pub struct ObservedImageStore {
+    inner: Arc<dyn MediaStore>,
+    metrics: Metrics,
+}
+
+impl std::fmt::Debug for ObservedImageStore {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("ObservedImageStore")
+    }
+}
+
+impl ObservedImageStore {
+    /// Watches an image store.
+    pub fn new(inner: Arc<dyn MediaStore>, metrics: Metrics) -> Self {
+        Self { inner, metrics }
+    }
+}
+
+#[async_trait]
+impl MediaStore for ObservedImageStore {
+    async fn put(&self, image: &Image) -> Result<String, ImageStoreError> {
+        let result = self.inner.put(image).await;
+        self.metrics.image_stored(match &result {
+            Ok(_) => "done",
+            Err(ImageStoreError::Unavailable) => "unavailable",
+            Err(ImageStoreError::Full) => "full",
+        });
+        result
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use ad_core::memory::{MemoryMedia, one_pixel};
+
     use super::*;
     use crate::telemetry::metrics::tests::{NoQueue, lines};
 
@@ -152,8 +190,8 @@ mod tests {
 
     #[async_trait]
     impl ImageFetcher for Hosts {
-        async fn fetch(&self, url: &str) -> Result<Image, ImageError> {
-            Err(match url {
+        async fn fetch(&self, request: ImageRequest<'_>) -> Result<Fetched, ImageError> {
+            Err(match request.url {
                 "busy" => ImageError::Transient { reason: "busy".to_owned(), retry_after: None },
                 _ => ImageError::Unusable("a page".to_owned()),
             })
@@ -165,7 +203,7 @@ mod tests {
         let metrics = Metrics::new(Arc::new(NoQueue), Timestamp::default());
         let fetcher = ObservedFetcher::new(Arc::new(Hosts), metrics.clone());
         for url in ["busy", "page", "busy"] {
-            assert!(fetcher.fetch(url).await.is_err());
+            assert!(fetcher.fetch(ImageRequest { url, dealer_code: "north-cars", known: None }).await.is_err());
         }
         let text = metrics.text().await;
         assert_eq!(
@@ -173,5 +211,23 @@ mod tests {
             ["ad_image_fetches_total{outcome=\"transient\"} 2", "ad_image_fetches_total{outcome=\"unusable\"} 1"]
         );
         assert_eq!(lines(&text, "ad_image_fetch_duration_seconds_count"), ["ad_image_fetch_duration_seconds_count 3"]);
+    }
+
+    #[tokio::test]
+    async fn failures_of_the_image_store_are_counted() {
+        let (metrics, media) = (Metrics::new(Arc::new(NoQueue), Timestamp::default()), MemoryMedia::default());
+        media.fail_next(ImageStoreError::Unavailable);
+        let store = ObservedImageStore::new(Arc::new(media), metrics.clone());
+        for is_stored in [false, true] {
+            assert_eq!(store.put(&one_pixel(1)).await.is_ok(), is_stored);
+        }
+        let text = metrics.text().await;
+        assert_eq!(
+            lines(&text, "ad_image_store_writes_total"),
+            [
+                "ad_image_store_writes_total{outcome=\"done\"} 1",
+                "ad_image_store_writes_total{outcome=\"unavailable\"} 1"
+            ]
+        );
     }
 }

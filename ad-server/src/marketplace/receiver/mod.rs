@@ -137,13 +137,11 @@ fn router(
 /// The document and its page.
 fn pages(service: &poem_openapi::OpenApiService<Api, ()>) -> (impl Endpoint + use<>, impl Endpoint + use<>) {
     let documents = openapi::pages(api::TITLE, api::document(service).to_string());
-    let of_type = |content_type: &'static str, text: String| {
-        make(move |_| {
-            let answer = Response::builder().content_type(content_type).body(text.clone());
-            async move { Ok::<_, poem::Error>(answer) }
-        })
-    };
-    (of_type("application/json", documents.json), of_type("text/html; charset=utf-8", documents.swagger_ui))
+    let json = make(move |_| {
+        let answer = Response::builder().content_type("application/json").body(documents.json.clone());
+        async move { Ok::<_, poem::Error>(answer) }
+    });
+    (json, crate::api::page(documents.swagger_ui, None))
 }
 
 /// The request with its body in memory, if that is not too large.
