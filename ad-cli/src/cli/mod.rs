@@ -36,6 +36,7 @@ use clap::{Parser, Subcommand};
 pub use check::{counted, grouped};
 pub use failure::{Exit, Failure};
 pub use global::{Context, Global};
+use output::{ColorWhen, Format, Output, Talk};
 pub use reference::{markdown, page as reference_page};
 
 /// What follows the list of commands in the help.
@@ -156,9 +157,8 @@ pub fn start<L: Parser>(
 ) -> ExitCode {
     let line = match L::try_parse() {
         Ok(line) => line,
-        // Help is no mistake, and nobody reading it to its end is none either.
         Err(error) => {
-            let _ = error.print();
+            show_misuse(&error);
             return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
         }
     };
@@ -171,6 +171,16 @@ pub fn start<L: Parser>(
     // What still waits for stdin must not hold up the end.
     runtime.shutdown_background();
     context.ended(result)
+}
+
+/// Says what is wrong with a command line. The text quotes arguments, so it goes out as any text from outside.
+fn show_misuse(error: &clap::Error) {
+    let text = error.render().to_string();
+    match text.trim_end().strip_prefix("error: ") {
+        Some(problem) => Output::new(Format::Table, ColorWhen::Auto, Talk::Usual).error(problem, &[]),
+        // Help is no mistake, and nobody reading it to its end is none either.
+        None => drop(error.print()),
+    }
 }
 
 /// The whole command line, for completions, manual and documentation.

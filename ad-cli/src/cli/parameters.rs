@@ -37,7 +37,7 @@ pub(crate) fn option(name: &str) -> String {
 
 fn argument(parameter: &'static Parameter) -> Arg {
     let value_name = match parameter.takes {
-        Takes::Text => "TEXT",
+        Takes::Text(_) => "TEXT",
         Takes::Texts => "TEXT,…",
         Takes::Uuid => "UUID",
         Takes::Number(..) => "N",

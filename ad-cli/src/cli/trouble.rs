@@ -1,6 +1,6 @@
 //! What the service or the way to it says, as people can act on it: the exit code, one clear message, and what to do.
 
-use ad_core::fields::FieldErrors;
+use ad_core::{fields::FieldErrors, printable};
 
 use crate::{Error, ErrorKind};
 
@@ -63,9 +63,9 @@ fn lines(errors: &FieldErrors) -> String {
     let mut last = None;
     for (path, message) in errors.flatten() {
         if last.as_ref() != Some(&path) {
-            text.extend(["\n  ", &path, ":"]);
+            text.extend(["\n  ", &*printable::line(&path), ":"]);
         }
-        text.extend([" ", message]);
+        text.extend([" ", &*printable::line(message)]);
         last = Some(path);
     }
     text

@@ -82,7 +82,8 @@ impl Outcome {
         } else if has(Action::Boost) {
             Self::Boosted
         } else {
-            match images {
+            let is_lost = ends.iter().find(failed).is_some_and(|entry| loses_an_image(&entry.external_message));
+            match images.filter(|_| is_lost) {
                 Some(message) => Self::Failed { action: Action::HandleMedia, message },
                 None => Self::Hidden,
             }
@@ -100,6 +101,12 @@ impl Outcome {
             Self::Failed { .. } => "failed",
         }
     }
+}
+
+/// Whether an image that failed is missing now. One that was stored before is kept in its place, and nothing is missing.
+fn loses_an_image(message: &Value) -> bool {
+    let images = message.get("images").and_then(Value::as_array);
+    images.is_none_or(|images| images.iter().any(|image| image.get("kept") != Some(&Value::Bool(true))))
 }
 
 /// An ad that is on the marketplaces, by what its entry says and what was wrong with its images.
@@ -134,8 +141,9 @@ fn detail(value: &Value) -> String {
     let Value::Object(members) = value else {
         return value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     };
-    let texts: Vec<_> =
-        ["url", "marketplace", "error", "message"].iter().filter_map(|name| members.get(*name)?.as_str()).collect();
+    let texts = ["url", "marketplace", "error", "message"].iter().filter_map(|name| members.get(*name)?.as_str());
+    let kept = (members.get("kept") == Some(&Value::Bool(true))).then_some("the stored image is kept");
+    let texts: Vec<_> = texts.chain(kept).collect();
     match texts.split_first() {
         Some((first, [])) => (*first).to_owned(),
         Some((first, rest)) => format!("{first} ({})", rest.join(", ")),
@@ -200,5 +208,10 @@ mod tests {
             json!({"message": "1 image failed", "images": [{"url": "https://a.se/1.jpg", "error": "404 Not Found"}]});
         assert_eq!(text(&message), "1 image failed; images: https://a.se/1.jpg (404 Not Found)");
         assert_eq!(text(&json!("Publishing")), "Publishing");
+        let kept = json!({"url": "https://a.se/1.jpg", "error": "500", "kept": true});
+        assert_eq!(detail(&kept), "https://a.se/1.jpg (500, the stored image is kept)");
+        let lost = json!({"url": "https://a.se/2.jpg", "error": "404"});
+        assert!(!loses_an_image(&json!({"message": "", "images": [kept]})));
+        assert!(loses_an_image(&json!({"message": "", "images": [kept, lost]})) && loses_an_image(&json!("stopped")));
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use ad_cli::cli::output::on_one_line;
 use ad_core::{
     catalogue::Catalogue,
     categories::{self, Category, Heading},
+    printable,
 };
 
 use super::{
@@ -170,7 +170,7 @@ impl Writer<'_> {
     /// Samples, confidence and reason, on a line.
     fn about(&self, index: usize, found: &Match) -> String {
         let samples =
-            self.column(index).samples.iter().map(|sample| on_one_line(sample)).collect::<Vec<_>>().join(" · ");
+            self.column(index).samples.iter().map(|sample| printable::line(sample)).collect::<Vec<_>>().join(" · ");
         format!("{samples} – {} %: {}", found.confidence, found.why)
     }
 
@@ -451,7 +451,7 @@ impl Writer<'_> {
         if !self.missing.is_empty() {
             text.push_str("#\n# What is missing or to be checked:\n");
             for missing in &self.missing {
-                let _ = writeln!(text, "# - {}", on_one_line(missing));
+                let _ = writeln!(text, "# - {}", printable::line(missing));
             }
         }
         self.file_table(&mut text);
@@ -460,7 +460,7 @@ impl Writer<'_> {
             let _ = writeln!(
                 text,
                 "\n# {}. Say what each means and take its # away; \"\" is no value.",
-                on_one_line(&map.about)
+                printable::line(&map.about)
             );
             let _ = writeln!(text, "[values.{}]", map.name);
             for (value, means, count) in &map.entries {
@@ -473,7 +473,7 @@ impl Writer<'_> {
         lines.sort_by_key(|line| (line.field.starts_with("category_fields."), line.confidence < SURE));
         for line in lines {
             for note in &line.notes {
-                let _ = writeln!(text, "# {}", on_one_line(note));
+                let _ = writeln!(text, "# {}", printable::line(note));
             }
             let is_sure = line.confidence >= SURE;
             let _ = writeln!(text, "{}{} = {}", if is_sure { "" } else { "# " }, line.field, line.rule);
@@ -531,8 +531,8 @@ impl Writer<'_> {
                 text.push_str("\n# Columns that nothing is made of:\n");
                 is_first = false;
             }
-            let samples = column.samples.iter().map(|sample| on_one_line(sample)).collect::<Vec<_>>().join(" · ");
-            let _ = writeln!(text, "# {}: {samples}", on_one_line(name));
+            let samples = column.samples.iter().map(|sample| printable::line(sample)).collect::<Vec<_>>().join(" · ");
+            let _ = writeln!(text, "# {}: {samples}", printable::line(name));
         }
     }
 

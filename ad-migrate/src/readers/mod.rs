@@ -20,6 +20,7 @@ mod tree;
 mod xml;
 
 use std::{
+    borrow::Cow,
     io,
     path::Path,
     sync::{
@@ -121,6 +122,9 @@ const LONGEST_ROW: usize = 4 * 1024 * 1024;
 /// Most different paths of XML and JSON: a name for each record is no name.
 const MOST_PATHS: usize = 5000;
 
+/// Longest path of XML and JSON, in bytes.
+const LONGEST_PATH: usize = 1000;
+
 /// Bytes of the beginning in which an encoding is looked for.
 const HEAD: usize = 2 * 1024 * 1024;
 
@@ -212,12 +216,22 @@ impl Reader {
     }
 }
 
+/// Most characters of a value or a name in a message.
+const LONGEST_QUOTED: usize = 60;
+
 /// A value as messages show it: in quotes, and not too long.
 fn quoted(value: &str) -> String {
-    const LONGEST: usize = 60;
-    match value.char_indices().nth(LONGEST) {
+    match value.char_indices().nth(LONGEST_QUOTED) {
         None => format!("{value:?}"),
         Some((end, _)) => format!("{:?}…", &value[..end]),
+    }
+}
+
+/// A name as messages show it: not too long.
+fn short(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(LONGEST_QUOTED) {
+        None => Cow::Borrowed(name),
+        Some((end, _)) => Cow::Owned(format!("{}…", &name[..end])),
     }
 }
 

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::LONGEST_ROW;
+
 /// One of a file's [`Columns`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ColumnId(u32);
@@ -65,6 +67,19 @@ pub struct Trouble {
     pub advice: Option<String>,
 }
 
+impl Trouble {
+    /// So many more, which are not kept.
+    fn further(count: usize) -> Self {
+        let (problems, are) = if count == 1 { ("problem", "is") } else { ("problems", "are") };
+        Self {
+            reason: "further problems in the record",
+            column: None,
+            message: format!("The record has {count} further {problems} like these, which {are} not listed."),
+            advice: None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     column: ColumnId,
@@ -80,10 +95,18 @@ struct Span {
     troubles: (usize, usize),
     /// Whether each value stands at the place of its column.
     in_place: bool,
+    /// Troubles that are counted, but not kept.
+    more_troubles: usize,
 }
+
+/// Most troubles of a row that are kept; the others are counted in one more.
+const MOST_TROUBLES: usize = 20;
 
 /// Bytes of text that make a batch.
 const ENOUGH_TEXT: usize = 256 * 1024;
+
+/// Values that make one, however short they are.
+const ENOUGH_CELLS: usize = 128 * 1024;
 
 /// Rows that make one.
 const ENOUGH_ROWS: usize = 1000;
@@ -121,7 +144,7 @@ impl Batch {
 
     /// Whether it has as much as is worth handing over.
     pub(super) fn is_full(&self) -> bool {
-        self.text.len() >= ENOUGH_TEXT || self.rows.len() >= ENOUGH_ROWS
+        self.text.len() >= ENOUGH_TEXT || self.cells.len() >= ENOUGH_CELLS || self.rows.len() >= ENOUGH_ROWS
     }
 
     /// Empties it, for rows of a file with these columns.
@@ -141,7 +164,8 @@ impl Batch {
     /// Begins a row: its number from 1, and the line on which it begins.
     pub(crate) fn begin(&mut self, number: u64, line: u64) {
         let (cells, troubles) = (self.cells.len(), self.troubles.len());
-        self.rows.push(Span { number, line, cells: (cells, cells), troubles: (troubles, troubles), in_place: true });
+        let (cells, troubles) = ((cells, cells), (troubles, troubles));
+        self.rows.push(Span { number, line, cells, troubles, in_place: true, more_troubles: 0 });
     }
 
     /// Takes back the row that was begun last.
@@ -166,12 +190,27 @@ impl Batch {
         }
     }
 
-    /// Adds something that is wrong with the row that was begun last.
+    /// Whether the row that was begun last is no longer than any row may be with one more value. Each value counts besides its
+    /// text: a record of very many empty ones is long too.
+    pub(super) fn has_room(&self, value: &str) -> bool {
+        let Some(row) = self.rows.last() else { return true };
+        let cells = self.cells.get(row.cells.0..).unwrap_or_default();
+        let text = cells.first().map_or(0, |first| self.text.len() - first.start);
+        text + value.len() + size_of_val(cells) <= LONGEST_ROW
+    }
+
+    /// Adds something that is wrong with the row that was begun last. Of a row with very much of it, the first are kept and the
+    /// others counted.
     pub(super) fn trouble(&mut self, trouble: Trouble) {
-        self.troubles.push(trouble);
-        if let Some(row) = self.rows.last_mut() {
-            row.troubles.1 = self.troubles.len();
+        let Some(row) = self.rows.last_mut() else { return };
+        if self.troubles.len() - row.troubles.0 < MOST_TROUBLES {
+            self.troubles.push(trouble);
+        } else {
+            row.more_troubles += 1;
+            self.troubles.truncate(row.troubles.0 + MOST_TROUBLES);
+            self.troubles.push(Trouble::further(row.more_troubles));
         }
+        row.troubles.1 = self.troubles.len();
     }
 }
 
@@ -246,6 +285,32 @@ pub(crate) fn rows_of(names: &[&str], rows: &[&[&str]]) -> Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_very_many_problems_of_a_row_the_first_are_kept_and_the_others_counted() {
+        let trouble =
+            |message: usize| Trouble { reason: "x", column: None, message: message.to_string(), advice: None };
+        let mut batch = Batch::default();
+        for problems in [1, MOST_TROUBLES, MOST_TROUBLES + 1, 100_000] {
+            batch.begin(1, 1);
+            (0..problems).for_each(|number| batch.trouble(trouble(number)));
+        }
+        let kept: Vec<_> = batch.rows().map(|row| row.troubles().len()).collect();
+        assert_eq!(kept, [1, MOST_TROUBLES, MOST_TROUBLES + 1, MOST_TROUBLES + 1]);
+        let last: Vec<_> = batch.rows().filter_map(|row| row.troubles().get(MOST_TROUBLES)).collect();
+        assert_eq!(last[0].message, "The record has 1 further problem like these, which is not listed.");
+        assert_eq!(last[1].message, "The record has 99980 further problems like these, which are not listed.");
+    }
+
+    #[test]
+    fn many_empty_values_make_a_batch() {
+        let mut columns = Columns::default();
+        let id = columns.add("a");
+        let mut batch = Batch::default();
+        batch.begin(1, 1);
+        (0..ENOUGH_CELLS).for_each(|_| batch.push(id, ""));
+        assert!(batch.is_full());
+    }
 
     #[test]
     fn a_column_has_all_its_values_wherever_they_stand() {

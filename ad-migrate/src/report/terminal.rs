@@ -161,11 +161,11 @@ pub fn warn_of_missing(out: Output, totals: &Totals) {
 /// What nobody said and was taken for true.
 fn inferred(out: Output, totals: &Totals) {
     for note in &totals.detected.notes {
-        out.note(&format!("{} {note}", out.paint_err(Tone::Strong, "inferred:")));
+        out.headed_note("inferred:", note);
     }
     warn_of_missing(out, totals);
     if !totals.unused.is_empty() {
-        out.note(&format!("{} {}", out.paint_err(Tone::Strong, "unused columns:"), totals.unused.join(", ")));
+        out.headed_note("unused columns:", &totals.unused.join(", "));
     }
 }
 

@@ -6,12 +6,9 @@
 
 use ad_cli::{
     Client, Error, ListQuery,
-    cli::{
-        Context, Failure,
-        output::{Column, on_one_line},
-    },
+    cli::{Context, Failure, output::Column},
 };
-use ad_core::{ad::AdState, list::MAX_LIMIT};
+use ad_core::{ad::AdState, list::MAX_LIMIT, printable};
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
@@ -140,6 +137,6 @@ impl std::fmt::Display for Missing {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(self.listed)?;
         let parts = [&self.source_id, &self.registration_number, &self.marketplace_ad_id, &self.title];
-        parts.into_iter().flatten().try_for_each(|part| write!(formatter, " {}", on_one_line(part)))
+        parts.into_iter().flatten().try_for_each(|part| write!(formatter, " {}", printable::line(part)))
     }
 }

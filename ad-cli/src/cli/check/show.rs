@@ -1,15 +1,12 @@
 //! Findings as people read them, and as rows for programs.
 
-use std::{
-    fmt::Write as _,
-    io::{self, BufWriter, Write},
-};
+use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Finding, Severity, Verdict};
-use crate::cli::output::{Column, Format, Output, Rows, Tone};
+use crate::cli::output::{Column, Format, Output, Rows, Styled, Tone};
 
 /// What programs get of each finding; the names are the row's.
 const COLUMNS: &[Column] = &[
@@ -69,7 +66,9 @@ impl Report {
     pub(crate) fn show(&mut self, verdict: &Verdict) -> io::Result<()> {
         for finding in &verdict.findings {
             match &mut self.form {
-                Form::People(to) => to.write_all(for_people(self.out, &self.file, verdict, finding).as_bytes())?,
+                Form::People(to) => {
+                    to.write_all(for_people(self.out, &self.file, verdict, finding).as_str().as_bytes())?;
+                }
                 Form::Programs(rows) => rows.push(&Row {
                     file: &self.file,
                     index: verdict.index,
@@ -98,57 +97,49 @@ impl Report {
 ///   "wolvo" is not a valid choice. Did you mean "volvo"?
 ///   see: ad-cli values car brand
 /// ```
-fn for_people(out: Output, file: &str, verdict: &Verdict, finding: &Finding) -> String {
+fn for_people(out: Output, file: &str, verdict: &Verdict, finding: &Finding) -> Styled {
     let (tone, severity) = match finding.severity {
         Severity::Error => (Tone::Bad, "error:"),
         Severity::Warning => (Tone::Warning, "warning:"),
     };
-    let place = format!("{}:{}:{}:", plain(file), finding.place.line, finding.place.column);
-    let mut text = format!("{} {}", out.paint(Tone::Strong, &place), out.paint(tone, severity));
+    let mut text = out.styled();
+    let place = format!("{file}:{}:{}:", finding.place.line, finding.place.column);
+    text.toned(Tone::Strong, &place).push(" ").toned(tone, severity);
     if let Some(field) = &finding.field {
-        text += " ";
-        text += &out.paint(Tone::Strong, &plain(field));
+        text.push(" ").toned(Tone::Strong, field);
     }
     if let Some(value) = &finding.value {
-        text += " is ";
-        text += &shortened(value);
+        text.push(" is ").push(&shortened(value));
     }
     if let Some(source_id) = &verdict.source_id {
-        text += &out.paint(Tone::Faint, &format!(" ({})", plain(source_id)));
+        text.toned(Tone::Faint, &format!(" ({source_id})"));
     }
-    let why = plain(&finding.messages.join(" "));
+    let why = finding.messages.join(" ");
     if finding.field.is_none() {
         // There is nothing else on the line.
-        return format!("{text} {why}\n");
+        text.push(" ").push(&why).end_line();
+        return text;
     }
-    text += "\n  ";
-    text += &why;
+    text.end_line();
+    text.push("  ").push(&why);
     let told = |suggestion: &&String| !finding.messages.iter().any(|it| it.contains(&format!("\"{suggestion}\"")));
-    let more: Vec<_> = finding.suggestions.iter().filter(told).map(|it| format!("\"{}\"", plain(it))).collect();
+    let more: Vec<_> = finding.suggestions.iter().filter(told).map(|it| format!("\"{it}\"")).collect();
     if !more.is_empty() {
-        text += " Did you mean ";
-        text += &more.join(" or ");
-        text += "?";
+        text.push(" Did you mean ").push(&more.join(" or ")).push("?");
     }
-    text += "\n";
+    text.end_line();
     if let Some(command) = &finding.command {
-        // Writing to a text cannot fail.
-        let _ = writeln!(text, "  {} {command}", out.paint(Tone::Faint, "see:"));
+        text.push("  ").toned(Tone::Faint, "see:").push(" ").push(command).end_line();
     }
     text
 }
 
 fn shortened(value: &Value) -> String {
-    let text = plain(&value.to_string());
-    if text.chars().count() <= LONGEST_SHOWN {
-        return text;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST_SHOWN) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
     }
-    text.chars().take(LONGEST_SHOWN).chain(['…']).collect()
-}
-
-/// What came from outside must neither break a line nor command the terminal.
-fn plain(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
 }
 
 /// `1 ad`, `12,345 ads`.

@@ -1,6 +1,6 @@
 //! `ad-cli login`: keep where the service is and who calls.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
 
 use crate::{
     ErrorKind, ListQuery,
@@ -8,6 +8,7 @@ use crate::{
         Context, Failure,
         claims::{Claims, Validity, away},
         global::token_of_environment,
+        output,
         profiles::{Profile, Profiles},
     },
 };
@@ -84,8 +85,7 @@ fn address(context: &Context, known: Option<&Profile>) -> Result<String, Failure
 }
 
 fn asked(question: &str) -> Result<String, Failure> {
-    let mut stderr = io::stderr().lock();
-    let _ = write!(stderr, "{question}").and_then(|()| stderr.flush());
+    let _ = output::ask(question);
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).map_err(|error| Failure::usage(format!("cannot read stdin: {error}")))?;
     Ok(line.trim().to_owned())

@@ -8,7 +8,7 @@ use crate::cli::{
 /// Arguments of `retry`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Does again what the last request left undone, from its first action that did not end well; when all is done, publishes again.
+Does what publishing lacks (images, publish, unpublish, delete), whichever request left it, and then a bump or pole position of the last request that failed; when nothing is left undone, publishes again.
 
 Examples:
   ad-cli retry car-1 --wait")]

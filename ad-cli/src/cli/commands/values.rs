@@ -105,7 +105,7 @@ fn entries(category: &Category, vehicle_type: &str, asked: &str, catalogue: &Cat
             Err(Failure::usage("the models depend on the brand").hint("`ad-cli models BRAND` shows those of a brand"))
         }
         Kind::Measure { units, .. } => {
-            Ok(units.iter().map(|unit| Entry { id: (*unit).to_owned(), name: format!("unit of {place}") }).collect())
+            Ok(units.iter().map(|unit| Entry::new(*unit, format!("unit of {place}"))).collect())
         }
         kind => kind.allowed(catalogue).ok_or_else(|| {
             Failure::usage(format!(

@@ -106,8 +106,3 @@ pub fn no_formula(text: String) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
     if is_formula { format!("'{text}") } else { text }
 }
-
-/// What is shown came from outside: it must neither break a line nor command the terminal.
-pub fn on_one_line(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
-}

@@ -2,24 +2,30 @@
 //!
 //! A command hands over values, with the columns that people want to see of them; it does not know the form. Errors of stdout are
 //! returned (a broken pipe ends a command quietly, see [`Failure`](super::Failure)), those of stderr do not matter.
+//!
+//! Texts may come from a service, a file or the command line. Whatever is printed for people passes
+//! [`printable`] here, so that no such text commands the terminal; only colours that this module adds do.
 
 mod cells;
 mod record;
 mod rows;
+mod styled;
 
 use std::{
     borrow::Cow,
     io::{self, IsTerminal, Write},
 };
 
+use ad_core::printable;
 use clap::{
     ValueEnum,
     builder::styling::{AnsiColor, Style},
 };
 use serde::Serialize;
 
-pub use cells::{Cell, Column, no_formula, on_one_line, plain};
+pub use cells::{Cell, Column, no_formula, plain};
 pub use rows::Rows;
+pub use styled::Styled;
 
 /// The form of an answer: a table that fits the terminal, one JSON value (an array of rows), a row on each line, columns with a header.
 #[expect(missing_docs, reason = "clap would show them beside each value, where the names say enough")]
@@ -80,7 +86,7 @@ impl Tone {
         }
     }
 
-    /// A text in its colour.
+    /// A text in its colour; one that came from outside has passed [`printable`].
     fn paint(self, text: &str) -> String {
         let style = self.style();
         format!("{style}{text}{style:#}")
@@ -133,12 +139,22 @@ impl Output {
         self.talk > Talk::Quiet && io::stderr().is_terminal()
     }
 
-    /// Answers with a text as it is.
+    /// Answers with a text for people.
     pub fn text(self, text: &str) -> io::Result<()> {
-        self.bytes(text.as_bytes())
+        self.bytes(printable::lines(text).as_bytes())
     }
 
-    /// Answers with bytes as they are.
+    /// An empty text with colours, for [`show`](Self::show).
+    pub fn styled(self) -> Styled {
+        Styled::new(self.colors_out)
+    }
+
+    /// Answers with a text that has colours.
+    pub fn show(self, text: &Styled) -> io::Result<()> {
+        self.bytes(text.as_str().as_bytes())
+    }
+
+    /// Answers with bytes as they are: nothing in them may come from outside.
     pub fn bytes(self, bytes: &[u8]) -> io::Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
@@ -153,12 +169,12 @@ impl Output {
     /// Rows of which there may be any number, for keeping: one a line (NDJSON), where no other form for programs was asked for.
     pub fn rows_for_programs(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
         let format = if self.is_for_people() { Format::Ndjson } else { self.format };
-        Rows::new(format, columns.into(), false, false)
+        Rows::new(format, columns.into(), io::stdout().is_terminal(), false)
     }
 
     /// Rows that people see as they come, in columns as wide as their [width](Column::wide) says.
     pub fn live_rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
-        Rows::live(self.format, self.shown(columns.into()), self.colors_out)
+        Rows::live(self.format, self.shown(columns.into()), io::stdout().is_terminal(), self.colors_out)
     }
 
     fn shown(self, mut columns: Cow<'static, [Column]>) -> Cow<'static, [Column]> {
@@ -176,50 +192,66 @@ impl Output {
     /// The same; people see the fields of these names first, in this order.
     pub fn record_in(self, value: &impl Serialize, first: &[&str]) -> io::Result<()> {
         let value = serde_json::to_value(value)?;
-        self.text(&record::written(self.format, &value, first, self.colors_out)?)
-    }
-
-    /// A text in its colour, for stdout.
-    pub fn paint(self, tone: Tone, text: &str) -> String {
-        if self.colors_out { tone.paint(text) } else { text.to_owned() }
-    }
-
-    /// A text in its colour, for stderr.
-    pub fn paint_err(self, tone: Tone, text: &str) -> String {
-        if self.colors_err { tone.paint(text) } else { text.to_owned() }
+        let shape = record::Shape { colors: self.colors_out, terminal: io::stdout().is_terminal() };
+        self.bytes(record::written(self.format, &value, first, shape)?.as_bytes())
     }
 
     /// Says something besides.
     pub fn note(self, text: &str) {
         if self.talk > Talk::Quiet {
-            say(text);
+            say(&printable::lines(text));
+        }
+    }
+
+    /// The same, under a heading.
+    pub fn headed_note(self, heading: &str, text: &str) {
+        if self.talk > Talk::Quiet {
+            self.say_headed(Tone::Strong, heading, text);
         }
     }
 
     /// Says something that only some want to know (`--verbose`).
     pub fn detail(self, text: &str) {
         if self.is_verbose() {
-            say(&self.paint_err(Tone::Faint, text));
+            say(&self.paint_err(Tone::Faint, &printable::lines(text)));
         }
     }
 
     /// Says what should be looked at.
     pub fn warning(self, text: &str) {
         if self.talk > Talk::Quiet {
-            say(&format!("{} {text}", self.paint_err(Tone::Warning, "warning:")));
+            self.say_headed(Tone::Warning, "warning:", text);
         }
     }
 
     /// Says what went wrong, and what to do about it.
     pub fn error(self, text: &str, hints: &[String]) {
-        say(&format!("{} {text}", self.paint_err(Tone::Bad, "error:")));
+        self.say_headed(Tone::Bad, "error:", text);
         for hint in hints {
-            say(&format!("  {} {hint}", self.paint_err(Tone::Strong, "help:")));
+            self.say_headed(Tone::Strong, "  help:", hint);
         }
+    }
+
+    fn say_headed(self, tone: Tone, heading: &str, text: &str) {
+        say(&format!("{} {}", self.paint_err(tone, heading), printable::lines(text)));
+    }
+
+    fn paint_err(self, tone: Tone, text: &str) -> String {
+        if self.colors_err { tone.paint(text) } else { text.to_owned() }
     }
 }
 
-/// A line on stderr. Where nobody listens, nothing is lost.
+/// A line on stderr, of a text that has passed [`printable`]. Where nobody listens, nothing is lost.
 fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Asks a question on stderr; the answer is typed on the same line.
+///
+/// # Errors
+/// When stderr cannot be written.
+pub fn ask(question: &str) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    write!(stderr, "{}", printable::line(question))?;
+    stderr.flush()
 }

@@ -2,26 +2,34 @@
 
 use std::io;
 
+use ad_core::printable;
 use serde_json::Value;
 
-use super::{
-    Format, Tone,
-    cells::{on_one_line, plain},
-};
+use super::{Format, Tone, cells::plain};
+
+/// Where it is shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) colors: bool,
+    pub(super) terminal: bool,
+}
 
 /// A value in this form; for people, the fields that `first` names come first, in that order.
-pub(super) fn written(format: Format, value: &Value, first: &[&str], colors: bool) -> io::Result<String> {
+pub(super) fn written(format: Format, value: &Value, first: &[&str], shape: Shape) -> io::Result<String> {
     Ok(match format {
-        Format::Table => lines(value, first, colors),
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(value)?),
-        Format::Ndjson => format!("{value}\n"),
+        Format::Table => lines(value, first, shape.colors),
+        Format::Json => format!("{}\n", printable::json(&serde_json::to_string_pretty(value)?)),
+        Format::Ndjson => format!("{}\n", printable::json(&value.to_string())),
+        // A program reads what is meant, to the last character.
+        Format::Csv if shape.terminal => printable::lines(&csv(value)?).into_owned(),
         Format::Csv => csv(value)?,
     })
 }
 
 /// Each field with a value on a line, as `path  value`.
 fn lines(value: &Value, first: &[&str], colors: bool) -> String {
-    let mut fields = fields(value);
+    let mut fields: Vec<_> =
+        fields(value).into_iter().map(|(path, value)| (printable::line(&path).into_owned(), value)).collect();
     let rank = |path: &str| {
         let name = path.split('.').next().unwrap_or(path);
         first.iter().position(|first| *first == name).unwrap_or(first.len())
@@ -31,7 +39,7 @@ fn lines(value: &Value, first: &[&str], colors: bool) -> String {
     let line = |(path, value): &(String, &Value)| {
         let padded = format!("{path:width$}");
         let name = if colors { Tone::Strong.paint(&padded) } else { padded };
-        format!("{name}  {}\n", on_one_line(&plain(value)))
+        format!("{name}  {}\n", printable::line(&plain(value)))
     };
     fields.iter().map(line).collect()
 }
@@ -73,6 +81,8 @@ mod tests {
 
     use super::*;
 
+    const PIPE: Shape = Shape { colors: false, terminal: false };
+
     #[test]
     fn a_value_is_its_fields_for_people_and_itself_for_programs() {
         let value = json!({
@@ -86,10 +96,14 @@ fuels                          petrol, ethanol
 price.0.amount                 100
 price.0.type                   list
 ";
-        assert_eq!(written(Format::Table, &value, &["source_id"], false).unwrap(), people);
-        assert_eq!(written(Format::Ndjson, &value, &[], false).unwrap(), format!("{value}\n"));
-        assert_eq!(serde_json::from_str::<Value>(&written(Format::Json, &value, &[], true).unwrap()).unwrap(), value);
+        assert_eq!(written(Format::Table, &value, &["source_id"], PIPE).unwrap(), people);
+        assert_eq!(written(Format::Ndjson, &value, &[], PIPE).unwrap(), format!("{value}\n"));
+        assert_eq!(
+            serde_json::from_str::<Value>(&written(Format::Json, &value, &[], Shape { colors: true, ..PIPE }).unwrap())
+                .unwrap(),
+            value
+        );
         let csv = "category_fields.physics.doors,fuels,price.0.amount,price.0.type,source_id\n5,\"petrol, ethanol\",100,list,car-1\n";
-        assert_eq!(written(Format::Csv, &value, &[], false).unwrap(), csv);
+        assert_eq!(written(Format::Csv, &value, &[], PIPE).unwrap(), csv);
     }
 }

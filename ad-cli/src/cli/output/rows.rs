@@ -6,13 +6,14 @@ use std::{
     io::{self, BufWriter, Write},
 };
 
+use ad_core::printable;
 use comfy_table::{Attribute, Color, ColumnConstraint, ContentArrangement, Table, presets};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{
     Format, Tone,
-    cells::{Cell, Column, no_formula, on_one_line, plain},
+    cells::{Cell, Column, no_formula, plain},
 };
 
 /// Rows on their way out. [`push`](Self::push) each, then [`end`](Self::end): without that, an array has no end and a table is not shown.
@@ -26,7 +27,7 @@ enum Form {
     Live { out: Box<dyn Write + Send>, colors: bool, has_header: bool },
     Json { out: BufWriter<Box<dyn Write + Send>>, before: &'static str },
     Ndjson(BufWriter<Box<dyn Write + Send>>),
-    Csv { out: Box<csv::Writer<Box<dyn Write + Send>>>, has_header: bool, spreadsheets: bool },
+    Csv { out: Box<csv::Writer<Box<dyn Write + Send>>>, has_header: bool, spreadsheets: bool, terminal: bool },
 }
 
 impl fmt::Debug for Rows {
@@ -36,8 +37,8 @@ impl fmt::Debug for Rows {
 }
 
 impl Rows {
-    pub(super) fn live(format: Format, columns: Cow<'static, [Column]>, colors: bool) -> Self {
-        let rows = Self::new(format, columns, false, colors);
+    pub(super) fn live(format: Format, columns: Cow<'static, [Column]>, terminal: bool, colors: bool) -> Self {
+        let rows = Self::new(format, columns, terminal, colors);
         match rows.form {
             Form::Table { out, .. } => Self { form: Form::Live { out, colors, has_header: false }, ..rows },
             form => Self { form, ..rows },
@@ -60,7 +61,8 @@ impl Rows {
             Format::Json => Form::Json { out: BufWriter::new(out), before: "[\n" },
             Format::Ndjson => Form::Ndjson(BufWriter::new(out)),
             Format::Csv => {
-                Form::Csv { out: Box::new(csv::Writer::from_writer(out)), has_header: false, spreadsheets: false }
+                let out = Box::new(csv::Writer::from_writer(out));
+                Form::Csv { out, has_header: false, spreadsheets: false, terminal }
             }
         };
         Self { columns, form }
@@ -98,16 +100,20 @@ impl Rows {
             Form::Json { out, before } => {
                 out.write_all(before.as_bytes())?;
                 *before = ",\n";
-                Ok(serde_json::to_writer(out, row)?)
+                out.write_all(printable::json(&serde_json::to_string(row)?).as_bytes())
             }
             Form::Ndjson(out) => {
-                serde_json::to_writer(&mut *out, row)?;
+                out.write_all(printable::json(&serde_json::to_string(row)?).as_bytes())?;
                 out.write_all(b"\n")
             }
-            Form::Csv { out, has_header, spreadsheets } => {
+            Form::Csv { out, has_header, spreadsheets, terminal } => {
                 header(out, has_header, &self.columns)?;
                 let row = serde_json::to_value(row)?;
-                let cell = |value: &Value| if *spreadsheets { no_formula(plain(value)) } else { plain(value) };
+                let cell = |value: &Value| {
+                    let text = if *spreadsheets { no_formula(plain(value)) } else { plain(value) };
+                    // A program reads what is meant, to the last character.
+                    if *terminal { printable::line(&text).into_owned() } else { text }
+                };
                 Ok(out.write_record(self.columns.iter().map(|column| cell(column.of(&row))))?)
             }
         }
@@ -183,7 +189,7 @@ fn table(columns: &[Column], terminal: bool, colors: bool) -> Table {
 fn live_line<'a>(cells: impl Iterator<Item = (&'a Column, Cell)>, colors: bool) -> String {
     let mut line = String::new();
     for (column, cell) in cells {
-        let text = format!("{:width$}", on_one_line(&cell.text), width = column.width);
+        let text = format!("{:width$}", printable::line(&cell.text), width = column.width);
         line += &cell.tone.filter(|_| colors).map_or(text.clone(), |tone| tone.paint(&text));
         line += "  ";
     }
@@ -192,7 +198,7 @@ fn live_line<'a>(cells: impl Iterator<Item = (&'a Column, Cell)>, colors: bool) 
 
 fn cell(column: &Column, row: &Value, colors: bool) -> comfy_table::Cell {
     let shown = (column.show)(column.of(row));
-    let cell = comfy_table::Cell::new(on_one_line(&shown.text));
+    let cell = comfy_table::Cell::new(printable::line(&shown.text));
     match shown.tone.filter(|_| colors) {
         None => cell,
         Some(Tone::Good) => cell.fg(Color::DarkGreen),
@@ -294,6 +300,6 @@ mod tests {
     fn what_came_from_outside_does_not_command_the_terminal() {
         let rows = [json!({"id": "a\u{1b}[2J\nb", "ad": {"state": ""}})];
         let text = written(Format::Table, true, true, &rows);
-        assert!(text.contains("a\u{fffd}[2J\u{fffd}b"), "{text}");
+        assert!(text.contains("a\\u{1b}[2J\\nb"), "{text}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use ad_core::{
     ad::AdState,
-    log::{Action, ActionState, LogEntry},
+    log::{Action, ActionState, LogEntry, short_address},
 };
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ pub(super) fn why_missing(source_id: &str, log: &[LogEntry], missing: &[String])
     }
     let failed = failed_images(&entry.external_message);
     let reasons: Option<Vec<_>> =
-        missing.iter().map(|url| Some(format!("{url} ({})", failed.get(url.as_str())?))).collect();
+        missing.iter().map(|url| Some(format!("{url} ({})", failed.get(&*short_address(url))?))).collect();
     let (count, reasons) = (missing.len(), reasons?);
     Some(format!(
         "the service could not fetch {}: {}; have it try again with: ad-cli retry {}",

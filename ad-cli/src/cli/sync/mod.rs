@@ -30,7 +30,7 @@ mod stock;
 mod watch;
 
 use std::{
-    io::{self, BufRead, IsTerminal, Write},
+    io::{self, BufRead, IsTerminal},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -211,9 +211,7 @@ async fn confirmed(
 async fn asked(plan: &Plan) -> Result<bool, Failure> {
     let question = format!("Do this ({})? [y/N] ", counted(plan.steps.len() as u64, "request"));
     let answer = tokio::task::spawn_blocking(move || {
-        let mut err = io::stderr().lock();
-        write!(err, "{question}")?;
-        err.flush()?;
+        crate::cli::output::ask(&question)?;
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer).map(|_| answer)
     });

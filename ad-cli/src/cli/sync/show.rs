@@ -12,7 +12,7 @@ use super::{
 use crate::cli::{
     Failure,
     check::{Finding, Report, Verdict, counted},
-    output::{Cell, Column, Output, Tone, on_one_line, plain},
+    output::{Cell, Column, Output, Styled, Tone, plain},
     shown,
 };
 
@@ -82,7 +82,7 @@ pub(super) fn plan(out: Output, plan: &Plan) -> Result<(), Failure> {
         Why::Blocked { .. } => None,
     });
     refused(out, &plan.name, verdicts)?;
-    Ok(out.text(&for_people(out, plan))?)
+    Ok(out.show(&for_people(out, plan))?)
 }
 
 /// Shows what is wrong with payloads.
@@ -154,8 +154,8 @@ fn left_row(left: &Left) -> PlanRow<'_> {
 }
 
 /// The plan as people read it: grouped by what is done, field by field, the counts at the end.
-fn for_people(out: Output, plan: &Plan) -> String {
-    let mut lines = Vec::new();
+fn for_people(out: Output, plan: &Plan) -> Styled {
+    let mut text = out.styled();
     let groups = [
         ("To update", Tone::Warning, Act::Update),
         ("To bring back", Tone::Warning, Act::Revive),
@@ -165,47 +165,58 @@ fn for_people(out: Output, plan: &Plan) -> String {
     let several = plan.dealers.len() > 1;
     for (title, tone, act) in groups {
         let steps = plan.steps.iter().filter(|step| step.act == act);
-        under(out.paint(tone, title), steps.flat_map(|step| of_step(out, step, several)), &mut lines);
+        under(&mut text, tone, title, steps, |text, step| of_step(text, step, several));
     }
-    let blocked = plan.left.iter().flat_map(|left| blocked(out, left));
-    under(out.paint(Tone::Bad, "Left as they are"), blocked, &mut lines);
-    let notes = plan.notes.iter().map(|(ad, note)| format!("  {}: {}", id(out, &ad.source_id), on_one_line(note)));
-    under(out.paint(Tone::Warning, "To know"), notes, &mut lines);
-    let warning = out.paint(Tone::Warning, "warning:");
-    lines.extend(plan.remarks.iter().map(|remark| format!("{warning} {}", on_one_line(remark))));
-    lines.push(counts(plan));
-    lines.join("\n") + "\n"
-}
-
-/// Lines under a title, where there are some.
-fn under(title: String, below: impl Iterator<Item = String>, lines: &mut Vec<String>) {
-    let mut below = below.peekable();
-    if below.peek().is_some() {
-        lines.push(title);
+    let blocked = plan.left.iter().filter_map(|left| match &left.why {
+        Why::Blocked { reason, hints } => Some((left, reason.as_str(), hints.as_slice())),
+        Why::Refused(_) => None,
+    });
+    under(&mut text, Tone::Bad, "Left as they are", blocked, of_blocked);
+    under(&mut text, Tone::Warning, "To know", plan.notes.iter(), |text, (ad, note)| {
+        text.push("  ").toned(Tone::Strong, &ad.source_id).push(": ").push(note).end_line();
+    });
+    for remark in &plan.remarks {
+        text.toned(Tone::Warning, "warning:").push(" ").push(remark).end_line();
     }
-    lines.extend(below);
+    text.push(&counts(plan)).end_line();
+    text
 }
 
-fn id(out: Output, source_id: &str) -> String {
-    out.paint(Tone::Strong, &on_one_line(source_id))
+/// Items under a title, where there are some.
+fn under<T>(
+    text: &mut Styled,
+    tone: Tone,
+    title: &str,
+    items: impl Iterator<Item = T>,
+    mut show: impl FnMut(&mut Styled, T),
+) {
+    let mut items = items.peekable();
+    if items.peek().is_some() {
+        text.toned(tone, title).end_line();
+    }
+    items.for_each(|item| show(text, item));
 }
 
-fn of_step(out: Output, step: &Step, several: bool) -> Vec<String> {
+fn of_step(text: &mut Styled, step: &Step, several: bool) {
     let mut about: Vec<&str> = step.vehicle_type.as_deref().into_iter().chain(step.title.as_deref()).collect();
     about.extend(several.then_some(step.ad.dealer_code.as_str()));
-    let first = format!("  {} ({}){}", id(out, &step.ad.source_id), on_one_line(&about.join(", ")), line(step.line));
-    let changes = step.changes.iter().map(|change| {
-        format!("    {}: {}", out.paint(Tone::Faint, &on_one_line(&change.field)), on_one_line(&told(change)))
-    });
-    std::iter::once(first).chain(changes).collect()
+    text.push("  ").toned(Tone::Strong, &step.ad.source_id).push(&format!(
+        " ({}){}",
+        about.join(", "),
+        line(step.line)
+    ));
+    text.end_line();
+    for change in &step.changes {
+        text.push("    ").toned(Tone::Faint, &change.field).push(": ").push(&told(change)).end_line();
+    }
 }
 
-fn blocked(out: Output, left: &Left) -> Vec<String> {
-    let Why::Blocked { reason, hints } = &left.why else { return Vec::new() };
-    let source_id = left.source_id.as_deref().unwrap_or_default();
-    let first = format!("  {}{}: {}", id(out, source_id), line(left.line), on_one_line(reason));
-    let help = out.paint(Tone::Strong, "help:");
-    std::iter::once(first).chain(hints.iter().map(|hint| format!("    {help} {}", on_one_line(hint)))).collect()
+fn of_blocked(text: &mut Styled, (left, reason, hints): (&Left, &str, &[String])) {
+    text.push("  ").toned(Tone::Strong, left.source_id.as_deref().unwrap_or_default());
+    text.push(&format!("{}: {reason}", line(left.line))).end_line();
+    for hint in hints {
+        text.push("    ").toned(Tone::Strong, "help:").push(" ").push(hint).end_line();
+    }
 }
 
 /// Where an ad stands in the file, behind its id.
@@ -231,7 +242,7 @@ fn counts(plan: &Plan) -> String {
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     let nothing = if plan.steps.is_empty() { "; nothing to do" } else { "" };
-    format!("{}: {}{nothing}", on_one_line(&plan.name), parts.join(", "))
+    format!("{}: {}{nothing}", plan.name, parts.join(", "))
 }
 
 /// `2800 mil → 2900 mil`

@@ -19,7 +19,7 @@ use super::{
     quoted, too_long,
 };
 
-/// Most columns that a file without a header can come to.
+/// Most columns of a file.
 const MOST_COLUMNS: usize = 2000;
 
 /// Most cells without a column that are shown.
@@ -62,6 +62,11 @@ impl Csv {
         detected.separator = (shape.dialect.separator != 0).then(|| char::from(shape.dialect.separator));
         detected.header = Some(shape.has_header);
         detected.notes.extend(shape.notes);
+        if shape.names.len() > MOST_COLUMNS {
+            let count = shape.names.len();
+            return Err(ReadError::new(format!("The file has {count} columns; at most {MOST_COLUMNS} can be read."))
+                .hint("Look whether separator and quote are right, and whether each vehicle has a line of its own."));
+        }
         let mut columns = Columns::default();
         for name in &shape.names {
             columns.add(name);

@@ -9,6 +9,9 @@ use memchr::{memchr, memchr_iter, memchr2};
 /// Longest cell in quotes: where there is no end to it, the quote is not closed.
 pub(super) const LONGEST_CELL: usize = 1024 * 1024;
 
+/// Most cells of a row that are told apart; the last one holds what follows. Far more than a file may have columns.
+const MOST_CELLS: usize = 64 * 1024;
+
 /// How cells and rows are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
@@ -68,6 +71,9 @@ impl Dialect {
     fn split(self, text: &[u8], mut start: usize, end: usize, cells: &mut Vec<Cell>) {
         let from = start;
         for at in memchr_iter(self.separator, &text[from..end]) {
+            if cells.len() == MOST_CELLS {
+                break;
+            }
             cells.push(Cell { start, end: from + at, is_doubled: false });
             start = from + at + 1;
         }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::readers::{Batch, Columns, MOST_PATHS};
+use crate::readers::{Batch, Columns, LONGEST_PATH, MOST_PATHS};
 
 /// Deepest value of a record.
 const DEEPEST: usize = 32;
@@ -59,6 +59,9 @@ impl Flat<'_> {
             }
             None => Arc::make_mut(self.columns).add(self.path),
         };
+        if !self.batch.has_room(value) {
+            return Err(serde_json::Error::custom("it has more values than any record may have"));
+        }
         self.batch.push(column, value);
         Ok(())
     }
@@ -92,6 +95,9 @@ impl<'de> Visitor<'de> for Flat<'_> {
                 self.path.push('.');
             }
             self.path.push_str(&key.0);
+            if self.path.len() > LONGEST_PATH {
+                return Err(A::Error::custom(format!("it has a path of names longer than {LONGEST_PATH} bytes")));
+            }
             self.value(value.get()).map_err(A::Error::custom)?;
             self.path.truncate(length);
         }

@@ -20,10 +20,18 @@ use quick_xml::{
 };
 use record::Record;
 
-use super::{Batch, Columns, Detected, Form, ReadError, Records, Settings, encoding::Charset, feed::Feed};
+use super::{
+    Batch, Columns, Detected, Form, LONGEST_PATH, ReadError, Records, Settings, encoding::Charset, feed::Feed, short,
+};
 
 /// Deepest element.
 const DEEPEST: usize = 64;
+
+/// Longest name of an element.
+const LONGEST_NAME: usize = LONGEST_PATH;
+
+/// Most elements that may be open at a time, in records that are not read to their end too: their names are kept.
+const MOST_OPEN: usize = 10_000;
 
 /// Longest tag or text.
 const LONGEST_PIECE: usize = 16 * 1024 * 1024;
@@ -39,6 +47,8 @@ pub(super) struct Xml {
     outer: Vec<String>,
     number: u64,
     record: Record,
+    /// How many elements are open, as the parser counts them.
+    open: usize,
 }
 
 /// What a piece of the document came to.
@@ -107,7 +117,15 @@ impl Xml {
         config.allow_unmatched_ends = true;
         // So is one with a bare &.
         config.allow_dangling_amp = true;
-        Ok(Self { reader, buffer: Vec::new(), rows, outer: Vec::new(), number: 0, record: Record::new(charset) })
+        Ok(Self {
+            reader,
+            buffer: Vec::new(),
+            rows,
+            outer: Vec::new(),
+            number: 0,
+            record: Record::new(charset),
+            open: 0,
+        })
     }
 
     /// Reads on to the end of a record; `false` at the end of the document.
@@ -132,6 +150,7 @@ impl Xml {
 
     fn event(&mut self, event: Event<'_>, line: u64, batch: &mut Batch) -> Result<Step, ReadError> {
         let is_inside = self.record.is_open();
+        self.bound(&event, line)?;
         match event {
             Event::Start(start) if is_inside && self.record.start(&start, line, batch) => {}
             Event::Start(start) => self.outer_start(&start, line, batch)?,
@@ -149,6 +168,29 @@ impl Xml {
             _ => {}
         }
         Ok(Step::Inside)
+    }
+
+    /// Refuses what would make the parser itself keep too much.
+    fn bound(&mut self, event: &Event<'_>, line: u64) -> Result<(), ReadError> {
+        match event {
+            Event::Start(start) if start.name().as_ref().len() > LONGEST_NAME => Err(ReadError::new(format!(
+                "An element in line {line} has a name of more than {LONGEST_NAME} bytes: <{}.",
+                short(&local(start.local_name()))
+            ))),
+            Event::Start(_) if self.open == MOST_OPEN => {
+                Err(ReadError::new(format!("More than {MOST_OPEN} elements are not closed, up to line {line}."))
+                    .hint("Have the file written again, as valid XML."))
+            }
+            Event::Start(_) => {
+                self.open += 1;
+                Ok(())
+            }
+            Event::End(_) => {
+                self.open = self.open.saturating_sub(1);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn outer_start(&mut self, start: &BytesStart<'_>, line: u64, batch: &mut Batch) -> Result<(), ReadError> {
@@ -176,8 +218,8 @@ impl Xml {
         }
         match self.outer.pop() {
             Some(open) if open == name => Ok(Step::Inside),
-            Some(open) => Err(ReadError::new(format!("<{open}> is closed with </{name}> in line {line}."))),
-            None => Err(ReadError::new(format!("</{name}> in line {line} closes nothing."))),
+            Some(open) => Err(ReadError::new(format!("<{open}> is closed with </{}> in line {line}.", short(name)))),
+            None => Err(ReadError::new(format!("</{}> in line {line} closes nothing.", short(name)))),
         }
     }
 

@@ -9,7 +9,8 @@ use quick_xml::{
 
 use super::{DEEPEST, attributes, local};
 use crate::readers::{
-    Batch, Columns, LONGEST_ROW, MOST_PATHS, Trouble, encoding::Charset, foreign_record, quoted, too_long,
+    Batch, Columns, LONGEST_PATH, LONGEST_ROW, MOST_PATHS, Trouble, encoding::Charset, foreign_record, quoted, short,
+    too_long,
 };
 
 /// A record that is being read.
@@ -23,8 +24,6 @@ pub(super) struct Record {
     path: String,
     /// Texts of the elements that are open, one behind the other.
     text: String,
-    /// Bytes of values so far.
-    size: usize,
     /// Whether the rest of it is passed over.
     is_broken: bool,
     /// The name of its element.
@@ -44,7 +43,7 @@ impl Record {
     pub(super) fn new(charset: Charset) -> Self {
         let (open, columns) = (Vec::new(), Arc::default());
         let (path, text, name) = (String::new(), String::new(), String::new());
-        Self { charset, columns, open, path, text, size: 0, is_broken: false, name }
+        Self { charset, columns, open, path, text, is_broken: false, name }
     }
 
     /// Whether the document is within one.
@@ -67,7 +66,7 @@ impl Record {
         self.open.clear();
         self.path.clear();
         self.text.clear();
-        (self.size, self.is_broken, self.name) = (0, false, name);
+        (self.is_broken, self.name) = (false, name);
         self.enter(start, line, batch);
     }
 
@@ -99,6 +98,7 @@ impl Record {
     pub(super) fn end(&mut self, name: &str, line: u64, batch: &mut Batch) -> bool {
         let wanted = self.last_name();
         if !self.is_broken && wanted != name {
+            let (wanted, name) = (short(wanted), short(name));
             let message =
                 format!("<{wanted}> is closed with </{name}> in line {line}. The rest of the record is not read.");
             self.broken("tags that do not match", message, batch);
@@ -136,6 +136,9 @@ impl Record {
         let path = self.path.len();
         let mut has_more = false;
         for (name, value) in attributes(start) {
+            if self.is_broken {
+                break;
+            }
             has_more = true;
             self.path.push_str(if self.open.is_empty() { "@" } else { "/@" });
             self.path.push_str(&name);
@@ -144,7 +147,8 @@ impl Record {
                 self.value(&value, line, batch);
             } else {
                 let message = format!(
-                    "The attribute {name} in line {line} has an entity that is unknown, or a bare &: {}.",
+                    "The attribute {} in line {line} has an entity that is unknown, or a bare &: {}.",
+                    short(&name),
                     quoted(&value)
                 );
                 trouble("an unknown entity", message, batch);
@@ -158,11 +162,14 @@ impl Record {
 
     /// Hands over a value of the path.
     fn value(&mut self, value: &str, line: u64, batch: &mut Batch) {
-        self.size += value.len();
-        if self.size > LONGEST_ROW {
+        if !batch.has_room(value) {
             self.is_broken = true;
             batch.trouble(too_long());
             return;
+        }
+        if self.path.len() > LONGEST_PATH {
+            let message = format!("The names of elements down to line {line} are longer than {LONGEST_PATH} bytes.");
+            return self.broken("names of elements are too long", message, batch);
         }
         let column = match self.columns.id(&self.path) {
             Some(column) => column,
@@ -184,31 +191,42 @@ impl Record {
             trouble("a bare & in a text", format!("The text in line {line} has a & that begins no entity."), batch);
         }
         if let Ok(text) = std::str::from_utf8(text) {
-            self.text.push_str(text);
+            self.append(&[text], batch);
         } else {
             let text = String::from_utf8_lossy(text);
             batch.trouble(foreign_record(self.charset, line, &text));
-            self.text.push_str(&text);
+            self.append(&[&text], batch);
         }
-        if self.text.len() > LONGEST_ROW {
+    }
+
+    /// Adds to the text of the element that was opened last.
+    fn append(&mut self, parts: &[&str], batch: &mut Batch) {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        if self.text.len() + length > LONGEST_ROW {
             self.is_broken = true;
             batch.trouble(too_long());
+        } else {
+            self.text.extend(parts.iter().copied());
         }
     }
 
     /// An entity within a text.
     pub(super) fn entity(&mut self, entity: &BytesRef<'_>, line: u64, batch: &mut Batch) {
-        let name = String::from_utf8_lossy(entity).into_owned();
+        if self.is_broken {
+            return;
+        }
+        let name = String::from_utf8_lossy(entity);
         match entity.resolve_char_ref() {
-            Ok(Some(letter)) => return self.text.push(letter),
+            Ok(Some(letter)) => return self.append(&[letter.encode_utf8(&mut [0; 4])], batch),
             Ok(None) => {
                 if let Some(text) = quick_xml::escape::resolve_xml_entity(&name) {
-                    return self.text.push_str(text);
+                    return self.append(&[text], batch);
                 }
             }
             Err(_) => {}
         }
-        self.text.extend(["&", &name, ";"]);
+        self.append(&["&", &name, ";"], batch);
+        let name = short(&name);
         let message = format!("The text in line {line} has the entity &{name};, which XML does not know.");
         trouble("an unknown entity", message, batch);
     }

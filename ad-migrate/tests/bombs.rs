@@ -1,0 +1,160 @@
+//! Hostile files: small ones that unpack to much, and records in which everything is wrong. However much of anything a file has, the memory
+//! that checking and inspecting it take is bounded, and rows of other vehicles are read.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test that panics fails that test")]
+
+use std::{
+    fs::{self, File},
+    io::{BufWriter, Write},
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use flate2::{Compression, write::GzEncoder};
+
+/// Most memory that reading a file may take, in KiB.
+const MEMORY: u64 = 100 * 1024;
+
+const MAPPING: &str = "[vehicle]\ntype = \"car\"\n[fields]\nsource_id = \"id\"\n";
+
+/// Writes a file, packed if its name says so, and returns how long it is.
+fn pack(path: &Path, write: impl FnOnce(&mut dyn Write)) -> u64 {
+    let mut out = BufWriter::new(File::create(path).unwrap());
+    if path.extension().is_some_and(|extension| extension == "gz") {
+        let mut packed = GzEncoder::new(&mut out, Compression::fast());
+        write(&mut packed);
+        packed.finish().unwrap();
+    } else {
+        write(&mut out);
+    }
+    out.flush().unwrap();
+    fs::metadata(path).unwrap().len()
+}
+
+fn repeat(out: &mut dyn Write, text: &str, times: usize) {
+    let block = text.repeat(1000);
+    (0..times / 1000).for_each(|_| out.write_all(block.as_bytes()).unwrap());
+}
+
+/// Runs a command on a file; what it printed, and the peak of its memory in KiB.
+fn run(folder: &Path, arguments: &[&str]) -> (String, u64) {
+    let printed = folder.join("printed");
+    let mut process = Command::new(env!("CARGO_BIN_EXE_ad-migrate"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdout(Stdio::null())
+        .stderr(File::create(&printed).unwrap())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", process.id());
+    let mut peak = 0;
+    loop {
+        // The kernel keeps the peak; the last look before the end counts.
+        let now = fs::read_to_string(&status).unwrap_or_default();
+        let now = now.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+        peak = peak.max(now.unwrap_or_default());
+        if process.try_wait().unwrap().is_some() {
+            return (fs::read_to_string(&printed).unwrap(), peak);
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Checks and inspects a file within the bound.
+#[track_caller]
+fn is_bounded(name: &str, says: &str, write: impl FnOnce(&mut dyn Write)) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mapping.toml"), MAPPING).unwrap();
+    let length = pack(&folder.path().join(name), write);
+    for arguments in [&["check", name, "--mapping", "mapping.toml"][..], &["inspect", name]] {
+        let (printed, peak) = run(folder.path(), arguments);
+        println!("{}, {length} bytes: peak {} MiB", arguments.join(" "), peak / 1024);
+        assert!(cfg!(not(target_os = "linux")) || (1..MEMORY).contains(&peak), "{arguments:?}: {peak} KiB");
+        assert!(arguments[0] != "check" || printed.contains(says), "{arguments:?}: {printed}");
+    }
+}
+
+/// A record with a good one on either side.
+fn between(out: &mut dyn Write, begin: &str, record: impl FnOnce(&mut dyn Write), end: &str) {
+    out.write_all(b"<lager><fordon><id>1</id></fordon>").unwrap();
+    out.write_all(begin.as_bytes()).unwrap();
+    record(out);
+    out.write_all(end.as_bytes()).unwrap();
+    out.write_all(b"<fordon><id>3</id></fordon></lager>").unwrap();
+}
+
+#[test]
+fn unknown_entities_without_number() {
+    is_bounded("entities.xml.gz", "of 3 rows", |out| {
+        between(out, "<fordon><id>", |out| repeat(out, "&x;", 2_000_000), "</id></fordon>");
+    });
+}
+
+#[test]
+fn letters_and_attributes_without_number() {
+    is_bounded("letters.xml", "of 3 rows", |out| {
+        between(out, "<fordon><id>", |out| repeat(out, "&#229;", 2_000_000), "</id></fordon>");
+    });
+    is_bounded("attributes.xml", "of 3 rows", |out| {
+        between(out, "<fordon ", |out| repeat(out, "a='&y;' ", 1_000_000), "/>");
+    });
+}
+
+#[test]
+fn long_names_and_elements_that_are_never_closed() {
+    is_bounded("names.xml", "name of more than 1000 bytes", |out| {
+        out.write_all(b"<lager><fordon><id>1</id></fordon>").unwrap();
+        for _ in 0..20 {
+            out.write_all(b"<").unwrap();
+            repeat(out, "n", 8_000_000);
+            out.write_all(b">").unwrap();
+        }
+    });
+    is_bounded("open.xml", "elements are not closed", |out| {
+        between(
+            out,
+            "<fordon>",
+            |out| repeat(out, "<bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb>", 1_000_000),
+            "",
+        );
+    });
+}
+
+#[test]
+fn json_records_of_empty_values_and_of_long_names() {
+    is_bounded("values.ndjson", "of 7 rows", |out| {
+        out.write_all(b"{\"id\": \"1\"}\n").unwrap();
+        for _ in 0..6 {
+            out.write_all(b"{\"id\": [").unwrap();
+            repeat(out, "\"\",", 1_200_000);
+            out.write_all(b"\"\"]}\n").unwrap();
+        }
+    });
+    is_bounded("names.ndjson", "of 26 rows", |out| {
+        out.write_all(b"{\"id\": \"1\"}\n").unwrap();
+        for number in 0..25 {
+            write!(out, "{{\"{number}").unwrap();
+            repeat(out, "n", 3_000_000);
+            out.write_all(b"\": 1}\n").unwrap();
+        }
+    });
+}
+
+#[test]
+fn csv_rows_of_separators() {
+    is_bounded("rows.csv", "of 4 rows", |out| {
+        out.write_all(b"id;b\n1;2\n").unwrap();
+        for _ in 0..3 {
+            repeat(out, ";", 4_000_000);
+            out.write_all(b"x\n").unwrap();
+        }
+    });
+    is_bounded("header.csv", "at most 2000 can be read", |out| {
+        repeat(out, "a;", 300_000);
+        out.write_all(b"b\n").unwrap();
+        repeat(out, "1;", 300_000);
+        out.write_all(b"2\n").unwrap();
+    });
+}
