@@ -167,3 +167,53 @@ async fn wrong_query_parameters_are_named() {
         assert!(errors[name].is_array(), "{path}: {errors}");
     }
 }
+
+#[tokio::test]
+async fn one_slash_at_the_end_of_a_path_is_ignored() {
+    let server = Server::start().await;
+    let client = &server.client;
+    client.post("/v4/car/", &plain_car("s", "SLA001")).await.expect(201);
+    client.post("/v4/car/validate/", &plain_car("t", "SLA002")).await.expect(200);
+    // A source id may end in a slash itself.
+    client.post("/v4/car", &plain_car("s/", "SLA003")).await.expect(201);
+    for (path, source_id) in [("/v4/car/s/", "s"), ("/v4/ad/s/?", "s"), ("/v4/ad/s%2F", "s/"), ("/v4/ad/s%2F/", "s/")] {
+        assert_eq!(client.get(path).await.expect(200)["source_id"], source_id, "{path}");
+    }
+    client.patch("/v4/car/s/", &json!({"body": "x"})).await.expect(200);
+    for path in ["/v4/car/s/log/", "/v4/vehicles/car/attributes/", "/v3/ad/", "/healthz/", "/openapi.json/"] {
+        client.get(path).await.expect(200);
+    }
+    let next = client.get("/v4/car/?limit=1&state=created").await.expect(200)["next"].as_str().unwrap().to_owned();
+    client.get(next.strip_prefix(&client.base).unwrap()).await.expect(200);
+    client.delete("/v4/ad/s/").await.expect(200);
+    for path in ["/v4/car//", "/v4/car/s//", "//", "/v4/"] {
+        client.get(path).await.expect(404);
+    }
+}
+
+#[tokio::test]
+async fn caches_are_told_what_they_may_do_with_an_answer() {
+    let server = Server::start().await;
+    let client = &server.client;
+    client.post("/v4/car", &plain_car("c", "CAC001")).await.expect(201);
+    for (path, status, cache) in [
+        ("/v4/ad", 200, "private, no-cache"),
+        ("/v4/car/c", 200, "private, no-cache"),
+        ("/v4/car/none", 404, "private, no-cache"),
+        ("/v4/car/c/log", 200, "private, no-cache"),
+        ("/v4/vehicles/car/brand", 200, "private, max-age=300"),
+        ("/v4/vehicles/car/none", 404, "private, no-cache"),
+        ("/v4/car/c/bump", 200, "no-store"),
+        ("/v4/car/c/pole_position", 200, "no-store"),
+        ("/v4/ad/c/retry", 200, "no-store"),
+        ("/v4/ad/none/retry", 404, "no-store"),
+    ] {
+        let answer = client.get(path).await;
+        assert_eq!((answer.status.as_u16(), answer.header("cache-control")), (status, Some(cache)), "{path}");
+        assert_eq!(answer.header("vary"), Some("X-Auth-Token"), "{path}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
+    }
+    let patched = client.patch("/v4/car/c", &json!({"body": "x"})).await;
+    assert_eq!((patched.status.as_u16(), patched.header("cache-control")), (200, Some("private, no-cache")));
+    assert_eq!(client.with_token(None).get("/v4/ad").await.header("vary"), Some("X-Auth-Token"));
+}

@@ -62,6 +62,17 @@ async fn a_token_says_what_was_asked_for_and_is_listed_until_it_is_revoked_and_a
 }
 
 #[tokio::test]
+async fn a_token_expires_after_a_year_unless_it_is_never_to_expire() {
+    let folder = tempfile::tempdir().unwrap();
+    done(folder.path(), "token issue --dealer-code a").await;
+    done(folder.path(), "token issue --dealer-code a --expires never").await;
+    let listed = json_of(folder.path(), "token list --json").await;
+    let time = |name: &str| listed[0][name].as_str().unwrap().parse::<Timestamp>().unwrap();
+    assert_eq!((time("expires") - time("issued")).as_secs(), 365 * 24 * 60 * 60);
+    assert_eq!(listed[1]["expires"], Value::Null);
+}
+
+#[tokio::test]
 async fn a_token_that_was_not_issued_here_is_revoked_with_a_note() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf};
 
-use ad_tests::Server;
+use ad_tests::{Server, tools};
 use serde_json::{Value, json};
 
 use crate::{
@@ -200,11 +200,43 @@ async fn each_type_has_its_own_schemas_with_enums_bounds_and_descriptions() {
 }
 
 #[tokio::test]
+async fn the_pages_work_in_a_browser_under_their_own_policy() {
+    let Some(chromium) = tools::find("chromium", &[], "apt-get install chromium") else { return };
+    let server = Server::start().await;
+    for page in ["swagger-ui", "redoc"] {
+        let profile = tempfile::tempdir().unwrap();
+        let shown = tokio::process::Command::new(&chromium)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--dump-dom"])
+            .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+            .args(["--enable-logging=stderr", "--virtual-time-budget=60000"])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg(format!("{}/docs/{page}/", server.client.base))
+            .output()
+            .await
+            .unwrap();
+        let said = String::from_utf8_lossy(&shown.stderr);
+        assert!(!said.contains("Content Security Policy") && !said.contains("Uncaught"), "{page}: {said}");
+        let body = String::from_utf8_lossy(&shown.stdout).split_once("<body").map(|(_, body)| body.to_owned()).unwrap();
+        // Drawn by the page's script: the document itself is no element.
+        let drawn = body.split("<script").map(|part| part.rsplit("</script>").next().unwrap()).collect::<String>();
+        assert!(
+            drawn.contains("Create an ad") && drawn.contains("Activate pole position"),
+            "{page} shows no operations"
+        );
+    }
+}
+
+#[tokio::test]
 async fn the_pages_hold_everything_they_need() {
     let server = Server::start().await;
     for page in ["/docs/swagger-ui/", "/docs/redoc/", "/docs/swagger-ui", "/docs/redoc"] {
         let answer = server.client.with_token(None).get(page).await;
         assert_eq!(answer.status, 200, "{page}");
+        let header = |name: &str| answer.header(name).unwrap_or_else(|| panic!("{page} has no {name}"));
+        let policy = header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
+        assert!(policy.ends_with("frame-ancestors 'none'") && !policy.contains("http:"), "{policy}");
+        assert_eq!((header("x-content-type-options"), header("referrer-policy")), ("nosniff", "no-referrer"));
         let html = String::from_utf8_lossy(&answer.bytes).into_owned();
         for (_, category) in ad_core::categories::typed() {
             let path = format!("\"/v4/{}/{{source_id}}\"", category.vehicle_type.unwrap());

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test that panics fails that test")]
 
 mod access;
+mod attacks;
 mod bad_requests;
 mod cli;
 mod commands;
@@ -29,6 +30,7 @@ mod properties;
 mod silences;
 mod slow_clients;
 mod store_contract;
+mod store_properties;
 mod telemetry;
 mod tls;
 mod trouble;

@@ -309,8 +309,8 @@ async fn what_is_missing_is_told_at_start() {
             ],
             "no-such-file",
         ),
-        (&["marketplace"], "put one into AD_SERVER_MARKETPLACE_TOKEN"),
-        (&["marketplace", "--token-file", "no-such-file"], "no-such-file"),
+        (&["marketplace", "--listen", "127.0.0.1:0"], "put one into AD_SERVER_MARKETPLACE_TOKEN"),
+        (&["marketplace", "--listen", "127.0.0.1:0", "--token-file", "no-such-file"], "no-such-file"),
     ] {
         let output = run(folder.path(), args).await;
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -321,7 +321,9 @@ async fn what_is_missing_is_told_at_start() {
     for (rule, told) in
         [("fault = \"418\"", "unknown variant"), ("fault = \"500\", times = 0", "times: "), ("", "fault")]
     {
-        let output = run(folder.path(), &["marketplace", "--token-file", "token", "--fault", rule]).await;
+        let output =
+            run(folder.path(), &["marketplace", "--listen", "127.0.0.1:0", "--token-file", "token", "--fault", rule])
+                .await;
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && said.contains("--fault") && said.contains(told), "{rule}: {said}");
     }

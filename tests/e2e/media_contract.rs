@@ -219,7 +219,8 @@ async fn what_cannot_be_stored_now_is_stored_later(mut fixture: Fixture) {
 
 #[tokio::test]
 async fn what_could_never_be_stored_is_told_without_what_concerns_the_operator_only() {
-    let options = Options { args: vec!["--image-tries".to_owned(), "1".to_owned()], ..Options::default() };
+    // The service's own store is tried as often as a marketplace.
+    let options = Options { args: vec!["--marketplace-tries".to_owned(), "1".to_owned()], ..Options::default() };
     let mut fixtures = vec![folder(options.clone()).await.unwrap()];
     fixtures.extend(bucket(options).await);
     for mut fixture in fixtures {
@@ -230,7 +231,7 @@ async fn what_could_never_be_stored_is_told_without_what_concerns_the_operator_o
         let entry = fixture.server.client.ended("never", "handle_media", None).await;
         assert_eq!(
             entry["external_message"]["images"],
-            json!([{"url": fixture.images.url("1.jpg"), "error": "the service cannot store images now"}])
+            json!([{"url": fixture.images.url("1.jpg"), "error": "the service's image store is not available"}])
         );
         fixture.kept.mend().await;
         fixture.server.client.get("/v4/ad/never/retry").await.expect(200);

@@ -1,4 +1,4 @@
-//! One process in operation: its end, and how much a token may ask.
+//! One process in operation: its end, how much a dealer may ask, and what its operator is told.
 
 use ad_tests::{Client, ImageHost, Options, Server, eventually};
 use serde_json::{Value, json};
@@ -59,21 +59,80 @@ async fn a_second_signal_ends_it_at_once() {
 }
 
 #[tokio::test]
-async fn a_token_that_asks_too_often_is_told_when_to_come_back() {
+async fn a_dealer_that_asks_too_often_is_told_when_to_come_back_whatever_its_token() {
     let server = Server::with(options(&["--rate-limit", "6/m burst 3"])).await;
-    for _ in 0..3 {
-        server.client.get("/v4/ad").await.expect(200);
+    let same = server.client_of(&["--dealer-code", "north-cars"]).await;
+    for client in [&server.client, &same, &server.client] {
+        client.get("/v4/ad").await.expect(200);
     }
     let refused = server.client.get("/v4/ad").await;
     let seconds: u64 = refused.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=10).contains(&seconds), "{seconds}");
-    let detail = format!("Too many requests with this token. Try again in {seconds} s.");
+    let detail = format!(
+        "Too many requests: rate_limit allows 6/m burst 3 with all tokens of a dealer together. Try again in {seconds} s."
+    );
     assert_eq!(refused.expect(429), json!({"detail": detail}));
     // Nothing of it was done, and others go on.
-    server.client.post("/v4/car", &plain_car("c", "RAT001")).await.expect(429);
-    let other = server.client_of(&["--dealer-code", "north-cars"]).await;
+    same.post("/v4/car", &plain_car("c", "RAT001")).await.expect(429);
+    let other = server.client_of(&["--dealer-group", "north"]).await;
     assert_eq!(other.get("/v4/ad").await.expect(200)["count"], 0);
     server.client.with_token(None).get("/healthz").await.expect(200);
+}
+
+/// Whether the server has said this.
+fn says(server: &Server, text: &str) -> bool {
+    server.said().iter().any(|line| line.contains(text))
+}
+
+#[tokio::test]
+async fn risky_settings_are_pointed_out_at_start() {
+    let risks = ["public_url is not set", "served without TLS beyond this machine", "allow_private_images is on"];
+    let server = Server::start().await;
+    eventually("it warns", || async { says(&server, risks[2]).then_some(()) }).await;
+    assert!(!says(&server, risks[0]) && !says(&server, risks[1]), "only this machine reaches it");
+
+    let public = Server::with(options(&["--listen", "0.0.0.0:0"])).await;
+    for risk in risks {
+        eventually(risk, || async { says(&public, risk).then_some(()) }).await;
+    }
+    // Metrics are for this machine alone unless more is asked for.
+    eventually("it says where metrics are", || async { says(&public, "metrics are not served").then_some(()) }).await;
+    public.client.get("/metrics").await.expect(404);
+
+    let args = ["--listen", "0.0.0.0:0", "--public-url", "https://ads.example.com", "--trusted-proxies", "10.0.0.0/8"];
+    let careful = Server::with(Options { strict_images: true, ..options(&args) }).await;
+    eventually("it says where metrics are", || async { says(&careful, "metrics are not served").then_some(()) }).await;
+    careful.client.get("/healthz").await.expect(200);
+    for risk in risks {
+        assert!(!says(&careful, risk), "{risk}");
+    }
+}
+
+#[tokio::test]
+async fn links_begin_as_a_trusted_proxy_says_and_as_nobody_else_does() {
+    let server = Server::with(options(&["--trusted-proxies", "127.0.0.3,10.0.0.0/8"])).await;
+    for id in ["a", "b"] {
+        server.client.post("/v4/car", &plain_car(id, &format!("PRX00{id}"))).await.expect(201);
+    }
+    let next = async |from: [u8; 4], headers: &[(&str, &str)]| {
+        let client = reqwest::Client::builder().no_proxy().local_address(std::net::IpAddr::from(from)).build().unwrap();
+        let mut request = client.get(format!("{}/v4/ad?limit=1", server.client.base));
+        request = request.header("x-auth-token", server.client.token.as_deref().unwrap());
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let answer: Value = serde_json::from_slice(&request.send().await.unwrap().bytes().await.unwrap()).unwrap();
+        answer["next"].as_str().unwrap().to_owned()
+    };
+    let own = format!("{}/v4/ad?", server.client.base);
+    let both = [("x-forwarded-proto", "https"), ("x-forwarded-host", "ads.example.com")];
+    assert!(next([127, 0, 0, 3], &both).await.starts_with("https://ads.example.com/v4/ad?"));
+    assert!(next([127, 0, 0, 2], &both).await.starts_with(&own), "nobody else");
+    // What the client itself had sent stands before what the proxy has added.
+    let added = [("x-forwarded-proto", "http, https"), ("x-forwarded-host", "evil.example, ads.example.com")];
+    assert!(next([127, 0, 0, 3], &added).await.starts_with("https://ads.example.com/v4/ad?"));
+    let wrong = [("x-forwarded-proto", "javascript"), ("x-forwarded-host", "evil.example/?")];
+    assert!(next([127, 0, 0, 3], &wrong).await.starts_with(&own));
 }
 
 /// The samples of a metric with their values.

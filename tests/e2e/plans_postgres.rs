@@ -48,6 +48,7 @@ fn filters() -> Vec<(Option<AdFilter>, bool)> {
         AdFilter::CategoryId(vec![1020, 1060]),
         AdFilter::Search(text("vårdad")),
         AdFilter::Search(text("v60 77")),
+        AdFilter::Search(text("volvo v60 77 välvårdad")),
         AdFilter::SourceIdContains(text("lager")),
         AdFilter::SourceIdContains(text("77")),
     ];
@@ -107,7 +108,7 @@ fn plan(line: &str) -> Option<Value> {
     let line: Value = serde_json::from_str(line).ok()?;
     let (_, plan) = line["message"].as_str()?.split_once("plan:\n")?;
     let plan: Value = serde_json::from_str(plan).expect("auto_explain was asked for JSON");
-    plan["Query Text"].as_str().unwrap().starts_with("WITH matching").then(|| plan["Plan"].clone())
+    plan["Query Text"].as_str().unwrap().contains("matching AS").then(|| plan["Plan"].clone())
 }
 
 /// The steps of a plan.

@@ -1,8 +1,8 @@
-//! Clients that are too slow, on plain sockets: byte by byte, half a body, nothing at all, and too many of them.
+//! Clients that are too slow, on plain sockets: byte by byte, half a body, nothing at all.
 
 use std::time::{Duration, Instant};
 
-use ad_tests::{Options, Server, eventually};
+use ad_tests::{Options, Server};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -92,21 +92,4 @@ async fn headers_without_end_are_refused() {
     drop(socket.write_all(b"\r\n").await);
     let answer = rest(&mut socket).await;
     assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
-}
-
-#[tokio::test]
-async fn connections_beyond_the_limit_wait_for_a_place() {
-    let server = impatient(&["--max-connections", "2"]).await;
-    let (first, _second) = (connect(&server).await, connect(&server).await);
-    let mut third = connect(&server).await;
-    third.write_all(b"GET /healthz HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").await.unwrap();
-    let mut answer = [0; 1];
-    let early = tokio::time::timeout(Duration::from_millis(200), third.read(&mut answer)).await;
-    assert!(early.is_err(), "two are there, and that is all");
-    drop(first);
-    assert!(rest(&mut third).await.starts_with("HTTP/1.1 200 OK\r\n"));
-    eventually("places come back", || async {
-        server.client.try_send(reqwest::Method::GET, "/healthz", None).await.ok()
-    })
-    .await;
 }

@@ -4,12 +4,15 @@
 use std::{sync::Arc, time::Duration};
 
 use ad_core::{
-    ad::{Ad, AdState, ApiVersion, Content, ImageRef},
+    ad::{Ad, AdState, ApiVersion, Content, ImageRef, ImageSource, ImageSources, Validators},
     list::{AdQuery, LogQuery},
     log::{Action, ActionState, LogEntry},
     memory::MemoryStore,
-    ports::{AdChange, Capacity, Claimed, NewAd, Outcome, Record, Revision, Scope, Store, StoreError, StoredAd},
-    request::{Market, Plan, Progress, Request},
+    ports::{
+        AdChange, Capacity, Claimed, NewAd, Outcome, PAGE_BYTES, Record, Revision, Scope, Store, StoreError, StoredAd,
+        Usage,
+    },
+    request::{FailedImage, Leftover, Market, Plan, Progress, Request, StoredImage},
     time::Timestamp,
 };
 use ad_server::store::{Database, DatabaseStore};
@@ -74,6 +77,11 @@ contract!(
     an_extended_lease_is_kept,
     a_waiting_request_is_due_at_its_time_and_blocks_its_ad,
     a_record_applies_everything_at_once,
+    every_change_of_the_worker_moves_updated,
+    an_ad_has_at_most_a_hundred_unfinished_requests_and_one_deletion,
+    of_many_writes_at_once_no_more_than_a_hundred_are_unfinished,
+    what_a_dealer_has_is_counted,
+    what_a_cleared_mileage_was_comes_back,
     progress_survives,
     dealers_take_turns,
     what_was_written_by_a_clock_ahead_is_due_at_once,
@@ -88,6 +96,8 @@ contract!(
     a_changed_text_is_found_and_the_old_one_is_not,
     what_was_found_is_ordered_and_paged,
     logs_filter_order_and_page,
+    a_page_ends_at_its_most_bytes_and_the_next_begins_behind_it,
+    a_page_of_a_log_ends_at_its_most_bytes,
 );
 
 fn at(seconds: i64) -> Timestamp {
@@ -184,7 +194,10 @@ async fn a_new_ad_is_found_with_its_first_entry(store: &dyn Store) {
     let request = create(store, &ad).await.unwrap();
     let (stored, log) = find(store, &ad).await;
     assert_eq!(stored.ad, ad);
-    assert_eq!((stored.intent, stored.pole_position_until, stored.leftover), (AdState::Created, None, None));
+    assert_eq!(
+        (stored.intent, stored.pole_position_until, stored.leftover),
+        (AdState::Created, None, Leftover::default())
+    );
     assert_eq!(log, [entry(request, Action::Create, ActionState::Processing, ad.created)]);
     assert!(store.is_live(ad.id).await.unwrap() && !store.is_live(id(99)).await.unwrap());
     store.check().await.unwrap();
@@ -312,6 +325,11 @@ async fn a_record_applies_everything_at_once(store: &dyn Store) {
     let claimed = claim(store, at(1000)).await.remove(0);
     let image =
         ImageRef { url: "https://a/1.jpg".into(), cdn_url: "https://b/1.jpg".into(), id: id(7), checksum: "ab".into() };
+    assert_eq!(claimed.image_sources, ImageSources::default());
+    let validators = Validators { etag: Some("\"1\"".into()), last_modified: None };
+    let sources = ImageSources::from([(image.url.clone(), ImageSource { bytes: 7, validators })]);
+    let left =
+        Leftover { delete: true, promotion: Some(plan(Action::Bump)), ..Leftover::publishing(vec![Market::Secondary]) };
     let mut done = record(&claimed, Outcome::Finished);
     done.entries = vec![
         entry(claimed.request.id, Action::Create, ActionState::Done, at(600)),
@@ -323,7 +341,8 @@ async fn a_record_applies_everything_at_once(store: &dyn Store) {
         image_refs: Some(vec![image.clone()]),
         listings: vec![(Market::Primary, "p1".into()), (Market::Secondary, "s1".into())],
         pole_position_until: Some(Some(at(700))),
-        leftover: Some(Some(plan(Action::Publish))),
+        image_sources: Some(sources.clone()),
+        leftover: Some(left.clone()),
     };
     store.record(done.clone()).await.unwrap();
     let (stored, log) = find(store, &ad).await;
@@ -331,10 +350,128 @@ async fn a_record_applies_everything_at_once(store: &dyn Store) {
     assert_eq!((changed.state, stored.intent, changed.updated), (AdState::Deleted, AdState::Deleted, at(600)));
     assert_eq!((changed.marketplace_ad_id.as_deref(), changed.offer_id.as_deref()), (Some("p1"), Some("s1")));
     assert_eq!(changed.image_refs, [image]);
-    assert_eq!((stored.pole_position_until, stored.leftover), (Some(at(700)), Some(plan(Action::Publish))));
+    assert_eq!((stored.pole_position_until, stored.leftover), (Some(at(700)), left));
     assert_eq!(log[1..], done.entries);
     assert!(!store.is_live(ad.id).await.unwrap());
     assert!(claim(store, at(5000)).await.is_empty(), "it is finished");
+    assert!(!store.has_unfinished(ad.id).await.unwrap());
+    revise(store, &ad, stored.revision, 9).await.unwrap();
+    assert!(store.has_unfinished(ad.id).await.unwrap());
+    assert_eq!(claim(store, at(6000)).await[0].image_sources, sources);
+}
+
+async fn every_change_of_the_worker_moves_updated(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let claimed = claim(store, at(1000)).await.remove(0);
+    let goes = || Outcome::Goes { progress: Progress::default() };
+    store.record(record(&claimed, goes())).await.unwrap();
+    assert_eq!(find(store, &ad).await.0.ad.updated, ad.updated, "nothing has changed");
+    for (seconds, change) in (1..).zip([
+        AdChange { pole_position_until: Some(None), ..AdChange::default() },
+        AdChange { intent: Some(AdState::Created), ..AdChange::default() },
+        AdChange { leftover: Some(Leftover::default()), ..AdChange::default() },
+    ]) {
+        store.record(Record { change, at: at(600 + seconds), ..record(&claimed, goes()) }).await.unwrap();
+        assert_eq!(find(store, &ad).await.0.ad.updated, at(600 + seconds));
+    }
+}
+
+/// Writes on an ad without content, one after the other until one is refused.
+async fn fill(store: &dyn Store, ad: &Ad, numbers: impl Iterator<Item = u128>) -> StoreError {
+    for number in numbers {
+        let (stored, _) = find(store, ad).await;
+        if let Err(error) = revise(store, ad, stored.revision, number).await {
+            return error;
+        }
+    }
+    unreachable!("one is refused")
+}
+
+async fn an_ad_has_at_most_a_hundred_unfinished_requests_and_one_deletion(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    create(store, &self::ad(2, "north", "b")).await.unwrap();
+    let refused = fill(store, &ad, 2000..).await;
+    assert!(matches!(refused, StoreError::QueueFull(100)), "{refused:?}");
+    let (full, log) = find(store, &ad).await;
+    assert_eq!((full.revision, log.len()), (99, 1), "what was refused has changed nothing");
+    assert!(matches!(revise(store, &ad, full.revision - 1, 3000).await, Err(StoreError::Conflict)));
+
+    let request = Request::new(id(4000), Some(plan(Action::Delete)), at(500));
+    let delete = Revision {
+        ad: ad.id,
+        revision: full.revision,
+        content: None,
+        version: None,
+        intent: Some(AdState::Deleted),
+        pole_position_until: None,
+        updated: at(501),
+        request: &request,
+    };
+    store.revise(delete).await.unwrap();
+    assert!(matches!(revise(store, &ad, full.revision + 1, 4001).await, Err(StoreError::QueueFull(101))));
+    for _ in 0..2 {
+        let mine = claim(store, at(1000)).await.into_iter().find(|claimed| claimed.stored.ad.id == ad.id).unwrap();
+        finish(store, &mine).await;
+    }
+    revise(store, &ad, full.revision + 1, 4002).await.unwrap();
+}
+
+async fn of_many_writes_at_once_no_more_than_a_hundred_are_unfinished(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let ad = &ad;
+    let many = |first: u128| async move {
+        for number in first..first + 30 {
+            let (stored, _) = find(store, ad).await;
+            // A conflict is no wrong answer either; it is only not accepted.
+            drop(revise(store, ad, stored.revision, number).await);
+        }
+    };
+    join_all((0..8).map(|part| many(2000 + part * 30))).await;
+    fill(store, ad, 3000..).await;
+    assert_eq!(store.usage("north", Usage::Requests, 1000).await.unwrap(), 100);
+}
+
+async fn what_a_dealer_has_is_counted(store: &dyn Store) {
+    for (number, dealer) in [(1, "north"), (2, "north"), (3, "south")] {
+        create(store, &ad(number, dealer, &number.to_string())).await.unwrap();
+    }
+    let first = ad(1, "north", "1");
+    revise(store, &first, 0, 2000).await.unwrap();
+    let used = async |dealer, of, at_most| store.usage(dealer, of, at_most).await.unwrap();
+    assert_eq!(used("north", Usage::Requests, 100).await, 3);
+    assert_eq!(used("north", Usage::Requests, 2).await, 2, "counting ends there");
+    assert_eq!((used("south", Usage::Requests, 9).await, used("east", Usage::Requests, 9).await), (1, 0));
+    assert_eq!((used("north", Usage::Ads, 100).await, used("north", Usage::Ads, 1).await), (2, 1));
+    for claimed in claim(store, at(1000)).await {
+        let change = AdChange { state: Some(AdState::Deleted), ..AdChange::default() };
+        store.record(Record { change, ..record(&claimed, Outcome::Finished) }).await.unwrap();
+    }
+    assert_eq!((used("north", Usage::Ads, 9).await, used("north", Usage::Requests, 9).await), (0, 1));
+
+    assert!(store.add_dealer_image("north", "aa", 7).await.unwrap());
+    assert!(!store.add_dealer_image("north", "aa", 7).await.unwrap(), "the same image");
+    assert!(
+        store.add_dealer_image("north", "bb", 5).await.unwrap()
+            && store.add_dealer_image("south", "aa", 7).await.unwrap()
+    );
+    assert_eq!((used("north", Usage::ImageBytes, 0).await, used("south", Usage::ImageBytes, 0).await), (12, 7));
+    assert!(
+        store.has_dealer_image("north", "bb").await.unwrap() && !store.has_dealer_image("south", "bb").await.unwrap()
+    );
+}
+
+async fn what_a_cleared_mileage_was_comes_back(store: &dyn Store) {
+    let mut ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    ad.content = Content::stored(r#"{"cleared_mileage":"zero","title":"Volvo"}"#.to_owned()).unwrap();
+    revise(store, &ad, 0, 2000).await.unwrap();
+    let (stored, _) = find(store, &ad).await;
+    assert_eq!(stored.ad.content.cleared_mileage(), ad.content.cleared_mileage());
+    assert!(stored.ad.content.cleared_mileage().is_some());
+    assert_eq!(json!(stored.ad.content), json!({"title": "Volvo"}));
 }
 
 async fn progress_survives(store: &dyn Store) {
@@ -347,11 +484,16 @@ async fn progress_survives(store: &dyn Store) {
         tries: 3,
         first_try: Some(at(900)),
         due: Some(at(950)),
-        failed: vec![Action::HandleMedia],
-        failed_markets: vec![Market::Secondary],
+        plan: Some(plan(Action::Publish)),
+        store_tries: 2,
+        store_first_try: Some(at(901)),
         reached: vec![Market::Primary],
         notes: vec!["noted".to_owned()],
-        stored: vec![ImageRef { url: "u".into(), cdn_url: "c".into(), id: id(8), checksum: "00".into() }],
+        stored: vec![StoredImage {
+            shown: ImageRef { url: "u".into(), cdn_url: "c".into(), id: id(8), checksum: "00".into() },
+            source: Some(ImageSource { bytes: 9, validators: Validators::default() }),
+        }],
+        failed_images: vec![FailedImage { url: "v".into(), error: "404".into() }],
     };
     store.record(record(&claimed, Outcome::Goes { progress: progress.clone() })).await.unwrap();
     let again = claim(store, at(1010)).await.remove(0);
@@ -676,4 +818,89 @@ async fn logs_filter_order_and_page(store: &dyn Store) {
         let page = store.log(ad.id, &LogQuery::parse(&pairs).unwrap()).await.unwrap();
         assert_eq!((page.count, page.rows[0].action), (count, first), "{pairs:?}");
     }
+}
+
+/// The source ids of each page of a list, by following its pages.
+async fn pages(store: &dyn Store, pairs: &[(&str, &str)], count: u64) -> Vec<Vec<String>> {
+    let mut pages: Vec<Vec<String>> = Vec::new();
+    loop {
+        let offset = pages.iter().map(Vec::len).sum::<usize>();
+        let (all, page) =
+            ids(store, Scope::Dealer("north"), &[pairs, &[("offset", &*offset.to_string())]].concat()).await;
+        assert_eq!(all, count, "{pairs:?}");
+        if page.is_empty() {
+            return pages;
+        }
+        pages.push(page);
+    }
+}
+
+async fn a_page_ends_at_its_most_bytes_and_the_next_begins_behind_it(store: &dyn Store) {
+    let body = "x".repeat(1024 * 1024);
+    for number in 1..=20 {
+        let mut ad = ad(number, "north", &format!("{number:02}"));
+        // One that is longer than a page may be.
+        let body = if number == 12 { body.repeat(9) } else { body.clone() };
+        ad.content = with_body(&ad, &body);
+        create(store, &ad).await.unwrap();
+    }
+    let expected: Vec<String> = (1..=20).map(|number| format!("{number:02}")).collect();
+    for (order, pairs) in
+        [("created", vec![]), ("-created", vec![("fields", "title")]), ("source_id", vec![("include", "log")])]
+    {
+        let pairs = [&pairs[..], &[("ordering", order), ("limit", "500")]].concat();
+        let mut pages = pages(store, &pairs, 20).await;
+        assert!(pages.contains(&vec!["12".to_owned()]), "one row may be longer: {pages:?}");
+        let longest = pages.iter().map(Vec::len).max().unwrap();
+        assert_eq!(longest, 7, "as many as there is room for: {pages:?}");
+        if order.starts_with('-') {
+            pages.reverse();
+            for page in &mut pages {
+                page.reverse();
+            }
+        }
+        assert_eq!(pages.concat(), expected, "each row once and in order");
+    }
+    // What is not asked for does not count.
+    let page = pages(store, &[("fields", "id,state,image_refs"), ("limit", "500"), ("ordering", "created")], 20).await;
+    assert_eq!(page, [expected]);
+    let few = pages(store, &[("limit", "3"), ("ordering", "created")], 20).await;
+    assert_eq!(few[..4].iter().map(Vec::len).collect::<Vec<_>>(), [3, 3, 3, 2], "the limit counts as well");
+}
+
+async fn a_page_of_a_log_ends_at_its_most_bytes(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    create(store, &self::ad(2, "north", "b")).await.unwrap();
+    let claimed = claim(store, at(1000)).await.remove(0);
+    let mut many = record(&claimed, Outcome::Finished);
+    let long = "x".repeat(usize::try_from(PAGE_BYTES).unwrap() / 50);
+    let published = |second| LogEntry {
+        external_message: json!({"message": long, "number": second}),
+        ..entry(claimed.request.id, Action::Publish, ActionState::Done, at(second))
+    };
+    many.entries = (0..120).map(published).collect();
+    store.record(many.clone()).await.unwrap();
+    for order in ["created", "-created"] {
+        let mut seen = Vec::new();
+        while seen.len() < 120 {
+            let (offset, action) = (seen.len().to_string(), "publish".to_owned());
+            let pairs =
+                [("offset", offset), ("action", action), ("limit", "500".to_owned()), ("ordering", order.to_owned())];
+            let query = LogQuery::parse(&pairs.map(|(name, value)| (name.to_owned(), value))).unwrap();
+            let page = store.log(ad.id, &query).await.unwrap();
+            assert_eq!(page.count, 120);
+            assert!((1..50).contains(&page.rows.len()), "{} rows", page.rows.len());
+            seen.extend(page.rows);
+        }
+        if order == "-created" {
+            seen.reverse();
+        }
+        assert_eq!(seen, many.entries, "each entry once and in order");
+    }
+    // The log of an ad counts in a list that includes it.
+    let with_log = pages(store, &[("include", "log"), ("ordering", "created")], 2).await;
+    assert_eq!(with_log, [["a"], ["b"]]);
+    let without = pages(store, &[("ordering", "created")], 2).await;
+    assert_eq!(without, [["a", "b"]]);
 }

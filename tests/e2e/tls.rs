@@ -95,12 +95,12 @@ async fn files_that_cannot_be_used_are_told_at_start() {
         ("broken.pem", "key.pem", "broken.pem: not a PEM file"),
         ("cert.pem", "other.pem", "other.pem: not the key of the certificate in cert.pem"),
     ] {
-        let output = run(dir.path(), &["serve", "--tls-cert", cert, "--tls-key", key]).await;
+        let output = run(dir.path(), &["serve", "--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key]).await;
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{said}");
         assert!(said.starts_with("error: ") && said.contains(says), "{said}");
     }
-    let output = run(dir.path(), &["serve", "--tls-cert", "cert.pem"]).await;
+    let output = run(dir.path(), &["serve", "--listen", "127.0.0.1:0", "--tls-cert", "cert.pem"]).await;
     assert_eq!(
         String::from_utf8_lossy(&output.stderr).trim(),
         "error: TLS needs both: set tls_cert and tls_key, or neither"

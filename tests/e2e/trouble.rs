@@ -44,6 +44,9 @@ async fn what_cannot_start_says_why_and_creates_nothing() {
         (vec!["listings", "import", "missing.ndjson"], "missing.ndjson"),
         (vec!["token", "issue", "--dealer-code", "a", "--database-url", "nosuch://x"], "nosuch://x"),
     ] {
+        // The default address may be in use; what is named later counts.
+        let any_port: &[&str] = if args[0] == "serve" { &["--listen", "127.0.0.1:0"] } else { &[] };
+        let args = [&args[..1], any_port, &args[1..]].concat();
         let said = fails(dir.path(), &args).await;
         assert!(said.contains(says), "{args:?}: {said}");
         assert!(!at("data").exists(), "{args:?} left something behind");

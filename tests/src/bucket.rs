@@ -134,6 +134,16 @@ impl BucketServer {
         self.process.kill().await.expect("an own process can be killed");
     }
 
+    /// Sends it a signal, such as `STOP`, after which it accepts connections and answers nothing.
+    ///
+    /// # Panics
+    /// When it does not run.
+    pub async fn signal(&self, signal: &str) {
+        let pid = self.process.id().expect("it runs").to_string();
+        let sent = Command::new("kill").args(["-s", signal, &pid]).status().await;
+        assert!(sent.expect("kill is there").success());
+    }
+
     /// Starts it again at the same address, with an empty bucket.
     pub async fn restart(&mut self) {
         let port = self.endpoint.rsplit(':').next().and_then(|port| port.parse().ok()).expect("it has a port");

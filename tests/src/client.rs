@@ -1,5 +1,7 @@
 //! A client of the API.
 
+use std::net::IpAddr;
+
 use reqwest::{Method, StatusCode, header::HeaderMap};
 use serde_json::Value;
 
@@ -12,6 +14,7 @@ pub struct Client {
     pub base: String,
     /// What is sent as `X-Auth-Token`.
     pub token: Option<String>,
+    address: Option<IpAddr>,
     http: reqwest::Client,
 }
 
@@ -57,8 +60,19 @@ impl Client {
     /// # Panics
     /// When no client can be built at all.
     pub fn new(base: impl Into<String>, token: Option<String>) -> Self {
-        let http = reqwest::Client::builder().no_proxy().build().expect("a plain client can be built");
-        Self { base: base.into(), token, http }
+        Self { base: base.into(), token, address: None, http: http(None) }
+    }
+
+    /// The same from this address, such as 127.0.0.2, with connections of its own.
+    #[must_use]
+    pub fn from_address(&self, address: IpAddr) -> Self {
+        Self { address: Some(address), http: http(Some(address)), ..self.clone() }
+    }
+
+    /// The same with connections of its own.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self { http: http(self.address), ..self.clone() }
     }
 
     /// The same with another token.
@@ -153,4 +167,8 @@ impl Client {
     pub async fn log(&self, source_id: &str) -> Vec<Value> {
         self.ad(source_id).await["log"].as_array().expect("a single ad comes with its log").clone()
     }
+}
+
+fn http(address: Option<IpAddr>) -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().local_address(address).build().expect("a plain client can be built")
 }

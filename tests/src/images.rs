@@ -25,6 +25,7 @@ pub struct ImageHost {
     pub base: String,
     calls: Arc<Mutex<HashMap<String, usize>>>,
     healed: Arc<AtomicBool>,
+    down: Arc<AtomicBool>,
     server: JoinHandle<()>,
 }
 
@@ -43,28 +44,43 @@ impl ImageHost {
     /// - `/broken.jpg`: the first half of a JPEG; `/page.jpg`: HTML that calls itself a JPEG
     /// - `/flaky/<times>/<anything>`: 503 so often, then a picture
     /// - `/busy/<times>/<anything>`: 429 with `Retry-After: 1` so often, then a picture
+    /// - `/versioned/<seed>.jpg`: a picture with an `ETag`, and 304 for whoever knows it
     /// - `/faulty/<fault>/<seed>.jpg`: until it is [healed](Self::heal), a fault: `silent` (no answer), `stalled` (a part
-    ///   of the picture, and then nothing), `dripping` (a byte now and then), `torn` (the connection ends early), `endless`,
-    ///   `inward` (a redirect to where clouds keep their secrets)
+    ///   of the picture, and then nothing), `dripping` (a byte now and then), `trickling` (14.9 MB, the last of them byte by byte),
+    ///   `torn` (the connection ends early), `endless`, `inward` (a redirect to where clouds keep their secrets)
     /// - everything else: 404
     ///
     /// # Panics
     /// When no port is free.
     pub async fn start() -> Self {
-        let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.expect("a port is free");
+        Self::start_at("127.0.0.1").await
+    }
+
+    /// Starts it at another address of this machine, such as `127.0.0.2`: for the service that is another host.
+    ///
+    /// # Panics
+    /// When no port is free.
+    pub async fn start_at(address: &str) -> Self {
+        let acceptor = TcpListener::bind(format!("{address}:0")).into_acceptor().await.expect("a port is free");
         let address = acceptor.local_addr()[0].as_socket_addr().copied().expect("it listens on TCP");
         let calls = Arc::new(Mutex::new(HashMap::new()));
         let healed = Arc::new(AtomicBool::new(false));
-        let pictures = Pictures { calls: Arc::clone(&calls), healed: Arc::clone(&healed) };
+        let down = Arc::new(AtomicBool::new(false));
+        let pictures = Pictures { calls: Arc::clone(&calls), healed: Arc::clone(&healed), down: Arc::clone(&down) };
         let server = tokio::spawn(async move {
             let _ended = Server::new_with_acceptor(acceptor).run(pictures).await;
         });
-        Self { base: format!("http://{address}"), calls, healed, server }
+        Self { base: format!("http://{address}"), calls, healed, down, server }
     }
 
     /// From now on what was faulty is a picture.
     pub fn heal(&self) {
         self.healed.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether it answers 500 to everything.
+    pub fn set_down(&self, down: bool) {
+        self.down.store(down, Ordering::SeqCst);
     }
 
     /// How often anything was asked for.
@@ -92,6 +108,7 @@ impl ImageHost {
 struct Pictures {
     calls: Arc<Mutex<HashMap<String, usize>>>,
     healed: Arc<AtomicBool>,
+    down: Arc<AtomicBool>,
 }
 
 impl Endpoint for Pictures {
@@ -105,6 +122,12 @@ impl Endpoint for Pictures {
             *times += 1;
             *times
         };
+        if self.down.load(Ordering::SeqCst) {
+            return Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response());
+        }
+        if let Some(file) = path.strip_prefix("/versioned/") {
+            return Ok(versioned(&request, file));
+        }
         let [_, faulty, fault, file] = &path.split('/').collect::<Vec<_>>()[..] else {
             return Ok(answer(&path, times));
         };
@@ -119,6 +142,15 @@ impl Endpoint for Pictures {
         }
         Ok(wrong(fault))
     }
+}
+
+/// A picture for whoever does not have it.
+fn versioned(request: &Request, file: &str) -> Response {
+    let tag = format!("\"{file}\"");
+    if request.header("if-none-match") == Some(&tag) {
+        return StatusCode::NOT_MODIFIED.into_response();
+    }
+    answer(file, 1).with_header("etag", tag).into_response()
 }
 
 /// An answer that is wrong in a way.
@@ -137,6 +169,14 @@ fn wrong(fault: &str) -> Response {
                 Some((Ok(vec![0]), ()))
             };
             of_length(1_000_000).body(begun(stream::unfold((), drop).boxed()))
+        }
+        "trickling" => {
+            let drop = |()| async {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                Some((Ok(vec![0]), ()))
+            };
+            let most = stream::repeat_with(|| Ok(vec![0; 64 * 1024])).take(225);
+            of_length(14_900_000).body(begun(most.chain(stream::unfold((), drop)).boxed()))
         }
         "torn" => of_length(picture.len()).body(begun(stream::iter([Err(io::ErrorKind::BrokenPipe.into())]).boxed())),
         "endless" => Response::from(begun(stream::repeat_with(|| Ok(vec![0; 64 * 1024])).boxed())),

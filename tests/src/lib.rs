@@ -2,6 +2,7 @@
 //! token keys, an image host, and a client that speaks to it.
 
 mod bucket;
+mod bystander;
 mod cli;
 mod client;
 mod images;
@@ -14,6 +15,7 @@ mod server;
 pub mod tools;
 
 pub use bucket::{BucketServer, Keys};
+pub use bystander::{Bystander, Latencies, Seen};
 pub use cli::{Cli, Ended};
 pub use client::{Answer, Client};
 pub use images::ImageHost;

@@ -129,6 +129,17 @@ impl Process {
         self.child.id().expect("it runs")
     }
 
+    /// Its resident memory in bytes (Linux).
+    ///
+    /// # Panics
+    /// When it has ended.
+    pub fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs, on Linux");
+        let line =
+            status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("Linux says how much memory it has");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("it is a number") * 1024
+    }
+
     /// The lines that it has written to stderr so far.
     ///
     /// # Panics

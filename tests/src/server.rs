@@ -46,7 +46,7 @@ impl Server {
         let process = spawn(dir.path(), &options).await;
         let client = Client::new(process.base.clone(), None);
         let mut server = Self { client, dir, options, process };
-        server.client.token = Some(server.token(&["--dealer-code", "north-cars"]).await);
+        server.client.token = Some(server.token(&["--dealer-code", "north-cars", "--expires", "never"]).await);
         server
     }
 
@@ -61,6 +61,11 @@ impl Server {
     /// When it has ended.
     pub fn pid(&self) -> u32 {
         self.process.pid()
+    }
+
+    /// Its resident memory in bytes (Linux).
+    pub fn memory(&self) -> u64 {
+        self.process.memory()
     }
 
     /// The lines that it has written to stderr since its last start.

@@ -11,7 +11,7 @@ mod profiles;
 pub(crate) mod relay;
 mod sync;
 mod sync_interrupted;
-mod terminal;
+pub(crate) mod terminal;
 mod trouble;
 
 use ad_tests::{Cli, Server};

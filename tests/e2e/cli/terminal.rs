@@ -10,12 +10,12 @@ use super::redacted;
 use crate::payloads::plain_car;
 
 /// Whether there is what makes a terminal.
-pub(super) fn is_possible() -> bool {
+pub(crate) fn is_possible() -> bool {
     tools::find("script", &[], "apt-get install bsdutils").is_some()
 }
 
 /// Runs a command line at a terminal where somebody types this. Both of its outputs are the screen.
-pub(super) async fn at_terminal(cli: &Cli, line: &str, typed: &str) -> Ended {
+pub(crate) async fn at_terminal(cli: &Cli, line: &str, typed: &str) -> Ended {
     let command = cli.command(line.split_whitespace());
     let std = command.as_std();
     let program = std.get_program().to_string_lossy().into_owned();

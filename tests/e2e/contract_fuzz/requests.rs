@@ -108,7 +108,9 @@ impl World {
     fn path(&mut self, operation: &Described, mood: Mood) -> String {
         let mut path = operation.path.clone();
         if path.contains("{source_id}") {
-            let source_id = self.source_id(operation, mood);
+            // An empty one makes another operation's path, as a slash at the end is ignored.
+            let source_id = Some(self.source_id(operation, mood)).filter(|id| !id.is_empty());
+            let source_id = source_id.unwrap_or_else(|| " ".to_owned());
             path = path.replace("{source_id}", &utf8_percent_encode(&source_id, NON_ALPHANUMERIC).to_string());
         }
         for name in ["vehicle_type", "attribute"] {

@@ -85,8 +85,9 @@ impl World {
         for version in ["v3", "v4"] {
             for _ in 0..TRAILERS {
                 let source_id = self.fresh_source_id();
-                // With the plate of the examples, for it is fixed.
+                // With the plate of the examples, for it is fixed, and listed, so that it can be bumped.
                 let trailer = json!({"source_id": source_id, "dealer_code": "north-cars", "category_id": TRAILER, "api_version": version,
+                    "marketplace_ad_id": format!("listing-of-{source_id}"),
                     "category_fields": {"brand": "brenderup", "model_year": 2015, "registration_number": "TRL21A"}});
                 lines.extend([trailer.to_string(), "\n".to_owned()]);
                 let known = Known { source_id, category_id: u64::from(TRAILER), version: version.to_owned() };
