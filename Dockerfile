@@ -23,8 +23,10 @@ WORKDIR /srv
 VOLUME /srv/data
 ENV AD_SERVER_LISTEN=0.0.0.0:8080
 EXPOSE 8080
+# Metrics are for this container alone. To let others read them, set it to 0.0.0.0:9464 and publish that port to them only.
+ENV AD_SERVER_METRICS_LISTEN=127.0.0.1:9464
 
-# The port on which /healthz answers: that of metrics_listen where the process serves no API, or serves it over TLS.
+# The port on which /healthz answers: 9464, that of metrics_listen, where the process serves no API or serves it over TLS.
 ENV HEALTH_PORT=8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["bash", "-c", \
     "exec 3<>/dev/tcp/127.0.0.1/$HEALTH_PORT && printf 'GET /healthz HTTP/1.0\\r\\n\\r\\n' >&3 && grep -q '\"ok\"' <&3"]
