@@ -17,10 +17,11 @@ tokio::task_local! {
 pub struct Processor(Shares);
 
 impl Default for Processor {
-    /// As many as there are processors, and one for a dealer that has none under way.
+    /// One less than there are processors, so that what is quick need not share all of them with what is long, and one for a
+    /// dealer that has none under way.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self(Shares::with_reserve(processors + 1, 1))
+        Self(Shares::with_reserve(processors.saturating_sub(1).max(1) + 1, 1))
     }
 }
 

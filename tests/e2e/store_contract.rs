@@ -158,6 +158,7 @@ async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u128) -> Resu
     let request = Request::new(id(number), Some(plan(Action::Update)), at(500));
     let revision = Revision {
         ad: ad.id,
+        dealer_code: &ad.dealer_code,
         revision,
         content: Some(&ad.content),
         version: None,
@@ -401,6 +402,7 @@ async fn an_ad_has_at_most_a_hundred_unfinished_requests_and_one_deletion(store:
     let request = Request::new(id(4000), Some(plan(Action::Delete)), at(500));
     let delete = Revision {
         ad: ad.id,
+        dealer_code: &ad.dealer_code,
         revision: full.revision,
         content: None,
         version: None,

@@ -211,7 +211,8 @@ async fn apply(subject: &mut Subject, world: &World, operation: &Operation, requ
             let content = change.content.map(content);
             let revision = Revision {
                 ad: world.ad(*ad),
-                revision: found.map_or(0, |(stored, _)| stored.revision) - i64::from(*stale),
+                dealer_code: found.as_ref().map_or("", |(stored, _)| stored.ad.dealer_code.as_str()),
+                revision: found.as_ref().map_or(0, |(stored, _)| stored.revision) - i64::from(*stale),
                 content: content.as_ref(),
                 version: change.version,
                 intent: change.intent,

@@ -61,6 +61,8 @@ pub struct NewAd<'a> {
 pub struct Revision<'a> {
     /// The ad.
     pub ad: Uuid,
+    /// The ad's dealer. Dealers share the time of a store.
+    pub dealer_code: &'a str,
     /// The revision that it builds on.
     pub revision: i64,
     /// New content.

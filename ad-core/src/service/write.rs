@@ -102,6 +102,7 @@ impl Service {
                 .store
                 .revise(Revision {
                     ad: stored.ad.id,
+                    dealer_code: &stored.ad.dealer_code,
                     revision: stored.revision,
                     content: decision.content.as_ref(),
                     version: decision.version,

@@ -45,6 +45,7 @@ impl Shelf {
         let request = self.request();
         let revision = Revision {
             ad: ad.id,
+            dealer_code: &ad.dealer_code,
             revision,
             content: None,
             version: None,

@@ -30,9 +30,12 @@ use crate::{
     shares::{Share, Shares},
 };
 
-/// Requests that are processed at the same time. Enough for the database to commit many of them together, few enough that
-/// nobody waits long behind them.
-pub(super) const REQUESTS: usize = 128;
+/// Requests that are processed at the same time.
+pub(super) const REQUESTS: usize = 64;
+
+/// How many of them are kept for dealers that have none in process. The others are enough for the database to commit many of them
+/// together, and few enough that nobody waits long behind those of one dealer.
+const FOR_OTHERS: usize = 40;
 
 /// Longest time for which a request waits for its turn.
 const TURN: Duration = Duration::from_secs(10);
@@ -82,7 +85,7 @@ pub struct Turns(Shares);
 
 impl Default for Turns {
     fn default() -> Self {
-        Self(Shares::new(REQUESTS))
+        Self(Shares::with_reserve(REQUESTS, FOR_OTHERS))
     }
 }
 
@@ -280,7 +283,7 @@ mod tests {
         while let Some(turn) = turns.take(&greedy).now_or_never() {
             held.push(turn.unwrap());
         }
-        assert_eq!(held.len(), REQUESTS - REQUESTS / 8);
+        assert_eq!(held.len(), REQUESTS - FOR_OTHERS);
         let mut next = pin!(turns.take(&greedy));
         assert!(next.as_mut().now_or_never().is_none());
         assert!(turns.take(&other).now_or_never().is_some());

@@ -60,12 +60,12 @@ impl Default for Lists {
 
 impl Lists {
     /// For a database with this many connections for lists
-    /// ([`Database::list_connections`](crate::store::Database::list_connections)). One of several is kept for dealers who
-    /// read no list yet.
+    /// ([`Database::list_connections`](crate::store::Database::list_connections)). Each keeps a processor busy: more than half of
+    /// them are kept for dealers who read no list yet, and the lists of one dealer leave processors to what is quick.
     pub fn new(connections: usize) -> Self {
         Self {
             in_flight: InFlight::default(),
-            connections: Shares::with_reserve(connections, usize::from(connections > 1)),
+            connections: Shares::with_reserve(connections, if connections > 1 { connections / 2 + 1 } else { 0 }),
             memory: Shares::with_reserve(MEMORY, LARGEST),
         }
     }
@@ -208,9 +208,9 @@ mod tests {
 
     #[tokio::test]
     async fn unread_answers_of_one_dealer_leave_memory_and_a_connection_for_another() {
-        let lists = Lists::new(3);
+        let lists = Lists::new(5);
         let mut unread = Vec::new();
-        // A dealer has two of the three connections, and so many unread answers.
+        // A dealer has two of the five connections, and so many unread answers.
         while let Some(turn) = lists.turn("a").now_or_never() {
             let mut turn = turn.unwrap();
             turn.has_read();

@@ -168,6 +168,8 @@ impl HttpFetcher {
                 let Some(chunk) = next? else { return Ok(()) };
                 brought += chunk.len();
                 room.add(&chunk).map_err(|Full| too_large(max_bytes))?;
+                // Several large images that come at once would otherwise keep requests waiting.
+                tokio::task::yield_now().await;
             }
             if Instant::now() >= check {
                 if (brought as u128) * 1000 < (least_rate as u128) * pace.as_millis() {

@@ -64,6 +64,7 @@ fn millis(time: Option<Timestamp>) -> Option<i64> {
 
 fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, StoreError> {
     Ok(Statement::new(sql::CREATE)
+        .for_client_of(&ad.dealer_code)
         .bind(ad.id)
         .bind(ad.source_id.as_str())
         .bind(folded(&ad.source_id))
@@ -93,6 +94,7 @@ fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, Store
 pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError> {
     let text = if revision.content.is_some() { sql::REVISE } else { sql::REVISE_KEEPING_CONTENT };
     Ok(Statement::new(text)
+        .for_client_of(revision.dealer_code)
         .bind(revision.ad)
         .bind(revision.revision)
         .bind(revision.content.map(content_text).transpose()?)
@@ -139,8 +141,12 @@ impl Store for DatabaseStore {
         with_log: bool,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
         let statement = match scope {
-            Scope::Dealer(code) => Statement::new(sql::FIND).bind(source_id).bind(code),
-            Scope::Dealers(codes) => Statement::new(sql::FIND_IN_GROUP).bind(source_id).bind(codes.to_vec()),
+            Scope::Dealer(code) => Statement::new(sql::FIND).for_client_of(code).bind(source_id).bind(code),
+            Scope::Dealers(codes) => {
+                // A group takes part in the sharing as its first dealer.
+                let dealer = codes.first().map_or("", String::as_str);
+                Statement::new(sql::FIND_IN_GROUP).for_client_of(dealer).bind(source_id).bind(codes.to_vec())
+            }
         };
         let rows = self.database.look_up(statement.bind(with_log)).await?;
         let found = |row| {
@@ -151,7 +157,8 @@ impl Store for DatabaseStore {
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {
-        is_so(&self.database.look_up(Statement::new(sql::IS_USED).bind(dealer_code).bind(source_id)).await?)
+        let statement = Statement::new(sql::IS_USED).for_client_of(dealer_code).bind(dealer_code).bind(source_id);
+        is_so(&self.database.look_up(statement).await?)
     }
 
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {

@@ -7,12 +7,20 @@ use futures_util::{Stream, TryStreamExt};
 use sqlx::{PgConnection, SqliteConnection};
 use tokio::sync::Notify;
 
+use crate::shares::{Share, Shares};
+
 use super::{
     Columns, Row, Sql, Statement,
     postgres::{self, Postgres},
     sqlite::{self, Sqlite, writer::Writer},
     statement::{Dialect, Ran, store_error},
 };
+
+/// A write with texts of so many bytes keeps the database busy for milliseconds.
+const LARGE: usize = 64 * 1024;
+
+/// Most large writes at the same time.
+const LARGE_WRITES: usize = 4;
 
 /// How the database is used.
 #[derive(Debug, Clone)]
@@ -92,6 +100,8 @@ pub struct Database {
     queued: Arc<Notify>,
     read_timeout: Duration,
     list_connections: u32,
+    large_writes: Shares,
+    look_ups: Shares,
 }
 
 /// Takes the rows of a read as they come.
@@ -110,6 +120,16 @@ pub(crate) trait Work: Send + Sync + 'static {
 
     /// What PostgreSQL wraps around it.
     const WRAP: Wrap = Wrap::Snapshot;
+
+    /// The dealer whose client waits for it; `None` if it is the service's own. SQLite's writer serves dealers by turns.
+    fn dealer(&self) -> Option<&str> {
+        None
+    }
+
+    /// How long its texts are together.
+    fn text_bytes(&self) -> usize {
+        0
+    }
 
     /// Does it. May be called again when the transaction was taken back.
     fn run(&self, link: &mut Link<'_>) -> impl Future<Output = sqlx::Result<Self::Answer>> + Send;
@@ -148,6 +168,14 @@ impl Work for Statement {
 
     const WRAP: Wrap = Wrap::Nothing;
 
+    fn dealer(&self) -> Option<&str> {
+        self.of_dealer()
+    }
+
+    fn text_bytes(&self) -> usize {
+        Self::text_bytes(self)
+    }
+
     async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Ran> {
         link.run(self).await
     }
@@ -179,14 +207,16 @@ impl Database {
     /// Opens it with these options.
     pub async fn open_with(url: &str, options: &Options) -> Result<Self, OpenError> {
         let queued = Arc::new(Notify::new());
-        let (engine, list_connections) = if postgres::is_address(url) {
+        let (engine, (list_connections, look_up_connections)) = if postgres::is_address(url) {
             let postgres = Postgres::open(url, options, Arc::clone(&queued)).await?;
-            let list_connections = postgres.list_connections();
-            (Engine::Postgres(postgres), list_connections)
+            let connections = (postgres.list_connections(), postgres.look_up_connections());
+            (Engine::Postgres(postgres), connections)
         } else {
-            (Engine::Sqlite(Sqlite::open(url, options).await?), options.lists)
+            (Engine::Sqlite(Sqlite::open(url, options).await?), (options.lists, options.readers))
         };
-        Ok(Self { engine, queued, read_timeout: options.read_timeout, list_connections })
+        let look_ups = Shares::with_reserve(look_up_connections as usize, usize::from(look_up_connections > 1));
+        let large_writes = Shares::with_reserve(LARGE_WRITES, LARGE_WRITES - 1);
+        Ok(Self { engine, queued, read_timeout: options.read_timeout, list_connections, large_writes, look_ups })
     }
 
     /// Its address as it may be shown: without user and password.
@@ -228,8 +258,9 @@ impl Database {
     }
 
     /// Reads single ads for a client, on connections of their own and within the time that a read may take. It is
-    /// interrupted when the future is dropped.
+    /// interrupted when the future is dropped. Dealers share the connections.
     pub(super) async fn look_up(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
+        let _turn = self.look_ups.take(statement.of_dealer().unwrap_or_default(), 1).await;
         let mut rows = Vec::new();
         let read = &mut |row| {
             rows.push(row);
@@ -290,8 +321,17 @@ impl Database {
         rows.map_err(|error| store_error(&error))
     }
 
+    /// A place for a large write, of which each dealer and the service itself have one.
+    async fn place(&self, work: &impl Work) -> Option<Share> {
+        if work.text_bytes() < LARGE {
+            return None;
+        }
+        Some(self.large_writes.take(work.dealer().unwrap_or_default(), 1).await)
+    }
+
     /// Does something in a transaction, and returns when it is on the disk.
     pub(crate) async fn write<W: Work>(&self, work: W) -> Result<W::Answer, StoreError> {
+        let _place = self.place(&work).await;
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.writer().run(work).await,
             Engine::Postgres(postgres) => postgres.write(work).await,
@@ -301,6 +341,7 @@ impl Database {
     /// Runs a statement as [`write`](Self::write) does; PostgreSQL together with those like it that others ask for at the
     /// same time.
     pub(crate) async fn share(&self, statement: Statement) -> Result<Ran, StoreError> {
+        let _place = self.place(&statement).await;
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.writer().run(statement).await,
             Engine::Postgres(postgres) => postgres.gather(statement).await,

@@ -80,6 +80,7 @@ value_from! {
 pub(crate) struct Statement {
     sql: Text,
     values: Vec<Value>,
+    dealer: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -90,12 +91,28 @@ enum Text {
 
 impl Statement {
     pub(crate) fn new(sql: Sql) -> Self {
-        Self { sql: Text::Constant(sql), values: Vec::new() }
+        Self { sql: Text::Constant(sql), values: Vec::new(), dealer: None }
     }
 
     /// A statement that is put together, for a database of this dialect.
     pub(crate) fn build(dialect: Dialect) -> Self {
-        Self { sql: Text::Built(dialect, String::new()), values: Vec::new() }
+        Self { sql: Text::Built(dialect, String::new()), values: Vec::new(), dealer: None }
+    }
+
+    /// A client of this dealer waits for it.
+    pub(crate) fn for_client_of(self, dealer_code: &str) -> Self {
+        Self { dealer: Some(dealer_code.to_owned()), ..self }
+    }
+
+    /// The dealer whose client waits for it.
+    pub(crate) fn of_dealer(&self) -> Option<&str> {
+        self.dealer.as_deref()
+    }
+
+    /// How long its texts are together.
+    pub(super) fn text_bytes(&self) -> usize {
+        let texts = self.values.iter().map(|value| if let Value::Text(Some(text)) = value { text.len() } else { 0 });
+        texts.sum()
     }
 
     /// Adds the next value.

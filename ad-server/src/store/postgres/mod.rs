@@ -118,6 +118,11 @@ impl Postgres {
         self.lists.0.options().get_max_connections()
     }
 
+    /// How many single ads can be read at the same time.
+    pub(super) fn look_up_connections(&self) -> u32 {
+        self.look_ups.0.options().get_max_connections()
+    }
+
     /// Runs a statement together with those like it that others ask for at the same time.
     pub(super) async fn gather(&self, statement: Statement) -> Result<Ran, StoreError> {
         self.gather.run(statement).await

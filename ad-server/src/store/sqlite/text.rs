@@ -16,7 +16,7 @@ use tokio::{
 
 use super::writer::WeakWriter;
 use crate::store::{
-    Sql, Statement,
+    Link, Sql, Statement, Work,
     lists::{Text, push_dealers},
 };
 
@@ -27,7 +27,18 @@ macro_rules! mark {
     };
 }
 
-/// 1 how many. Brings texts into the index, those of a dealer together.
+/// The next texts of the queue: at most $1, and none after those that together have $2 bytes.
+macro_rules! next {
+    () => {
+        "SELECT place FROM ( \
+             SELECT place, sum(bytes) OVER (ORDER BY place ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before \
+             FROM (SELECT place, coalesce(octet_length(search), 0) AS bytes \
+                   FROM unindexed LEFT JOIN texts USING (place) ORDER BY place LIMIT $1) \
+         ) WHERE bytes_before < $2"
+    };
+}
+
+/// 1 how many, 2 bytes. Brings texts into the index, those of a dealer together.
 ///
 /// The savepoint has the index write to its tables now. Otherwise it does so at the beginning of a later statement of the same
 /// commit, somebody else's, whose `changes()` then counts what the index wrote: a write on an old revision would be accepted.
@@ -36,10 +47,13 @@ pub(in crate::store) const INDEX_TEXTS: Sql = Sql::plain(concat!(
      SELECT place, ",
     mark!(),
     " || search || char(10) || texts.source_id \
-     FROM (SELECT place FROM unindexed ORDER BY place LIMIT $1) JOIN texts USING (place) \
-         JOIN dealer_numbers AS dealer ON dealer.number = place >> 40 ORDER BY place; \
+     FROM (",
+    next!(),
+    ") JOIN texts USING (place) JOIN dealer_numbers AS dealer ON dealer.number = place >> 40 ORDER BY place; \
      SAVEPOINT indexed; RELEASE indexed; \
-     DELETE FROM unindexed WHERE place IN (SELECT place FROM unindexed ORDER BY place LIMIT $1)"
+     DELETE FROM unindexed WHERE place IN (",
+    next!(),
+    ")"
 ));
 
 /// Texts that the index does not know as they are.
@@ -102,10 +116,11 @@ fn trigrams(term: &str) -> Option<String> {
     Some(quoted.collect::<Vec<_>>().join(" "))
 }
 
-/// Texts that are brought into the index in one go. Bounds how long writes wait for it.
-const BATCH: i64 = 256;
+/// Most texts that are brought into the index in one go, and their bytes. They bound how long writes wait for it: a few
+/// milliseconds, and about 15 ms for the longest text.
+const BATCH: (i64, i64) = (64, 32 * 1024);
 /// Between a write and indexing it, so that what is written meanwhile shares a batch.
-const GATHER: Duration = Duration::from_millis(200);
+const GATHER: Duration = Duration::from_millis(50);
 /// While others write, indexing takes one in so many parts of the time.
 const SHARE: u32 = 16;
 /// Before indexing is tried again when it failed.
@@ -128,12 +143,11 @@ async fn index_all(writer: &WeakWriter, written: &mut mpsc::Receiver<()>) -> Opt
     while let Some(time) = pause {
         sleep(time).await;
         let writer = writer.upgrade()?;
-        let start = Instant::now();
-        let indexed = writer.run(Statement::new(INDEX_TEXTS).bind(BATCH)).await;
+        let indexed = writer.run(IndexBatch).await;
         let is_busy = written.try_recv().is_ok();
         pause = match indexed {
-            Ok(_) if is_busy => Some(GATHER.max(start.elapsed() * (SHARE - 1))),
-            Ok(ran) => (ran.changed > 0).then_some(Duration::ZERO),
+            Ok((_, took)) if is_busy => Some(GATHER.max(took * (SHARE - 1))),
+            Ok((texts, _)) => (texts > 0).then_some(Duration::ZERO),
             Err(error) => {
                 tracing::warn!(%error, "texts cannot be indexed; searching is slower until they are");
                 Some(AGAIN)
@@ -141,6 +155,19 @@ async fn index_all(writer: &WeakWriter, written: &mut mpsc::Receiver<()>) -> Opt
         };
     }
     Some(())
+}
+
+/// Brings one batch into the index; returns how many texts, and how long it kept the writer.
+struct IndexBatch;
+
+impl Work for IndexBatch {
+    type Answer = (u64, Duration);
+
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<(u64, Duration)> {
+        let start = Instant::now();
+        let indexed = link.run(&Statement::new(INDEX_TEXTS).bind(BATCH.0).bind(BATCH.1)).await?;
+        Ok((indexed.changed, start.elapsed()))
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! The one connection that writes. A commit has to reach the disk, which takes longer than all the statements before it;
 //! so whatever waits while one commit is on its way goes into the next one together.
 //!
+//! While there is more than one commit takes, half of it is what clients send, by turns of their dealers, and half what the service
+//! records for itself: no write waits behind all those of another dealer, and workers keep up.
+//!
 //! Operations do not know of each other. When one of them fails, the commit that it was in is taken back and each of its
 //! operations is run again by itself, so that only the one at fault fails. An operation that finds that it has nothing
 //! to do (a duplicate, a lost lease) writes nothing and is not a failure.
 
-use std::{fmt, sync::Arc};
+use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
 
 use ad_core::ports::StoreError;
 use futures_util::future::BoxFuture;
@@ -13,6 +16,7 @@ use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::{
     sync::{Mutex, Notify, mpsc, oneshot},
     task::JoinHandle,
+    time::Instant,
 };
 
 use crate::store::{
@@ -20,7 +24,10 @@ use crate::store::{
     statement::Failure,
 };
 
-/// Most operations of one commit. Bounds how long the first of them waits for the last.
+/// Least time that a transaction takes operations in. It takes them for as long as the last commit took, if that is longer: where
+/// a commit is slow, many share it, and where it is quick, nobody waits long for the operations of others.
+const LEAST_TIME: Duration = Duration::from_millis(3);
+/// Most operations of one transaction.
 const MOST: usize = 256;
 /// Operations that may wait for the writer before their callers have to.
 const WAITING: usize = 1024;
@@ -44,7 +51,7 @@ impl Writer {
     pub(super) fn start(connection: SqliteConnection, options: SqliteConnectOptions) -> Self {
         let (queue, waiting) = mpsc::channel(WAITING);
         let end = Arc::new(Notify::new());
-        let task = Task { options, connection: Some(connection) };
+        let task = Task { options, connection: Some(connection), commit_took: Duration::ZERO };
         let task = tokio::spawn(task.serve(waiting, Arc::clone(&end)));
         Self { queue, end, task: Arc::new(Mutex::new(Some(task))) }
     }
@@ -92,6 +99,9 @@ trait Operation: Send {
     /// Whether somebody still waits for it.
     fn is_wanted(&self) -> bool;
 
+    /// The dealer whose client waits for it.
+    fn dealer(&self) -> Option<&str>;
+
     /// Runs it and keeps the answer back until it is committed.
     fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, sqlx::Result<()>>;
 
@@ -108,6 +118,10 @@ struct Waiting<W: Work> {
 impl<W: Work> Operation for Waiting<W> {
     fn is_wanted(&self) -> bool {
         !self.answer.is_closed()
+    }
+
+    fn dealer(&self) -> Option<&str> {
+        self.work.dealer()
     }
 
     fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, sqlx::Result<()>> {
@@ -135,26 +149,87 @@ enum Fault {
     Operation(Failure),
 }
 
+type Queue = VecDeque<Box<dyn Operation>>;
+
+/// Operations that wait.
+#[derive(Default)]
+struct Pending {
+    /// Those of clients, by dealer, in the order in which it is the dealers' turn. No queue is empty.
+    of_dealers: VecDeque<(String, Queue)>,
+    /// Those of the service itself.
+    own: Queue,
+    is_turn_of_own: bool,
+}
+
+impl Pending {
+    fn of(operation: Box<dyn Operation>) -> Self {
+        let mut pending = Self::default();
+        pending.add(operation);
+        pending
+    }
+
+    fn is_empty(&self) -> bool {
+        self.of_dealers.is_empty() && self.own.is_empty()
+    }
+
+    fn add(&mut self, operation: Box<dyn Operation>) {
+        let Some(dealer) = operation.dealer() else { return self.own.push_back(operation) };
+        match self.of_dealers.iter_mut().find(|(other, _)| other == dealer) {
+            Some((_, queue)) => queue.push_back(operation),
+            None => self.of_dealers.push_back((dealer.to_owned(), VecDeque::from([operation]))),
+        }
+    }
+
+    /// The next one: of clients and of the service itself by turns, while there are both.
+    fn next(&mut self) -> Option<Box<dyn Operation>> {
+        self.is_turn_of_own = !self.is_turn_of_own;
+        if self.is_turn_of_own {
+            self.own.pop_front().or_else(|| self.next_of_dealers())
+        } else {
+            self.next_of_dealers().or_else(|| self.own.pop_front())
+        }
+    }
+
+    fn next_of_dealers(&mut self) -> Option<Box<dyn Operation>> {
+        let (dealer, mut queue) = self.of_dealers.pop_front()?;
+        let next = queue.pop_front();
+        if !queue.is_empty() {
+            self.of_dealers.push_back((dealer, queue));
+        }
+        next
+    }
+
+    /// The next one for which somebody still waits.
+    fn next_wanted(&mut self) -> Option<Box<dyn Operation>> {
+        std::iter::from_fn(|| self.next()).find(|operation| operation.is_wanted())
+    }
+}
+
 struct Task {
     options: SqliteConnectOptions,
     connection: Option<SqliteConnection>,
+    /// How long the last commit took.
+    commit_took: Duration,
 }
 
 impl Task {
     async fn serve(mut self, mut queue: mpsc::Receiver<Box<dyn Operation>>, end: Arc<Notify>) {
-        let mut batch = Vec::with_capacity(MOST);
+        let mut pending = Pending::default();
         loop {
             tokio::select! {
                 biased;
                 () = end.notified(), if !queue.is_closed() => queue.close(),
-                taken = queue.recv_many(&mut batch, MOST) => {
-                    if taken == 0 {
-                        break;
-                    }
-                    batch.retain(|operation| operation.is_wanted());
-                    self.write(&mut batch).await;
-                }
+                () = std::future::ready(()), if !pending.is_empty() => {},
+                first = queue.recv() => match first {
+                    Some(first) => pending.add(first),
+                    None => break,
+                },
             }
+            // Every caller waits for its answer, so this ends.
+            while let Ok(next) = queue.try_recv() {
+                pending.add(next);
+            }
+            self.write(&mut pending).await;
         }
         if let Some(connection) = self.connection
             && let Err(error) = connection.close().await
@@ -163,48 +238,68 @@ impl Task {
         }
     }
 
-    async fn write(&mut self, batch: &mut Vec<Box<dyn Operation>>) {
-        let outcome = match self.transaction(batch).await {
+    /// Writes as many of the operations as one commit takes.
+    async fn write(&mut self, pending: &mut Pending) {
+        let mut batch = Vec::new();
+        let outcome = match self.transaction(pending, &mut batch).await {
             Ok(()) => Ok(()),
             Err(Fault::Operation(_)) if batch.len() > 1 => return self.write_singly(batch).await,
             Err(Fault::Operation(failure) | Fault::Transaction(failure)) => Err(failure),
         };
-        for operation in batch.drain(..) {
+        for operation in batch {
             operation.finish(outcome.clone());
         }
     }
 
-    async fn write_singly(&mut self, batch: &mut Vec<Box<dyn Operation>>) {
+    async fn write_singly(&mut self, batch: Vec<Box<dyn Operation>>) {
         // Once the database does not even take a transaction, there is no point in making the others wait for it too.
         let mut refused = None;
-        for mut operation in batch.drain(..) {
+        for operation in batch {
+            let mut alone = vec![];
             let outcome = match &refused {
-                Some(failure) => Err(Failure::clone(failure)),
-                None => match self.transaction(std::slice::from_mut(&mut operation)).await {
+                Some(failure) => {
+                    alone.push(operation);
+                    Err(Failure::clone(failure))
+                }
+                None => match self.transaction(&mut Pending::of(operation), &mut alone).await {
                     Ok(()) => Ok(()),
                     Err(Fault::Operation(failure)) => Err(failure),
                     Err(Fault::Transaction(failure)) => Err(refused.insert(failure).clone()),
                 },
             };
-            operation.finish(outcome);
+            for operation in alone {
+                operation.finish(outcome.clone());
+            }
         }
     }
 
-    async fn transaction(&mut self, batch: &mut [Box<dyn Operation>]) -> Result<(), Fault> {
-        if batch.is_empty() {
-            return Ok(());
-        }
-        let connection = self.begin().await.map_err(Fault::Transaction)?;
-        for operation in batch {
-            if let Err(error) = operation.run(connection).await {
+    /// Runs operations in one transaction, and moves them to `batch`: those to which the outcome applies.
+    async fn transaction(&mut self, pending: &mut Pending, batch: &mut Vec<Box<dyn Operation>>) -> Result<(), Fault> {
+        let until = Instant::now() + self.commit_took.max(LEAST_TIME);
+        let connection = match self.begin().await {
+            Ok(connection) => connection,
+            Err(failure) => {
+                batch.extend(std::iter::from_fn(|| pending.next()));
+                return Err(Fault::Transaction(failure));
+            }
+        };
+        while batch.len() < MOST
+            && (batch.is_empty() || Instant::now() < until)
+            && let Some(mut operation) = pending.next_wanted()
+        {
+            let ran = operation.run(connection).await;
+            batch.push(operation);
+            if let Err(error) = ran {
                 roll_back(connection).await;
                 return Err(Fault::Operation(Failure::from(&error)));
             }
         }
+        let begun = Instant::now();
         if let Err(error) = run(connection, "COMMIT").await {
             roll_back(connection).await;
             return Err(Fault::Transaction(Failure::from(&error)));
         }
+        self.commit_took = begun.elapsed();
         Ok(())
     }
 
@@ -238,5 +333,34 @@ async fn run(connection: &mut SqliteConnection, sql: &'static str) -> sqlx::Resu
 async fn roll_back(connection: &mut SqliteConnection) {
     if let Err(error) = run(connection, "ROLLBACK").await {
         tracing::debug!(%error, "already rolled back");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Sql, Statement};
+
+    fn operation(dealer: Option<&str>) -> Box<dyn Operation> {
+        let statement = Statement::new(Sql::plain("SELECT 1"));
+        let work = match dealer {
+            Some(dealer) => statement.for_client_of(dealer),
+            None => statement,
+        };
+        let (answer, _) = oneshot::channel();
+        Box::new(Waiting { work, result: None, answer })
+    }
+
+    #[test]
+    fn dealers_and_the_service_itself_are_served_by_turns() {
+        let mut pending = Pending::default();
+        for dealer in [Some("a"), Some("a"), Some("a"), None, None, None, Some("b")] {
+            pending.add(operation(dealer));
+        }
+        let order: Vec<_> = std::iter::from_fn(|| pending.next())
+            .map(|operation| operation.dealer().unwrap_or("own").to_owned())
+            .collect();
+        assert_eq!(order, ["own", "a", "own", "b", "own", "a", "a"]);
+        assert!(pending.is_empty());
     }
 }

@@ -70,6 +70,7 @@ async fn a_revision_builds_on_the_one_before() {
     let (second, third) = (request(2, 20), request(3, 30));
     let revision = |revision, request| Revision {
         ad: ad(1, 0).id,
+        dealer_code: "d1",
         revision,
         content: None,
         version: None,

@@ -12,6 +12,7 @@ async fn revise(store: &DatabaseStore, ad_number: u32, revision: i64, number: u3
     let request = request(number, accepted);
     let revision = Revision {
         ad: ad(ad_number, 0).id,
+        dealer_code: "d1",
         revision,
         content: None,
         version: None,

@@ -94,6 +94,7 @@ async fn a_text_that_changed_is_indexed_anew() {
     let content = object(json!({"title": "Segelbåt"}));
     let change = Revision {
         ad: ad(1, 10).id,
+        dealer_code: "d1",
         revision: 0,
         content: Some(&content),
         version: None,
@@ -150,6 +151,27 @@ async fn a_database_of_the_first_version_keeps_its_ads() {
     }
 }
 
+#[tokio::test]
+async fn long_texts_are_indexed_one_at_a_time() {
+    let temporary = Temporary::open().await;
+    let store = temporary.store();
+    let long = "a".repeat(100_000);
+    for number in 0..2 {
+        create(&store, number, &saying(number, "d1", &long)).await.unwrap();
+    }
+    for number in 2..5 {
+        create(&store, number, &saying(number, "d1", "x")).await.unwrap();
+    }
+    indexed(&temporary.database).await;
+    let all = Sql::plain("INSERT INTO unindexed (place) SELECT place FROM texts");
+    assert_eq!(temporary.database.write(Statement::new(all)).await.unwrap().changed, 5);
+    for rest in [4, 3, 0] {
+        let batch = Statement::new(INDEX_TEXTS).bind(64_i64).bind(32 * 1024_i64);
+        temporary.database.write(batch).await.unwrap();
+        assert_eq!(temporary.database.unindexed().await.unwrap(), rest);
+    }
+}
+
 /// Texts are indexed, and somebody else's write comes behind that in the same commit.
 struct IndexedBefore(Statement);
 
@@ -159,7 +181,7 @@ impl Work for IndexedBefore {
     async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<u64> {
         link.run(&Statement::new(Sql::plain("INSERT OR IGNORE INTO unindexed (place) SELECT place FROM texts")))
             .await?;
-        link.run(&Statement::new(INDEX_TEXTS).bind(10_i64)).await?;
+        link.run(&Statement::new(INDEX_TEXTS).bind(10_i64).bind(i64::MAX)).await?;
         Ok(link.run(&self.0).await?.changed)
     }
 }
@@ -173,6 +195,7 @@ async fn a_write_behind_the_indexing_of_texts_is_refused_as_any_other() {
     let request = request(2, 20);
     let stale = Revision {
         ad: ad.id,
+        dealer_code: "d1",
         revision: 7,
         content: None,
         version: None,
