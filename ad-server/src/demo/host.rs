@@ -1,20 +1,69 @@
-//! The image host of the demo: a web server of its own on the loopback interface, as a dealer's image host would be, that
-//! draws what it is asked for. A file whose name says `truncated` stops half way and claims to be whole.
+//! The image host of the demo: a web server of its own on the loopback interface, as a dealer's image host would be. One of its
+//! files stops half way and claims to be whole.
 
-use std::{collections::HashMap, io, sync::Arc};
+use std::io;
 
-use ad_core::ports::Format;
 use poem::{
-    Endpoint, Request, Response, Result, Route, Server,
+    Request, Response, Route, Server,
+    endpoint::make_sync,
     http::StatusCode,
     listener::{Acceptor, Listener, TcpListener},
 };
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use super::{
-    images::{Subject, View, draw},
-    stock::DemoAd,
-};
+macro_rules! pictures {
+    ($($path:literal,)+) => { &[$(($path, include_bytes!(concat!("pictures/", $path)))),+] };
+}
+
+/// The pictures of the stock, by folder and file.
+static PICTURES: &[(&str, &[u8])] = pictures![
+    "nc-1001/1.jpg",
+    "nc-1001/2.jpg",
+    "nc-1001/3.jpg",
+    "nc-1001/4.jpg",
+    "nc-1002/1.jpg",
+    "nc-1002/2.jpg",
+    "nc-1002/4.jpg",
+    "nc-1003/1.jpg",
+    "nc-1003/2.jpg",
+    "nc-1004/1.jpg",
+    "nc-1004/3.png",
+    "nc-1005/1.jpg",
+    "nc-1005/2.jpg",
+    "nc-1005/3.jpg",
+    "nc-1006/1.jpg",
+    "nc-1006/2.jpg",
+    "nc-1006/4.jpg",
+    "nc-1007/1.jpg",
+    "nc-1007/2.jpg",
+    "nc-1008/1.jpg",
+    "nc-1008/2.jpg",
+    "nc-1008/3.jpg",
+    "nc-1009-sommar/1.jpg",
+    "nc-1009-sommar/4.jpg",
+    "nc-1010/1.jpg",
+    "cb-2001/1.jpg",
+    "cb-2001/2.jpg",
+    "cb-2001/3.jpg",
+    "cb-2002/1.jpg",
+    "cb-2002/2.jpg",
+    "cb-2002/4.jpg",
+    "cb-3001/1.jpg",
+    "cb-3001/2.jpg",
+    "cb-3001/3.jpg",
+    "cb-3002/1.jpg",
+    "cb-3002/2.jpg",
+    "cb-3002/4.jpg",
+    "cb-3003/1.jpg",
+    "cb-3003/2-truncated.jpg",
+    "cb-3003/4.jpg",
+    "cb-3004/1.jpg",
+    "cb-3004/3.jpg",
+    "cb-3005/1.jpg",
+    "cb-3005/2.jpg",
+    "cb-3006/1.jpg",
+    "cb-3006/4.png",
+];
 
 /// A running image host; it stops when it is dropped.
 #[derive(Debug)]
@@ -25,16 +74,15 @@ pub struct ImageHost {
 }
 
 impl ImageHost {
-    /// Starts an image host with the pictures of a stock, on a free port.
+    /// Starts an image host with the pictures of the stock, on a free port.
     ///
     /// # Errors
     /// When no port can be had.
-    pub async fn start(stock: &[DemoAd]) -> io::Result<Self> {
+    pub async fn start() -> io::Result<Self> {
         let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await?;
         let address = acceptor.local_addr().into_iter().find_map(|address| address.as_socket_addr().copied());
         let address = address.ok_or_else(|| io::Error::other("the image host has no address"))?;
-        let subjects = stock.iter().map(|ad| (ad.folder(), ad.subject())).collect();
-        let app = Route::new().at("/:folder/:file", Pictures(Arc::new(subjects)));
+        let app = Route::new().at("/*path", make_sync(|request: Request| picture(request.uri().path())));
         let (stop, stopped) = oneshot::channel();
         let server = Server::new_with_acceptor(acceptor).run_with_graceful_shutdown(
             app,
@@ -58,45 +106,22 @@ impl ImageHost {
     }
 }
 
-/// Draws pictures of these subjects, by folder.
-struct Pictures(Arc<HashMap<String, Subject>>);
-
-impl Endpoint for Pictures {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> Result<Response> {
-        let subject = request.raw_path_param("folder").and_then(|folder| self.0.get(folder));
-        let file = request.raw_path_param("file").and_then(File::parse);
-        let (Some(subject), Some(file)) = (subject.cloned(), file) else {
-            return Ok(StatusCode::NOT_FOUND.into());
-        };
-        let drawn = tokio::task::spawn_blocking(move || draw(&subject, file.view, file.format)).await;
-        let Ok(Ok(mut bytes)) = drawn else { return Ok(StatusCode::INTERNAL_SERVER_ERROR.into()) };
-        if file.truncated {
-            bytes.truncate(bytes.len() / 2);
+/// The picture at a path.
+fn picture(path: &str) -> Response {
+    let path = path.trim_start_matches('/');
+    match PICTURES.iter().find(|(known, _)| *known == path) {
+        Some((path, bytes)) => {
+            let content_type = if path.rsplit('.').next() == Some("png") { "image/png" } else { "image/jpeg" };
+            Response::builder().content_type(content_type).body(*bytes)
         }
-        Ok(Response::builder().content_type(file.format.media_type()).body(bytes))
-    }
-}
-
-/// What a file name says: `2.jpg`, `4.png`, `2-truncated.jpg`.
-struct File {
-    view: View,
-    format: Format,
-    truncated: bool,
-}
-
-impl File {
-    fn parse(name: &str) -> Option<Self> {
-        let (name, extension) = name.split_once('.')?;
-        let format = [Format::Jpeg, Format::Png].into_iter().find(|format| format.extension() == extension)?;
-        let (number, truncated) = name.strip_suffix("-truncated").map_or((name, false), |number| (number, true));
-        Some(Self { view: View::nth(number.parse().ok()?), format, truncated })
+        None => StatusCode::NOT_FOUND.into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use ad_core::{
         ports::{Clock, Fetched, ImageFetcher, ImageRequest},
         time::Timestamp,
@@ -119,7 +144,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn every_picture_of_the_stock_is_served_and_one_is_broken() {
-        let host = ImageHost::start(&stock("")).await.unwrap();
+        let host = ImageHost::start().await.unwrap();
         let options = FetchOptions { allow_private: true, ..FetchOptions::default() };
         let fetcher = HttpFetcher::new(options, Arc::new(Stopped)).unwrap();
         let stock = stock(host.base_url());

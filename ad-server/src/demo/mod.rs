@@ -5,7 +5,6 @@
 //! short cut into the service: it is a client with a view.
 
 pub mod host;
-pub mod images;
 mod show;
 pub mod stock;
 
@@ -71,7 +70,7 @@ pub enum DemoError {
 /// When it cannot be prepared, or an ad does not come to its end.
 pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     let folder = tempfile::tempdir()?;
-    let host = ImageHost::start(&stock("")).await?;
+    let host = ImageHost::start().await?;
     let stock = stock(host.base_url());
     let running = start(&args, folder.path()).await?;
     let base = format!("http://{}", running.address);

@@ -5,8 +5,6 @@ use ad_core::ports::Dealer;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::images::Subject;
-
 /// What becomes of an ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -86,24 +84,6 @@ impl DemoAd {
     /// How many images it has.
     pub fn images(&self) -> usize {
         self.payload["image_urls"].as_array().map_or(0, Vec::len)
-    }
-
-    /// Where the image host has its pictures.
-    pub(super) fn folder(&self) -> String {
-        folder(self.source_id())
-    }
-
-    /// What its pictures show.
-    pub(super) fn subject(&self) -> Subject {
-        let fields = &self.payload["category_fields"];
-        let text = |name: &str| fields[name].as_str().unwrap_or_default().to_owned();
-        Subject {
-            is_boat: self.vehicle_type == "boat",
-            body_type: text("body_type"),
-            colour: text("color"),
-            plate: text("registration_number").to_uppercase(),
-            seed: self.source_id().bytes().fold(0, |seed, byte| seed.wrapping_mul(31).wrapping_add(u32::from(byte))),
-        }
     }
 }
 
