@@ -15,6 +15,7 @@ mod commands;
 mod failure;
 mod global;
 pub mod import;
+mod interrupt;
 pub mod migration;
 pub mod output;
 mod parameters;

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::ad::Validators;
 
-/// SHA-256 of an image's bytes; the same bytes are stored once.
+/// SHA-256 of bytes, such as an image's; the same image is stored once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Checksum([u8; 32]);
 
@@ -14,6 +14,12 @@ impl Checksum {
     /// Of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl From<[u8; 32]> for Checksum {
+    fn from(sha256: [u8; 32]) -> Self {
+        Self(sha256)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use ad_core::{
-    catalogue::Catalogue,
     categories::{self, Category, Heading},
     printable,
 };
@@ -55,7 +54,7 @@ struct Writer<'a> {
 }
 
 /// Writes the draft.
-pub(super) fn write(mut seen: Seen, guessed: Guessed, detected: &Detected, _catalogue: &Catalogue) -> Draft {
+pub(super) fn write(mut seen: Seen, guessed: Guessed, detected: &Detected) -> Draft {
     let types = guessed.vehicle.map(|index| types(&mut seen, index)).unwrap_or_default();
     let most =
         types.iter().filter_map(|(_, name, count)| Some((name.as_ref()?, count))).max_by_key(|(_, count)| **count);

@@ -67,7 +67,7 @@ pub fn inspect(reader: &mut Reader, catalogue: &Catalogue) -> Result<Draft, Read
         seen.add(&batch);
         reuse = Some(batch);
     }
-    Ok(seen.draft(reader.detected(), catalogue))
+    Ok(seen.draft(reader.detected()))
 }
 
 /// What has been seen of a file.
@@ -103,8 +103,8 @@ impl Seen {
         }
     }
 
-    fn draft(mut self, detected: &Detected, catalogue: &Catalogue) -> Draft {
+    fn draft(mut self, detected: &Detected) -> Draft {
         let guessed = guess::guess(&self.names, &self.columns, self.rows, &mut self.terms);
-        draft::write(self, guessed, detected, catalogue)
+        draft::write(self, guessed, detected)
     }
 }

@@ -148,7 +148,7 @@ fn draft_of(names: &[&str], rows: &[&[&str]]) -> Draft {
         member: None,
         notes: Vec::new(),
     };
-    seen.draft(&detected, &catalogue)
+    seen.draft(&detected)
 }
 
 #[test]

@@ -27,7 +27,7 @@ use std::{
     time::Duration,
 };
 
-use ad_core::{ad::ApiVersion, categories::Category};
+use ad_core::{ad::ApiVersion, categories::Category, ports::Checksum};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use tokio::{
@@ -38,6 +38,7 @@ use tokio::{
 use super::{
     Context, Failure,
     check::{Checker, Report, Totals, check_file},
+    interrupt::interrupted,
     output::Format,
     payloads::Source,
 };
@@ -199,12 +200,8 @@ fn input(file: &Path) -> Result<Input, Failure> {
             kept.write_all(&block[..read]).map_err(cannot)?;
         }
     }
-    let sha256 = digest.finalize().iter().flat_map(|byte| [byte >> 4, byte & 15]).map(hexadecimal).collect();
+    let sha256 = Checksum::from(<[u8; 32]>::from(digest.finalize())).to_string();
     Ok(Input { name, path, _kept: kept, sha256 })
-}
-
-fn hexadecimal(digit: u8) -> char {
-    char::from_digit(digit.into(), 16).unwrap_or_default()
 }
 
 /// Opens the journal, and makes sure that it is about this file and this service.
@@ -288,7 +285,7 @@ async fn supervise(
                 return interrupts > 0;
             }
             _ = tick.tick() => progress.show(state.counts()),
-            () = interrupt() => {
+            () = interrupted() => {
                 interrupts += 1;
                 if interrupts > 1 {
                     work.abort();
@@ -299,27 +296,6 @@ async fn supervise(
             }
         }
     }
-}
-
-/// Ctrl-C, or a service manager that wants it to end.
-async fn interrupt() {
-    let ctrl_c = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            // Without a handler, the signal ends the process, which the journal can bear.
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let Ok(mut terminate) = signal(SignalKind::terminate()) else { return ctrl_c.await };
-        tokio::select! {
-            () = ctrl_c => {}
-            _ = terminate.recv() => {}
-        }
-    }
-    #[cfg(not(unix))]
-    ctrl_c.await;
 }
 
 /// Sends everything and follows it.
@@ -366,10 +342,8 @@ async fn work(
             state.not_sent(job);
         }
     }
-    for ended in [Some(feeding)].into_iter().flatten() {
-        if let Err(error) = ended.await {
-            state.fail(Failure::failed(format!("internal error: {error}")));
-        }
+    if let Err(error) = feeding.await {
+        state.fail(Failure::failed(format!("internal error: {error}")));
     }
     state.all_sent();
     if let Some(following) = following

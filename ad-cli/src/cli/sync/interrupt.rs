@@ -1,13 +1,13 @@
-//! Ctrl-C: once means to end in order, twice at once.
+//! SIGINT and SIGTERM: once means to end in order, twice at once.
 
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
 };
 
-use tokio::{signal, sync::Notify};
+use tokio::sync::Notify;
 
-use crate::cli::{Context, Exit};
+use crate::cli::{Context, Exit, interrupt::interrupted};
 
 /// Whether somebody wants an end.
 #[derive(Debug, Clone, Default)]
@@ -25,16 +25,12 @@ impl Interrupt {
         let interrupt = Self::default();
         let (heard, out) = (interrupt.clone(), context.out);
         tokio::spawn(async move {
-            // Where there are no signals, nobody can send one.
-            if signal::ctrl_c().await.is_err() {
-                return;
-            }
+            interrupted().await;
             out.note("ending; what is under way comes to its end first, Ctrl-C again does not wait for it");
             heard.0.is_wanted.store(true, Ordering::SeqCst);
             heard.0.notify.notify_waiters();
-            if signal::ctrl_c().await.is_ok() {
-                std::process::exit(Exit::Failed as i32);
-            }
+            interrupted().await;
+            std::process::exit(Exit::Failed as i32);
         });
         interrupt
     }
