@@ -11,6 +11,7 @@ use crate::{
         row::{boolean, text, text_between, text_up_to, web_address},
     },
     location, price,
+    violation::{Code, Violation},
 };
 
 /// Most images of an ad ('Limits').
@@ -102,13 +103,13 @@ fn contact(facts: &Facts<'_>, errors: &mut FieldErrors) {
     demanded_or_forbidden("contact", facts.ad.has_contact, "the dealer's own contact is shown", facts, errors);
 }
 
-fn demanded_or_forbidden(name: &str, sent: bool, instead: &str, facts: &Facts<'_>, errors: &mut FieldErrors) {
+fn demanded_or_forbidden(name: &str, sent: bool, instead: &'static str, facts: &Facts<'_>, errors: &mut FieldErrors) {
     match facts.category.heading {
         // The shape of a field that must not be sent does not matter.
         Heading::Forbidden if sent => {
-            errors.replace(name, format!("Must not be sent for {}: {instead}.", facts.category));
+            errors.replace(name, Violation::Forbidden { category: facts.category.to_string(), instead });
         }
-        Heading::Required if !sent => errors.push(name, "This field is required."),
+        Heading::Required if !sent => errors.push(name, Violation::Required),
         _ => {}
     }
 }
@@ -127,6 +128,7 @@ fn video(facts: &Facts<'_>, errors: &mut FieldErrors) {
         None => Url::parse(address).map_or(true, |url| url.host_str().is_some_and(is_known)),
     };
     if !known {
-        errors.push("video_url", format!("Send an address at one of: {}.", hosts.join(", ")));
+        let text = format!("Send an address at one of: {}.", hosts.join(", "));
+        errors.push("video_url", Violation::stated(Code::InvalidChoice, text));
     }
 }

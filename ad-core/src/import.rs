@@ -12,12 +12,13 @@ use uuid::Uuid;
 use crate::{
     ad::{Ad, AdState, ApiVersion},
     categories::{self, Category, Heading},
-    fields::{FieldErrors, wrong_choice},
+    fields::{FieldErrors, not_a_choice},
     ports::{Dealer, DealerDirectory},
     request::Leftover,
     rulebook::{Rulebook, Write},
     service::markets,
     time::Timestamp,
+    violation::{Code, Expected, Format, Violation},
 };
 
 /// An ad to be taken over, and what a retry would do for it.
@@ -49,7 +50,7 @@ pub fn read(
     let category = category(&sent, kept.version, &mut errors);
     let dealer_code = sent.get("dealer_code").and_then(Value::as_str).map(str::to_owned);
     if sent.get("dealer_code").is_none_or(Value::is_null) {
-        errors.push("dealer_code", "This field is required.");
+        errors.push("dealer_code", Violation::Required);
     }
     let (Some((category, version)), Some(dealer_code)) = (category, dealer_code) else {
         errors.absorb(rulebook.without_category(kept.version.unwrap_or(ApiVersion::V4), sent, false));
@@ -102,15 +103,16 @@ impl Kept {
             None | Some(Value::Null) => None,
             Some(Value::String(text)) => Some(text),
             Some(_) => {
-                errors.push(name, "Not a valid string.");
+                errors.push(name, Violation::WrongType(Expected::Text));
                 None
             }
         };
-        let id = text("id", errors).map_or(id, |text| parsed("id", &text, "Must be a valid UUID.", id, errors));
-        let not_a_time = crate::time::NotATime.to_string();
-        let created = text("created", errors).map_or(now, |text| parsed("created", &text, &not_a_time, now, errors));
+        let id =
+            text("id", errors).map_or(id, |text| parsed("id", &text, Violation::WrongFormat(Format::Uuid), id, errors));
+        let not_a_time = || Violation::stated(Code::InvalidFormat, crate::time::NotATime.to_string());
+        let created = text("created", errors).map_or(now, |text| parsed("created", &text, not_a_time(), now, errors));
         let updated =
-            text("updated", errors).map_or(created, |text| parsed("updated", &text, &not_a_time, now, errors));
+            text("updated", errors).map_or(created, |text| parsed("updated", &text, not_a_time(), now, errors));
         let state =
             text("state", errors).and_then(|text| named("state", text, AdState::NAMES, AdState::from_name, errors));
         let version = text("api_version", errors)
@@ -127,9 +129,9 @@ impl Kept {
     }
 }
 
-fn parsed<T: std::str::FromStr>(name: &str, text: &str, message: &str, instead: T, errors: &mut FieldErrors) -> T {
+fn parsed<T: std::str::FromStr>(name: &str, text: &str, wrong: Violation, instead: T, errors: &mut FieldErrors) -> T {
     text.parse().unwrap_or_else(|_| {
-        errors.push(name, message);
+        errors.push(name, wrong);
         instead
     })
 }
@@ -143,7 +145,7 @@ fn named<T>(
 ) -> Option<T> {
     let found = from(&text);
     if found.is_none() {
-        wrong_choice(&text.into(), names.iter().copied(), errors.at(name));
+        errors.push(name, not_a_choice(&text.into(), names.iter().copied()));
     }
     found
 }
@@ -159,13 +161,14 @@ fn category(
     let id = categories::sent_id(sent)?;
     let Some(category) = categories::by_id(id) else {
         let ids: Vec<_> = categories::all().map(|category| category.id.to_string()).collect();
-        wrong_choice(&id.to_string().into(), ids.iter().map(String::as_str), errors.at("category_id"));
+        errors.push("category_id", not_a_choice(&id.to_string().into(), ids.iter().map(String::as_str)));
         return None;
     };
     let newest = if category.is_in(ApiVersion::V4) { ApiVersion::V4 } else { ApiVersion::V3 };
     let version = version.unwrap_or(newest);
     if !category.is_in(version) {
-        errors.push("api_version", format!("Category {id} is not in {}.", version.name()));
+        let text = format!("Category {id} is not in {}.", version.name());
+        errors.push("api_version", Violation::stated(Code::NotAllowed, text));
         return None;
     }
     Some((category, version))

@@ -7,12 +7,13 @@ use uuid::Uuid;
 
 use crate::{
     ad::{self, AdState, VIEW_FIELDS},
-    fields::FieldErrors,
+    fields::{FieldErrors, not_a_choice, shown},
     log::{Action, ActionState},
     nearest,
     ports::Page,
     service::Exclusions,
     time::Timestamp,
+    violation::{Code, Expected, Format, Violation},
 };
 
 /// Rows of a page when the client does not say.
@@ -243,7 +244,7 @@ impl Wrong {
     /// Adds a message with the number of the others.
     fn add_rest(&self, name: &str, errors: &mut FieldErrors) {
         if let Some(more @ 1..) = self.0.checked_sub(MAX_MESSAGES) {
-            errors.push(name, format!("{more} more items are wrong."));
+            errors.push(name, Violation::stated(Code::InvalidFormat, format!("{more} more items are wrong.")));
         }
     }
 }
@@ -255,7 +256,8 @@ impl<'a> Values<'a> {
         for (name, value) in query {
             match parameters.iter().find(|parameter| parameter.name == name) {
                 Some(parameter) if values.sent.iter().any(|(sent, _)| sent == name) => {
-                    values.errors.replace(parameter.name, "Given more than once.");
+                    let text = "Given more than once.";
+                    values.errors.replace(parameter.name, Violation::stated(Code::DuplicateItem, text));
                 }
                 Some(parameter) => {
                     values.sent.push((parameter.name, value));
@@ -267,15 +269,13 @@ impl<'a> Values<'a> {
             }
         }
         for name in unknown.iter().take(MAX_MESSAGES) {
-            values.errors.push(name, "Unknown parameter.");
-            if let Some(hint) = nearest::did_you_mean(name, parameters.iter().map(|known| known.name)) {
-                values.errors.push(name, hint);
-            }
+            let meant = nearest::meant(name, parameters.iter().map(|known| known.name));
+            values.errors.push(name, Violation::UnknownParameter { meant });
         }
         if let (Some(last), Some(more @ 1..)) =
             (unknown.iter().nth(MAX_MESSAGES - 1), unknown.len().checked_sub(MAX_MESSAGES))
         {
-            values.errors.push(last, format!("{more} more parameters are unknown."));
+            values.errors.push(last, Violation::MoreUnknownParameters(more));
         }
         values
     }
@@ -288,7 +288,8 @@ impl<'a> Values<'a> {
             self.sent.pop();
             let length = value.chars().count();
             let advice = if most == MAX_TERM { "search for a shorter text" } else { "no stored value is longer" };
-            self.errors.push(name, format!("Has {length} characters, at most {most} are allowed; {advice}."));
+            let text = format!("Has {length} characters, at most {most} are allowed; {advice}.");
+            self.errors.push(name, Violation::stated(Code::TooLong, text));
         }
     }
 
@@ -296,11 +297,11 @@ impl<'a> Values<'a> {
         self.sent.iter().find(|(sent, _)| *sent == name).map(|(_, value)| *value)
     }
 
-    fn parsed<T>(&mut self, name: &'static str, message: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+    fn parsed<T>(&mut self, name: &'static str, wrong: Violation, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
         let value = self.text(name)?;
         let parsed = parse(value);
         if parsed.is_none() {
-            self.errors.push(name, message);
+            self.errors.push(name, wrong);
         }
         parsed
     }
@@ -310,29 +311,35 @@ impl<'a> Values<'a> {
         let items: Vec<&str> = self.text(name)?.split(',').map(str::trim).collect();
         if items.len() > MAX_ITEMS {
             let (number, advice) = (items.len(), "split them over several requests");
-            self.errors.push(name, format!("Has {number} items, at most {MAX_ITEMS} are allowed; {advice}."));
+            let text = format!("Has {number} items, at most {MAX_ITEMS} are allowed; {advice}.");
+            self.errors.push(name, Violation::stated(Code::TooMany, text));
             return None;
         }
         Some(items)
     }
 
-    fn items<T>(&mut self, name: &'static str, message: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+    fn items<T>(
+        &mut self,
+        name: &'static str,
+        expected: Expected,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Option<Vec<T>> {
         let mut items = Vec::new();
         let mut wrong = Wrong::default();
         for item in self.split(name)? {
-            let message = match parse(item) {
-                _ if item.is_empty() => "Empty items are not allowed.".to_owned(),
+            let (code, text) = match parse(item) {
+                _ if item.is_empty() => (Code::Blank, "Empty items are not allowed.".to_owned()),
                 _ if item.chars().nth(MAX_TEXT).is_some() => {
-                    format!("{}: at most {MAX_TEXT} characters are allowed.", crate::fields::shown(&item.into()))
+                    (Code::TooLong, format!("{}: at most {MAX_TEXT} characters are allowed.", shown(&item.into())))
                 }
                 Some(item) => {
                     items.push(item);
                     continue;
                 }
-                None => format!("{}: {message}", crate::fields::shown(&item.into())),
+                None => (Code::InvalidType, format!("{}: {}", shown(&item.into()), expected.text())),
             };
             if wrong.gets_message() {
-                self.errors.push(name, message);
+                self.errors.push(name, Violation::stated(code, text));
             }
         }
         wrong.add_rest(name, &mut self.errors);
@@ -343,8 +350,7 @@ impl<'a> Values<'a> {
         let value = self.text(name)?;
         let found = from(value);
         if found.is_none() {
-            let place = self.errors.at(name);
-            crate::fields::wrong_choice(&value.into(), names.iter().copied(), place);
+            self.errors.push(name, not_a_choice(&value.into(), names.iter().copied()));
         }
         found
     }
@@ -357,7 +363,7 @@ impl<'a> Values<'a> {
                 Some(known) if found.contains(known) => {}
                 Some(known) => found.push(*known),
                 None if wrong.gets_message() => {
-                    crate::fields::wrong_choice(&item.into(), names.iter().copied(), self.errors.at(name));
+                    self.errors.push(name, not_a_choice(&item.into(), names.iter().copied()));
                 }
                 None => {}
             }
@@ -367,18 +373,20 @@ impl<'a> Values<'a> {
     }
 
     fn page(&mut self) -> Page {
-        let number = "A valid integer is required.";
-        let limit = self.parsed("limit", number, |text| text.parse::<i64>().ok()).map_or(DEFAULT_LIMIT, |limit| {
-            if let Ok(limit @ 1..=MAX_LIMIT) = u32::try_from(limit) {
-                limit
-            } else {
-                self.errors.push("limit", format!("Must be 1 to {MAX_LIMIT}."));
-                DEFAULT_LIMIT
-            }
-        });
+        let number = Violation::WrongType(Expected::Integer);
+        let limit =
+            self.parsed("limit", number.clone(), |text| text.parse::<i64>().ok()).map_or(DEFAULT_LIMIT, |limit| {
+                if let Ok(limit @ 1..=MAX_LIMIT) = u32::try_from(limit) {
+                    limit
+                } else {
+                    let text = format!("Must be 1 to {MAX_LIMIT}.");
+                    self.errors.push("limit", Violation::stated(Code::OutOfRange, text));
+                    DEFAULT_LIMIT
+                }
+            });
         let offset = self.parsed("offset", number, |text| text.parse::<i64>().ok()).map_or(0, |offset| {
             u64::try_from(offset).unwrap_or_else(|_| {
-                self.errors.push("offset", "Must be 0 or more.");
+                self.errors.push("offset", Violation::stated(Code::OutOfRange, "Must be 0 or more."));
                 0
             })
         });
@@ -390,7 +398,7 @@ impl<'a> Values<'a> {
     }
 }
 
-const NOT_A_UUID: &str = "Must be a valid UUID.";
+const NOT_A_UUID: Violation = Violation::WrongFormat(Format::Uuid);
 
 impl AdQuery {
     /// Whether it asks for anything that the client wrote.
@@ -415,19 +423,22 @@ impl AdQuery {
         let mut values = Values::new(AD_PARAMETERS, query);
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let number = |text: &str| text.parse::<u16>().ok();
-        let integer = "A valid integer is required.";
         let mut filters = Vec::new();
         filters.extend(values.parsed("id", NOT_A_UUID, |text| text.parse().ok()).map(AdFilter::Id));
         filters.extend(values.one_of("state", AdState::NAMES, AdState::from_name).map(AdFilter::State));
         filters.extend(values.text("source_id").map(|id| AdFilter::SourceId(vec![id.to_owned()])));
-        filters.extend(values.items("source_id__in", "", text).map(AdFilter::SourceId));
+        filters.extend(values.items("source_id__in", Expected::Text, text).map(AdFilter::SourceId));
         filters.extend(values.text("source_id__icontains").map(|part| AdFilter::SourceIdContains(part.to_owned())));
         filters.extend(values.text("dealer_code").map(|code| AdFilter::DealerCode(code.to_owned())));
-        filters.extend(values.parsed("category_id", integer, number).map(|id| AdFilter::CategoryId(vec![id])));
-        filters.extend(values.items("category_id__in", integer, number).map(AdFilter::CategoryId));
+        filters.extend(
+            values
+                .parsed("category_id", Violation::WrongType(Expected::Integer), number)
+                .map(|id| AdFilter::CategoryId(vec![id])),
+        );
+        filters.extend(values.items("category_id__in", Expected::Integer, number).map(AdFilter::CategoryId));
         filters.extend(values.text("search").map(|part| AdFilter::Search(part.to_owned())));
         filters.extend(values.text("marketplace_ad_id").map(|id| AdFilter::MarketplaceAdId(vec![id.to_owned()])));
-        filters.extend(values.items("marketplace_ad_id__in", "", text).map(AdFilter::MarketplaceAdId));
+        filters.extend(values.items("marketplace_ad_id__in", Expected::Text, text).map(AdFilter::MarketplaceAdId));
         filters.extend(
             values.text("registration_number").map(|plate| AdFilter::RegistrationNumber(crate::fields::plate(plate))),
         );
@@ -441,9 +452,11 @@ impl AdQuery {
             ("updated__lt", AdOrder::Updated, Bound::Lt),
             ("updated__lte", AdOrder::Updated, Bound::Lte),
         ] {
-            let message = crate::time::NotATime.to_string();
+            let not_a_time = Violation::stated(Code::InvalidFormat, crate::time::NotATime.to_string());
             filters.extend(
-                values.parsed(name, &message, |text| text.parse().ok()).map(|time| AdFilter::Time(order, bound, time)),
+                values
+                    .parsed(name, not_a_time, |text| text.parse().ok())
+                    .map(|time| AdFilter::Time(order, bound, time)),
             );
         }
         let orders: &[&str] = &["-created", "created", "-updated", "updated", "-source_id", "source_id"];
@@ -473,7 +486,11 @@ impl TargetQuery {
     /// Each wrong, repeated or unknown parameter.
     pub fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
         let mut values = Values::new(parameters, query);
-        let mut flag = |name| values.parsed(name, "Must be true or false.", boolean).unwrap_or(false);
+        let mut flag = |name| {
+            values
+                .parsed(name, Violation::stated(Code::InvalidType, "Must be true or false."), boolean)
+                .unwrap_or(false)
+        };
         let exclude = Exclusions { primary: flag("exclude_primary"), secondary: flag("exclude_secondary") };
         let dealer_code = values.text("dealer_code").map(str::to_owned);
         values.done(Self { dealer_code, exclude })

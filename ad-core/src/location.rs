@@ -3,6 +3,7 @@
 use crate::{
     categories::{Facts, Rule},
     fields::{Field, FieldErrors, Kind},
+    violation::{Code, Violation},
 };
 
 /// Rows of a location.
@@ -14,9 +15,12 @@ pub const FIELDS: &[Field] = &[
     Field::new("lkf", Kind::Digits { lengths: &[4, 6], plus: false }, "Swedish area code, 4 digits (LK) or 6 digits (LKF); not for registered vehicles"),
 ];
 
+/// Name of the rule over a location.
+const RULE: &str = "location";
+
 /// Rules over a location.
 pub const RULES: &[Rule] = &[Rule {
-    name: "location",
+    name: RULE,
     doc: "Exactly one of latitude and longitude, zipcode, and lkf; lkf not for registered vehicles and of a known county.",
     check,
 }];
@@ -36,23 +40,24 @@ fn check(facts: &Facts<'_>, errors: &mut FieldErrors) {
     let has = |name: &str| location.contains_key(name);
     let alternatives = [has("latitude") || has("longitude"), has("zipcode"), has("lkf")];
     if alternatives.iter().filter(|given| **given).count() != 1 {
-        return errors.push("location", "Send exactly one of: latitude and longitude; zipcode; lkf.");
+        let text = "Send exactly one of: latitude and longitude; zipcode; lkf.";
+        return errors.push("location", Violation::of_rule(RULE, Code::Conflict, text));
     }
     for (one, other) in [("latitude", "longitude"), ("longitude", "latitude")] {
         if has(one) && !has(other) {
-            errors.at("location").push(other, "This field is required.");
+            errors.at("location").push(other, Violation::Required);
         }
     }
     if let Some(lkf) = location.get("lkf") {
         if facts.category.registered {
-            errors
-                .at("location")
-                .push("lkf", "Not allowed for registered vehicles; send zipcode, or latitude and longitude.");
+            let text = "Not allowed for registered vehicles; send zipcode, or latitude and longitude.";
+            errors.at("location").push("lkf", Violation::stated(Code::NotAllowed, text));
         } else if let Some(code) = lkf.as_str()
             && !errors.contains("location.lkf")
             && !COUNTIES.contains(&&code[..2])
         {
-            errors.at("location").push("lkf", format!("\"{}\" is not the code of a Swedish county.", &code[..2]));
+            let text = format!("\"{}\" is not the code of a Swedish county.", &code[..2]);
+            errors.at("location").push("lkf", Violation::stated(Code::InvalidChoice, text));
         }
     }
 }

@@ -11,7 +11,7 @@ const LONGEST: usize = 100;
 
 /// `Did you mean "volvo"?`, when something valid is near enough.
 pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
-    ask(meant(sent, valid))
+    ask(meant(sent, valid).into_iter())
 }
 
 /// The valid values that are near enough to have been meant, the nearest first.
@@ -23,23 +23,21 @@ pub fn meant<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a st
     near(valid.filter_map(|value| Some((distance(&sent, &value.to_lowercase())?, value))))
 }
 
-/// `Nearest valid choices: "sedan", "estate".`, for a list that is too long to be told whole, when nothing in it is near
-/// enough to have been meant.
-pub fn nearest<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
+/// The nearest of the valid values, however far they are.
+pub fn nearest<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     if sent.len() > LONGEST {
-        return None;
+        return Vec::new();
     }
     let sent = sent.to_lowercase();
     let mut rated: Vec<_> = valid.map(|value| (strsim::jaro_winkler(&sent, value), value)).collect();
     rated.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    let nearest = rated.into_iter().map(|(_, value)| value).take(MOST);
-    Some(format!("Nearest valid choices: {}.", quoted(nearest)))
+    rated.into_iter().map(|(_, value)| value).take(MOST).collect()
 }
 
 /// The same as [`did_you_mean`] for a field's name, which is compared with whole paths and with their last names, so that `mileage` finds
 /// `condition.mileage`; where none of these is near, a name that has it as a word will do, as `model_year` for `year`.
 pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
-    ask(meant_path(sent, valid))
+    ask(meant_path(sent, valid).into_iter())
 }
 
 /// The paths of fields that are near enough to have been meant by a name, the nearest first.
@@ -90,9 +88,10 @@ fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>) -> Vec<&'a str> {
     rated.into_iter().filter(|(distance, _)| *distance == best).map(|(_, value)| value).take(MOST).collect()
 }
 
-fn ask(values: Vec<&str>) -> Option<String> {
-    (!values.is_empty())
-        .then(|| format!("Did you mean {}?", quoted(values.into_iter()).replacen("\", \"", "\" or \"", 2)))
+/// `Did you mean "volvo" or "volga"?`, if there is anything to ask for.
+pub(crate) fn ask<'a>(values: impl Iterator<Item = &'a str>) -> Option<String> {
+    let values: Vec<_> = values.map(|value| format!("\"{value}\"")).collect();
+    (!values.is_empty()).then(|| format!("Did you mean {}?", values.join(" or ")))
 }
 
 #[cfg(test)]
@@ -173,11 +172,8 @@ mod tests {
     #[test]
     fn of_a_long_list_the_nearest_are_told_even_if_they_are_far() {
         let valid = ["single", "flat-twin", "v-twin", "v-4", "inline-6"];
-        assert_eq!(
-            nearest("v2", valid.into_iter()).as_deref(),
-            Some("Nearest valid choices: \"v-4\", \"v-twin\", \"single\".")
-        );
-        assert_eq!(nearest(&"x".repeat(101), valid.into_iter()), None);
+        assert_eq!(nearest("v2", valid.into_iter()), ["v-4", "v-twin", "single"]);
+        assert!(nearest(&"x".repeat(101), valid.into_iter()).is_empty());
     }
 
     #[test]

@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 use crate::{
     ad::ApiVersion,
     categories::{self, Category, TRAILER},
-    fields::{FieldErrors, wrong_choice},
+    fields::{FieldErrors, not_a_choice},
     rulebook::{Checked, Rulebook, Write},
     versions::Refusal,
+    violation::{Choices, Violation},
 };
 
 /// Most bytes of a payload (decision 9).
@@ -40,16 +41,17 @@ pub fn category(version: ApiVersion, sent: Option<&Value>) -> Result<&'static Ca
     }
     let Some(category) = known else {
         let ids: Vec<_> = categories::all().filter(|it| it.is_in(version)).map(|it| it.id.to_string()).collect();
-        wrong_choice(&Value::from(id.to_string()), ids.iter().map(String::as_str), &mut wrong);
+        wrong.here(not_a_choice(&Value::from(id.to_string()), ids.iter().map(String::as_str)));
         return Err(wrong);
     };
-    wrong.here(format!("\"{id}\" is not a valid choice."));
     let types: Vec<_> = category.targets().map(|(name, target)| format!("{} ({name})", target.id)).collect();
-    wrong.here(match (category.vehicle_type, types.as_slice()) {
+    let note = match (category.vehicle_type, types.as_slice()) {
         (Some(vehicle_type), _) => format!("V3 does not have this category; send it to /v4/{vehicle_type}."),
         (None, []) => "V4 does not have this category; send it to /v3/ad.".to_owned(),
         (None, types) => format!("V4 does not have this category; use {}, or send it to /v3/ad.", types.join(" or ")),
-    });
+    };
+    let (sent, choices) = (format!("\"{id}\""), Choices::Untold);
+    wrong.here(Violation::NotAChoice { sent, choices, note: Some(note) });
     Err(wrong)
 }
 

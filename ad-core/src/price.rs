@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::{
     categories::{Facts, Rule},
     fields::{ChoiceValue, Field, FieldErrors, Kind, Mode, row::choice},
+    violation::{Code, Violation},
 };
 
 /// Type of a sale price; an ad cannot begin with one.
@@ -52,21 +53,27 @@ pub(crate) fn default_currency(prices: &mut [Value], currency: &str) {
 fn check(facts: &Facts<'_>, errors: &mut FieldErrors) {
     for (index, price) in facts.ad.price.iter().take(MOST).enumerate() {
         let Some(kind) = price.get("type").and_then(Value::as_str) else { continue };
-        let mut wrong = |name: &str, message: &str| errors.at("price").at(&index.to_string()).push(name, message);
+        let mut wrong = |name: &str, code: Code, text: &'static str| {
+            errors.at("price").at(&index.to_string()).push(name, Violation::stated(code, text));
+        };
         match kind {
             REDUCED if facts.mode == Mode::Create => {
-                wrong("type", "\"reduced\" is not allowed on POST; send \"list\", and \"reduced\" with PUT or PATCH.");
+                wrong(
+                    "type",
+                    Code::NotAllowed,
+                    "\"reduced\" is not allowed on POST; send \"list\", and \"reduced\" with PUT or PATCH.",
+                );
             }
             LEASING if !facts.category.registered => {
-                wrong("type", "\"leasing\" is allowed for registered vehicles only.");
+                wrong("type", Code::NotAllowed, "\"leasing\" is allowed for registered vehicles only.");
             }
             _ => {}
         }
         match price.get("amount").and_then(Value::as_f64) {
             Some(amount) if kind == "call" && amount > 0.0 => {
-                wrong("amount", "Must be 0 for a price of type \"call\".");
+                wrong("amount", Code::OutOfRange, "Must be 0 for a price of type \"call\".");
             }
-            Some(0.0) if kind != "call" => wrong("amount", "Must be more than 0."),
+            Some(0.0) if kind != "call" => wrong("amount", Code::OutOfRange, "Must be more than 0."),
             _ => {}
         }
     }

@@ -104,8 +104,8 @@ fn needs(errors: &FieldErrors) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     for (field, message) in errors.flatten() {
         match needs.last_mut() {
-            Some(last) if last.field == field => last.messages.push(message.to_owned()),
-            _ => needs.push(Need { field, messages: vec![message.to_owned()] }),
+            Some(last) if last.field == field => last.messages.push(message.into_owned()),
+            _ => needs.push(Need { field, messages: vec![message.into_owned()] }),
         }
     }
     needs

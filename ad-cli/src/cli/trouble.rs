@@ -65,7 +65,7 @@ fn lines(errors: &FieldErrors) -> String {
         if last.as_ref() != Some(&path) {
             text.extend(["\n  ", &*printable::line(&path), ":"]);
         }
-        text.extend([" ", &*printable::line(message)]);
+        text.extend([" ", &*printable::line(&message)]);
         last = Some(path);
     }
     text

@@ -153,7 +153,7 @@ impl fmt::Display for Error {
                 refusal.message.iter().try_for_each(|message| write!(formatter, ": {message}"))
             }
             ErrorKind::Conflict(errors) => {
-                formatter.write_str(&errors.flatten().iter().map(|(_, text)| *text).collect::<Vec<_>>().join(" "))
+                formatter.write_str(&errors.flatten().into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" "))
             }
             ErrorKind::Malformed(detail)
             | ErrorKind::Unauthorised(detail)

@@ -6,9 +6,10 @@ use crate::{
     catalogue::Catalogue,
     categories::Category,
     content::{ClearedMileage, Content, get},
-    fields::{Check, FieldErrors, Kind, Mode},
+    fields::{Check, FieldErrors, Kind, Mode, not_a_choice},
     ports::Dealer,
     rulebook::Settings,
+    violation::{Code, Violation},
 };
 
 /// The members of an ad that rules ask for, found in one pass.
@@ -120,16 +121,25 @@ const fn rule(name: &'static str, doc: &'static str, check: fn(&Facts<'_>, &mut 
     Rule { name, doc, check }
 }
 
+/// Names of rules over several fields, which errors carry.
+pub const PLATE_OR_VIN: &str = "plate or VIN";
+const MODEL_OF_THE_BRAND: &str = "model of the brand";
+/// That a used vehicle has an owner.
+pub const OWNERS_OF_USED: &str = "owners";
+const TOGETHER: &str = "wheels with ratings";
+const REMAINING_MILEAGE: &str = "remaining mileage";
+const ONLINE: &str = "online purchase";
+
 /// All registered vehicle categories.
 pub const REGISTERED: &[Rule] = &[
-    rule("plate or VIN", "At least one of `registration_number` and `vin` is required.", plate_or_vin),
+    rule(PLATE_OR_VIN, "At least one of `registration_number` and `vin` is required.", plate_or_vin),
     rule("plate is fixed", "`registration_number` cannot change after creation.", plate_is_fixed),
     rule("salesperson", "`salesperson`, where it is sent, is registered for the dealer.", salesperson),
 ];
 
 /// Categories whose models are known by brand.
 pub(super) const MODELS: &[Rule] =
-    &[rule("model of the brand", "`model` is one of the models of `brand`, and needs it.", model_of_brand)];
+    &[rule(MODEL_OF_THE_BRAND, "`model` is one of the models of `brand`, and needs it.", model_of_brand)];
 
 /// Name of the rule that locks the new/used status.
 pub(crate) const LOCK: &str = "new/used lock";
@@ -144,11 +154,11 @@ pub(super) const NEW_USED_LOCK: &[Rule] = &[rule(
 
 /// Categories with owners.
 pub(super) const OWNERS: &[Rule] =
-    &[rule("owners", "A used vehicle has at least 1 owner; 0 or null only for new vehicles.", owners)];
+    &[rule(OWNERS_OF_USED, "A used vehicle has at least 1 owner; 0 or null only for new vehicles.", owners)];
 
 /// Categories with wheels and ratings.
 pub(super) const WHEELS_AND_RATINGS: &[Rule] = &[
-    rule("wheels with ratings", "`condition.wheels` and `condition.vehicle_ratings` go together.", wheels_with_ratings),
+    rule(TOGETHER, "`condition.wheels` and `condition.vehicle_ratings` go together.", wheels_with_ratings),
     rule("rating values", "Each rating has a value of its own group.", rating_values),
 ];
 
@@ -168,11 +178,11 @@ pub(super) fn rated_by(value: &str) -> impl Iterator<Item = &'static str> {
 
 /// Categories with leasing details.
 pub(super) const LEASING_DETAILS: &[Rule] =
-    &[rule("remaining mileage", "`leasing_details.mileage_remaining` requires a leasing price.", remaining_mileage)];
+    &[rule(REMAINING_MILEAGE, "`leasing_details.mileage_remaining` requires a leasing price.", remaining_mileage)];
 
 /// Categories that can be bought online.
 pub(super) const ONLINE_PURCHASE: &[Rule] = &[rule(
-    "online purchase",
+    ONLINE,
     "`online_purchasable` requires the online-purchase product, and no leasing price.",
     online_purchase,
 )];
@@ -190,7 +200,8 @@ fn plate_or_vin(facts: &Facts<'_>, errors: &mut FieldErrors) {
         || ["registration_number", "vin"].iter().any(|path| facts.field_before(path).is_some());
     if !identified && was {
         for path in ["category_fields.registration_number", "category_fields.vin"] {
-            errors.add(path, "At least one of registration_number and vin is required.");
+            let text = "At least one of registration_number and vin is required.";
+            errors.add(path, Violation::of_rule(PLATE_OR_VIN, Code::Conflict, text));
         }
     }
 }
@@ -200,10 +211,9 @@ fn plate_is_fixed(facts: &Facts<'_>, errors: &mut FieldErrors) {
         && facts.field("registration_number") != Some(before)
     {
         let before = before.as_str().unwrap_or_default();
-        errors.add(
-            "category_fields.registration_number",
-            format!("Cannot change after creation (it is \"{before}\"). For another vehicle, create another ad."),
-        );
+        let text =
+            format!("Cannot change after creation (it is \"{before}\"). For another vehicle, create another ad.");
+        errors.add("category_fields.registration_number", Violation::stated(Code::Immutable, text));
     }
 }
 
@@ -211,17 +221,16 @@ fn model_of_brand(facts: &Facts<'_>, errors: &mut FieldErrors) {
     let Some(Kind::Model { list }) = facts.category.field("model").map(|field| field.kind) else { return };
     let Some(model @ Value::String(id)) = facts.field("model") else { return };
     let Some(brand) = facts.field("brand").and_then(Value::as_str) else {
-        return errors.add("category_fields.brand", "This field is required when model is given.");
+        return errors
+            .add("category_fields.brand", Violation::RequiredWith { other: "model", rule: MODEL_OF_THE_BRAND });
     };
     let models = facts.catalogue.models(list, brand);
     // An unknown brand is already an error of its own.
     if !models.is_empty() && !models.contains(id) {
-        let place = errors.at("category_fields").at("model");
-        crate::fields::wrong_choice(model, models.ids(), place);
-        place.here(format!(
-            "The models of this brand: GET /v4/vehicles/{}/models?brand={brand}",
-            facts.category.vehicle_type.unwrap_or_default()
-        ));
+        let vehicle_type = facts.category.vehicle_type.unwrap_or_default();
+        let note = format!("The models of this brand: GET /v4/vehicles/{vehicle_type}/models?brand={brand}");
+        let wrong = not_a_choice(model, models.ids()).with_note(Some(note));
+        errors.at("category_fields").push("model", wrong);
     }
 }
 
@@ -230,11 +239,9 @@ fn salesperson(facts: &Facts<'_>, errors: &mut FieldErrors) {
         && let Some((email, dealer)) = unknown_salesperson(facts)
     {
         let hint = crate::nearest::did_you_mean(email, dealer.salespersons.iter().map(String::as_str));
-        let place = errors.at("category_fields").at("salesperson");
-        place.here(format!("\"{email}\" is not a salesperson of dealer \"{}\".", dealer.code));
-        if let Some(hint) = hint {
-            place.here(hint);
-        }
+        let text = format!("\"{email}\" is not a salesperson of dealer \"{}\".", dealer.code);
+        let wrong = Violation::stated(Code::InvalidChoice, text).with_note(hint);
+        errors.at("category_fields").push("salesperson", wrong);
     }
 }
 
@@ -292,18 +299,15 @@ fn new_used_lock(facts: &Facts<'_>, errors: &mut FieldErrors) {
         && before != now
     {
         let was = if before == ClearedMileage::Zero { "zero" } else { "not zero" };
-        errors.add(
-            "category_fields.condition.mileage",
-            format!("Cannot switch between zero and non-zero (it was {was}): new or used is locked at creation."),
-        );
+        let text =
+            format!("Cannot switch between zero and non-zero (it was {was}): new or used is locked at creation.");
+        errors.add("category_fields.condition.mileage", Violation::of_rule(LOCK, Code::Immutable, text));
     }
     if let Some(before) = facts.field_before("condition.is_new_vehicle").and_then(Value::as_bool)
         && facts.field("condition.is_new_vehicle").is_none_or(|now| now.as_bool().is_some_and(|now| now != before))
     {
-        errors.add(
-            "category_fields.condition.is_new_vehicle",
-            format!("Cannot change once set (it is {before}): new or used is locked at creation."),
-        );
+        let text = format!("Cannot change once set (it is {before}): new or used is locked at creation.");
+        errors.add("category_fields.condition.is_new_vehicle", Violation::of_rule(LOCK, Code::Immutable, text));
     }
 }
 
@@ -311,17 +315,16 @@ fn owners(facts: &Facts<'_>, errors: &mut FieldErrors) {
     const PATH: &str = "condition.number_of_owners";
     let none = facts.sent_null(PATH) || facts.field(PATH).and_then(Value::as_i64) == Some(0);
     if none && facts.field("condition").and_then(Value::as_object).and_then(is_new) == Some(false) {
-        errors.at("category_fields").add(PATH, "A used vehicle has at least 1 owner; 0 or null only for new vehicles.");
+        let text = "A used vehicle has at least 1 owner; 0 or null only for new vehicles.";
+        errors.at("category_fields").add(PATH, Violation::of_rule(OWNERS_OF_USED, Code::Conflict, text));
     }
 }
 
 fn wheels_with_ratings(facts: &Facts<'_>, errors: &mut FieldErrors) {
     let [wheels, ratings] = ["condition.wheels", "condition.vehicle_ratings"].map(|path| facts.given(path));
-    let mut missing = |what: &str, given: &str| {
-        errors.add(
-            &format!("category_fields.condition.{what}"),
-            format!("This field is required when {given} is given."),
-        );
+    let mut missing = |what: &str, other: &'static str| {
+        let missing = Violation::RequiredWith { other, rule: TOGETHER };
+        errors.at("category_fields").at("condition").push(what, missing);
     };
     if wheels && !ratings {
         missing("vehicle_ratings", "wheels");
@@ -342,27 +345,27 @@ fn rating_values(facts: &Facts<'_>, errors: &mut FieldErrors) {
         }
         let path = format!("category_fields.condition.vehicle_ratings.{index}.value");
         if !errors.contains(&path) {
-            let place = path.split('.').fold(&mut *errors, FieldErrors::at);
-            crate::fields::wrong_choice(value, valid.iter().copied(), place);
+            errors.add(&path, not_a_choice(value, valid.iter().copied()));
         }
     }
 }
 
 fn remaining_mileage(facts: &Facts<'_>, errors: &mut FieldErrors) {
     if facts.given("leasing_details.mileage_remaining") && !facts.has_price("leasing") {
-        errors.add(
-            "category_fields.leasing_details.mileage_remaining",
-            "Requires a price of type \"leasing\" on the ad.",
-        );
+        let text = "Requires a price of type \"leasing\" on the ad.";
+        let wrong = Violation::of_rule(REMAINING_MILEAGE, Code::Conflict, text);
+        errors.add("category_fields.leasing_details.mileage_remaining", wrong);
     }
 }
 
 fn online_purchase(facts: &Facts<'_>, errors: &mut FieldErrors) {
     const PATH: &str = "category_fields.online_purchasable";
     if facts.sends("online_purchasable") && lacks_online_purchase(facts) {
-        errors.add(PATH, "The online-purchase product is not activated for this dealer.");
+        let text = "The online-purchase product is not activated for this dealer.";
+        errors.add(PATH, Violation::stated(Code::NotAllowed, text));
     }
     if facts.field("online_purchasable") == Some(&Value::Bool(true)) && facts.has_price("leasing") {
-        errors.add(PATH, "Cannot be combined with a price of type \"leasing\".");
+        let text = "Cannot be combined with a price of type \"leasing\".";
+        errors.add(PATH, Violation::of_rule(ONLINE, Code::Conflict, text));
     }
 }

@@ -5,9 +5,14 @@ use serde_json::{Map, Value};
 
 use super::{
     Direction, Field, FieldErrors, Kind, Node, Tree, open,
-    values::{choice, decimal, integer, measure, shown, text_kind, wrong_choice},
+    values::{choice, decimal, integer, measure, not_a_choice, shown, text_kind},
 };
-use crate::{ad::ApiVersion, catalogue::Catalogue, nearest};
+use crate::{
+    ad::ApiVersion,
+    catalogue::Catalogue,
+    nearest,
+    violation::{Expected, Violation},
+};
 
 /// Unknown fields of one level for which the field that was meant is looked for: a payload that has more is not a slip
 /// of the pen, and looking takes its time.
@@ -80,7 +85,6 @@ impl<'a> Check<'a> {
     /// One level of the object that `root` describes.
     fn level(&mut self, root: &Tree, tree: &Tree, object: &mut Map<String, Value>) -> FieldErrors {
         let mut errors = FieldErrors::default();
-        let mut hints = MOST_HINTS;
         let mut dropped = Vec::new();
         let (mut unknown, mut last_named) = (0_usize, "");
         let (mut near, mut expected) = (0, 0);
@@ -94,17 +98,14 @@ impl<'a> Check<'a> {
             } else {
                 unknown += 1;
                 if unknown <= MOST_UNKNOWN {
-                    errors.push(name, "Unknown field.");
+                    let meant = if unknown <= MOST_HINTS { meant(root, name) } else { Vec::new() };
+                    errors.push(name, Violation::UnknownField { meant });
                     last_named = name;
-                }
-                if hints > 0 {
-                    hints -= 1;
-                    hint(root, name, &mut errors);
                 }
             }
         }
         if let Some(more @ 1..) = unknown.checked_sub(MOST_UNKNOWN) {
-            errors.push(last_named, format!("{more} more fields beside this one are unknown and not listed."));
+            errors.push(last_named, Violation::MoreUnknownFields(more));
         }
         for name in dropped {
             object.remove(&name);
@@ -119,7 +120,7 @@ impl<'a> Check<'a> {
     fn lacking(&self, tree: &Tree, object: &mut Map<String, Value>, errors: &mut FieldErrors) {
         for (name, field) in tree.expected() {
             if self.demands(field) && !object.contains_key(name) && !errors.contains(name) {
-                errors.push(name, "This field is required.");
+                errors.push(name, Violation::Required);
             }
             if let Some(default) = field.default
                 && !object.contains_key(name)
@@ -141,19 +142,19 @@ impl<'a> Check<'a> {
                     errors.put(name, wrong);
                     return keep;
                 }
-                _ => errors.push(name, "Expected an object."),
+                _ => errors.push(name, Violation::WrongType(Expected::Object)),
             },
             Node::Leaf(field, _) if field.direction == Direction::Response => {
                 self.ignored.push(field.path);
                 return false;
             }
             Node::Leaf(field, _) if !field.since.allows(self.version) => {
-                errors.push(name, "This field is not supported by V3.");
+                errors.push(name, Violation::NotSupportedByV3);
             }
             Node::Leaf(field, inside) => {
                 if value.is_null() {
                     if self.mode == Mode::Update && !field.nullable && self.demands(field) {
-                        errors.push(name, "This field may not be null.");
+                        errors.push(name, Violation::Null);
                         return true;
                     }
                     self.nulls.push(field.path);
@@ -179,13 +180,13 @@ impl<'a> Check<'a> {
             }
             (Kind::Object { .. }, Some(tree)) => match value {
                 Value::Object(object) => return self.object(tree, object),
-                _ => errors.here("Expected an object."),
+                _ => errors.here(Violation::WrongType(Expected::Object)),
             },
             (Kind::CategoryFields, _) => match (value, self.category) {
                 (Value::Object(object), Against::Table(tree)) => return self.object(tree, object),
                 (value @ Value::Object(_), Against::Open) => open::check(value, &mut errors),
                 (Value::Object(_), Against::Unknown) => {}
-                _ => errors.here("Expected an object."),
+                _ => errors.here(Violation::WrongType(Expected::Object)),
             },
             (Kind::Measure { units, min }, _) => measure(units, *min, value, &mut errors),
             _ => self.scalar(kind, value, &mut errors),
@@ -194,15 +195,15 @@ impl<'a> Check<'a> {
     }
 
     fn list(&mut self, item: &Kind, max: usize, unique: bool, value: &mut Value, errors: &mut FieldErrors) {
-        let Value::Array(items) = value else { return errors.here("Expected a list of items.") };
+        let Value::Array(items) = value else { return errors.here(Violation::WrongType(Expected::List)) };
         if items.len() > max {
-            errors.here(format!("Ensure this field has no more than {max} elements."));
+            errors.here(Violation::TooMany(max));
         }
         // What is beyond the limit is refused unseen: a client cannot make it expensive.
         let within = items.len().min(max);
         let items = &mut items[..within];
         for (index, value) in items.iter_mut().enumerate() {
-            let wrong = if value.is_null() { null() } else { self.value(item, None, value) };
+            let wrong = if value.is_null() { here(Violation::Null) } else { self.value(item, None, value) };
             if !wrong.is_empty() {
                 errors.put(&index.to_string(), wrong);
             }
@@ -210,24 +211,24 @@ impl<'a> Check<'a> {
         if unique {
             for (index, value) in items.iter().enumerate() {
                 if items[..index].contains(value) {
-                    errors.push(&index.to_string(), format!("{} occurs twice in this list.", shown(value)));
+                    errors.push(&index.to_string(), Violation::Duplicate { sent: shown(value) });
                 }
             }
         }
     }
 
     fn objects(&mut self, tree: &Tree, max: usize, unique_by: &str, value: &mut Value, errors: &mut FieldErrors) {
-        let Value::Array(items) = value else { return errors.here("Expected a list of items.") };
+        let Value::Array(items) = value else { return errors.here(Violation::WrongType(Expected::List)) };
         if items.len() > max {
-            errors.here(format!("Ensure this field has no more than {max} elements."));
+            errors.here(Violation::TooMany(max));
         }
         let within = items.len().min(max);
         let items = &mut items[..within];
         for (index, value) in items.iter_mut().enumerate() {
             let wrong = match value {
-                Value::Null => null(),
+                Value::Null => here(Violation::Null),
                 Value::Object(object) => self.object(tree, object),
-                _ => here("Expected an object."),
+                _ => here(Violation::WrongType(Expected::Object)),
             };
             if !wrong.is_empty() {
                 errors.put(&index.to_string(), wrong);
@@ -236,7 +237,7 @@ impl<'a> Check<'a> {
         for (index, value) in items.iter().enumerate() {
             let Some(key) = value.get(unique_by) else { continue };
             if items[..index].iter().any(|other| other.get(unique_by) == Some(key)) {
-                errors.at(&index.to_string()).push(unique_by, format!("{} occurs twice in this list.", shown(key)));
+                errors.at(&index.to_string()).push(unique_by, Violation::Duplicate { sent: shown(key) });
             }
         }
     }
@@ -247,35 +248,31 @@ impl<'a> Check<'a> {
             Kind::Decimal { min, max, decimals, numeric_text } => {
                 decimal(*min, *max, *decimals, *numeric_text, value, errors);
             }
-            Kind::Boolean if !value.is_boolean() => errors.here("Must be a valid boolean."),
+            Kind::Boolean if !value.is_boolean() => errors.here(Violation::WrongType(Expected::Boolean)),
             Kind::Boolean => {}
             Kind::Choice { values, any_case } => choice(values, *any_case, value, errors),
             Kind::Slug { list } => {
                 let list = self.catalogue.list(list);
                 if !value.as_str().is_some_and(|id| list.contains(id)) {
-                    wrong_choice(value, list.ids(), errors);
+                    errors.here(not_a_choice(value, list.ids()));
                 }
             }
             _ => match value {
                 Value::String(text) => text_kind(kind, self.images, text, errors),
-                _ => errors.here("Not a valid string."),
+                _ => errors.here(Violation::WrongType(Expected::Text)),
             },
         }
     }
 }
 
-fn here(message: &str) -> FieldErrors {
+fn here(violation: Violation) -> FieldErrors {
     let mut errors = FieldErrors::default();
-    errors.here(message);
+    errors.here(violation);
     errors
 }
 
-fn null() -> FieldErrors {
-    here("This field may not be null.")
-}
-
-/// Which field of the object that `root` describes was probably meant by a name.
-fn hint(root: &Tree, name: &str, errors: &mut FieldErrors) {
+/// Which fields of the object that `root` describes were probably meant by a name.
+fn meant(root: &Tree, name: &str) -> Vec<&'static str> {
     fn leaves(tree: &Tree, out: &mut Vec<&'static str>) {
         for (_, node) in tree.iter() {
             match node {
@@ -287,7 +284,5 @@ fn hint(root: &Tree, name: &str, errors: &mut FieldErrors) {
     }
     let mut paths = Vec::new();
     leaves(root, &mut paths);
-    if let Some(hint) = nearest::did_you_mean_path(name, paths.into_iter()) {
-        errors.push(name, hint);
-    }
+    nearest::meant_path(name, paths.into_iter())
 }

@@ -1,35 +1,40 @@
 //! All errors of a payload, as the nested object of the contract ('Errors', body shape 1).
 
-use std::{collections::BTreeMap, fmt};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{MapAccess, SeqAccess, Visitor},
 };
 
-/// Errors by field: each key a field name or, inside an array, an index; each leaf a list of messages.
+use crate::violation::Violation;
+
+/// Errors by field: each key a field name or, inside an array, an index; each leaf what is wrong there. They serialise as the
+/// contract has them, as texts.
 ///
 /// ```
-/// use ad_core::fields::FieldErrors;
+/// use ad_core::{fields::FieldErrors, violation::{Code, Violation}};
 ///
 /// let mut errors = FieldErrors::default();
-/// errors.add("category_fields.model_year", "This field is required.");
-/// errors.at("price").at("0").push("type", "\"negotiable\" is not a valid choice.");
+/// errors.add("category_fields.model_year", Violation::Required);
+/// errors.at("price").at("0").push("amount", Violation::TooSmall(0.0));
 /// assert_eq!(
 ///     serde_json::to_string(&errors).unwrap(),
-///     r#"{"category_fields":{"model_year":["This field is required."]},"price":{"0":{"type":["\"negotiable\" is not a valid choice."]}}}"#
+///     r#"{"category_fields":{"model_year":["This field is required."]},"price":{"0":{"amount":["Ensure this value is greater than or equal to 0."]}}}"#
 /// );
+/// let codes: Vec<_> = errors.violations().into_iter().map(|(path, violation)| (path, violation.code())).collect();
+/// assert_eq!(codes[1], ("price.0.amount".to_owned(), Some(Code::OutOfRange)));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct FieldErrors(
     // One pointer: every field of a payload has errors for a moment, and nearly always none.
     Option<Box<Place>>,
 );
 
 /// What is wrong at one place, and below it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Place {
-    messages: Vec<String>,
+    violations: Vec<Violation>,
     members: BTreeMap<Key, FieldErrors>,
 }
 
@@ -53,7 +58,7 @@ impl FieldErrors {
 
     /// Whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|place| place.messages.is_empty() && place.members.is_empty())
+        self.0.as_ref().is_none_or(|place| place.violations.is_empty() && place.members.is_empty())
     }
 
     /// The errors below one member, for adding to them.
@@ -61,19 +66,19 @@ impl FieldErrors {
         self.place().members.entry(key.into()).or_default()
     }
 
-    /// Adds a message at one member.
-    pub fn push(&mut self, key: &str, message: impl Into<String>) {
-        self.at(key).here(message);
+    /// Adds what is wrong with one member.
+    pub fn push(&mut self, key: &str, violation: Violation) {
+        self.at(key).here(violation);
     }
 
-    /// Adds a message at a dotted path.
-    pub fn add(&mut self, path: &str, message: impl Into<String>) {
-        path.split('.').fold(self, Self::at).here(message);
+    /// Adds what is wrong at a dotted path.
+    pub fn add(&mut self, path: &str, violation: Violation) {
+        path.split('.').fold(self, Self::at).here(violation);
     }
 
-    /// Adds a message at this very place.
-    pub fn here(&mut self, message: impl Into<String>) {
-        self.place().messages.push(message.into());
+    /// Adds what is wrong at this very place.
+    pub fn here(&mut self, violation: Violation) {
+        self.place().violations.push(violation);
     }
 
     /// Whether something is wrong at or below a dotted path.
@@ -90,17 +95,17 @@ impl FieldErrors {
         }
     }
 
-    /// Puts one message in the place of all at and below one member.
-    pub(crate) fn replace(&mut self, key: &str, message: impl Into<String>) {
+    /// Puts one violation in the place of all at and below one member.
+    pub(crate) fn replace(&mut self, key: &str, violation: Violation) {
         self.forget(key);
-        self.push(key, message);
+        self.push(key, violation);
     }
 
     /// Adds all errors of another payload part of the same shape.
     pub(crate) fn absorb(&mut self, other: Self) {
         let Some(other) = other.0 else { return };
         let place = self.place();
-        place.messages.extend(other.messages);
+        place.violations.extend(other.violations);
         for (key, below) in other.members {
             place.members.entry(key).or_default().absorb(below);
         }
@@ -113,22 +118,35 @@ impl FieldErrors {
         }
     }
 
-    /// Each error as its dotted path and its message.
-    pub fn flatten(&self) -> Vec<(String, &str)> {
-        fn walk<'a>(errors: &'a FieldErrors, path: &str, out: &mut Vec<(String, &'a str)>) {
+    /// Each error with the names and indices that lead to its field.
+    pub fn located(&self) -> Vec<(Vec<String>, &Violation)> {
+        fn walk<'a>(errors: &'a FieldErrors, path: &[String], out: &mut Vec<(Vec<String>, &'a Violation)>) {
             let Some(place) = &errors.0 else { return };
-            out.extend(place.messages.iter().map(|message| (path.to_owned(), message.as_str())));
+            out.extend(place.violations.iter().map(|violation| (path.to_vec(), violation)));
             for (key, below) in &place.members {
                 let key = match key {
                     Key::Index(index) => index.to_string(),
                     Key::Name(name) => name.clone(),
                 };
-                walk(below, &if path.is_empty() { key } else { format!("{path}.{key}") }, out);
+                walk(below, &[path, &[key]].concat(), out);
             }
         }
         let mut out = Vec::new();
-        walk(self, "", &mut out);
+        walk(self, &[], &mut out);
         out
+    }
+
+    /// Each error with the dotted path of its field.
+    pub fn violations(&self) -> Vec<(String, &Violation)> {
+        self.located().into_iter().map(|(path, violation)| (path.join("."), violation)).collect()
+    }
+
+    /// Each text with the dotted path of its field: what is wrong, and then what helps.
+    pub fn flatten(&self) -> Vec<(String, Cow<'_, str>)> {
+        let violations = self.violations().into_iter();
+        violations
+            .flat_map(|(path, violation)| violation.texts().into_iter().map(move |text| (path.clone(), text)))
+            .collect()
     }
 }
 
@@ -137,7 +155,7 @@ impl Serialize for FieldErrors {
     /// it then follows as text.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Some(place) = &self.0 else { return serializer.collect_map(std::iter::empty::<(&str, &Self)>()) };
-        if place.messages.is_empty() {
+        if place.violations.is_empty() {
             return serializer.collect_map(place.members.iter().map(|(key, errors)| {
                 let key = match key {
                     Key::Index(index) => index.to_string(),
@@ -146,10 +164,11 @@ impl Serialize for FieldErrors {
                 (key, errors)
             }));
         }
-        let below = self.flatten().into_iter().filter(|(path, _)| !path.is_empty());
-        serializer.collect_seq(
-            place.messages.iter().cloned().chain(below.map(|(path, message)| format!("{path}: {message}"))),
-        )
+        let text = |(path, text): (String, Cow<'_, str>)| match path.as_str() {
+            "" => text.into_owned(),
+            path => format!("{path}: {text}"),
+        };
+        serializer.collect_seq(self.flatten().into_iter().map(text))
     }
 }
 
@@ -168,7 +187,7 @@ impl<'de> Deserialize<'de> for FieldErrors {
             fn visit_seq<A: SeqAccess<'de>>(self, mut messages: A) -> Result<FieldErrors, A::Error> {
                 let mut errors = FieldErrors::default();
                 while let Some(message) = messages.next_element::<String>()? {
-                    errors.here(message);
+                    errors.here(Violation::Answered(message));
                 }
                 Ok(errors)
             }
@@ -188,28 +207,36 @@ impl<'de> Deserialize<'de> for FieldErrors {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::violation::Format;
 
     #[test]
     fn what_a_client_reads_is_what_was_written() {
         let mut errors = FieldErrors::default();
-        errors.add("source_id", "This field is required.");
-        errors.add("price.10.type", "Ten.");
-        errors.add("price.2.type", "Two.");
-        errors.add("price.2.type", "And another.");
+        let answered = |text: &str| Violation::Answered(text.to_owned());
+        errors.add("source_id", answered("This field is required."));
+        errors.add("price.10.type", answered("Ten."));
+        errors.add("price.2.type", answered("Two."));
+        errors.add("price.2.type", answered("And another."));
         let text = serde_json::to_string(&errors).unwrap();
         let read: FieldErrors = serde_json::from_str(&text).unwrap();
         assert_eq!(read, errors);
-        assert_eq!(read.flatten()[0], ("price.2.type".to_owned(), "Two."));
+        assert_eq!(read.flatten()[0], ("price.2.type".to_owned(), "Two.".into()));
     }
 
     #[test]
     fn what_has_no_place_in_the_shape_stays_text() {
         let mut errors = FieldErrors::default();
-        errors.add("image_urls", "At most 20.");
-        errors.add("image_urls.0", "Enter a URL.");
+        errors.add("image_urls", Violation::TooMany(20));
+        errors.add("image_urls.0", Violation::WrongFormat(Format::Address));
         let read: FieldErrors = serde_json::from_str(&serde_json::to_string(&errors).unwrap()).unwrap();
         let path = "image_urls".to_owned();
-        assert_eq!(read.flatten(), [(path.clone(), "At most 20."), (path, "0: Enter a URL.")]);
+        assert_eq!(
+            read.flatten(),
+            [
+                (path.clone(), "Ensure this field has no more than 20 elements.".into()),
+                (path, "0: Enter a valid URL.".into())
+            ]
+        );
     }
 
     #[test]

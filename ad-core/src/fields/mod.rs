@@ -17,7 +17,7 @@ pub use errors::FieldErrors;
 pub use open::{MOST_LEVELS, MOST_MEMBERS};
 pub use tree::{Node, Tree};
 pub use values::plate;
-pub(crate) use values::{as_integer, plain_host, shown, wrong_choice};
+pub(crate) use values::{as_integer, not_a_choice, plain_host, shown};
 pub(crate) use words::grouped;
 
 use crate::ad::ApiVersion;

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::{FieldErrors, MOST_CHARACTERS, plate};
+use crate::violation::{Code, Violation};
 
 /// Most members of an object, and items of an array.
 pub const MOST_MEMBERS: usize = 64;
@@ -21,8 +22,7 @@ pub(super) fn check(value: &mut Value, errors: &mut FieldErrors) {
     if let Some(Value::String(text)) = value.get_mut(PLATE) {
         *text = plate(text);
         if text.chars().nth(MOST_OF_A_PLATE).is_some() {
-            let message = format!("Ensure this field has no more than {MOST_OF_A_PLATE} characters.");
-            errors.replace(PLATE, message);
+            errors.replace(PLATE, Violation::TooLong(MOST_OF_A_PLATE));
         }
     }
 }
@@ -30,14 +30,15 @@ pub(super) fn check(value: &mut Value, errors: &mut FieldErrors) {
 fn level(value: &mut Value, levels: usize, errors: &mut FieldErrors) {
     match value {
         Value::Array(_) | Value::Object(_) if levels == 0 => {
-            errors.here(format!("Nested too deeply: at most {MOST_LEVELS} levels."));
+            let text = format!("Nested too deeply: at most {MOST_LEVELS} levels.");
+            errors.here(Violation::stated(Code::TooDeep, text));
         }
         Value::Array(items) => {
             counted(items.len(), errors);
             for (index, item) in items.iter_mut().take(MOST_MEMBERS).enumerate() {
                 let mut wrong = FieldErrors::default();
                 match item {
-                    Value::Null => wrong.here("This field may not be null."),
+                    Value::Null => wrong.here(Violation::Null),
                     item => level(item, levels - 1, &mut wrong),
                 }
                 errors.put(&index.to_string(), wrong);
@@ -50,13 +51,14 @@ fn level(value: &mut Value, levels: usize, errors: &mut FieldErrors) {
                 let mut wrong = FieldErrors::default();
                 level(member, levels - 1, &mut wrong);
                 if is_too_long(name) {
-                    errors.here(format!("Ensure that names have no more than {MOST_CHARACTERS} characters."));
+                    let text = format!("Ensure that names have no more than {MOST_CHARACTERS} characters.");
+                    errors.here(Violation::stated(Code::TooLong, text));
                 }
                 errors.put(name, wrong);
             }
         }
         Value::String(text) if is_too_long(text) => {
-            errors.here(format!("Ensure this field has no more than {MOST_CHARACTERS} characters."));
+            errors.here(Violation::TooLong(MOST_CHARACTERS));
         }
         _ => {}
     }
@@ -64,7 +66,7 @@ fn level(value: &mut Value, levels: usize, errors: &mut FieldErrors) {
 
 fn counted(members: usize, errors: &mut FieldErrors) {
     if members > MOST_MEMBERS {
-        errors.here(format!("Ensure this field has no more than {MOST_MEMBERS} elements."));
+        errors.here(Violation::TooMany(MOST_MEMBERS));
     }
 }
 

@@ -6,7 +6,10 @@ use serde_json::{Number, Value};
 use url::Url;
 
 use super::{ChoiceValue, FieldErrors, Kind, MOST_MEASURED};
-use crate::{nearest, ports::DEFAULT_CURRENCY};
+use crate::{
+    ports::DEFAULT_CURRENCY,
+    violation::{Choices, Expected, Format, Violation},
+};
 
 /// A licence plate as it is stored and compared: in upper case, without spaces (decision 18).
 ///
@@ -18,27 +21,23 @@ pub fn plate(text: &str) -> String {
 }
 
 /// The kinds that are a JSON string.
-pub(super) fn text_kind(kind: &Kind, images: &[&str], text: &mut String, errors: &mut FieldErrors) {
+pub(super) fn text_kind(kind: &Kind, images: &'static [&'static str], text: &mut String, errors: &mut FieldErrors) {
     match kind {
         Kind::Text { min, max, without } => {
             // Characters are at most as many as bytes: counting is needed only where bytes exceed a bound.
             if text.len() > *max && text.chars().count() > *max {
-                errors.here(format!("Ensure this field has no more than {max} characters."));
+                errors.here(Violation::TooLong(*max));
             } else if *min > 0 && text.chars().nth(*min - 1).is_none() {
-                errors.here(if *min == 1 {
-                    "This field may not be blank.".to_owned()
-                } else {
-                    format!("Ensure this field has at least {min} characters.")
-                });
+                errors.here(if *min == 1 { Violation::Blank } else { Violation::TooShort(*min) });
             }
             if let Some(mark) = without
                 && text.contains(*mark)
             {
-                errors.here(format!("May not contain \"{mark}\"; send one item per element."));
+                errors.here(Violation::WrongFormat(Format::Without(*mark)));
             }
         }
         Kind::Date if text.len() != 10 || text.parse::<jiff::civil::Date>().is_err() => {
-            errors.here("Date has wrong format. Use one of these formats instead: YYYY-MM-DD.");
+            errors.here(Violation::WrongFormat(Format::Date));
         }
         Kind::Url { schemes } => address(schemes, text, errors),
         Kind::ImageAddress => address(images, text, errors),
@@ -48,34 +47,28 @@ pub(super) fn text_kind(kind: &Kind, images: &[&str], text: &mut String, errors:
             }
             let length = text.chars().count();
             if length == 0 {
-                errors.here("This field may not be blank.");
+                errors.here(Violation::Blank);
             } else if length > *max {
-                errors.here(format!("Ensure this field has no more than {max} characters."));
+                errors.here(Violation::TooLong(*max));
             }
         }
         Kind::Email { or_empty: true } if text.is_empty() => {}
         Kind::Email { .. } if !is_email(text) => {
-            errors.here("Enter a valid email address.");
+            errors.here(Violation::WrongFormat(Format::Email));
         }
         Kind::Digits { lengths, plus } => {
             let digits = text.strip_prefix('+').filter(|_| *plus).unwrap_or(text);
-            let ends = [lengths.first(), lengths.last()];
             if !lengths.contains(&text.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                let sign = if *plus { ", with an optional leading +" } else { "" };
-                errors.here(match (lengths, ends) {
-                    ([only], _) => format!("Must be {only} digits{sign}."),
-                    ([first, second], _) => format!("Must be {first} or {second} digits{sign}."),
-                    (_, [Some(first), Some(last)]) => {
-                        format!("Digits only{sign}, {first} to {last} characters.")
-                    }
-                    _ => "Digits only.".to_owned(),
-                });
+                errors.here(Violation::WrongFormat(Format::Digits { lengths, plus: *plus }));
             }
         }
         // Looking a code up takes its time, and nearly every price has this one.
         Kind::Currency if text != DEFAULT_CURRENCY && iso_currency::Currency::from_code(text).is_none() => {
-            errors.here(format!("\"{text}\" is not a valid choice."));
-            errors.here("Send an ISO 4217 code such as \"SEK\".");
+            errors.here(Violation::NotAChoice {
+                sent: format!("\"{text}\""),
+                choices: Choices::Untold,
+                note: Some("Send an ISO 4217 code such as \"SEK\".".to_owned()),
+            });
         }
         _ => {}
     }
@@ -100,20 +93,20 @@ fn is_plain_name(text: &str) -> bool {
     (1..64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
-fn address(schemes: &[&str], text: &str, errors: &mut FieldErrors) {
+fn address(schemes: &'static [&'static str], text: &str, errors: &mut FieldErrors) {
     if text.len() > 2000 {
-        return errors.here("Ensure this field has no more than 2000 characters.");
+        return errors.here(Violation::TooLong(2000));
     }
     if plain_host(schemes, text).is_some() {
         return;
     }
     match Url::parse(text) {
-        Ok(url) if url.host().is_none() => errors.here("Enter a valid URL."),
+        Ok(url) if url.host().is_none() => errors.here(Violation::WrongFormat(Format::Address)),
         Ok(url) if !schemes.contains(&url.scheme()) => {
-            errors.here(format!("Enter a URL that starts with {}://.", schemes.join(":// or ")));
+            errors.here(Violation::WrongFormat(Format::Scheme(schemes)));
         }
         Ok(_) => {}
-        Err(_) => errors.here("Enter a valid URL."),
+        Err(_) => errors.here(Violation::WrongFormat(Format::Address)),
     }
 }
 
@@ -167,13 +160,19 @@ pub(crate) fn as_integer(value: &Value) -> Option<i64> {
     whole(number(&mut value.clone(), true)?)
 }
 
+/// A bound of an integer field; all of them are far from where whole numbers are lost.
+#[expect(clippy::cast_precision_loss, reason = "bounds are at most 10^12")]
+const fn bound(integer: i64) -> f64 {
+    integer as f64
+}
+
 pub(super) fn integer(min: i64, max: i64, numeric_text: bool, value: &mut Value, errors: &mut FieldErrors) {
-    let Some(number) = number(value, numeric_text) else { return errors.here("A valid integer is required.") };
+    let Some(number) = number(value, numeric_text) else { return errors.here(Violation::WrongType(Expected::Integer)) };
     let whole = whole(number);
     match whole {
-        None => errors.here("A valid integer is required."),
-        Some(whole) if whole < min => errors.here(format!("Ensure this value is greater than or equal to {min}.")),
-        Some(whole) if whole > max => errors.here(format!("Ensure this value is less than or equal to {max}.")),
+        None => errors.here(Violation::WrongType(Expected::Integer)),
+        Some(whole) if whole < min => errors.here(Violation::TooSmall(bound(min))),
+        Some(whole) if whole > max => errors.here(Violation::TooLarge(bound(max))),
         Some(whole) if number.is_f64() => *value = Value::from(whole),
         Some(_) => {}
     }
@@ -187,42 +186,42 @@ pub(super) fn decimal(
     value: &mut Value,
     errors: &mut FieldErrors,
 ) {
-    let Some(number) = number(value, numeric_text) else { return errors.here("A valid number is required.") };
+    let Some(number) = number(value, numeric_text) else { return errors.here(Violation::WrongType(Expected::Number)) };
     let float = number.as_f64().unwrap_or(f64::MAX);
     if float < min {
-        errors.here(format!("Ensure this value is greater than or equal to {min}."));
+        errors.here(Violation::TooSmall(min));
     } else if float > max {
-        errors.here(format!("Ensure this value is less than or equal to {max}."));
+        errors.here(Violation::TooLarge(max));
     } else if let Some(most) = decimals
         && number.is_f64()
     {
         let text = float.to_string();
         let digits = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         if digits > usize::from(most) {
-            errors.here(format!("Ensure that there are no more than {most} decimal places."));
+            errors.here(Violation::WrongFormat(Format::Decimals(most)));
         }
     }
 }
 
 pub(super) fn choice(values: &[ChoiceValue], any_case: bool, value: &mut Value, errors: &mut FieldErrors) {
-    let Value::String(text) = value else { return wrong_choice(value, values.iter().map(|(id, _)| *id), errors) };
+    let Value::String(text) = value else { return errors.here(not_a_choice(value, values.iter().map(|(id, _)| *id))) };
     if values.iter().any(|(id, _)| id == text) {
         return;
     }
     match values.iter().find(|(id, _)| any_case && id.eq_ignore_ascii_case(text)) {
         Some((id, _)) => (*id).clone_into(text),
-        None => wrong_choice(value, values.iter().map(|(id, _)| *id), errors),
+        None => errors.here(not_a_choice(value, values.iter().map(|(id, _)| *id))),
     }
 }
 
-pub(super) fn measure(units: &[&str], min: f64, value: &mut Value, errors: &mut FieldErrors) {
+pub(super) fn measure(units: &[&'static str], min: f64, value: &mut Value, errors: &mut FieldErrors) {
     let Value::Object(members) = value else {
-        return errors.here(format!("Expected an object such as {{\"unit\": \"{}\", \"value\": 1}}.", units[0]));
+        return errors.here(Violation::WrongType(Expected::Measure(units[0])));
     };
     for name in ["unit", "value"] {
         match members.get_mut(name) {
-            None => errors.push(name, "This field is required."),
-            Some(Value::Null) => errors.push(name, "This field may not be null."),
+            None => errors.push(name, Violation::Required),
+            Some(Value::Null) => errors.push(name, Violation::Null),
             Some(number) if name == "value" => {
                 let mut wrong = FieldErrors::default();
                 decimal(min, MOST_MEASURED, None, true, number, &mut wrong);
@@ -234,32 +233,20 @@ pub(super) fn measure(units: &[&str], min: f64, value: &mut Value, errors: &mut 
                 if let Some(known) = known {
                     *unit = Value::from(*known);
                 } else {
-                    let mut wrong = FieldErrors::default();
-                    wrong_choice(unit, units.iter().copied(), &mut wrong);
-                    errors.put(name, wrong);
+                    let wrong = not_a_choice(unit, units.iter().copied());
+                    errors.push(name, wrong);
                 }
             }
         }
     }
     for name in members.keys().filter(|name| *name != "unit" && *name != "value") {
-        errors.push(name, "Unknown field.");
+        errors.push(name, Violation::UnknownField { meant: Vec::new() });
     }
 }
 
-/// Most choices that a message tells whole.
-const MOST_TOLD: usize = 12;
-
-/// `"<value>" is not a valid choice.`, and what was probably meant (decision 4).
-pub(crate) fn wrong_choice<'a>(value: &Value, valid: impl Iterator<Item = &'a str> + Clone, errors: &mut FieldErrors) {
-    errors.here(format!("{} is not a valid choice.", shown(value)));
-    let text = value.as_str();
-    if let Some(hint) = text.and_then(|text| nearest::did_you_mean(text, valid.clone())) {
-        errors.here(hint);
-    } else if valid.clone().nth(MOST_TOLD).is_none() {
-        errors.here(format!("Valid choices: {}.", nearest::quoted(valid)));
-    } else if let Some(hint) = text.and_then(|text| nearest::nearest(text, valid)) {
-        errors.here(hint);
-    }
+/// A value that is none of the valid ones, with what was probably meant (decision 4).
+pub(crate) fn not_a_choice<'a>(value: &Value, valid: impl Iterator<Item = &'a str> + Clone) -> Violation {
+    Violation::NotAChoice { sent: shown(value), choices: Choices::of(value.as_str(), valid), note: None }
 }
 
 /// A value as a message shows it: quoted, and not longer than a reader wants.

@@ -16,6 +16,7 @@ use crate::{
     fields::{Against, Check, FieldErrors, Mode},
     merge::merge,
     ports::Dealer,
+    violation::{Choices, Code, Violation},
 };
 pub use size::too_large;
 pub use warnings::Warning;
@@ -112,8 +113,9 @@ impl Rulebook {
         if let Some(sent) = category_id.as_ref().and_then(Value::as_u64)
             && sent != u64::from(id)
         {
-            errors.push("category_id", format!("\"{sent}\" is not a valid choice."));
-            errors.push("category_id", format!("The category of {} is {id}.", write.category));
+            let note = Some(format!("The category of {} is {id}.", write.category));
+            let (sent, choices) = (format!("\"{sent}\""), Choices::Untold);
+            errors.push("category_id", Violation::NotAChoice { sent, choices, note });
         }
         let mut checked = self.finish(write, mode, &check, payload, Before::default(), errors)?;
         if let Some(Value::String(source_id)) = source_id {
@@ -265,7 +267,7 @@ fn unchanged(stored: &Ad, patch: &mut Map<String, Value>, errors: &mut FieldErro
         if let Some(sent) = patch.remove(name)
             && !same(&sent, &is)
         {
-            errors.push(name, format!("Cannot be changed (it is {is})."));
+            errors.push(name, Violation::stated(Code::Immutable, format!("Cannot be changed (it is {is}).")));
         }
     };
     hold("source_id", Value::from(stored.source_id.as_str()), Value::eq);

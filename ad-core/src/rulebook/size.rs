@@ -6,6 +6,7 @@ use crate::{
     content::{Content, json_bytes, object_bytes_at_most},
     fields::{FieldErrors, grouped},
     payload::MOST_BYTES,
+    violation::{Code, Violation},
 };
 
 /// Fields that the refusal names.
@@ -23,7 +24,7 @@ pub(super) fn check(ad: &Map<String, Value>, before: Option<&Content>) -> Result
         return Ok(());
     }
     let mut errors = FieldErrors::default();
-    errors.here(too_large(bytes, &largest(ad)));
+    errors.here(Violation::stated(Code::TooLarge, too_large(bytes, &largest(ad))));
     Err(errors)
 }
 

@@ -3,15 +3,18 @@
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{Access, Service, ServiceError, Target, category_of, markets, write::Decision, write::update_actions};
+use super::{
+    Access, Denial, Service, ServiceError, Target, category_of, markets, write::Decision, write::update_actions,
+};
 use crate::{
     ad::{Ad, AdState, ApiVersion},
     categories::{self, Category},
-    fields::{FieldErrors, wrong_choice},
+    fields::{FieldErrors, not_a_choice},
     ports::StoredAd,
     request::Plan,
     rulebook::Write,
     versions::{self, Conversion, Refusal},
+    violation::{Code, Violation},
 };
 
 impl Service {
@@ -68,19 +71,22 @@ impl Service {
 fn may_migrate(stored: &StoredAd) -> Result<(), ServiceError> {
     let ad = &stored.ad;
     let category = category_of(ad)?;
-    let refusal = match versions::conversion(ad) {
+    let denial = match versions::conversion(ad) {
         Conversion::None => return Err(Refusal::ad_already_v4(ad).into()),
-        _ if stored.intent == AdState::Deleted => "Ad has been deleted, cannot migrate".to_owned(),
-        Conversion::Automatic => versions::converts_by_itself(ad, category),
-        Conversion::Migration if category.targets().next().is_none() => versions::no_target(category),
+        _ if stored.intent == AdState::Deleted => Denial::new(Code::AdDeleted, "Ad has been deleted, cannot migrate"),
+        Conversion::Automatic => Denial::new(Code::NotAllowed, versions::converts_by_itself(ad, category)),
+        Conversion::Migration if category.targets().next().is_none() => {
+            Denial::new(Code::NotAllowed, versions::no_target(category))
+        }
         Conversion::Migration => return Ok(()),
     };
-    Err(ServiceError::Refused(vec![refusal]))
+    Err(denial.into())
 }
 
 fn fixed_by_the_path(category: &Category) -> FieldErrors {
     let mut wrong = FieldErrors::default();
-    wrong.here(format!("Must not be sent: the path fixes it ({}).", category.id));
+    let text = format!("Must not be sent: the path fixes it ({}).", category.id);
+    wrong.here(Violation::stated(Code::NotAllowed, text));
     wrong
 }
 
@@ -89,7 +95,7 @@ fn category_sent(ad: &Ad, sent: Option<&Value>) -> Result<&'static Category, Fie
     let mut wrong = FieldErrors::default();
     let targets: Vec<_> = ad.category().into_iter().flat_map(Category::targets).map(|(_, target)| target).collect();
     let Some(sent) = sent.filter(|sent| !sent.is_null()) else {
-        wrong.here("This field is required.");
+        wrong.here(Violation::Required);
         return Err(wrong);
     };
     let id = categories::sent_id(sent);
@@ -97,6 +103,6 @@ fn category_sent(ad: &Ad, sent: Option<&Value>) -> Result<&'static Category, Fie
         return Ok(target);
     }
     let ids: Vec<_> = targets.iter().map(|target| target.id.to_string()).collect();
-    wrong_choice(sent, ids.iter().map(String::as_str), &mut wrong);
+    wrong.here(not_a_choice(sent, ids.iter().map(String::as_str)));
     Err(wrong)
 }

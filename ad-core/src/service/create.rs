@@ -15,6 +15,7 @@ use crate::{
     request::{Plan, Progress},
     rulebook::{Checked, Warning, Write},
     versions::Refusal,
+    violation::{Code, Violation},
 };
 
 /// The way in for a new ad.
@@ -162,40 +163,41 @@ impl Service {
                 if let Err(wrong) = category {
                     errors.put("category_id", wrong);
                 }
-                for message in dealer.err().unwrap_or_default() {
-                    errors.push("dealer_code", message);
+                if let Err(Some(wrong)) = dealer {
+                    errors.push("dealer_code", wrong);
                 }
                 Err(errors.into())
             }
         }
     }
 
-    /// The dealer of a create, or what is wrong with its `dealer_code`.
-    fn dealer_of(&self, access: &Access, sent: Option<&Value>) -> Result<Arc<Dealer>, Vec<String>> {
+    /// The dealer of a create, or what is wrong with its `dealer_code` beyond what the table says.
+    fn dealer_of(&self, access: &Access, sent: Option<&Value>) -> Result<Arc<Dealer>, Option<Violation>> {
         let sent = match sent {
             None | Some(Value::Null) => None,
             Some(Value::String(code)) => Some(code.as_str()),
-            // The table says what is wrong with it.
-            Some(_) => return Err(Vec::new()),
+            Some(_) => return Err(None),
         };
         match (access, sent) {
             (Access::Dealer(code), None) => Ok(self.dealer(code)),
             (Access::Dealer(code), Some(sent)) if sent == code => Ok(self.dealer(code)),
-            (Access::Dealer(code), Some(sent)) => Err(vec![format!(
-                "\"{sent}\" is outside the token's scope; leave dealer_code out, or send \"{code}\"."
-            )]),
-            (Access::Group(_), None) => Err(vec![
-                "This field is required.".to_owned(),
-                "The token's scope is a dealer group; say which dealer's ad it is.".to_owned(),
-            ]),
+            (Access::Dealer(code), Some(sent)) => {
+                let text =
+                    format!("\"{sent}\" is outside the token's scope; leave dealer_code out, or send \"{code}\".");
+                Err(Some(Violation::stated(Code::NotAllowed, text)))
+            }
+            (Access::Group(_), None) => {
+                let note = "The token's scope is a dealer group; say which dealer's ad it is.".to_owned();
+                Err(Some(Violation::stated(Code::Required, "This field is required.").with_note(Some(note))))
+            }
             (Access::Group(group), Some(sent)) => {
                 let codes = self.directory.group(group);
                 if codes.iter().any(|code| code == sent) {
                     return Ok(self.dealer(sent));
                 }
-                let mut messages = vec![format!("\"{sent}\" is not a dealer of the token's group.")];
-                messages.extend(crate::nearest::did_you_mean(sent, codes.iter().map(String::as_str)));
-                Err(messages)
+                let hint = crate::nearest::did_you_mean(sent, codes.iter().map(String::as_str));
+                let text = format!("\"{sent}\" is not a dealer of the token's group.");
+                Err(Some(Violation::stated(Code::InvalidChoice, text).with_note(hint)))
             }
         }
     }

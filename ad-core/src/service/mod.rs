@@ -9,6 +9,7 @@ mod write;
 
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::{
@@ -21,6 +22,7 @@ use crate::{
     request::{MOST_UNFINISHED, Market, Plan, Request},
     rulebook::Rulebook,
     versions::{self, Refusal},
+    violation::{Code, Violation},
 };
 pub use create::{Through, Validated};
 pub use promote::{Exclusions, POLE_POSITION};
@@ -92,9 +94,12 @@ pub enum ServiceError {
     /// The payload or a parameter is wrong.
     #[error("the request is not valid")]
     Invalid(FieldErrors),
-    /// A business rule forbids it.
-    #[error("{}", .0.join(" "))]
-    Refused(Vec<String>),
+    /// The address of the ad is not unique: what is wrong with the query.
+    #[error("the query is not valid")]
+    InvalidQuery(FieldErrors),
+    /// Business rules forbid it.
+    #[error("{}", .0.iter().map(|denial| denial.text.as_str()).collect::<Vec<_>>().join(" "))]
+    Refused(Vec<Denial>),
     /// An identified rule forbids it.
     #[error("{}", .0.error)]
     Identified(Box<Refusal>),
@@ -113,6 +118,33 @@ pub enum ServiceError {
     /// The store did not do it.
     #[error(transparent)]
     Store(StoreError),
+}
+
+/// A business rule that forbids a request ('Errors', body shape 2). It serialises as its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denial {
+    /// Which rule.
+    pub code: Code,
+    /// What it says.
+    pub text: String,
+}
+
+impl Denial {
+    pub(crate) fn new(code: Code, text: impl Into<String>) -> Self {
+        Self { code, text: text.into() }
+    }
+}
+
+impl Serialize for Denial {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl From<Denial> for ServiceError {
+    fn from(denial: Denial) -> Self {
+        Self::Refused(vec![denial])
+    }
 }
 
 /// Why a request is not accepted before others are finished.
@@ -191,7 +223,7 @@ impl Service {
     async fn admit_ad(&self, dealer_code: &str) -> Result<(), ServiceError> {
         let Some(quotas) = &self.quotas else { return Ok(()) };
         quotas.admit(dealer_code, Usage::Ads, 1).await.map_err(|error| match error {
-            NotAdmitted::Exceeded(exceeded) => ServiceError::Refused(vec![exceeded.to_string()]),
+            NotAdmitted::Exceeded(exceeded) => Denial::new(Code::QuotaExceeded, exceeded.to_string()).into(),
             NotAdmitted::Store(error) => error.into(),
         })
     }
@@ -242,14 +274,10 @@ impl Service {
         if found.len() > 1 {
             let mut errors = FieldErrors::default();
             let dealers = found.iter().map(|(stored, _)| stored.ad.dealer_code.as_str());
-            errors.push(
-                "dealer_code",
-                format!(
-                    "Several dealers have this source_id; add ?dealer_code= with one of: {}.",
-                    crate::nearest::quoted(dealers)
-                ),
-            );
-            return Err(errors.into());
+            let dealers = crate::nearest::quoted(dealers);
+            let text = format!("Several dealers have this source_id; add ?dealer_code= with one of: {dealers}.");
+            errors.push("dealer_code", Violation::stated(Code::Required, text));
+            return Err(ServiceError::InvalidQuery(errors));
         }
         found.pop().ok_or(ServiceError::NotFound)
     }

@@ -7,12 +7,13 @@ use std::{
 
 use uuid::Uuid;
 
-use super::{Access, Service, ServiceError, Target, category_of, markets, write::Decision};
+use super::{Access, Denial, Service, ServiceError, Target, category_of, markets, write::Decision};
 use crate::{
     ad::{Ad, AdState},
     log::Action,
     ports::StoredAd,
     request::{Market, Plan},
+    violation::Code,
 };
 
 /// How long pole position lasts ('Limits').
@@ -43,23 +44,26 @@ impl Service {
             let category = category_of(&stored.ad)?;
             let mut refusals = showing(stored, "bump");
             if exclude.primary && exclude.secondary {
-                refusals.push("At most one marketplace can be excluded".to_owned());
+                refusals.push(Denial::new(Code::NotAllowed, "At most one marketplace can be excluded"));
             }
             if !category.registered && (exclude.primary || exclude.secondary) {
-                refusals.push("Marketplaces can be excluded for registered vehicles only".to_owned());
+                let text = "Marketplaces can be excluded for registered vehicles only";
+                refusals.push(Denial::new(Code::NotAllowed, text));
             }
             let permitted = &self.dealer(&stored.ad.dealer_code).bump;
             let mut markets = markets(category);
             markets.retain(|market| permitted.contains(market));
             if markets.is_empty() {
-                refusals.push("Dealer has no permission to bump ads on any marketplace of this ad".to_owned());
+                let text = "Dealer has no permission to bump ads on any marketplace of this ad";
+                refusals.push(Denial::new(Code::PromotionNotPermitted, text));
             }
             markets.retain(|market| match market {
                 Market::Primary => !exclude.primary,
                 Market::Secondary => !exclude.secondary,
             });
             if markets.is_empty() && refusals.is_empty() {
-                refusals.push("Dealer has no permission to bump ads on the marketplace that is left".to_owned());
+                let text = "Dealer has no permission to bump ads on the marketplace that is left";
+                refusals.push(Denial::new(Code::PromotionNotPermitted, text));
             }
             allowed(refusals)?;
             Ok(Decision::of(request_id, Some(Plan { actions: vec![Action::Bump], markets })))
@@ -81,10 +85,11 @@ impl Service {
             let now = self.clock.now();
             let mut refusals = showing(stored, "give pole position");
             if !category_of(&stored.ad)?.registered {
-                refusals.push("Pole position is for registered vehicles only".to_owned());
+                refusals.push(Denial::new(Code::NotAllowed, "Pole position is for registered vehicles only"));
             }
             if let Some(until) = stored.pole_position_until.filter(|until| *until > now) {
-                refusals.push(format!("Ad already has pole position until {until}"));
+                let text = format!("Ad already has pole position until {until}");
+                refusals.push(Denial::new(Code::PolePositionActive, text));
             }
             allowed(refusals)?;
             let plan = Plan { actions: vec![Action::Boost], markets: vec![Market::Primary] };
@@ -131,9 +136,10 @@ impl Service {
             }
             let markets = decision.plan.iter().flat_map(|plan| &plan.markets).map(|market| market.name());
             let markets = markets.collect::<Vec<_>>().join(" or ");
-            Err(ServiceError::Refused(vec![format!(
+            let text = format!(
                 "Ad is not published on the {markets} marketplace, cannot {what}; its log says why, and retry publishes it"
-            )]))
+            );
+            Err(Denial::new(Code::AdNotPublished, text).into())
         })
         .await
     }
@@ -151,16 +157,18 @@ impl Service {
     }
 }
 
-fn allowed(refusals: Vec<String>) -> Result<(), ServiceError> {
+fn allowed(refusals: Vec<Denial>) -> Result<(), ServiceError> {
     if refusals.is_empty() { Ok(()) } else { Err(ServiceError::Refused(refusals)) }
 }
 
-fn deleted(stored: &StoredAd, what: &str) -> Option<String> {
-    (stored.intent == AdState::Deleted).then(|| format!("Ad has been deleted, cannot {what}"))
+pub(super) fn deleted(stored: &StoredAd, what: &str) -> Option<Denial> {
+    let denial = || Denial::new(Code::AdDeleted, format!("Ad has been deleted, cannot {what}"));
+    (stored.intent == AdState::Deleted).then(denial)
 }
 
 /// What forbids promoting an ad that is not shown.
-fn showing(stored: &StoredAd, what: &str) -> Vec<String> {
-    let hidden = (!stored.ad.content.visible()).then(|| format!("Ad is not visible, cannot {what}"));
+fn showing(stored: &StoredAd, what: &str) -> Vec<Denial> {
+    let hidden = || Denial::new(Code::AdHidden, format!("Ad is not visible, cannot {what}"));
+    let hidden = (!stored.ad.content.visible()).then(hidden);
     deleted(stored, what).into_iter().chain(hidden).collect()
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{ATTEMPTS, Access, Service, ServiceError, Target, category_of, markets};
+use super::{ATTEMPTS, Access, Denial, Service, ServiceError, Target, category_of, markets};
 use crate::{
     ad::{Ad, AdState, ApiVersion, Content},
     log::Action,
@@ -11,6 +11,7 @@ use crate::{
     request::Plan,
     rulebook::Write,
     versions::{self, Conversion, Refusal},
+    violation::Code,
 };
 
 impl Service {
@@ -34,11 +35,11 @@ impl Service {
             let category = category_of(ad)?;
             let deleted = stored.intent == AdState::Deleted;
             if deleted && category.registered {
-                return Err(ServiceError::Refused(vec!["Ad has been deleted, cannot update".to_owned()]));
+                return Err(Denial::new(Code::AdDeleted, "Ad has been deleted, cannot update").into());
             }
             let converts = match (version, versions::conversion(ad)) {
                 (ApiVersion::V3, Conversion::None) => {
-                    return Err(ServiceError::Refused(vec![versions::not_through_v3(ad)]));
+                    return Err(Denial::new(Code::AdAlreadyV4, versions::not_through_v3(ad)).into());
                 }
                 (ApiVersion::V4, Conversion::Migration) => {
                     return Err(Refusal::incompatible_api_version(ad).into());

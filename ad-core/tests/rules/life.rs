@@ -322,7 +322,7 @@ async fn a_group_says_which_dealer_it_means() {
         create(with(&boat(), json!({"dealer_code": code}))).await.unwrap();
     }
     let read = async |dealer_code| house.kit.service.read(&group, Target { dealer_code, ..target("boat-8") }).await;
-    let Err(ServiceError::Invalid(errors)) = read(None).await else { panic!("not ambiguous") };
+    let Err(ServiceError::InvalidQuery(errors)) = read(None).await else { panic!("not ambiguous") };
     assert_eq!(
         json!(errors),
         json!({"dealer_code": ["Several dealers have this source_id; add ?dealer_code= with one of: \"north-cars\", \"north-boats\"."]})

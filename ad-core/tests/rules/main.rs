@@ -17,6 +17,7 @@ mod ad_fields;
 mod bounds;
 mod car_fields;
 mod crash;
+mod error_codes;
 mod failures;
 mod images;
 mod import;

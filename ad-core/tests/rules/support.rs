@@ -241,7 +241,7 @@ pub(crate) fn told(log: &[LogEntry], requests: usize) -> Vec<String> {
 /// What a refusal says.
 pub(crate) fn reasons<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> Vec<String> {
     match result {
-        Err(ServiceError::Refused(reasons)) => reasons,
+        Err(ServiceError::Refused(reasons)) => reasons.into_iter().map(|denial| denial.text).collect(),
         other => panic!("not refused: {other:?}"),
     }
 }

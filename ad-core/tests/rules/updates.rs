@@ -172,7 +172,8 @@ fn fields_of_the_answer_are_ignored_with_a_warning() {
     let sent = with(&boat(), json!({"id": 5, "state": "deleted", "image_refs": "x", "log": {}, "created": null}));
     let checked = Desk(dealer()).create("boat", sent).unwrap();
     assert_eq!(json!(checked.content), accepted("boat", boat()));
-    let ignored = |field| json!({"field": field, "message": "Ignored: only the service sets this field."});
+    let message = "Ignored: only the service sets this field.";
+    let ignored = |field| json!({"field": field, "code": "ignored_field", "message": message});
     assert_eq!(json!(checked.warnings), json!(["created", "id", "image_refs", "log", "state"].map(ignored)));
 }
 
@@ -182,9 +183,9 @@ fn what_is_probably_not_meant_is_a_warning() {
     assert_eq!(
         json!(checked.warnings),
         json!([
-            {"field": "image_urls", "message": "The ad has no images."},
-            {"field": "price", "message": "The ad has no price."},
-            {"field": "category_fields.leasing_details",
+            {"field": "image_urls", "code": "no_images", "message": "The ad has no images."},
+            {"field": "price", "code": "no_price", "message": "The ad has no price."},
+            {"field": "category_fields.leasing_details", "code": "leasing_details_without_price",
              "message": "The ad has leasing details without a price of type \"leasing\"."}])
     );
     assert_eq!(Desk(dealer()).create("car", car()).unwrap().warnings, []);

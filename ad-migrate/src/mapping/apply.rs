@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     Bound, Mapped,
-    convert::{Bad, Convert, price, short, unknown_unit},
+    convert::{Bad, Convert, Cure, price, short, unknown_unit},
     html,
     plan::{Made, Plan},
     rule::{Otherwise, Piece, Rule, SourceId, Test, Told},
@@ -432,6 +432,7 @@ impl<'a> Work<'a> {
                         reason: format!("unknown {}", made.noun),
                         message: format!("\"{}\" is in none of the value maps.", short(text)),
                         advice: None,
+                        cure: Cure::Mapping,
                     }),
                 },
             }
@@ -443,8 +444,7 @@ impl<'a> Work<'a> {
     /// Says why a field could not be made.
     fn bad(&mut self, made: &Made, bad: Bad, text: &str) {
         let rule = &self.bound.mapping.rules[made.rule];
-        let is_of_map =
-            matches!(made.convert.item(), Convert::OneOf(_) | Convert::Model(_)) && bad.reason.starts_with("unknown ");
+        let is_of_map = bad.cure == Cure::ValueMap;
         let line = format!("To map it, add a line \"{}\" = \"…\" to the values of \"{}\".", short(text), rule.target);
         let advice = match bad.advice {
             Some(hint) if is_of_map => Some(format!("{hint} {line}")),
@@ -514,7 +514,7 @@ fn images(values: &[Value], most: usize) -> Result<(), Bad> {
     let texts = || values.iter().filter_map(Value::as_str);
     let names = texts().filter(|text| !has_scheme(text)).count();
     let bad = |reason: &str, message: String, advice: &str| {
-        Err(Bad { reason: reason.to_owned(), message, advice: Some(advice.to_owned()) })
+        Err(Bad { reason: reason.to_owned(), message, advice: Some(advice.to_owned()), cure: Cure::Mapping })
     };
     if names > 0 {
         return bad(

@@ -71,11 +71,29 @@ pub(super) struct Bad {
     pub(super) reason: String,
     pub(super) message: String,
     pub(super) advice: Option<String>,
+    pub(super) cure: Cure,
+}
+
+/// Where a bad value is mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cure {
+    /// In the file.
+    File,
+    /// In the mapping, which can say how values are written.
+    Mapping,
+    /// In the value map of the field, which can say what the value means.
+    ValueMap,
 }
 
 impl Bad {
+    /// A value for which the mapping has to say something.
     fn new(reason: String, message: String, advice: impl Into<Cow<'static, str>>) -> Self {
-        Self { reason, message, advice: Some(advice.into().into_owned()) }
+        Self { reason, message, advice: Some(advice.into().into_owned()), cure: Cure::Mapping }
+    }
+
+    /// A value that is wrong in the file.
+    fn in_file(reason: String, message: String, advice: impl Into<Cow<'static, str>>) -> Self {
+        Self { cure: Cure::File, ..Self::new(reason, message, advice) }
     }
 }
 
@@ -160,7 +178,12 @@ impl Convert {
 }
 
 fn unknown(text: &str, noun: &str, hint: Option<String>) -> Bad {
-    Bad { reason: format!("unknown {noun}"), message: format!("\"{}\" is no known {noun}.", short(text)), advice: hint }
+    Bad {
+        reason: format!("unknown {noun}"),
+        message: format!("\"{}\" is no known {noun}.", short(text)),
+        advice: hint,
+        cure: Cure::ValueMap,
+    }
 }
 
 /// A text as an ad has it: line breaks of one kind, and without a character that is not allowed.
@@ -209,7 +232,7 @@ fn counted<'t>(text: &'t str, with: With<'_>) -> Result<Found<'t>, Bad> {
 }
 
 fn no_number(text: &str, noun: &str) -> Bad {
-    Bad::new(
+    Bad::in_file(
         format!("{noun} is not a number"),
         format!("\"{}\" is not a number.", short(text)),
         "Correct the value in the file, or map it: values = { \"…\" = \"\" } leaves it out.",
@@ -228,7 +251,7 @@ fn integer(text: &str, min: i64, max: i64, with: With<'_>) -> Result<Value, Bad>
     let text = if with.year { year(text).ok_or_else(|| no_year(text, noun))? } else { text };
     let number = in_words(counted(text, with)?, text, noun)?;
     let Some(whole) = number.whole() else {
-        return Err(Bad::new(
+        return Err(Bad::in_file(
             format!("{noun} is not a whole number"),
             format!("\"{}\" is not a whole number.", short(text)),
             "Correct the value in the file.",
@@ -252,7 +275,7 @@ fn year(text: &str) -> Option<&str> {
 }
 
 fn no_year(text: &str, noun: &str) -> Bad {
-    Bad::new(
+    Bad::in_file(
         format!("{noun} is not the year of a date"),
         format!("\"{}\" has no year of four digits, or several.", short(text)),
         "Correct the value in the file.",
@@ -260,7 +283,7 @@ fn no_year(text: &str, noun: &str) -> Bad {
 }
 
 fn out_of_range(text: &str, noun: &str, min: &impl ToString, max: &impl ToString) -> Bad {
-    Bad::new(
+    Bad::in_file(
         format!("{noun} out of range"),
         format!("\"{}\" is not within {} to {}.", short(text), min.to_string(), max.to_string()),
         "Correct the value in the file.",
@@ -274,7 +297,7 @@ fn within(number: Decimal, min: f64, max: f64, text: &str, noun: &str) -> Result
 
 fn rounded(number: Decimal, most: Option<u8>, text: &str, noun: &str) -> Result<Value, Bad> {
     match most {
-        Some(most) if number.decimals() > u32::from(most) => Err(Bad::new(
+        Some(most) if number.decimals() > u32::from(most) => Err(Bad::in_file(
             format!("{noun} has too many decimals"),
             format!("\"{}\" has more than {most} decimals.", short(text)),
             "Correct the value in the file.",
@@ -291,7 +314,7 @@ fn boolean(text: &str, noun: &str, scratch: &mut String) -> Result<Value, Bad> {
     if NO.contains(&scratch.as_str()) {
         return Ok(Value::Bool(false));
     }
-    Err(Bad::new(
+    Err(Bad::in_file(
         format!("{noun} is neither yes nor no"),
         format!("\"{}\" is neither yes nor no.", short(text)),
         "Map it: values = { \"…\" = true }.",
@@ -307,12 +330,12 @@ fn day(text: &str, with: With<'_>) -> Result<Value, Bad> {
             format!("\"{shown}\" is not a date."),
             "Say its form in the mapping: date = \"DD/MM/YYYY\".",
         ),
-        NoDate::NotFull => Bad::new(
+        NoDate::NotFull => Bad::in_file(
             format!("{noun} is not a full date"),
             format!("\"{shown}\" has no day, or no month."),
             "Correct the value in the file, or leave the field out.",
         ),
-        NoDate::Impossible => Bad::new(
+        NoDate::Impossible => Bad::in_file(
             format!("{noun} is an impossible date"),
             format!("There is no such day as \"{shown}\"."),
             "Correct the value in the file.",

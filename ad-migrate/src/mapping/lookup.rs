@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ad_core::{
     catalogue::{Catalogue, List},
     fields::ChoiceValue,
-    nearest,
+    violation::Choices,
 };
 use rustc_hash::FxHashMap;
 
@@ -75,13 +75,7 @@ impl Lookup {
 
     /// What was probably meant, as a sentence.
     pub(crate) fn hint(&self, text: &str) -> Option<String> {
-        nearest::did_you_mean(text, self.ids()).or_else(|| {
-            if self.ids.len() <= 12 {
-                Some(format!("Allowed: {}.", nearest::quoted(self.ids())))
-            } else {
-                nearest::nearest(text, self.ids())
-            }
-        })
+        Choices::of(Some(text), self.ids()).text()
     }
 }
 

@@ -4,7 +4,7 @@ use ad_core::{catalogue::Catalogue, categories::Category, fields::Kind};
 use serde_json::Value;
 
 use super::{
-    convert::{Bad, Convert, With, price},
+    convert::{Bad, Convert, Cure, With, price},
     lookup::Lookups,
     problems::Problems,
     rule::{MapName, Otherwise, OwnMap, Rule, RuleReader, Told},
@@ -69,6 +69,7 @@ impl Made {
                 reason: String::new(),
                 message: format!("\"{text}\" is no model of any brand."),
                 advice: None,
+                cure: Cure::Mapping,
             }),
             (amount, Some(of)) => {
                 let currency = rule.currency.as_ref().and_then(|told| match told {
@@ -90,6 +91,7 @@ impl Made {
                 reason: String::new(),
                 message: format!("These are {} values, and {} takes one.", texts.len(), rule.target),
                 advice: None,
+                cure: Cure::Mapping,
             }),
         }
     }
@@ -289,9 +291,7 @@ impl<'a, 'i> Planner<'a, 'i> {
 /// A bad value of the mapping itself, as a sentence.
 fn sentence(bad: &Bad) -> String {
     match &bad.advice {
-        Some(advice) if !advice.starts_with("Correct") && !advice.starts_with("Map it") => {
-            format!("{} {advice}", bad.message)
-        }
+        Some(advice) if bad.cure != Cure::File => format!("{} {advice}", bad.message),
         _ => bad.message.clone(),
     }
 }

@@ -1,14 +1,15 @@
 //! From the rules' errors to findings: from which columns a field was made, what stands there, and what to do about it.
 
 use ad_core::{
-    categories::Category,
+    categories::{Category, rules::PLATE_OR_VIN},
     fields::{FieldErrors, Kind},
     payload::Refused,
     rulebook::Warning,
+    violation::{Code, Violation},
 };
 use serde_json::{Map, Value};
 
-use super::reasons::{NO_PLATE_AND_NO_VIN, attribute, odd, reason, words};
+use super::reasons::{ImageError, NO_PLATE_AND_NO_VIN, attribute, odd, reason, words};
 use crate::{
     finding::{Finding, Severity},
     mapping::Bound,
@@ -42,9 +43,12 @@ impl Explainer<'_> {
                 reason: "trailers cannot be created".to_owned(),
                 message: "The service creates no trailers; it only updates and deletes those it has.".to_owned(),
                 advice: Some("Take the row out, or have the operator of the service import it.".to_owned()),
-                ..self.finding("category_id", "")
+                ..self.found("category_id", |_| String::new())
             }],
-            Refused::Identified(refusal) => vec![self.finding("category_id", &refusal.error)],
+            Refused::Identified(refusal) => {
+                let violation = Violation::stated(Code::NotAllowed, refusal.error.clone());
+                vec![self.finding("category_id", &violation)]
+            }
         }
     }
 
@@ -53,23 +57,21 @@ impl Explainer<'_> {
         let new = warnings.iter().filter(|warning| !self.is_told(&warning.field));
         let finding = |warning: &Warning| Finding {
             severity: Severity::Warning,
-            reason: odd(&attribute(&warning.field), &warning.message),
-            advice: None,
-            ..self.finding(&warning.field, &warning.message)
+            message: warning.message.clone(),
+            ..self.found(&warning.field, |_| odd(&attribute(&warning.field), warning))
         };
         new.map(finding).collect()
     }
 
     fn errors(&self, errors: &FieldErrors) -> Vec<Finding> {
         let mut findings: Vec<Together> = Vec::new();
-        for (path, messages) in by_field(errors) {
-            let Some(first) = messages.first().filter(|message| !self.follows(&path, message)) else { continue };
+        for (path, violations) in by_field(errors) {
+            let Some(first) = violations.first().filter(|violation| !self.follows(&path, violation)) else { continue };
             let mut finding = self.finding(&path, first);
-            finding.message = match finding.reason.as_str() {
-                NO_PLATE_AND_NO_VIN => {
-                    "There is neither a registration number nor a VIN; one of them is required.".to_owned()
-                }
-                _ => messages.join(" "),
+            finding.message = if first.rule() == Some(PLATE_OR_VIN) {
+                "There is neither a registration number nor a VIN; one of them is required.".to_owned()
+            } else {
+                violations.iter().flat_map(|violation| violation.texts()).collect::<Vec<_>>().join(" ")
             };
             match findings.iter_mut().find(|other| other.is_of(&path, &finding)) {
                 Some(other) => other.add(finding),
@@ -81,11 +83,11 @@ impl Explainer<'_> {
 
     /// Whether an error says no more than what the mapping has said: it is about a field that could not be made, or about one around it
     /// that is empty for that reason.
-    fn follows(&self, path: &str, message: &str) -> bool {
-        if message.starts_with("At least one of registration_number and vin") {
+    fn follows(&self, path: &str, violation: &Violation) -> bool {
+        if violation.rule() == Some(PLATE_OR_VIN) {
             return ["registration_number", "vin"].iter().any(|name| self.is_told(&format!("category_fields.{name}")));
         }
-        let is_missing = message.starts_with("This field is required");
+        let is_missing = matches!(violation, Violation::Required | Violation::RequiredWith { .. });
         self.is_told(path) || (is_missing && self.told().any(|field| is_below(field, path)))
     }
 
@@ -104,10 +106,20 @@ impl Explainer<'_> {
         self.told.iter().any(|finding| finding.severity == Severity::Error)
     }
 
-    fn finding(&self, path: &str, message: &str) -> Finding {
+    /// An error; its message is for the caller to fill in.
+    fn finding(&self, path: &str, violation: &Violation) -> Finding {
+        let attribute = attribute(path);
+        let value = |value: Option<&str>| reason(&attribute, violation, value);
+        let finding = self.found(path, value);
+        let advice = self.advice(&attribute, violation, finding.value.as_deref());
+        let message = violation.texts().join(" ");
+        Finding { advice: Some(advice), message, ..finding }
+    }
+
+    /// What stands at a path, with the reason for saying so, which is made of the value.
+    fn found(&self, path: &str, reason: impl Fn(Option<&str>) -> String) -> Finding {
         let sent = at(self.payload, path);
         let columns = self.bound.columns_of(path);
-        let attribute = attribute(path);
         let in_list = path.rsplit('.').next().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
         let value = match sent {
             // One of several values stands in the file among others.
@@ -117,12 +129,12 @@ impl Explainer<'_> {
         };
         Finding {
             severity: Severity::Error,
-            reason: reason(&attribute, message, sent.and_then(Value::as_str).or(value.as_deref())),
+            reason: reason(sent.and_then(Value::as_str).or(value.as_deref())),
             columns: columns.iter().map(|column| (*column).to_owned()).collect(),
-            advice: Some(self.advice(&attribute, message, value.as_deref())),
+            advice: None,
             value,
             field: (!path.is_empty()).then(|| path.to_owned()),
-            message: message.to_owned(),
+            message: String::new(),
         }
     }
 
@@ -135,15 +147,15 @@ impl Explainer<'_> {
     }
 
     /// What to do about it, and which command shows what is allowed.
-    fn advice(&self, attribute: &str, message: &str, value: Option<&str>) -> String {
+    fn advice(&self, attribute: &str, violation: &Violation, value: Option<&str>) -> String {
         if attribute == "image_urls" {
-            return of_images(message, value).to_owned();
+            return ImageError::of(violation, value).advice().to_owned();
         }
         let what = words(attribute);
-        if message.starts_with("At least one of registration_number and vin") {
+        if violation.rule() == Some(PLATE_OR_VIN) {
             return "Fill in the registration number or the VIN in the file, or map the column that has it.".to_owned();
         }
-        if message.starts_with("This field is required") {
+        if matches!(violation, Violation::Required | Violation::RequiredWith { .. }) {
             return format!("Fill in the {what} in the file, or map the column that has it.");
         }
         let Some(vehicle_type) = self.category.and_then(|category| category.vehicle_type) else {
@@ -169,27 +181,13 @@ impl Explainer<'_> {
     }
 }
 
-fn of_images(message: &str, value: Option<&str>) -> &'static str {
-    if message.starts_with("Ensure this field has no more than 20 ") {
-        "Keep the 20 best: let the mapping take the first 20, or take the others out."
-    } else if message.ends_with("occurs twice in this list.") {
-        "Take one of them out."
-    } else if value.is_some_and(|value| !value.contains("://")) {
-        "Put the pictures on a web server, and let the mapping make addresses of their names with a template."
-    } else if message.starts_with("Enter a URL that starts with https") {
-        "Serve the pictures over https, and let the mapping replace http:// with https:// where the server does so already."
-    } else {
-        "Give an address that begins with https:// and can be opened by everybody."
-    }
-}
-
 /// Each field with all that is wrong with it.
-fn by_field(errors: &FieldErrors) -> Vec<(String, Vec<&str>)> {
-    let mut fields: Vec<(String, Vec<&str>)> = Vec::new();
-    for (path, message) in errors.flatten() {
+fn by_field(errors: &FieldErrors) -> Vec<(String, Vec<&Violation>)> {
+    let mut fields: Vec<(String, Vec<&Violation>)> = Vec::new();
+    for (path, violation) in errors.violations() {
         match fields.last_mut() {
-            Some((last, messages)) if *last == path => messages.push(message),
-            _ => fields.push((path, vec![message])),
+            Some((last, violations)) if *last == path => violations.push(violation),
+            _ => fields.push((path, vec![violation])),
         }
     }
     fields

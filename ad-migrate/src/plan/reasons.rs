@@ -1,65 +1,99 @@
-//! What rows with the same trouble have in common, in a few words: made of the field and of what the rules say about it, with nothing
-//! of the row. The rules' messages are fixed (decision 4), and one that is not known here is still told: only its reason is vaguer.
+//! What rows with the same error have in common, in a few words: made of the field and the code of the error, with nothing of the row.
+
+use ad_core::{
+    categories::rules::{OWNERS_OF_USED, PLATE_OR_VIN},
+    rulebook::Warning,
+    violation::{Code, Format, Violation},
+};
 
 /// The one reason that is about two fields.
 pub(super) const NO_PLATE_AND_NO_VIN: &str = "no registration number and no VIN";
 
-/// The reason for an error of the rules at a field, given without places in arrays. `value` is what was sent.
-pub(super) fn reason(attribute: &str, message: &str, value: Option<&str>) -> String {
-    let begins = |start: &str| message.starts_with(start);
-    if begins("At least one of registration_number and vin") {
-        return NO_PLATE_AND_NO_VIN.to_owned();
+/// The reason for an error at a field, given without places in arrays. `value` is what was sent.
+pub(super) fn reason(attribute: &str, violation: &Violation, value: Option<&str>) -> String {
+    match violation.rule() {
+        Some(PLATE_OR_VIN) => return NO_PLATE_AND_NO_VIN.to_owned(),
+        Some(OWNERS_OF_USED) => return "a used vehicle without owners".to_owned(),
+        _ => {}
     }
     if attribute == "image_urls" {
-        return of_images(message, value).to_owned();
+        return ImageError::of(violation, value).reason().to_owned();
     }
     let what = words(attribute);
-    if begins("This field is required") || begins("This field may not be null") {
-        format!("{what} is missing")
-    } else if message.ends_with("is not a valid choice.") {
-        format!("unknown {what}")
-    } else if begins("Ensure this value") || begins("Must be more than 0") || begins("Must be 0 ") {
-        format!("{what} out of range")
-    } else if begins("Ensure this field has no more than") {
-        if message.ends_with("elements.") { format!("too many {what}") } else { format!("{what} is too long") }
-    } else if begins("Ensure this field has at least") {
-        format!("{what} is too short")
-    } else if begins("This field may not be blank") {
-        format!("{what} is empty")
-    } else if begins("Unknown field") || begins("Must not be sent") {
-        format!("{what} must not be sent")
-    } else if begins("A used vehicle has at least 1 owner") {
-        "a used vehicle without owners".to_owned()
-    } else if message.ends_with("occurs twice in this list.") {
-        format!("{what} occurs twice in a row")
-    } else {
-        format!("{what} is not valid")
+    match violation {
+        Violation::Required | Violation::RequiredWith { .. } | Violation::Null => format!("{what} is missing"),
+        Violation::NotAChoice { .. } => format!("unknown {what}"),
+        Violation::TooMany(_) => format!("too many {what}"),
+        Violation::TooLong(_) => format!("{what} is too long"),
+        Violation::TooShort(_) => format!("{what} is too short"),
+        Violation::Blank => format!("{what} is empty"),
+        Violation::UnknownField { .. } | Violation::Forbidden { .. } => format!("{what} must not be sent"),
+        Violation::Duplicate { .. } => format!("{what} occurs twice in a row"),
+        other if other.code() == Some(Code::OutOfRange) => format!("{what} out of range"),
+        _ => format!("{what} is not valid"),
     }
 }
 
-fn of_images(message: &str, value: Option<&str>) -> &'static str {
-    if message.starts_with("Ensure this field has no more than 20 ") {
-        "more than 20 images"
-    } else if message.ends_with("occurs twice in this list.") {
-        "an image occurs twice in a row"
-    } else if message.starts_with("This field is required") {
-        "images are missing"
-    } else if value.is_some_and(|value| !value.contains("://")) {
-        "images are file names, not addresses"
-    } else if message.starts_with("Enter a URL that starts with https") {
-        "image address is not https"
-    } else {
-        "image address is not valid"
+/// What can be wrong with the images of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ImageError {
+    TooMany,
+    Twice,
+    Missing,
+    FileName,
+    NotHttps,
+    NotAnAddress,
+}
+
+impl ImageError {
+    /// By the error of an address, which is the value.
+    pub(super) fn of(violation: &Violation, value: Option<&str>) -> Self {
+        match violation {
+            Violation::TooMany(_) => Self::TooMany,
+            Violation::Duplicate { .. } => Self::Twice,
+            Violation::Required => Self::Missing,
+            _ if value.is_some_and(|value| !value.contains("://")) => Self::FileName,
+            Violation::WrongFormat(Format::Scheme(_)) => Self::NotHttps,
+            _ => Self::NotAnAddress,
+        }
+    }
+
+    fn reason(self) -> &'static str {
+        match self {
+            Self::TooMany => "more than 20 images",
+            Self::Twice => "an image occurs twice in a row",
+            Self::Missing => "images are missing",
+            Self::FileName => "images are file names, not addresses",
+            Self::NotHttps => "image address is not https",
+            Self::NotAnAddress => "image address is not valid",
+        }
+    }
+
+    /// What to do about it.
+    pub(super) fn advice(self) -> &'static str {
+        match self {
+            Self::TooMany => "Keep the 20 best: let the mapping take the first 20, or take the others out.",
+            Self::Twice => "Take one of them out.",
+            Self::FileName => {
+                "Put the pictures on a web server, and let the mapping make addresses of their names with a template."
+            }
+            Self::NotHttps => {
+                "Serve the pictures over https, and let the mapping replace http:// with https:// where the server does so already."
+            }
+            Self::Missing | Self::NotAnAddress => {
+                "Give an address that begins with https:// and can be opened by everybody."
+            }
+        }
     }
 }
 
 /// The reason for a warning of the rules.
-pub(super) fn odd(attribute: &str, message: &str) -> String {
-    match attribute {
-        "image_urls" => "no images".to_owned(),
-        "price" => "no price".to_owned(),
-        "category_fields.leasing_details" => "leasing details without a leasing price".to_owned(),
-        _ if message.starts_with("Ignored:") => format!("{} is ignored", words(attribute)),
+pub(super) fn odd(attribute: &str, warning: &Warning) -> String {
+    match warning.code {
+        Code::NoImages => "no images".to_owned(),
+        Code::NoPrice => "no price".to_owned(),
+        Code::LeasingDetailsWithoutPrice => "leasing details without a leasing price".to_owned(),
+        Code::IgnoredField => format!("{} is ignored", words(attribute)),
         _ => format!("{} is odd", words(attribute)),
     }
 }
@@ -88,42 +122,45 @@ pub(super) fn attribute(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ad_core::violation::{Choices, Expected};
+
     use super::*;
 
     #[test]
-    fn rows_with_the_same_trouble_share_a_reason() {
-        for (path, message, value, says) in [
+    fn rows_with_the_same_error_share_a_reason() {
+        let choice = Violation::NotAChoice { sent: "\"wolvo\"".to_owned(), choices: Choices::Untold, note: None };
+        for (path, violation, value, says) in [
             (
                 "category_fields.vin",
-                "At least one of registration_number and vin is required.",
+                Violation::of_rule(PLATE_OR_VIN, Code::Conflict, "…"),
                 None,
                 "no registration number and no VIN",
             ),
-            (
-                "category_fields.model_year",
-                "Ensure this value is less than or equal to 2100.",
-                Some("20211"),
-                "model year out of range",
-            ),
-            ("category_fields.brand", "\"wolvo\" is not a valid choice.", Some("wolvo"), "unknown brand"),
+            ("category_fields.model_year", Violation::TooLarge(2100.0), Some("20211"), "model year out of range"),
+            ("category_fields.brand", choice, Some("wolvo"), "unknown brand"),
             (
                 "category_fields.condition.mileage.value",
-                "A valid number is required.",
+                Violation::WrongType(Expected::Number),
                 Some("x"),
                 "mileage is not valid",
             ),
-            ("price.0.amount", "Must be more than 0.", Some("0"), "price out of range"),
-            ("image_urls", "Ensure this field has no more than 20 elements.", None, "more than 20 images"),
-            ("image_urls.3", "Enter a valid URL.", Some("ABC123_1.JPG"), "images are file names, not addresses"),
+            ("price.0.amount", Violation::stated(Code::OutOfRange, "…"), Some("0"), "price out of range"),
+            ("image_urls", Violation::TooMany(20), None, "more than 20 images"),
             (
                 "image_urls.3",
-                "Enter a URL that starts with https://.",
+                Violation::WrongFormat(Format::Address),
+                Some("ABC123_1.JPG"),
+                "images are file names, not addresses",
+            ),
+            (
+                "image_urls.3",
+                Violation::WrongFormat(Format::Scheme(&["https"])),
                 Some("http://a.example/1.jpg"),
                 "image address is not https",
             ),
-            ("image_urls.3", "Enter a valid URL.", Some("https://"), "image address is not valid"),
+            ("image_urls.3", Violation::WrongFormat(Format::Address), Some("https://"), "image address is not valid"),
         ] {
-            assert_eq!(reason(&attribute(path), message, value), says, "{path}: {message}");
+            assert_eq!(reason(&attribute(path), &violation, value), says, "{path}: {violation:?}");
         }
     }
 }

@@ -125,7 +125,7 @@ async fn ask(client: &Client, payload: &Map<String, Value>) -> Result<(), Error>
 fn objections(error: Error) -> Result<Vec<(Option<String>, String)>, Failure> {
     match error.kind() {
         ErrorKind::Invalid(errors) => {
-            Ok(errors.flatten().into_iter().map(|(field, message)| (Some(field), message.to_owned())).collect())
+            Ok(errors.flatten().into_iter().map(|(field, message)| (Some(field), message.into_owned())).collect())
         }
         ErrorKind::Rules(_)
         | ErrorKind::Identified(_)

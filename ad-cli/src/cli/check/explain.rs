@@ -84,8 +84,8 @@ impl Explainer<'_> {
         let mut fields: Vec<(String, Vec<String>)> = Vec::new();
         for (path, message) in errors.flatten() {
             match fields.last_mut() {
-                Some((last, messages)) if *last == path => messages.push(message.to_owned()),
-                _ => fields.push((path, vec![message.to_owned()])),
+                Some((last, messages)) if *last == path => messages.push(message.into_owned()),
+                _ => fields.push((path, vec![message.into_owned()])),
             }
         }
         let mut findings: Vec<_> = fields.into_iter().map(|(path, messages)| self.error(&path, messages)).collect();

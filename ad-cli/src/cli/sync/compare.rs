@@ -223,7 +223,7 @@ fn keep(patch: &mut Map<String, Value>, errors: &FieldErrors) -> Vec<(String, St
     let mut kept = Vec::new();
     for (field, message) in errors.flatten() {
         match contents::take(patch, &field) {
-            Some(Value::Null) => kept.push((field, message.to_owned())),
+            Some(Value::Null) => kept.push((field, message.into_owned())),
             Some(sent) => {
                 contents::put(patch, &field, &sent);
             }

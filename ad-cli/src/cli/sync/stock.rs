@@ -9,7 +9,9 @@ use ad_core::{
     categories::Category,
     fields::FieldErrors,
     payload,
+    ports::Checksum,
     rulebook::{Rulebook, Write},
+    violation::{Code, Violation},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -62,12 +64,13 @@ impl Scope {
             (Self::Dealer(code), None) => return Ok(code.clone()),
             (Self::Dealer(code), Some(sent)) if sent == code => return Ok(code.clone()),
             (Self::Group, Some(sent)) if !sent.is_empty() => return Ok(sent.to_owned()),
-            (Self::Dealer(code), Some(_)) => errors.push(
-                "dealer_code",
-                format!("The token is for \"{code}\"; leave dealer_code out, or send \"{code}\"."),
-            ),
+            (Self::Dealer(code), Some(_)) => {
+                let text = format!("The token is for \"{code}\"; leave dealer_code out, or send \"{code}\".");
+                errors.push("dealer_code", Violation::stated(Code::NotAllowed, text));
+            }
             (Self::Group, _) => {
-                errors.push("dealer_code", "The token is for a dealer group; say which dealer's ad it is.");
+                let text = "The token is for a dealer group; say which dealer's ad it is.";
+                errors.push("dealer_code", Violation::stated(Code::Required, text));
             }
         }
         Err(errors)
@@ -285,16 +288,7 @@ fn each(source: Source, mut show: impl FnMut(u64, Piece<'_>) -> Result<(), Failu
         result?;
         text = chunk.text;
     }
-    Ok((count, hex(&hasher.finalize())))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a text cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    Ok((count, Checksum::from(<[u8; 32]>::from(hasher.finalize())).to_string()))
 }
 
 fn unreadable(name: &str, place: Place, problem: &str) -> Failure {
