@@ -266,7 +266,10 @@ async fn validate_says_what_a_create_would_say_and_stores_nothing() {
     let valid = server.client.post("/v4/car/validate", &payload).await.expect(200);
     assert_eq!(valid["valid"], true);
     assert_eq!(valid["ad"]["title"], "Volvo XC60 T6 AWD 2022");
-    assert_eq!(valid["warnings"], json!([{"field": "id", "message": "Ignored: only the service sets this field."}]));
+    assert_eq!(
+        valid["warnings"],
+        json!([{"field": "id", "code": "ignored_field", "message": "Ignored: only the service sets this field."}])
+    );
     payload.as_object_mut().unwrap().remove("source_id");
     server.client.post("/v4/car/validate", &payload).await.expect(200);
     assert_eq!(server.client.get("/v4/ad").await.expect(200)["count"], 0);

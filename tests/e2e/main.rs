@@ -26,6 +26,7 @@ mod openapi;
 mod operations;
 mod payloads;
 mod plans_postgres;
+mod problems;
 mod properties;
 mod silences;
 mod slow_clients;

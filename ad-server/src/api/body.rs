@@ -15,6 +15,7 @@ use ad_core::{
     list::MAX_QUERY,
     payload::{MOST_LEVELS, deeper_than},
     service::Access,
+    violation::{Code, Violation},
 };
 use poem::Request;
 use serde_json::{Map, Value};
@@ -153,7 +154,7 @@ pub(super) fn query(request: &Request) -> Result<Vec<(String, String)>, ApiError
         let message = format!(
             "The query string has {length} bytes, at most {MAX_QUERY} are allowed; split long lists over several requests."
         );
-        errors.push("query", message);
+        errors.push("query", Violation::stated(Code::TooLong, message));
         return Err(errors.into());
     }
     Ok(url::form_urlencoded::parse(query.as_bytes()).into_owned().collect())

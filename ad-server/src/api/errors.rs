@@ -2,9 +2,14 @@
 //!
 //! What the operator needs to know beyond that is logged here too, and only here.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use ad_core::{fields::FieldErrors, ports::StoreError, service::ServiceError};
+use ad_core::{
+    fields::FieldErrors,
+    ports::StoreError,
+    service::{ServiceError, TooManyRequests},
+    violation::Code,
+};
 use poem::{
     Response,
     http::{HeaderValue, StatusCode, header},
@@ -12,6 +17,7 @@ use poem::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::problem::Of;
 use crate::{auth::TokenError, config::Rate};
 
 /// Seconds after which a client may try again what the store could not do.
@@ -108,6 +114,14 @@ pub enum ApiError {
         /// What to do instead.
         detail: String,
     },
+    /// What poem refuses before a request gets anywhere.
+    #[error("{text}")]
+    Malformed {
+        /// The status.
+        status: StatusCode,
+        /// What poem says.
+        text: String,
+    },
     /// Something of our own went wrong.
     #[error("Internal error.")]
     Internal,
@@ -120,8 +134,9 @@ impl From<StoreError> for ApiError {
 }
 
 impl From<FieldErrors> for ApiError {
+    /// Of the query; a payload is checked by the use cases.
     fn from(errors: FieldErrors) -> Self {
-        Self::Service(errors.into())
+        Self::Service(ServiceError::InvalidQuery(errors))
     }
 }
 
@@ -131,60 +146,134 @@ impl ApiError {
         Self::NotFound("Not found.".to_owned())
     }
 
-    /// The answer.
+    /// The answer in the contract's shape. It carries the error, of which problem details can be made.
     pub(crate) fn response(self) -> Response {
+        let mut response = self.default_response();
+        response.extensions_mut().insert(Arc::new(self));
+        response
+    }
+
+    fn default_response(&self) -> Response {
         match self {
             Self::Service(error) => service(error),
-            Self::BadBody(_) => detail(StatusCode::BAD_REQUEST, &self),
-            Self::TooLarge(_) => detail(StatusCode::PAYLOAD_TOO_LARGE, &self),
-            Self::Slow(_) | Self::Trickle { .. } => detail(StatusCode::REQUEST_TIMEOUT, &self),
+            Self::BadBody(_) => detail(StatusCode::BAD_REQUEST, self),
+            Self::TooLarge(_) => detail(StatusCode::PAYLOAD_TOO_LARGE, self),
+            Self::Slow(_) | Self::Trickle { .. } => detail(StatusCode::REQUEST_TIMEOUT, self),
             Self::InvalidToken(error @ TokenError::RevocationUnknown) => {
-                retry_later(StatusCode::SERVICE_UNAVAILABLE, &error)
+                retry_later(StatusCode::SERVICE_UNAVAILABLE, error)
             }
-            Self::NoToken | Self::InvalidToken(_) => detail(StatusCode::UNAUTHORIZED, &self),
-            Self::Forbidden(_) => detail(StatusCode::FORBIDDEN, &self),
-            Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) => retry_later(StatusCode::SERVICE_UNAVAILABLE, &self),
-            Self::TooManyLists(_) => retry_later(StatusCode::TOO_MANY_REQUESTS, &self),
-            Self::TooMany { seconds, .. } => later(detail(StatusCode::TOO_MANY_REQUESTS, &self), seconds.into()),
-            Self::NotFound(_) => detail(StatusCode::NOT_FOUND, &self),
-            Self::MethodNotAllowed { ref allow, .. } => {
-                let mut response = detail(StatusCode::METHOD_NOT_ALLOWED, &self);
+            Self::NoToken | Self::InvalidToken(_) => detail(StatusCode::UNAUTHORIZED, self),
+            Self::Forbidden(_) => detail(StatusCode::FORBIDDEN, self),
+            Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) => retry_later(StatusCode::SERVICE_UNAVAILABLE, self),
+            Self::TooManyLists(_) => retry_later(StatusCode::TOO_MANY_REQUESTS, self),
+            Self::TooMany { seconds, .. } => later(detail(StatusCode::TOO_MANY_REQUESTS, self), (*seconds).into()),
+            Self::NotFound(_) => detail(StatusCode::NOT_FOUND, self),
+            Self::MethodNotAllowed { allow, .. } => {
+                let mut response = detail(StatusCode::METHOD_NOT_ALLOWED, self);
                 if let Ok(allow) = HeaderValue::from_str(allow) {
                     response.headers_mut().insert(header::ALLOW, allow);
                 }
                 response
             }
-            Self::Internal => detail(StatusCode::INTERNAL_SERVER_ERROR, &self),
+            Self::Malformed { status, .. } => detail(*status, self),
+            Self::Internal => detail(StatusCode::INTERNAL_SERVER_ERROR, self),
+        }
+    }
+
+    /// Its code (extensions E1.3).
+    pub(super) fn code(&self) -> Code {
+        match self {
+            Self::Service(error) => match error {
+                ServiceError::Invalid(_) | ServiceError::InvalidQuery(_) => Code::ValidationFailed,
+                ServiceError::Refused(denials) => denials.first().map_or(Code::NotAllowed, |denial| denial.code),
+                ServiceError::Identified(refusal) => Code::from_name(&refusal.error).unwrap_or(Code::NotAllowed),
+                ServiceError::NotFound | ServiceError::Elsewhere(_) => Code::NotFound,
+                ServiceError::Duplicate => Code::DuplicateSourceId,
+                ServiceError::TooManyRequests(TooManyRequests::OfAd { .. }) => Code::TooManyRequestsOfAd,
+                ServiceError::TooManyRequests(TooManyRequests::OfDealer(_)) => Code::QuotaExceeded,
+                ServiceError::Store(StoreError::TimedOut(_) | StoreError::Unavailable(_)) => Code::Unavailable,
+                ServiceError::Store(_) => Code::InternalError,
+            },
+            Self::BadBody(_) => Code::NotJson,
+            Self::TooLarge(_) => Code::TooLarge,
+            Self::Slow(_) | Self::Trickle { .. } => Code::RequestTimeout,
+            Self::InvalidToken(TokenError::RevocationUnknown)
+            | Self::NoMemory(_)
+            | Self::Crowded(_)
+            | Self::Busy(_) => Code::Unavailable,
+            Self::NoToken => Code::TokenMissing,
+            Self::InvalidToken(_) => Code::TokenInvalid,
+            Self::Forbidden(_) => Code::PermissionMissing,
+            Self::TooManyLists(_) | Self::TooMany { .. } => Code::RateLimited,
+            Self::NotFound(_) => Code::NotFound,
+            Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
+            Self::Malformed { .. } => Code::BadRequest,
+            Self::Internal => Code::InternalError,
+        }
+    }
+
+    /// Its text for problem details: what the contract's shape has no place for is in there too.
+    pub(super) fn detail(&self) -> String {
+        match self {
+            Self::Service(ServiceError::Identified(refusal)) => {
+                let texts = [refusal.message.as_deref(), refusal.suggestion.as_deref()];
+                let texts: Vec<_> = texts.into_iter().flatten().collect();
+                if texts.is_empty() { self.code().about().explanation.to_owned() } else { texts.join(" ") }
+            }
+            Self::Service(ServiceError::Duplicate) => DUPLICATE.join(" "),
+            Self::Service(ServiceError::Store(StoreError::TimedOut(limit))) => timed_out(*limit),
+            Self::Service(ServiceError::Store(StoreError::Unavailable(_))) => UNAVAILABLE.to_owned(),
+            Self::Service(ServiceError::Store(_)) => Self::Internal.to_string(),
+            Self::Service(error) if self.fields().is_some() => {
+                let errors = self.fields().map_or(0, |(errors, _)| errors.located().len());
+                format!("{error}: {errors} error{}", if errors == 1 { "" } else { "s" })
+            }
+            error => error.to_string(),
+        }
+    }
+
+    /// Its errors by field.
+    pub(super) fn fields(&self) -> Option<(&FieldErrors, Of)> {
+        match self {
+            Self::Service(ServiceError::Invalid(errors)) => Some((errors, Of::Payload)),
+            Self::Service(ServiceError::InvalidQuery(errors)) => Some((errors, Of::Query)),
+            _ => None,
         }
     }
 }
 
-fn service(error: ServiceError) -> Response {
+fn service(error: &ServiceError) -> Response {
     match error {
-        ServiceError::Invalid(errors) => json_response(StatusCode::BAD_REQUEST, &errors),
-        ServiceError::Refused(messages) => json_response(StatusCode::BAD_REQUEST, &messages),
-        ServiceError::Identified(refusal) => json_response(StatusCode::BAD_REQUEST, &refusal),
-        ServiceError::NotFound | ServiceError::Elsewhere(_) => detail(StatusCode::NOT_FOUND, &error),
+        ServiceError::Invalid(errors) | ServiceError::InvalidQuery(errors) => {
+            json_response(StatusCode::BAD_REQUEST, errors)
+        }
+        ServiceError::Refused(denials) => json_response(StatusCode::BAD_REQUEST, denials),
+        ServiceError::Identified(refusal) => json_response(StatusCode::BAD_REQUEST, refusal),
+        ServiceError::NotFound | ServiceError::Elsewhere(_) => detail(StatusCode::NOT_FOUND, error),
         ServiceError::Duplicate => json_response(StatusCode::CONFLICT, &duplicate()),
         ServiceError::Store(StoreError::TimedOut(limit)) => {
             tracing::info!(seconds = limit.as_secs_f64(), "a read was stopped at its time limit");
-            let text = format!(
-                "The read was stopped after {} s, the limit of read_timeout. Narrow a list by filters, fewer fields or a \
-                 smaller limit, or try again.",
-                limit.as_secs_f64()
-            );
-            retry_later(StatusCode::SERVICE_UNAVAILABLE, &text)
+            retry_later(StatusCode::SERVICE_UNAVAILABLE, &timed_out(*limit))
         }
-        ServiceError::TooManyRequests(_) => later(detail(StatusCode::TOO_MANY_REQUESTS, &error), QUEUE_RETRY_AFTER),
+        ServiceError::TooManyRequests(_) => later(detail(StatusCode::TOO_MANY_REQUESTS, error), QUEUE_RETRY_AFTER),
         ServiceError::Store(StoreError::Unavailable(reason)) => {
             tracing::warn!(reason, "the store is not available");
             retry_later(StatusCode::SERVICE_UNAVAILABLE, &UNAVAILABLE)
         }
         ServiceError::Store(error) => {
             tracing::error!(%error, "the store failed");
-            ApiError::Internal.response()
+            detail(StatusCode::INTERNAL_SERVER_ERROR, &ApiError::Internal)
         }
     }
+}
+
+/// What is said of a read that took too long.
+fn timed_out(limit: Duration) -> String {
+    format!(
+        "The read was stopped after {} s, the limit of read_timeout. Narrow a list by filters, fewer fields or a smaller limit, \
+         or try again.",
+        limit.as_secs_f64()
+    )
 }
 
 fn retry_later(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
@@ -192,11 +281,14 @@ fn retry_later(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
 }
 
 /// What is said about a source id that has been used.
+const DUPLICATE: [&str; 2] = [
+    "This source_id has been used for this dealer and cannot be used again, even after deletion.",
+    "Update the ad with PUT or PATCH, or choose another source_id.",
+];
+
+/// The same in the contract's shape.
 pub(super) fn duplicate() -> Value {
-    json!({"source_id": [
-        "This source_id has been used for this dealer and cannot be used again, even after deletion.",
-        "Update the ad with PUT or PATCH, or choose another source_id.",
-    ]})
+    json!({"source_id": DUPLICATE})
 }
 
 /// An answer that says when to try again.
@@ -238,7 +330,7 @@ pub(crate) fn from_poem(error: &poem::Error) -> Response {
             let detail = "Method is not allowed. This path has GET.".to_owned();
             ApiError::MethodNotAllowed { allow: "GET".to_owned(), detail }.response()
         }
-        _ if status.is_client_error() => detail(status, error),
+        _ if status.is_client_error() => ApiError::Malformed { status, text: error.to_string() }.response(),
         _ => {
             tracing::error!(%error, "a request failed");
             ApiError::Internal.response()

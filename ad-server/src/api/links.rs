@@ -26,6 +26,12 @@ pub(super) fn base(context: &Context, request: &Request) -> String {
     }
 }
 
+/// The address of something that the router has at a path, also where it is mounted below a path of its own.
+pub(super) fn to(context: &Context, request: &Request, path: &str) -> String {
+    let mounted = request.original_uri().path().strip_suffix(request.uri().path()).unwrap_or_default();
+    format!("{}{mounted}{path}", base(context, request))
+}
+
 /// The last item of a header: the one that the nearest proxy has written, whatever the client had sent to it.
 fn last_item<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
     let value = request.headers().get_all(name).iter().next_back()?.to_str().ok()?;

@@ -6,6 +6,7 @@ use ad_core::{
     categories::{self, Category},
     fields::{FieldErrors, Kind},
     nearest,
+    violation::{Choices, Violation},
 };
 use poem::{
     Endpoint, Request, Response, Result,
@@ -60,7 +61,7 @@ impl Lookup {
         // What is not there is not there with any parameter.
         let Some((name, _)) = query.first() else { return Ok(known) };
         let mut errors = FieldErrors::default();
-        errors.push(name, "Unknown parameter.");
+        errors.push(name, Violation::UnknownParameter { meant: Vec::new() });
         Err(errors.into())
     }
 
@@ -72,7 +73,7 @@ impl Lookup {
         let catalogue = &self.context.service.rulebook().catalogue;
         let mut errors = FieldErrors::default();
         for (name, _) in query.iter().filter(|(name, _)| name != "brand") {
-            errors.push(name, "Unknown parameter.");
+            errors.push(name, Violation::UnknownParameter { meant: Vec::new() });
         }
         let brand = query.iter().find(|(name, _)| name == "brand").map(|(_, brand)| brand.as_str());
         let models = brand.zip(models_file(category)).map(|(brand, file)| catalogue.models(file, brand));
@@ -80,15 +81,15 @@ impl Lookup {
             (Some(_), Some(models)) if !models.is_empty() && errors.is_empty() => return Ok(models.entries()),
             (Some(_), Some(models)) if !models.is_empty() => {}
             (Some(brand), _) => {
-                errors.push("brand", format!("\"{brand}\" is not a valid choice."));
-                if let Some(Kind::Slug { list }) = category.field("brand").map(|field| field.kind) {
-                    let hint = nearest::did_you_mean(brand, catalogue.list(list).ids());
-                    if let Some(hint) = hint {
-                        errors.push("brand", hint);
-                    }
-                }
+                let meant = match category.field("brand").map(|field| field.kind) {
+                    Some(Kind::Slug { list }) => nearest::meant(brand, catalogue.list(list).ids()),
+                    _ => Vec::new(),
+                };
+                let choices = Choices::Meant(meant.into_iter().map(str::to_owned).collect());
+                let sent = format!("\"{brand}\"");
+                errors.push("brand", Violation::NotAChoice { sent, choices, note: None });
             }
-            (None, _) => errors.push("brand", "This field is required."),
+            (None, _) => errors.push("brand", Violation::Required),
         }
         Err(errors.into())
     }

@@ -5,6 +5,7 @@
 //! in here knows a field of an ad.
 
 mod body;
+mod error_codes;
 pub mod errors;
 mod headers;
 mod limits;
@@ -16,6 +17,7 @@ pub(crate) mod openapi;
 mod operations;
 mod pages;
 mod paths;
+mod problem;
 mod respond;
 mod shape;
 
@@ -152,7 +154,7 @@ pub fn router(context: Context) -> impl Endpoint<Output = Response> {
     let route = paths::mount(observe::Routes::new(context.metrics.clone()), &context);
     let route = lookups::mount(route, &context);
     let route = pages::mount(route, &context, documents).at("/media/*name", media);
-    around(route.done(), ids)
+    around(route.done(), ids, context)
 }
 
 /// What a process that serves no API answers, and one whose metrics have an address of their own: `/metrics` and `/healthz`.
@@ -170,19 +172,22 @@ pub fn metrics_router(metrics: Metrics) -> impl Endpoint<Output = Response> {
 struct RequestId(Uuid);
 
 /// Gives every request an id and a path without a slash at its end, and every answer that id and the contract's shape.
-fn around<E: Endpoint>(inner: E, ids: Arc<dyn Ids>) -> impl Endpoint<Output = Response>
+fn around<E: Endpoint>(inner: E, ids: Arc<dyn Ids>, context: Arc<Context>) -> impl Endpoint<Output = Response>
 where
     E::Output: poem::IntoResponse,
 {
     let inner = Arc::new(inner.map_to_response());
     poem::endpoint::make(move |mut request: Request| {
         let (inner, id) = (Arc::clone(&inner), ids.next());
+        let asked = problem::is_preferred(&request)
+            .then(|| problem::Asked { pages: links::to(&context, &request, "/docs/errors/"), request_id: id });
         async move {
             let body = body::Read::of(&request);
             without_trailing_slash(&mut request);
             request.set_data(RequestId(id));
             request.set_data(body.clone());
-            let mut response = inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));
+            let response = inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));
+            let mut response = problem::answer(response, asked.as_ref());
             if let Ok(id) = HeaderValue::from_str(&id.to_string()) {
                 response.headers_mut().insert("x-request-id", id);
             }

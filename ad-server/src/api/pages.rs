@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use ad_core::violation::Code;
 use poem::{
-    Endpoint, EndpointExt, IntoEndpoint,
+    Endpoint, EndpointExt, IntoEndpoint, Request, Response,
     endpoint::{make, make_sync},
     get, handler,
-    http::StatusCode,
+    http::{StatusCode, header},
     web::Data,
 };
 use serde_json::json;
 
-use super::{ApiError, Context, errors::json_response, headers, observe::Routes, openapi::Documents};
+use super::{ApiError, Context, error_codes, errors::json_response, headers, observe::Routes, openapi::Documents};
 use crate::telemetry::{Metrics, metrics};
 
 /// Mounts documentation and health.
@@ -19,7 +20,12 @@ pub(super) fn mount(route: Routes, context: &Arc<Context>, documents: Documents)
     let Documents { json, swagger_ui, redoc } = documents;
     let route =
         if context.serves_metrics { route.at("/metrics", metrics_page(context.metrics.clone())) } else { route };
+    let route = Code::ALL.iter().fold(route, |route, code| {
+        let html = error_codes::page_of(*code);
+        route.at(format!("/docs/errors/{}", code.name()), get(page(html, context.public_url.as_deref())))
+    });
     route
+        .at("/docs/errors", get(index_of_errors(context.public_url.as_deref())))
         .at("/openapi.json", get(fixed("application/json", json)))
         .at("/docs/swagger-ui", get(page(swagger_ui, context.public_url.as_deref())))
         .at("/docs/redoc", get(page(redoc, context.public_url.as_deref())))
@@ -60,6 +66,20 @@ pub(crate) fn page(
         let mut response = poem::Response::builder().content_type("text/html; charset=utf-8").body(bytes.clone());
         response.headers_mut().extend(headers.clone());
         response
+    })
+}
+
+/// The page of all error codes, at an address with a slash at its end, since its links are relative.
+fn index_of_errors(public_url: Option<&str>) -> impl IntoEndpoint<Endpoint = impl Endpoint + use<>> + use<> {
+    let page = Arc::new(page(error_codes::index(), public_url).map_to_response());
+    make(move |request: Request| {
+        let page = Arc::clone(&page);
+        async move {
+            if request.original_uri().path().ends_with('/') {
+                return page.call(request).await;
+            }
+            Ok(Response::builder().status(StatusCode::PERMANENT_REDIRECT).header(header::LOCATION, "errors/").finish())
+        }
     })
 }
 

@@ -110,7 +110,7 @@ fn accepted(method: &Method, path: &str) -> Value {
     });
     match (method, path) {
         (_, path) if path.ends_with("/validate") => {
-            json!({"valid": true, "ad": {HOSTILE: HOSTILE}, "warnings": [{"field": HOSTILE, "message": HOSTILE}]})
+            json!({"valid": true, "ad": {HOSTILE: HOSTILE}, "warnings": [{"field": HOSTILE, "code": HOSTILE, "message": HOSTILE}]})
         }
         (_, path) if path.ends_with("/log") => page(entry("error")),
         (&Method::GET, "/v4/ad") => page(ad),

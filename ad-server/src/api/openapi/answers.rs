@@ -186,6 +186,7 @@ fn added(field: &Field) -> Value {
 fn common() -> Map<String, Value> {
     let always: Vec<_> = VIEW_FIELDS.iter().filter(|name| **name != "log").collect();
     let text = json!({"type": "string"});
+    let code = json!({"type": "string", "pattern": "^[a-z][a-z0-9_]*$"});
     let uuid = json!({"type": "string", "format": "uuid"});
     let closed = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "additionalProperties": false, "properties": properties});
     let schemas = json!({
@@ -212,7 +213,7 @@ fn common() -> Map<String, Value> {
             "type": "array", "items": text, "minItems": 1,
             "description": "Values of `condition.vehicle_ratings.value` only: the names of the ratings that may have it"}})),
         "LookupEntries": {"type": "array", "items": reference("LookupEntry")},
-        "Warning": closed(&["field", "message"], json!({"field": text, "message": text})),
+        "Warning": closed(&["field", "code", "message"], json!({"field": text, "code": code, "message": text})),
     });
     match schemas {
         Value::Object(schemas) => schemas,

@@ -9,7 +9,10 @@ use super::{
     examples::{self, Shown},
     first, reference, referring,
 };
-use crate::api::operations::{Act, Base, Operation, bases};
+use crate::api::{
+    operations::{Act, Base, Operation, bases},
+    problem,
+};
 
 /// What a 400 can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,7 +198,7 @@ fn described_bad_request(wrongs: &[Wrong]) -> Value {
         several => json!({"oneOf": several.iter().map(|name| reference(name)).collect::<Vec<_>>()}),
     };
     let examples: Vec<_> = wrongs.iter().map(|wrong| wrong.described().1).collect();
-    described("A field, a parameter or a business rule", &schema, &examples)
+    error("A field, a parameter or a business rule", &schema, &examples)
 }
 
 /// A response with a body.
@@ -208,16 +211,23 @@ fn described(description: &str, schema: &Value, examples: &[&str]) -> Value {
     })
 }
 
+/// A response with an error, which is also there as problem details.
+fn error(description: &str, schema: &Value, examples: &[&str]) -> Value {
+    let mut response = described(description, schema, examples);
+    response["content"][problem::MEDIA_TYPE] = json!({"schema": reference("Problem")});
+    response
+}
+
 /// The responses that operations share.
 pub(super) fn shared() -> Value {
-    let detail = |description: &str, examples: &[&str]| described(description, &reference("Detail"), examples);
+    let detail = |description: &str, examples: &[&str]| error(description, &reference("Detail"), examples);
     let mut responses = json!({
         "Unauthorized": detail("No token, or an invalid one", &["NoToken", "InvalidToken"]),
         "Forbidden": detail("The token lacks the permission", &["Forbidden"]),
         "NotFound": detail("No such ad within the token's scope, or none of this vehicle type", &["NotFound", "FoundElsewhere"]),
         "NoSuchLookup": detail("No such vehicle type or attribute", &["NoSuchVehicleType"]),
         "MethodNotAllowed": detail("Ads are created on the typed path", &["MethodNotAllowed"]),
-        "Duplicate": described("The dealer has used this source_id", &reference("FieldErrors"), &["Duplicate"]),
+        "Duplicate": error("The dealer has used this source_id", &reference("FieldErrors"), &["Duplicate"]),
         "Slow": detail("The body did not come in time, or too slowly", &["Slow", "Trickle"]),
         "TooLarge": detail("The body is larger than 1 MiB", &["TooLarge"]),
         "TooMany": detail("The dealer has made more requests than the operator allows, with all its tokens together; by default there is no such limit", &["TooMany"]),
@@ -267,6 +277,7 @@ pub(super) fn schemas() -> Map<String, Value> {
         closed(properties)
     };
     let texts = json!({"type": "array", "minItems": 1, "items": text});
+    let code = json!({"type": "string", "pattern": "^[a-z][a-z0-9_]*$", "description": "See `/docs/errors/`"});
     let option =
         closed(json!({"method": {"type": "string", "enum": ["migrate", "delete_and_create"]}, "steps": texts}));
     let schemas = json!({
@@ -279,6 +290,29 @@ pub(super) fn schemas() -> Map<String, Value> {
         "IncompatibleApiVersion": identified("incompatible_api_version",
             json!({"message": text, "migration_options": {"type": "array", "minItems": 1, "items": option}})),
         "AdAlreadyV4": identified("ad_already_v4", json!({"message": text, "suggestion": text})),
+        "Problem": {"type": "object", "additionalProperties": false,
+            "description": "Problem details (RFC 9457), for requests whose `Accept` prefers them to JSON",
+            "required": ["type", "title", "status", "detail", "instance", "code"],
+            "properties": {
+                "type": {"type": "string", "format": "uri", "description": "The page about the code"},
+                "title": text,
+                "status": {"type": "integer", "minimum": 400, "maximum": 599},
+                "detail": text,
+                "instance": {"type": "string", "description": "`urn:uuid:` and the id of the request"},
+                "code": code,
+                "errors": {"type": "array", "minItems": 1, "items": reference("FieldProblem"),
+                    "description": "Each wrong field or parameter, with the code `validation_failed`"},
+            }},
+        "FieldProblem": {"type": "object", "additionalProperties": false, "required": ["code", "detail"],
+            "properties": {
+                "pointer": {"type": "string", "description": "JSON pointer into the payload, as a fragment: `#/category_fields/model_year`"},
+                "parameter": {"type": "string", "description": "A parameter of the query, in place of `pointer`"},
+                "code": code,
+                "detail": text,
+                "suggestion": {"type": "string", "description": "What was probably meant"},
+                "allowed": {"type": "array", "items": text, "description": "All allowed values, where they are few"},
+                "rule": {"type": "string", "description": "The rule over several fields that is broken"},
+            }},
     });
     match schemas {
         Value::Object(schemas) => schemas,

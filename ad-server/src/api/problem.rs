@@ -1,0 +1,198 @@
+//! Problem details (RFC 9457; extensions E1.2): the same errors with codes, for clients that ask for them.
+
+use ad_core::{fields::FieldErrors, violation::Code};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use poem::{
+    Request, Response,
+    http::{HeaderMap, HeaderValue, header},
+};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{ApiError, errors::json_bytes};
+
+/// The media type of problem details.
+pub(super) const MEDIA_TYPE: &str = "application/problem+json";
+
+/// What a fragment of an address must encode (RFC 3986).
+const IN_FRAGMENTS: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// The body.
+#[derive(Debug, Serialize)]
+struct Problem<'a> {
+    r#type: String,
+    title: &'static str,
+    status: u16,
+    detail: String,
+    instance: String,
+    code: Code,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<Vec<FieldProblem<'a>>>,
+}
+
+/// One error of a field or parameter.
+#[derive(Debug, Serialize)]
+struct FieldProblem<'a> {
+    #[serde(flatten)]
+    place: Place,
+    code: Code,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suggestion: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Place {
+    /// A JSON pointer into the payload, as a fragment.
+    Pointer(String),
+    /// A parameter of the query.
+    Parameter(String),
+}
+
+/// A client that prefers problem details to the default bodies: where they are explained, and the request's id.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// The address of the page of all codes, with a slash at its end.
+    pub(super) pages: String,
+    pub(super) request_id: Uuid,
+}
+
+/// Whether a request prefers problem details to JSON.
+pub(super) fn is_preferred(request: &Request) -> bool {
+    quality(request.headers(), MEDIA_TYPE) > quality(request.headers(), "application/json")
+}
+
+/// The quality that the most specific range of `Accept` gives to a media type, in thousandths (RFC 9110).
+fn quality(headers: &HeaderMap, wanted: &str) -> u16 {
+    let mut best = (0, 0);
+    let ranges = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    for range in ranges.flat_map(|value| value.split(',')) {
+        let mut parts = range.split(';').map(str::trim);
+        let specific = match parts.next().unwrap_or_default() {
+            name if name.eq_ignore_ascii_case(wanted) => 3,
+            "application/*" => 2,
+            "*/*" => 1,
+            _ => continue,
+        };
+        let weight = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
+        let weight = weight.map_or(Some(1.0), |weight| weight.parse::<f32>().ok()).unwrap_or(0.0).clamp(0.0, 1.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
+        let thousandths = (weight * 1000.0).round() as u16;
+        best = best.max((specific, thousandths));
+    }
+    best.1
+}
+
+/// An error answer, as problem details if they are asked for.
+pub(super) fn answer(mut response: Response, asked: Option<&Asked>) -> Response {
+    let status = response.status();
+    if !status.is_client_error() && !status.is_server_error() {
+        return response;
+    }
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
+    let Some((asked, error)) = asked.zip(response.extensions().get::<std::sync::Arc<ApiError>>().cloned()) else {
+        return response;
+    };
+    let code = error.code();
+    let problem = Problem {
+        r#type: format!("{}{}", asked.pages, code.name()),
+        title: code.about().title,
+        status: status.as_u16(),
+        detail: error.detail(),
+        instance: format!("urn:uuid:{}", asked.request_id),
+        code,
+        errors: error.fields().map(|(errors, of_query)| fields(errors, of_query)),
+    };
+    if let Ok(bytes) = json_bytes(&problem) {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        response.set_body(bytes);
+    }
+    response
+}
+
+/// Whether errors are of the query or of the payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    Query,
+    Payload,
+}
+
+fn fields(errors: &FieldErrors, of: Of) -> Vec<FieldProblem<'_>> {
+    let fields = errors.located().into_iter();
+    fields
+        .map(|(path, violation)| FieldProblem {
+            place: place(&path, of),
+            code: violation.code().unwrap_or(Code::Unknown),
+            detail: violation.texts().join(" "),
+            suggestion: violation.suggestions().first().copied(),
+            allowed: violation.allowed(),
+            rule: violation.rule(),
+        })
+        .collect()
+}
+
+fn place(path: &[String], of: Of) -> Place {
+    if of == Of::Query {
+        return Place::Parameter(path.join("."));
+    }
+    let mut pointer = "#".to_owned();
+    for name in path {
+        let name = name.replace('~', "~0").replace('/', "~1");
+        pointer.push('/');
+        pointer.extend(utf8_percent_encode(&name, IN_FRAGMENTS));
+    }
+    Place::Pointer(pointer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problem_details_are_for_those_who_prefer_them() {
+        for (accept, preferred) in [
+            ("application/problem+json", true),
+            ("application/problem+json, application/json;q=0.9", true),
+            ("application/problem+json, application/json", false),
+            ("application/problem+json;q=0.5, application/*", false),
+            ("application/problem+json;q=0.5, */*;q=0.1", true),
+            ("application/json", false),
+            ("*/*", false),
+            ("application/problem+json;q=0", false),
+            ("text/html, application/problem+json; q=0.2", true),
+            ("application/problem+json;q=x", false),
+            ("", false),
+        ] {
+            let request = Request::builder().header("accept", accept).finish();
+            assert_eq!(is_preferred(&request), preferred, "{accept}");
+        }
+        assert!(!is_preferred(&Request::default()));
+    }
+
+    #[test]
+    fn pointers_are_escaped() {
+        let path = ["category_fields", "a/b~c", "1", "å b"].map(str::to_owned);
+        let Place::Pointer(pointer) = place(&path, Of::Payload) else { panic!("a payload has pointers") };
+        assert_eq!(pointer, "#/category_fields/a~1b~0c/1/%C3%A5%20b");
+    }
+}
