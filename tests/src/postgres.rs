@@ -129,6 +129,17 @@ impl Postgres {
         sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await.expect("a database can be made");
         self.url(&name)
     }
+
+    /// Drops a database, whoever is connected to it, so that the server does not go on vacuuming it.
+    ///
+    /// # Panics
+    /// When it cannot be dropped.
+    pub async fn drop_database(&self, url: &str) {
+        let name = url.rsplit('/').next().expect("the address of a database ends with its name");
+        let mut connection = PgConnection::connect(&self.url("postgres")).await.expect("it answers");
+        let sql = format!("DROP DATABASE {name} WITH (FORCE)");
+        sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await.expect("the database can be dropped");
+    }
 }
 
 impl Drop for Postgres {

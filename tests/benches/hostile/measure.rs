@@ -37,8 +37,12 @@ pub(crate) struct Row {
 /// Measures an attack, on PostgreSQL if there is a server. `None` when what it needs is not installed, which was said.
 pub(crate) async fn measure(attack: &'static Attack, time: Duration, postgres: Option<&Postgres>) -> Option<Row> {
     let mut options = Options::default();
-    if let Some(postgres) = postgres {
-        options.args.extend(["--database-url".to_owned(), postgres.database().await]);
+    let database = match postgres {
+        Some(postgres) => Some((postgres, postgres.database().await)),
+        None => None,
+    };
+    if let Some((_, url)) = &database {
+        options.args.extend(["--database-url".to_owned(), url.clone()]);
     }
     let store = match attack.store {
         Store::Folder => None,
@@ -73,15 +77,12 @@ pub(crate) async fn measure(attack: &'static Attack, time: Duration, postgres: O
     }
     memory.look();
     let seen = bystander.stop().await;
-    Some(Row {
-        attack,
-        quiet,
-        seen,
-        answers: attacker.answers().await,
-        peak: memory.peak,
-        prepared,
-        survived: memory.there,
-    })
+    let answers = attacker.answers().await;
+    drop(server);
+    if let Some((postgres, url)) = &database {
+        postgres.drop_database(url).await;
+    }
+    Some(Row { attack, quiet, seen, answers, peak: memory.peak, prepared, survived: memory.there })
 }
 
 /// The memory of a process.
