@@ -1,7 +1,7 @@
 //! The codes of everything that the service refuses or warns of (extensions E1): one list, from which answers, `docs/errors.md` and
 //! the pages below `/docs/errors/` are made.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
@@ -38,11 +38,6 @@ macro_rules! codes {
                     $(Self::$code => $name,)+
                     Self::Unknown => "unknown",
                 }
-            }
-
-            /// By its name on the wire.
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|code| code.name() == name)
             }
 
             /// What it stands for.
@@ -199,6 +194,12 @@ codes! {
     NoLongerCovered "no_longer_covered": "No longer covered by the dealer directory",
         "A stored value was valid, but the dealer's salespersons or products have changed since. This is a warning.",
         "Send another value, or `null` to remove it.";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
 }
 
 /// All codes as a page of Markdown, `docs/errors.md`.

@@ -147,6 +147,6 @@ mod tests {
         assert!(errors.contains("category_id") && errors.contains("body"));
         car["category_id"] = json!(TRAILER);
         let Err(Refused::Identified(refusal)) = check(ApiVersion::V4, car) else { panic!("no trailers") };
-        assert_eq!(refusal.error, "trailer_create_disabled");
+        assert_eq!(refusal.error.name(), "trailer_create_disabled");
     }
 }

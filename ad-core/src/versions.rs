@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ad::{Ad, ApiVersion},
     categories::{Category, FromV3},
+    violation::Code,
 };
 
 /// What a segment of a path need not encode (RFC 3986, unreserved characters).
@@ -21,7 +22,7 @@ pub const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remov
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The identifier.
-    pub error: Cow<'static, str>,
+    pub error: Code,
     /// What is wrong, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -42,17 +43,14 @@ pub struct MigrationOption {
     pub steps: Vec<String>,
 }
 
-/// Identifiers of refusals.
-pub const REFUSALS: &[&str] = &["trailer_create_disabled", "incompatible_api_version", "ad_already_v4"];
-
 impl Refusal {
-    fn new(error: &'static str) -> Self {
-        Self { error: error.into(), message: None, migration_options: Vec::new(), suggestion: None }
+    fn new(error: Code) -> Self {
+        Self { error, message: None, migration_options: Vec::new(), suggestion: None }
     }
 
     /// Trailers cannot be created ('Endpoints' rule 6).
     pub fn trailer_create_disabled() -> Self {
-        Self::new("trailer_create_disabled")
+        Self::new(Code::TrailerCreateDisabled)
     }
 
     /// An ad of V3 must migrate before V4 can update it.
@@ -86,7 +84,7 @@ impl Refusal {
                 "Ad was created with V3 and its category is not compatible with V4: migrate it first.".to_owned(),
             ),
             migration_options: options,
-            ..Self::new("incompatible_api_version")
+            ..Self::new(Code::IncompatibleApiVersion)
         }
     }
 
@@ -96,7 +94,7 @@ impl Refusal {
         Self {
             message: Some("Ad is already V4, cannot migrate.".to_owned()),
             suggestion: Some(format!("Update the ad with PUT or PATCH {}.", path(ad, vehicle_type, ""))),
-            ..Self::new("ad_already_v4")
+            ..Self::new(Code::AdAlreadyV4)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the service or the way to it says, as people can act on it: the exit code, one clear message, and what to do.
 
-use ad_core::{fields::FieldErrors, printable};
+use ad_core::{fields::FieldErrors, printable, violation::Code};
 
 use crate::{Error, ErrorKind};
 
@@ -18,7 +18,7 @@ impl From<Error> for Failure {
                 Self::refused(error.to_string())
             }
             ErrorKind::Identified(refusal) => {
-                let failure = Self::refused(refusal.message.as_deref().unwrap_or(known(&refusal.error)));
+                let failure = Self::refused(refusal.message.as_deref().unwrap_or(known(refusal.error)));
                 let ways =
                     refusal.migration_options.iter().map(|way| format!("{}: {}", way.method, way.steps.join(" ")));
                 ways.chain(refusal.suggestion.clone()).fold(failure, Self::hint)
@@ -72,9 +72,9 @@ fn lines(errors: &FieldErrors) -> String {
 }
 
 /// What an identifier without a message means.
-fn known(identifier: &str) -> &str {
+fn known(identifier: Code) -> &'static str {
     match identifier {
-        "trailer_create_disabled" => "Trailers cannot be created, only updated and deleted (trailer_create_disabled)",
-        other => other,
+        Code::TrailerCreateDisabled => "Trailers cannot be created, only updated and deleted (trailer_create_disabled)",
+        other => other.name(),
     }
 }

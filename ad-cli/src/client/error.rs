@@ -149,7 +149,7 @@ impl fmt::Display for Error {
             ErrorKind::Invalid(errors) => write!(formatter, "{} wrong", counted(errors.flatten().len())),
             ErrorKind::Rules(messages) => formatter.write_str(&messages.join("; ")),
             ErrorKind::Identified(refusal) => {
-                formatter.write_str(&refusal.error)?;
+                formatter.write_str(refusal.error.name())?;
                 refusal.message.iter().try_for_each(|message| write!(formatter, ": {message}"))
             }
             ErrorKind::Conflict(errors) => {

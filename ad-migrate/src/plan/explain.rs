@@ -39,14 +39,14 @@ impl Explainer<'_> {
     pub(super) fn refused(&self, refused: &Refused) -> Vec<Finding> {
         match refused {
             Refused::Fields(errors) => self.errors(errors),
-            Refused::Identified(refusal) if refusal.error == "trailer_create_disabled" => vec![Finding {
+            Refused::Identified(refusal) if refusal.error == Code::TrailerCreateDisabled => vec![Finding {
                 reason: "trailers cannot be created".to_owned(),
                 message: "The service creates no trailers; it only updates and deletes those it has.".to_owned(),
                 advice: Some("Take the row out, or have the operator of the service import it.".to_owned()),
                 ..self.found("category_id", |_| String::new())
             }],
             Refused::Identified(refusal) => {
-                let violation = Violation::stated(Code::NotAllowed, refusal.error.clone());
+                let violation = Violation::stated(refusal.error, refusal.error.about().title);
                 vec![self.finding("category_id", &violation)]
             }
         }

@@ -186,7 +186,7 @@ impl ApiError {
             Self::Service(error) => match error {
                 ServiceError::Invalid(_) | ServiceError::InvalidQuery(_) => Code::ValidationFailed,
                 ServiceError::Refused(denials) => denials.first().map_or(Code::NotAllowed, |denial| denial.code),
-                ServiceError::Identified(refusal) => Code::from_name(&refusal.error).unwrap_or(Code::NotAllowed),
+                ServiceError::Identified(refusal) => refusal.error,
                 ServiceError::NotFound | ServiceError::Elsewhere(_) => Code::NotFound,
                 ServiceError::Duplicate => Code::DuplicateSourceId,
                 ServiceError::TooManyRequests(TooManyRequests::OfAd { .. }) => Code::TooManyRequestsOfAd,

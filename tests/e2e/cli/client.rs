@@ -100,7 +100,7 @@ async fn ads_of_v3_are_created_converted_and_migrated() {
     assert_eq!(converted.api_version, ApiVersion::V4);
     let error = client.typed("boat").update("rib-1", &json!({"body": "z"})).await.unwrap_err();
     let ErrorKind::Identified(refusal) = error.kind() else { panic!("{error:?}") };
-    assert_eq!(refusal.error, "incompatible_api_version");
+    assert_eq!(refusal.error.name(), "incompatible_api_version");
     assert_eq!(refusal.migration_options[0].method, "migrate");
     let mut boat = plain_boat();
     boat.as_object_mut().unwrap().retain(|name, _| name != "category_id" && name != "source_id");

@@ -20,6 +20,7 @@ use ad_core::{
     fields::FieldErrors,
     payload::{self, Refused},
     rulebook::Rulebook,
+    violation::Code,
 };
 use serde_json::{Map, Value};
 
@@ -136,11 +137,11 @@ impl Explainer<'_> {
         match refused {
             Refused::Fields(errors) => self.errors(errors),
             Refused::Identified(refusal) => {
-                let message = match refusal.error.as_ref() {
-                    "trailer_create_disabled" => "Trailers cannot be created, only updated and deleted.",
-                    other => other,
+                let message = match refusal.error {
+                    Code::TrailerCreateDisabled => "Trailers cannot be created, only updated and deleted.",
+                    other => other.about().title,
                 };
-                vec![self.error("category_id", vec![format!("{message} ({})", refusal.error)])]
+                vec![self.error("category_id", vec![format!("{message} ({})", refusal.error.name())])]
             }
         }
     }

@@ -188,7 +188,7 @@ fn told(error: &Error) -> String {
             fields.join("; ")
         }
         ErrorKind::Conflict(_) => format!("{error} Somebody else has used it since the plan was made."),
-        ErrorKind::Identified(refusal) => refusal.message.clone().unwrap_or_else(|| refusal.error.to_string()),
+        ErrorKind::Identified(refusal) => refusal.message.clone().unwrap_or_else(|| refusal.error.name().to_owned()),
         _ => error.to_string(),
     }
 }
