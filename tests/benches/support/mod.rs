@@ -82,6 +82,9 @@ impl Service {
             media: folder.join("media").into(),
             token_keys: KeySource::File(folder.join("keys.json")),
             workers,
+            // A load at a rate opens a connection whenever all others are in use, and all come from one address.
+            connections_per_address: 100_000,
+            max_connections: 100_000,
             ..Settings::default()
         };
         let running = app::start(&settings).await.expect("it starts");
