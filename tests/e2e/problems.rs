@@ -54,6 +54,7 @@ async fn whoever_prefers_problem_details_gets_them_with_a_code_for_each_field() 
     assert_eq!(problem["status"], 400);
     assert_eq!(problem["instance"], format!("urn:uuid:{id}"));
     assert_eq!(problem["code"], "validation_failed");
+    assert_eq!(problem["detail"], "The request has 3 errors; see `errors`.");
     let errors = problem["errors"].as_array().unwrap();
     let of = |pointer: &str| {
         let found = errors.iter().find(|error| error["pointer"] == pointer);

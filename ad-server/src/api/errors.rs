@@ -224,11 +224,11 @@ impl ApiError {
             Self::Service(ServiceError::Store(StoreError::TimedOut(limit))) => timed_out(*limit),
             Self::Service(ServiceError::Store(StoreError::Unavailable(_))) => UNAVAILABLE.to_owned(),
             Self::Service(ServiceError::Store(_)) => Self::Internal.to_string(),
-            Self::Service(error) if self.fields().is_some() => {
-                let errors = self.fields().map_or(0, |(errors, _)| errors.located().len());
-                format!("{error}: {errors} error{}", if errors == 1 { "" } else { "s" })
-            }
-            error => error.to_string(),
+            error => match error.fields().map(|(errors, _)| errors.located().len()) {
+                Some(1) => "The request has 1 error; see `errors`.".to_owned(),
+                Some(errors) => format!("The request has {errors} errors; see `errors`."),
+                None => error.to_string(),
+            },
         }
     }
 
