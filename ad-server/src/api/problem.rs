@@ -1,5 +1,7 @@
 //! Problem details (RFC 9457; extensions E1.2): the same errors with codes, for clients that ask for them.
 
+use std::sync::Arc;
+
 use ad_core::{fields::FieldErrors, violation::Code};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use poem::{
@@ -109,7 +111,7 @@ pub(super) fn answer(mut response: Response, asked: Option<&Asked>) -> Response 
         return response;
     }
     response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
-    let Some((asked, error)) = asked.zip(response.extensions().get::<std::sync::Arc<ApiError>>().cloned()) else {
+    let Some((asked, error)) = asked.zip(response.extensions().get::<Arc<ApiError>>().cloned()) else {
         return response;
     };
     let code = error.code();
@@ -120,7 +122,7 @@ pub(super) fn answer(mut response: Response, asked: Option<&Asked>) -> Response 
         detail: error.detail(),
         instance: format!("urn:uuid:{}", asked.request_id),
         code,
-        errors: error.fields().map(|(errors, of_query)| fields(errors, of_query)),
+        errors: error.fields().map(|(errors, of)| fields(errors, of)),
     };
     if let Ok(bytes) = json_bytes(&problem) {
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));

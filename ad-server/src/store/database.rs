@@ -267,8 +267,8 @@ impl Database {
             Ok(())
         };
         match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.look_up(self.read_timeout, &statement, read).await?,
-            Engine::Postgres(postgres) => postgres.look_up(self.read_timeout, &statement, read).await?,
+            Engine::Sqlite(it) => sqlite::read_within(&it.look_ups, self.read_timeout, &statement, read).await?,
+            Engine::Postgres(it) => postgres::read_within(&it.look_ups, self.read_timeout, &statement, read).await?,
         }
         Ok(rows)
     }
@@ -287,8 +287,8 @@ impl Database {
             })
         };
         let ran = match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.list(self.read_timeout, &statement, read).await,
-            Engine::Postgres(postgres) => postgres.list(self.read_timeout, &statement, read).await,
+            Engine::Sqlite(it) => sqlite::read_within(&it.lists, self.read_timeout, &statement, read).await,
+            Engine::Postgres(it) => postgres::read_within(&it.lists, self.read_timeout, &statement, read).await,
         };
         failed.and(ran)
     }

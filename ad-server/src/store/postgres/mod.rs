@@ -51,9 +51,9 @@ pub(crate) struct Postgres {
     /// For what the service itself reads.
     own: PgPool,
     /// For single ads that clients read.
-    look_ups: Readers,
+    pub(super) look_ups: Readers,
     /// For lists that clients read.
-    lists: Readers,
+    pub(super) lists: Readers,
     /// For writes, each by itself.
     single: PgPool,
     /// For writes that are done together.
@@ -93,26 +93,6 @@ impl Postgres {
         Ok(run(&mut connection, statement).await?.rows)
     }
 
-    /// Reads a single ad for a client.
-    pub(super) async fn look_up(
-        &self,
-        limit: Duration,
-        statement: &Statement,
-        read: &mut Reading<'_>,
-    ) -> Result<(), StoreError> {
-        read_within(&self.look_ups, limit, statement, read).await
-    }
-
-    /// Reads a list for a client.
-    pub(super) async fn list(
-        &self,
-        limit: Duration,
-        statement: &Statement,
-        read: &mut Reading<'_>,
-    ) -> Result<(), StoreError> {
-        read_within(&self.lists, limit, statement, read).await
-    }
-
     /// How many lists can be read at the same time.
     pub(super) fn list_connections(&self) -> u32 {
         self.lists.0.options().get_max_connections()
@@ -142,7 +122,8 @@ impl Postgres {
     }
 }
 
-async fn read_within(
+/// Reads for a client, for so long at most.
+pub(super) async fn read_within(
     readers: &Readers,
     limit: Duration,
     statement: &Statement,

@@ -10,7 +10,7 @@ use crate::store::{database::Reading, rows::Row, statement::Statement};
 
 /// A fixed number of connections. Their statements end by themselves after the time that a read may take.
 #[derive(Debug, Clone)]
-pub(super) struct Readers(pub(super) PgPool);
+pub(in crate::store) struct Readers(pub(super) PgPool);
 
 impl Readers {
     /// A connection, which is used again after [`Lease::run`] came to its end.

@@ -56,9 +56,9 @@ pub(crate) struct Sqlite {
     /// For what the service itself reads.
     readers: SqlitePool,
     /// For single ads that clients read.
-    look_ups: Arc<Readers>,
+    pub(super) look_ups: Arc<Readers>,
     /// For lists that clients read.
-    lists: Arc<Readers>,
+    pub(super) lists: Arc<Readers>,
     writer: Writer,
     written: mpsc::Sender<()>,
 }
@@ -110,26 +110,6 @@ impl Sqlite {
         Ok(run(&mut connection, statement).await?.rows)
     }
 
-    /// Reads a single ad for a client.
-    pub(super) async fn look_up(
-        &self,
-        limit: Duration,
-        statement: &Statement,
-        read: &mut Reading<'_>,
-    ) -> Result<(), StoreError> {
-        read_within(&self.look_ups, limit, statement, read).await
-    }
-
-    /// Reads a list for a client.
-    pub(super) async fn list(
-        &self,
-        limit: Duration,
-        statement: &Statement,
-        read: &mut Reading<'_>,
-    ) -> Result<(), StoreError> {
-        read_within(&self.lists, limit, statement, read).await
-    }
-
     pub(super) fn stream<'s>(&'s self, statement: &Statement) -> BoxStream<'s, sqlx::Result<Row>> {
         statement.for_sqlite().fetch(&self.readers).map_ok(Row::Sqlite).boxed()
     }
@@ -145,7 +125,8 @@ impl Sqlite {
     }
 }
 
-async fn read_within(
+/// Reads for a client, for so long at most.
+pub(super) async fn read_within(
     readers: &Readers,
     limit: Duration,
     statement: &Statement,

@@ -24,7 +24,7 @@ const LOOK_EVERY: i32 = 50;
 
 /// A fixed number of connections.
 #[derive(Debug)]
-pub(super) struct Readers {
+pub(in crate::store) struct Readers {
     connect: SqliteConnectOptions,
     connections: u32,
     free: Semaphore,
