@@ -40,6 +40,11 @@ macro_rules! codes {
                 }
             }
 
+            /// By its name on the wire; [`Unknown`](Self::Unknown) for one that this library does not know.
+            pub fn from_name(name: &str) -> Self {
+                Self::ALL.iter().copied().find(|code| code.name() == name).unwrap_or(Self::Unknown)
+            }
+
             /// What it stands for.
             pub const fn about(self) -> About {
                 match self {
@@ -179,6 +184,33 @@ codes! {
     InternalError "internal_error": "Internal error",
         "The service has failed. The operator finds the cause in the log by the request id.",
         "Repeat the request. If it fails again, report the `X-Request-Id` to the operator.";
+    ImageFailed "image_failed": "Image failed",
+        "At least one image could not be fetched or is not an image. The log entry names each with its reason.",
+        "Make the images available at their addresses and send `retry`, or update `image_urls`.";
+    ImageStoreUnavailable "image_store_unavailable": "Image store unavailable",
+        "The service could not store images for as long as it retries. Images that were stored before stay.",
+        "Send `retry` later. If it fails again, tell the operator.";
+    HeldByImages "held_by_images": "Not published for want of images",
+        "An image is missing and the ad has `dont_publish_on_failed_images`, so it was not sent to any marketplace.",
+        "Make the images available and send `retry`, or set `dont_publish_on_failed_images` to `false`.";
+    MarketplaceRefused "marketplace_refused": "Refused by the marketplace",
+        "A marketplace does not accept the ad as it is. The log entry names the marketplace and its reason.",
+        "Correct what the reason names with an update.";
+    MarketplaceUnreachable "marketplace_unreachable": "Marketplace unreachable",
+        "A marketplace did not answer, or answered with a server error, for as long as the service retries.",
+        "Send `retry` later.";
+    MarketplaceBusy "marketplace_busy": "Marketplace busy",
+        "A marketplace answered that it gets too many requests (429), for as long as the service retries.",
+        "Send `retry` later.";
+    MarketplaceCredentials "marketplace_credentials": "Marketplace rejects the service's credentials",
+        "A marketplace rejected the credentials of the service (401 or 403), for as long as the service retries.",
+        "The operator has to correct the credentials. Send `retry` afterwards.";
+    NotListed "not_listed": "Not listed",
+        "The ad has no listing on the marketplace, so it cannot be promoted there.",
+        "Publish the ad with `retry`, and repeat the promotion.";
+    GivenUp "given_up": "Stopped by the operator",
+        "An operator has stopped the request before it was finished.",
+        "Send `retry`, or ask the operator for the reason.";
     IgnoredField "ignored_field": "Field ignored",
         "Only the service sets this field. What was sent is ignored. This is a warning.",
         "Leave the field out.";

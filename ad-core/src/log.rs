@@ -7,6 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
+    code::Code,
     content::{json_bytes, json_bytes_at_most},
     request::Market,
     time::Timestamp,
@@ -124,10 +125,13 @@ pub struct LogEntry {
     pub state: ActionState,
     /// Human-readable status or error details: a text, or an object with a `message` and details.
     pub external_message: Value,
+    /// Why the action failed; `None` unless the state is `error` (extensions E1.4).
+    #[serde(default)]
+    pub code: Option<Code>,
 }
 
 impl LogEntry {
-    /// An entry, its message cut to [`MOST_MESSAGE_BYTES`]. What was cut says so: a text by its end, an object by the member
+    /// An entry of an action that has not failed, its message cut to [`MOST_MESSAGE_BYTES`]. What was cut says so: a text by its end, an object by the member
     /// `truncated`.
     pub fn new(
         request_id: Uuid,
@@ -136,7 +140,12 @@ impl LogEntry {
         state: ActionState,
         external_message: Value,
     ) -> Self {
-        Self { request_id, created, action, state, external_message: bounded(external_message) }
+        Self { request_id, created, action, state, external_message: bounded(external_message), code: None }
+    }
+
+    /// An entry of an action that has failed, its message cut as by [`new`](Self::new).
+    pub fn failed(request_id: Uuid, created: Timestamp, action: Action, code: Code, external_message: Value) -> Self {
+        Self { code: Some(code), ..Self::new(request_id, created, action, ActionState::Error, external_message) }
     }
 }
 
@@ -178,62 +187,65 @@ fn cut_texts(value: &mut Value, most: usize) {
     }
 }
 
-/// What the `publish` entry of an ad says of a listing that a marketplace had with the same plate (decision 25). It is part of the entry's
-/// message, and [read](Self::of) back from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SamePlate<'a> {
+/// A listing that a marketplace had with the plate of an ad when the ad was published (decision 25). The `publish` entry names it in its
+/// text and, for programs, in the member `listings` of its message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlateMatch {
     /// The marketplace.
-    pub market: Market,
+    pub marketplace: Market,
     /// The listing's id there.
-    pub listing: &'a str,
+    pub listing: String,
     /// The plate.
-    pub plate: &'a str,
+    pub registration_number: String,
     /// Whether the ad was linked to it; if not, it belongs to another ad, and this one got its own.
     pub linked: bool,
 }
 
-/// What stands between the parts of a message.
-pub(crate) const PARTS: &str = "; ";
-
-const LINKED: [&str; 3] = ["linked to listing ", " on the ", " marketplace by its plate "];
-const TAKEN: [&str; 3] = ["warning: listing ", " on the ", " marketplace has the same plate "];
-const BY_WHOM: &str = " and belongs to another ad";
-
-impl<'a> SamePlate<'a> {
-    /// All that the message of an entry says.
+impl PlateMatch {
+    /// The message of a `publish` entry: a text, or with matches an object of the text and the matches.
     ///
     /// ```
-    /// use ad_core::{log::SamePlate, request::Market};
+    /// use ad_core::{log::PlateMatch, request::Market};
     ///
-    /// let said = SamePlate { market: Market::Primary, listing: "4711", plate: "ABC123", linked: true };
-    /// let message = format!("Ad published; {said}");
-    /// assert_eq!(message, "Ad published; linked to listing 4711 on the primary marketplace by its plate ABC123");
-    /// assert_eq!(SamePlate::of(&message).collect::<Vec<_>>(), [said]);
+    /// let linked = PlateMatch {
+    ///     marketplace: Market::Primary,
+    ///     listing: "4711".to_owned(),
+    ///     registration_number: "ABC123".to_owned(),
+    ///     linked: true,
+    /// };
+    /// let message = PlateMatch::message("Ad published", std::slice::from_ref(&linked));
+    /// assert_eq!(message["message"], "Ad published; linked to listing 4711 on the primary marketplace by its plate ABC123");
+    /// assert_eq!(PlateMatch::in_message(&message), [linked]);
     /// ```
-    pub fn of(message: &'a str) -> impl Iterator<Item = Self> {
-        message.split(PARTS).filter_map(Self::read)
+    pub fn message(text: &str, matches: &[Self]) -> Value {
+        if matches.is_empty() {
+            return text.into();
+        }
+        let text = matches.iter().fold(text.to_owned(), |text, one| format!("{text}; {one}"));
+        serde_json::json!({"message": text, "listings": matches})
     }
 
-    fn read(part: &'a str) -> Option<Self> {
-        let read = |[before, between, behind]: [&str; 3], end: &str| {
-            let (listing, rest) = part.strip_prefix(before)?.split_once(between)?;
-            let (market, plate) = rest.strip_suffix(end)?.split_once(behind)?;
-            Some((Market::from_name(market)?, listing, plate))
-        };
-        let ((market, listing, plate), linked) = match (read(LINKED, ""), read(TAKEN, BY_WHOM)) {
-            (Some(read), _) => (read, true),
-            (None, Some(read)) => (read, false),
-            (None, None) => return None,
-        };
-        Some(Self { market, listing, plate, linked })
+    /// The matches that the message of an entry names.
+    pub fn in_message(message: &Value) -> Vec<Self> {
+        message.get("listings").and_then(|listings| Vec::deserialize(listings).ok()).unwrap_or_default()
     }
 }
 
-impl std::fmt::Display for SamePlate<'_> {
+impl std::fmt::Display for PlateMatch {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { market, listing, plate, linked } = self;
-        let ([before, between, behind], end) = if *linked { (LINKED, "") } else { (TAKEN, BY_WHOM) };
-        write!(formatter, "{before}{listing}{between}{market}{behind}{plate}{end}")
+        let Self { marketplace, listing, registration_number, linked } = self;
+        if *linked {
+            write!(
+                formatter,
+                "linked to listing {listing} on the {marketplace} marketplace by its plate {registration_number}"
+            )
+        } else {
+            write!(
+                formatter,
+                "warning: listing {listing} on the {marketplace} marketplace has the same plate {registration_number} \
+                 and belongs to another ad"
+            )
+        }
     }
 }
 
@@ -272,17 +284,5 @@ mod tests {
         assert_eq!((&cut["truncated"], &cut["message"]), (&json!(true), &json!("20 images failed")));
         assert!(cut["images"][19]["url"].as_str().unwrap().starts_with("https://a/xxx"));
         assert!(json_bytes(&bounded(json!(vec!["x"; 100_000]))) <= MOST_MESSAGE_BYTES, "many members");
-    }
-
-    #[test]
-    fn what_is_said_of_a_listing_of_the_same_plate_is_read_back() {
-        let linked = SamePlate { market: Market::Primary, listing: "a on the b", plate: "QAB12C", linked: true };
-        // An id with the words of the message in it is read wrongly at worst, never as another marketplace's.
-        assert_eq!(SamePlate::of(&linked.to_string()).next(), None);
-        let linked = SamePlate { listing: "a-1", ..linked };
-        let taken = SamePlate { market: Market::Secondary, linked: false, ..linked };
-        let message = format!("Ad published; {linked}; {taken}; warning: something else");
-        assert_eq!(SamePlate::of(&message).collect::<Vec<_>>(), [linked, taken]);
-        assert_eq!(SamePlate::of("Ad published").count(), 0);
     }
 }

@@ -5,7 +5,8 @@ use uuid::Uuid;
 
 use crate::{
     ad::{Ad, ImageRef, ImageSource},
-    log::{Action, names},
+    code::Code,
+    log::{Action, PlateMatch, names},
     time::Timestamp,
 };
 
@@ -218,6 +219,14 @@ pub struct FailedImage {
     pub url: String,
     /// Why.
     pub error: String,
+    /// The kind of the reason.
+    #[serde(default = "image_failed")]
+    pub code: Code,
+}
+
+/// The code of requests that were under way before images had one.
+fn image_failed() -> Code {
+    Code::ImageFailed
 }
 
 /// How far a request has come: enough to go on after a crash at any moment without doing anything twice.
@@ -254,9 +263,9 @@ pub struct Progress {
     /// Marketplaces that the next action has reached already.
     #[serde(skip_serializing_if = "is_default")]
     pub reached: Vec<Market>,
-    /// What there is to say about them.
+    /// Listings of the ad's plate that they had.
     #[serde(skip_serializing_if = "is_default")]
-    pub notes: Vec<String>,
+    pub plate_matches: Vec<PlateMatch>,
     /// Images that the next action has stored already, in no particular order.
     #[serde(skip_serializing_if = "is_default")]
     pub stored: Vec<StoredImage>,

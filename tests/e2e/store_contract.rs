@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use ad_core::{
     ad::{Ad, AdState, ApiVersion, Content, ImageRef, ImageSource, ImageSources, Validators},
     list::{AdQuery, LogQuery},
-    log::{Action, ActionState, LogEntry},
+    log::{Action, ActionState, LogEntry, PlateMatch},
     memory::MemoryStore,
     ports::{
         AdChange, Capacity, Claimed, NewAd, Outcome, PAGE_BYTES, Record, Revision, Scope, Store, StoreError, StoredAd,
@@ -14,6 +14,7 @@ use ad_core::{
     },
     request::{FailedImage, Leftover, Market, Plan, Progress, Request, StoredImage},
     time::Timestamp,
+    violation::Code,
 };
 use ad_server::store::{Database, DatabaseStore};
 use ad_tests::Postgres;
@@ -138,7 +139,7 @@ fn plan(action: Action) -> Plan {
 }
 
 fn entry(request: Uuid, action: Action, state: ActionState, when: Timestamp) -> LogEntry {
-    LogEntry { request_id: request, created: when, action, state, external_message: json!("Processing") }
+    LogEntry::new(request, when, action, state, json!("Processing"))
 }
 
 /// Creates an ad; its request has the id 1000 above the ad's.
@@ -334,7 +335,7 @@ async fn a_record_applies_everything_at_once(store: &dyn Store) {
     let mut done = record(&claimed, Outcome::Finished);
     done.entries = vec![
         entry(claimed.request.id, Action::Create, ActionState::Done, at(600)),
-        entry(claimed.request.id, Action::Publish, ActionState::Error, at(600)),
+        LogEntry::failed(claimed.request.id, at(600), Action::Publish, Code::HeldByImages, json!("Not published")),
     ];
     done.change = AdChange {
         state: Some(AdState::Deleted),
@@ -490,12 +491,17 @@ async fn progress_survives(store: &dyn Store) {
         store_tries: 2,
         store_first_try: Some(at(901)),
         reached: vec![Market::Primary],
-        notes: vec!["noted".to_owned()],
+        plate_matches: vec![PlateMatch {
+            marketplace: Market::Primary,
+            listing: "p1".into(),
+            registration_number: "ABC123".into(),
+            linked: true,
+        }],
         stored: vec![StoredImage {
             shown: ImageRef { url: "u".into(), cdn_url: "c".into(), id: id(8), checksum: "00".into() },
             source: Some(ImageSource { bytes: 9, validators: Validators::default() }),
         }],
-        failed_images: vec![FailedImage { url: "v".into(), error: "404".into() }],
+        failed_images: vec![FailedImage { url: "v".into(), error: "404".into(), code: Code::ImageFailed }],
     };
     store.record(record(&claimed, Outcome::Goes { progress: progress.clone() })).await.unwrap();
     let again = claim(store, at(1010)).await.remove(0);
@@ -805,20 +811,24 @@ async fn logs_filter_order_and_page(store: &dyn Store) {
     more.entries = vec![
         entry(request, Action::Create, ActionState::Done, at(2)),
         entry(id(9), Action::Publish, ActionState::Processing, at(2)),
-        entry(id(9), Action::Publish, ActionState::Done, at(2)),
+        LogEntry::failed(id(9), at(2), Action::Publish, Code::MarketplaceBusy, json!("Busy")),
     ];
     store.record(more).await.unwrap();
     for (pairs, count, first) in [
         (vec![], 4, Action::Create),
         (vec![("ordering", "-created")], 4, Action::Publish),
         (vec![("action", "publish")], 2, Action::Publish),
-        (vec![("state", "done"), ("limit", "1")], 2, Action::Create),
-        (vec![("state", "done"), ("limit", "1"), ("offset", "1")], 2, Action::Publish),
+        (vec![("state", "done")], 1, Action::Create),
+        (vec![("action", "publish"), ("limit", "1"), ("offset", "1")], 2, Action::Publish),
         (vec![("request_id", &*id(9).to_string())], 2, Action::Publish),
     ] {
         let pairs: Vec<_> = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let page = store.log(ad.id, &LogQuery::parse(&pairs).unwrap()).await.unwrap();
         assert_eq!((page.count, page.rows[0].action), (count, first), "{pairs:?}");
+        let failed = |entry: &LogEntry| entry.state == ActionState::Error;
+        for entry in &page.rows {
+            assert_eq!(entry.code, failed(entry).then_some(Code::MarketplaceBusy), "{pairs:?}");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What became of a request: read from the entries that it left in the ad's log, which is the only progress record there is.
 
 use ad_core::{
-    log::{Action, ActionState, LogEntry, SamePlate},
+    log::{Action, ActionState, LogEntry, PlateMatch},
     request::Market,
 };
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ impl Outcome {
         Some(if has(Action::Delete) {
             Self::Deleted
         } else if let Some(publish) = publish {
-            published(publish.external_message.as_str().unwrap_or_default(), images)
+            published(&publish.external_message, images)
         } else if has(Action::Bump) {
             Self::Bumped
         } else if has(Action::Boost) {
@@ -110,13 +110,13 @@ fn loses_an_image(message: &Value) -> bool {
 }
 
 /// An ad that is on the marketplaces, by what its entry says and what was wrong with its images.
-fn published(message: &str, images: Option<String>) -> Outcome {
+fn published(message: &Value, images: Option<String>) -> Outcome {
     let (mut linked, mut warnings) = (Vec::new(), Vec::from_iter(images));
-    for said in SamePlate::of(message) {
-        if said.linked {
-            linked.push(Linked { marketplace: said.market, listing: said.listing.to_owned() });
+    for plate_match in PlateMatch::in_message(message) {
+        if plate_match.linked {
+            linked.push(Linked { marketplace: plate_match.marketplace, listing: plate_match.listing });
         } else {
-            warnings.push(said.to_string());
+            warnings.push(plate_match.to_string());
         }
     }
     Outcome::Published { warning: (!warnings.is_empty()).then(|| warnings.join("; ")), linked }
@@ -128,7 +128,8 @@ pub fn text(message: &Value) -> String {
         return message.as_str().map_or_else(|| message.to_string(), str::to_owned);
     };
     let mut text = members.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
-    for (name, value) in members.iter().filter(|(name, _)| *name != "message") {
+    // The text names the listings too.
+    for (name, value) in members.iter().filter(|(name, _)| !matches!(name.as_str(), "message" | "listings")) {
         let details: Vec<_> =
             value.as_array().map_or_else(|| vec![detail(value)], |items| items.iter().map(detail).collect());
         text = format!("{text}{}{name}: {}", if text.is_empty() { "" } else { "; " }, details.join(", "));
@@ -160,13 +161,9 @@ mod tests {
     fn of(steps: &str) -> Option<Outcome> {
         let entry = |step: &str| {
             let (action, state) = step.split_once(' ').unwrap();
-            LogEntry {
-                request_id: uuid::Uuid::nil(),
-                created: ad_core::time::Timestamp::default(),
-                action: Action::from_name(action).unwrap(),
-                state: ActionState::from_name(state).unwrap(),
-                external_message: json!(format!("it is {state}")),
-            }
+            let (action, named) = (Action::from_name(action).unwrap(), ActionState::from_name(state).unwrap());
+            let message = json!(format!("it is {state}"));
+            LogEntry::new(uuid::Uuid::nil(), ad_core::time::Timestamp::default(), action, named, message)
         };
         let entries: Vec<_> = steps.split(", ").filter(|step| !step.is_empty()).map(entry).collect();
         Outcome::of(&entries)

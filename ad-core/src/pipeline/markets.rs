@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     ad::{Ad, AdState},
-    log::{Action, ActionState, PARTS, SamePlate},
+    code::Code,
+    log::{Action, ActionState, PlateMatch},
     ports::{Found, Key, Listing, MarketplaceError, StoreError},
     request::Market,
     service::POLE_POSITION,
@@ -27,8 +28,8 @@ pub(super) fn listing_of(ad: &mut Ad, market: Market) -> &mut Option<String> {
 enum Failure {
     Market(MarketplaceError),
     Store(StoreError),
-    /// There is something to tell that cannot be found out again once the marketplace was told: keep it first.
-    Note(String),
+    /// A listing of the same plate, which cannot be found out again once the marketplace has been called: commit it first.
+    Found(PlateMatch),
 }
 
 impl From<MarketplaceError> for Failure {
@@ -61,7 +62,7 @@ impl Run<'_> {
         let ended = self.on_each_market(Action::Boost, &format!("Pole position until {until}")).await?;
         self.change.pole_position_until = match ended {
             Ended::Done(_) => Some(Some(until)),
-            Ended::Failed(_) => Some(None),
+            Ended::Failed(..) => Some(None),
             Ended::Waits(_) => None,
         };
         Ok(ended)
@@ -79,10 +80,10 @@ impl Run<'_> {
                 }
                 Ended::Done("Ad deleted".into())
             }
-            Ended::Failed(message) => {
-                self.log(Action::Unpublish, ActionState::Error, message);
+            Ended::Failed(code, message) => {
+                self.log_failure(Action::Unpublish, code, message);
                 self.change.intent = Some(AdState::Created);
-                Ended::Failed("Not deleted: the ad could not be unpublished everywhere".into())
+                Ended::Failed(code, "Not deleted: the ad could not be unpublished everywhere".into())
             }
             waits @ Ended::Waits(_) => waits,
         })
@@ -93,14 +94,14 @@ impl Run<'_> {
         self.checkpoint().await?;
         let failures = self.reach_each(action).await?;
         if failures.is_empty() {
-            let notes = std::mem::take(&mut self.progress.notes);
-            return Ok(Ended::Done([vec![done.to_owned()], notes].concat().join(PARTS).into()));
+            let matches = std::mem::take(&mut self.progress.plate_matches);
+            return Ok(Ended::Done(PlateMatch::message(done, &matches)));
         }
         let passing = failures.iter().filter_map(|(market, error)| {
             let (pause, asked) = match error {
                 MarketplaceError::Transient { retry_after, .. } => (*retry_after, true),
                 MarketplaceError::NotAsked { retry_after, .. } => (Some(*retry_after), false),
-                MarketplaceError::Refused(_) | MarketplaceError::Gone => return None,
+                MarketplaceError::Refused(_) | MarketplaceError::Gone | MarketplaceError::NotListed => return None,
             };
             Some(Passing { pause, asked, reason: format!("{market}: {error}") })
         });
@@ -108,7 +109,8 @@ impl Run<'_> {
             Ok(waits) => return Ok(waits),
             Err(made) => made,
         };
-        Ok(Ended::Failed(self.failure_message(action, &failures, tries)))
+        let code = failures.first().map_or(Code::MarketplaceUnreachable, |(_, error)| error.code());
+        Ok(Ended::Failed(code, self.failure_message(action, &failures, tries)))
     }
 
     /// Reaches every marketplace of the plan that was not reached yet, side by side, and returns those that failed.
@@ -121,22 +123,22 @@ impl Run<'_> {
                 calls.push(self.reach(action, *market));
             }
             let results = join_all(calls).await;
-            let (mut failures, mut notes) = (Vec::new(), Vec::new());
+            let (mut failures, mut matches) = (Vec::new(), Vec::new());
             for (market, result) in markets.into_iter().zip(results) {
                 match result {
                     Ok(id) => {
                         self.progress.reached.push(market);
                         self.change.listings.extend(id.map(|id| (market, id)));
                     }
-                    Err(Failure::Note(note)) => notes.push(note),
+                    Err(Failure::Found(plate_match)) => matches.push(plate_match),
                     Err(Failure::Market(error)) => failures.push((market, error)),
                     Err(Failure::Store(error)) => return Err(error),
                 }
             }
-            if notes.is_empty() {
+            if matches.is_empty() {
                 return Ok(failures);
             }
-            self.progress.notes.extend(notes);
+            self.progress.plate_matches.extend(matches);
             self.keep_progress().await?;
         }
     }
@@ -154,7 +156,7 @@ impl Run<'_> {
                 other => other.to_string(),
             };
             reasons.push(format!("{market}: {reason}"));
-            told.push(json!({"marketplace": market, "state": "error", "error": reason}));
+            told.push(json!({"marketplace": market, "state": "error", "error": reason, "code": error.code()}));
         }
         json!({"message": format!("{action} failed on {}", reasons.join("; ")), "marketplaces": told})
     }
@@ -171,7 +173,7 @@ impl Run<'_> {
                 Ok(()) | Err(MarketplaceError::Gone) => {}
                 Err(error) => return Err(error.into()),
             },
-            (_, None) => return Err(MarketplaceError::Refused("the ad is not published there".to_owned()).into()),
+            (_, None) => return Err(MarketplaceError::NotListed.into()),
             (Action::Boost, Some(id)) => {
                 let until = self.pipeline.clock.now() + POLE_POSITION;
                 marketplace.boost(key, id, until).await?;
@@ -211,9 +213,11 @@ impl Run<'_> {
             return Ok(Some(id));
         }
         let free = self.may_take(market, reference, &id).await?;
-        let note = SamePlate { market, listing: &id, plate: &plate, linked: free }.to_string();
-        if !self.progress.notes.contains(&note) {
-            return Err(Failure::Note(note));
+        let listing = id.clone();
+        let plate_match =
+            PlateMatch { marketplace: market, listing, registration_number: plate.into_owned(), linked: free };
+        if !self.progress.plate_matches.contains(&plate_match) {
+            return Err(Failure::Found(plate_match));
         }
         Ok(free.then_some(id))
     }

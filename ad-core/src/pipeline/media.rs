@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     ad::{ImageRef, ImageSource},
+    code::Code,
     log::{short_address, short_text},
     ports::{Fetched, ImageError, ImageRequest, ImageStoreError, StoreError},
     quotas::{NotAdmitted, QuotaExceeded},
@@ -37,6 +38,16 @@ enum Failure {
     Store(ImageStoreError),
     /// The dealer's quota.
     Quota(QuotaExceeded),
+}
+
+impl Failure {
+    fn code(&self) -> Code {
+        match self {
+            Self::Host(_) => Code::ImageFailed,
+            Self::Store(_) => Code::ImageStoreUnavailable,
+            Self::Quota(_) => Code::QuotaExceeded,
+        }
+    }
 }
 
 impl From<ImageError> for Failure {
@@ -90,7 +101,10 @@ impl Run<'_> {
             Err(made) => made,
         };
         let mut failed = std::mem::take(&mut self.progress.failed_images);
-        failed.extend(failures.into_iter().map(|(url, failure)| FailedImage { url, error: reason(&failure, tries) }));
+        failed.extend(failures.into_iter().map(|(url, failure)| {
+            let (error, code) = (reason(&failure, tries), failure.code());
+            FailedImage { url, error, code }
+        }));
         Ok(self.refer_to_images(&urls, &failed))
     }
 
@@ -124,10 +138,11 @@ impl Run<'_> {
                 Ok(Got::Unchanged) => self.progress.stored.extend(self.known(url)),
                 Err(Failure::Host(ImageError::Unusable(reason))) => {
                     let error = format!("{reason}; it needs another address");
-                    self.progress.failed_images.push(FailedImage { url: url.clone(), error });
+                    self.progress.failed_images.push(FailedImage { url: url.clone(), error, code: Code::ImageFailed });
                 }
                 Err(Failure::Quota(exceeded)) => {
-                    self.progress.failed_images.push(FailedImage { url: url.clone(), error: exceeded.to_string() });
+                    let (error, code) = (exceeded.to_string(), Code::QuotaExceeded);
+                    self.progress.failed_images.push(FailedImage { url: url.clone(), error, code });
                 }
                 Err(failure) => failures.push((url.clone(), failure)),
             }
@@ -193,7 +208,11 @@ impl Run<'_> {
         let ended = match failed {
             [] if refs.is_empty() => Ended::Done("Images removed".into()),
             [] => Ended::Done(format!("{} stored", counted(refs.len())).into()),
-            _ => Ended::Failed(failure_message(urls, failed, &refs)),
+            [first, ..] => {
+                // What the dealer can act on goes first.
+                let code = failed.iter().map(|image| image.code).find(|code| *code == Code::ImageFailed);
+                Ended::Failed(code.unwrap_or(first.code), failure_message(urls, failed, &refs))
+            }
         };
         self.change.image_refs = Some(refs);
         ended

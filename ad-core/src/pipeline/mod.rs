@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::{
     ad::AdState,
+    code::Code,
     log::{Action, ActionState, LogEntry},
     ports::{AdChange, Claimed, Clock, Ids, ImageFetcher, Marketplace, MediaStore, Outcome, Record, Store, StoreError},
     quotas::Quotas,
@@ -123,7 +124,7 @@ impl Pipeline {
 /// How an action ended, or that it has to be tried again.
 enum Ended {
     Done(Value),
-    Failed(Value),
+    Failed(Code, Value),
     Waits(Timestamp),
 }
 
@@ -204,7 +205,8 @@ impl<'a> Run<'a> {
                 }
                 Action::HandleMedia => self.handle_media().await?,
                 Action::Publish if self.is_held_back() => {
-                    Ended::Failed("Not published: images failed, and dont_publish_on_failed_images is set".into())
+                    let why = "Not published: images failed, and dont_publish_on_failed_images is set";
+                    Ended::Failed(Code::HeldByImages, why.into())
                 }
                 Action::Publish => self.publish().await?,
                 Action::Unpublish => self.unpublish().await?,
@@ -213,8 +215,8 @@ impl<'a> Run<'a> {
                 Action::Boost => self.boost().await?,
             };
             match ended {
-                Ended::Done(message) => self.end(action, ActionState::Done, message),
-                Ended::Failed(message) => self.end(action, ActionState::Error, message),
+                Ended::Done(message) => self.done(action, message),
+                Ended::Failed(code, message) => self.failed(action, code, message),
                 Ended::Waits(until) => {
                     let progress = Progress { due: Some(until), ..std::mem::take(&mut self.progress) };
                     return self.commit(Outcome::Waits { progress, until }).await;
@@ -231,13 +233,13 @@ impl<'a> Run<'a> {
             }
             match action {
                 Action::Delete => {
-                    self.log(Action::Unpublish, ActionState::Error, why.into());
+                    self.log_failure(Action::Unpublish, Code::GivenUp, why.into());
                     self.change.intent = Some(AdState::Created);
                 }
                 Action::Boost => self.change.pole_position_until = Some(None),
                 _ => {}
             }
-            self.end(action, ActionState::Error, why.into());
+            self.failed(action, Code::GivenUp, why.into());
             // Those behind it are not begun, and so no entry says that they failed.
             for place in self.progress.ended..self.plan.actions.len() {
                 let action = self.plan.actions[place];
@@ -272,16 +274,30 @@ impl<'a> Run<'a> {
         self.progress.begun = true;
     }
 
-    fn end(&mut self, action: Action, state: ActionState, message: Value) {
-        self.log(action, state, message);
+    fn done(&mut self, action: Action, message: Value) {
+        self.log(action, ActionState::Done, message);
+        self.end(action, false);
+    }
+
+    fn failed(&mut self, action: Action, code: Code, message: Value) {
+        self.log_failure(action, code, message);
+        self.end(action, true);
+    }
+
+    fn end(&mut self, action: Action, failed: bool) {
         let (markets, reached) = (self.markets(action), std::mem::take(&mut self.progress.reached));
-        self.leave(|left| left.end(action, &markets, &reached, state == ActionState::Error));
+        self.leave(|left| left.end(action, &markets, &reached, failed));
         self.progress.end();
     }
 
     fn log(&mut self, action: Action, state: ActionState, external_message: Value) {
         let (request_id, created) = (self.claimed.request.id, self.pipeline.clock.now());
         self.entries.push(LogEntry::new(request_id, created, action, state, external_message));
+    }
+
+    fn log_failure(&mut self, action: Action, code: Code, external_message: Value) {
+        let (request_id, created) = (self.claimed.request.id, self.pipeline.clock.now());
+        self.entries.push(LogEntry::failed(request_id, created, action, code, external_message));
     }
 
     /// Commits what has ended and what has begun, before something outside is touched.

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::{
     ad::{Ad, ImageRef},
+    code::Code,
     log::Action,
     request::Market,
     time::Timestamp,
@@ -71,6 +72,8 @@ pub enum MarketplaceError {
     /// A passing fault: try again, not before the given pause.
     #[error("{reason}")]
     Transient {
+        /// Its kind.
+        code: Code,
         /// What happened.
         reason: String,
         /// The pause that the marketplace asked for.
@@ -79,6 +82,8 @@ pub enum MarketplaceError {
     /// It was not asked at all, since it is known to fail just now. No try was spent; one is worth it after the pause.
     #[error("{reason}")]
     NotAsked {
+        /// The kind of what it failed for before.
+        code: Code,
         /// What it failed for before.
         reason: String,
         /// When it can be asked again.
@@ -90,6 +95,25 @@ pub enum MarketplaceError {
     /// It does not have the listing (any more).
     #[error("the listing does not exist")]
     Gone,
+    /// The ad has no listing there.
+    #[error("the ad is not published there")]
+    NotListed,
+}
+
+impl MarketplaceError {
+    /// A transient fault of a marketplace that does not answer as it should.
+    pub fn unreachable(reason: impl Into<String>, retry_after: Option<Duration>) -> Self {
+        Self::Transient { code: Code::MarketplaceUnreachable, reason: reason.into(), retry_after }
+    }
+
+    /// The code of the log entry when the action fails by it (extensions E1.4).
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Transient { code, .. } | Self::NotAsked { code, .. } => *code,
+            Self::Refused(_) => Code::MarketplaceRefused,
+            Self::Gone | Self::NotListed => Code::NotListed,
+        }
+    }
 }
 
 /// A marketplace. Every write carries a key: called again with the same key, it answers as it did the first time and

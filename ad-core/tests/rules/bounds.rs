@@ -176,6 +176,8 @@ async fn an_image_beyond_the_quota_is_unusable_and_a_known_one_is_not() {
     assert_eq!(house.ad().await.image_refs.len(), 1);
     let told = house.log(1).await.join("\n");
     assert!(told.contains("dealer_image_bytes") && told.contains("handle_media error"), "{told}");
+    let (_, log) = house.ads().await.remove(0);
+    assert_eq!(log.iter().find_map(|entry| entry.code), Some(ad_core::violation::Code::QuotaExceeded));
     house.update("c1", images(&["1.jpg"])).await.unwrap();
     house.run().await;
     assert_eq!(house.ad().await.image_refs.len(), 1, "the same bytes count once");

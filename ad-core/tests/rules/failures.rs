@@ -4,16 +4,19 @@ use std::time::Duration;
 
 use ad_core::{
     ad::AdState,
+    log::ActionState,
     memory::{MemoryMarketplace, Operation, one_pixel},
     ports::{Clock, ImageError, MarketplaceError},
     request::Market,
+    service::Exclusions,
+    violation::Code,
 };
 use serde_json::{Value, json};
 
 use crate::support::{House, boat, car, car_of, reasons, with, without};
 
 fn timeout() -> MarketplaceError {
-    MarketplaceError::Transient { reason: "timeout".to_owned(), retry_after: None }
+    MarketplaceError::unreachable("timeout", None)
 }
 
 fn no() -> MarketplaceError {
@@ -45,6 +48,48 @@ async fn error_of(house: &House, action: &str) -> Value {
     let entry = log.into_iter().rev().find(|entry| entry.action.name() == action).unwrap();
     assert_eq!(entry.state.name(), "error");
     entry.external_message
+}
+
+/// Action and code of each failed entry of the last request.
+async fn codes(house: &House) -> Vec<(&'static str, Code)> {
+    let (_, log) = house.ads().await.remove(0);
+    let last = log.last().unwrap().request_id;
+    assert!(log.iter().all(|entry| entry.code.is_some() == (entry.state == ActionState::Error)), "{log:?}");
+    log.iter()
+        .filter(|entry| entry.request_id == last)
+        .filter_map(|entry| Some((entry.action.name(), entry.code?)))
+        .collect()
+}
+
+/// Extensions E1.4.
+#[tokio::test]
+async fn a_failed_entry_has_a_code() {
+    let house = with_a_broken_image(json!({"dont_publish_on_failed_images": true})).await;
+    assert_eq!(codes(&house).await, [("handle_media", Code::ImageFailed), ("publish", Code::HeldByImages)]);
+
+    let transient = |code| MarketplaceError::Transient { code, reason: "no".to_owned(), retry_after: None };
+    for (error, code) in [
+        (no(), Code::MarketplaceRefused),
+        (MarketplaceError::Gone, Code::NotListed),
+        (transient(Code::MarketplaceBusy), Code::MarketplaceBusy),
+        (transient(Code::MarketplaceCredentials), Code::MarketplaceCredentials),
+        (timeout(), Code::MarketplaceUnreachable),
+    ] {
+        let (house, _) = House::with("boat", boat()).await;
+        let is_passing = matches!(error, MarketplaceError::Transient { .. });
+        (0..if is_passing { 10 } else { 1 }).for_each(|_| house.kit.primary.fail_next(error.clone()));
+        house.bump("boat-8", Exclusions { primary: false, secondary: false }).await.unwrap();
+        house.run_to_the_end().await;
+        assert_eq!(codes(&house).await, [("bump", code)]);
+        let message = error_of(&house, "bump").await;
+        assert_eq!(message["marketplaces"][0]["code"], json!(code));
+    }
+
+    let (house, _) = House::with("boat", boat()).await;
+    house.kit.primary.fail_next(no());
+    house.delete("boat-8").await.unwrap();
+    house.run().await;
+    assert_eq!(codes(&house).await, [("unpublish", Code::MarketplaceRefused), ("delete", Code::MarketplaceRefused)]);
 }
 
 #[tokio::test]
@@ -187,7 +232,7 @@ async fn a_passing_failure_of_a_marketplace_is_tried_again_and_leaves_no_error()
 async fn a_marketplace_may_ask_for_a_longer_pause() {
     let house = House::new();
     let retry_after = Some(Duration::from_mins(10));
-    house.kit.primary.fail_next(MarketplaceError::Transient { reason: "429".to_owned(), retry_after });
+    house.kit.primary.fail_next(MarketplaceError::unreachable("429", retry_after));
     house.create("boat", boat()).await.unwrap();
     assert_eq!(house.run_to_the_end().await, [Duration::from_mins(10)]);
 }
@@ -205,13 +250,18 @@ async fn a_marketplace_that_keeps_failing_becomes_an_error_within_an_hour() {
     assert_eq!(
         error_of(&house, "publish").await,
         json!({"message": "publish failed on primary: timeout (10 tries)",
-            "marketplaces": [{"marketplace": "primary", "state": "error", "error": "timeout (10 tries)"}]})
+            "marketplaces": [{"marketplace": "primary", "state": "error", "error": "timeout (10 tries)",
+                "code": "marketplace_unreachable"}]})
     );
 }
 
 #[tokio::test]
 async fn a_marketplace_that_is_not_asked_costs_time_but_no_tries() {
-    let not_asked = || MarketplaceError::NotAsked { reason: "down".to_owned(), retry_after: Duration::from_mins(1) };
+    let not_asked = || MarketplaceError::NotAsked {
+        code: Code::MarketplaceUnreachable,
+        reason: "down".to_owned(),
+        retry_after: Duration::from_mins(1),
+    };
     let house = House::new();
     for _ in 0..30 {
         house.kit.primary.fail_next(not_asked());
@@ -279,7 +329,7 @@ async fn the_id_of_the_marketplace_that_took_an_ad_is_kept_and_a_retry_goes_to_t
         error_of(&house, "publish").await,
         json!({"message": "publish failed on secondary: no wheels", "marketplaces": [
             {"marketplace": "primary", "state": "done"},
-            {"marketplace": "secondary", "state": "error", "error": "no wheels"}]})
+            {"marketplace": "secondary", "state": "error", "error": "no wheels", "code": "marketplace_refused"}]})
     );
     let ad = house.ad().await;
     assert_eq!((ad.marketplace_ad_id.as_deref(), ad.offer_id), (Some("primary-1"), None));

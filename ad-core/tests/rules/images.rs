@@ -140,6 +140,8 @@ async fn an_image_store_that_stays_away_is_named_in_the_entry_and_a_retry_stores
     house.run_to_the_end().await;
     let error = "the service's image store has no space left (10 tries)";
     assert_eq!(told(&house).await, json!({"message": "1 of 1 image failed", "images": [{"url": ONE, "error": error}]}));
+    let (_, log) = house.ads().await.remove(0);
+    assert_eq!(log.iter().find_map(|entry| entry.code), Some(ad_core::violation::Code::ImageStoreUnavailable));
     house.retry("car-1").await.unwrap();
     house.run().await;
     assert_eq!(house.ad().await.image_refs.len(), 1);

@@ -174,6 +174,8 @@ async fn a_retry_that_was_given_up_leaves_all_that_it_did_not_do() {
     let claimed = house.kit.store.claim(now, now, 1.into()).await.unwrap().claimed.remove(0);
     house.kit.pipeline.give_up(claimed, "stopped by the operator").await.unwrap();
     assert_eq!(house.log(1).await, ["update processing: Processing", "update error: stopped by the operator"]);
+    let (_, log) = house.ads().await.remove(0);
+    assert_eq!(log.last().unwrap().code, Some(ad_core::violation::Code::GivenUp));
     house.kit.secondary.fail_next(no());
     house.retry("car-1").await.unwrap();
     house.run().await;

@@ -58,13 +58,7 @@ impl Shelf {
     }
 
     fn entry(&self, request_id: Uuid) -> LogEntry {
-        LogEntry {
-            request_id,
-            created: self.clock.now(),
-            action: Action::Publish,
-            state: ActionState::Processing,
-            external_message: "Publishing".into(),
-        }
+        LogEntry::new(request_id, self.clock.now(), Action::Publish, ActionState::Processing, "Publishing".into())
     }
 
     async fn claim(&self, limit: usize) -> (Vec<Claimed>, Option<Timestamp>) {

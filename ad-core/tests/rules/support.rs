@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ad_core::{
     ad::{Ad, AdState, ApiVersion},
     categories::{Category, by_vehicle_type},
-    log::LogEntry,
+    log::{ActionState, LogEntry},
     memory::{Kit, ManualClock, one_pixel},
     merge::merge,
     ports::{Clock, Dealer, Ids, Page},
@@ -222,7 +222,7 @@ impl House {
     }
 }
 
-/// Log entries as `action state: message`, those of the latest requests only.
+/// Log entries as `action state: message`, those of the latest requests only; of an action that is done the text of the message.
 pub(crate) fn told(log: &[LogEntry], requests: usize) -> Vec<String> {
     let mut ids: Vec<Uuid> = Vec::new();
     for entry in log.iter().rev() {
@@ -232,7 +232,9 @@ pub(crate) fn told(log: &[LogEntry], requests: usize) -> Vec<String> {
     }
     ids.truncate(requests);
     let tell = |entry: &LogEntry| {
-        let message = entry.external_message.as_str().map_or_else(|| entry.external_message.to_string(), str::to_owned);
+        let is_done = entry.state == ActionState::Done;
+        let text = entry.external_message.get("message").filter(|_| is_done).unwrap_or(&entry.external_message);
+        let message = text.as_str().map_or_else(|| text.to_string(), str::to_owned);
         format!("{} {}: {message}", entry.action, entry.state)
     };
     log.iter().filter(|entry| ids.contains(&entry.request_id)).map(tell).collect()

@@ -90,7 +90,7 @@ fn show(statement: Statement, Listing { ad, images }: Listing<'_>) -> Result<Sta
 
 fn failure(error: StoreError) -> MarketplaceError {
     match error {
-        StoreError::Unavailable(reason) => MarketplaceError::Transient { reason, retry_after: None },
+        StoreError::Unavailable(reason) => MarketplaceError::unreachable(reason, None),
         error => MarketplaceError::Refused(error.to_string()),
     }
 }

@@ -76,7 +76,7 @@ impl DatabaseStore {
         }
         push_page(&mut sql, ["created", "n"], query.descending, query.page);
         push_cut(&mut sql, "page", ["created", "n"], query.descending);
-        sql.push(", log.request_id, log.created, log.action, log.state, log.message");
+        sql.push(", log.request_id, log.created, log.action, log.state, log.message, log.code");
         sql.push(" FROM (SELECT 1) AS one LEFT JOIN cut ON true LEFT JOIN log ON log.n = cut.n AND log.ad = ");
         sql.push("(SELECT seq FROM ads WHERE id = ").push_bind(ad).push(")");
         self.page(sql, log_entry).await

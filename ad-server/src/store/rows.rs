@@ -8,6 +8,7 @@ use ad_core::{
     ports::{StoreError, StoredAd},
     request::Request,
     time::Timestamp,
+    violation::Code,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -182,10 +183,10 @@ impl<'r> Columns<'r> {
 }
 
 /// A log entry as the statements exchange it.
-type EntryRow = (Uuid, i64, Action, ActionState, Value);
+type EntryRow = (Uuid, i64, Action, ActionState, Value, Option<Code>);
 
-fn entry((request_id, created, action, state, external_message): EntryRow) -> LogEntry {
-    LogEntry { request_id, created: Timestamp::from_millis(created), action, state, external_message }
+fn entry((request_id, created, action, state, external_message, code): EntryRow) -> LogEntry {
+    LogEntry { request_id, created: Timestamp::from_millis(created), action, state, external_message, code }
 }
 
 /// An entry by the columns of the table.
@@ -196,14 +197,17 @@ pub(super) fn log_entry(columns: &mut Columns<'_>) -> Result<LogEntry, StoreErro
         action: columns.named(Action::from_name)?,
         state: columns.named(ActionState::from_name)?,
         external_message: columns.json()?,
+        code: columns.value::<Option<&str>>()?.map(Code::from_name),
     })
 }
 
 /// Log entries for [`insert_log`](super::sql).
 pub(super) fn entry_values(entries: &[LogEntry]) -> Result<String, StoreError> {
-    let rows: Vec<(_, _, _, _, &Value)> = entries
+    let rows: Vec<_> = entries
         .iter()
-        .map(|entry| (entry.request_id, entry.created.as_millis(), entry.action, entry.state, &entry.external_message))
+        .map(|LogEntry { request_id, created, action, state, external_message, code }| {
+            (request_id, created.as_millis(), action, state, external_message, code)
+        })
         .collect();
     json(&rows)
 }

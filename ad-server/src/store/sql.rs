@@ -111,11 +111,11 @@ macro_rules! kept_columns {
 /// The latest log entries of an ad, oldest first, as one JSON text. 100 is `ad_core::log::LATEST`.
 macro_rules! latest_log {
     (sqlite) => {
-        "(SELECT json_group_array(json_array(request_id, created, action, state, json(message)) ORDER BY n) \
+        "(SELECT json_group_array(json_array(request_id, created, action, state, json(message), code) ORDER BY n) \
           FROM (SELECT * FROM log WHERE log.ad = ads.seq ORDER BY n DESC LIMIT 100) AS latest)"
     };
     (postgres) => {
-        "(SELECT CAST(json_agg(json_build_array(request_id, created, action, state, CAST(message AS JSON)) ORDER BY n) \
+        "(SELECT CAST(json_agg(json_build_array(request_id, created, action, state, CAST(message AS JSON), code) ORDER BY n) \
           AS TEXT) FROM (SELECT * FROM log WHERE log.ad = ads.seq ORDER BY n DESC LIMIT 100) AS latest)"
     };
 }
@@ -434,8 +434,8 @@ pub(super) const NOTHING: Sql = Sql::plain("UPDATE directory_version SET version
 
 /// 1 now. When the first request can be claimed, which may be long ago, and when the next one after now.
 pub(super) const LOOK: Sql = Sql::plain(
-    "SELECT (SELECT min(claimable) FROM requests WHERE claimable IS NOT NULL), \
-         (SELECT min(claimable) FROM requests WHERE claimable > $1)",
+    "SELECT (SELECT claimable FROM requests WHERE claimable IS NOT NULL ORDER BY claimable LIMIT 1), \
+         (SELECT claimable FROM requests WHERE claimable > $1 ORDER BY claimable LIMIT 1)",
 );
 
 /// The numbers of requests that are due of every dealer behind one, some of each. What another process is just claiming is
@@ -560,13 +560,13 @@ macro_rules! change_ad {
 macro_rules! insert_log {
     ($dialect:ident, $ad:literal, $from:literal, $condition:literal) => {
         concat!(
-            "INSERT INTO log (ad, n, request_id, created, action, state, message) SELECT ",
+            "INSERT INTO log (ad, n, request_id, created, action, state, message, code) SELECT ",
             $ad,
             ", coalesce((SELECT max(n) FROM log WHERE log.ad = ",
             $ad,
             "), 0) + entry.key + 1, ",
             as_id!($dialect, "entry.value ->> 0"),
-            ", CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3, CAST(entry.value -> 4 AS TEXT) FROM ",
+            ", CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3, CAST(entry.value -> 4 AS TEXT), entry.value ->> 5 FROM ",
             $from,
             each!($dialect, value!($dialect, 1), "entry"),
             $condition
@@ -634,10 +634,10 @@ macro_rules! record {
         " SELECT CAST(NULL AS BIGINT), input FROM held"
     };
     (postgres next finish) => {
-        ", behind AS (SELECT v7, input, (SELECT min(seq) FROM requests WHERE requests.ad = held.ad AND requests.id <> v3) AS next \
+        ", behind AS MATERIALIZED (SELECT v7, input, (SELECT min(seq) FROM requests WHERE requests.ad = held.ad AND requests.id <> v3) AS next \
              FROM held), \
          forward AS (UPDATE requests SET claimable = v7 FROM behind \
-             WHERE seq = behind.next AND claimable IS NULL RETURNING seq, input) \
+             WHERE seq = behind.next AND seq = ANY (ARRAY(SELECT next FROM behind)) AND claimable IS NULL RETURNING seq, input) \
          SELECT forward.seq, held.input FROM held LEFT JOIN forward ON forward.input = held.input"
     };
 }

@@ -59,7 +59,7 @@ impl ObservedMarketplace {
             Err(MarketplaceError::Transient { .. }) => "transient",
             Err(MarketplaceError::NotAsked { .. }) => "not_asked",
             Err(MarketplaceError::Refused(_)) => "refused",
-            Err(MarketplaceError::Gone) => "gone",
+            Err(MarketplaceError::Gone | MarketplaceError::NotListed) => "gone",
         };
         span.record("outcome", outcome);
         if let Err(error) = &result {

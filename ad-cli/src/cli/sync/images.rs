@@ -72,12 +72,8 @@ mod tests {
 
     #[test]
     fn the_log_tells_why_images_are_missing() {
-        let entry = |request: u128, action, state, message: Value| LogEntry {
-            request_id: Uuid::from_u128(request),
-            created: Timestamp::default(),
-            action,
-            state,
-            external_message: message,
+        let entry = |request: u128, action, state, message: Value| {
+            LogEntry::new(Uuid::from_u128(request), Timestamp::default(), action, state, message)
         };
         let failed =
             json!({"message": "1 of 2 images failed", "images": [{"url": "https://a.se/2.jpg", "error": "404"}]});

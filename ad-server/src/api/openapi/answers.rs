@@ -193,7 +193,7 @@ fn common() -> Map<String, Value> {
         "WholeAd": {"type": "object", "required": always},
         "AnyFields": {"type": "object", "nullable": true, "additionalProperties": true,
             "description": "The fields of an ad of V3 whose category has no published list, as they were sent"},
-        "LogEntry": closed(&["request_id", "created", "action", "state", "external_message"], json!({
+        "LogEntry": closed(&["request_id", "created", "action", "state", "external_message", "code"], json!({
             "request_id": {"type": "string", "format": "uuid",
                 "description": "Groups all actions of one API request; the `X-Request-Id` of its answer"},
             "created": {"type": "string", "format": "date-time"},
@@ -201,6 +201,8 @@ fn common() -> Map<String, Value> {
             "state": {"type": "string", "enum": ActionState::NAMES},
             "external_message": {"description": "Status or error details: a text, or an object with `message` and details",
                 "oneOf": [text, {"type": "object", "required": ["message"], "properties": {"message": text}}]},
+            "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
+                "description": "Why the action failed, one of the codes of `/docs/errors/`; `null` unless the state is `error`"},
         })),
         "LogPage": page("LogEntry", "A part of the log"),
         "ImageRef": closed(&["url", "cdn_url", "id", "checksum"], json!({

@@ -211,13 +211,7 @@ fn log() -> Vec<LogEntry> {
         (Action::Publish, ActionState::Processing, "Publishing"),
         (Action::Publish, ActionState::Done, "Ad published"),
     ]
-    .map(|(action, state, message)| LogEntry {
-        request_id: REQUEST,
-        created: now(),
-        action,
-        state,
-        external_message: message.into(),
-    })
+    .map(|(action, state, message)| LogEntry::new(REQUEST, now(), action, state, message.into()))
     .to_vec()
 }
 

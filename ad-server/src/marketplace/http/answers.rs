@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use ad_core::ports::MarketplaceError;
+use ad_core::{ports::MarketplaceError, violation::Code};
 use reqwest::StatusCode;
 
 use super::super::wire::{NO_SUCH_LISTING, Problem};
@@ -33,12 +33,13 @@ pub(super) struct Failed {
 impl Failed {
     /// For a reason that may pass by itself.
     pub(super) fn passing(reason: String, retry_after: Option<Duration>) -> Self {
-        Self { error: MarketplaceError::Transient { reason, retry_after }, advice: None }
+        Self::of(MarketplaceError::unreachable(reason, retry_after))
     }
 
-    /// For a reason that an operator has to see to. For the ad it is a passing one.
-    fn wiring(reason: String, advice: &'static str) -> Self {
-        Self { advice: Some(advice), ..Self::passing(reason, None) }
+    /// For a reason that the operator has to correct. The ad waits meanwhile.
+    fn wiring(code: Code, reason: String, advice: &'static str) -> Self {
+        let error = MarketplaceError::Transient { code, reason, retry_after: None };
+        Self { error, advice: Some(advice) }
     }
 
     fn of(error: MarketplaceError) -> Self {
@@ -63,11 +64,14 @@ impl Answer {
             StatusCode::GONE => Failed::of(MarketplaceError::Gone),
             StatusCode::NOT_FOUND if problem.code == NO_SUCH_LISTING => Failed::of(MarketplaceError::Gone),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
-                Failed::wiring(format!("the marketplace does not let this service in ({status})"), CREDENTIAL)
+                let reason = format!("the marketplace does not let this service in ({status})");
+                Failed::wiring(Code::MarketplaceCredentials, reason, CREDENTIAL)
             }
-            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS => {
-                Failed::passing(told(), self.retry_after)
+            StatusCode::TOO_MANY_REQUESTS => {
+                let (code, reason, retry_after) = (Code::MarketplaceBusy, told(), self.retry_after);
+                Failed::of(MarketplaceError::Transient { code, reason, retry_after })
             }
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => Failed::passing(told(), self.retry_after),
             status if status.is_server_error() => Failed::passing(told(), self.retry_after),
             StatusCode::BAD_REQUEST
             | StatusCode::CONFLICT
@@ -77,14 +81,15 @@ impl Answer {
                 Failed::of(MarketplaceError::Refused(if reason.is_empty() { told() } else { reason }))
             }
             // A redirect is not followed: it would carry the credential elsewhere.
-            _ => Failed::wiring(told(), ADDRESS),
+            _ => Failed::wiring(Code::MarketplaceUnreachable, told(), ADDRESS),
         })
     }
 }
 
 /// An answer that says that it was done, and then not what was done.
 pub(super) fn unreadable() -> Failed {
-    Failed::wiring("the answer of the marketplace cannot be read".to_owned(), ADDRESS)
+    let reason = "the answer of the marketplace cannot be read".to_owned();
+    Failed::wiring(Code::MarketplaceUnreachable, reason, ADDRESS)
 }
 
 /// One line of sane length.
@@ -139,11 +144,13 @@ mod tests {
     #[test]
     fn what_passes_comes_with_its_pause() {
         for status in [408, 425, 429, 500, 502, 503, 504] {
-            let Failed { error: MarketplaceError::Transient { reason, retry_after }, advice: None } =
+            let Failed { error: MarketplaceError::Transient { code, reason, retry_after }, advice: None } =
                 failed(status, "")
             else {
                 panic!("{status}")
             };
+            let busy = if status == 429 { Code::MarketplaceBusy } else { Code::MarketplaceUnreachable };
+            assert_eq!(code, busy, "{status}");
             assert_eq!(retry_after, Some(Duration::from_secs(7)));
             assert!(reason.starts_with(&format!("the marketplace answered {status} ")), "{reason}");
         }
@@ -155,6 +162,8 @@ mod tests {
             let failed = failed(status, r#"{"message": "No"}"#);
             assert!(matches!(failed.error, MarketplaceError::Transient { retry_after: None, .. }), "{status}");
             assert!(failed.advice.is_some(), "{status}");
+            let is_credentials = failed.error.code() == Code::MarketplaceCredentials;
+            assert_eq!(is_credentials, matches!(status, 401 | 403 | 407), "{status}");
         }
     }
 }

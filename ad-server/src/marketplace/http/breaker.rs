@@ -24,26 +24,26 @@ pub struct BreakerOptions {
 
 /// The breaker of one marketplace.
 #[derive(Debug)]
-pub(super) struct Breaker {
+pub(super) struct Breaker<R> {
     options: BreakerOptions,
-    state: Mutex<State>,
+    state: Mutex<State<R>>,
 }
 
 #[derive(Debug, Clone)]
-enum State {
+enum State<R> {
     /// Everybody may call; so many calls have failed in a row.
     Closed(u32),
     /// Nobody may call until then, for this reason.
-    Open { until: Instant, reason: String },
+    Open { until: Instant, reason: R },
     /// One call is under way that will tell. This is what the one before it failed for.
-    Probing(String),
+    Probing(R),
 }
 
 /// Nobody may call now.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Open {
+pub(super) struct Open<R> {
     /// What the last call failed for.
-    pub(super) reason: String,
+    pub(super) reason: R,
     /// When it is worth asking again.
     pub(super) rest: Duration,
 }
@@ -57,18 +57,18 @@ pub(super) enum Turn {
     Closed,
 }
 
-impl Breaker {
+impl<R: Clone> Breaker<R> {
     pub(super) fn new(options: BreakerOptions) -> Self {
         Self { options, state: Mutex::new(State::Closed(0)) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, State<R>> {
         // Nothing that holds it can leave half a state behind.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks to call. The pass has to be told how the call went; a pass that is dropped instead says nothing.
-    pub(super) fn enter(&self, now: Instant) -> Result<Pass<'_>, Open> {
+    pub(super) fn enter(&self, now: Instant) -> Result<Pass<'_, R>, Open<R>> {
         let mut state = self.state();
         let (reason, rest) = match &*state {
             State::Closed(_) => return Ok(Pass { breaker: self, began: now, probe: false }),
@@ -89,14 +89,14 @@ const SHORTEST: Duration = Duration::from_millis(100);
 
 /// Permission for one call.
 #[derive(Debug)]
-pub(super) struct Pass<'b> {
-    breaker: &'b Breaker,
+pub(super) struct Pass<'b, R: Clone> {
+    breaker: &'b Breaker<R>,
     began: Instant,
     /// Whether it is the one call that will tell, and has not told yet.
     probe: bool,
 }
 
-impl Pass<'_> {
+impl<R: Clone> Pass<'_, R> {
     /// The marketplace answered, be it with a refusal.
     pub(super) fn answered(mut self) -> Option<Turn> {
         self.probe = false;
@@ -107,7 +107,7 @@ impl Pass<'_> {
     }
 
     /// It failed for a passing reason, and perhaps named a pause.
-    pub(super) fn failed(mut self, now: Instant, reason: &str, retry_after: Option<Duration>) -> Option<Turn> {
+    pub(super) fn failed(mut self, now: Instant, reason: R, retry_after: Option<Duration>) -> Option<Turn> {
         let probe = std::mem::take(&mut self.probe);
         let BreakerOptions { failures, pause } = self.breaker.options;
         let mut state = self.breaker.state();
@@ -124,12 +124,12 @@ impl Pass<'_> {
             return None;
         }
         let pause = pause.max(retry_after.unwrap_or_default().min(LONGEST));
-        *state = State::Open { until: now + pause, reason: reason.to_owned() };
+        *state = State::Open { until: now + pause, reason };
         (!probe).then_some(Turn::Opened)
     }
 }
 
-impl Drop for Pass<'_> {
+impl<R: Clone> Drop for Pass<'_, R> {
     /// A probe that was given up has told nothing: the next call is the probe.
     fn drop(&mut self) {
         if !self.probe {
@@ -149,7 +149,7 @@ mod tests {
 
     const PAUSE: Duration = Duration::from_secs(10);
 
-    fn breaker() -> Breaker {
+    fn breaker() -> Breaker<&'static str> {
         Breaker::new(BreakerOptions { failures: 3, pause: PAUSE })
     }
 
@@ -158,14 +158,14 @@ mod tests {
     }
 
     /// Opens it at this moment.
-    fn opened(start: Instant) -> Breaker {
+    fn opened(start: Instant) -> Breaker<&'static str> {
         let breaker = breaker();
         let turns: Vec<_> = (0..3).map(|_| breaker.enter(start).unwrap().failed(start, "500", None)).collect();
         assert_eq!(turns, [None, None, Some(Turn::Opened)]);
         breaker
     }
 
-    fn rest(breaker: &Breaker, now: Instant) -> Duration {
+    fn rest(breaker: &Breaker<&'static str>, now: Instant) -> Duration {
         breaker.enter(now).unwrap_err().rest
     }
 
@@ -179,7 +179,7 @@ mod tests {
             assert_eq!(breaker.enter(now).unwrap().answered(), None);
         }
         let open = opened(now);
-        assert_eq!(open.enter(now).unwrap_err(), Open { reason: "500".to_owned(), rest: PAUSE });
+        assert_eq!(open.enter(now).unwrap_err(), Open { reason: "500", rest: PAUSE });
         assert_eq!(rest(&open, now + seconds(4)), seconds(6));
     }
 
@@ -201,7 +201,7 @@ mod tests {
         let probe = breaker.enter(now).unwrap();
         assert_eq!(probe.failed(now + seconds(2), "timeout", None), None, "it stays open, which is no news");
         let open = breaker.enter(now + seconds(2)).unwrap_err();
-        assert_eq!(open, Open { reason: "timeout".to_owned(), rest: PAUSE });
+        assert_eq!(open, Open { reason: "timeout", rest: PAUSE });
         assert!(breaker.enter(now + seconds(12)).is_ok());
     }
 

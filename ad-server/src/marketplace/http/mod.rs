@@ -14,6 +14,7 @@ use ad_core::{
     ports::{Clock, Found, Key, Listing, Marketplace, MarketplaceError},
     request::Market,
     time::Timestamp,
+    violation::Code,
 };
 use async_trait::async_trait;
 use reqwest::{
@@ -60,7 +61,8 @@ pub struct HttpMarketplace {
     base: Url,
     timeout: Duration,
     client: Client,
-    breaker: Breaker,
+    /// Its reason is the kind and the text of the last failure.
+    breaker: Breaker<(Code, String)>,
     clock: Arc<dyn Clock>,
 }
 
@@ -110,17 +112,17 @@ impl HttpMarketplace {
 
     /// Makes a call, unless the marketplace is left alone just now, and returns the body of its answer.
     async fn call(&self, request: RequestBuilder) -> Result<Vec<u8>, MarketplaceError> {
-        let pass = self.breaker.enter(Instant::now()).map_err(|Open { reason, rest }| {
+        let pass = self.breaker.enter(Instant::now()).map_err(|Open { reason: (code, reason), rest }| {
             let reason = format!("the marketplace is left alone for a while, since its calls failed: {reason}");
-            MarketplaceError::NotAsked { reason, retry_after: rest }
+            MarketplaceError::NotAsked { code, reason, retry_after: rest }
         })?;
         let result = match self.answer(request).await {
             Ok(answer) => answer.done(),
             Err(failed) => Err(failed),
         };
         let turn = match &result {
-            Err(Failed { error: MarketplaceError::Transient { reason, retry_after }, .. }) => {
-                pass.failed(Instant::now(), reason, *retry_after)
+            Err(Failed { error: MarketplaceError::Transient { code, reason, retry_after }, .. }) => {
+                pass.failed(Instant::now(), (*code, reason.clone()), *retry_after)
             }
             _ => pass.answered(),
         };

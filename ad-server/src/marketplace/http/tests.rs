@@ -64,7 +64,7 @@ const KEY: Key = Key { request: Uuid::nil(), action: Action::Bump, market: Marke
 
 fn passing(reason: &str, retry_after: Option<u64>) -> Result<(), MarketplaceError> {
     let retry_after = retry_after.map(Duration::from_secs);
-    Err(MarketplaceError::Transient { reason: reason.to_owned(), retry_after })
+    Err(MarketplaceError::unreachable(reason, retry_after))
 }
 
 #[tokio::test]

@@ -82,7 +82,9 @@ impl From<MarketplaceError> for Failure {
     fn from(error: MarketplaceError) -> Self {
         match error {
             MarketplaceError::Refused(reason) => Self::Refused(problem("refused", reason)),
-            MarketplaceError::Gone => Self::Gone(problem(NO_SUCH_LISTING, "There is no such listing.")),
+            MarketplaceError::Gone | MarketplaceError::NotListed => {
+                Self::Gone(problem(NO_SUCH_LISTING, "There is no such listing."))
+            }
             MarketplaceError::Transient { reason, .. } | MarketplaceError::NotAsked { reason, .. } => {
                 tracing::warn!(reason, "a call could not be done");
                 Self::Error(problem("unavailable", "The marketplace cannot do this just now."), Some("2".to_owned()))

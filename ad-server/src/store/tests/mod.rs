@@ -116,7 +116,7 @@ fn request(number: u32, accepted: i64) -> Request {
 
 fn entry(request: u32, action: Action, state: ActionState, created: i64) -> LogEntry {
     let external_message = json!({"message": "så här", "number": request});
-    LogEntry { request_id: request_id(request), created: at(created), action, state, external_message }
+    LogEntry::new(request_id(request), at(created), action, state, external_message)
 }
 
 /// Stores the ad with a request of the same number.
