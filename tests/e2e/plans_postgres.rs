@@ -1,6 +1,8 @@
 //! How PostgreSQL goes about lists: by the plans that it says it has used, for what the store really sent
 //! (`auto_explain`). What SQLite does is asked in `ad-server/src/store/tests/plans.rs`.
 
+use std::collections::BTreeSet;
+
 use ad_core::{
     ad::AdState,
     list::{AdFilter, AdOrder, AdQuery, Bound},
@@ -8,8 +10,8 @@ use ad_core::{
     time::Timestamp,
 };
 use ad_server::store::{Database, DatabaseStore, Options};
-use ad_tests::{Postgres, eventually};
-use serde_json::Value;
+use ad_tests::{Options as ServerOptions, Postgres, Server, eventually};
+use serde_json::{Value, json};
 use sqlx::{Connection, Executor, PgConnection};
 use uuid::Uuid;
 
@@ -87,28 +89,33 @@ impl Explained {
 
     /// The plans of so many lists, in the order in which they were asked for.
     async fn plans(&self, lists: usize) -> Vec<Value> {
-        let folder = self.server.folder().join("data/log");
         let written = || {
-            let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
-            files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
-            files.sort();
-            let text: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
-            let plans: Vec<Value> = text.lines().filter_map(plan).collect();
+            let mut plans = plans(&self.server);
+            plans.retain(|plan| plan["Query Text"].as_str().unwrap().contains("matching AS"));
             std::future::ready((plans.len() >= lists).then_some(plans))
         };
         let plans = eventually("the server has written its plans down", written).await;
         assert_eq!(plans.len(), lists);
-        plans
+        plans.into_iter().map(|mut plan| plan["Plan"].take()).collect()
     }
 }
 
-/// The plan in a line of the log, if it is that of a list.
+/// All plans that a server has written down so far, with the statements.
+fn plans(server: &Postgres) -> Vec<Value> {
+    let folder = server.folder().join("data/log");
+    let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    let text: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    text.lines().filter_map(plan).collect()
+}
+
+/// The plan in a line of the log.
 fn plan(line: &str) -> Option<Value> {
     // The last line may not be whole yet.
     let line: Value = serde_json::from_str(line).ok()?;
     let (_, plan) = line["message"].as_str()?.split_once("plan:\n")?;
-    let plan: Value = serde_json::from_str(plan).expect("auto_explain was asked for JSON");
-    plan["Query Text"].as_str().unwrap().contains("matching AS").then(|| plan["Plan"].clone())
+    Some(serde_json::from_str(plan).expect("auto_explain was asked for JSON"))
 }
 
 /// The steps of a plan.
@@ -182,4 +189,56 @@ async fn every_list_is_answered_from_an_index() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Plans that were made while the queue was empty are used while it is long, so they must not read whole tables.
+#[tokio::test]
+async fn writes_and_the_queue_go_by_index_when_they_were_planned_on_empty_tables() {
+    let settings = [&EXPLAIN[..], &["autovacuum=off"]].concat();
+    let Some(postgres) = Postgres::start(&settings).await else { return };
+    let url = postgres.database().await;
+    let args = vec!["--database-url".to_owned(), url.clone()];
+    let server = Server::with(ServerOptions { args, ..ServerOptions::default() }).await;
+    let publish = async |numbers: std::ops::Range<u32>| {
+        for number in numbers {
+            let source_id = format!("boat-{number}");
+            let mut boat: Value = serde_json::from_str(include_str!("../data/payloads/boat-v4.json")).unwrap();
+            boat["source_id"] = source_id.as_str().into();
+            boat["image_urls"] = json!([]);
+            server.client.post("/v4/boat", &boat).await.expect(201);
+            server.client.patch(&format!("/v4/boat/{source_id}"), &json!({"title": "Fin båt"})).await.expect(200);
+            server.client.published(&source_id).await;
+        }
+    };
+    publish(0..2).await;
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    connection.execute("TRUNCATE ads, log, requests, texts, listings").await.unwrap();
+    connection.execute("VACUUM ANALYZE").await.unwrap();
+    connection.execute("SELECT 'from here'").await.unwrap();
+    publish(2..20).await;
+    connection.execute("SELECT 'to here'").await.unwrap();
+    let is = |plan: &Value, text: &str| plan["Query Text"].as_str().unwrap().contains(text);
+    let written = || {
+        let plans = plans(&postgres);
+        std::future::ready(plans.iter().any(|plan| is(plan, "'to here'")).then_some(plans))
+    };
+    let plans = eventually("the server has written its plans down", written).await;
+    let begin = plans.iter().position(|plan| is(plan, "'from here'")).unwrap();
+    let mut wrong = BTreeSet::new();
+    for plan in &plans[begin..] {
+        let mut found = Vec::new();
+        steps(&plan["Plan"], &mut found);
+        for step in found {
+            let grows = ["ads", "log", "requests", "texts", "listings"]
+                .contains(&step["Relation Name"].as_str().unwrap_or_default());
+            let kind = step["Node Type"].as_str().unwrap();
+            // The oldest and the next request of the queue are the first ones of its index.
+            let is_first = step["Index Name"] == "requests_claimable";
+            let is_whole = grows && kind.contains("Scan") && step["Index Cond"].is_null() && !is_first;
+            if is_whole && kind != "Bitmap Heap Scan" {
+                wrong.insert(format!("{}\n  reads a whole table: {}", plan["Query Text"], summary(step)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.into_iter().collect::<Vec<_>>().join("\n"));
 }

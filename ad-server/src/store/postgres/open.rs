@@ -48,6 +48,10 @@ fn name(options: &PgConnectOptions) -> String {
     format!("postgres://{}:{}/{database}", options.get_host(), options.get_port())
 }
 
+/// For everything but lists: inputs are looked up by index one by one. A plan that was made while the queue was empty would otherwise
+/// join by reading the whole queue, and would go on so when the queue is long.
+const SETTINGS_BY_INDEX: &str = "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off";
+
 /// For statements of many inputs: they are planned once, not anew for how many they are.
 const SETTINGS_TOGETHER: &str = "SET plan_cache_mode = force_generic_plan";
 
@@ -129,11 +133,11 @@ pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenErro
     };
     let writer = |connections, settings: &[&str]| lazily(open(connections, settings));
     Ok(Pools {
-        own: writer(budget.own, &[SETTINGS]),
-        look_ups: reader(budget.look_ups, &[&reading, CLIENT_CHECK]),
+        own: writer(budget.own, &[SETTINGS, SETTINGS_BY_INDEX]),
+        look_ups: reader(budget.look_ups, &[&reading, CLIENT_CHECK, SETTINGS_BY_INDEX]),
         lists: reader(budget.lists, &[&reading, CLIENT_CHECK, SETTINGS_LISTS]),
-        single: writer(budget.single, &[SETTINGS]),
-        together: writer(budget.together, &[SETTINGS, SETTINGS_TOGETHER]),
+        single: writer(budget.single, &[SETTINGS, SETTINGS_BY_INDEX]),
+        together: writer(budget.together, &[SETTINGS, SETTINGS_BY_INDEX, SETTINGS_TOGETHER]),
         budget,
     })
 }
