@@ -1,5 +1,5 @@
 "use strict";
-// Leaves only the rows that have the text, and the reasons that have such rows.
+// Shows only the rows that contain the text, and the reasons with such rows.
 for (const input of document.querySelectorAll("input.filter")) {
   input.hidden = false;
   const reasons = [...input.closest("section").querySelectorAll("details.reason")];
