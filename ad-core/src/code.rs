@@ -51,8 +51,8 @@ macro_rules! codes {
                     $(Self::$code => About { title: $title, explanation: $explanation, cure: $cure },)+
                     Self::Unknown => About {
                         title: "Unknown code",
-                        explanation: "The service is newer than this library and has answered a code that the library does not know.",
-                        cure: "Read the text of the error, and update the library.",
+                        explanation: "The service is newer than this library and uses a code that the library does not know.",
+                        cure: "Read the error message, and update the library.",
                     },
                 }
             }
@@ -62,35 +62,35 @@ macro_rules! codes {
 
 codes! {
     ValidationFailed "validation_failed": "Validation failed",
-        "At least one field of the payload, or one parameter of the query, is wrong. The answer names all of them.",
-        "Correct the fields that `errors` names, and send the request again.";
+        "At least one field of the payload or parameter of the query is invalid. The answer lists all of them.",
+        "Correct the fields listed in `errors` and send the request again.";
     Required "required": "Field missing",
         "A required field or parameter is missing.",
         "Send the field. `GET /v4/vehicles/{vehicle_type}/attributes` and `docs/categories.md` list the fields of each vehicle type.";
     Null "null": "Null not allowed",
-        "The field is `null`, but must have a value.",
-        "Send a value. On updates, leave the field out to keep what is stored.";
+        "The field must have a value and is `null`.",
+        "Send a value. On updates, omit the field to keep the stored value.";
     Blank "blank": "Text empty",
-        "The text is empty, but must have at least one character.",
-        "Send a text, or leave the field out if it is optional.";
+        "The text is empty and must have at least one character.",
+        "Send a text, or omit the field if it is optional.";
     UnknownField "unknown_field": "Unknown field",
-        "There is no field or parameter of this name for this category and API version.",
-        "Check the spelling; the answer names fields with a similar name. Remove the field if there is none.";
+        "This category and API version have no field or parameter of this name.",
+        "Check the spelling; the answer suggests similar names. Remove the field if none of them is meant.";
     InvalidType "invalid_type": "Wrong JSON type",
-        "The value has another JSON type than the field, such as a text in place of a number.",
-        "Send the type that the text of the error names.";
+        "The value does not have the JSON type of the field, such as a text instead of a number.",
+        "Send the JSON type named in the error message.";
     InvalidChoice "invalid_choice": "Value not allowed",
         "The value is not one of the allowed values.",
         "Choose one of the allowed values. `GET /v4/vehicles/{vehicle_type}/{attribute}` lists them.";
     InvalidFormat "invalid_format": "Wrong format",
-        "The text or number is not written as the field requires, such as a date that is not `YYYY-MM-DD`.",
-        "Write it in the format that the text of the error names.";
+        "The text or number does not have the required format, such as `YYYY-MM-DD` for a date.",
+        "Use the format named in the error message.";
     OutOfRange "out_of_range": "Number out of range",
-        "The number is less than the least or greater than the greatest allowed value.",
-        "Send a number within the bounds. Check the unit: a mileage may be in `km` or `mil`.";
+        "The number is below the minimum or above the maximum.",
+        "Send a number within the limits. Check the unit: a mileage may be in `km` or `mil`.";
     TooLong "too_long": "Text too long",
         "The text has more characters than allowed.",
-        "Shorten it.";
+        "Shorten the text.";
     TooShort "too_short": "Text too short",
         "The text has fewer characters than required.",
         "Send the complete text.";
@@ -98,26 +98,26 @@ codes! {
         "The list has more items than allowed.",
         "Send fewer items.";
     TooDeep "too_deep": "Nested too deeply",
-        "Arrays and objects are nested in more levels than allowed.",
-        "Flatten the value.";
+        "Arrays and objects are nested more deeply than allowed.",
+        "Use fewer levels.";
     TooLarge "too_large": "Too large",
-        "The body, or the ad as it would be stored, has more bytes than allowed.",
-        "Shorten or clear the largest fields. Images are sent as addresses, not as data.";
+        "The body, or the ad to be stored, has more bytes than allowed.",
+        "Shorten or clear the largest fields. Send images as URLs, not as data.";
     DuplicateItem "duplicate_item": "Duplicate item",
-        "The item occurs twice in the list, or the parameter twice in the query.",
-        "Remove one of them.";
+        "An item occurs twice in a list, or a parameter twice in the query.",
+        "Remove the duplicate.";
     Immutable "immutable": "Field cannot change",
-        "The field is fixed once the ad exists.",
-        "Send the stored value or leave the field out. For another vehicle, create another ad.";
+        "The field cannot change after the ad was created.",
+        "Send the stored value or omit the field. For another vehicle, create another ad.";
     NotAllowed "not_allowed": "Not allowed here",
         "The field or value is not allowed for this category, API version, method or dealer.",
-        "Leave it out, or send what the text of the error names instead.";
-    NotSupportedByV3 "not_supported_by_v3": "Field of V4",
-        "The field exists in V4 only, and the request was sent to V3.",
-        "Send the request to V4, or leave the field out.";
+        "Omit it, or follow the advice in the error message.";
+    NotSupportedByV3 "not_supported_by_v3": "V4 field",
+        "The request was sent to V3, and the field exists in V4 only.",
+        "Send the request to V4, or omit the field.";
     Conflict "conflict": "Fields contradict each other",
-        "Fields that depend on each other do not go together. `rule` names the rule.",
-        "Correct one of the fields that the rule is about.";
+        "The values of fields that depend on each other are inconsistent. `rule` names the rule.",
+        "Correct one of the fields of this rule.";
     DuplicateSourceId "duplicate_source_id": "source_id already used",
         "The dealer has used this `source_id` before, possibly for an ad that was deleted.",
         "Update the ad with PUT or PATCH, or choose another `source_id`.";
@@ -125,85 +125,85 @@ codes! {
         "The ad has been deleted.",
         "Create another ad with another `source_id`. A registered vehicle that is deleted can be revived by an update.";
     AdHidden "ad_hidden": "Ad is hidden",
-        "The ad is not visible, so it cannot be promoted.",
+        "The ad is not visible and therefore cannot be promoted.",
         "Send an update with `visible: true` first.";
     AdNotPublished "ad_not_published": "Ad is not published",
-        "No marketplace that the promotion is for lists the ad.",
-        "Read the ad's log for the reason, and publish it by `retry`.";
-    AdAlreadyV4 "ad_already_v4": "Ad is V4 already",
-        "An ad of V4 needs no migration and cannot be updated through V3.",
+        "The ad is not published on any marketplace of the promotion.",
+        "Read the reason in the ad's log, and publish the ad with `retry`.";
+    AdAlreadyV4 "ad_already_v4": "Already a V4 ad",
+        "A V4 ad needs no migration and cannot be updated through V3.",
         "Update the ad with PUT or PATCH through V4.";
-    IncompatibleApiVersion "incompatible_api_version": "Ad of V3",
+    IncompatibleApiVersion "incompatible_api_version": "Incompatible V3 ad",
         "The ad was created with V3, and its category has no direct counterpart in V4.",
-        "Migrate the ad first. `migration_options` in the default body lists the ways.";
+        "Migrate the ad first. `migration_options` in the default body lists the options.";
     TrailerCreateDisabled "trailer_create_disabled": "Trailers cannot be created",
         "Trailers can be read, updated and deleted, but not created.",
         "Choose another category.";
     PolePositionActive "pole_position_active": "Pole position is active",
-        "The ad has pole position already.",
-        "Repeat the request when it has ended; the text of the error says when.";
+        "The ad already has pole position.",
+        "Repeat the request after it has ended; the error message contains the time.";
     PromotionNotPermitted "promotion_not_permitted": "Promotion not permitted",
         "The dealer may not promote ads on the marketplace.",
-        "Ask the operator for the permission, or exclude the marketplace.";
-    QuotaExceeded "quota_exceeded": "Quota used up",
-        "The dealer has as many ads, images or unfinished requests as the operator allows.",
-        "Delete what is no longer needed, or ask the operator for more.";
+        "Ask the operator of the service for the permission, or exclude the marketplace.";
+    QuotaExceeded "quota_exceeded": "Quota exceeded",
+        "The dealer has reached the quota of ads, image bytes or unfinished requests that the operator has set.",
+        "Delete ads, wait until requests are finished, or ask the operator of the service for a higher quota.";
     TooManyRequestsOfAd "too_many_requests_of_ad": "Too many unfinished requests of the ad",
-        "The ad has as many unfinished requests as allowed.",
-        "Wait until some are finished, then repeat the request. `Retry-After` says when to try.";
+        "The ad has the maximum number of unfinished requests.",
+        "Wait as many seconds as `Retry-After` says, then repeat the request.";
     TokenMissing "token_missing": "Token missing",
         "The request has no token.",
         "Send the token in the header `X-Auth-Token`.";
     TokenInvalid "token_invalid": "Token invalid",
         "The token is malformed, expired, revoked or signed by an unknown key.",
-        "Request a new token from the operator.";
+        "Ask the operator of the service for a new token.";
     PermissionMissing "permission_missing": "Permission missing",
         "The token does not have the permission that the request needs.",
-        "Request a token with the permission from the operator.";
+        "Ask the operator of the service for a token with the permission.";
     NotFound "not_found": "Not found",
-        "There is no such path, or no such ad in the scope of the token.",
+        "The path does not exist, or the scope of the token contains no such ad.",
         "Check the path, the `source_id` and the token.";
     MethodNotAllowed "method_not_allowed": "Method not allowed",
-        "The path exists, but not with this method.",
+        "The path does not support this method.",
         "Use one of the methods in the header `Allow`.";
     NotJson "not_json": "Not a JSON object",
         "The body is not a JSON object.",
         "Send a JSON object in UTF-8 with `Content-Type: application/json`.";
-    RequestTimeout "request_timeout": "Body came too slowly",
-        "The body of the request did not arrive in time.",
+    RequestTimeout "request_timeout": "Body not received in time",
+        "The body of the request arrived too slowly or not completely.",
         "Send it again over a faster connection.";
     RateLimited "rate_limited": "Too many requests",
-        "The dealer has sent more requests, or more at the same time, than allowed.",
-        "Wait for as many seconds as `Retry-After` says, then repeat the request.";
+        "The dealer has sent more requests per time, or more concurrent requests, than allowed.",
+        "Wait as many seconds as `Retry-After` says, then repeat the request.";
     Unavailable "unavailable": "Temporarily unavailable",
-        "The service cannot process the request right now. Nothing was done.",
-        "Repeat the request after as many seconds as `Retry-After` says.";
+        "The service cannot process the request at the moment. The request had no effect.",
+        "Wait as many seconds as `Retry-After` says, then repeat the request.";
     BadRequest "bad_request": "Malformed request",
-        "The request could not be read.",
-        "Correct what the text of the error names.";
+        "The request could not be parsed.",
+        "Correct the problem named in the error message.";
     InternalError "internal_error": "Internal error",
-        "The service has failed. The operator finds the cause in the log by the request id.",
-        "Repeat the request. If it fails again, report the `X-Request-Id` to the operator.";
+        "An error in the service. The operator can find the cause in the log by the request id.",
+        "Repeat the request. If it fails again, report the `X-Request-Id` to the operator of the service.";
     ImageFailed "image_failed": "Image failed",
         "At least one image could not be fetched or is not an image. The log entry names each with its reason.",
         "Make the images available at their addresses and send `retry`, or update `image_urls`.";
     ImageStoreUnavailable "image_store_unavailable": "Image store unavailable",
-        "The service could not store images for as long as it retries. Images that were stored before stay.",
+        "The service could not store images until the last retry. Images stored earlier are kept.",
         "Send `retry` later. If it fails again, tell the operator.";
-    HeldByImages "held_by_images": "Not published for want of images",
+    HeldByImages "held_by_images": "Not published because an image is missing",
         "An image is missing and the ad has `dont_publish_on_failed_images`, so it was not sent to any marketplace.",
         "Make the images available and send `retry`, or set `dont_publish_on_failed_images` to `false`.";
     MarketplaceRefused "marketplace_refused": "Refused by the marketplace",
         "A marketplace does not accept the ad as it is. The log entry names the marketplace and its reason.",
-        "Correct what the reason names with an update.";
+        "Update the ad: correct the problem that the reason names.";
     MarketplaceUnreachable "marketplace_unreachable": "Marketplace unreachable",
-        "A marketplace did not answer, or answered with a server error, for as long as the service retries.",
+        "A marketplace did not answer, or answered with a server error, until the last retry.",
         "Send `retry` later.";
     MarketplaceBusy "marketplace_busy": "Marketplace busy",
-        "A marketplace answered that it gets too many requests (429), for as long as the service retries.",
+        "A marketplace kept answering 429 (too many requests) until the last retry.",
         "Send `retry` later.";
     MarketplaceCredentials "marketplace_credentials": "Marketplace rejects the service's credentials",
-        "A marketplace rejected the credentials of the service (401 or 403), for as long as the service retries.",
+        "A marketplace rejected the credentials of the service (401 or 403) until the last retry.",
         "The operator has to correct the credentials. Send `retry` afterwards.";
     NotListed "not_listed": "Not listed",
         "The ad has no listing on the marketplace, so it cannot be promoted there.",
@@ -212,8 +212,8 @@ codes! {
         "An operator has stopped the request before it was finished.",
         "Send `retry`, or ask the operator for the reason.";
     IgnoredField "ignored_field": "Field ignored",
-        "Only the service sets this field. What was sent is ignored. This is a warning.",
-        "Leave the field out.";
+        "Only the service sets this field; the sent value is ignored. This is a warning.",
+        "Omit the field.";
     NoImages "no_images": "No images",
         "The ad has no images. This is a warning.",
         "Send `image_urls`.";
@@ -224,7 +224,7 @@ codes! {
         "The ad has leasing details, but no price of type `leasing`. This is a warning.",
         "Send a price of type `leasing`, or remove `leasing_details`.";
     NoLongerCovered "no_longer_covered": "No longer covered by the dealer directory",
-        "A stored value was valid, but the dealer's salespersons or products have changed since. This is a warning.",
+        "A stored value is no longer valid because the dealer's salespersons or products have changed. This is a warning.",
         "Send another value, or `null` to remove it.";
 }
 
@@ -237,9 +237,9 @@ impl fmt::Display for Code {
 /// All codes as a page of Markdown, `docs/errors.md`.
 pub fn reference() -> String {
     let mut page = "# Error codes\n\n\
-        <!-- Written from ad-core/src/code.rs. UPDATE_SNAPSHOTS=1 cargo test -p ad-core error_codes -->\n\n\
+        <!-- Generated from ad-core/src/code.rs. UPDATE_SNAPSHOTS=1 cargo test -p ad-core error_codes -->\n\n\
         A request whose `Accept` prefers `application/problem+json` to JSON gets errors as problem details (RFC 9457) with a\n\
-        code. The texts of errors may change, the codes keep their meaning. The service shows this page at `/docs/errors/`.\n"
+        code. Error messages may change; codes keep their meaning. The service shows this page at `/docs/errors/`.\n"
         .to_owned();
     for code in Code::ALL {
         let About { title, explanation, cure } = code.about();

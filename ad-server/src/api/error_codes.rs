@@ -19,7 +19,7 @@ pub(super) fn index() -> String {
         .expect("text takes any text");
     }
     let introduction = "A request whose <code>Accept</code> prefers <code>application/problem+json</code> to JSON gets errors as \
-                        problem details (RFC 9457) with one of these codes. Texts may change, codes keep their meaning.";
+                        problem details (RFC 9457) with one of these codes. Error messages may change; codes keep their meaning.";
     document("Error codes", &format!("<h1>Error codes</h1><p>{introduction}</p><dl>{rows}</dl>"))
 }
 

@@ -77,7 +77,7 @@ fn of_every_category() -> Map<String, Value> {
     [
         ("Ad", any_of(&all, "Ad")),
         ("AdRow", any_of(&all, "AdRow")),
-        ("AdPage", page("AdRow", "Only with the parameter `fields` do rows lack some of their members")),
+        ("AdPage", page("AdRow", "Rows are complete unless the parameter `fields` is used")),
         ("Validated", validated(&any_of(&of_v3, "Content"))),
     ]
     .into_iter()
@@ -94,7 +94,7 @@ fn of_ads(of: &str, categories: &[u16], category_fields: &Value) -> Map<String, 
     row["properties"]["category_id"] = json!({"type": "integer", "enum": categories});
     row["properties"]["category_fields"] = category_fields.clone();
     let whole = json!({"allOf": [reference(&format!("{of}AdRow")), reference("WholeAd")]});
-    let page = page(&format!("{of}AdRow"), "Only with the parameter `fields` do rows lack some of their members");
+    let page = page(&format!("{of}AdRow"), "Rows are complete unless the parameter `fields` is used");
     [("AdRow", row), ("Ad", whole), ("AdPage", page)]
         .into_iter()
         .map(|(suffix, schema)| (format!("{of}{suffix}"), schema))
@@ -124,7 +124,7 @@ fn validated(ad: &Value) -> Value {
     json!({"type": "object", "required": ["valid", "ad", "warnings"], "additionalProperties": false, "properties": {
         "valid": {"type": "boolean", "enum": [true]},
         "ad": ad,
-        "warnings": {"type": "array", "description": "What is allowed but probably not meant", "items": reference("Warning")},
+        "warnings": {"type": "array", "description": "Allowed, but probably unintended", "items": reference("Warning")},
     }})
 }
 
@@ -134,7 +134,7 @@ fn page(row: &str, description: &str) -> Value {
     json!({"type": "object", "required": ["count", "next", "previous", "results"], "additionalProperties": false,
     "description": description,
     "properties": {
-        "count": {"type": "integer", "minimum": 0, "description": "Rows in the whole list"},
+        "count": {"type": "integer", "minimum": 0, "description": "Number of rows in the list"},
         "next": link("next"),
         "previous": link("previous"),
         "results": {"type": "array", "items": reference(row)},
@@ -192,7 +192,7 @@ fn common() -> Map<String, Value> {
     let schemas = json!({
         "WholeAd": {"type": "object", "required": always},
         "AnyFields": {"type": "object", "nullable": true, "additionalProperties": true,
-            "description": "The fields of an ad of V3 whose category has no published list, as they were sent"},
+            "description": "The fields of a V3 ad in an open category (without a published field list), as they were sent"},
         "LogEntry": closed(&["request_id", "created", "action", "state", "external_message", "code"], json!({
             "request_id": {"type": "string", "format": "uuid",
                 "description": "Groups all actions of one API request; the `X-Request-Id` of its answer"},
@@ -204,16 +204,16 @@ fn common() -> Map<String, Value> {
             "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
                 "description": "Why the action failed, one of the codes of `/docs/errors/`; `null` unless the state is `error`"},
         })),
-        "LogPage": page("LogEntry", "A part of the log"),
+        "LogPage": page("LogEntry", "A page of the log"),
         "ImageRef": closed(&["url", "cdn_url", "id", "checksum"], json!({
-            "url": {"type": "string", "description": "Where it was fetched"},
-            "cdn_url": {"type": "string", "format": "uri", "description": "Where it is served"},
+            "url": {"type": "string", "description": "Source address"},
+            "cdn_url": {"type": "string", "format": "uri", "description": "Address of the stored image"},
             "id": uuid,
-            "checksum": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256 of its bytes"},
+            "checksum": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256 of the image"},
         })),
         "LookupEntry": closed(&["id", "name"], json!({"id": text, "name": text, "for": {
             "type": "array", "items": text, "minItems": 1,
-            "description": "Values of `condition.vehicle_ratings.value` only: the names of the ratings that may have it"}})),
+            "description": "Only for values of `condition.vehicle_ratings.value`: the ratings that can have this value"}})),
         "LookupEntries": {"type": "array", "items": reference("LookupEntry")},
         "Warning": closed(&["field", "code", "message"], json!({"field": text, "code": code, "message": text})),
     });

@@ -180,7 +180,7 @@ impl Group {
         };
         let says_which = field.path == "category_id" && shape == Shape::MigrateTo;
         if !says_which && !shape.is_new() {
-            schema["description"] = json!("May be sent only unchanged");
+            schema["description"] = json!("May be sent, but only unchanged");
         }
         Some(schema)
     }
@@ -238,7 +238,7 @@ pub(super) fn shared() -> Map<String, Value> {
     let rows = WRITTEN.iter().filter(|row| row.path.starts_with("contact."));
     for (name, form) in [("request.contact", Form::Item), ("request.contact.merged", Form::Sent)] {
         let mut contact = fields::object(rows.clone(), form)["properties"]["contact"].take();
-        contact["description"] = json!("Shown in the place of the store's own");
+        contact["description"] = json!("Shown instead of the dealer's own contact");
         // Whoever must send it cannot clear it.
         contact.as_object_mut().map(|contact| contact.remove("nullable"));
         schemas.insert(name.to_owned(), contact);

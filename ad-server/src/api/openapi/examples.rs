@@ -97,9 +97,9 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
         }
     }
     put("LogPage".to_owned(), "A create", page(&json!(log())));
-    put("PayloadErrors".to_owned(), "A first guess", payload_errors(rulebook));
+    put("PayloadErrors".to_owned(), "A payload with errors", payload_errors(rulebook));
     for (name, values) in lookup_values(rulebook) {
-        put(name.to_owned(), "The first three", values);
+        put(name.to_owned(), "The first three values", values);
     }
     examples
 }

@@ -90,7 +90,7 @@ pub(super) fn property(row: &Field, form: Form) -> Value {
 /// What is accepted beyond the schema.
 fn beyond(kind: &Kind) -> &'static str {
     match kind {
-        Kind::Plate { .. } => ". Any case; spaces do not count",
+        Kind::Plate { .. } => ". Case and spaces are ignored",
         _ => "",
     }
 }
@@ -204,7 +204,7 @@ fn measure_name(units: &[&str], min: f64) -> String {
 fn measure(units: &[&str], min: f64) -> Value {
     let mut schema = empty_object();
     schema["description"] =
-        json!("The unit may be sent in any case, the value as a numeric text, and in an update one of the two alone");
+        json!("The unit ignores case, the value may be a numeric text, and an update may send only one of them");
     schema["properties"] = json!({
         "unit": {"type": "string", "enum": units},
         "value": {"type": "number", "minimum": min, "maximum": MOST_MEASURED},

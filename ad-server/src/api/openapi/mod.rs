@@ -29,10 +29,10 @@ const TOKEN: &str = "X-Auth-Token";
 
 const TITLE: &str = "Vehicle ad import service";
 
-const DESCRIPTION: &str = "Manage vehicle and machinery ads on two marketplaces. Writes are answered at once and done \
-    afterwards; progress is read in each ad's log.\n\nEvery answer carries `X-Request-Id`. A path that is not listed here is \
-    a 404, and a method that is not listed at its path a 405 with `Allow`; both say why in `detail`. What a schema demands of \
-    a request is accepted; some of it may be written in other ways too, as the descriptions say.";
+const DESCRIPTION: &str = "Manage vehicle and machinery ads on two marketplaces. Writes are answered at once and processed \
+    afterwards; each ad's log shows the progress.\n\nEvery answer carries `X-Request-Id`. Paths that are not listed here \
+    return 404, and methods that are not listed for a path 405 with `Allow`; `detail` gives the reason. Requests that match \
+    the schemas are accepted; the descriptions mention further accepted forms.";
 
 /// The document and its pages, ready to be served.
 pub(crate) struct Documents {

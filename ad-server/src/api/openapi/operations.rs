@@ -32,7 +32,7 @@ pub(super) fn tags() -> Vec<Value> {
         categories::typed().map(|(name, it)| json!({"name": name, "description": format!("{} ({})", it.name, it.id)}));
     let others = [
         ("ad", "Ads of every category and both versions"),
-        ("v3", "The same for clients of V3"),
+        ("v3", "API V3"),
         ("lookups", "Allowed values"),
     ];
     typed.chain(others.map(|(name, description)| json!({"name": name, "description": description}))).collect()
@@ -50,7 +50,7 @@ fn describe(base: Base, operation: &'static Operation) -> Value {
     let tag = tag(base);
     let mut doc = format!("{}{}", operation.doc, needs(operation.permission));
     if !responses::succeeds(base, operation) {
-        doc.push_str(" **On this path every request is refused.**");
+        doc.push_str(" **This path rejects every request.**");
     }
     let mut described = json!({
         "tags": [tag],

@@ -38,7 +38,7 @@ fn name(operation: &Operation, parameter: &Parameter) -> String {
 }
 
 fn source_id() -> Value {
-    json!({"name": "source_id", "in": "path", "required": true, "description": "The client's reference, percent-encoded",
+    json!({"name": "source_id", "in": "path", "required": true, "description": "The client's identifier of the ad, percent-encoded",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255}})
 }
 

@@ -198,7 +198,7 @@ fn described_bad_request(wrongs: &[Wrong]) -> Value {
         several => json!({"oneOf": several.iter().map(|name| reference(name)).collect::<Vec<_>>()}),
     };
     let examples: Vec<_> = wrongs.iter().map(|wrong| wrong.described().1).collect();
-    error("A field, a parameter or a business rule", &schema, &examples)
+    error("Invalid fields, invalid parameters, or a violated business rule", &schema, &examples)
 }
 
 /// A response with a body.
@@ -224,17 +224,17 @@ pub(super) fn shared() -> Value {
     let mut responses = json!({
         "Unauthorized": detail("No token, or an invalid one", &["NoToken", "InvalidToken"]),
         "Forbidden": detail("The token lacks the permission", &["Forbidden"]),
-        "NotFound": detail("No such ad within the token's scope, or none of this vehicle type", &["NotFound", "FoundElsewhere"]),
+        "NotFound": detail("No such ad in the token's scope, or not of this vehicle type", &["NotFound", "FoundElsewhere"]),
         "NoSuchLookup": detail("No such vehicle type or attribute", &["NoSuchVehicleType"]),
         "MethodNotAllowed": detail("Ads are created on the typed path", &["MethodNotAllowed"]),
         "Duplicate": error("The dealer has used this source_id", &reference("FieldErrors"), &["Duplicate"]),
-        "Slow": detail("The body did not come in time, or too slowly", &["Slow", "Trickle"]),
+        "Slow": detail("The body did not arrive in time", &["Slow", "Trickle"]),
         "TooLarge": detail("The body is larger than 1 MiB", &["TooLarge"]),
-        "TooMany": detail("The dealer has made more requests than the operator allows, with all its tokens together; by default there is no such limit", &["TooMany"]),
-        "TooManyUnfinished": detail("Too many accepted requests of the ad, or of the dealer where the operator limits them, are not finished; or, as on \
-            every path, the dealer has made more requests than the operator allows", &["TooManyUnfinished", "TooMany"]),
-        "Internal": detail("A fault of the service", &["Internal"]),
-        "Unavailable": detail("The service cannot read or store right now, or the dealer has so many requests under way that this one waited too long", &["Unavailable", "NoMemory", "Crowded"]),
+        "TooMany": detail("The dealer has exceeded the operator's rate limit, which covers all its tokens; by default there is none", &["TooMany"]),
+        "TooManyUnfinished": detail("The ad has too many unfinished requests, or the dealer has exceeded the operator's quota of unfinished requests or rate \
+            limit", &["TooManyUnfinished", "TooMany"]),
+        "Internal": detail("Internal error", &["Internal"]),
+        "Unavailable": detail("The database is unavailable, or the request waited too long because the dealer has too many requests in process", &["Unavailable", "NoMemory", "Crowded"]),
     });
     responses["MethodNotAllowed"]["headers"]["Allow"] = referring("headers", "Allow");
     for name in ["TooMany", "TooManyUnfinished"] {
@@ -257,10 +257,10 @@ pub(super) fn shared() -> Value {
 /// The headers that responses share.
 pub(super) fn headers() -> Value {
     json!({
-        "RequestId": {"required": true, "description": "The id of the request; the `request_id` of its log entries",
+        "RequestId": {"required": true, "description": "Id of the request, and `request_id` of its log entries",
             "schema": {"type": "string", "format": "uuid"}},
-        "Allow": {"required": true, "description": "The methods that the path has", "schema": {"type": "string"}},
-        "RetryAfter": {"required": true, "description": "Seconds after which to try again",
+        "Allow": {"required": true, "description": "Supported methods of the path", "schema": {"type": "string"}},
+        "RetryAfter": {"required": true, "description": "Seconds after which to repeat the request",
             "schema": {"type": "integer", "minimum": 0}},
     })
 }
@@ -283,35 +283,35 @@ pub(super) fn schemas() -> Map<String, Value> {
     let schemas = json!({
         "Detail": closed(json!({"detail": text})),
         "FieldErrors": {"type": "object", "minProperties": 1,
-            "description": "Each key a field or a parameter, or an index of an array; each leaf a list of messages",
+            "description": "Keys are fields, parameters, or indexes of arrays; leaves are lists of messages",
             "additionalProperties": {"oneOf": [texts, reference("FieldErrors")]}},
-        "BusinessErrors": {"type": "array", "minItems": 1, "description": "Business rules that forbid the request", "items": text},
+        "BusinessErrors": {"type": "array", "minItems": 1, "description": "Violated business rules", "items": text},
         "TrailerCreateDisabled": identified("trailer_create_disabled", json!({})),
         "IncompatibleApiVersion": identified("incompatible_api_version",
             json!({"message": text, "migration_options": {"type": "array", "minItems": 1, "items": option}})),
         "AdAlreadyV4": identified("ad_already_v4", json!({"message": text, "suggestion": text})),
         "Problem": {"type": "object", "additionalProperties": false,
-            "description": "Problem details (RFC 9457), for requests whose `Accept` prefers them to JSON",
+            "description": "Problem details (RFC 9457), if `Accept` prefers them to JSON",
             "required": ["type", "title", "status", "detail", "instance", "code"],
             "properties": {
-                "type": {"type": "string", "format": "uri", "description": "The page about the code"},
+                "type": {"type": "string", "format": "uri", "description": "Address of the documentation of the code"},
                 "title": text,
                 "status": {"type": "integer", "minimum": 400, "maximum": 599},
                 "detail": text,
-                "instance": {"type": "string", "description": "`urn:uuid:` and the id of the request"},
+                "instance": {"type": "string", "description": "`urn:uuid:` followed by the id of the request"},
                 "code": code,
                 "errors": {"type": "array", "minItems": 1, "items": reference("FieldProblem"),
-                    "description": "Each wrong field or parameter, with the code `validation_failed`"},
+                    "description": "All invalid fields and parameters, if the code is `validation_failed`"},
             }},
         "FieldProblem": {"type": "object", "additionalProperties": false, "required": ["code", "detail"],
             "properties": {
                 "pointer": {"type": "string", "description": "JSON pointer into the payload, as a fragment: `#/category_fields/model_year`"},
-                "parameter": {"type": "string", "description": "A parameter of the query, in place of `pointer`"},
+                "parameter": {"type": "string", "description": "Query parameter, instead of `pointer`"},
                 "code": code,
                 "detail": text,
-                "suggestion": {"type": "string", "description": "What was probably meant"},
-                "allowed": {"type": "array", "items": text, "description": "All allowed values, where they are few"},
-                "rule": {"type": "string", "description": "The rule over several fields that is broken"},
+                "suggestion": {"type": "string", "description": "Nearest valid value or name"},
+                "allowed": {"type": "array", "items": text, "description": "All allowed values, if there are few"},
+                "rule": {"type": "string", "description": "The violated rule over several fields"},
             }},
     });
     match schemas {
