@@ -20,7 +20,7 @@ pub const MOST_IMAGES: usize = 20;
 /// What identifies an ad; sent on create, fixed afterwards.
 #[rustfmt::skip]
 pub const IDENTITY: &[Field] = &[
-    text_between("source_id", 1, 255, "The client's reference, unique per dealer for ever; any text of 1 to 255 characters").required(),
+    text_between("source_id", 1, 255, "The client's identifier, unique per dealer for ever; any text of 1 to 255 characters").required(),
     text("dealer_code", "The dealer; required when the token's scope is a dealer group"),
     Field::new("category_id", Kind::Integer { min: 1, max: 9999, numeric_text: true }, "The category of the path's vehicle type").required(),
 ];
@@ -28,7 +28,7 @@ pub const IDENTITY: &[Field] = &[
 /// What the client writes and may change.
 #[rustfmt::skip]
 pub const WRITTEN: &[Field] = &[
-    text_between("title", 1, MOST_CHARACTERS, "Title; required for unregistered categories, generated (and not to be sent) for registered vehicles"),
+    text_between("title", 1, MOST_CHARACTERS, "Title; required for unregistered categories, generated for registered vehicles, for which it must not be sent"),
     text_up_to("body", 200_000, "Text of the ad; `<` and `>` become `-`"),
     boolean("visible", "`false` prevents publication; `true` if absent"),
     Field::new("price", Kind::Objects { fields: price::FIELDS, max: price::MOST, unique_by: "type" }, "Prices, at most one of each type"),
@@ -40,7 +40,7 @@ pub const WRITTEN: &[Field] = &[
     Field::new("contact.phone", Kind::Digits { lengths: &[8, 9, 10, 11, 12, 13, 14, 15, 16], plus: true }, "Digits with an optional leading +, 8 to 16 characters"),
     Field::new("contact.email", Kind::Email { or_empty: false }, "E-mail address").required(),
     Field::new("category_fields", Kind::CategoryFields, "Fields of the category").required(),
-    boolean("dont_publish_on_failed_images", "`true` holds the ad back if any image fails; `false` if absent"),
+    boolean("dont_publish_on_failed_images", "`true` prevents publication while an image is missing; `false` if absent"),
     web_address("product_declaration", "Address of a hosted product declaration PDF"),
 ];
 
@@ -53,8 +53,8 @@ pub const ADDED: &[Field] = &[
     text("marketplace_ad_id", "Id on the primary marketplace, assigned after publishing").response_only(),
     text("offer_id", "Id on the secondary marketplace; registered vehicles only").response_only(),
     text("api_version", "Version that created or last converted the ad").response_only(),
-    text("created", "When it was created").response_only(),
-    text("updated", "When it last changed").response_only(),
+    text("created", "Time of creation").response_only(),
+    text("updated", "Time of the last change").response_only(),
     text("log", "The 100 latest log entries").response_only(),
 ];
 
@@ -63,15 +63,15 @@ pub const RULES: &[&[Rule]] = &[
     &[
         Rule {
             name: "title",
-            doc: "Required for unregistered categories, not sent for registered vehicles.",
+            doc: "Required for unregistered categories; must not be sent for registered vehicles.",
             check: title,
         },
         Rule {
             name: "contact",
-            doc: "Required for unregistered categories, not sent for registered vehicles.",
+            doc: "Required for unregistered categories; must not be sent for registered vehicles.",
             check: contact,
         },
-        Rule { name: "video address", doc: "`video_url` is on one of the supported platforms.", check: video },
+        Rule { name: "video address", doc: "`video_url` is a page of a supported platform.", check: video },
     ],
     price::RULES,
     location::RULES,

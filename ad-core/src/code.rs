@@ -123,7 +123,7 @@ codes! {
         "Update the ad with PUT or PATCH, or choose another `source_id`.";
     AdDeleted "ad_deleted": "Ad is deleted",
         "The ad has been deleted.",
-        "Create another ad with another `source_id`. A registered vehicle that is deleted can be revived by an update.";
+        "An update with PUT or PATCH revives a deleted ad of an unregistered category. For a registered vehicle, create another ad with another `source_id`.";
     AdHidden "ad_hidden": "Ad is hidden",
         "The ad is not visible and therefore cannot be promoted.",
         "Send an update with `visible: true` first.";

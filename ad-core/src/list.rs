@@ -198,7 +198,7 @@ pub const AD_PARAMETERS: &[Parameter] = &[
 const DEALER_CODE: Parameter = takes(
     "dealer_code",
     Takes::Text(MAX_TEXT),
-    "Which dealer's ad, when a group's token finds the source id at several",
+    "The dealer, if several dealers of a token's group have this source id",
 );
 
 /// Parameters of a request about one ad.

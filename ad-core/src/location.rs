@@ -21,7 +21,7 @@ const RULE: &str = "location";
 /// Rules over a location.
 pub const RULES: &[Rule] = &[Rule {
     name: RULE,
-    doc: "Exactly one of latitude and longitude, zipcode, and lkf; lkf not for registered vehicles and of a known county.",
+    doc: "Exactly one of: latitude and longitude, `zipcode`, or `lkf`; `lkf` is not allowed for registered vehicles and names a known county.",
     check,
 }];
 

@@ -35,7 +35,7 @@ pub const FIELDS: &[Field] = &[
 /// Rules over a price.
 pub const RULES: &[Rule] = &[Rule {
     name: "price",
-    doc: "`reduced` is not allowed on POST, `leasing` only for registered vehicles; `call` has amount 0, the others more.",
+    doc: "`reduced` is not allowed on POST, `leasing` only for registered vehicles; the amount is 0 for `call` and positive for other types.",
     check,
 }];
 

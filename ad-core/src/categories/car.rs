@@ -74,7 +74,7 @@ const WHEELS: &[Field] = &[
 
 #[rustfmt::skip]
 const VEHICLE_RATINGS: &[Field] = &[
-    choice("name", RATED, "What is rated").required(),
+    choice("name", RATED, "Rated part").required(),
     choice("value", RATINGS, "`very_good`, `good`, `approved` or `poor` for exterior and interior; `good`, `minor_deviation` or `greater_deviation` for the others").required(),
 ];
 

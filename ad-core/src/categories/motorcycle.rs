@@ -50,7 +50,7 @@ pub(super) const FIELDS: &[Field] = &[
     measure("condition.mileage", MILEAGE, "Mileage; may change between zero and non-zero"),
     boolean("condition.is_new_vehicle", "Whether the vehicle is new; derived from the mileage if absent"),
     NUMBER_OF_OWNERS,
-    measure("condition.engine_runtime", &["hour", "min"], "How long the engine has run"),
+    measure("condition.engine_runtime", &["hour", "min"], "Operating time of the engine"),
     choice("powertrain.transmission", TRANSMISSIONS, "Transmission"),
     measure("powertrain.power", POWER, "Power"),
     list("powertrain.fuels", &Kind::Choice { values: FUELS, any_case: true }, 5, "Fuels, several allowed, in any case"),

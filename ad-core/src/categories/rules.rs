@@ -134,12 +134,12 @@ const ONLINE: &str = "online purchase";
 pub const REGISTERED: &[Rule] = &[
     rule(PLATE_OR_VIN, "At least one of `registration_number` and `vin` is required.", plate_or_vin),
     rule("plate is fixed", "`registration_number` cannot change after creation.", plate_is_fixed),
-    rule("salesperson", "`salesperson`, where it is sent, is registered for the dealer.", salesperson),
+    rule("salesperson", "`salesperson`, if sent, is registered for the dealer.", salesperson),
 ];
 
 /// Categories whose models are known by brand.
 pub(super) const MODELS: &[Rule] =
-    &[rule(MODEL_OF_THE_BRAND, "`model` is one of the models of `brand`, and needs it.", model_of_brand)];
+    &[rule(MODEL_OF_THE_BRAND, "`model` is one of the models of `brand`, which is then required.", model_of_brand)];
 
 /// Name of the rule that locks the new/used status.
 pub(crate) const LOCK: &str = "new/used lock";
@@ -158,8 +158,8 @@ pub(super) const OWNERS: &[Rule] =
 
 /// Categories with wheels and ratings.
 pub(super) const WHEELS_AND_RATINGS: &[Rule] = &[
-    rule(TOGETHER, "`condition.wheels` and `condition.vehicle_ratings` go together.", wheels_with_ratings),
-    rule("rating values", "Each rating has a value of its own group.", rating_values),
+    rule(TOGETHER, "`condition.wheels` and `condition.vehicle_ratings` must be sent together.", wheels_with_ratings),
+    rule("rating values", "Each rating has one of the values allowed for it.", rating_values),
 ];
 
 /// Path of the value of a rating.
@@ -183,7 +183,7 @@ pub(super) const LEASING_DETAILS: &[Rule] =
 /// Categories that can be bought online.
 pub(super) const ONLINE_PURCHASE: &[Rule] = &[rule(
     ONLINE,
-    "`online_purchasable` requires the online-purchase product, and no leasing price.",
+    "`online_purchasable` requires the online-purchase product and excludes leasing prices.",
     online_purchase,
 )];
 

@@ -32,5 +32,5 @@ const SLUGS: &[Field] = &[
 #[rustfmt::skip]
 const FIELDS: &[Field] = &[
     measure("physics.box_length", LENGTH, "Length of the box"),
-    integer("physics.number_of_pallets", 1, 50, "Number of pallets that it takes"),
+    integer("physics.number_of_pallets", 1, 50, "Number of pallets"),
 ];

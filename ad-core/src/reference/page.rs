@@ -45,21 +45,20 @@ macro_rules! say {
 fn introduction() -> String {
     format!(
         "# Category fields\n\n\
-         <!-- Written from the tables in ad-core/src/categories. UPDATE_SNAPSHOTS=1 cargo test -p ad-core reference -->\n\n\
-         What an ad of each vehicle type may hold. This page is written from the same tables by which the service checks \
-         payloads.\n\n\
-         - **Field** is a dotted path inside `category_fields`; `[]` stands behind an array.\n\
-         - **Type**: a *measure* is `{{\"unit\": …, \"value\": …}}` with one of the listed units in any case, and a value \
+         <!-- Generated from the tables in ad-core/src/categories. UPDATE_SNAPSHOTS=1 cargo test -p ad-core reference -->\n\n\
+         The fields of each vehicle type, generated from the tables by which the service validates payloads.\n\n\
+         - **Field** is a dotted path inside `category_fields`; `[]` follows the name of an array.\n\
+         - **Type**: a *measure* is `{{\"unit\": …, \"value\": …}}` with one of the listed units, ignoring case, and a value \
          that is not negative. A *slug* is one of the values that `GET` on the path beside it returns \
-         (`/v4/vehicles/{{vehicle_type}}/attributes` lists all such fields); the count is that of the catalogue that comes \
-         with the service, and an operator may replace it. `×` stands before the items of an array.\n\
-         - **Since** is the release that added a field. V3 takes the fields without a tag and refuses all others.\n\
-         - Every field is optional unless its rule says *Required*, and then it is required where the object around it is \
-         sent. `null` clears a field on update, but not a required one; on create it is the same as leaving the field out.\n\
-         - Where the contract has no bound, a string has at most {characters} characters and an integer is at most \
+         (`/v4/vehicles/{{vehicle_type}}/attributes` lists all such fields); the count is that of the built-in catalogue, \
+         which an operator may replace. `×` precedes the items of an array.\n\
+         - **Since** is the release that added a field. V3 accepts only the fields without a tag.\n\
+         - Fields are optional unless their rule says *Required*; a required field is required if its parent object is \
+         sent. `null` clears an optional field on update; on create it is the same as omitting the field.\n\
+         - If the contract sets no limit, a string has at most {characters} characters and an integer is at most \
          {count}.\n\
-         - Fields that are not listed are refused. A JSON string is no number, but for a measure's value and where it is \
-         said.\n\n",
+         - Fields that are not listed are rejected. Numbers may not be sent as strings, except the value of a measure and \
+         where the type says so.\n\n",
         characters = grouped(&MOST_CHARACTERS),
         count = grouped(&GREATEST_COUNT),
     )
@@ -67,7 +66,7 @@ fn introduction() -> String {
 
 fn categories_table(page: &mut String) {
     say!(page, "## Categories\n");
-    say!(page, "| `category_id` | Name | Vehicle type | Versions | Ads of V3 |");
+    say!(page, "| `category_id` | Name | Vehicle type | Versions | V3 ads |");
     say!(page, "|---|---|---|---|---|");
     for category in categories::all() {
         let vehicle_type =
@@ -81,7 +80,7 @@ fn categories_table(page: &mut String) {
     }
     say!(
         page,
-        "\nAds of category {} cannot be created (`trailer_create_disabled`), only read, updated and deleted.\n",
+        "\nAds of category {} cannot be created (`trailer_create_disabled`), but can be read, updated and deleted.\n",
         categories::TRAILER
     );
 }
@@ -90,7 +89,7 @@ fn categories_table(page: &mut String) {
 fn from_v3(category: &Category) -> String {
     if category.is_open() {
         let targets = listed(category.targets().map(|(vehicle_type, _)| vehicle_type));
-        return if targets.is_empty() { "stay with V3".to_owned() } else { format!("migrate to {targets}") };
+        return if targets.is_empty() { "stay V3".to_owned() } else { format!("migrate to {targets}") };
     }
     match category.from_v3 {
         FromV3::Converts => "PUT and PATCH convert them".to_owned(),
@@ -103,12 +102,15 @@ fn from_v3(category: &Category) -> String {
 }
 
 fn ad(page: &mut String) {
-    say!(page, "## Ad\n\nThe fields around `category_fields`. What identifies an ad is sent once and never changes:\n");
+    say!(
+        page,
+        "## Ad\n\nThe fields around `category_fields`. Identifying fields, which cannot change after creation:\n"
+    );
     ad_table(page, ad_fields::IDENTITY);
-    say!(page, "\nWhat may change:\n");
+    say!(page, "\nFields that can change:\n");
     ad_table(page, ad_fields::WRITTEN);
     bullets(page, ad_fields::RULES.iter().copied().flatten());
-    say!(page, "\nWhat only the service sets; ignored in a write, so that a client can send back what it read:\n");
+    say!(page, "\nFields that only the service sets; a write ignores them, so clients can send back what they read:\n");
     say!(page, "| Field | Meaning |");
     say!(page, "|---|---|");
     for field in ad_fields::ADDED {
@@ -127,7 +129,7 @@ fn ad_table(page: &mut String, fields: &'static [Field]) {
 
 fn common(page: &mut String) {
     let types = listed(categories::typed().filter(|(_, category)| category.registered).map(|(name, _)| name));
-    say!(page, "## {COMMON}\n\n{types}; their ads go to both marketplaces.\n");
+    say!(page, "## {COMMON}\n\n{types}; their ads are published on both marketplaces.\n");
     table(page, &rows(COMMON_FIELDS), |row| row.field.kind.to_string());
     bullets(page, rules::REGISTERED);
     say!(page, "");
@@ -145,9 +147,9 @@ fn section(page: &mut String, vehicle_type: &str, category: &'static Category, c
         let left_out = listed(theirs.iter().map(|row| row.place.as_str()).filter(|place| !there(place)));
         let fields = if common.is_empty() { "Fields" } else { "fields" };
         let like = title(like);
-        say!(page, "{common}{fields} as {} except for what stands here.\n", link(&like, &like));
+        say!(page, "{common}{fields} as {}, with the differences below.\n", link(&like, &like));
         if !left_out.is_empty() {
-            say!(page, "Not: {left_out}.\n");
+            say!(page, "Without: {left_out}.\n");
         }
         shown.retain(|row| !theirs.contains(row));
     } else if !common.is_empty() {
@@ -172,12 +174,12 @@ fn like(vehicle_type: &str) -> Option<&'static Category> {
 fn open(page: &mut String) {
     let open = || categories::all().filter(|category| category.is_open());
     let ids: Vec<_> = open().map(|category| category.id.to_string()).collect();
-    say!(page, "## Categories that V3 alone has\n");
+    say!(page, "## Open categories (V3 only)\n");
     say!(
         page,
-        "{}, under `/v3/ad`. `category_fields` may be left out and has no list of fields: strings of at most \
-         {} characters, numbers, booleans, arrays and objects are kept as they are sent, at most \
-         {MOST_MEMBERS} members a level and {MOST_LEVELS} levels, the outermost one included.\n",
+        "{}, under `/v3/ad`. `category_fields` is optional and has no field list: strings of at most \
+         {} characters, numbers, booleans, arrays and objects are stored as sent, with at most \
+         {MOST_MEMBERS} members per level and {MOST_LEVELS} levels, including the outermost.\n",
         ids.join(", "),
         grouped(&MOST_CHARACTERS)
     );
@@ -191,9 +193,9 @@ fn heading(heading: Heading) -> &'static str {
     match heading {
         Heading::Required => "`title` and `contact` are required.",
         Heading::Forbidden => {
-            "`title` and `contact` are not sent: the title is generated, the contact is the dealer's own."
+            "`title` and `contact` must not be sent: the title is generated, and the contact is the dealer's own."
         }
-        Heading::Optional => "`title` and `contact` may be sent; a missing title is generated.",
+        Heading::Optional => "`title` and `contact` are optional; a missing title is generated.",
     }
 }
 

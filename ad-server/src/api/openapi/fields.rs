@@ -165,7 +165,7 @@ pub(super) fn open_object() -> Value {
     json!({
         "type": "object",
         "description": format!(
-            "Fields of a category without a published list: texts, numbers, booleans, arrays and objects, kept as sent; at \
+            "Fields of an open category (without a published field list): texts, numbers, booleans, arrays and objects, stored as sent; at \
              most {MOST_MEMBERS} members a level and {} levels", ad_core::fields::MOST_LEVELS),
         "maxProperties": MOST_MEMBERS,
         "additionalProperties": true,

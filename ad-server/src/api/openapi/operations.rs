@@ -30,11 +30,7 @@ pub(super) fn paths(brand: &str) -> Map<String, Value> {
 pub(super) fn tags() -> Vec<Value> {
     let typed =
         categories::typed().map(|(name, it)| json!({"name": name, "description": format!("{} ({})", it.name, it.id)}));
-    let others = [
-        ("ad", "Ads of every category and both versions"),
-        ("v3", "API V3"),
-        ("lookups", "Allowed values"),
-    ];
+    let others = [("ad", "Ads of every category and both versions"), ("v3", "API V3"), ("lookups", "Allowed values")];
     typed.chain(others.map(|(name, description)| json!({"name": name, "description": description}))).collect()
 }
 
