@@ -62,7 +62,7 @@ pub enum AppError {
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
     /// A file of the catalogue.
-    #[error("cannot read the catalogue {path}: {source}; give a folder of catalogue files with --catalogue")]
+    #[error("cannot read the catalogue {path}: {source}; set the folder of catalogue files with --catalogue")]
     CatalogueFile {
         /// Where.
         path: PathBuf,
@@ -76,16 +76,16 @@ pub enum AppError {
     #[error(transparent)]
     Dealers(#[from] crate::dealers_file::DealersFileError),
     /// Fetching images cannot be set up.
-    #[error("cannot set up fetching of images: {0}")]
+    #[error("cannot create the HTTP client for images: {0}")]
     Fetcher(#[from] ClientError),
     /// A marketplace cannot be called.
     #[error(transparent)]
     Marketplace(#[from] ConnectError),
     /// A worker is to run without any places.
-    #[error("there is nothing to do for a worker with --workers 0; leave that to `ad-server serve`")]
+    #[error("a worker needs at least one worker slot, but --workers is 0; use `ad-server serve` to run the API only")]
     NoWorkers,
     /// The server ended by itself.
-    #[error("the server ended: {0}")]
+    #[error("the server stopped unexpectedly: {0}")]
     Server(JoinError),
 }
 

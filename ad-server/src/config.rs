@@ -106,19 +106,19 @@ pub struct Settings {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file is missing or wrong.
-    #[error("the settings cannot be used: {0}")]
+    #[error("invalid settings: {0}")]
     File(#[from] TomlFileError),
     /// Two places for the token keys, and neither counts more.
-    #[error("set either {variable} or --token-key (AD_SERVER_TOKEN_KEY), not both", variable = KeySource::VARIABLE)]
+    #[error("two sources of token keys: set either {variable} or --token-key (AD_SERVER_TOKEN_KEY), not both", variable = KeySource::VARIABLE)]
     TwoKeySources,
     /// Two tokens for one marketplace in one place.
-    #[error("set either {variable} or the token file of the {market} marketplace, not both", variable = token_variable(*.market))]
+    #[error("two tokens for the {market} marketplace: set either {variable} or the token file, not both", variable = token_variable(*.market))]
     TwoTokenSources {
         /// Whose.
         market: Market,
     },
     /// A certificate without its key, or a key without certificate.
-    #[error("TLS needs both: set tls_cert and tls_key, or neither")]
+    #[error("TLS needs a certificate and a key: set both tls_cert and tls_key, or neither")]
     HalfTls,
 }
 

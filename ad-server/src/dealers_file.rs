@@ -19,10 +19,10 @@ const LONGEST: usize = 255;
 #[derive(Debug, thiserror::Error)]
 pub enum DealersFileError {
     /// It cannot be read, or is no list of dealers.
-    #[error("the dealers file cannot be used: {0}")]
+    #[error("invalid dealers file: {0}")]
     File(#[from] TomlFileError),
     /// A dealer is not right.
-    #[error("the dealers file cannot be used: {path}:{line}: dealer \"{code}\": {problem}")]
+    #[error("invalid dealers file: {path}:{line}: dealer \"{code}\": {problem}")]
     Dealer {
         /// The file.
         path: PathBuf,
@@ -59,7 +59,7 @@ pub fn read(path: &Path) -> Result<Vec<Dealer>, DealersFileError> {
     for (index, dealer) in file.dealer.iter().enumerate() {
         let line = places.get(index).map_or(1, |place| line_of(&text, place.span().start));
         let earlier =
-            lines.insert(&dealer.code, line).map(|line| format!("code: the dealer on line {line} has it, too"));
+            lines.insert(&dealer.code, line).map(|line| format!("code: duplicate of the dealer on line {line}"));
         if let Some(problem) = problem(dealer).or(earlier) {
             let code = dealer.code.escape_debug().to_string();
             return Err(DealersFileError::Dealer { path: path.to_owned(), line, code, problem });
@@ -82,9 +82,7 @@ fn problem(dealer: &Dealer) -> Option<String> {
         let wrong = dealer.salespersons.iter().find(|address| !email_address::EmailAddress::is_valid(address))?;
         Some(format!("salespersons: {wrong:?} is not an e-mail address"))
     })
-    .or_else(|| {
-        dealer.products.iter().any(String::is_empty).then(|| "products: the name of a product is empty".to_owned())
-    })
+    .or_else(|| dealer.products.iter().any(String::is_empty).then(|| "products: a product name is empty".to_owned()))
 }
 
 fn text_problem(text: &str) -> Option<&'static str> {
@@ -95,7 +93,7 @@ fn text_problem(text: &str) -> Option<&'static str> {
     } else if text.chars().any(char::is_control) {
         Some("must be one line of text")
     } else if text.chars().count() > LONGEST {
-        Some("must have 255 characters at most")
+        Some("must have at most 255 characters")
     } else {
         None
     }
@@ -167,13 +165,13 @@ mod tests {
             (one("group = \"\""), 2, "dealer \"a\": group: must not be empty"),
             (one("products = [\"\"]"), 2, "dealer \"a\": products: "),
             (one("group = \"n\\u001b\""), 2, "dealer \"a\": group: must be one line"),
-            (one("[[dealer]]\ncode = \"a\"\nname = \"B\""), 5, "dealer \"a\": code: the dealer on line 2 has it"),
+            (one("[[dealer]]\ncode = \"a\"\nname = \"B\""), 5, "dealer \"a\": code: duplicate of the dealer on line 2"),
             (one("[[dealer]]\ncode = \" b\"\nname = \"B\""), 5, "dealer \" b\": code: must not begin or end"),
         ];
         for (text, line, problem) in table {
             let (result, path) = read_text(&text);
             let message = result.unwrap_err();
-            assert!(message.contains(&format!("cannot be used: {path}:{line}: {problem}")), "{text}\n{message}");
+            assert!(message.contains(&format!("invalid dealers file: {path}:{line}: {problem}")), "{text}\n{message}");
             assert!(!message.contains('\n'), "{message}");
         }
     }

@@ -88,7 +88,7 @@ async fn one_wrong_line_and_nothing_is_imported_and_every_error_is_told_by_line(
     let (done, mut said) = import(&server, &text).await;
     assert!(!done);
     let summary = said.pop().unwrap();
-    assert_eq!(summary, "error: nothing was imported: ads.ndjson has 9 errors");
+    assert_eq!(summary, "error: ads.ndjson has 9 errors; nothing was imported");
     said.sort();
     assert_eq!(
         said,
@@ -160,7 +160,7 @@ async fn postgresql_takes_all_of_a_file_or_nothing() {
         [
             "ads.ndjson:2: source_id: used by an ad that is here, and a dealer uses each only once",
             "ads.ndjson:3: source_id: used by line 1, and a dealer uses each only once",
-            "error: nothing was imported: ads.ndjson has 2 errors",
+            "error: ads.ndjson has 2 errors; nothing was imported",
         ]
     );
     assert_eq!(import(&[trailer("3")]).await, "imported 1 ad from ads.ndjson\n");

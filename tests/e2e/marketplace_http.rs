@@ -100,7 +100,7 @@ async fn every_fault_of_the_sandbox_is_told_in_the_log() {
         ("fault-429-primary-a", "the marketplace answered 429 Too Many Requests (2 tries)"),
         ("fault-500-primary-b", "the marketplace answered 500 Internal Server Error (3 tries)"),
         ("fault-timeout-primary-c", "the marketplace did not answer within 500 ms (3 tries)"),
-        ("fault-refused-primary-d", "Refused on purpose: the marketplace does not like it"),
+        ("fault-refused-primary-d", "Rejected by an injected fault"),
         ("fault-lost-primary-e", "the connection to the marketplace broke off (3 tries)"),
     ];
     for (number, (source_id, _)) in faults.iter().enumerate() {
@@ -223,7 +223,7 @@ async fn a_wrong_credential_is_the_operators_to_mend_and_refuses_no_ad() {
     ];
     let mut server = Server::with(wrong).await;
     server.client.post("/v4/car", &plain_car("c", "CRD001")).await.expect(201);
-    has_said(&server, "give the token that the marketplace issued").await;
+    has_said(&server, "set the token that the marketplace issued").await;
     let log = server.said().join("\n");
     assert!(log.contains("ERROR") && log.contains("primary"), "an operator sees it");
     assert!(!log.contains("w0rng-secret") && !log.contains(MARKETPLACE_TOKEN), "no secret is logged");
@@ -252,7 +252,7 @@ async fn a_wrong_address_takes_no_listing_for_gone() {
         "the marketplace answered 404 Not Found (2 tries)",
         "it is shown still, and nobody may believe otherwise"
     );
-    has_said(&server, "see that the address of the marketplace is right").await;
+    has_said(&server, "check the address of the marketplace").await;
 }
 
 #[tokio::test]

@@ -294,7 +294,7 @@ async fn requests_are_signed_and_what_is_missing_is_told_at_start() {
         let said = String::from_utf8(ended.stderr).unwrap();
         assert_eq!(ended.status.code(), Some(1), "{said}");
         let error = said.trim_end().lines().last().unwrap();
-        assert!(error.starts_with(&format!("error: cannot keep images in {place}: {expected}")), "{said}");
+        assert!(error.starts_with(&format!("error: cannot store images in {place}: {expected}")), "{said}");
         assert!(error.contains("AWS_REGION"), "{said}");
         assert!(!said.contains("hush-hush") && !said.contains(&all.secret), "{said}");
     }

@@ -89,7 +89,7 @@ async fn files_that_cannot_be_used_are_told_at_start() {
     fs::write(dir.path().join("broken.pem"), FIRST.0.replace("MII", "?!?")).unwrap();
     for (cert, key, says) in [
         ("missing.pem", "key.pem", "cannot read missing.pem: "),
-        ("cert.pem", "missing.pem", "name the PEM file with --tls-key"),
+        ("cert.pem", "missing.pem", "set the PEM file with --tls-key"),
         ("key.pem", "key.pem", "key.pem: no certificate in it"),
         ("cert.pem", "empty.pem", "empty.pem: no private key in it"),
         ("broken.pem", "key.pem", "broken.pem: not a PEM file"),

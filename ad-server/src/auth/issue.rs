@@ -33,7 +33,7 @@ pub struct IssueRequest {
 #[derive(Debug, thiserror::Error)]
 pub enum IssueError {
     /// All keys are public ones.
-    #[error("none of the token keys can sign: add an HS256 key, or the `d` of an EdDSA key")]
+    #[error("no token key can sign: add an HS256 key, or the `d` of an EdDSA key")]
     NoSigningKey,
     /// The signing itself failed.
     #[error("signing failed: {0}")]

@@ -115,7 +115,7 @@ pub enum KeysError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedKeys {
     /// Not the JSON of a key set. The parser's own words could quote a key.
-    #[error("expected a JWK Set, {{\"keys\": [{{\"kty\": …}}]}}, but line {line}, column {column} is something else")]
+    #[error("expected a JWK Set, {{\"keys\": [{{\"kty\": …}}]}}; line {line}, column {column} does not match")]
     NotAKeySet {
         /// Line, from 1.
         line: usize,
@@ -123,7 +123,7 @@ pub enum MalformedKeys {
         column: usize,
     },
     /// `keys` is empty.
-    #[error("it holds no key")]
+    #[error("the set contains no key")]
     Empty,
     /// A key is not usable.
     #[error("key {number} {problem}")]
@@ -147,7 +147,7 @@ impl KeySet {
         for (index, jwk) in set.keys.into_iter().enumerate() {
             let key = jwk.read().and_then(|key| {
                 if keys.iter().any(|other| other.kid == key.kid) {
-                    Err("has the `kid` of an earlier key")
+                    Err("has the same `kid` as an earlier key")
                 } else {
                     Ok(key)
                 }
@@ -238,7 +238,7 @@ impl RawJwk {
                 let private = self.d.as_deref().map(|seed| ed25519_private(seed, &public)).transpose()?;
                 (Algorithm::EdDSA, DecodingKey::from_ed_der(&public), private)
             }
-            (Some("OKP"), Some("EdDSA")) => return Err("has another `crv` than Ed25519"),
+            (Some("OKP"), Some("EdDSA")) => return Err("has a `crv` other than Ed25519"),
             _ => return Err("is neither `kty` oct with `alg` HS256 nor `kty` OKP with `alg` EdDSA"),
         };
         let kid = self.kid.filter(|kid| !kid.is_empty()).ok_or("has no `kid`")?;

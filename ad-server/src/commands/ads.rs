@@ -16,10 +16,10 @@ use crate::{
 /// What to do with ads.
 #[derive(Debug, Subcommand)]
 pub(super) enum AdsCommand {
-    /// Bring in stored ads, V3 and trailers included, from a file with one JSON object a line, each as GET shows it; all
-    /// of them, or none when a line is wrong. Nothing is published: a retry or an update of the ad does that
+    /// Load stored ads of another system, including V3 ads and trailers, from a file with one JSON object per line in the
+    /// shape of a GET answer. If a line is invalid, no ad is loaded. Nothing is published; a retry or update of an ad does that
     Import {
-        /// The file; - is stdin
+        /// The file, or - for stdin
         #[arg(value_name = "FILE.ndjson|-")]
         file: PathBuf,
     },
@@ -55,7 +55,7 @@ async fn import(base: Base, name: &str, lines: impl BufRead) -> Result<(), Failu
             Ok(())
         }
         Ok(None) => {
-            Err(Failure::Input(format!("nothing was imported: {name} has {}", output::counted(wrong, "error"))))
+            Err(Failure::Input(format!("{name} has {}; nothing was imported", output::counted(wrong, "error"))))
         }
         Err(ImportAdsError::Read(error)) => Err(Failure::Input(format!("cannot read {name}: {error}"))),
         Err(ImportAdsError::Store(error)) => opened.answer(Err(error)),

@@ -11,13 +11,13 @@ use crate::dealers_file;
 /// What to do with dealers.
 #[derive(Debug, Subcommand)]
 pub(super) enum DealersCommand {
-    /// Add the dealers of a file, or change those that exist; running servers see it within a second
+    /// Add or replace the dealers of a file; running servers apply the change within a second
     Import {
         /// File of `[[dealer]]` tables
         #[arg(value_name = "FILE.toml")]
         file: PathBuf,
     },
-    /// List the dealers
+    /// List dealers
     List(ListArgs),
 }
 

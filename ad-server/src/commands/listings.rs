@@ -19,14 +19,14 @@ const LINES_TOLD: usize = 5;
 /// What to do with listings.
 #[derive(Debug, Subcommand)]
 pub(super) enum ListingsCommand {
-    /// Bring in listings from a file with one JSON object a line: `marketplace` (primary or secondary), `dealer_code`,
-    /// `registration_number`, `title`; all of them, or none when a line is wrong
+    /// Import listings from a file with one JSON object per line: `marketplace` (primary or secondary), `dealer_code`,
+    /// `registration_number`, `title`. If a line is invalid, nothing is imported
     Import {
-        /// The file; - is stdin
+        /// The file, or - for stdin
         #[arg(value_name = "FILE.ndjson|-")]
         file: PathBuf,
     },
-    /// List what the marketplaces show and showed
+    /// List current and removed listings
     List {
         #[command(flatten)]
         filter: FilterArgs,
@@ -38,13 +38,13 @@ pub(super) enum ListingsCommand {
 /// Which listings.
 #[derive(Debug, Args)]
 pub(super) struct FilterArgs {
-    /// Only those of this marketplace
+    /// Only listings of this marketplace
     #[arg(long, value_name = "primary|secondary", value_parser = market)]
     marketplace: Option<Market>,
     /// Only those of this dealer
     #[arg(long, value_name = "CODE")]
     dealer_code: Option<String>,
-    /// Only those with this plate, in any case and with any spaces
+    /// Only listings with this registration number, ignoring case and spaces
     #[arg(long, value_name = "PLATE")]
     registration_number: Option<String>,
 }

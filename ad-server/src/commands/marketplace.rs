@@ -21,25 +21,25 @@ const DATABASE: &str = "sqlite://data/marketplace.db";
 /// Flags of `marketplace`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Callers need the token in AD_SERVER_MARKETPLACE_TOKEN or --token-file. Without --database-url the listings are kept in
-sqlite://data/marketplace.db. No settings file is read. docs/marketplace-adapter.md tells the rest.")]
+Set the token for callers with AD_SERVER_MARKETPLACE_TOKEN or --token-file. The default database is
+sqlite://data/marketplace.db. This command reads no settings file. See docs/marketplace-adapter.md.")]
 pub(super) struct MarketplaceArgs {
-    /// Address on which the marketplaces are served, below /primary and /secondary
+    /// Listening address of the marketplaces, which are served under /primary and /secondary
     #[arg(long, env = "AD_SERVER_MARKETPLACE_LISTEN", value_name = "ADDR", default_value = "127.0.0.1:8090")]
     listen: SocketAddr,
-    /// File that holds the bearer token that callers need
+    /// File with the bearer token that callers must send
     #[arg(long, env = "AD_SERVER_MARKETPLACE_TOKEN_FILE", value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// File of rules by which calls go wrong
+    /// File with fault rules
     #[arg(long, value_name = "FILE.toml")]
     faults: Option<PathBuf>,
-    /// One more such rule, such as `fault = "429", source_id_prefix = "slow-", times = 2`
+    /// A further fault rule, such as `fault = "429", source_id_prefix = "slow-", times = 2`
     #[arg(long, value_name = "RULE")]
     fault: Vec<String>,
-    /// Let source ids such as `fault-429-2x-car` ask for a fault
+    /// Inject faults selected by source ids such as `fault-429-2x-car`
     #[arg(long)]
     sandbox: bool,
-    /// What chance begins with: the same seed, the same calls go wrong
+    /// Seed of random faults: the same seed makes the same calls fail
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
@@ -63,8 +63,7 @@ fn token(file: Option<PathBuf>) -> Result<Secret, Failure> {
         (Some(text), None) => TokenSource::Text(text),
         (None, Some(path)) => TokenSource::File(path),
         (None, None) => {
-            let told =
-                format!("callers need a token: put one into {TOKEN}, or into a file and name that with --token-file");
+            let told = format!("no token for callers: set {TOKEN}, or pass a file with the token by --token-file");
             return Err(Failure::Input(told));
         }
     };

@@ -79,9 +79,9 @@ struct Cli {
 enum Command {
     /// Run the service: the API and, unless with --workers 0, a worker
     Serve(Box<serve::ServeArgs>),
-    /// Run a worker without the API, beside others on the same PostgreSQL database
+    /// Run a worker without the API, on a PostgreSQL database that other processes share
     Worker(Box<serve::WorkerArgs>),
-    /// Show what waits for the workers, and have it tried again or given up
+    /// Show unfinished requests, retry or drop them
     Queue(queue::QueueArgs),
     /// Issue, list and revoke tokens
     #[command(subcommand)]
@@ -89,17 +89,17 @@ enum Command {
     /// Import and list dealers
     #[command(subcommand)]
     Dealers(dealers::DealersCommand),
-    /// Import the stored ads of another system
+    /// Import stored ads of another system
     #[command(subcommand)]
     Ads(ads::AdsCommand),
-    /// Import and list what the local marketplaces show
+    /// Import and list listings of the local marketplaces
     #[command(subcommand)]
     Listings(listings::ListingsCommand),
-    /// Show the service at work: sample dealers, a stock of vehicles, and their way to the marketplaces
+    /// Run a demo: sample dealers and vehicles are published on local marketplaces
     Demo(crate::demo::DemoArgs),
-    /// Serve both marketplaces over HTTP: a sandbox, and the other end of `--primary-marketplace URL`
+    /// Serve both marketplaces over HTTP, as a sandbox and the receiving side of `--primary-marketplace URL`
     Marketplace(marketplace::MarketplaceArgs),
-    /// Print the commented file of all settings, as a start for one's own
+    /// Print all settings with comments and defaults, as a start for your own settings file
     Config,
 }
 
@@ -126,7 +126,7 @@ struct Base {
         display_order = LAST
     )]
     database_url: Option<String>,
-    /// File of settings; `ad-server config` prints one to start from
+    /// Settings file; `ad-server config` prints a template
     #[arg(long, env = "AD_SERVER_CONFIG", value_name = "FILE.toml", global = true, display_order = LAST)]
     config: Option<PathBuf>,
 }
@@ -134,8 +134,8 @@ struct Base {
 /// What commands take that need the token keys.
 #[derive(Debug, Args)]
 struct KeyArgs {
-    /// File of the keys that sign tokens, made when it is not there; or put the keys themselves (a JWK Set) into
-    /// `AD_SERVER_TOKEN_KEYS` [default: ./data/token-keys.json]
+    /// File of the token keys, created if missing; or set `AD_SERVER_TOKEN_KEYS` to the keys themselves (a JWK Set)
+    /// [default: ./data/token-keys.json]
     #[arg(long, env = "AD_SERVER_TOKEN_KEY", value_name = "FILE")]
     token_key: Option<PathBuf>,
 }
@@ -167,7 +167,7 @@ enum Failure {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The database did not do it.
-    #[error("the database {url}: {problem}")]
+    #[error("database {url}: {problem}")]
     Database {
         /// Which.
         url: String,

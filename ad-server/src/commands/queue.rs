@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// What the log of an ad says about a request that an operator has given up.
-const GIVEN_UP: &str = "Given up by the operator of the service; retry does it again";
+const GIVEN_UP: &str = "Dropped by the operator of the service; a retry of the ad runs it again";
 
 /// Without a subcommand: how the queue stands.
 #[derive(Debug, Args)]
@@ -26,31 +26,31 @@ pub(super) struct QueueArgs {
 
 #[derive(Debug, Subcommand)]
 enum QueueCommand {
-    /// List unfinished requests, the oldest first
+    /// List unfinished requests, oldest first
     List {
         #[command(flatten)]
         filter: FilterArgs,
-        /// Most requests to list
+        /// Maximum number of requests to list
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u32,
         #[command(flatten)]
         list: ListArgs,
     },
-    /// Have requests that failed and wait for their next try tried now
+    /// Retry failed requests now, instead of at their next attempt
     Retry {
         #[command(flatten)]
         filter: FilterArgs,
-        /// Whoever's and whatever the reason
+        /// All requests
         #[arg(long, conflicts_with_all = ["dealer_code", "reason"])]
         all: bool,
     },
-    /// Give requests up: the action that each stands at ends in an error in its ad's log, and a retry of the ad does what
-    /// was left undone
+    /// Drop requests: the current action of each ends with an error in the log of its ad, and a retry of the ad runs the
+    /// remaining steps
     Drop {
-        /// The requests, by their ids (`X-Request-Id`)
+        /// Request ids (`X-Request-Id`)
         #[arg(value_name = "REQUEST_ID", required = true)]
         requests: Vec<Uuid>,
-        /// Really
+        /// Drop the requests without asking for confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -62,7 +62,7 @@ struct FilterArgs {
     /// Only those of this dealer
     #[arg(long, value_name = "CODE")]
     dealer_code: Option<String>,
-    /// Only those that failed for this reason, as `ad-server queue` tells it
+    /// Only requests that failed for this reason, exactly as `ad-server queue` shows it
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
@@ -85,12 +85,12 @@ pub(super) async fn run(base: Base, args: QueueArgs) -> Result<(), Failure> {
         Some(QueueCommand::List { filter, limit, list: args }) => list(base, &filter.into(), limit, &args).await,
         Some(QueueCommand::Retry { filter, all }) => {
             if filter.is_empty() && !all {
-                return Err(Failure::Input("say which requests, by --dealer-code, --reason or --all".to_owned()));
+                return Err(Failure::Input("no requests selected: use --dealer-code, --reason or --all".to_owned()));
             }
             let opened = base.database().await?;
             let requests = opened.answer(opened.database.try_now(&filter.into(), SystemClock.now()).await)?;
             output::note(&format!(
-                "{} will be tried now",
+                "{} will be retried now",
                 output::counted(usize::try_from(requests).unwrap_or(usize::MAX), "request")
             ));
             Ok(())
@@ -110,7 +110,7 @@ async fn show(base: Base, args: &ListArgs) -> Result<(), Failure> {
     }
     let since = |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |time| age(now, time));
     output::table(
-        ["UNFINISHED", "DUE NOW", "BEHIND ANOTHER", "OLDEST", "OLDEST DUE"],
+        ["UNFINISHED", "DUE NOW", "BLOCKED", "OLDEST", "OLDEST DUE"],
         [[
             state.depth.to_string(),
             state.due.to_string(),
@@ -125,7 +125,7 @@ async fn show(base: Base, args: &ListArgs) -> Result<(), Failure> {
     output::text("\n")?;
     let rows =
         failing.into_iter().map(|it| [it.requests.to_string(), age(now, it.oldest), due(now, it.next), it.reason]);
-    Ok(output::table(["FAILING", "OLDEST", "NEXT TRY", "REASON"], rows)?)
+    Ok(output::table(["FAILING", "OLDEST", "NEXT ATTEMPT", "REASON"], rows)?)
 }
 
 async fn list(base: Base, filter: &QueueFilter, limit: u32, args: &ListArgs) -> Result<(), Failure> {
@@ -141,7 +141,7 @@ async fn list(base: Base, filter: &QueueFilter, limit: u32, args: &ListArgs) -> 
             it.dealer_code,
             it.source_id,
             age(now, it.accepted),
-            it.claimable.map_or_else(|| "behind another".to_owned(), |time| due(now, time)),
+            it.claimable.map_or_else(|| "blocked".to_owned(), |time| due(now, time)),
             it.tries.to_string(),
             it.reason.unwrap_or_default(),
         ]
@@ -154,7 +154,7 @@ async fn give_up(base: Base, requests: &[Uuid], yes: bool) -> Result<(), Failure
     let settings = base.settings(Layer::default())?;
     if !yes {
         let what = output::counted(requests.len(), "request");
-        return Err(Failure::Input(format!("{what} would be given up; repeat the command with --yes to do it")));
+        return Err(Failure::Input(format!("{what} would be dropped; repeat the command with --yes to drop them")));
     }
     let (database, pipeline) = app::by_hand(&settings).await?;
     let opened = Opened { database, url: Database::name_of(&settings.database_url) };
@@ -165,7 +165,7 @@ async fn give_up(base: Base, requests: &[Uuid], yes: bool) -> Result<(), Failure
             Err(error) => return Err(Failure::Input(error.to_string())),
         };
         opened.answer(pipeline.give_up(claimed, GIVEN_UP).await)?;
-        output::note(&format!("gave up {request}"));
+        output::note(&format!("dropped {request}"));
     }
     Ok(())
 }

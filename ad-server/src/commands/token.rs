@@ -20,13 +20,13 @@ use ad_core::service::Access;
 /// What to do with tokens.
 #[derive(Debug, Subcommand)]
 pub(super) enum TokenCommand {
-    /// Make a token and print it, alone, on stdout
+    /// Issue a token and print it on stdout
     Issue(IssueArgs),
-    /// List the tokens that were issued or revoked; they themselves are not kept
+    /// List issued and revoked tokens; the tokens themselves are not stored
     List(ListArgs),
-    /// Make a token invalid; running servers see it within a second
+    /// Revoke a token; running servers reject it within a second
     Revoke {
-        /// Id of the token: as `token list` shows it, or the `jti` claim of another issuer's token
+        /// Id of the token from `token list`, or the `jti` claim of another issuer's token
         #[arg(value_parser = jti)]
         jti: String,
     },
@@ -37,10 +37,10 @@ pub(super) enum TokenCommand {
 pub(super) struct IssueArgs {
     #[command(flatten)]
     scope: ScopeArgs,
-    /// How long it is valid, such as 90d or 12h, or `never`: until it is revoked
+    /// Validity, such as 90d or 12h; `never` means valid until revoked
     #[arg(long, value_name = "TIME|never", default_value = "365d")]
     expires: Expires,
-    /// What it permits: read, write, promote (bump and pole position); everything if not given
+    /// Permissions: read, write, promote (bump and pole position) [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     permissions: Option<Vec<Permission>>,
     #[command(flatten)]
@@ -56,7 +56,7 @@ enum Expires {
 
 /// Not a time after which a token may expire.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("{0}; or `never`")]
+#[error("{0}, or `never`")]
 struct InvalidExpires(InvalidPeriod);
 
 impl FromStr for Expires {
@@ -80,10 +80,10 @@ impl Expires {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct ScopeArgs {
-    /// Access to the ads of this dealer
+    /// Grant access to the ads of this dealer
     #[arg(long, value_name = "CODE", value_parser = NonEmptyStringValueParser::new())]
     dealer_code: Option<String>,
-    /// Access to the ads of all dealers of this group
+    /// Grant access to the ads of all dealers of this group
     #[arg(long, value_name = "GROUP", value_parser = NonEmptyStringValueParser::new())]
     dealer_group: Option<String>,
 }
@@ -107,7 +107,8 @@ pub(super) async fn run(base: Base, command: TokenCommand) -> Result<(), Failure
 }
 
 async fn issue(base: Base, args: IssueArgs) -> Result<(), Failure> {
-    let scope = args.scope.scope().ok_or_else(|| Failure::Input("name a dealer or a group".to_owned()))?;
+    let scope =
+        args.scope.scope().ok_or_else(|| Failure::Input("no scope: use --dealer-code or --dealer-group".to_owned()))?;
     let settings = base.settings(Layer { token_key: args.keys.token_key, ..Layer::default() })?;
     let opened = Opened::new(&settings).await?;
     let keys = settings.token_keys.load()?;
@@ -185,7 +186,10 @@ async fn revoke(base: Base, jti: &str) -> Result<(), Failure> {
     output::note(&format!("revoked {jti}"));
     if !issued_here {
         // Another issuer's token, or a slip of the pen.
-        output::note(&format!("note: the database {} did not issue it; see `ad-server token list`", opened.url));
+        output::note(&format!(
+            "note: database {} did not issue this token; check the id with `ad-server token list`",
+            opened.url
+        ));
     }
     Ok(())
 }

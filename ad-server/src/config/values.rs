@@ -24,7 +24,7 @@ impl Period {
 
 /// Not a length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected a length of time such as 90d, 12h, 30m or 60s, at most 36500d")]
+#[error("expected a duration such as 90d, 12h, 30m or 60s, at most 36500d")]
 pub struct InvalidPeriod;
 
 impl FromStr for Period {
@@ -107,7 +107,7 @@ impl OtlpEndpoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected an http(s) address such as http://127.0.0.1:4318, without /v1/traces and without credentials; \
-     give those in OTEL_EXPORTER_OTLP_HEADERS"
+     set credentials in OTEL_EXPORTER_OTLP_HEADERS"
 )]
 pub struct InvalidEndpoint;
 

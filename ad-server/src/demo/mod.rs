@@ -54,10 +54,10 @@ pub enum DemoError {
     #[error("cannot prepare the demo: {0}")]
     Io(#[from] io::Error),
     /// The database does not do what it should.
-    #[error("the demo's database: {0}")]
+    #[error("database of the demo: {0}")]
     Database(String),
     /// The service does not answer as it should.
-    #[error("the demo's service does not answer: {0}")]
+    #[error("no answer from the service of the demo: {0}")]
     Http(#[from] reqwest::Error),
     /// An ad did not come to its end.
     #[error("ad \"{0}\" was not published in time; see its log above")]

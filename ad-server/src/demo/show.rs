@@ -49,13 +49,13 @@ impl Paint {
 }
 
 pub(super) fn port_taken(address: SocketAddr) {
-    line(&format!("{address} is taken; using another port."));
+    line(&format!("{address} is in use; using another port."));
 }
 
 pub(super) fn opening(base: &str, stock: &[DemoAd]) {
     let paint = Paint::new();
     let images: usize = stock.iter().map(DemoAd::images).sum();
-    line(&paint.strong(&format!("The service runs at {base}, with two dealers and a fresh database.")));
+    line(&paint.strong(&format!("The service runs at {base} with two dealers and an empty database.")));
     line(&format!("Posting {} ads with {images} images:\n", stock.len()));
 }
 
@@ -66,7 +66,7 @@ pub(super) fn posted(ad: &DemoAd, status: StatusCode, body: &Value) {
         let title = body["title"].as_str().unwrap_or_default();
         return line(&format!("  {name} {} {title}", paint.good(status.as_str())));
     }
-    line(&format!("  {name} {} refused, with all its mistakes at once:", paint.bad(status.as_str())));
+    line(&format!("  {name} {} rejected, with all errors in one answer:", paint.bad(status.as_str())));
     mistakes(body, "", &paint);
 }
 
@@ -87,7 +87,7 @@ fn mistakes(errors: &Value, path: &str, paint: &Paint) {
 }
 
 pub(super) fn watching() {
-    line("\nAll answered. What the worker does now, as each ad's log tells it:\n");
+    line("\nAll requests are answered. The worker now processes them; log entries of the ads:\n");
 }
 
 /// What has ended since the last look, in the order of time.
@@ -138,7 +138,7 @@ pub(super) fn table(rows: &[Row]) {
 fn cells(row: &Row) -> [String; 7] {
     let Some(ad) = &row.ad else {
         let dash = || "–".to_owned();
-        return [row.source_id.clone(), "(refused: 400)".to_owned(), dash(), dash(), dash(), dash(), dash()];
+        return [row.source_id.clone(), "(rejected: 400)".to_owned(), dash(), dash(), dash(), dash(), dash()];
     };
     let text = |name: &str| ad[name].as_str().unwrap_or("–").to_owned();
     let log = ad["log"].as_array().map_or(&[][..], Vec::as_slice);
@@ -171,7 +171,7 @@ pub(super) fn closing(base: &str, token: &str, first: Option<&Row>) {
     let paint = Paint::new();
     let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
     let id = utf8_percent_encode(id, SEGMENT);
-    line(&paint.strong("\nTry it yourself. A token of the dealers' group:\n"));
+    line(&paint.strong("\nTry it, with a token for the dealers' group:\n"));
     line(&format!("  export TOKEN={token}\n"));
     line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/ad/{id}"));
     line(&format!(
@@ -181,7 +181,7 @@ pub(super) fn closing(base: &str, token: &str, first: Option<&Row>) {
         "  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/car/validate -d '{{\"category_id\": 1020, \"dealer_code\": \"north-cars\", \"category_fields\": {{\"brand\": \"wolvo\"}}}}'"
     ));
     line(&format!("\nDocumentation: {base}/docs/swagger-ui/ and {base}/docs/redoc/"));
-    line(&paint.faint("Ctrl-C ends it; its database goes with it."));
+    line(&paint.faint("Press Ctrl-C to stop the demo and delete its database."));
 }
 
 pub(super) fn goodbye() {

@@ -55,7 +55,9 @@ pub struct ServerOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The address.
-    #[error("cannot listen on {address}: {source}; stop what is using it, or choose another with --{setting}")]
+    #[error(
+        "cannot listen on {address}: {source}; stop the process that uses it, or choose another address with --{setting}"
+    )]
     Listen {
         /// Which.
         address: SocketAddr,

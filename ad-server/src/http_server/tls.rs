@@ -33,7 +33,7 @@ pub struct TlsFiles {
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
-    #[error("cannot read {}: {source}; name the PEM file with --{setting}", .path.display())]
+    #[error("cannot read {}: {source}; set the PEM file with --{setting}", .path.display())]
     Read {
         /// Which.
         path: PathBuf,
@@ -123,21 +123,21 @@ fn check(files: &TlsFiles, cert: &[u8], key: &[u8]) -> Result<(), TlsError> {
     if chain.is_empty() {
         return Err(wrong(
             &files.cert,
-            "no certificate in it; it must hold the certificate as PEM, the server's own first",
+            "contains no certificate; expected the server's certificate in PEM, followed by intermediate certificates",
         ));
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| match error {
         pem::Error::NoItemsFound => {
-            wrong(&files.key, "no private key in it; it must hold one as PEM, without a passphrase")
+            wrong(&files.key, "contains no private key; expected one in PEM, without a passphrase")
         }
         error => wrong(&files.key, &format!("not a PEM file: {error}")),
     })?;
     CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider()).map(drop).map_err(|error| match error {
         rustls::Error::InconsistentKeys(_) => {
-            wrong(&files.key, &format!("not the key of the certificate in {}", files.cert.display()))
+            wrong(&files.key, &format!("the key does not match the certificate in {}", files.cert.display()))
         }
         rustls::Error::InvalidCertificate(error) => wrong(&files.cert, &format!("not a valid certificate: {error}")),
-        error => wrong(&files.key, &format!("not a key that can be used: {error}")),
+        error => wrong(&files.key, &format!("unusable key: {error}")),
     })
 }
 

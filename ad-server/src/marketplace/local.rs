@@ -31,7 +31,7 @@ impl fmt::Debug for Local {
 /// Dealer code, source id and plate.
 pub(super) type About = (String, Option<String>, Option<String>);
 
-/// What a listing shows.
+/// Content of a listing.
 #[derive(Serialize)]
 struct Shown<'a> {
     category_id: u16,

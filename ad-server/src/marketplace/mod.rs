@@ -58,15 +58,15 @@ fn listing_seq(market: Market, id: &str) -> Option<i64> {
 pub enum ConnectError {
     /// No token is given.
     #[error(
-        "the {market} marketplace is called over HTTP and has no token: put it into {variable}, or into a file and name that \
-         with --{market}-marketplace-token-file", variable = token_variable(*.market)
+        "no token for the {market} marketplace over HTTP: set {variable}, or pass a file with the token by \
+         --{market}-marketplace-token-file", variable = token_variable(*.market)
     )]
     NoToken {
         /// Whose.
         market: Market,
     },
     /// It cannot be used.
-    #[error("the {market} marketplace: {source}")]
+    #[error("{market} marketplace: {source}")]
     Token {
         /// Whose.
         market: Market,
@@ -74,7 +74,7 @@ pub enum ConnectError {
         source: TokenSourceError,
     },
     /// There is no HTTP client.
-    #[error("cannot set up the client that calls the {market} marketplace: {source}")]
+    #[error("cannot create the HTTP client of the {market} marketplace: {source}")]
     Client {
         /// Which marketplace.
         market: Market,

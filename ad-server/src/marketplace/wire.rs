@@ -52,27 +52,26 @@ impl<'a> From<Listing<'a>> for Sent<'a> {
     }
 }
 
-/// What a listing shows.
+/// Content of a listing.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(example, rename = "Listing")]
 pub(super) struct ListingBody {
-    /// Id of the ad that the listing shows. An ad has at most one listing.
+    /// Id of the ad. An ad has at most one listing.
     pub(super) reference: Uuid,
-    /// The dealer's own reference of the ad, for support.
+    /// The dealer's own identifier of the ad, for support.
     #[oai(validator(min_length = 1, max_length = 255))]
     pub(super) source_id: String,
-    /// The dealer whose ad it is.
+    /// Code of the dealer that owns the ad.
     #[oai(validator(min_length = 1, max_length = 255))]
     pub(super) dealer_code: String,
-    /// Category of the ad; it fixes which fields `category_fields` has.
+    /// Category of the ad, which determines the fields of `category_fields`.
     pub(super) category_id: u16,
-    /// Field tables that the content keeps to: `v4`, or `v3` of ads from before.
+    /// Version of the field tables of the content: `v4` or `v3`.
     #[oai(validator(pattern = "^v[34]$"))]
     pub(super) api_version: String,
-    /// The ad as the dealer wrote it, checked and normalised: `title`, `body`, `price`, `contact`, `location`, `url`,
-    /// `video_url`, `category_fields`, … A field that the dealer left out is absent. The plate is
-    /// `category_fields.registration_number`, in upper case without spaces. Fetch the images from `images`, not from the
-    /// dealer's own `image_urls`.
+    /// The dealer's payload, validated and normalised: `title`, `body`, `price`, `contact`, `location`, `url`,
+    /// `video_url`, `category_fields`, … Omitted fields are absent. `category_fields.registration_number` is in upper
+    /// case without spaces. Fetch the images from `images`, not from the dealer's own `image_urls`.
     pub(super) content: BTreeMap<String, Value>,
     /// The stored images, in display order.
     pub(super) images: Vec<ImageBody>,
@@ -82,9 +81,9 @@ pub(super) struct ListingBody {
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename = "Image")]
 pub(super) struct ImageBody {
-    /// Its id; the same bytes of the same ad keep it.
+    /// Id of the image; stable for the same bytes of the same ad.
     pub(super) id: Uuid,
-    /// Where its bytes are served, by the ad service. They never change.
+    /// Address of its bytes, served by the ad service. They never change.
     pub(super) url: String,
     /// SHA-256 of the bytes, in hex.
     pub(super) checksum: String,
@@ -148,31 +147,30 @@ pub(super) fn example_id(number: u128) -> Uuid {
 /// The listing that was published or updated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Object)]
 pub(super) struct Listed {
-    /// Its id on the marketplace: 1 to 255 characters. It stays the same for as long as the listing exists, and is never
-    /// given to another.
+    /// Id on the marketplace: 1 to 255 characters. It never changes while the listing exists and is never reused.
     pub(super) id: String,
 }
 
-/// Until when.
+/// Duration of a pole position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Object)]
 pub(super) struct Boost {
     /// End of pole position: UTC, RFC 3339.
     pub(super) until: String,
 }
 
-/// Listings that were found.
+/// Result of a find.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Object)]
 pub(super) struct FoundListings {
-    /// Those that are shown now for this plate of this dealer; one that no ad has comes first. Only the first is used.
+    /// Visible listings of this dealer with this registration number; one without an ad comes first. Only the first is used.
     pub(super) results: Vec<FoundListing>,
 }
 
-/// A listing that was found.
+/// A found listing.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Object)]
 pub(super) struct FoundListing {
     /// Its id.
     pub(super) id: String,
-    /// The ad that it shows; `null` for one that did not come through the ad service.
+    /// Id of the ad that it shows; `null` if it was not created by the ad service.
     pub(super) reference: Option<Uuid>,
 }
 
@@ -188,13 +186,13 @@ impl From<FoundListing> for Found {
     }
 }
 
-/// Why a call was not done.
+/// Reason of a failed call.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, Object)]
 #[serde(default)]
 pub(super) struct Problem {
     /// For programs: `refused`, `no_such_listing`, `unauthorized`, …
     pub(super) code: String,
-    /// For people: why, and what to do instead. The reason of a refusal is shown to the dealer.
+    /// For people: the reason, and what to do instead. The dealer sees the reason of a rejection.
     pub(super) message: String,
 }
 

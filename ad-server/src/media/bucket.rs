@@ -56,7 +56,7 @@ impl Bucket {
         self.store.put(&mark, Bytes::new().into()).await.map_err(|error| match error {
             Error::NotFound { .. } => format!("there is no such bucket ({})", told(&error)),
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-                format!("writing is refused ({})", told(&error))
+                format!("permission to write denied ({})", told(&error))
             }
             _ => told(&error),
         })?;
@@ -64,7 +64,7 @@ impl Bucket {
             Ok(_) | Err(Error::NotFound { .. }) => Ok(()),
             // Without the right to list, a store does not tell what is missing from what is forbidden.
             Err(error @ (Error::PermissionDenied { .. } | Error::Unauthenticated { .. })) => Err(format!(
-                "reading is refused ({}); the rights s3:GetObject and s3:ListBucket are needed besides s3:PutObject",
+                "permission to read denied ({}); the key needs s3:GetObject and s3:ListBucket besides s3:PutObject",
                 told(&error)
             )),
             Err(error) => Err(told(&error)),

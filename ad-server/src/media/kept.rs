@@ -54,7 +54,7 @@ enum Kept {
 pub enum MediaError {
     /// In this folder.
     #[error(
-        "cannot keep images in {place}: {source}; make it a directory that this user may write to, or choose another with --media"
+        "cannot store images in {place}: {source}; make it a folder that this user can write to, or choose another with --media"
     )]
     Folder {
         /// Where.
@@ -64,7 +64,7 @@ pub enum MediaError {
     },
     /// In this bucket.
     #[error(
-        "cannot keep images in {place}: {reason}; check the bucket, and AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, \
+        "cannot store images in {place}: {reason}; check the bucket, and AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, \
          AWS_REGION and AWS_ENDPOINT_URL"
     )]
     Bucket {

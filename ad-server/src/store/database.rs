@@ -64,7 +64,7 @@ pub enum OpenError {
     )]
     Url(String),
     /// The folder cannot be made.
-    #[error("cannot make the folder {}: {error}; make it yourself or name another place by --database-url", .path.display())]
+    #[error("cannot create the folder {}: {error}; create it, or set another path with --database-url", .path.display())]
     Folder {
         /// The folder.
         path: PathBuf,

@@ -155,10 +155,10 @@ impl Work for Take {
 #[derive(Debug, thiserror::Error)]
 pub enum TakeError {
     /// There is none of this id.
-    #[error("there is no unfinished request {0}")]
+    #[error("no unfinished request has the id {0}")]
     Unknown(Uuid),
     /// It is not the oldest of its ad.
-    #[error("the request {0} waits behind another one of its ad, which comes first")]
+    #[error("request {0} is blocked by an earlier request of its ad; drop that one first")]
     Behind(Uuid),
     /// The database.
     #[error(transparent)]

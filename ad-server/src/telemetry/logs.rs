@@ -38,7 +38,7 @@ pub enum TelemetryError {
     #[error(transparent)]
     Traces(#[from] TracesError),
     /// It was begun before.
-    #[error("logging was set up twice in one process")]
+    #[error("logging is already set up in this process")]
     Twice,
 }
 

@@ -20,7 +20,7 @@ fn unusable_sets_are_refused_and_never_quoted() {
     let table = [
         ("", "line 1, column 0"),
         ("{\"keys\": \"MDEyMzQ1Njc4OWFi\"}", "expected a JWK Set"),
-        ("{\"keys\": []}", "it holds no key"),
+        ("{\"keys\": []}", "the set contains no key"),
         (&one(r#"{"kty": "oct", "kid": "a", "alg": "HS256", "k": "MDEyMzQ1Njc4OWFi"}"#), "key 1 is too short"),
         (&one(r#"{"kty": "oct", "kid": "a", "alg": "HS256", "k": "MDEyMzQ1 Njc4OWFi"}"#), "has no `k` in base64url"),
         (&one(&format!(r#"{{"kty": "oct", "kid": "a", "alg": "HS512", "k": "{SECRET}"}}"#)), "key 1 is neither"),

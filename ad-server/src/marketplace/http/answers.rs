@@ -22,7 +22,7 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
 }
 
-/// Why a call was not done.
+/// Reason of a failed call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Failed {
     pub(super) error: MarketplaceError,
@@ -47,9 +47,8 @@ impl Failed {
     }
 }
 
-const CREDENTIAL: &str = "give the token that the marketplace issued, in the environment or in its token file";
-const ADDRESS: &str =
-    "see that the address of the marketplace is right, and that nothing on the way answers in its place";
+const CREDENTIAL: &str = "set the token that the marketplace issued, in the environment or in its token file";
+const ADDRESS: &str = "check the address of the marketplace, and that no proxy answers instead of it";
 
 impl Answer {
     /// The body of an answer that says that it was done.

@@ -24,10 +24,10 @@ use super::super::{
 
 pub(super) const TITLE: &str = "Marketplace adapter";
 
-const DESCRIPTION: &str = "What a marketplace serves so that the vehicle ad import service can publish on it. \
-    `docs/marketplace-adapter.md` tells the whole of it: what the calls are for, when they are repeated, and what the service \
-    makes of each answer.\n\nEvery write carries an `Idempotency-Key`. A call with a key that was done before is answered as \
-    it was then, and changes nothing, whatever its body says.";
+const DESCRIPTION: &str = "The API of a marketplace on which the vehicle ad import service publishes. \
+    `docs/marketplace-adapter.md` explains the calls, when the service repeats them, and the effect of each \
+    answer.\n\nEvery write carries an `Idempotency-Key`. A call with a key that has succeeded before must change nothing and \
+    return the earlier answer, whatever its body.";
 
 /// The token that the marketplace issued to the ad service.
 #[derive(SecurityScheme)]
@@ -37,25 +37,25 @@ struct Token(
     #[expect(dead_code, reason = "it is in the document")] Bearer,
 );
 
-/// Why a call was not done.
+/// Reason of a failed call.
 #[derive(ApiResponse)]
 pub(super) enum Failure {
-    /// The call is not what this document describes. The ad is refused with the message as the reason.
+    /// The call does not match this document. The ad is rejected with the message as the reason.
     #[oai(status = 400)]
     Malformed(Json<Problem>),
-    /// No token, or a wrong one. The operator of the ad service is told; ads wait and are tried again.
+    /// Missing or invalid token. The ad service reports it to its operator; ads wait, and the call is repeated.
     #[oai(status = 401)]
     Unauthorized(Json<Problem>),
-    /// There is no such listing (any more); `code` is `no_such_listing`. 410 says the same.
+    /// The listing does not exist; `code` is `no_such_listing`. Equivalent to 410.
     #[oai(status = 404)]
     Gone(Json<Problem>),
-    /// The body is too large. The ad is refused.
+    /// The body is too large. The ad is rejected.
     #[oai(status = 413)]
     TooLarge(Json<Problem>),
-    /// The marketplace will not show the ad as it is. The dealer reads the message. 409 does the same.
+    /// The marketplace rejects the ad. The dealer reads the message. Equivalent to 409.
     #[oai(status = 422)]
     Refused(Json<Problem>),
-    /// Too many calls. It is tried again, not before `Retry-After`.
+    /// Too many calls. The call is repeated, not before `Retry-After`.
     #[oai(status = 429)]
     TooMany(
         Json<Problem>,
@@ -63,7 +63,7 @@ pub(super) enum Failure {
         #[oai(header = "Retry-After")]
         String,
     ),
-    /// Something went wrong, as with any other 5xx. It is tried again.
+    /// Internal error, as any other 5xx. The call is repeated.
     #[oai(status = 500)]
     Error(
         Json<Problem>,
@@ -87,16 +87,16 @@ impl From<MarketplaceError> for Failure {
             }
             MarketplaceError::Transient { reason, .. } | MarketplaceError::NotAsked { reason, .. } => {
                 tracing::warn!(reason, "a call could not be done");
-                Self::Error(problem("unavailable", "The marketplace cannot do this just now."), Some("2".to_owned()))
+                Self::Error(problem("unavailable", "The marketplace is temporarily unavailable."), Some("2".to_owned()))
             }
         }
     }
 }
 
-/// It was done.
+/// Success.
 #[derive(ApiResponse)]
 enum Done {
-    /// Done, or done before.
+    /// Success, now or in an earlier call with this key.
     #[oai(status = 204)]
     Done,
 }
@@ -114,13 +114,13 @@ fn key(text: &str) -> Result<Key, Failure> {
 impl Api {
     /// Publish an ad
     ///
-    /// Shows a listing for an ad. An ad (`reference`) has at most one: if it has one already, shown or not, that one is
-    /// shown with this content and its id is answered.
+    /// Shows a listing for an ad. An ad (`reference`) has at most one listing: if it already has one, visible or
+    /// unpublished, that listing is shown with this content, and its id is returned.
     #[oai(path = "/listings", method = "post", operation_id = "publish")]
     async fn publish(
         &self,
         _token: Token,
-        /// The same again means the same call again.
+        /// Calls with the same key are repetitions of one call.
         #[oai(name = "Idempotency-Key")]
         key: Header<String>,
         body: Json<ListingBody>,
@@ -133,16 +133,16 @@ impl Api {
 
     /// Update a listing
     ///
-    /// Shows this content in a listing, from now on for this ad. It may be one that showed another ad before, or none, and
-    /// one that was taken off is shown again. It keeps its place in the listing order while it is shown. If the ad has
-    /// another listing, that one is taken off.
+    /// Shows this content in the listing and links it to this ad. The listing may have belonged to another ad or to none,
+    /// and is shown again if it was unpublished. A visible listing keeps its position in the listing order. If the ad has
+    /// another listing, that one is unpublished.
     #[oai(path = "/listings/:id", method = "put", operation_id = "update")]
     async fn update(
         &self,
         _token: Token,
         /// The listing.
         id: Path<String>,
-        /// The same again means the same call again.
+        /// Calls with the same key are repetitions of one call.
         #[oai(name = "Idempotency-Key")]
         key: Header<String>,
         body: Json<ListingBody>,
@@ -153,17 +153,17 @@ impl Api {
         Ok(Json(Listed { id: id.0 }))
     }
 
-    /// Take a listing off
+    /// Unpublish a listing
     ///
-    /// It is shown no more, and has no pole position any more. Also done when there is no such listing; 404 and 410 are
-    /// taken for done as well.
+    /// Removes the listing from view and ends its pole position. Succeeds also if there is no such listing; 404 and 410
+    /// are treated as success.
     #[oai(path = "/listings/:id", method = "delete", operation_id = "unpublish")]
     async fn unpublish(
         &self,
         _token: Token,
         /// The listing.
         id: Path<String>,
-        /// The same again means the same call again.
+        /// Calls with the same key are repetitions of one call.
         #[oai(name = "Idempotency-Key")]
         key: Header<String>,
     ) -> Result<Done, Failure> {
@@ -173,14 +173,14 @@ impl Api {
 
     /// Bump a listing
     ///
-    /// Moves it to the first place, as if it were new.
+    /// Moves the listing to the first position, as if it were new.
     #[oai(path = "/listings/:id/bump", method = "post", operation_id = "bump")]
     async fn bump(
         &self,
         _token: Token,
         /// The listing.
         id: Path<String>,
-        /// The same again means the same call again.
+        /// Calls with the same key are repetitions of one call.
         #[oai(name = "Idempotency-Key")]
         key: Header<String>,
     ) -> Result<Done, Failure> {
@@ -190,39 +190,39 @@ impl Api {
 
     /// Give a listing pole position
     ///
-    /// It is shown before all others until then. Asked for again with another key, the new time counts. Only the primary
-    /// marketplace is asked for it.
+    /// Shows the listing before all others until the given time. A call with another key replaces the time. Only the
+    /// primary marketplace gets this call.
     #[oai(path = "/listings/:id/boost", method = "post", operation_id = "boost")]
     async fn boost(
         &self,
         _token: Token,
         /// The listing.
         id: Path<String>,
-        /// The same again means the same call again.
+        /// Calls with the same key are repetitions of one call.
         #[oai(name = "Idempotency-Key")]
         key: Header<String>,
         body: Json<Boost>,
     ) -> Result<Done, Failure> {
         let key = self::key(&key.0)?;
         let until: Timestamp = body.0.until.parse().map_err(|_| {
-            let expected = "until: expected a time in UTC such as 2026-01-18T10:00:00Z";
+            let expected = "until: expected a UTC time such as 2026-01-18T10:00:00Z";
             Failure::Malformed(problem("malformed", expected))
         })?;
         self.local.boost(key, &id.0, until).await?;
         Ok(Done::Done)
     }
 
-    /// Find listings by their plate
+    /// Find listings by registration number
     ///
-    /// Asked before an ad with a plate is published for the first time, so that it takes over a listing that the dealer
-    /// has already, instead of standing beside it.
+    /// Called before an ad with a registration number is published for the first time, so that it is linked to the
+    /// dealer's existing listing instead of getting a second one.
     #[oai(path = "/listings", method = "get", operation_id = "find_by_plate")]
     async fn find_by_plate(
         &self,
         _token: Token,
-        /// The dealer: listings of others are not found.
+        /// The dealer; listings of other dealers are not returned.
         dealer_code: Query<String>,
-        /// The plate. Case and spaces do not count.
+        /// The registration number; case and spaces are ignored.
         registration_number: Query<String>,
     ) -> Result<Json<FoundListings>, Failure> {
         let plate = fields::plate(&registration_number.0);

@@ -129,12 +129,12 @@ impl Rule {
         let wrong = |name: &str, what: &str| Some(format!("{name}: {what}"));
         match self {
             Self { per_mille: 0 | 1001.., .. } => wrong("per_mille", "expected a number from 1 to 1000"),
-            Self { times: Some(0), .. } => wrong("times", "expected at least 1; leave it out for every time"),
+            Self { times: Some(0), .. } => wrong("times", "expected at least 1; omit it for every call"),
             Self { retry_after: Some(_), fault: Fault::Timeout | Fault::Refused | Fault::Lost, .. } => {
-                wrong("retry_after", "only fault = \"429\" and \"500\" have an answer to put it into")
+                wrong("retry_after", "allowed for fault = \"429\" and \"500\" only")
             }
             Self { reason: Some(_), fault, .. } if *fault != Fault::Refused => {
-                wrong("reason", "only fault = \"refused\" has one")
+                wrong("reason", "allowed for fault = \"refused\" only")
             }
             _ => None,
         }

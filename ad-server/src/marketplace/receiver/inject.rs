@@ -24,7 +24,7 @@ const HANG: Duration = Duration::from_mins(10);
 /// `Retry-After` of 429 when its rule names none, in seconds.
 const PAUSE: u64 = 2;
 
-const ON_PURPOSE: &str = "This call goes wrong on purpose.";
+const ON_PURPOSE: &str = "Injected fault.";
 
 /// The calls of one marketplace, some of which go wrong.
 pub(super) fn faulty<E>(inner: E, local: Local, market: Market, faults: Arc<Faults>) -> impl Endpoint<Output = Response>
@@ -46,7 +46,7 @@ where
             let Some((call, rule)) = call.and_then(|call| faults.meet(&call).map(|rule| (call, rule))) else {
                 return inner.call(request).await;
             };
-            tracing::info!(%market, action = ?call.action, source_id = call.source_id, fault = ?rule.fault, "goes wrong");
+            tracing::info!(%market, action = ?call.action, source_id = call.source_id, fault = ?rule.fault, "fault injected");
             match rule.fault {
                 Fault::Lost => {
                     let peer = request.remote_addr().clone();
@@ -111,7 +111,7 @@ fn error(rule: &Rule) -> Response {
 }
 
 fn refused(rule: Rule) -> Response {
-    let reason = rule.reason.unwrap_or_else(|| "Refused on purpose: the marketplace does not like it".to_owned());
+    let reason = rule.reason.unwrap_or_else(|| "Rejected by an injected fault".to_owned());
     Failure::Refused(problem("refused", reason)).into_response()
 }
 

@@ -65,7 +65,9 @@ pub enum ReceiverError {
     #[error(transparent)]
     Database(#[from] OpenError),
     /// The address.
-    #[error("cannot listen on {address}: {source}; stop what is using it, or choose another with --listen")]
+    #[error(
+        "cannot listen on {address}: {source}; stop the process that uses it, or choose another address with --listen"
+    )]
     Listen {
         /// Which.
         address: SocketAddr,
@@ -73,7 +75,7 @@ pub enum ReceiverError {
         source: std::io::Error,
     },
     /// The server ended by itself.
-    #[error("the server ended: {0}")]
+    #[error("the server stopped unexpectedly: {0}")]
     Server(std::io::Error),
 }
 

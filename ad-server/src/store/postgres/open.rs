@@ -175,7 +175,7 @@ fn pool(connections: u32, settings: Arc<[String]>) -> PgPoolOptions {
 /// Brings the tables up to date.
 async fn prepare(options: &PgConnectOptions) -> Result<(), Failed> {
     let connect = tokio::time::timeout(PATIENCE, PgConnection::connect_with(options));
-    let mut connection = connect.await.map_err(|_| Failed::new("it does not answer", REACH))??;
+    let mut connection = connect.await.map_err(|_| Failed::new("no answer", REACH))??;
     let version: i32 =
         sqlx::query_scalar("SELECT current_setting('server_version_num')::int4").fetch_one(&mut connection).await?;
     if version < OLDEST {
@@ -188,7 +188,7 @@ async fn prepare(options: &PgConnectOptions) -> Result<(), Failed> {
     .fetch_one(&mut connection)
     .await?;
     if foreign {
-        return Err(Failed::new("it has tables of another program", ANOTHER));
+        return Err(Failed::new("it contains tables of another program", ANOTHER));
     }
     // That a table is there already is no news.
     connection.execute("SET client_min_messages = warning").await?;
@@ -197,8 +197,8 @@ async fn prepare(options: &PgConnectOptions) -> Result<(), Failed> {
     Ok(migrated?)
 }
 
-const REACH: &str = "see that PostgreSQL runs there and can be reached, or name another place by --database-url";
-const ANOTHER: &str = "name another database by --database-url, or another schema by ?options=-csearch_path%3DNAME";
+const REACH: &str = "check that PostgreSQL runs and is reachable at this address, or set another with --database-url";
+const ANOTHER: &str = "set another database with --database-url, or another schema with ?options=-csearch_path%3DNAME";
 
 /// An [`OpenError::Server`] that does not know its name yet.
 struct Failed {
@@ -216,9 +216,9 @@ impl From<sqlx::Error> for Failed {
     fn from(error: sqlx::Error) -> Self {
         let Some(error) = error.as_database_error() else { return Self::new(error.to_string(), REACH) };
         let advice = match error.code().as_deref() {
-            Some("3D000") => "make it, such as by createdb",
-            Some("28P01" | "28000") => "see user and password in --database-url",
-            Some("42501") => "give the user the right to make tables there",
+            Some("3D000") => "create it, for example with createdb",
+            Some("28P01" | "28000") => "check user and password in --database-url",
+            Some("42501") => "grant the user the right to create tables",
             _ => REACH,
         };
         Self::new(error.message(), advice)
@@ -229,9 +229,10 @@ impl From<MigrateError> for Failed {
     fn from(error: MigrateError) -> Self {
         match error {
             MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
-            MigrateError::VersionMissing(_) => {
-                Self::new("a newer version of ad-server has used it", "use that version, or a copy made before")
-            }
+            MigrateError::VersionMissing(_) => Self::new(
+                "a newer version of ad-server has used it",
+                "use that version, or restore a backup from before the upgrade",
+            ),
             error => Self::new(error.to_string(), ANOTHER),
         }
     }

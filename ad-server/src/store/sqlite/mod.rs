@@ -46,9 +46,9 @@ const BUSY: i32 = 5;
 /// Result code of a file that is something else.
 const NOT_A_DATABASE: i32 = 26;
 
-const ANOTHER_FILE: &str = "name another file by --database-url";
+const ANOTHER_FILE: &str = "set another file with --database-url";
 const PERMISSIONS: &str =
-    "see that the folder exists and is writable and the disk is not full, or name another file by --database-url";
+    "check that the folder exists and is writable and the disk is not full, or set another file with --database-url";
 
 /// A SQLite database: a few connections that read and one that writes. Readers see the last commit and never wait.
 #[derive(Debug, Clone)]
@@ -296,7 +296,7 @@ impl From<io::Error> for Failed {
 impl From<sqlx::Error> for Failed {
     fn from(error: sqlx::Error) -> Self {
         match error.as_database_error().and_then(result_code) {
-            Some(BUSY) => return Self::new("another process keeps it locked", "stop that one, or try again"),
+            Some(BUSY) => return Self::new("another process has locked it", "stop that process, or try again"),
             Some(NOT_A_DATABASE) => return Self::new("it is not an SQLite database", ANOTHER_FILE),
             _ => {}
         }
@@ -309,9 +309,10 @@ impl From<MigrateError> for Failed {
     fn from(error: MigrateError) -> Self {
         match error {
             MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
-            MigrateError::VersionMissing(_) => {
-                Self::new("a newer version of ad-server has used it", "use that version, or a copy made before")
-            }
+            MigrateError::VersionMissing(_) => Self::new(
+                "a newer version of ad-server has used it",
+                "use that version, or restore a backup from before the upgrade",
+            ),
             error => Self::new(error.to_string(), ANOTHER_FILE),
         }
     }
