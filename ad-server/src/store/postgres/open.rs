@@ -69,7 +69,7 @@ const MIN_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The server looks this often whether the process that reads is still there: one that gave up a read has closed its
 /// connection.
-const CLIENT_CHECK: &str = "SET client_connection_check_interval = '100ms'";
+const CLIENT_CHECK: &str = "SET client_connection_check_interval = '20ms'";
 
 /// How the connections of a process are divided, so that what uses up its part does not keep the rest waiting.
 #[derive(Debug, Clone, Copy)]
