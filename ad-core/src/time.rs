@@ -26,6 +26,19 @@ impl Timestamp {
     pub const fn as_millis(self) -> i64 {
         self.0
     }
+
+    /// Reads an HTTP date (RFC 9110, 5.6.7), such as `Thu, 15 Jan 2026 10:00:00 GMT`.
+    pub fn from_http_date(text: &str) -> Option<Self> {
+        let since_1970 = httpdate::parse_http_date(text).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some(Self::default() + since_1970)
+    }
+}
+
+/// The pause that the header `Retry-After` asks for: seconds, or the time from `now` to an HTTP date (RFC 9110, 10.2.3).
+pub fn retry_after(value: &str, now: Option<Timestamp>) -> Option<Duration> {
+    let value = value.trim();
+    let seconds = value.parse().ok().map(Duration::from_secs);
+    seconds.or_else(|| Some(Timestamp::from_http_date(value)? - now?))
 }
 
 impl std::ops::Add<Duration> for Timestamp {
@@ -82,5 +95,22 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         std::borrow::Cow::<str>::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_a_number_of_seconds_or_a_date() {
+        let now = Timestamp::from_http_date("Thu, 15 Jan 2026 10:00:00 GMT");
+        let seconds = |value, now| retry_after(value, now).map(|pause| pause.as_secs());
+        assert_eq!(seconds("120", None), Some(120));
+        assert_eq!(seconds(" Thu, 15 Jan 2026 10:02:00 GMT", now), Some(120));
+        assert_eq!(seconds("Thu, 15 Jan 2026 10:02:00 GMT", None), None);
+        assert_eq!(seconds("Thu, 15 Jan 2026 09:00:00 GMT", now), Some(0));
+        assert_eq!(seconds("soon", now), None);
+        assert_eq!(seconds("-1", now), None);
     }
 }

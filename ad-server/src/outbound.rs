@@ -1,10 +1,10 @@
-//! What the HTTP clients of this process share: how a call that got no answer is told, the pause that an answer asks for,
-//! and reading an answer without more of it in memory than is wanted. Which address may be called, and what an answer
+//! What the HTTP clients of this process share: why there is no answer, the pause that an answer asks for, and
+//! reading an answer up to a limit. Which address may be called, and what an answer
 //! means, is the business of each client.
 
 use std::{error::Error, io, time::Duration};
 
-use ad_core::time::Timestamp;
+use ad_core::time::{self, Timestamp};
 use reqwest::{Response, header::RETRY_AFTER};
 
 /// How our clients introduce themselves.
@@ -63,17 +63,7 @@ fn is_tls(error: &reqwest::Error) -> bool {
 
 /// The pause that an answer asks for by `Retry-After`.
 pub(crate) fn retry_after(response: &Response, now: Timestamp) -> Option<Duration> {
-    pause(response.headers().get(RETRY_AFTER)?.to_str().ok()?, now)
-}
-
-/// The pause that `Retry-After` asks for, in seconds or until a date (RFC 9110, 10.2.3).
-fn pause(value: &str, now: Timestamp) -> Option<Duration> {
-    let value = value.trim();
-    if let Ok(seconds) = value.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = httpdate::parse_http_date(value).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some(Timestamp::from_millis(i64::try_from(date.as_millis()).ok()?) - now)
+    time::retry_after(response.headers().get(RETRY_AFTER)?.to_str().ok()?, Some(now))
 }
 
 /// Why a body was not read.
@@ -104,22 +94,4 @@ pub(crate) async fn body(mut response: Response, most: usize) -> Result<Vec<u8>,
 /// A time as people read it.
 pub(crate) fn shown(time: Duration) -> String {
     if time.subsec_millis() == 0 { format!("{} s", time.as_secs()) } else { format!("{} ms", time.as_millis()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// 2026-01-15T10:00:00Z, a Thursday.
-    const NOW: Timestamp = Timestamp::from_millis(1_768_471_200_000);
-
-    #[test]
-    fn a_pause_is_a_number_of_seconds_or_a_date() {
-        let seconds = |value| pause(value, NOW).map(|pause| pause.as_secs());
-        assert_eq!(seconds("120"), Some(120));
-        assert_eq!(seconds(" Thu, 15 Jan 2026 10:02:00 GMT"), Some(120));
-        assert_eq!(seconds("Thu, 15 Jan 2026 09:00:00 GMT"), Some(0));
-        assert_eq!(seconds("soon"), None);
-        assert_eq!(seconds("-1"), None);
-    }
 }

@@ -5,7 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ad_core::{fields::FieldErrors, versions::Refusal};
+use ad_core::{
+    fields::FieldErrors,
+    time::{self, Timestamp},
+    versions::Refusal,
+};
 use reqwest::{
     Method, Response,
     header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER},
@@ -132,15 +136,10 @@ fn unexpected(status: u16, headers: &HeaderMap, bytes: &[u8], error: Option<&ser
     ))
 }
 
-/// The pause that the service asks for: seconds, or a time, which is held against the one that the answer itself has, since clocks differ.
+/// The pause that the service asks for. A date counts from the `Date` of the answer, since clocks differ.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let after = text(headers, RETRY_AFTER.as_str())?.trim();
-    if let Ok(seconds) = after.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let until = httpdate::parse_http_date(after).ok()?;
-    let now = httpdate::parse_http_date(text(headers, DATE.as_str())?).ok()?;
-    Some(until.duration_since(now).unwrap_or_default())
+    let now = text(headers, DATE.as_str()).and_then(Timestamp::from_http_date);
+    time::retry_after(text(headers, RETRY_AFTER.as_str())?, now)
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
