@@ -23,7 +23,7 @@ use crate::{
     directory::Directory,
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
     marketplace::{self, ConnectError},
-    media::{Base, ClientError, FetchOptions, HttpFetcher, Media, MediaError},
+    media::{Base, ClientError, FetchOptions, HttpFetcher, Media, MediaError, ServeMedia},
     processor::Processor,
     store::{Database, DatabaseStore, OpenError},
     system::{RandomIds, SystemClock},
@@ -127,14 +127,14 @@ impl Common {
 
     /// What dealers may have at most.
     fn quotas(&self, settings: &Settings) -> Arc<Quotas> {
-        Arc::new(Quotas::new(settings.dealer_quotas, self.store.clone(), Arc::clone(&self.clock)))
+        Arc::new(Quotas::new(settings.dealer_quotas(), self.store.clone(), Arc::clone(&self.clock)))
     }
 
     /// What is done with accepted requests.
     fn pipeline(&self, settings: &Settings) -> Result<Pipeline, AppError> {
         let options = FetchOptions { allow_private: settings.allow_private_images, ..FetchOptions::default() };
         let fetcher = HttpFetcher::new(options, Arc::clone(&self.clock))?;
-        let markets = marketplace::connect(&settings.marketplaces, &self.database, &self.clock)?;
+        let markets = marketplace::connect(&settings.marketplaces(), &self.database, &self.clock)?;
         let observed = |inner, market| Arc::new(ObservedMarketplace::new(inner, market, self.metrics.clone()));
         Ok(Pipeline {
             store: self.store.clone(),
@@ -145,8 +145,8 @@ impl Common {
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
             patience: Patience {
-                images: settings.image_retry,
-                marketplaces: settings.marketplace_retry,
+                images: settings.image_retry(),
+                marketplaces: settings.marketplace_retry(),
                 ..Patience::default()
             },
             quotas: Some(self.quotas(settings)),
@@ -166,7 +166,7 @@ impl Common {
             pipeline: self.pipeline(settings)?,
             queued: self.store.queued(),
             concurrency: settings.workers,
-            per_dealer: settings.dealer_workers,
+            per_dealer: settings.dealer_workers(),
         };
         Ok(Some(tokio::spawn(worker.run(stopped))))
     }
@@ -241,7 +241,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let metrics_server = if serves_metrics { None } else { metrics_server(settings).await? };
 
     let common = Common::open(settings, &base_url).await?;
-    let keys = settings.token_keys.load()?;
+    let keys = settings.token_keys().load()?;
     let (stop, stopped) = watch::channel(false);
     let worker = common.start_worker(settings, stopped.clone())?;
     let quotas = common.quotas(settings);
@@ -252,30 +252,30 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         .with_quotas(quotas)
         .with_compute(Arc::new(processor.clone()));
     let verifier = Arc::new(Verifier::new(&keys, Arc::clone(&clock)));
-    if let KeySource::File(path) = &settings.token_keys {
-        tokio::spawn(key_file::follow(path.clone(), Arc::clone(&verifier), KEY_FILE_PAUSE));
+    if let KeySource::File(path) = settings.token_keys() {
+        tokio::spawn(key_file::follow(path, Arc::clone(&verifier), KEY_FILE_PAUSE));
     }
-    let revocation_max_age = settings.revocation_max_age;
+    let revocation_max_age = settings.revocation_max_age.duration();
     let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory), revocation_max_age });
-    let router = api::router(Context {
+    let context = Context {
         service,
         store,
         authenticator,
         ids: Arc::clone(&ids),
-        media,
         public_url: settings.public_url.as_ref().map(|url| url.as_str().to_owned()),
-        trusted_proxies: settings.trusted_proxies.clone(),
+        trusted_proxies: settings.proxies(),
         limits: Limits {
-            body_within: settings.request_timeout,
-            body_memory: BodyMemory::new(settings.body_memory),
+            body_within: settings.request_timeout.duration(),
+            body_memory: BodyMemory::new(settings.body_memory.bytes()),
             rate: settings.rate_limit.map(DealerRate::new),
             lists: Lists::new(database.list_connections()),
             processor,
             ..Limits::default()
         },
-        metrics: metrics.clone(),
+        metrics: Some(metrics.clone()),
         serves_metrics,
-    });
+    };
+    let router = api::router(context, ServeMedia::new(media));
     let server = tokio::spawn(server.run(router, until(stopped)));
     let metrics_url =
         if serves_metrics { Some(base_url.clone()) } else { metrics_server.as_ref().map(HttpServer::base_url) };
@@ -287,14 +287,14 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
 fn serving(settings: &Settings) -> ServerOptions {
     ServerOptions {
         listen: settings.listen,
-        tls: settings.tls.clone(),
+        tls: settings.tls(),
         // Headers and the answer itself take time too; a body that is late is told so before.
-        answer_within: settings.request_timeout * 2,
-        idle: settings.idle_timeout,
+        answer_within: settings.request_timeout.duration() * 2,
+        idle: settings.idle_timeout.duration(),
         connections: ConnectionLimits {
-            total: settings.max_connections,
-            per_address: settings.connections_per_address,
-            proxies: settings.trusted_proxies.clone(),
+            total: settings.max_connections.get(),
+            per_address: settings.connections_per_address(),
+            proxies: settings.proxies(),
         },
     }
 }
@@ -304,7 +304,7 @@ fn serving(settings: &Settings) -> ServerOptions {
 fn serves_metrics(settings: &Settings, address: SocketAddr) -> bool {
     match settings.metrics_listen {
         Some(metrics) => metrics == address,
-        None => address.ip().is_loopback() && settings.trusted_proxies.is_empty(),
+        None => address.ip().is_loopback() && settings.proxies().is_empty(),
     }
 }
 
@@ -348,7 +348,7 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
 /// Warns of risky settings. `address` is that of the API, if it is served.
 fn warn(settings: &Settings, address: Option<SocketAddr>) {
     let is_public = address.is_some_and(|address| !address.ip().is_loopback());
-    let insecure = settings.tls.is_none() && settings.trusted_proxies.is_empty();
+    let insecure = settings.tls().is_none() && settings.proxies().is_empty();
     let warnings = [
         (
             is_public && settings.public_url.is_none(),

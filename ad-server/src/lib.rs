@@ -12,8 +12,10 @@
 //! | [`telemetry`] | logs, metrics, traces |
 //! | [`media`] | images: fetched from public addresses, kept under their checksums in a folder or a bucket |
 //! | [`worker`] | runs accepted requests through the pipeline |
-//! | [`config`] | settings from flags, environment and file |
+//! | [`config`] | settings from flags, environment and file: one table |
+//! | [`values`], [`secret`] | types of settings: times, sizes, rates, addresses; credentials |
 //! | [`dealers_file`], [`toml_file`], [`lines`] | files that operators write |
+//! | [`breaker`] | the circuit breaker of marketplaces and image hosts |
 //! | [`processor`] | long computations, apart from what is quick |
 //! | `shares` | limited resources that dealers share fairly |
 //! | [`system`] | the machine's time and randomness |
@@ -23,6 +25,7 @@
 pub mod api;
 pub mod app;
 pub mod auth;
+pub mod breaker;
 pub mod commands;
 pub mod config;
 pub mod dealers_file;
@@ -34,9 +37,11 @@ pub mod marketplace;
 pub mod media;
 mod outbound;
 pub mod processor;
+pub mod secret;
 mod shares;
 pub mod store;
 pub mod system;
 pub mod telemetry;
 pub mod toml_file;
+pub mod values;
 pub mod worker;

@@ -17,8 +17,7 @@ use poem::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::problem::Of;
-use crate::{auth::TokenError, config::Rate};
+use crate::{auth::TokenError, values::Rate};
 
 /// Seconds after which a client may try again what the store could not do.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
@@ -233,13 +232,20 @@ impl ApiError {
     }
 
     /// Its errors by field.
-    pub(super) fn fields(&self) -> Option<(&FieldErrors, Of)> {
+    pub(super) fn fields(&self) -> Option<(&FieldErrors, RequestPart)> {
         match self {
-            Self::Service(ServiceError::Invalid(errors)) => Some((errors, Of::Payload)),
-            Self::Service(ServiceError::InvalidQuery(errors)) => Some((errors, Of::Query)),
+            Self::Service(ServiceError::Invalid(errors)) => Some((errors, RequestPart::Payload)),
+            Self::Service(ServiceError::InvalidQuery(errors)) => Some((errors, RequestPart::Query)),
             _ => None,
         }
     }
+}
+
+/// The part of a request that field errors are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RequestPart {
+    Query,
+    Payload,
 }
 
 fn service(error: &ServiceError) -> Response {

@@ -25,9 +25,9 @@ use tokio::{
 
 use super::{ApiError, Lists, shape::parsed_size};
 use crate::{
-    config::Rate,
     processor::Processor,
     shares::{Share, Shares},
+    values::Rate,
 };
 
 /// Requests that are processed at the same time.

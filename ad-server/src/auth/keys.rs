@@ -18,6 +18,8 @@ use jsonwebtoken::{
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::secret::Secret;
+
 /// Shortest HS256 key (RFC 7518, 3.2), and length of the keys that are made here.
 const HS256_BYTES: usize = 32;
 /// Length of both halves of an Ed25519 key.
@@ -42,21 +44,12 @@ pub(super) struct Key {
 }
 
 /// Where the keys come from.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     /// A file, made on first start.
     File(PathBuf),
     /// The JWK Set itself, from the environment.
-    Text(String),
-}
-
-impl std::fmt::Debug for KeySource {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::File(path) => formatter.debug_tuple("File").field(path).finish(),
-            Self::Text(_) => formatter.write_str("Text(…)"),
-        }
-    }
+    Text(Secret),
 }
 
 impl KeySource {
@@ -67,9 +60,8 @@ impl KeySource {
     pub fn load(&self) -> Result<KeySet, KeysError> {
         match self {
             Self::File(path) => KeySet::load_or_create(path),
-            Self::Text(text) => {
-                KeySet::from_json(text).map_err(|problem| KeysError::Variable { name: Self::VARIABLE, problem })
-            }
+            Self::Text(keys) => KeySet::from_json(keys.reveal())
+                .map_err(|problem| KeysError::Variable { name: Self::VARIABLE, problem }),
         }
     }
 }

@@ -7,8 +7,8 @@ use clap::Args;
 use super::{Base, Failure};
 use crate::{
     app::asked_to_stop,
-    config::{Secret, TokenSource},
     marketplace::{self, ReceiverOptions, Rule, Rules},
+    secret::{Secret, TokenSource},
     system::SystemClock,
     toml_file,
 };

@@ -25,8 +25,10 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     app::AppError,
     auth::{IssueError, KeySource, KeysError},
-    config::{ConfigError, DEFAULTS, Layer, Secret, Settings, token_variable},
+    config::{self, ConfigError, Layer, Settings},
     dealers_file::DealersFileError,
+    marketplace::token_variable,
+    secret::Secret,
     store::{Database, OpenError},
     telemetry::{Telemetry, TelemetryError},
 };
@@ -117,7 +119,7 @@ const LAST: usize = 900;
 #[derive(Debug, Args)]
 struct Base {
     #[arg(
-        help = "The database [default: sqlite://data/ads.db]",
+        help = config::help("database_url"),
         long,
         env = "AD_SERVER_DATABASE_URL",
         hide_env_values = true,
@@ -134,9 +136,7 @@ struct Base {
 /// What commands take that need the token keys.
 #[derive(Debug, Args)]
 struct KeyArgs {
-    /// File of the token keys, created if missing; or set `AD_SERVER_TOKEN_KEYS` to the keys themselves (a JWK Set)
-    /// [default: ./data/token-keys.json]
-    #[arg(long, env = "AD_SERVER_TOKEN_KEY", value_name = "FILE")]
+    #[arg(help = config::help("token_key"), long, env = "AD_SERVER_TOKEN_KEY", value_name = "FILE")]
     token_key: Option<PathBuf>,
 }
 
@@ -219,7 +219,7 @@ impl Cli {
             Command::Listings(command) => listings::run(base, command).await,
             Command::Demo(args) => Ok(crate::demo::run(args).await?),
             Command::Marketplace(args) => marketplace::run(base, args).await,
-            Command::Config => Ok(output::text(DEFAULTS)?),
+            Command::Config => Ok(output::text(&config::default_file())?),
         }
     }
 }
@@ -227,15 +227,13 @@ impl Cli {
 impl Base {
     /// The settings, with what else the command was given.
     fn settings(self, given: Layer) -> Result<Settings, ConfigError> {
-        let keys = std::env::var_os(KeySource::VARIABLE).filter(|keys| !keys.is_empty());
-        let keys = keys.map(|keys| keys.to_string_lossy().into_owned());
         let given = Layer {
             database_url: self.database_url,
             primary_marketplace_token: Secret::from_environment(token_variable(Market::Primary)),
             secondary_marketplace_token: Secret::from_environment(token_variable(Market::Secondary)),
             ..given
         };
-        Settings::load(given, self.config.as_deref(), keys)
+        Settings::load(given, self.config.as_deref(), Secret::from_environment(KeySource::VARIABLE))
     }
 
     /// The settings of a command that runs on, with its log and traces begun; it keeps the latter to its end.

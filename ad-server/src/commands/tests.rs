@@ -15,7 +15,7 @@ fn the_definition_is_consistent() {
 
 #[test]
 fn help_tells_the_defaults_that_are_used() {
-    let defaults: toml::Table = toml::from_str(DEFAULTS).unwrap();
+    let defaults: toml::Table = toml::from_str(&config::default_file()).unwrap();
     let mut told = 0;
     let cli = Cli::command();
     let serve = cli.find_subcommand("serve").unwrap();

@@ -11,9 +11,10 @@ use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 use super::{Base, Failure, KeyArgs, ListArgs, Opened, output};
 use crate::{
     auth::{self, IssueRequest, Permission},
-    config::{InvalidPeriod, Layer, Period},
+    config::Layer,
     store::TokenRecord,
     system::{RandomIds, SystemClock},
+    values::{InvalidPeriod, Period},
 };
 use ad_core::service::Access;
 
@@ -111,7 +112,7 @@ async fn issue(base: Base, args: IssueArgs) -> Result<(), Failure> {
         args.scope.scope().ok_or_else(|| Failure::Input("no scope: use --dealer-code or --dealer-group".to_owned()))?;
     let settings = base.settings(Layer { token_key: args.keys.token_key, ..Layer::default() })?;
     let opened = Opened::new(&settings).await?;
-    let keys = settings.token_keys.load()?;
+    let keys = settings.token_keys().load()?;
     warn_of_unknown(&opened, &scope).await?;
     let request = IssueRequest {
         scope,

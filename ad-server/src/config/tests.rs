@@ -5,6 +5,7 @@ use std::{fs, time::Duration};
 use ad_core::pipeline::Patience;
 
 use super::*;
+use crate::{media::Place, telemetry::LogFormat};
 
 fn file(text: &str) -> tempfile::TempPath {
     let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
@@ -18,26 +19,25 @@ fn the_defaults_are_those_of_the_documents() {
     assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
     assert_eq!(settings.database_url, "sqlite://data/ads.db");
     assert_eq!(settings.media, Place::Folder("./data/media".into()));
-    assert_eq!(settings.token_keys, KeySource::File("./data/token-keys.json".into()));
+    assert_eq!(settings.token_keys(), KeySource::File("./data/token-keys.json".into()));
     assert_eq!(settings.video_hosts, ad_core::rulebook::Settings::default().video_hosts);
-    assert_eq!(settings.image_retry, Patience::default().images);
-    assert_eq!(settings.marketplace_retry, Patience::default().marketplaces);
+    assert_eq!(settings.image_retry(), Patience::default().images);
+    assert_eq!(settings.marketplace_retry(), Patience::default().marketplaces);
     assert!(!settings.allow_private_images);
+    assert_eq!((settings.max_connections.get(), settings.connections_per_address()), (900, 225));
+    assert!(settings.proxies().is_empty());
+    assert_eq!(settings.request_timeout.duration(), crate::api::Limits::default().body_within);
+    assert_eq!(settings.tls(), None);
     assert_eq!((settings.public_url, settings.dealers, settings.catalogue), (None, None, None));
-    assert_eq!(
-        (settings.metrics_listen, settings.otlp_endpoint, settings.tls, settings.rate_limit),
-        (None, None, None, None)
-    );
+    assert_eq!((settings.metrics_listen, settings.otlp_endpoint, settings.rate_limit), (None, None, None));
     assert_eq!(settings.log_format, LogFormat::Text);
-    assert_eq!(settings.request_timeout, crate::api::Limits::default().body_within);
     assert_eq!(settings.media_url, None);
-    assert_eq!((settings.max_connections, settings.connections_per_address), (900, 225));
-    assert!(settings.trusted_proxies.is_empty());
 }
 
 #[test]
 fn the_default_file_shows_every_setting() {
-    let every = DEFAULTS.lines().map(|line| match line.strip_prefix("# ") {
+    let every = default_file();
+    let every = every.lines().map(|line| match line.strip_prefix("# ") {
         Some(example) if example.contains(" = ") => example,
         _ => line,
     });
@@ -53,17 +53,20 @@ fn what_is_given_counts_more_than_the_file_and_that_more_than_the_defaults() {
     let settings = Settings::load(given, Some(&path), None).unwrap();
     assert_eq!((settings.workers, settings.allow_private_images), (0, false));
     assert_eq!(settings.media, Place::Folder("m".into()));
-    assert_eq!(settings.image_retry.within, Duration::from_mins(2));
+    assert_eq!(settings.image_retry().within, Duration::from_mins(2));
     assert_eq!(settings.listen, Settings::default().listen);
 }
 
 #[test]
 fn keys_in_the_environment_count_more_than_the_file_and_exclude_a_given_one() {
     let path = file("token_key = \"keys.json\"");
-    let keys = || Some("{}".to_owned());
-    assert_eq!(Settings::load(Layer::default(), Some(&path), keys()).unwrap().token_keys, KeySource::Text("{}".into()));
+    let keys = || Some(Secret::from("{}".to_owned()));
     assert_eq!(
-        Settings::load(Layer::default(), Some(&path), None).unwrap().token_keys,
+        Settings::load(Layer::default(), Some(&path), keys()).unwrap().token_keys(),
+        KeySource::Text(keys().unwrap())
+    );
+    assert_eq!(
+        Settings::load(Layer::default(), Some(&path), None).unwrap().token_keys(),
         KeySource::File("keys.json".into())
     );
     let given = Layer { token_key: Some("flag.json".into()), ..Layer::default() };
@@ -76,7 +79,7 @@ fn a_certificate_needs_its_key() {
     assert!(matches!(Settings::load(Layer::default(), Some(&only_one), None), Err(ConfigError::HalfTls)));
     let given = Layer { tls_cert: Some("cert.pem".into()), ..Layer::default() };
     let settings = Settings::load(given, Some(&only_one), None).unwrap();
-    assert_eq!(settings.tls, Some(TlsFiles { cert: "cert.pem".into(), key: "key.pem".into() }));
+    assert_eq!(settings.tls(), Some(TlsFiles { cert: "cert.pem".into(), key: "key.pem".into() }));
 }
 
 #[test]

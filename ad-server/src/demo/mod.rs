@@ -19,7 +19,7 @@ use self::{
 };
 use crate::{
     app::{self, AppError, Running},
-    auth::{self, IssueRequest, KeySource},
+    auth::{self, IssueRequest},
     config::Settings,
     http_server::ServerError,
     marketplace,
@@ -101,7 +101,7 @@ async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
         listen: args.listen,
         database_url: format!("sqlite://{}", folder.join("ads.db").display()),
         media: folder.join("media").into(),
-        token_keys: KeySource::File(folder.join("token-keys.json")),
+        token_key: folder.join("token-keys.json"),
         allow_private_images: true,
         ..Settings::default()
     };

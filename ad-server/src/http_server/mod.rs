@@ -135,7 +135,7 @@ impl HttpServer {
                         connections.spawn(connection.serve(Arc::clone(&endpoint), self.times, stopped.clone()));
                     }
                     Err(error) => {
-                        tracing::warn!(%error, "a connection could not be accepted");
+                        tracing::warn!(%error, "cannot accept connection");
                         sleep(PAUSE).await;
                     }
                 },

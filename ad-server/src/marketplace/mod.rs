@@ -5,6 +5,7 @@
 //! so that everything that ends at a marketplace can be run and seen without one. Not a search engine: nobody reads the
 //! listings but operators ([`list_listings`]).
 
+mod address;
 mod http;
 mod local;
 mod operators;
@@ -22,11 +23,9 @@ use ad_core::{
 };
 use url::Url;
 
-use crate::{
-    config::{MarketplaceAddress, MarketplaceSetting, MarketplaceSettings, TokenSourceError, token_variable},
-    store::Database,
-};
-pub use http::{BreakerOptions, HttpMarketplace, HttpOptions};
+use crate::{secret::TokenSourceError, store::Database};
+pub use address::{InvalidMarketplace, MarketplaceAddress, MarketplaceSetting, MarketplaceSettings, token_variable};
+pub use http::{HttpMarketplace, HttpOptions};
 pub use local::Local;
 pub use operators::{ListingFilter, ListingRow, ListingState, import_listings, list_listings};
 pub use receiver::{CallAction, Fault, ReceiverError, ReceiverOptions, Rule, Rules, serve};

@@ -20,10 +20,13 @@ use url::Url;
 
 use super::{
     guard::{Guard, refusal},
-    hosts::{Hosts, LeftAlone},
+    hosts::Hosts,
     memory::{Full, Memory, Room},
 };
-use crate::outbound::{self, NoAnswer, shown};
+use crate::{
+    breaker::Open,
+    outbound::{self, NoAnswer, shown},
+};
 
 /// Connections that are kept open at a host between fetches.
 const IDLE_CONNECTIONS: usize = 4;
@@ -115,7 +118,7 @@ impl HttpFetcher {
             .http1_only()
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .build()?;
-        let hosts = Hosts::new(options.at_once, options.per_host, options.total);
+        let hosts = Hosts::new(options.at_once, options.per_host);
         Ok(Self { client, guard, hosts, memory: Memory::new(options.memory), options, clock })
     }
 
@@ -272,7 +275,7 @@ impl ImageFetcher for HttpFetcher {
             .hosts
             .visit(&url, request.dealer_code)
             .await
-            .map_err(|LeftAlone { reason, pause }| ImageError::NotAsked { reason, retry_after: pause })?;
+            .map_err(|Open { reason, retry_after }| ImageError::NotAsked { reason, retry_after })?;
         let downloaded = match self.download(&url, &request).await {
             Err(Failed::Silent(reason)) => {
                 visit.silent(&reason);

@@ -269,7 +269,7 @@ async fn a_silent_host_is_not_asked_for_more_and_takes_nothing_from_others() {
     assert_eq!(stalled, Err(passing("the host sent nothing for 2 s", None)));
     let Err(ImageError::NotAsked { reason, retry_after }) = waiting else { panic!("{waiting:?}") };
     assert_eq!(reason, "the host sent nothing for 2 s");
-    assert!(retry_after > Duration::ZERO && retry_after <= crate::media::hosts::LEFT_ALONE);
+    assert!(retry_after > Duration::ZERO && retry_after <= crate::media::hosts::PAUSE);
     assert!(mute.peers.lock().unwrap().is_empty(), "the other image was not asked for");
     assert_eq!((first.unwrap().format, second.unwrap().format), (Format::Jpeg, Format::Png));
 }

@@ -1,10 +1,8 @@
 //! How many images are fetched side by side, from each host and altogether, and which hosts are not asked for a while.
 //!
 //! Dealers share the places ([`Shares`]). The places of a host are those of its [site](site): neither another port nor another
-//! subdomain gives anybody more of them. Silence is of one host and port: when it was silent to everybody it is not asked for a
-//! while, and whatever is to come from it is put off at once and keeps no worker waiting. Then one fetch goes ahead, and when that
-//! is answered the others follow. A dead subdomain so keeps nobody from the others of its site. It is not the place to judge a
-//! single picture: as long as a host answers anybody, it is asked.
+//! subdomain gives anybody more of them. Each host and port has a circuit breaker of its own, so that a dead subdomain does not
+//! stop the others of its site. Only silence is a failure: as long as a host answers anybody, it is asked.
 
 use std::{
     collections::HashMap,
@@ -16,10 +14,13 @@ use std::{
 use tokio::time::Instant;
 use url::{Host, Url};
 
-use crate::shares::{Share, Shares};
+use crate::{
+    breaker::{Breaker, BreakerOptions, Open, Permit},
+    shares::{Share, Shares},
+};
 
 /// For how long a silent host is not asked.
-pub(super) const LEFT_ALONE: Duration = Duration::from_secs(5);
+pub(super) const PAUSE: Duration = Duration::from_secs(5);
 
 /// Sites, and hosts of a site, that are remembered before those are forgotten of which there is nothing to remember.
 const MANY: usize = 1024;
@@ -29,8 +30,6 @@ const MANY: usize = 1024;
 pub(super) struct Hosts {
     all: Shares,
     per_site: usize,
-    /// How long one fetch may take.
-    longest: Duration,
     sites: Mutex<HashMap<String, Arc<Site>>>,
 }
 
@@ -39,33 +38,23 @@ pub(super) struct Hosts {
 struct Site {
     places: Shares,
     /// By name and port.
-    hosts: Mutex<HashMap<String, State>>,
+    hosts: Mutex<HashMap<String, Arc<HostState>>>,
 }
 
-/// What is known of a host.
-#[derive(Debug, Default)]
-struct State {
+#[derive(Debug)]
+struct HostState {
+    breaker: Breaker,
     /// When it last answered anybody.
-    answered: Option<Instant>,
-    /// Why it is not asked, and until when.
-    silent: Option<(String, Instant)>,
+    answered: Mutex<Option<Instant>>,
 }
 
-/// A host that is not asked now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LeftAlone {
-    /// What it failed by.
-    pub(super) reason: String,
-    /// When it is worth asking again.
-    pub(super) pause: Duration,
-}
-
-/// A place at a host; whoever has one says how it ended.
+/// A place at a host, for one fetch. The outcome has to be reported.
 #[derive(Debug)]
 pub(super) struct Visit {
-    site: Arc<Site>,
-    host: String,
-    since: Instant,
+    host: Arc<HostState>,
+    permit: Permit,
+    /// Keeps the site from being forgotten.
+    _site: Arc<Site>,
     _places: [Share; 2],
 }
 
@@ -90,97 +79,83 @@ fn site(url: &Url) -> String {
 }
 
 impl Hosts {
-    /// This many fetches side by side altogether, and from each site, none of which takes longer than `longest`.
-    pub(super) fn new(all: usize, per_site: usize, longest: Duration) -> Self {
-        Self { all: Shares::new(all), per_site, longest, sites: Mutex::default() }
+    /// At most this many fetches side by side altogether, and from each site.
+    pub(super) fn new(all: usize, per_site: usize) -> Self {
+        Self { all: Shares::new(all), per_site, sites: Mutex::default() }
     }
 
     /// Waits for a place at the host of an address, on behalf of a dealer.
     ///
     /// # Errors
-    /// When the host is not asked now.
-    pub(super) async fn visit(&self, url: &Url, dealer: &str) -> Result<Visit, LeftAlone> {
-        let (site, host) = (self.site(url), url.authority());
-        site.is_left_alone(host)?;
+    /// When the host's circuit is open.
+    pub(super) async fn visit(&self, url: &Url, dealer: &str) -> Result<Visit, Open> {
+        let site = self.site(url);
+        let host = site.host(url.authority());
+        host.breaker.check(Instant::now())?;
         // A place at the site first: who waits for a busy site takes none from the others.
         let place = site.places.take(dealer, 1).await;
         let of_all = self.all.take(dealer, 1).await;
-        site.go_ahead(host, self.longest)?;
-        Ok(Visit { site, host: host.to_owned(), since: Instant::now(), _places: [place, of_all] })
+        let permit = host.breaker.enter(Instant::now())?;
+        Ok(Visit { host, permit, _site: site, _places: [place, of_all] })
     }
 
     fn site(&self, url: &Url) -> Arc<Site> {
-        let name = site(url);
-        let mut sites = locked(&self.sites);
-        if let Some(site) = sites.get(&name) {
-            return Arc::clone(site);
-        }
-        if sites.len() >= MANY {
-            sites.retain(|_, site| Arc::strong_count(site) > 1 || site.has_silent());
-        }
-        let site = Arc::new(Site { places: Shares::new(self.per_site), hosts: Mutex::default() });
-        sites.insert(name, Arc::clone(&site));
-        site
-    }
-}
-
-impl State {
-    fn is_left_alone(&self) -> Result<(), LeftAlone> {
-        let now = Instant::now();
-        match &self.silent {
-            Some((reason, until)) if now < *until => {
-                Err(LeftAlone { reason: reason.clone(), pause: (*until - now).min(LEFT_ALONE) })
-            }
-            _ => Ok(()),
-        }
+        let new = || Site { places: Shares::new(self.per_site), hosts: Mutex::default() };
+        entry(&self.sites, &site(url), new, Site::has_open)
     }
 }
 
 impl Site {
-    fn is_left_alone(&self, host: &str) -> Result<(), LeftAlone> {
-        locked(&self.hosts).get(host).map_or(Ok(()), State::is_left_alone)
+    fn host(&self, name: &str) -> Arc<HostState> {
+        let options = BreakerOptions { failures: 1, pause: PAUSE };
+        let new = || HostState { breaker: Breaker::new(options, PAUSE), answered: Mutex::default() };
+        entry(&self.hosts, name, new, HostState::is_open)
     }
 
-    /// As [`is_left_alone`](Self::is_left_alone). The first one to come after a silence goes ahead alone, for as long as
-    /// that may take.
-    fn go_ahead(&self, host: &str, longest: Duration) -> Result<(), LeftAlone> {
-        let mut hosts = locked(&self.hosts);
-        let Some(state) = hosts.get_mut(host) else { return Ok(()) };
-        state.is_left_alone()?;
-        if let Some((_, until)) = &mut state.silent {
-            *until = Instant::now() + longest;
-        }
-        Ok(())
+    fn has_open(&self) -> bool {
+        locked(&self.hosts).values().any(|host| host.is_open())
     }
+}
 
-    fn has_silent(&self) -> bool {
-        locked(&self.hosts).values().any(|state| state.is_left_alone().is_err())
+impl HostState {
+    fn is_open(&self) -> bool {
+        self.breaker.check(Instant::now()).is_err()
     }
+}
 
-    /// Notes something about a host.
-    fn note(&self, host: String, note: impl FnOnce(&mut State)) {
-        let mut hosts = locked(&self.hosts);
-        if hosts.len() >= MANY && !hosts.contains_key(&host) {
-            hosts.retain(|_, state| state.is_left_alone().is_err());
-        }
-        note(hosts.entry(host).or_default());
+/// The value of a name, made when it is not there. When there are many, those are forgotten that are not in use and of which
+/// nothing has to be remembered.
+fn entry<T>(
+    all: &Mutex<HashMap<String, Arc<T>>>,
+    name: &str,
+    new: impl FnOnce() -> T,
+    remember: impl Fn(&T) -> bool,
+) -> Arc<T> {
+    let mut all = locked(all);
+    if let Some(known) = all.get(name) {
+        return Arc::clone(known);
     }
+    if all.len() >= MANY {
+        all.retain(|_, value| Arc::strong_count(value) > 1 || remember(value));
+    }
+    let value = Arc::new(new());
+    all.insert(name.to_owned(), Arc::clone(&value));
+    value
 }
 
 impl Visit {
     /// The host answered, whatever it said.
     pub(super) fn answered(self) {
-        self.site.note(self.host, |state| *state = State { answered: Some(Instant::now()), silent: None });
+        *locked(&self.host.answered) = Some(Instant::now());
+        self.permit.answered();
     }
 
-    /// The host kept silent until there was no more time. It is not asked for a while if it kept silent to everybody.
+    /// The host kept silent until there was no more time. That counts unless it answered somebody meanwhile.
     pub(super) fn silent(self, reason: &str) {
-        let since = self.since;
-        self.site.note(self.host, |state| {
-            if state.answered.is_none_or(|answered| answered < since) {
-                state.silent = Some((reason.to_owned(), Instant::now() + LEFT_ALONE));
-            }
-        });
+        let answered = *locked(&self.host.answered);
+        if answered.is_none_or(|answered| answered < self.permit.began()) {
+            self.permit.failed(Instant::now(), reason, None);
+        }
     }
 }
 
@@ -195,8 +170,6 @@ mod tests {
 
     use super::*;
 
-    const LONGEST: Duration = Duration::from_secs(20);
-
     fn url(host: &str) -> Url {
         Url::parse(&format!("https://{host}/1.jpg")).unwrap()
     }
@@ -207,7 +180,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_host_has_its_own_places_and_takes_none_while_it_waits_for_them() {
-        let hosts = Hosts::new(3, 2, LONGEST);
+        let hosts = Hosts::new(3, 2);
         let (one, two) = (url("one.test"), url("two.test"));
         let _taken = [hosts.visit(&one, "a").await.unwrap(), hosts.visit(&one, "a").await.unwrap()];
         assert!(waits(hosts.visit(&one, "a")).await);
@@ -219,16 +192,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_silent_host_is_left_alone_and_then_asked_by_one() {
-        let hosts = Hosts::new(9, 9, LONGEST);
+        let hosts = Hosts::new(9, 9);
         let (silent, other) = (url("silent.example"), url("other.example"));
         let (first, second) = (hosts.visit(&silent, "a").await.unwrap(), hosts.visit(&silent, "a").await.unwrap());
         advance(Duration::from_secs(10)).await;
         first.silent("nothing");
-        let pause = |left: Result<Visit, LeftAlone>| left.unwrap_err().pause;
-        assert_eq!(pause(hosts.visit(&silent, "a").await), LEFT_ALONE);
+        let pause = |visit: Result<Visit, Open>| visit.unwrap_err().retry_after;
+        assert_eq!(pause(hosts.visit(&silent, "a").await), PAUSE);
         assert!(hosts.visit(&other, "a").await.is_ok());
 
-        advance(LEFT_ALONE).await;
+        advance(PAUSE).await;
         let ahead = hosts.visit(&silent, "a").await.unwrap();
         assert_eq!(hosts.visit(&silent, "a").await.unwrap_err().reason, "nothing");
         ahead.answered();
@@ -241,19 +214,18 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn whoever_goes_ahead_and_never_returns_is_not_waited_for() {
-        let hosts = Hosts::new(9, 9, LONGEST);
+        let hosts = Hosts::new(9, 9);
         let silent = url("silent.example");
         hosts.visit(&silent, "a").await.unwrap().silent("nothing");
-        advance(LEFT_ALONE).await;
+        advance(PAUSE).await;
         drop(hosts.visit(&silent, "a").await.unwrap());
+        let _ahead = hosts.visit(&silent, "a").await.expect("the next one goes ahead instead");
         assert!(hosts.visit(&silent, "a").await.is_err());
-        advance(LONGEST).await;
-        assert!(hosts.visit(&silent, "a").await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn hosts_with_nothing_to_remember_are_forgotten() {
-        let hosts = Hosts::new(9, 9, LONGEST);
+        let hosts = Hosts::new(9, 9);
         hosts.visit(&url("silent.example"), "a").await.unwrap().silent("nothing");
         let _used = hosts.visit(&url("used.example"), "a").await.unwrap();
         for number in 0..2 * MANY {
@@ -286,7 +258,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn ports_and_subdomains_give_a_dealer_no_more_places_and_another_dealer_has_some() {
-        let hosts = Hosts::new(99, 8, LONGEST);
+        let hosts = Hosts::new(99, 8);
         let mut held = Vec::new();
         for number in 0..7 {
             held.push(hosts.visit(&url(&format!("{number}.dealer.se:{number}")), "a").await.unwrap());
@@ -297,7 +269,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_silent_subdomain_keeps_nobody_from_another() {
-        let hosts = Hosts::new(9, 9, LONGEST);
+        let hosts = Hosts::new(9, 9);
         hosts.visit(&url("dead.dealer.se"), "a").await.unwrap().silent("nothing");
         assert!(hosts.visit(&url("dead.dealer.se"), "a").await.is_err());
         assert!(hosts.visit(&url("images.dealer.se"), "a").await.is_ok());

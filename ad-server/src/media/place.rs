@@ -3,12 +3,10 @@
 use std::{fmt, path::PathBuf, str::FromStr};
 
 use object_store::path::Path;
-use serde::Deserialize;
 use url::Url;
 
 /// A folder, or a bucket with what stands before its keys.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// `./data/media` or `file:///srv/media`.
     Folder(PathBuf),
@@ -53,13 +51,7 @@ fn bucket(rest: &str) -> Option<Place> {
     Some(Place::Bucket { bucket: bucket.to_owned(), prefix: Path::parse(prefix).ok()? })
 }
 
-impl TryFrom<String> for Place {
-    type Error = InvalidPlace;
-
-    fn try_from(text: String) -> Result<Self, InvalidPlace> {
-        text.parse()
-    }
-}
+crate::values::deserialize_from_str!(Place);
 
 impl From<PathBuf> for Place {
     fn from(folder: PathBuf) -> Self {

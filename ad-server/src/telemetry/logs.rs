@@ -18,7 +18,7 @@ use tracing_subscriber::{
 };
 
 use super::traces::{self, SPANS, TracesError};
-use crate::config::OtlpEndpoint;
+use crate::values::OtlpEndpoint;
 
 /// How log lines are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]

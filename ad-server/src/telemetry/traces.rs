@@ -16,7 +16,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::{Layer, filter::filter_fn, registry::LookupSpan};
 use uuid::Uuid;
 
-use crate::config::OtlpEndpoint;
+use crate::values::OtlpEndpoint;
 
 /// Target of every span that is made for traces.
 pub(crate) const SPANS: &str = "ad_server::spans";

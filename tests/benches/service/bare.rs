@@ -50,7 +50,7 @@ impl Bare {
 
     /// With as many connections as the service has.
     pub(super) async fn on_postgres(url: &str) -> Self {
-        let connections = ad_server::config::Settings::default().database_connections;
+        let connections = ad_server::config::Settings::default().database_connections.get();
         let pool = PgPoolOptions::new()
             .max_connections(connections)
             .test_before_acquire(false)

@@ -1,6 +1,7 @@
 //! What the benchmarks share: the service in this process, a load of requests, and medians.
 
 use std::{
+    num::NonZeroUsize,
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
@@ -9,7 +10,7 @@ use std::{
 use ad_core::service::Access;
 use ad_server::{
     app::{self, Running},
-    auth::{self, IssueRequest, KeySource},
+    auth::{self, IssueRequest},
     config::Settings,
 };
 use reqwest::{Client, Method, Request};
@@ -80,11 +81,11 @@ impl Service {
             listen: "127.0.0.1:0".parse().expect("an address"),
             database_url: database_url.to_owned(),
             media: folder.join("media").into(),
-            token_keys: KeySource::File(folder.join("keys.json")),
+            token_key: folder.join("keys.json"),
             workers,
             // A load at a rate opens a connection whenever all others are in use, and all come from one address.
-            connections_per_address: 100_000,
-            max_connections: 100_000,
+            connections_per_address: NonZeroUsize::new(100_000),
+            max_connections: NonZeroUsize::new(100_000).expect("it is not zero"),
             ..Settings::default()
         };
         let running = app::start(&settings).await.expect("it starts");

@@ -23,7 +23,7 @@ use super::{bodies::Group, first, name_of};
 use crate::{
     api::{ApiError, Limits, MAX_BODY, body, errors, limits, lookups, operations::Base, paths},
     auth::{Permission, TokenError},
-    config::Rate,
+    values::Rate,
 };
 
 /// The dealer whose ads the examples are.

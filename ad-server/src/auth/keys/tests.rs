@@ -52,7 +52,7 @@ fn a_private_ed25519_key_must_belong_to_its_public_one() {
 #[test]
 fn nothing_shows_a_key() {
     let set = KeySet::from_json(ED25519).unwrap();
-    let shown = format!("{set:?} {:?}", KeySource::Text(ED25519.to_owned()));
+    let shown = format!("{set:?} {:?}", KeySource::Text(ED25519.to_owned().into()));
     assert!(!shown.contains("nWGxne"), "{shown}");
     let bytes = format!("{:?}", BASE64.decode("nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A").unwrap());
     assert!(!shown.contains(&bytes[1..20]), "{shown}");

@@ -1,10 +1,9 @@
 //! A marketplace over HTTP, by the contract in `docs/marketplace-adapter.md`.
 //!
-//! One call is one try. What it means is told in `answers`, when it is tried again in the pipeline, and whether it is worth
-//! trying at all in `breaker`.
+//! One call is one try. `answers` interprets the result, the pipeline decides about retries, and the
+//! [circuit breaker](crate::breaker) stops calls to a marketplace that keeps failing.
 
 mod answers;
-mod breaker;
 #[cfg(test)]
 mod tests;
 
@@ -27,12 +26,11 @@ use tokio::time::Instant;
 use url::Url;
 
 use self::answers::{Answer, Failed, unreadable};
-pub use self::breaker::BreakerOptions;
-use self::breaker::{Breaker, Open, Turn};
 use super::wire::{Boost, FoundListings, IDEMPOTENCY_KEY, Listed, Sent};
 use crate::{
-    config::Secret,
+    breaker::{Breaker, BreakerOptions, Open, Transition},
     outbound::{self, NoAnswer, Unread, shown},
+    secret::Secret,
 };
 
 /// Largest answer that is read, in bytes.
@@ -47,11 +45,11 @@ const MAX_ID: usize = 255;
 pub struct HttpOptions {
     /// Its address: the paths of the contract are below it.
     pub base: Url,
-    /// What it lets this service in with.
+    /// Bearer token.
     pub token: Secret,
     /// For one call, from name resolution to the end of the answer.
     pub timeout: Duration,
-    /// When it is left alone.
+    /// When calls to it are stopped.
     pub breaker: BreakerOptions,
 }
 
@@ -94,7 +92,7 @@ impl HttpMarketplace {
             .connect_timeout(CONNECT.min(timeout))
             .timeout(timeout)
             .build()?;
-        Ok(Self { market, base, timeout, client, breaker: Breaker::new(breaker), clock })
+        Ok(Self { market, base, timeout, client, breaker: Breaker::new(breaker, breaker.pause / 4), clock })
     }
 
     /// A path below the base.
@@ -110,23 +108,23 @@ impl HttpMarketplace {
         self.client.request(method, self.url(path)).header(IDEMPOTENCY_KEY, key.to_string())
     }
 
-    /// Makes a call, unless the marketplace is left alone just now, and returns the body of its answer.
+    /// Makes a call unless the circuit is open, and returns the body of the answer.
     async fn call(&self, request: RequestBuilder) -> Result<Vec<u8>, MarketplaceError> {
-        let pass = self.breaker.enter(Instant::now()).map_err(|Open { reason: (code, reason), rest }| {
+        let permit = self.breaker.enter(Instant::now()).map_err(|Open { reason, retry_after }| {
             let reason = format!("the marketplace is left alone for a while, since its calls failed: {reason}");
-            MarketplaceError::NotAsked { code, reason, retry_after: rest }
+            MarketplaceError::NotAsked { reason, retry_after }
         })?;
         let result = match self.answer(request).await {
             Ok(answer) => answer.done(),
             Err(failed) => Err(failed),
         };
-        let turn = match &result {
-            Err(Failed { error: MarketplaceError::Transient { code, reason, retry_after }, .. }) => {
-                pass.failed(Instant::now(), (*code, reason.clone()), *retry_after)
+        let transition = match &result {
+            Err(Failed { error: MarketplaceError::Transient { reason, retry_after }, .. }) => {
+                permit.failed(Instant::now(), reason, *retry_after)
             }
-            _ => pass.answered(),
+            _ => permit.answered(),
         };
-        self.tell(turn, result.as_ref().err());
+        self.log(transition, result.as_ref().err());
         result.map_err(|failed| failed.error)
     }
 
@@ -154,21 +152,21 @@ impl HttpMarketplace {
             NoAnswer::Redirect | NoAnswer::Broken => "the connection to the marketplace broke off".to_owned(),
         };
         let error = error.without_url();
-        tracing::debug!(market = %self.market, ?error, "a call got no answer");
+        tracing::debug!(market = %self.market, ?error, "marketplace did not answer");
         Failed::passing(reason, None)
     }
 
-    /// Tells an operator what is theirs to know.
-    fn tell(&self, turn: Option<Turn>, failed: Option<&Failed>) {
+    /// Logs what an operator has to know.
+    fn log(&self, transition: Option<Transition>, failed: Option<&Failed>) {
         let market = self.market;
         if let Some(Failed { error, advice: Some(advice) }) = failed {
-            tracing::error!(%market, %error, "a call was not taken; {advice}");
+            tracing::error!(%market, %error, advice, "a marketplace did not do it; check the configuration");
         }
-        match (turn, failed) {
-            (Some(Turn::Opened), Some(Failed { error, .. })) => {
-                tracing::warn!(%market, %error, "the marketplace keeps failing and is left alone for a while");
+        match (transition, failed) {
+            (Some(Transition::Opened), Some(Failed { error, .. })) => {
+                tracing::warn!(%market, %error, "circuit breaker opened; marketplace is not called");
             }
-            (Some(Turn::Closed), _) => tracing::info!(%market, "the marketplace answers again"),
+            (Some(Transition::Closed), _) => tracing::info!(%market, "circuit breaker closed"),
             _ => {}
         }
     }
@@ -176,14 +174,14 @@ impl HttpMarketplace {
     /// What an answer holds. When it cannot be read it is not known what was done, so the call will be made again.
     fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, MarketplaceError> {
         serde_json::from_slice(body).map_err(|error| {
-            tracing::debug!(market = %self.market, %error, "an answer is not what it should be");
+            tracing::debug!(market = %self.market, %error, "invalid answer from marketplace");
             self.unreadable()
         })
     }
 
     fn unreadable(&self) -> MarketplaceError {
         let failed = unreadable();
-        self.tell(None, Some(&failed));
+        self.log(None, Some(&failed));
         failed.error
     }
 

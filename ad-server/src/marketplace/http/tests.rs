@@ -12,7 +12,7 @@ use poem::{
 use uuid::Uuid;
 
 use super::*;
-use crate::config::TokenSource;
+use crate::secret::TokenSource;
 
 /// 2026-01-15T10:00:00Z, a Thursday.
 const NOW: Timestamp = Timestamp::from_millis(1_768_471_200_000);

@@ -86,8 +86,8 @@ impl From<MarketplaceError> for Failure {
                 Self::Gone(problem(NO_SUCH_LISTING, "There is no such listing."))
             }
             MarketplaceError::Transient { reason, .. } | MarketplaceError::NotAsked { reason, .. } => {
-                tracing::warn!(reason, "a call could not be done");
-                Self::Error(problem("unavailable", "The marketplace is temporarily unavailable."), Some("2".to_owned()))
+                tracing::warn!(reason, "a marketplace did not do it");
+                Self::Error(problem("unavailable", "The marketplace cannot do this just now."), Some("2".to_owned()))
             }
         }
     }

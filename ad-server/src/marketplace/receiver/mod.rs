@@ -32,7 +32,7 @@ use self::{
 use super::Local;
 use crate::{
     api::{MAX_BODY, openapi},
-    config::Secret,
+    secret::Secret,
     store::{Database, OpenError},
 };
 

@@ -1,76 +1,11 @@
-//! Where the marketplaces are, and what it takes to call them.
+//! Credentials from environment, file or settings, which no log and no `Debug` output shows.
 
 use std::{
     fmt, io,
     path::{Path, PathBuf},
-    str::FromStr,
-    time::Duration,
 };
 
-use ad_core::request::Market;
 use serde::Deserialize;
-
-use super::PublicUrl;
-use crate::marketplace::BreakerOptions;
-
-/// The marketplaces.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MarketplaceSettings {
-    /// The primary one.
-    pub primary: MarketplaceSetting,
-    /// The secondary one.
-    pub secondary: MarketplaceSetting,
-    /// How long one call over HTTP may take.
-    pub timeout: Duration,
-    /// When one that fails is left alone.
-    pub breaker: BreakerOptions,
-}
-
-/// One marketplace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MarketplaceSetting {
-    /// Where it is.
-    pub address: MarketplaceAddress,
-    /// What opens its door.
-    pub token: Option<TokenSource>,
-}
-
-/// Where a marketplace is.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub enum MarketplaceAddress {
-    /// In the database of this service.
-    Local,
-    /// At this address.
-    Http(PublicUrl),
-}
-
-/// Neither.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected \"local\" or the http(s) address of a marketplace such as https://marketplace.example/ads, without query, \
-     fragment, user name and password"
-)]
-pub struct InvalidMarketplace;
-
-impl FromStr for MarketplaceAddress {
-    type Err = InvalidMarketplace;
-
-    fn from_str(text: &str) -> Result<Self, InvalidMarketplace> {
-        match text {
-            "local" => Ok(Self::Local),
-            text => text.parse().map(Self::Http).map_err(|_| InvalidMarketplace),
-        }
-    }
-}
-
-impl TryFrom<String> for MarketplaceAddress {
-    type Error = InvalidMarketplace;
-
-    fn try_from(text: String) -> Result<Self, InvalidMarketplace> {
-        text.parse()
-    }
-}
 
 /// A text that is not shown.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -111,7 +46,7 @@ pub enum TokenSource {
     File(PathBuf),
 }
 
-/// Why there is no token.
+/// Why a token cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenSourceError {
     /// The file cannot be read.
@@ -122,7 +57,7 @@ pub enum TokenSourceError {
         /// Why.
         source: io::Error,
     },
-    /// Nothing that can be sent as a token.
+    /// It cannot be sent as a token.
     #[error("the token {place} must be one line of printable ASCII characters without spaces")]
     Malformed {
         /// Where it stands.
@@ -148,27 +83,9 @@ fn read(path: &Path) -> Result<String, TokenSourceError> {
     std::fs::read_to_string(path).map_err(|source| TokenSourceError::Read { path: path.to_owned(), source })
 }
 
-/// Name of the environment variable that holds the token of a marketplace.
-pub const fn token_variable(market: Market) -> &'static str {
-    match market {
-        Market::Primary => "AD_SERVER_PRIMARY_MARKETPLACE_TOKEN",
-        Market::Secondary => "AD_SERVER_SECONDARY_MARKETPLACE_TOKEN",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_marketplace_is_local_or_has_an_address() {
-        assert_eq!("local".parse(), Ok(MarketplaceAddress::Local));
-        let Ok(MarketplaceAddress::Http(url)) = "http://127.0.0.1:9/primary/".parse() else { panic!() };
-        assert_eq!(url.as_str(), "http://127.0.0.1:9/primary");
-        for text in ["", "Local", "marketplace.example", "ftp://x", "https://user:secret@x", "https://x/?a=1"] {
-            assert_eq!(text.parse::<MarketplaceAddress>(), Err(InvalidMarketplace), "{text}");
-        }
-    }
 
     #[test]
     fn a_token_is_one_printable_word_and_never_shown() {

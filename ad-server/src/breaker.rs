@@ -1,65 +1,66 @@
-//! Keeps calls from a marketplace that is known to fail.
+//! A circuit breaker: stops calls to a marketplace or an image host that keeps failing.
 //!
-//! After so many passing failures in a row it is open: for a pause nobody calls. Then one call is let through, the probe;
-//! if it goes well everybody may call again, else the next pause begins. What a call means is not known here.
+//! After a number of consecutive failures the circuit is open: for a pause nobody calls. Then it is half open: one call,
+//! the probe, is let through. When it is answered the circuit closes, otherwise the next pause begins.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use tokio::time::Instant;
 
-/// Longest pause that a marketplace can ask everybody to keep.
+/// Longest pause that an answer can ask for.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// When it opens, and for how long.
+/// When a circuit opens, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BreakerOptions {
-    /// Passing failures in a row after which it opens.
+    /// Consecutive failures that open it.
     pub failures: u32,
     /// How long nobody calls then.
     pub pause: Duration,
 }
 
-/// The breaker of one marketplace.
-#[derive(Debug)]
-pub(super) struct Breaker<R> {
-    options: BreakerOptions,
-    state: Mutex<State<R>>,
-}
-
+/// A circuit breaker. Clones share its state.
 #[derive(Debug, Clone)]
-enum State<R> {
-    /// Everybody may call; so many calls have failed in a row.
+pub(crate) struct Breaker {
+    options: BreakerOptions,
+    /// When callers may ask again while a probe is under way.
+    recheck: Duration,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Calls are let through; so many have failed in a row.
     Closed(u32),
-    /// Nobody may call until then, for this reason.
-    Open { until: Instant, reason: R },
-    /// One call is under way that will tell. This is what the one before it failed for.
-    Probing(R),
+    /// No call is let through until then, for this reason.
+    Open { until: Instant, reason: String },
+    /// A probe is under way. The reason is that of the failure before it.
+    HalfOpen(String),
 }
 
-/// Nobody may call now.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Open<R> {
-    /// What the last call failed for.
-    pub(super) reason: R,
+/// The circuit is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Open {
+    /// Why the last call failed.
+    pub(crate) reason: String,
     /// When it is worth asking again.
-    pub(super) rest: Duration,
+    pub(crate) retry_after: Duration,
 }
 
-/// A change that an operator wants to know of.
+/// A change of state, for the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// It has opened.
+pub(crate) enum Transition {
     Opened,
-    /// It has closed.
     Closed,
 }
 
-impl<R: Clone> Breaker<R> {
-    pub(super) fn new(options: BreakerOptions) -> Self {
-        Self { options, state: Mutex::new(State::Closed(0)) }
+impl Breaker {
+    /// A closed circuit. While a probe is under way, callers are told to ask again after `recheck`.
+    pub(crate) fn new(options: BreakerOptions, recheck: Duration) -> Self {
+        Self { options, recheck: recheck.max(SHORTEST), state: Arc::new(Mutex::new(State::Closed(0))) }
     }
 
     fn state(&self) -> MutexGuard<'_, State<R>> {
@@ -67,47 +68,64 @@ impl<R: Clone> Breaker<R> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks to call. The pass has to be told how the call went; a pass that is dropped instead says nothing.
-    pub(super) fn enter(&self, now: Instant) -> Result<Pass<'_, R>, Open<R>> {
-        let mut state = self.state();
-        let (reason, rest) = match &*state {
-            State::Closed(_) => return Ok(Pass { breaker: self, began: now, probe: false }),
-            State::Open { until, reason } => (reason.clone(), until.saturating_duration_since(now)),
-            // It will soon be known.
-            State::Probing(reason) => (reason.clone(), (self.options.pause / 4).max(SHORTEST)),
+    /// Whether a call would be let through.
+    pub(crate) fn check(&self, now: Instant) -> Result<(), Open> {
+        self.check_state(&self.state(), now)
+    }
+
+    fn check_state(&self, state: &State, now: Instant) -> Result<(), Open> {
+        let (reason, retry_after) = match state {
+            State::Closed(_) => return Ok(()),
+            State::Open { until, reason } => (reason, until.saturating_duration_since(now)),
+            State::HalfOpen(reason) => (reason, self.recheck),
         };
-        if rest.is_zero() {
-            *state = State::Probing(reason);
-            return Ok(Pass { breaker: self, began: now, probe: true });
-        }
-        Err(Open { reason, rest })
+        if retry_after.is_zero() { Ok(()) } else { Err(Open { reason: reason.clone(), retry_after }) }
+    }
+
+    /// Asks to call. The permit has to be given the outcome of the call; one that is dropped instead has none.
+    pub(crate) fn enter(&self, now: Instant) -> Result<Permit, Open> {
+        let mut state = self.state();
+        self.check_state(&state, now)?;
+        let probe = match &mut *state {
+            State::Closed(_) => false,
+            State::Open { reason, .. } | State::HalfOpen(reason) => {
+                let reason = std::mem::take(reason);
+                *state = State::HalfOpen(reason);
+                true
+            }
+        };
+        drop(state);
+        Ok(Permit { breaker: self.clone(), began: now, probe })
     }
 }
 
-/// Shortest time after which somebody is told to come back: what comes sooner would only come in vain.
+/// Shortest time after which a refused caller is told to come back.
 const SHORTEST: Duration = Duration::from_millis(100);
 
 /// Permission for one call.
 #[derive(Debug)]
-pub(super) struct Pass<'b, R: Clone> {
-    breaker: &'b Breaker<R>,
+pub(crate) struct Permit {
+    breaker: Breaker,
     began: Instant,
-    /// Whether it is the one call that will tell, and has not told yet.
+    /// Whether it is the probe, and has no outcome yet.
     probe: bool,
 }
 
-impl<R: Clone> Pass<'_, R> {
-    /// The marketplace answered, be it with a refusal.
-    pub(super) fn answered(mut self) -> Option<Turn> {
-        self.probe = false;
-        let mut state = self.breaker.state();
-        let was_closed = matches!(*state, State::Closed(_));
-        *state = State::Closed(0);
-        (!was_closed).then_some(Turn::Closed)
+impl Permit {
+    /// When the call began.
+    pub(crate) fn began(&self) -> Instant {
+        self.began
     }
 
-    /// It failed for a passing reason, and perhaps named a pause.
-    pub(super) fn failed(mut self, now: Instant, reason: R, retry_after: Option<Duration>) -> Option<Turn> {
+    /// The call was answered, be it with a refusal.
+    pub(crate) fn answered(mut self) -> Option<Transition> {
+        self.probe = false;
+        let was = std::mem::replace(&mut *self.breaker.state(), State::Closed(0));
+        (!matches!(was, State::Closed(_))).then_some(Transition::Closed)
+    }
+
+    /// The call failed for a passing reason; an answer may have asked for a pause.
+    pub(crate) fn failed(mut self, now: Instant, reason: &str, retry_after: Option<Duration>) -> Option<Transition> {
         let probe = std::mem::take(&mut self.probe);
         let BreakerOptions { failures, pause } = self.breaker.options;
         let mut state = self.breaker.state();
@@ -116,7 +134,7 @@ impl<R: Clone> Pass<'_, R> {
                 *before = before.saturating_add(1);
                 *before >= failures
             }
-            State::Probing(_) => probe,
+            State::HalfOpen(_) => probe,
             // A call from before it opened: nothing new.
             State::Open { .. } => false,
         };
@@ -124,20 +142,20 @@ impl<R: Clone> Pass<'_, R> {
             return None;
         }
         let pause = pause.max(retry_after.unwrap_or_default().min(LONGEST));
-        *state = State::Open { until: now + pause, reason };
-        (!probe).then_some(Turn::Opened)
+        *state = State::Open { until: now + pause, reason: reason.to_owned() };
+        (!probe).then_some(Transition::Opened)
     }
 }
 
-impl<R: Clone> Drop for Pass<'_, R> {
-    /// A probe that was given up has told nothing: the next call is the probe.
+impl Drop for Permit {
+    /// After a probe without outcome the next call is the probe.
     fn drop(&mut self) {
         if !self.probe {
             return;
         }
         let mut state = self.breaker.state();
-        if let State::Probing(reason) = &*state {
-            let reason = reason.clone();
+        if let State::HalfOpen(reason) = &mut *state {
+            let reason = std::mem::take(reason);
             *state = State::Open { until: self.began, reason };
         }
     }
@@ -149,8 +167,8 @@ mod tests {
 
     const PAUSE: Duration = Duration::from_secs(10);
 
-    fn breaker() -> Breaker<&'static str> {
-        Breaker::new(BreakerOptions { failures: 3, pause: PAUSE })
+    fn breaker() -> Breaker {
+        Breaker::new(BreakerOptions { failures: 3, pause: PAUSE }, PAUSE / 4)
     }
 
     fn seconds(seconds: u64) -> Duration {
@@ -161,12 +179,12 @@ mod tests {
     fn opened(start: Instant) -> Breaker<&'static str> {
         let breaker = breaker();
         let turns: Vec<_> = (0..3).map(|_| breaker.enter(start).unwrap().failed(start, "500", None)).collect();
-        assert_eq!(turns, [None, None, Some(Turn::Opened)]);
+        assert_eq!(turns, [None, None, Some(Transition::Opened)]);
         breaker
     }
 
-    fn rest(breaker: &Breaker<&'static str>, now: Instant) -> Duration {
-        breaker.enter(now).unwrap_err().rest
+    fn rest(breaker: &Breaker, now: Instant) -> Duration {
+        breaker.enter(now).unwrap_err().retry_after
     }
 
     #[test]
@@ -179,7 +197,7 @@ mod tests {
             assert_eq!(breaker.enter(now).unwrap().answered(), None);
         }
         let open = opened(now);
-        assert_eq!(open.enter(now).unwrap_err(), Open { reason: "500", rest: PAUSE });
+        assert_eq!(open.enter(now).unwrap_err(), Open { reason: "500".to_owned(), retry_after: PAUSE });
         assert_eq!(rest(&open, now + seconds(4)), seconds(6));
     }
 
@@ -189,7 +207,7 @@ mod tests {
         let (breaker, now) = (opened(start), start + PAUSE);
         let probe = breaker.enter(now).unwrap();
         assert_eq!(rest(&breaker, now + seconds(30)), PAUSE / 4, "the probe takes its time");
-        assert_eq!(probe.answered(), Some(Turn::Closed));
+        assert_eq!(probe.answered(), Some(Transition::Closed));
         let both = (breaker.enter(now).unwrap(), breaker.enter(now).unwrap());
         assert_eq!((both.0.answered(), both.1.answered()), (None, None));
     }
@@ -201,7 +219,7 @@ mod tests {
         let probe = breaker.enter(now).unwrap();
         assert_eq!(probe.failed(now + seconds(2), "timeout", None), None, "it stays open, which is no news");
         let open = breaker.enter(now + seconds(2)).unwrap_err();
-        assert_eq!(open, Open { reason: "timeout", rest: PAUSE });
+        assert_eq!(open, Open { reason: "timeout".to_owned(), retry_after: PAUSE });
         assert!(breaker.enter(now + seconds(12)).is_ok());
     }
 
@@ -226,7 +244,7 @@ mod tests {
         }
         assert_eq!(early.next().unwrap().failed(start + seconds(5), "500", None), None);
         assert_eq!(rest(&breaker, start + seconds(5)), seconds(5));
-        assert_eq!(early.next().unwrap().answered(), Some(Turn::Closed));
+        assert_eq!(early.next().unwrap().answered(), Some(Transition::Closed));
         assert!(breaker.enter(start).is_ok());
     }
 
@@ -234,7 +252,7 @@ mod tests {
     fn a_marketplace_may_ask_for_a_longer_pause_within_reason() {
         let now = Instant::now();
         for (asked, given) in [(5, 10), (30, 30), (3600, 60)] {
-            let breaker = Breaker::new(BreakerOptions { failures: 1, pause: PAUSE });
+            let breaker = Breaker::new(BreakerOptions { failures: 1, pause: PAUSE }, PAUSE / 4);
             breaker.enter(now).unwrap().failed(now, "429", Some(seconds(asked)));
             assert_eq!(rest(&breaker, now), seconds(given), "{asked}");
         }

@@ -1,18 +1,30 @@
-//! Values that are checked where they are read, in flags, environment and file alike.
+//! Types of settings that are written as text, with the same syntax in flags, environment and file.
 
 use std::{fmt, net::IpAddr, num::NonZeroU32, str::FromStr, time::Duration};
 
 use ipnet::IpNet;
 use jiff::{SpanRelativeTo, Unit};
-use serde::Deserialize;
 use url::Url;
+
+/// Implements `Deserialize` by `FromStr`, for types that are texts in a file.
+macro_rules! deserialize_from_str {
+    ($($type:ty),+) => {$(
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )+};
+}
+pub(crate) use deserialize_from_str;
+
+deserialize_from_str!(AddressRange, ByteSize, OtlpEndpoint, Period, PublicUrl, Rate);
 
 /// Longest [`Period`], so that every end of one can be written as a date.
 const LONGEST: Duration = Duration::from_hours(36_500 * 24);
 
 /// A length of time: `90d`, `12h`, `1h 30m`, up to 36,500 days. A day has 24 hours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Period(Duration);
 
 impl Period {
@@ -38,17 +50,8 @@ impl FromStr for Period {
     }
 }
 
-impl TryFrom<String> for Period {
-    type Error = InvalidPeriod;
-
-    fn try_from(text: String) -> Result<Self, InvalidPeriod> {
-        text.parse()
-    }
-}
-
 /// The address under which clients reach the service, without a slash at its end.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicUrl(String);
 
 impl PublicUrl {
@@ -83,17 +86,8 @@ impl FromStr for PublicUrl {
     }
 }
 
-impl TryFrom<String> for PublicUrl {
-    type Error = InvalidPublicUrl;
-
-    fn try_from(text: String) -> Result<Self, InvalidPublicUrl> {
-        text.parse()
-    }
-}
-
 /// A collector of traces that speaks OTLP over HTTP, without a slash at its end.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtlpEndpoint(PublicUrl);
 
 impl OtlpEndpoint {
@@ -120,17 +114,8 @@ impl FromStr for OtlpEndpoint {
     }
 }
 
-impl TryFrom<String> for OtlpEndpoint {
-    type Error = InvalidEndpoint;
-
-    fn try_from(text: String) -> Result<Self, InvalidEndpoint> {
-        text.parse()
-    }
-}
-
 /// So many requests in a second, minute or hour, and so many at once: `600/m`, `20/s burst 100`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     /// Requests.
     pub requests: NonZeroU32,
@@ -166,14 +151,6 @@ impl FromStr for Rate {
     }
 }
 
-impl TryFrom<String> for Rate {
-    type Error = InvalidRate;
-
-    fn try_from(text: String) -> Result<Self, InvalidRate> {
-        text.parse()
-    }
-}
-
 impl fmt::Display for Rate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = match self.per.as_secs() {
@@ -187,8 +164,7 @@ impl fmt::Display for Rate {
 }
 
 /// IP addresses: one, or a network in CIDR notation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressRange(IpNet);
 
 impl AddressRange {
@@ -212,17 +188,8 @@ impl FromStr for AddressRange {
     }
 }
 
-impl TryFrom<String> for AddressRange {
-    type Error = InvalidAddressRange;
-
-    fn try_from(text: String) -> Result<Self, InvalidAddressRange> {
-        text.parse()
-    }
-}
-
 /// An amount of memory in whole units: `512KiB`, `64MiB`, `2GiB`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteSize(usize);
 
 impl ByteSize {
@@ -250,14 +217,6 @@ impl FromStr for ByteSize {
         };
         let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
         bytes.filter(|bytes| *bytes > 0).map(Self).ok_or(InvalidByteSize)
-    }
-}
-
-impl TryFrom<String> for ByteSize {
-    type Error = InvalidByteSize;
-
-    fn try_from(text: String) -> Result<Self, InvalidByteSize> {
-        text.parse()
     }
 }
 
