@@ -28,7 +28,7 @@ use ad_core::{
     service::{Access, Service},
 };
 use poem::{
-    Endpoint, EndpointExt, Request, Response, Route,
+    Endpoint, EndpointExt, IntoEndpoint, Request, Response, Route,
     http::{HeaderValue, Uri, header, uri::PathAndQuery},
 };
 use uuid::Uuid;
@@ -36,7 +36,6 @@ use uuid::Uuid;
 use crate::{
     auth::{Caller, Permission, TokenError},
     http_server::Proxies,
-    media::Media,
     telemetry::Metrics,
 };
 pub use errors::ApiError;
@@ -67,17 +66,15 @@ pub struct Context {
     pub authenticator: Arc<dyn Authenticator>,
     /// Ids of requests.
     pub ids: Arc<dyn Ids>,
-    /// Stored images.
-    pub media: Media,
     /// Address under which clients reach the API; the request's own host if `None`.
     pub public_url: Option<String>,
     /// Proxies that say under which address a client reached them.
     pub trusted_proxies: Proxies,
     /// What clients may take.
     pub limits: Limits,
-    /// Counts requests.
-    pub metrics: Metrics,
-    /// Whether the API serves them too, at `/metrics`.
+    /// Counts requests, if they are to be counted.
+    pub metrics: Option<Metrics>,
+    /// Whether the API serves the counters, at `/metrics`.
     pub serves_metrics: bool,
 }
 
@@ -89,71 +86,69 @@ impl std::fmt::Debug for Context {
 
 /// The whole API as a router: the endpoints, their documentation, health, and stored images.
 ///
-/// It runs in any poem app, also below a path of its own. Links in lists follow the path of the request; the folder of
-/// images is told where it is served.
+/// It runs in any poem app, also below a path of its own, over any store. Links in lists follow the path of the request.
+/// `images` serves the stored images at `/media/*name`: [`ServeMedia`](crate::media::ServeMedia) does for a folder or a bucket.
 ///
-/// ```no_run
+/// ```
 /// use std::sync::Arc;
 ///
-/// use ad_core::{ports::{Clock, Ids}, rulebook::Rulebook, service::Service};
+/// use ad_core::{memory::{Kit, ManualClock}, ports::{Dealer, Store}, service::Access};
 /// use ad_server::{
 ///     api::{self, Authenticator, Context, Limits},
-///     auth::{Caller, KeySet, TokenError, Verifier},
-///     directory::Directory,
+///     auth::{Caller, Permissions, TokenError},
 ///     http_server::Proxies,
-///     media::{Base, Media},
-///     store::{Database, DatabaseStore},
-///     system::{RandomIds, SystemClock},
-///     telemetry::{DatabaseQueue, Metrics},
 /// };
-/// use poem::{Route, Server, listener::TcpListener};
+/// use poem::{Endpoint, Request, Route, endpoint::make_sync, http::StatusCode};
 ///
-/// /// Who calls is this program's business. Here: whoever has a token that a key of the set has signed.
-/// struct Tokens(Verifier);
+/// /// How callers are known is this program's business. Here each token is the code of a dealer.
+/// struct Codes;
 ///
-/// impl Authenticator for Tokens {
+/// impl Authenticator for Codes {
 ///     fn authenticate(&self, token: &str) -> Result<Caller, TokenError> {
-///         self.0.verify(token)
+///         let scope = Access::Dealer(token.to_owned());
+///         Ok(Caller { scope, permissions: Permissions::ALL, jti: token.to_owned() })
 ///     }
 /// }
 ///
-/// #[tokio::main]
-/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-///     let ids: Arc<dyn Ids> = Arc::new(RandomIds::new(Arc::clone(&clock)));
-///     let database = Database::open("sqlite://data/ads.db").await?;
-///     let directory = Arc::new(Directory::load(database.clone()).await?);
-///     let metrics = Metrics::new(Arc::new(DatabaseQueue { database: database.clone(), clock: Arc::clone(&clock) }), clock.now());
-///     let store = Arc::new(DatabaseStore::new(database));
-///     let keys = KeySet::load_or_create("data/token-keys.json".as_ref())?;
-///     let rulebook = Arc::new(Rulebook::default());
-///     let ads = api::router(Context {
-///         service: Service::new(store.clone(), directory, rulebook, Arc::clone(&clock), Arc::clone(&ids)),
-///         store,
-///         authenticator: Arc::new(Tokens(Verifier::new(&keys, clock))),
-///         ids,
-///         media: Media::open("data/media".parse()?, Base::Service("https://dealers.example/ads".to_owned())).await?,
-///         public_url: Some("https://dealers.example".to_owned()),
-///         trusted_proxies: Proxies::default(),
-///         limits: Limits::default(),
-///         metrics,
-///         serves_metrics: false,
-///     });
-///     let app = Route::new().nest("/ads", ads);
-///     Ok(Server::new(TcpListener::bind("127.0.0.1:3000")).run(app).await?)
-/// }
+/// # #[tokio::main]
+/// # async fn main() {
+/// let kit = Kit::new(Arc::new(ManualClock::default()), [Dealer::named("north-cars")]);
+/// let context = Context {
+///     service: kit.service.clone(),
+///     store: kit.store.clone(),
+///     authenticator: Arc::new(Codes),
+///     ids: kit.ids.clone(),
+///     public_url: Some("https://dealers.example".to_owned()),
+///     trusted_proxies: Proxies::default(),
+///     limits: Limits::default(),
+///     metrics: None,
+///     serves_metrics: false,
+/// };
+/// let no_images = make_sync(|_| StatusCode::NOT_FOUND);
+/// let app = Route::new().nest("/ads", api::router(context, no_images));
+///
+/// let payload = r#"{"source_id": "c1", "category_id": 1020,
+///     "category_fields": {"registration_number": "ABC123", "brand": "volvo", "model_year": 2022}}"#;
+/// let request = Request::builder().method(poem::http::Method::POST).uri_str("/ads/v4/car");
+/// let request = request.header("X-Auth-Token", "north-cars").header("Content-Length", payload.len());
+/// let response = app.get_response(request.body(payload)).await;
+/// assert_eq!(response.status(), StatusCode::CREATED);
+/// assert_eq!(kit.pipeline.run_due().await.unwrap(), 1);
+/// # }
 /// ```
 ///
 /// This serves the API and accepts requests; a [`Worker`](crate::worker::Worker) in this program, or `ad-server serve` on
 /// the same database and media folder, does the work.
-pub fn router(context: Context) -> impl Endpoint<Output = Response> {
+pub fn router<M: IntoEndpoint>(context: Context, images: M) -> impl Endpoint<Output = Response>
+where
+    M::Endpoint: 'static,
+{
     let ids = Arc::clone(&context.ids);
-    let media = crate::media::ServeMedia::new(context.media.clone());
     let documents = openapi::documents(context.service.rulebook(), context.public_url.as_deref());
     let context = Arc::new(context);
     let route = paths::mount(observe::Routes::new(context.metrics.clone()), &context);
     let route = lookups::mount(route, &context);
-    let route = pages::mount(route, &context, documents).at("/media/*name", media);
+    let route = pages::mount(route, &context, documents).at("/media/*name", images);
     around(route.done(), ids, context)
 }
 

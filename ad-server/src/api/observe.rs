@@ -19,11 +19,11 @@ const UNKNOWN: &str = "unknown";
 /// A router that watches what it routes to.
 pub(super) struct Routes {
     route: Route,
-    metrics: Metrics,
+    metrics: Option<Metrics>,
 }
 
 impl Routes {
-    pub(super) fn new(metrics: Metrics) -> Self {
+    pub(super) fn new(metrics: Option<Metrics>) -> Self {
         Self { route: Route::new(), metrics }
     }
 
@@ -34,7 +34,7 @@ impl Routes {
         E::Endpoint: 'static,
     {
         let path = path.as_ref();
-        let route = self.metrics.route(shown(path));
+        let route = RouteMetrics::new(self.metrics.clone(), shown(path));
         let inner = endpoint.map_to_response().with(CatchPanic::new().with_handler(|_| ApiError::Internal.response()));
         self.route = self.route.at(path, Observed { inner, route });
         self
@@ -42,7 +42,7 @@ impl Routes {
 
     /// The router.
     pub(super) fn done(self) -> impl Endpoint<Output = Response> {
-        Unrouted { inner: self.route, route: self.metrics.route(UNKNOWN) }
+        Unrouted { inner: self.route, route: RouteMetrics::new(self.metrics, UNKNOWN) }
     }
 }
 

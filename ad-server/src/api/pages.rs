@@ -18,8 +18,10 @@ use crate::telemetry::{Metrics, metrics};
 /// Mounts documentation and health.
 pub(super) fn mount(route: Routes, context: &Arc<Context>, documents: Documents) -> Routes {
     let Documents { json, swagger_ui, redoc } = documents;
-    let route =
-        if context.serves_metrics { route.at("/metrics", metrics_page(context.metrics.clone())) } else { route };
+    let route = match context.metrics.clone().filter(|_| context.serves_metrics) {
+        Some(metrics) => route.at("/metrics", metrics_page(metrics)),
+        None => route,
+    };
     let route = Code::ALL.iter().fold(route, |route, code| {
         let html = error_codes::page_of(*code);
         route.at(format!("/docs/errors/{}", code.name()), get(page(html, context.public_url.as_deref())))

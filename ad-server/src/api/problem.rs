@@ -11,7 +11,7 @@ use poem::{
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{ApiError, errors::json_bytes};
+use super::errors::{ApiError, RequestPart, json_bytes};
 
 /// The media type of problem details.
 pub(super) const MEDIA_TYPE: &str = "application/problem+json";
@@ -122,7 +122,7 @@ pub(super) fn answer(mut response: Response, asked: Option<&Asked>) -> Response 
         detail: error.detail(),
         instance: format!("urn:uuid:{}", asked.request_id),
         code,
-        errors: error.fields().map(|(errors, of)| fields(errors, of)),
+        errors: error.fields().map(|(errors, part)| fields(errors, part)),
     };
     if let Ok(bytes) = json_bytes(&problem) {
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
@@ -132,18 +132,11 @@ pub(super) fn answer(mut response: Response, asked: Option<&Asked>) -> Response 
     response
 }
 
-/// Whether errors are of the query or of the payload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
-    Query,
-    Payload,
-}
-
-fn fields(errors: &FieldErrors, of: Of) -> Vec<FieldProblem<'_>> {
+fn fields(errors: &FieldErrors, part: RequestPart) -> Vec<FieldProblem<'_>> {
     let fields = errors.located().into_iter();
     fields
         .map(|(path, violation)| FieldProblem {
-            place: place(&path, of),
+            place: place(&path, part),
             code: violation.code().unwrap_or(Code::Unknown),
             detail: violation.texts().join(" "),
             suggestion: violation.suggestions().first().copied(),
@@ -153,8 +146,8 @@ fn fields(errors: &FieldErrors, of: Of) -> Vec<FieldProblem<'_>> {
         .collect()
 }
 
-fn place(path: &[String], of: Of) -> Place {
-    if of == Of::Query {
+fn place(path: &[String], part: RequestPart) -> Place {
+    if part == RequestPart::Query {
         return Place::Parameter(path.join("."));
     }
     let mut pointer = "#".to_owned();
@@ -194,7 +187,7 @@ mod tests {
     #[test]
     fn pointers_are_escaped() {
         let path = ["category_fields", "a/b~c", "1", "å b"].map(str::to_owned);
-        let Place::Pointer(pointer) = place(&path, Of::Payload) else { panic!("a payload has pointers") };
+        let Place::Pointer(pointer) = place(&path, RequestPart::Payload) else { panic!("a payload has pointers") };
         assert_eq!(pointer, "#/category_fields/a~1b~0c/1/%C3%A5%20b");
     }
 }

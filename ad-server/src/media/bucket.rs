@@ -16,8 +16,7 @@ use object_store::{
     path::Path,
 };
 
-use super::name::Name;
-use super::serve::FOR_EVER;
+use super::name::{FOREVER, Name};
 
 /// How long the store may be silent.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -105,7 +104,7 @@ impl Bucket {
         // For those who read the bucket itself, such as a CDN.
         let attributes = Attributes::from_iter([
             (Attribute::ContentType, name.format.media_type()),
-            (Attribute::CacheControl, FOR_EVER),
+            (Attribute::CacheControl, FOREVER),
         ]);
         let options = PutOptions { attributes, ..PutOptions::default() };
         self.store.put_opts(path, bytes.clone().into(), options).await.map(drop).map_err(|error| failure(&error))

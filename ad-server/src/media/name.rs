@@ -2,6 +2,9 @@
 
 use ad_core::ports::{Format, Image};
 
+/// `Cache-Control` of stored images: what is stored under a name never changes.
+pub(super) const FOREVER: &str = "public, max-age=31536000, immutable";
+
 /// The name of a stored image: its checksum and its format, and nothing that could lead elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {

@@ -8,10 +8,10 @@ use poem::{
     http::{Method, StatusCode, header},
 };
 
-use super::{kept::Media, name::Name};
-
-/// What is said of stored images to whoever may cache them: under their names they never change.
-pub(super) const FOR_EVER: &str = "public, max-age=31536000, immutable";
+use super::{
+    kept::Media,
+    name::{FOREVER, Name},
+};
 
 /// The endpoint of `/media/*name`; mount it at a path with that parameter. The name is `abcd….jpg`, or as images are
 /// kept, `ab/cd/abcd….jpg`, for a CDN that fetches from here.
@@ -30,7 +30,7 @@ impl ServeMedia {
         let stored = self.0.read(name, request.method() == Method::GET && !known).await?;
         let response = Response::builder()
             .header(header::ETAG, &tag)
-            .header(header::CACHE_CONTROL, FOR_EVER)
+            .header(header::CACHE_CONTROL, FOREVER)
             .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
         if known {
             return Ok(response.status(StatusCode::NOT_MODIFIED).finish());
@@ -57,7 +57,7 @@ impl Endpoint for ServeMedia {
             Ok(response) => response,
             Err(error) if error.kind() == io::ErrorKind::NotFound => not_found(),
             Err(error) => {
-                tracing::error!(%error, checksum = name.checksum, "an image could not be read");
+                tracing::error!(%error, checksum = name.checksum, "an image broke off while it was read");
                 refusal(StatusCode::SERVICE_UNAVAILABLE, "The image cannot be read now.")
             }
         })

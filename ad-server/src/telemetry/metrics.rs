@@ -147,11 +147,6 @@ impl Metrics {
     pub(super) fn image_stored(&self, outcome: &'static str) {
         self.0.image_store.get_or_create(&[("outcome", outcome.into())]).inc();
     }
-
-    /// The counters of a path.
-    pub(crate) fn route(&self, path: impl Into<Cow<'static, str>>) -> RouteMetrics {
-        RouteMetrics { metrics: self.clone(), path: path.into(), methods: [const { OnceLock::new() }; MOST_METHODS] }
-    }
 }
 
 /// Methods that are told apart.
@@ -168,9 +163,9 @@ const STATUSES: [u16; 16] = [200, 201, 301, 304, 400, 401, 403, 404, 405, 408, 4
 /// What is counted when the client did not wait for its answer.
 const GONE_AWAY: u16 = 499;
 
-/// The counters of one path. Each is looked up once, and then at hand.
+/// The counters of one path, if anything is counted. Each is looked up once, and then at hand.
 pub(crate) struct RouteMetrics {
-    metrics: Metrics,
+    metrics: Option<Metrics>,
     path: Cow<'static, str>,
     methods: [OnceLock<MethodMetrics>; MOST_METHODS],
 }
@@ -181,6 +176,11 @@ struct MethodMetrics {
 }
 
 impl RouteMetrics {
+    /// The counters of a path.
+    pub(crate) fn new(metrics: Option<Metrics>, path: impl Into<Cow<'static, str>>) -> Self {
+        Self { metrics, path: path.into(), methods: [const { OnceLock::new() }; MOST_METHODS] }
+    }
+
     /// The path as it is shown.
     pub(crate) fn path(&self) -> &str {
         &self.path
@@ -188,22 +188,25 @@ impl RouteMetrics {
 
     /// A request has come; it will be [`answered`](Self::answered).
     pub(crate) fn began(&self) {
-        self.metrics.0.under_way.inc();
+        if let Some(Metrics(inner)) = &self.metrics {
+            inner.under_way.inc();
+        }
     }
 
     /// A request was answered; `None` when its client went away before.
     pub(crate) fn answered(&self, method: &Method, status: Option<StatusCode>, took: Duration) {
-        self.metrics.0.under_way.dec();
+        let Some(Metrics(inner)) = &self.metrics else { return };
+        inner.under_way.dec();
         let index = METHODS.iter().position(|known| known == method);
         let method = index.map_or(OTHER, |index| METHODS[index].as_str());
         let of_method = self.methods[index.unwrap_or(METHODS.len())].get_or_init(|| MethodMetrics {
-            times: self.metrics.0.answers.get_or_create_owned(&[("method", method.into()), self.label()]),
+            times: inner.answers.get_or_create_owned(&[("method", method.into()), self.label()]),
             statuses: [const { OnceLock::new() }; STATUSES.len()],
         });
         let status = status.map_or(GONE_AWAY, |status| status.as_u16());
         let counter = || {
             let labels = [("method", method.into()), self.label(), ("status", status.to_string().into())];
-            self.metrics.0.requests.get_or_create_owned(&labels)
+            inner.requests.get_or_create_owned(&labels)
         };
         match STATUSES.iter().position(|known| *known == status) {
             Some(index) => of_method.statuses[index].get_or_init(counter).inc(),
@@ -245,7 +248,7 @@ pub(super) mod tests {
     #[tokio::test]
     async fn requests_are_counted_by_method_path_and_status() {
         let metrics = Metrics::new(Arc::new(NoQueue), Timestamp::from_millis(1_500));
-        let route = metrics.route("/v4/car/{source_id}");
+        let route = RouteMetrics::new(Some(metrics.clone()), "/v4/car/{source_id}");
         let took = Duration::from_millis(2);
         for (method, status) in [
             (Method::GET, Some(StatusCode::OK)),
