@@ -397,9 +397,7 @@ pub async fn work(settings: Settings) -> Result<(), AppError> {
 
 async fn stop_at_once_when_asked_again() {
     asked_to_stop().await;
-    tracing::warn!(
-        "asked to stop a second time: stopping at once; what is under way is taken up again at the next start"
-    );
+    tracing::warn!("second stop signal: stopping at once; unfinished requests continue at the next start");
     std::process::exit(STOPPED_AT_ONCE);
 }
 

@@ -97,12 +97,12 @@ impl Directory {
             });
             match refreshed {
                 Ok(_) if stale => {
-                    tracing::info!("dealers and revoked tokens are read again");
+                    tracing::info!("dealers and revoked tokens can be read again");
                     stale = false;
                 }
                 // Once is enough: the next look is soon.
                 Err(error) if !stale => {
-                    tracing::error!(%error, "cannot read dealers and revoked tokens; the last known state stays in use");
+                    tracing::error!(%error, "cannot read dealers and revoked tokens; keeping the last known state");
                     stale = true;
                 }
                 Ok(_) | Err(_) => {}

@@ -86,7 +86,7 @@ impl Running {
         let id = match ended {
             Ok((id, ())) => id,
             Err(error) => {
-                tracing::error!(%error, "a request came to a sudden end; it will be taken up again");
+                tracing::error!(%error, "request task panicked; will be retried");
                 error.id()
             }
         };
@@ -137,10 +137,7 @@ impl Worker {
         }
         let ended = timeout(GRACE, async { while running.tasks.join_next().await.is_some() {} }).await;
         if ended.is_err() {
-            tracing::warn!(
-                requests = running.tasks.len(),
-                "stopped before all running requests ended; they will be taken up again"
-            );
+            tracing::warn!(requests = running.tasks.len(), "shutdown timeout; unfinished requests will be retried");
         }
     }
 
@@ -171,7 +168,7 @@ impl Worker {
                 next_due.map_or(POLL, |due| (due - now).clamp(Duration::from_millis(1), POLL))
             }
             Err(error) => {
-                tracing::warn!(%error, "the queue cannot be read");
+                tracing::warn!(%error, "cannot claim requests");
                 POLL
             }
         }
@@ -185,7 +182,7 @@ impl Worker {
         let behind = (time.then + time.since.elapsed()) - now;
         (time.then, time.since) = (now, Instant::now());
         if behind > SET_BACK {
-            tracing::warn!(seconds = behind.as_secs(), "the clock was set back; all that waits is taken up now");
+            tracing::warn!(seconds = behind.as_secs(), "clock was set back; all waiting requests are due now");
             self.release(now, now).await;
             time.once_more = Some(time.since + ONCE_MORE);
         } else if time.once_more.is_some_and(|due| due <= time.since) {
@@ -201,7 +198,7 @@ impl Worker {
 
     async fn release(&self, now: Timestamp, after: Timestamp) {
         if let Err(error) = self.pipeline.store.release(now, after).await {
-            tracing::warn!(%error, "what was written before the clock was set back may wait longer than it should");
+            tracing::warn!(%error, "cannot release requests after the clock was set back; some may wait too long");
         }
     }
 }
@@ -221,14 +218,14 @@ async fn run(pipeline: Pipeline, claimed: Claimed) {
                 match pipeline.store.extend(request, lease, until).await {
                     // Either it is just ending, or somebody else has it: then nothing more of it can be recorded.
                     Ok(()) | Err(StoreError::LeaseLost) => {}
-                    Err(error) => tracing::warn!(%request, %error, "the lease could not be extended"),
+                    Err(error) => tracing::warn!(%request, %error, "cannot extend lease"),
                 }
             }
         }
     };
     match result {
         Ok(()) => tracing::debug!(%request, "ran"),
-        Err(StoreError::LeaseLost) => tracing::warn!(%request, "another worker has taken it over"),
-        Err(error) => tracing::warn!(%request, %error, "interrupted; it will be taken up again"),
+        Err(StoreError::LeaseLost) => tracing::warn!(%request, "lease lost to another worker"),
+        Err(error) => tracing::warn!(%request, %error, "request interrupted; will be retried"),
     }
 }

@@ -258,12 +258,12 @@ fn service(error: &ServiceError) -> Response {
         ServiceError::NotFound | ServiceError::Elsewhere(_) => detail(StatusCode::NOT_FOUND, error),
         ServiceError::Duplicate => json_response(StatusCode::CONFLICT, &duplicate()),
         ServiceError::Store(StoreError::TimedOut(limit)) => {
-            tracing::info!(seconds = limit.as_secs_f64(), "a read was stopped at its time limit");
+            tracing::info!(seconds = limit.as_secs_f64(), "read timed out");
             retry_later(StatusCode::SERVICE_UNAVAILABLE, &timed_out(*limit))
         }
         ServiceError::TooManyRequests(_) => later(detail(StatusCode::TOO_MANY_REQUESTS, error), QUEUE_RETRY_AFTER),
         ServiceError::Store(StoreError::Unavailable(reason)) => {
-            tracing::warn!(reason, "the store is not available");
+            tracing::warn!(reason, "store unavailable");
             retry_later(StatusCode::SERVICE_UNAVAILABLE, &UNAVAILABLE)
         }
         ServiceError::Store(error) => {
@@ -321,7 +321,7 @@ pub(crate) fn json_response(status: StatusCode, body: &impl Serialize) -> Respon
 /// The body of a JSON answer.
 pub(super) fn json_bytes(body: &impl Serialize) -> Result<Vec<u8>, ApiError> {
     serde_json::to_vec(body).map_err(|error| {
-        tracing::error!(%error, "an answer could not be written as JSON");
+        tracing::error!(%error, "cannot serialize response");
         ApiError::Internal
     })
 }

@@ -15,7 +15,7 @@ pub async fn follow(path: PathBuf, verifier: Arc<Verifier>, pause: Duration) {
                 if known.as_ref() != Some(&text) {
                     verifier.replace_keys(&keys);
                     if known.is_some() {
-                        tracing::info!(path = %path.display(), kids = ?keys.ids(), "the token keys have changed");
+                        tracing::info!(path = %path.display(), kids = ?keys.ids(), "token keys reloaded");
                     }
                     known = Some(text);
                 }
@@ -25,7 +25,7 @@ pub async fn follow(path: PathBuf, verifier: Arc<Verifier>, pause: Duration) {
         };
         if problem != logged {
             if let Some(problem) = &problem {
-                tracing::error!(problem, "the token keys are not replaced; the last good ones stay in use");
+                tracing::error!(problem, "cannot reload token keys; keeping the previous ones");
             }
             logged = problem;
         }

@@ -172,7 +172,7 @@ impl KeySet {
         let text = random_set().map_err(failed)?;
         match write_new(path, &text) {
             Ok(()) => {
-                tracing::info!(path = %path.display(), "made a key for tokens");
+                tracing::info!(path = %path.display(), "created token key");
                 Self::in_file(&text, path)
             }
             // Another process was faster: its key counts.
@@ -287,7 +287,7 @@ fn warn_if_others_may_read(path: &Path) {
     if let Ok(file) = fs::metadata(path)
         && file.permissions().mode() & 0o077 != 0
     {
-        tracing::warn!(path = %path.display(), "others may read the token keys; run chmod 600 on the file");
+        tracing::warn!(path = %path.display(), "token keys are readable by others; run chmod 600 on the file");
     }
 }
 

@@ -94,7 +94,7 @@ impl Certificates {
             };
             match Self::load(self.files.clone()) {
                 Ok(new) if new.cert != self.cert || new.key != self.key => {
-                    tracing::info!(file = %self.files.cert.display(), "a new certificate is used from now on");
+                    tracing::info!(file = %self.files.cert.display(), "certificate reloaded");
                     *self = new;
                     return;
                 }
@@ -102,7 +102,7 @@ impl Certificates {
                 Err(error) => {
                     let problem = error.to_string();
                     if asked || complained.as_ref() != Some(&problem) {
-                        tracing::warn!(problem, "the certificate is not replaced; the last good one stays in use");
+                        tracing::warn!(problem, "cannot reload certificate; keeping the previous one");
                     }
                     complained = Some(problem);
                 }
@@ -151,7 +151,7 @@ impl Hangup {
     #[cfg(unix)]
     fn new() -> Self {
         let signal = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup());
-        Self { signal: signal.inspect_err(|error| tracing::warn!(%error, "SIGHUP is not heard")).ok() }
+        Self { signal: signal.inspect_err(|error| tracing::warn!(%error, "cannot handle SIGHUP")).ok() }
     }
 
     #[cfg(not(unix))]

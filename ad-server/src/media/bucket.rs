@@ -84,7 +84,7 @@ impl Bucket {
         let found = self.store.get_opts(&self.path(name), options).await.map_err(|error| failure(&error))?;
         let size = found.meta.size;
         let bytes = found.into_stream().map_err(|error| {
-            tracing::error!(error = told(&error), "an image broke off while it was read");
+            tracing::error!(error = told(&error), "cannot read stored image");
             failure(&error)
         });
         Ok((bytes.boxed(), size))

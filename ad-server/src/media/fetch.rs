@@ -214,7 +214,7 @@ impl HttpFetcher {
 
     /// No answer, or one that breaks off.
     fn failed(&self, error: &reqwest::Error) -> Failed {
-        tracing::debug!(?error, "an image could not be fetched");
+        tracing::debug!(?error, "image request failed");
         if let Some(refused) = refusal(error) {
             return Failed::Answered(refused.into());
         }

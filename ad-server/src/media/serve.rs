@@ -57,7 +57,7 @@ impl Endpoint for ServeMedia {
             Ok(response) => response,
             Err(error) if error.kind() == io::ErrorKind::NotFound => not_found(),
             Err(error) => {
-                tracing::error!(%error, checksum = name.checksum, "an image broke off while it was read");
+                tracing::error!(%error, checksum = name.checksum, "cannot read stored image");
                 refusal(StatusCode::SERVICE_UNAVAILABLE, "The image cannot be read now.")
             }
         })

@@ -77,7 +77,7 @@ impl Drop for Telemetry {
         // The exporter waits for its answer, which must not hold up a thread of the runtime that this may be dropped in.
         let flushed = std::thread::spawn(move || traces.shutdown()).join();
         if let Ok(Err(error)) = flushed {
-            tracing::warn!(%error, "the last traces could not be sent");
+            tracing::warn!(%error, "cannot send the last traces");
         }
     }
 }

@@ -110,7 +110,7 @@ impl Metrics {
         let state = match looked {
             Ok(Ok(state)) => Some(state),
             Ok(Err(error)) => {
-                tracing::debug!(%error, "the queue cannot be looked at");
+                tracing::debug!(%error, "cannot read queue state");
                 None
             }
             Err(_) => None,
@@ -118,7 +118,7 @@ impl Metrics {
         self.0.seen.set(state);
         let mut written = String::new();
         if let Err(error) = text::encode(&mut written, &self.0.registry) {
-            tracing::error!(%error, "the metrics could not be written");
+            tracing::error!(%error, "cannot encode metrics");
         }
         written
     }

@@ -64,7 +64,7 @@ impl ObservedMarketplace {
         span.record("outcome", outcome);
         if let Err(error) = &result {
             span.record("otel.status_code", "error");
-            tracing::debug!(marketplace = market, action, outcome, %error, "a marketplace did not do it");
+            tracing::debug!(marketplace = market, action, outcome, %error, "marketplace call failed");
         }
         self.metrics.marketplace_called(market, action, outcome, begun.elapsed());
         result
@@ -140,7 +140,7 @@ impl ImageFetcher for ObservedFetcher {
         span.record("outcome", outcome);
         if let Err(error) = &result {
             span.record("otel.status_code", "error");
-            tracing::debug!(outcome, %error, "an image was not fetched");
+            tracing::debug!(outcome, %error, "image fetch failed");
         }
         self.metrics.image_fetched(outcome, begun.elapsed());
         result

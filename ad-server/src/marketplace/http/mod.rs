@@ -160,7 +160,7 @@ impl HttpMarketplace {
     fn log(&self, transition: Option<Transition>, failed: Option<&Failed>) {
         let market = self.market;
         if let Some(Failed { error, advice: Some(advice) }) = failed {
-            tracing::error!(%market, %error, advice, "a marketplace did not do it; check the configuration");
+            tracing::error!(%market, %error, advice, "marketplace call failed; check the configuration");
         }
         match (transition, failed) {
             (Some(Transition::Opened), Some(Failed { error, .. })) => {

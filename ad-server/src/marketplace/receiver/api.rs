@@ -86,7 +86,7 @@ impl From<MarketplaceError> for Failure {
                 Self::Gone(problem(NO_SUCH_LISTING, "There is no such listing."))
             }
             MarketplaceError::Transient { reason, .. } | MarketplaceError::NotAsked { reason, .. } => {
-                tracing::warn!(reason, "a marketplace did not do it");
+                tracing::warn!(reason, "marketplace call failed");
                 Self::Error(problem("unavailable", "The marketplace cannot do this just now."), Some("2".to_owned()))
             }
         }
