@@ -50,6 +50,10 @@ const HEALTH: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 /// Seconds after which a connection may be free.
 const RETRY_AFTER: &str = "5";
 
+/// Extension of a response that is not sent: the connection is closed instead.
+#[derive(Debug, Clone, Copy)]
+pub struct CloseConnection;
+
 /// An accepted connection.
 pub(super) struct Connection<Io> {
     pub(super) io: Io,
@@ -81,6 +85,10 @@ impl<Io: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection<Io> {
                     Some(limit) if !is_about_health(request.uri().path()) => refusal(limit),
                     _ => endpoint.get_response((request, local, remote, scheme).into()).await,
                 };
+                if response.extensions().get::<CloseConnection>().is_some() {
+                    close.notify_one();
+                    std::future::pending::<()>().await;
+                }
                 let response = hyper::Response::from(response);
                 Ok::<_, Infallible>(response.map(|body| Paced::new(body, times.grace(), &close)))
             }

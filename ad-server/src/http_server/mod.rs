@@ -27,6 +27,7 @@ use self::{
 };
 pub use self::{
     admission::{ConnectionLimits, Proxies},
+    connection::CloseConnection,
     tls::{TlsError, TlsFiles},
 };
 
@@ -55,17 +56,8 @@ pub struct ServerOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The address.
-    #[error(
-        "cannot listen on {address}: {source}; stop the process that uses it, or choose another address with --{setting}"
-    )]
-    Listen {
-        /// Which.
-        address: SocketAddr,
-        /// Why.
-        source: io::Error,
-        /// The setting to change.
-        setting: &'static str,
-    },
+    #[error("cannot listen on {address}: {source}; stop what is using it, or choose another with --{setting}")]
+    Listen { address: SocketAddr, source: io::Error, setting: &'static str },
     /// Certificate or key.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -80,11 +72,7 @@ pub struct HttpServer {
     admission: Admission,
 }
 
-impl std::fmt::Debug for HttpServer {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("HttpServer").field("address", &self.address).finish_non_exhaustive()
-    }
-}
+debug_by_name!(HttpServer);
 
 impl HttpServer {
     /// Takes the address. `setting` is the one that names it, for the error.

@@ -12,8 +12,6 @@ use std::{
 use ad_core::request::Market;
 use serde::{Deserialize, Serialize, de::value};
 
-use super::cut::Connections;
-
 /// Most ads of which it is remembered how often a rule has met them. Beyond that it is forgotten for all of them.
 const MOST_COUNTED: usize = 100_000;
 
@@ -178,8 +176,6 @@ pub(super) struct Call {
 pub(super) struct Faults {
     sandbox: bool,
     seed: u64,
-    /// Those that a fault may cut.
-    pub(super) connections: Connections,
     state: Mutex<State>,
 }
 
@@ -203,7 +199,7 @@ struct Met {
 
 impl Faults {
     pub(super) fn new(rules: Rules, sandbox: bool, seed: u64) -> Self {
-        Self { sandbox, seed, connections: Connections::default(), state: Mutex::new(State::new(rules, seed)) }
+        Self { sandbox, seed, state: Mutex::new(State::new(rules, seed)) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

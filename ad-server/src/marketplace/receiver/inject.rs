@@ -7,22 +7,20 @@ use poem::{
     Endpoint, EndpointExt, IntoResponse, Request, Response,
     endpoint::make,
     http::{Method, StatusCode},
-    web::RemoteAddr,
 };
 use serde_json::Value;
 
 use super::{
     super::Local,
     api::{Failure, problem},
-    cut::Connections,
     faults::{Call, CallAction, Fault, Faults, Rule, Rules},
 };
-use crate::api::errors::json_response;
+use crate::{api::errors::json_response, http_server::CloseConnection};
 
-/// How long a caller who never gives up is kept waiting.
-const HANG: Duration = Duration::from_mins(10);
+/// How long a call without answer takes, for a caller that never gives up.
+pub(super) const HANG: Duration = Duration::from_mins(10);
 /// `Retry-After` of 429 when its rule names none, in seconds.
-const PAUSE: u64 = 2;
+const RETRY_AFTER: &str = "2";
 
 const ON_PURPOSE: &str = "Injected fault.";
 
@@ -48,19 +46,11 @@ where
             };
             tracing::info!(%market, action = ?call.action, source_id = call.source_id, fault = ?rule.fault, "fault injected");
             match rule.fault {
-                Fault::Lost => {
-                    let peer = request.remote_addr().clone();
-                    inner.call(request).await?;
-                    Ok(cut(&faults.connections, &peer).await)
-                }
-                Fault::Timeout => {
-                    tokio::time::sleep(HANG).await;
-                    Ok(cut(&faults.connections, request.remote_addr()).await)
-                }
-                Fault::TooMany => Ok(too_many(&rule)),
-                Fault::Error => Ok(error(&rule)),
-                Fault::Refused => Ok(refused(rule)),
+                Fault::Lost => drop(inner.call(request).await?),
+                Fault::Timeout => tokio::time::sleep(HANG).await,
+                Fault::TooMany | Fault::Error | Fault::Refused => {}
             }
+            Ok(answer(rule))
         }
     })
 }
@@ -101,24 +91,21 @@ async fn call(request: &Request, body: &[u8], market: Market, local: &Local) -> 
     Some(Call { dealer_code: Some(dealer_code), source_id, registration_number, ..call(action) })
 }
 
-fn too_many(rule: &Rule) -> Response {
-    let pause = rule.retry_after.unwrap_or(PAUSE).to_string();
-    Failure::TooMany(problem("too_many_calls", ON_PURPOSE), pause).into_response()
-}
-
-fn error(rule: &Rule) -> Response {
-    Failure::Error(problem("error", ON_PURPOSE), rule.retry_after.map(|pause| pause.to_string())).into_response()
-}
-
-fn refused(rule: Rule) -> Response {
-    let reason = rule.reason.unwrap_or_else(|| "Rejected by an injected fault".to_owned());
-    Failure::Refused(problem("refused", reason)).into_response()
-}
-
-/// Ends the connection of a call. Nobody reads what would be answered.
-async fn cut(connections: &Connections, peer: &RemoteAddr) -> Response {
-    connections.cut(peer);
-    std::future::pending().await
+/// The answer to a call that goes wrong; none by an extension of it.
+fn answer(rule: Rule) -> Response {
+    let retry_after = rule.retry_after.map(|seconds| seconds.to_string());
+    match rule.fault {
+        Fault::TooMany => {
+            let retry_after = retry_after.unwrap_or_else(|| RETRY_AFTER.to_owned());
+            Failure::TooMany(problem("too_many_calls", ON_PURPOSE), retry_after).into_response()
+        }
+        Fault::Error => Failure::Error(problem("error", ON_PURPOSE), retry_after).into_response(),
+        Fault::Refused => {
+            let reason = rule.reason.as_deref().unwrap_or("Refused on purpose: the marketplace does not like it");
+            Failure::Refused(problem("refused", reason)).into_response()
+        }
+        Fault::Lost | Fault::Timeout => Response::builder().extension(CloseConnection).finish(),
+    }
 }
 
 /// Tells the rules.

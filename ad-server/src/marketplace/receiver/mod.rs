@@ -5,7 +5,6 @@
 //! marketplace, and a sandbox: calls go wrong as the rules in `faults` say. No marketplace that people would visit.
 
 mod api;
-mod cut;
 mod faults;
 mod inject;
 
@@ -13,11 +12,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use ad_core::{ports::Clock, request::Market};
 use poem::{
-    Endpoint, EndpointExt, IntoResponse, Request, Response, Route, Server,
-    endpoint::make,
-    get,
-    http::StatusCode,
-    listener::{Acceptor, Listener, TcpListener},
+    Endpoint, EndpointExt, IntoResponse, Request, Response, Route, endpoint::make, get, http::StatusCode,
     middleware::CatchPanic,
 };
 use poem_openapi::{payload::Json, types::ToJSON};
@@ -25,21 +20,21 @@ use poem_openapi::{payload::Json, types::ToJSON};
 pub use self::faults::{CallAction, Fault, Rule, Rules};
 use self::{
     api::{Api, Failure, problem},
-    cut::Cutting,
     faults::Faults,
-    inject::faulty,
+    inject::{HANG, faulty},
 };
 use super::Local;
 use crate::{
     api::{MAX_BODY, openapi},
+    http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
     secret::Secret,
     store::{Database, OpenError},
 };
 
 /// Largest body of a call: an ad as large as can be, with its images.
 const MAX_CALL: usize = 2 * MAX_BODY;
-/// How long answers under way may take after a stop was asked for.
-const DRAIN: Duration = Duration::from_secs(5);
+/// How long a connection may be silent between calls.
+const IDLE: Duration = Duration::from_hours(1);
 
 /// How the marketplaces are served.
 #[derive(Debug, Clone)]
@@ -65,18 +60,8 @@ pub enum ReceiverError {
     #[error(transparent)]
     Database(#[from] OpenError),
     /// The address.
-    #[error(
-        "cannot listen on {address}: {source}; stop the process that uses it, or choose another address with --listen"
-    )]
-    Listen {
-        /// Which.
-        address: SocketAddr,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The server ended by itself.
-    #[error("the server stopped unexpectedly: {0}")]
-    Server(std::io::Error),
+    #[error(transparent)]
+    Listen(#[from] ServerError),
 }
 
 /// Serves the marketplaces until `stop` ends.
@@ -89,17 +74,17 @@ pub async fn serve(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), ReceiverError> {
     let ReceiverOptions { listen, database_url, token, rules, sandbox, seed } = options;
-    let acceptor = TcpListener::bind(listen).into_acceptor().await;
-    let acceptor = acceptor.map_err(|source| ReceiverError::Listen { address: listen, source })?;
-    let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied()).unwrap_or(listen);
+    let connections = ConnectionLimits { total: usize::MAX, per_address: usize::MAX, proxies: Proxies::default() };
+    let options = ServerOptions { listen, tls: None, answer_within: 2 * HANG, idle: IDLE, connections };
+    let server = HttpServer::bind(&options, "listen").await?;
+    let address = server.address();
     let database = Database::open(&database_url).await?;
     let faults = Arc::new(Faults::new(rules, sandbox, seed));
-    let acceptor = Cutting { inner: acceptor, connections: faults.connections.clone() };
     let router = router(&database, &clock, token, &faults);
     tracing::info!(%address, sandbox, "serving the marketplaces http://{address}/primary and /secondary; documentation at /docs/");
-    let served = Server::new_with_acceptor(acceptor).run_with_graceful_shutdown(router, stop, Some(DRAIN)).await;
+    server.run(router, stop).await;
     database.close().await;
-    served.map_err(ReceiverError::Server)
+    Ok(())
 }
 
 fn router(
