@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 use ad_core::{
     catalogue::{Catalogue, CatalogueError},
     pipeline::{Patience, Pipeline},
-    ports::{Clock, Ids},
+    ports::{Clock, Ids, ImageFetcher, MediaStore},
     quotas::Quotas,
     request::Market,
     rulebook::{self, Rulebook},
@@ -27,7 +27,7 @@ use crate::{
     processor::Processor,
     store::{Database, DatabaseStore, OpenError},
     system::{RandomIds, SystemClock},
-    telemetry::{DatabaseQueue, Metrics, ObservedFetcher, ObservedImageStore, ObservedMarketplace},
+    telemetry::{DatabaseQueue, Metrics, Observed, ObservedMarketplace},
     worker::Worker,
 };
 
@@ -62,13 +62,8 @@ pub enum AppError {
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
     /// A file of the catalogue.
-    #[error("cannot read the catalogue {path}: {source}; set the folder of catalogue files with --catalogue")]
-    CatalogueFile {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    #[error("cannot read the catalogue {path}: {source}; give a folder of catalogue files with --catalogue")]
+    CatalogueFile { path: PathBuf, source: std::io::Error },
     /// The address, or TLS.
     #[error(transparent)]
     Listen(#[from] ServerError),
@@ -135,11 +130,14 @@ impl Common {
         let options = FetchOptions { allow_private: settings.allow_private_images, ..FetchOptions::default() };
         let fetcher = HttpFetcher::new(options, Arc::clone(&self.clock))?;
         let markets = marketplace::connect(&settings.marketplaces(), &self.database, &self.clock)?;
-        let observed = |inner, market| Arc::new(ObservedMarketplace::new(inner, market, self.metrics.clone()));
+        let observed = |inner, market| Arc::new(ObservedMarketplace { inner, market, metrics: self.metrics.clone() });
         Ok(Pipeline {
             store: self.store.clone(),
-            fetcher: Arc::new(ObservedFetcher::new(Arc::new(fetcher), self.metrics.clone())),
-            media: Arc::new(ObservedImageStore::new(Arc::new(self.media.clone()), self.metrics.clone())),
+            fetcher: Arc::new(Observed::<dyn ImageFetcher> { inner: Arc::new(fetcher), metrics: self.metrics.clone() }),
+            media: Arc::new(Observed::<dyn MediaStore> {
+                inner: Arc::new(self.media.clone()),
+                metrics: self.metrics.clone(),
+            }),
             primary: observed(markets.primary, Market::Primary),
             secondary: observed(markets.secondary, Market::Secondary),
             clock: Arc::clone(&self.clock),
@@ -196,11 +194,7 @@ pub struct Running {
     worker: Option<JoinHandle<()>>,
 }
 
-impl std::fmt::Debug for Running {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Running").field("address", &self.address).finish_non_exhaustive()
-    }
-}
+debug_by_name!(Running);
 
 impl Running {
     /// Stops it: no more requests are taken, and those under way come to their end.

@@ -33,11 +33,8 @@ pub enum ConfigError {
     #[error("two sources of token keys: set either {variable} or --token-key (AD_SERVER_TOKEN_KEY), not both", variable = KeySource::VARIABLE)]
     TwoKeySources,
     /// Two tokens for one marketplace in one place.
-    #[error("two tokens for the {market} marketplace: set either {variable} or the token file, not both", variable = token_variable(*.market))]
-    TwoTokenSources {
-        /// Whose.
-        market: Market,
-    },
+    #[error("set either {variable} or the token file of the {market} marketplace, not both", variable = token_variable(*.market))]
+    TwoTokenSources { market: Market },
     /// A certificate without its key, or a key without certificate.
     #[error("TLS needs a certificate and a key: set both tls_cert and tls_key, or neither")]
     HalfTls,

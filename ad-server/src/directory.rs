@@ -6,7 +6,6 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fmt,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -55,16 +54,7 @@ impl Snapshot {
     }
 }
 
-impl fmt::Debug for Directory {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let snapshot = self.snapshot.load();
-        formatter
-            .debug_struct("Directory")
-            .field("version", &snapshot.version)
-            .field("dealers", &snapshot.dealers.len())
-            .finish_non_exhaustive()
-    }
-}
+debug_by_name!(Directory);
 
 impl Directory {
     /// Reads it for the first time.

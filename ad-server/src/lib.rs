@@ -22,6 +22,17 @@
 //! | [`commands`] | what the binary does |
 //! | [`demo`] | the main job on real input, in one command |
 
+/// Implements `Debug` by the name of the type, for types with parts that have none.
+macro_rules! debug_by_name {
+    ($($type:ident),+) => {$(
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(stringify!($type))
+            }
+        }
+    )+};
+}
+
 pub mod api;
 pub mod app;
 pub mod auth;

@@ -51,18 +51,10 @@ pub enum TokenSource {
 pub enum TokenSourceError {
     /// The file cannot be read.
     #[error("cannot read the token file {}: {source}", .path.display())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// It cannot be sent as a token.
     #[error("the token {place} must be one line of printable ASCII characters without spaces")]
-    Malformed {
-        /// Where it stands.
-        place: String,
-    },
+    Malformed { place: String },
 }
 
 impl TokenSource {

@@ -37,11 +37,7 @@ impl RandomIds {
     }
 }
 
-impl std::fmt::Debug for RandomIds {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("RandomIds")
-    }
-}
+debug_by_name!(RandomIds);
 
 impl Ids for RandomIds {
     fn next(&self) -> Uuid {

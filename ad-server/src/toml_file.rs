@@ -13,22 +13,10 @@ use serde::de::DeserializeOwned;
 pub enum TomlFileError {
     /// It cannot be read.
     #[error("cannot read {path}: {source}")]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It says something else.
+    Read { path: PathBuf, source: io::Error },
+    /// Its content is wrong; lines count from 1.
     #[error("{path}:{line}: {problem}")]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// Where within the document, and what.
-        problem: String,
-    },
+    Content { path: PathBuf, line: usize, problem: String },
 }
 
 /// The content of a file, and its text, for [`line_of`].

@@ -6,9 +6,14 @@ use ipnet::IpNet;
 use jiff::{SpanRelativeTo, Unit};
 use url::Url;
 
-/// Implements `Deserialize` by `FromStr`, for types that are texts in a file.
-macro_rules! deserialize_from_str {
-    ($($type:ty),+) => {$(
+/// Implements `Deserialize` by `FromStr` for a type that is a text in a file, and defines the error of both.
+macro_rules! text_value {
+    ($($type:ident: $error:ident = $expected:literal;)+) => {$(
+        /// The text is not of this type.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+        #[error($expected)]
+        pub struct $error;
+
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
@@ -16,9 +21,16 @@ macro_rules! deserialize_from_str {
         }
     )+};
 }
-pub(crate) use deserialize_from_str;
+pub(crate) use text_value;
 
-deserialize_from_str!(AddressRange, ByteSize, OtlpEndpoint, Period, PublicUrl, Rate);
+text_value! {
+    Period: InvalidPeriod = "expected a duration such as 90d, 12h, 30m or 60s, at most 36500d";
+    PublicUrl: InvalidPublicUrl = "expected an http(s) address such as https://ads.example.com, without query and fragment";
+    OtlpEndpoint: InvalidEndpoint = "expected an http(s) address such as http://127.0.0.1:4318, without /v1/traces and without credentials; set credentials in OTEL_EXPORTER_OTLP_HEADERS";
+    Rate: InvalidRate = "expected a number of requests per s, m or h, such as 600/m or 20/s burst 100";
+    AddressRange: InvalidAddressRange = "expected an IP address or a network such as 127.0.0.1, 10.0.0.0/8 or fd00::/8";
+    ByteSize: InvalidByteSize = "expected an amount of memory such as 512KiB, 64MiB or 2GiB";
+}
 
 /// Longest [`Period`], so that every end of one can be written as a date.
 const LONGEST: Duration = Duration::from_hours(36_500 * 24);
@@ -33,11 +45,6 @@ impl Period {
         self.0
     }
 }
-
-/// Not a length of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected a duration such as 90d, 12h, 30m or 60s, at most 36500d")]
-pub struct InvalidPeriod;
 
 impl FromStr for Period {
     type Err = InvalidPeriod;
@@ -67,11 +74,6 @@ impl fmt::Display for PublicUrl {
     }
 }
 
-/// Not an address to which a path can be appended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected an http(s) address such as https://ads.example.com, without query and fragment")]
-pub struct InvalidPublicUrl;
-
 impl FromStr for PublicUrl {
     type Err = InvalidPublicUrl;
 
@@ -97,14 +99,6 @@ impl OtlpEndpoint {
     }
 }
 
-/// Not the address of a collector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected an http(s) address such as http://127.0.0.1:4318, without /v1/traces and without credentials; \
-     set credentials in OTEL_EXPORTER_OTLP_HEADERS"
-)]
-pub struct InvalidEndpoint;
-
 impl FromStr for OtlpEndpoint {
     type Err = InvalidEndpoint;
 
@@ -124,11 +118,6 @@ pub struct Rate {
     /// At once, after a rest; as many as in the whole time unless said.
     pub burst: NonZeroU32,
 }
-
-/// Not a rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected a number of requests per s, m or h, such as 600/m or 20/s burst 100")]
-pub struct InvalidRate;
 
 impl FromStr for Rate {
     type Err = InvalidRate;
@@ -174,11 +163,6 @@ impl AddressRange {
     }
 }
 
-/// Not a range of addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected an IP address or a network such as 127.0.0.1, 10.0.0.0/8 or fd00::/8")]
-pub struct InvalidAddressRange;
-
 impl FromStr for AddressRange {
     type Err = InvalidAddressRange;
 
@@ -198,11 +182,6 @@ impl ByteSize {
         self.0
     }
 }
-
-/// Not an amount of memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected an amount of memory such as 512KiB, 64MiB or 2GiB")]
-pub struct InvalidByteSize;
 
 impl FromStr for ByteSize {
     type Err = InvalidByteSize;

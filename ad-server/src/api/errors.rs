@@ -49,14 +49,7 @@ pub enum ApiError {
          first {} s. Send it again over a faster connection.",
         .grace.as_secs()
     )]
-    Trickle {
-        /// So much has come.
-        bytes: usize,
-        /// So many bytes a second are expected.
-        rate: usize,
-        /// After this time.
-        grace: Duration,
-    },
+    Trickle { bytes: usize, rate: usize, grace: Duration },
     /// The body waited for memory until its time was over.
     #[error(
         "The server is receiving as many large bodies as body_memory ({} KiB) allows, or some of your own took all of it. \
@@ -96,31 +89,16 @@ pub enum ApiError {
     #[error(
         "Too many requests: rate_limit allows {rate} with all tokens of a dealer together. Try again in {seconds} s."
     )]
-    TooMany {
-        /// What it may make.
-        rate: Rate,
-        /// When it may go on.
-        seconds: u64,
-    },
+    TooMany { rate: Rate, seconds: u64 },
     /// There is no such path, or nothing of that name.
     #[error("{0}")]
     NotFound(String),
     /// The path has other methods.
     #[error("{detail}")]
-    MethodNotAllowed {
-        /// The methods that it has.
-        allow: String,
-        /// What to do instead.
-        detail: String,
-    },
+    MethodNotAllowed { allow: String, detail: String },
     /// What poem refuses before a request gets anywhere.
     #[error("{text}")]
-    Malformed {
-        /// The status.
-        status: StatusCode,
-        /// What poem says.
-        text: String,
-    },
+    Malformed { status: StatusCode, text: String },
     /// Something of our own went wrong.
     #[error("Internal error.")]
     Internal,

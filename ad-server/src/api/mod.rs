@@ -78,11 +78,7 @@ pub struct Context {
     pub serves_metrics: bool,
 }
 
-impl std::fmt::Debug for Context {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Context").field("public_url", &self.public_url).finish_non_exhaustive()
-    }
-}
+debug_by_name!(Context);
 
 /// The whole API as a router: the endpoints, their documentation, health, and stored images.
 ///

@@ -71,60 +71,30 @@ impl KeySource {
 pub enum KeysError {
     /// The file cannot be read.
     #[error("cannot read the token keys {path}: {source}")]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// The file was not there and cannot be made.
     #[error("cannot create the token keys {path}: {source}")]
-    Create {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Create { path: PathBuf, source: io::Error },
     /// The file does not hold a usable key set.
     #[error("the token keys {path} are unusable: {problem}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: MalformedKeys,
-    },
+    File { path: PathBuf, problem: MalformedKeys },
     /// The environment variable does not hold a usable key set.
     #[error("the token keys in {name} are unusable: {problem}")]
-    Variable {
-        /// The variable.
-        name: &'static str,
-        /// What is wrong.
-        problem: MalformedKeys,
-    },
+    Variable { name: &'static str, problem: MalformedKeys },
 }
 
 /// What is wrong with a key set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedKeys {
-    /// Not the JSON of a key set. The parser's own words could quote a key.
-    #[error("expected a JWK Set, {{\"keys\": [{{\"kty\": …}}]}}; line {line}, column {column} does not match")]
-    NotAKeySet {
-        /// Line, from 1.
-        line: usize,
-        /// Column, from 1.
-        column: usize,
-    },
+    /// Not the JSON of a key set. Lines and columns count from 1. The parser's own words could quote a key.
+    #[error("expected a JWK Set, {{\"keys\": [{{\"kty\": …}}]}}, but line {line}, column {column} is something else")]
+    NotAKeySet { line: usize, column: usize },
     /// `keys` is empty.
     #[error("the set contains no key")]
     Empty,
     /// A key is not usable.
     #[error("key {number} {problem}")]
-    Key {
-        /// Which one, from 1.
-        number: usize,
-        /// What is wrong with it.
-        problem: &'static str,
-    },
+    Key { number: usize, problem: &'static str },
 }
 
 impl KeySet {

@@ -83,11 +83,7 @@ pub struct Verifier {
     clock: Arc<dyn Clock>,
 }
 
-impl std::fmt::Debug for Verifier {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_list().entries(self.keys.load().iter().map(|key| &key.kid)).finish()
-    }
-}
+debug_by_name!(Verifier);
 
 struct CheckingKey {
     kid: String,

@@ -2,8 +2,8 @@
 
 use std::{io::BufRead, path::PathBuf};
 
-use ad_core::{ports::Clock, request::Market};
-use clap::{Args, Subcommand};
+use ad_core::ports::Clock;
+use clap::Subcommand;
 use futures_util::{StreamExt, TryStreamExt};
 
 use super::{Base, Failure, ListArgs, Opened, output};
@@ -29,28 +29,10 @@ pub(super) enum ListingsCommand {
     /// List current and removed listings
     List {
         #[command(flatten)]
-        filter: FilterArgs,
+        filter: ListingFilter,
         #[command(flatten)]
         list: ListArgs,
     },
-}
-
-/// Which listings.
-#[derive(Debug, Args)]
-pub(super) struct FilterArgs {
-    /// Only listings of this marketplace
-    #[arg(long, value_name = "primary|secondary", value_parser = market)]
-    marketplace: Option<Market>,
-    /// Only those of this dealer
-    #[arg(long, value_name = "CODE")]
-    dealer_code: Option<String>,
-    /// Only listings with this registration number, ignoring case and spaces
-    #[arg(long, value_name = "PLATE")]
-    registration_number: Option<String>,
-}
-
-fn market(text: &str) -> Result<Market, &'static str> {
-    Market::from_name(text).ok_or("expected primary or secondary")
 }
 
 pub(super) async fn run(base: Base, command: ListingsCommand) -> Result<(), Failure> {
@@ -83,10 +65,9 @@ fn told(name: &str, errors: &[LineError]) -> String {
     first.chain(more).collect::<Vec<_>>().join("; ")
 }
 
-async fn list(base: Base, filter: FilterArgs, args: &ListArgs) -> Result<(), Failure> {
+async fn list(base: Base, filter: ListingFilter, args: &ListArgs) -> Result<(), Failure> {
     let opened = base.database().await?;
-    let FilterArgs { marketplace, dealer_code, registration_number } = filter;
-    let listings = list_listings(&opened.database, &ListingFilter { marketplace, dealer_code, registration_number });
+    let listings = list_listings(&opened.database, &filter);
     if args.json {
         return print_json(&opened, listings).await;
     }

@@ -167,13 +167,8 @@ enum Failure {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The database did not do it.
-    #[error("database {url}: {problem}")]
-    Database {
-        /// Which.
-        url: String,
-        /// What happened.
-        problem: String,
-    },
+    #[error("the database {url}: {problem}")]
+    Database { url: String, problem: String },
     /// Input is wrong.
     #[error("{0}")]
     Input(String),

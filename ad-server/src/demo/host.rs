@@ -12,58 +12,32 @@ use poem::{
 use tokio::{sync::oneshot, task::JoinHandle};
 
 macro_rules! pictures {
-    ($($path:literal,)+) => { &[$(($path, include_bytes!(concat!("pictures/", $path)))),+] };
+    ($($folder:literal / $($file:literal)+;)+) => {
+        &[$($((concat!($folder, "/", $file), include_bytes!(concat!("pictures/", $folder, "/", $file)))),+),+]
+    };
 }
 
 /// The pictures of the stock, by folder and file.
-static PICTURES: &[(&str, &[u8])] = pictures![
-    "nc-1001/1.jpg",
-    "nc-1001/2.jpg",
-    "nc-1001/3.jpg",
-    "nc-1001/4.jpg",
-    "nc-1002/1.jpg",
-    "nc-1002/2.jpg",
-    "nc-1002/4.jpg",
-    "nc-1003/1.jpg",
-    "nc-1003/2.jpg",
-    "nc-1004/1.jpg",
-    "nc-1004/3.png",
-    "nc-1005/1.jpg",
-    "nc-1005/2.jpg",
-    "nc-1005/3.jpg",
-    "nc-1006/1.jpg",
-    "nc-1006/2.jpg",
-    "nc-1006/4.jpg",
-    "nc-1007/1.jpg",
-    "nc-1007/2.jpg",
-    "nc-1008/1.jpg",
-    "nc-1008/2.jpg",
-    "nc-1008/3.jpg",
-    "nc-1009-sommar/1.jpg",
-    "nc-1009-sommar/4.jpg",
-    "nc-1010/1.jpg",
-    "cb-2001/1.jpg",
-    "cb-2001/2.jpg",
-    "cb-2001/3.jpg",
-    "cb-2002/1.jpg",
-    "cb-2002/2.jpg",
-    "cb-2002/4.jpg",
-    "cb-3001/1.jpg",
-    "cb-3001/2.jpg",
-    "cb-3001/3.jpg",
-    "cb-3002/1.jpg",
-    "cb-3002/2.jpg",
-    "cb-3002/4.jpg",
-    "cb-3003/1.jpg",
-    "cb-3003/2-truncated.jpg",
-    "cb-3003/4.jpg",
-    "cb-3004/1.jpg",
-    "cb-3004/3.jpg",
-    "cb-3005/1.jpg",
-    "cb-3005/2.jpg",
-    "cb-3006/1.jpg",
-    "cb-3006/4.png",
-];
+static PICTURES: &[(&str, &[u8])] = pictures! {
+    "nc-1001" / "1.jpg" "2.jpg" "3.jpg" "4.jpg";
+    "nc-1002" / "1.jpg" "2.jpg" "4.jpg";
+    "nc-1003" / "1.jpg" "2.jpg";
+    "nc-1004" / "1.jpg" "3.png";
+    "nc-1005" / "1.jpg" "2.jpg" "3.jpg";
+    "nc-1006" / "1.jpg" "2.jpg" "4.jpg";
+    "nc-1007" / "1.jpg" "2.jpg";
+    "nc-1008" / "1.jpg" "2.jpg" "3.jpg";
+    "nc-1009-sommar" / "1.jpg" "4.jpg";
+    "nc-1010" / "1.jpg";
+    "cb-2001" / "1.jpg" "2.jpg" "3.jpg";
+    "cb-2002" / "1.jpg" "2.jpg" "4.jpg";
+    "cb-3001" / "1.jpg" "2.jpg" "3.jpg";
+    "cb-3002" / "1.jpg" "2.jpg" "4.jpg";
+    "cb-3003" / "1.jpg" "2-truncated.jpg" "4.jpg";
+    "cb-3004" / "1.jpg" "3.jpg";
+    "cb-3005" / "1.jpg" "2.jpg";
+    "cb-3006" / "1.jpg" "4.png";
+};
 
 /// A running image host; it stops when it is dropped.
 #[derive(Debug)]

@@ -19,33 +19,15 @@ fn line(text: &str) {
     let _nobody_reads_on = writeln!(io::stdout(), "{text}");
 }
 
-/// Colours, for terminals that want them.
-struct Paint(bool);
+const GREEN: &str = "32";
+const RED: &str = "31";
+const FAINT: &str = "2";
+const BOLD: &str = "1";
 
-impl Paint {
-    fn new() -> Self {
-        Self(io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none())
-    }
-
-    fn with(&self, code: &str, text: &str) -> String {
-        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    fn good(&self, text: &str) -> String {
-        self.with("32", text)
-    }
-
-    fn bad(&self, text: &str) -> String {
-        self.with("31", text)
-    }
-
-    fn faint(&self, text: &str) -> String {
-        self.with("2", text)
-    }
-
-    fn strong(&self, text: &str) -> String {
-        self.with("1", text)
-    }
+/// A text in this style, on terminals that want styles.
+fn styled(style: &str, text: &str) -> String {
+    let wanted = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    if wanted { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
 pub(super) fn port_taken(address: SocketAddr) {
@@ -53,34 +35,32 @@ pub(super) fn port_taken(address: SocketAddr) {
 }
 
 pub(super) fn opening(base: &str, stock: &[DemoAd]) {
-    let paint = Paint::new();
     let images: usize = stock.iter().map(DemoAd::images).sum();
-    line(&paint.strong(&format!("The service runs at {base} with two dealers and an empty database.")));
+    line(&styled(BOLD, &format!("The service runs at {base}, with two dealers and a fresh database.")));
     line(&format!("Posting {} ads with {images} images:\n", stock.len()));
 }
 
 pub(super) fn posted(ad: &DemoAd, status: StatusCode, body: &Value) {
-    let paint = Paint::new();
     let name = format!("POST /v4/{:<5} {:<22}", ad.vehicle_type, ad.source_id());
     if status.is_success() {
         let title = body["title"].as_str().unwrap_or_default();
-        return line(&format!("  {name} {} {title}", paint.good(status.as_str())));
+        return line(&format!("  {name} {} {title}", styled(GREEN, status.as_str())));
     }
-    line(&format!("  {name} {} rejected, with all errors in one answer:", paint.bad(status.as_str())));
-    mistakes(body, "", &paint);
+    line(&format!("  {name} {} refused, with all its mistakes at once:", styled(RED, status.as_str())));
+    mistakes(body, "");
 }
 
 /// Each mistake with its path.
-fn mistakes(errors: &Value, path: &str, paint: &Paint) {
+fn mistakes(errors: &Value, path: &str) {
     match errors {
         Value::Object(members) => {
             for (name, below) in members {
-                mistakes(below, &if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, paint);
+                mistakes(below, &if path.is_empty() { name.clone() } else { format!("{path}.{name}") });
             }
         }
         Value::Array(messages) => {
-            let told: Vec<_> = messages.iter().filter_map(Value::as_str).collect();
-            line(&format!("      {path}: {}", paint.faint(&told.join(" "))));
+            let messages: Vec<_> = messages.iter().filter_map(Value::as_str).collect();
+            line(&format!("      {path}: {}", styled(FAINT, &messages.join(" "))));
         }
         other => line(&format!("      {path}: {other}")),
     }
@@ -99,14 +79,13 @@ pub(super) fn entries(mut news: Vec<(String, &Value)>) {
 }
 
 fn entry(source_id: &str, entry: &Value) {
-    let paint = Paint::new();
     let action = entry["action"].as_str().unwrap_or_default();
     let state = match entry["state"].as_str().unwrap_or_default() {
-        "done" => paint.good("done "),
-        "error" => paint.bad("error"),
+        "done" => styled(GREEN, "done "),
+        "error" => styled(RED, "error"),
         _ => return,
     };
-    line(&format!("  {} {source_id:<16} {action:<12} {state} {}", paint.faint(&clock(entry)), message(entry)));
+    line(&format!("  {} {source_id:<16} {action:<12} {state} {}", styled(FAINT, &clock(entry)), message(entry)));
 }
 
 fn clock(entry: &Value) -> String {
@@ -168,10 +147,9 @@ fn published_after(ad: &Value, log: &[Value]) -> String {
 
 /// What to try next.
 pub(super) fn closing(base: &str, token: &str, first: Option<&Row>) {
-    let paint = Paint::new();
     let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
     let id = utf8_percent_encode(id, SEGMENT);
-    line(&paint.strong("\nTry it, with a token for the dealers' group:\n"));
+    line(&styled(BOLD, "\nTry it yourself. A token of the dealers' group:\n"));
     line(&format!("  export TOKEN={token}\n"));
     line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/ad/{id}"));
     line(&format!(
@@ -181,7 +159,7 @@ pub(super) fn closing(base: &str, token: &str, first: Option<&Row>) {
         "  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/car/validate -d '{{\"category_id\": 1020, \"dealer_code\": \"north-cars\", \"category_fields\": {{\"brand\": \"wolvo\"}}}}'"
     ));
     line(&format!("\nDocumentation: {base}/docs/swagger-ui/ and {base}/docs/redoc/"));
-    line(&paint.faint("Press Ctrl-C to stop the demo and delete its database."));
+    line(&styled(FAINT, "Ctrl-C ends it; its database goes with it."));
 }
 
 pub(super) fn goodbye() {

@@ -33,23 +33,11 @@ pub struct TlsFiles {
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
-    #[error("cannot read {}: {source}; set the PEM file with --{setting}", .path.display())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-        /// The setting that names it.
-        setting: &'static str,
-    },
+    #[error("cannot read {}: {source}; name the PEM file with --{setting}", .path.display())]
+    Read { path: PathBuf, source: io::Error, setting: &'static str },
     /// A file is not what it should be.
     #[error("{}: {problem}", .path.display())]
-    Wrong {
-        /// Which.
-        path: PathBuf,
-        /// What to do.
-        problem: String,
-    },
+    Wrong { path: PathBuf, problem: String },
 }
 
 /// A certificate and its key as they were read last.

@@ -7,7 +7,7 @@ use ad_core::request::Market;
 use crate::{
     breaker::BreakerOptions,
     secret::TokenSource,
-    values::{PublicUrl, deserialize_from_str},
+    values::{PublicUrl, text_value},
 };
 
 /// The marketplaces.
@@ -41,14 +41,6 @@ pub enum MarketplaceAddress {
     Http(PublicUrl),
 }
 
-/// Neither `local` nor an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected \"local\" or the http(s) address of a marketplace such as https://marketplace.example/ads, without query, \
-     fragment, user name and password"
-)]
-pub struct InvalidMarketplace;
-
 impl FromStr for MarketplaceAddress {
     type Err = InvalidMarketplace;
 
@@ -60,7 +52,9 @@ impl FromStr for MarketplaceAddress {
     }
 }
 
-deserialize_from_str!(MarketplaceAddress);
+text_value! {
+    MarketplaceAddress: InvalidMarketplace = "expected \"local\" or the http(s) address of a marketplace such as https://marketplace.example/ads, without query, fragment, user name and password";
+}
 
 /// Name of the environment variable that holds the token of a marketplace.
 pub const fn token_variable(market: Market) -> &'static str {

@@ -1,6 +1,6 @@
 //! A marketplace for the pipeline. Each call is one operation of the writer that the store shares.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use ad_core::{
     ad::Content,
@@ -22,11 +22,7 @@ pub struct Local {
     clock: Arc<dyn Clock>,
 }
 
-impl fmt::Debug for Local {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Local").field("market", &self.market).finish_non_exhaustive()
-    }
-}
+debug_by_name!(Local);
 
 /// Dealer code, source id and plate.
 pub(super) type About = (String, Option<String>, Option<String>);

@@ -60,26 +60,13 @@ pub enum ConnectError {
         "no token for the {market} marketplace over HTTP: set {variable}, or pass a file with the token by \
          --{market}-marketplace-token-file", variable = token_variable(*.market)
     )]
-    NoToken {
-        /// Whose.
-        market: Market,
-    },
+    NoToken { market: Market },
     /// It cannot be used.
-    #[error("{market} marketplace: {source}")]
-    Token {
-        /// Whose.
-        market: Market,
-        /// Why not.
-        source: TokenSourceError,
-    },
+    #[error("the {market} marketplace: {source}")]
+    Token { market: Market, source: TokenSourceError },
     /// There is no HTTP client.
-    #[error("cannot create the HTTP client of the {market} marketplace: {source}")]
-    Client {
-        /// Which marketplace.
-        market: Market,
-        /// Why not.
-        source: reqwest::Error,
-    },
+    #[error("cannot set up the client that calls the {market} marketplace: {source}")]
+    Client { market: Market, source: reqwest::Error },
 }
 
 /// The marketplaces of a service.

@@ -116,14 +116,21 @@ impl Work for Import {
 }
 
 /// Which listings are wanted; what is `None` does not matter.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct ListingFilter {
-    /// On this marketplace.
+    /// Only those of this marketplace
+    #[arg(long, value_name = "primary|secondary", value_parser = market)]
     pub marketplace: Option<Market>,
-    /// Of this dealer.
+    /// Only those of this dealer
+    #[arg(long, value_name = "CODE")]
     pub dealer_code: Option<String>,
-    /// With this plate, in any case and with any spaces.
+    /// Only those with this plate, in any case and with any spaces
+    #[arg(long, value_name = "PLATE")]
     pub registration_number: Option<String>,
+}
+
+fn market(text: &str) -> Result<Market, &'static str> {
+    Market::from_name(text).ok_or("expected primary or secondary")
 }
 
 /// Whether a listing is shown.

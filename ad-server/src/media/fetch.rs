@@ -3,7 +3,7 @@
 //! One call is one attempt; the error says whether another may succeed. The messages are for integrators, who see them
 //! in the log of their ad; the causes behind them are traced for the operator.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     ad::Validators,
@@ -94,11 +94,7 @@ pub struct HttpFetcher {
     clock: Arc<dyn Clock>,
 }
 
-impl fmt::Debug for HttpFetcher {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("HttpFetcher").field("options", &self.options).finish_non_exhaustive()
-    }
-}
+debug_by_name!(HttpFetcher);
 
 impl HttpFetcher {
     /// A fetcher with its own connections. The clock is for hosts that name a point in time to come back at.

@@ -56,12 +56,7 @@ pub enum MediaError {
     #[error(
         "cannot store images in {place}: {source}; make it a folder that this user can write to, or choose another with --media"
     )]
-    Folder {
-        /// Where.
-        place: Place,
-        /// What the system says.
-        source: io::Error,
-    },
+    Folder { place: Place, source: io::Error },
     /// In this bucket.
     #[error(
         "cannot store images in {place}: {reason}; check the bucket, and AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, \

@@ -19,11 +19,6 @@ pub enum Place {
     },
 }
 
-/// Not a place for images.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected a folder such as ./data/media or file:///srv/media, or a bucket such as s3://bucket/prefix")]
-pub struct InvalidPlace;
-
 impl FromStr for Place {
     type Err = InvalidPlace;
 
@@ -51,7 +46,9 @@ fn bucket(rest: &str) -> Option<Place> {
     Some(Place::Bucket { bucket: bucket.to_owned(), prefix: Path::parse(prefix).ok()? })
 }
 
-crate::values::deserialize_from_str!(Place);
+crate::values::text_value! {
+    Place: InvalidPlace = "expected a folder such as ./data/media or file:///srv/media, or a bucket such as s3://bucket/prefix";
+}
 
 impl From<PathBuf> for Place {
     fn from(folder: PathBuf) -> Self {

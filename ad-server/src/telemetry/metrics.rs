@@ -2,7 +2,6 @@
 
 use std::{
     borrow::Cow,
-    fmt,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -55,11 +54,7 @@ struct Inner {
     seen: Seen,
 }
 
-impl fmt::Debug for Metrics {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Metrics")
-    }
-}
+debug_by_name!(Metrics);
 
 impl Metrics {
     /// Counters at zero, of a process that has started now.

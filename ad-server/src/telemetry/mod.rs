@@ -19,6 +19,6 @@ pub mod traces;
 
 pub use logs::{LogFormat, Telemetry, TelemetryError};
 pub use metrics::Metrics;
-pub use observed::{ObservedFetcher, ObservedImageStore, ObservedMarketplace};
+pub use observed::{Observed, ObservedMarketplace};
 pub use state::{DatabaseQueue, QueueSource, QueueState};
 pub use traces::in_request;

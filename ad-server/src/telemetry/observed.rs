@@ -16,24 +16,17 @@ use tracing::{Instrument, field::Empty};
 use super::{Metrics, traces::SPANS};
 
 /// A marketplace that is watched.
+#[expect(missing_debug_implementations, reason = "ports have none")]
 pub struct ObservedMarketplace {
-    inner: Arc<dyn Marketplace>,
-    market: Market,
-    metrics: Metrics,
-}
-
-impl std::fmt::Debug for ObservedMarketplace {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("ObservedMarketplace").field("market", &self.market).finish_non_exhaustive()
-    }
+    /// What does the work.
+    pub inner: Arc<dyn Marketplace>,
+    /// Which one it is.
+    pub market: Market,
+    /// What counts it.
+    pub metrics: Metrics,
 }
 
 impl ObservedMarketplace {
-    /// Watches a marketplace.
-    pub fn new(inner: Arc<dyn Marketplace>, market: Market, metrics: Metrics) -> Self {
-        Self { inner, market, metrics }
-    }
-
     async fn call<T>(
         &self,
         action: &'static str,
@@ -98,27 +91,17 @@ impl Marketplace for ObservedMarketplace {
     }
 }
 
-/// A fetcher of images that is watched.
-pub struct ObservedFetcher {
-    inner: Arc<dyn ImageFetcher>,
-    metrics: Metrics,
-}
-
-impl std::fmt::Debug for ObservedFetcher {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("ObservedFetcher")
-    }
-}
-
-impl ObservedFetcher {
-    /// Watches a fetcher.
-    pub fn new(inner: Arc<dyn ImageFetcher>, metrics: Metrics) -> Self {
-        Self { inner, metrics }
-    }
+/// A fetcher of images, or an image store, that is watched.
+#[expect(missing_debug_implementations, reason = "ports have none")]
+pub struct Observed<T: ?Sized> {
+    /// What does the work.
+    pub inner: Arc<T>,
+    /// What counts it.
+    pub metrics: Metrics,
 }
 
 #[async_trait]
-impl ImageFetcher for ObservedFetcher {
+impl ImageFetcher for Observed<dyn ImageFetcher> {
     async fn fetch(&self, request: ImageRequest<'_>) -> Result<Fetched, ImageError> {
         // Not the address: it may carry what only its host should know.
         let span = tracing::debug_span!(
@@ -147,27 +130,8 @@ impl ImageFetcher for ObservedFetcher {
     }
 }
 
-/// An image store that is watched.
-pub struct ObservedImageStore {
-    inner: Arc<dyn MediaStore>,
-    metrics: Metrics,
-}
-
-impl std::fmt::Debug for ObservedImageStore {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("ObservedImageStore")
-    }
-}
-
-impl ObservedImageStore {
-    /// Watches an image store.
-    pub fn new(inner: Arc<dyn MediaStore>, metrics: Metrics) -> Self {
-        Self { inner, metrics }
-    }
-}
-
 #[async_trait]
-impl MediaStore for ObservedImageStore {
+impl MediaStore for Observed<dyn MediaStore> {
     async fn put(&self, image: &Image) -> Result<String, ImageStoreError> {
         let result = self.inner.put(image).await;
         self.metrics.image_stored(match &result {
@@ -201,7 +165,7 @@ mod tests {
     #[tokio::test]
     async fn fetches_are_counted_by_outcome() {
         let metrics = Metrics::new(Arc::new(NoQueue), Timestamp::default());
-        let fetcher = ObservedFetcher::new(Arc::new(Hosts), metrics.clone());
+        let fetcher: Observed<dyn ImageFetcher> = Observed { inner: Arc::new(Hosts), metrics: metrics.clone() };
         for url in ["busy", "page", "busy"] {
             assert!(fetcher.fetch(ImageRequest { url, dealer_code: "north-cars", known: None }).await.is_err());
         }
@@ -217,7 +181,7 @@ mod tests {
     async fn failures_of_the_image_store_are_counted() {
         let (metrics, media) = (Metrics::new(Arc::new(NoQueue), Timestamp::default()), MemoryMedia::default());
         media.fail_next(ImageStoreError::Unavailable);
-        let store = ObservedImageStore::new(Arc::new(media), metrics.clone());
+        let store: Observed<dyn MediaStore> = Observed { inner: Arc::new(media), metrics: metrics.clone() };
         for is_stored in [false, true] {
             assert_eq!(store.put(&one_pixel(1)).await.is_ok(), is_stored);
         }

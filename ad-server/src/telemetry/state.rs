@@ -40,11 +40,7 @@ pub struct DatabaseQueue {
     pub clock: Arc<dyn Clock>,
 }
 
-impl fmt::Debug for DatabaseQueue {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("DatabaseQueue").finish_non_exhaustive()
-    }
-}
+debug_by_name!(DatabaseQueue);
 
 #[async_trait]
 impl QueueSource for DatabaseQueue {

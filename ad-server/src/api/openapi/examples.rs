@@ -4,7 +4,7 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use ad_core::{
-    ad::{Ad, AdState, ApiVersion, ImageRef},
+    ad::{Ad, AdState, ApiVersion, Content, ImageRef},
     categories::{self, Category},
     list::TargetQuery,
     log::{Action, ActionState, LogEntry},
@@ -144,22 +144,37 @@ fn stored(
     category: &'static Category,
     payload: Map<String, Value>,
 ) -> Option<Ad> {
+    let checked = checked(rulebook, version, category, payload, false)?;
+    Some(ad(checked.source_id, version, category, checked.content))
+}
+
+/// The payload as the rulebook takes it.
+fn checked(
+    rulebook: &Rulebook,
+    version: ApiVersion,
+    category: &'static Category,
+    payload: Map<String, Value>,
+    is_validation: bool,
+) -> Option<rulebook::Checked> {
     let dealer = Dealer::named(DEALER);
-    let checked = rulebook.create(Write { category, version, dealer: Some(&dealer) }, payload, false).ok()?;
-    Some(Ad {
+    rulebook.create(Write { category, version, dealer: Some(&dealer) }, payload, is_validation).ok()
+}
+
+fn ad(source_id: String, api_version: ApiVersion, category: &Category, content: Content) -> Ad {
+    Ad {
         id: AD,
-        source_id: checked.source_id,
+        source_id,
         dealer_code: DEALER.to_owned(),
         category_id: category.id,
         state: AdState::Created,
-        api_version: version,
-        content: checked.content,
+        api_version,
+        content,
         image_refs: Vec::new(),
         marketplace_ad_id: None,
         offer_id: None,
         created: now(),
         updated: now(),
-    })
+    }
 }
 
 fn published(ad: Ad, category: &Category) -> Ad {
@@ -184,8 +199,7 @@ fn validated(
     category: &'static Category,
     payload: Map<String, Value>,
 ) -> Option<Value> {
-    let dealer = Dealer::named(DEALER);
-    let checked = rulebook.create(Write { category, version, dealer: Some(&dealer) }, payload, true).ok()?;
+    let checked = checked(rulebook, version, category, payload, true)?;
     Some(crate::api::respond::validation(&ad_core::service::Validated {
         source_id: Some(checked.source_id),
         dealer_code: DEALER.to_owned(),
@@ -304,18 +318,5 @@ fn errors() -> Map<String, Value> {
 /// An ad of which nothing but its names matters.
 fn named(vehicle_type: &str, version: ApiVersion) -> Option<Ad> {
     let category = categories::by_vehicle_type(vehicle_type)?;
-    Some(Ad {
-        id: AD,
-        source_id: format!("{vehicle_type}-1001"),
-        dealer_code: DEALER.to_owned(),
-        category_id: category.id,
-        state: AdState::Created,
-        api_version: version,
-        content: Map::new().into(),
-        image_refs: Vec::new(),
-        marketplace_ad_id: None,
-        offer_id: None,
-        created: now(),
-        updated: now(),
-    })
+    Some(ad(format!("{vehicle_type}-1001"), version, category, Map::new().into()))
 }

@@ -7,7 +7,7 @@ mod answers;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     ports::{Clock, Found, Key, Listing, Marketplace, MarketplaceError},
@@ -64,11 +64,7 @@ pub struct HttpMarketplace {
     clock: Arc<dyn Clock>,
 }
 
-impl fmt::Debug for HttpMarketplace {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("HttpMarketplace").field("market", &self.market).finish_non_exhaustive()
-    }
-}
+debug_by_name!(HttpMarketplace);
 
 impl HttpMarketplace {
     /// A marketplace with connections of its own. The clock is for answers that name a point in time to come back at.
