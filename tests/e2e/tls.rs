@@ -68,7 +68,7 @@ async fn a_new_certificate_is_used_without_a_restart_and_a_bad_one_is_not() {
     put(&folder, (SECOND.0, FIRST.1));
     server.signal("HUP").await;
     let complaint = eventually("it says that they do not match", || async {
-        server.said().into_iter().find(|line| line.contains("the last good one stays in use"))
+        server.said().into_iter().find(|line| line.contains("keeping the previous one"))
     })
     .await;
     assert!(complaint.contains("key.pem: not the key of the certificate in cert.pem"), "{complaint}");

@@ -54,18 +54,18 @@ async fn a_key_is_added_and_withdrawn_while_the_server_runs() {
     for broken in ["{\"keys\": [", "{\"keys\": []}", ""] {
         std::fs::write(&file.0, broken).unwrap();
         let what = format!("an error is logged for {broken:?}");
-        eventually(&what, || async { server.said().last().filter(|line| line.contains("not replaced")).cloned() })
+        eventually(&what, || async { server.said().last().filter(|line| line.contains("cannot reload token keys")).cloned() })
             .await;
         let another = json!({"kty": "oct", "kid": format!("after {broken}"), "alg": "HS256", "k": new["k"]});
         file.write(&[&new, &old, &another]);
         eventually("the file is read again", || async {
-            server.said().last().filter(|line| line.contains("token keys have changed")).cloned()
+            server.said().last().filter(|line| line.contains("token keys reloaded")).cloned()
         })
         .await;
     }
     std::fs::remove_file(&file.0).unwrap();
     eventually("that it is missing is logged", || async {
-        server.said().last().filter(|line| line.contains("not replaced")).cloned()
+        server.said().last().filter(|line| line.contains("cannot reload token keys")).cloned()
     })
     .await;
     assert_eq!(server.client.get(LOOKUP).await.status, 200, "the last good keys stay in use");
