@@ -1,4 +1,4 @@
-//! Wiring: settings in, a running service out.
+//! Wires the parts together: starts the service that the settings describe.
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ use crate::{
     directory::Directory,
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
     marketplace::{self, ConnectError},
-    media::{Base, ClientError, FetchOptions, HttpFetcher, Media, MediaError, ServeMedia},
+    media::{ClientError, FetchOptions, HttpFetcher, Media, MediaBase, MediaError, ServeMedia},
     processor::Processor,
     store::{Database, DatabaseStore, OpenError},
     system::{RandomIds, SystemClock},
@@ -37,7 +37,7 @@ const FRESHNESS: Duration = Duration::from_millis(500);
 /// How often the file of the token keys is read: within a second, a change is seen.
 const KEY_FILE_PAUSE: Duration = Duration::from_millis(500);
 
-/// Exit code of a process that was told twice to stop.
+/// Exit code after a second stop signal.
 const STOPPED_AT_ONCE: i32 = 1;
 
 /// Connections that ask for metrics: a few programs at most.
@@ -76,15 +76,15 @@ pub enum AppError {
     /// A marketplace cannot be called.
     #[error(transparent)]
     Marketplace(#[from] ConnectError),
-    /// A worker is to run without any places.
-    #[error("a worker needs at least one worker slot, but --workers is 0; use `ad-server serve` to run the API only")]
+    /// A worker with `--workers 0`.
+    #[error("there is nothing to do for a worker with --workers 0; leave that to `ad-server serve`")]
     NoWorkers,
     /// The server ended by itself.
     #[error("the server stopped unexpectedly: {0}")]
     Server(JoinError),
 }
 
-/// What every process of the service has, whatever it does.
+/// The parts that every process of the service has.
 struct Common {
     database: Database,
     directory: Arc<Directory>,
@@ -101,9 +101,9 @@ impl Common {
         let dealers = settings.dealers.as_deref().map(crate::dealers_file::read).transpose()?;
         let database = Database::open_with(&settings.database_url, &settings.database_options()).await?;
         let media_base = match (&settings.media_url, &settings.public_url) {
-            (Some(url), _) => Base::Elsewhere(url.as_str().to_owned()),
-            (None, Some(url)) => Base::Service(url.as_str().to_owned()),
-            (None, None) => Base::Service(own_address.to_owned()),
+            (Some(url), _) => MediaBase::Elsewhere(url.as_str().to_owned()),
+            (None, Some(url)) => MediaBase::Service(url.as_str().to_owned()),
+            (None, None) => MediaBase::Service(own_address.to_owned()),
         };
         let media = Media::open(settings.media.clone(), media_base).await?;
         if let Some(dealers) = dealers {
@@ -178,7 +178,7 @@ pub struct Running {
     pub base_url: String,
     /// Where metrics are served, if they are.
     pub metrics_url: Option<String>,
-    /// Its database, for whoever runs it in-process.
+    /// Its database, for programs that run it in-process.
     pub database: Database,
     /// Its token keys, as they were at the start.
     pub keys: KeySet,
@@ -197,7 +197,7 @@ pub struct Running {
 debug_by_name!(Running);
 
 impl Running {
-    /// Stops it: no more requests are taken, and those under way come to their end.
+    /// Stops it: accepts no more requests and finishes those in progress.
     ///
     /// # Errors
     /// When the server had ended by itself.
@@ -282,7 +282,7 @@ fn serving(settings: &Settings) -> ServerOptions {
     ServerOptions {
         listen: settings.listen,
         tls: settings.tls(),
-        // Headers and the answer itself take time too; a body that is late is told so before.
+        // Headers and the response take time too; a late body is refused before.
         answer_within: settings.request_timeout.duration() * 2,
         idle: settings.idle_timeout.duration(),
         connections: ConnectionLimits {
@@ -315,7 +315,7 @@ fn serve_metrics(server: HttpServer, metrics: Metrics) -> JoinHandle<()> {
     tokio::spawn(server.run(api::metrics_router(metrics), std::future::pending()))
 }
 
-/// Serves until the process is told to stop (Ctrl-C or SIGTERM), then drains.
+/// Serves until a stop signal (Ctrl-C or SIGTERM), then drains.
 ///
 /// # Errors
 /// As [`start`], and when the server ends by itself.
@@ -331,10 +331,10 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
     warn(&settings, Some(running.address));
     let stop = running.stop.clone();
     tokio::spawn(async move {
-        asked_to_stop().await;
+        stop_signal().await;
         tracing::info!("stopping");
         stop.send_replace(true);
-        stop_at_once_when_asked_again().await;
+        exit_on_second_signal().await;
     });
     running.wait().await
 }
@@ -365,7 +365,7 @@ fn warn(settings: &Settings, address: Option<SocketAddr>) {
     }
 }
 
-/// Runs a worker without the API until the process is told to stop, then lets what is running come to its end.
+/// Runs a worker without the API until a stop signal, then finishes the running requests.
 ///
 /// # Errors
 /// As [`start`].
@@ -380,23 +380,23 @@ pub async fn work(settings: Settings) -> Result<(), AppError> {
         tracing::info!("metrics at {}/metrics", server.base_url());
         serve_metrics(server, common.metrics);
     }
-    asked_to_stop().await;
+    stop_signal().await;
     tracing::info!("stopping");
     stop.send_replace(true);
-    tokio::spawn(stop_at_once_when_asked_again());
+    tokio::spawn(exit_on_second_signal());
     let _ended = worker.await;
     common.database.close().await;
     Ok(())
 }
 
-async fn stop_at_once_when_asked_again() {
-    asked_to_stop().await;
+async fn exit_on_second_signal() {
+    stop_signal().await;
     tracing::warn!("second stop signal: stopping at once; unfinished requests continue at the next start");
     std::process::exit(STOPPED_AT_ONCE);
 }
 
-/// The database, and what is done with its requests, for an operator's hand.
-pub(crate) async fn by_hand(settings: &Settings) -> Result<(Database, Pipeline), AppError> {
+/// The database and its pipeline, for commands of operators.
+pub(crate) async fn operator_pipeline(settings: &Settings) -> Result<(Database, Pipeline), AppError> {
     let settings = Settings { dealers: None, ..settings.clone() };
     let common = Common::open(&settings, &format!("http://{}", settings.listen)).await?;
     let pipeline = common.pipeline(&settings)?;
@@ -404,12 +404,12 @@ pub(crate) async fn by_hand(settings: &Settings) -> Result<(Database, Pipeline),
 }
 
 async fn until(mut stopped: watch::Receiver<bool>) {
-    // An error means that nobody is left who could ask.
+    // An error means that the sender is gone.
     let _gone = stopped.wait_for(|stop| *stop).await;
 }
 
 /// Ctrl-C, or SIGTERM where there is one.
-pub(crate) async fn asked_to_stop() {
+pub(crate) async fn stop_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -438,7 +438,7 @@ pub(crate) fn rules(settings: &Settings) -> Result<Rulebook, AppError> {
     })
 }
 
-/// The catalogue, with the operator's files in the place of the embedded ones of their names.
+/// The catalogue, in which the operator's files replace embedded ones of the same name.
 fn catalogue(settings: &Settings) -> Result<Catalogue, AppError> {
     let Some(folder) = &settings.catalogue else { return Ok(Catalogue::embedded()) };
     let unreadable = |path: PathBuf| move |source| AppError::CatalogueFile { path, source };

@@ -1,6 +1,6 @@
 //! A circuit breaker: stops calls to a marketplace or an image host that keeps failing.
 //!
-//! After a number of consecutive failures the circuit is open: for a pause nobody calls. Then it is half open: one call,
+//! After a number of consecutive failures the circuit is open: for a pause no call is let through. Then it is half open: one call,
 //! the probe, is let through. When it is answered the circuit closes, otherwise the next pause begins.
 
 use std::{
@@ -18,7 +18,7 @@ const LONGEST: Duration = Duration::from_mins(1);
 pub struct BreakerOptions {
     /// Consecutive failures that open it.
     pub failures: u32,
-    /// How long nobody calls then.
+    /// How long no call is let through then.
     pub pause: Duration,
 }
 
@@ -28,11 +28,11 @@ pub(crate) struct Breaker {
     options: BreakerOptions,
     /// When callers may ask again while a probe is under way.
     recheck: Duration,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<Circuit>>,
 }
 
 #[derive(Debug)]
-enum State {
+enum Circuit {
     /// Calls are let through; so many have failed in a row.
     Closed(u32),
     /// No call is let through until then, for this reason.
@@ -60,10 +60,10 @@ pub(crate) enum Transition {
 impl Breaker {
     /// A closed circuit. While a probe is under way, callers are told to ask again after `recheck`.
     pub(crate) fn new(options: BreakerOptions, recheck: Duration) -> Self {
-        Self { options, recheck: recheck.max(SHORTEST), state: Arc::new(Mutex::new(State::Closed(0))) }
+        Self { options, recheck: recheck.max(SHORTEST), state: Arc::new(Mutex::new(Circuit::Closed(0))) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<R>> {
+    fn state(&self) -> MutexGuard<'_, Circuit> {
         // Nothing that holds it can leave half a state behind.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -73,11 +73,11 @@ impl Breaker {
         self.check_state(&self.state(), now)
     }
 
-    fn check_state(&self, state: &State, now: Instant) -> Result<(), Open> {
+    fn check_state(&self, state: &Circuit, now: Instant) -> Result<(), Open> {
         let (reason, retry_after) = match state {
-            State::Closed(_) => return Ok(()),
-            State::Open { until, reason } => (reason, until.saturating_duration_since(now)),
-            State::HalfOpen(reason) => (reason, self.recheck),
+            Circuit::Closed(_) => return Ok(()),
+            Circuit::Open { until, reason } => (reason, until.saturating_duration_since(now)),
+            Circuit::HalfOpen(reason) => (reason, self.recheck),
         };
         if retry_after.is_zero() { Ok(()) } else { Err(Open { reason: reason.clone(), retry_after }) }
     }
@@ -87,10 +87,10 @@ impl Breaker {
         let mut state = self.state();
         self.check_state(&state, now)?;
         let probe = match &mut *state {
-            State::Closed(_) => false,
-            State::Open { reason, .. } | State::HalfOpen(reason) => {
+            Circuit::Closed(_) => false,
+            Circuit::Open { reason, .. } | Circuit::HalfOpen(reason) => {
                 let reason = std::mem::take(reason);
-                *state = State::HalfOpen(reason);
+                *state = Circuit::HalfOpen(reason);
                 true
             }
         };
@@ -120,8 +120,8 @@ impl Permit {
     /// The call was answered, be it with a refusal.
     pub(crate) fn answered(mut self) -> Option<Transition> {
         self.probe = false;
-        let was = std::mem::replace(&mut *self.breaker.state(), State::Closed(0));
-        (!matches!(was, State::Closed(_))).then_some(Transition::Closed)
+        let was = std::mem::replace(&mut *self.breaker.state(), Circuit::Closed(0));
+        (!matches!(was, Circuit::Closed(_))).then_some(Transition::Closed)
     }
 
     /// The call failed for a passing reason; an answer may have asked for a pause.
@@ -130,19 +130,19 @@ impl Permit {
         let BreakerOptions { failures, pause } = self.breaker.options;
         let mut state = self.breaker.state();
         let opens = match &mut *state {
-            State::Closed(before) => {
+            Circuit::Closed(before) => {
                 *before = before.saturating_add(1);
                 *before >= failures
             }
-            State::HalfOpen(_) => probe,
+            Circuit::HalfOpen(_) => probe,
             // A call from before it opened: nothing new.
-            State::Open { .. } => false,
+            Circuit::Open { .. } => false,
         };
         if !opens {
             return None;
         }
         let pause = pause.max(retry_after.unwrap_or_default().min(LONGEST));
-        *state = State::Open { until: now + pause, reason: reason.to_owned() };
+        *state = Circuit::Open { until: now + pause, reason: reason.to_owned() };
         (!probe).then_some(Transition::Opened)
     }
 }
@@ -154,9 +154,9 @@ impl Drop for Permit {
             return;
         }
         let mut state = self.breaker.state();
-        if let State::HalfOpen(reason) = &mut *state {
+        if let Circuit::HalfOpen(reason) = &mut *state {
             let reason = std::mem::take(reason);
-            *state = State::Open { until: self.began, reason };
+            *state = Circuit::Open { until: self.began, reason };
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The settings: from flags, environment, a file, and the defaults of the table, in this order of precedence.
+//! The settings, in this order of precedence: flags, environment, file, and the defaults of the table.
 //!
-//! A [`Layer`] is what one of these sources says; [`Settings`] is the result. That a setting makes sense together with
-//! the machine (a free port, a folder that can be written) is found out by what uses it.
+//! A [`Layer`] holds the settings of one source, [`Settings`] the result. Whether a setting works on this machine (a free port, a
+//! writable directory) is checked by the code that uses it.
 
 mod table;
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Dealers and revoked tokens, fresh in memory.
+//! Dealers and revoked tokens, cached in memory.
 //!
-//! The database is the truth. Every request asks for its dealer and its token, so the answers come from a copy in memory
-//! that is read again whenever the database has another version: [`Directory::keep_fresh`] looks. While the database cannot
-//! be read, the copy stays in use, and [`Directory::age`] tells for how long it has not been compared with the database.
+//! The database is authoritative. Every request looks up its dealer and its token, so the answers come from a copy in memory that
+//! [`Directory::keep_fresh`] reloads when the database has a new version. While the database cannot be read, the copy stays in use;
+//! [`Directory::age`] is the time since it was last compared with the database.
 
 use std::{
     collections::{HashMap, HashSet},

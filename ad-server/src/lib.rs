@@ -3,24 +3,24 @@
 //! | Module | What it is for |
 //! |---|---|
 //! | [`api`] | the HTTP endpoints, generated from the category tables, and their OpenAPI document |
-//! | [`app`] | the parts put together and run |
+//! | [`app`] | wires the parts together and runs them |
 //! | [`auth`] | tokens: keys, issue, verification |
-//! | [`store`] | the store in SQLite, with its group-committing writer |
-//! | [`marketplace`] | marketplaces: kept in the same database, called over HTTP, or served |
-//! | [`directory`] | dealers and revoked tokens, fresh in memory |
-//! | [`http_server`] | the server around the API: TLS, slow clients, the end |
+//! | [`store`] | the store in SQLite or PostgreSQL |
+//! | [`marketplace`] | marketplaces: local ones, a client of remote ones, and a server |
+//! | [`directory`] | dealers and revoked tokens, cached in memory |
+//! | [`http_server`] | the HTTP server: TLS, timeouts, connection limits, shutdown |
 //! | [`telemetry`] | logs, metrics, traces |
-//! | [`media`] | images: fetched from public addresses, kept under their checksums in a folder or a bucket |
+//! | [`media`] | images: fetched from public addresses, stored by checksum in a folder or a bucket |
 //! | [`worker`] | runs accepted requests through the pipeline |
 //! | [`config`] | settings from flags, environment and file: one table |
 //! | [`values`], [`secret`] | types of settings: times, sizes, rates, addresses; credentials |
 //! | [`dealers_file`], [`toml_file`], [`lines`] | files that operators write |
 //! | [`breaker`] | the circuit breaker of marketplaces and image hosts |
-//! | [`processor`] | long computations, apart from what is quick |
+//! | [`processor`] | runs long computations apart from short requests |
 //! | `shares` | limited resources that dealers share fairly |
-//! | [`system`] | the machine's time and randomness |
-//! | [`commands`] | what the binary does |
-//! | [`demo`] | the main job on real input, in one command |
+//! | [`system`] | the system clock and random ids |
+//! | [`commands`] | the subcommands of the binary |
+//! | [`demo`] | `ad-server demo`: the service with a sample stock |
 
 /// Implements `Debug` by the name of the type, for types with parts that have none.
 macro_rules! debug_by_name {

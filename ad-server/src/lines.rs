@@ -1,4 +1,4 @@
-//! Files with one JSON object a line: what is wrong with a line, and why nothing was imported.
+//! Errors of files with one JSON object per line.
 
 use std::{fmt, io};
 

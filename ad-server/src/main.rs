@@ -1,4 +1,4 @@
-//! The `ad-server` binary; what it does is in [`ad_server::commands`].
+//! The `ad-server` binary; see [`ad_server::commands`].
 
 use std::process::ExitCode;
 

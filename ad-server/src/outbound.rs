@@ -1,6 +1,5 @@
-//! What the HTTP clients of this process share: why there is no answer, the pause that an answer asks for, and
-//! reading an answer up to a limit. Which address may be called, and what an answer
-//! means, is the business of each client.
+//! Common code of the HTTP clients: why a request failed, `Retry-After`, and reading a body up to a limit. Which addresses may be
+//! called and what a response means is up to each client.
 
 use std::{error::Error, io, time::Duration};
 

@@ -1,5 +1,5 @@
-//! Time on the processor for long computations, which dealers share. They run apart from the threads that serve requests, a few at
-//! a time, so that what is quick does not wait behind them.
+//! Processor time for long computations, which dealers share. They run a few at a time, apart from the threads that serve
+//! requests, so that short requests do not wait for them.
 
 use ad_core::ports::Compute;
 use tokio::runtime::{Handle, RuntimeFlavor};

@@ -1,4 +1,4 @@
-//! Credentials from environment, file or settings, which no log and no `Debug` output shows.
+//! Credentials from environment, file or settings. Neither logs nor `Debug` output show them.
 
 use std::{
     fmt, io,

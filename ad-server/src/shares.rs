@@ -1,8 +1,7 @@
-//! Limited resources that dealers share fairly: places, bytes of memory, requests in flight.
+//! Limited resources that dealers share fairly: slots, bytes of memory, concurrent requests.
 //!
-//! One dealer alone may use almost all of a resource. When several want more than there is, whoever holds least is served
-//! next, so that two dealers end up with one half each. A small reserve is kept for dealers that hold nothing: a newcomer
-//! does not wait until somebody else has finished.
+//! One dealer alone may use almost all of a resource. When several want more than there is, the one that holds least is served
+//! next, so that two dealers get one half each. A small reserve is for dealers that hold nothing, so that a new one does not wait.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -16,10 +15,10 @@ const RESERVE: usize = 8;
 
 /// A resource of a fixed number of units. Clones share it.
 #[derive(Debug, Clone)]
-pub(crate) struct Shares(Arc<Mutex<State>>);
+pub(crate) struct Shares(Arc<Mutex<SharesState>>);
 
 #[derive(Debug)]
-struct State {
+struct SharesState {
     total: usize,
     free: usize,
     /// Only for those who hold nothing yet.
@@ -62,7 +61,7 @@ impl Shares {
     pub(crate) fn with_reserve(total: usize, reserve: usize) -> Self {
         let total = total.max(1);
         let holders = HashMap::new();
-        let state = State { total, free: total, reserve, holders, waiters: 0, arrivals: 0 };
+        let state = SharesState { total, free: total, reserve, holders, waiters: 0, arrivals: 0 };
         Self(Arc::new(Mutex::new(state)))
     }
 
@@ -94,7 +93,7 @@ impl Shares {
         self.state().free
     }
 
-    fn try_grant(&self, state: &mut State, holder: &str, units: usize) -> Result<Share, Arc<str>> {
+    fn try_grant(&self, state: &mut SharesState, holder: &str, units: usize) -> Result<Share, Arc<str>> {
         let (key, held, waits) = match state.holders.get_key_value(holder) {
             Some((key, holder)) => (Arc::clone(key), holder.held, !holder.waiting.is_empty()),
             None => (Arc::from(holder), 0, false),
@@ -105,7 +104,7 @@ impl Shares {
         Ok(self.grant(state, key, units))
     }
 
-    fn grant(&self, state: &mut State, holder: Arc<str>, units: usize) -> Share {
+    fn grant(&self, state: &mut SharesState, holder: Arc<str>, units: usize) -> Share {
         state.free -= units;
         state.holders.entry(Arc::clone(&holder)).or_default().held += units;
         Share { shares: self.clone(), holder, units }
@@ -128,12 +127,12 @@ impl Shares {
     }
 
     /// What is behind this lock is whole at any moment.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SharesState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl SharesState {
     /// Whether there is this much for one who holds this much.
     fn has(&self, held: usize, units: usize) -> bool {
         let reserve = if held == 0 { 0 } else { self.reserve };
@@ -166,7 +165,7 @@ impl State {
         let key = Arc::clone(waiting.min_by_key(|(rank, _)| *rank)?.1);
         let holder = &self.holders[&key];
         let waiter = holder.waiting.front()?;
-        // One who has gone away takes nothing, and keeps nobody waiting.
+        // A waiter that was dropped takes nothing and blocks nobody.
         if !self.has(holder.held, waiter.units) && !waiter.granted.is_closed() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The machine's own time and randomness behind the ports of [`ad_core::ports`]: the one place that asks for them.
+//! The system clock and random ids behind the ports of [`ad_core::ports`]: the only place that uses them.
 
 use std::{
     sync::{Arc, Mutex},

@@ -1,5 +1,4 @@
-//! Reading a TOML file that a person wrote: what is wrong with it is told in one line, with the path, the line and the
-//! key.
+//! Reads TOML files; an error is one line with path, line and key.
 
 use std::{
     fs, io,
@@ -29,15 +28,15 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<(T, String), TomlFileErr
 
 /// The content of a text, or the line and what is wrong with it.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, (usize, String)> {
-    let told = |key: Option<String>, error: &toml::de::Error| {
+    let located = |key: Option<String>, error: &toml::de::Error| {
         let line = error.span().map_or(1, |span| line_of(text, span.start));
         let message = error.message().replace('\n', ", ");
         (line, key.map_or(message.clone(), |key| format!("{key}: {message}")))
     };
-    let document = toml::Deserializer::parse(text).map_err(|error| told(None, &error))?;
+    let document = toml::Deserializer::parse(text).map_err(|error| located(None, &error))?;
     serde_path_to_error::deserialize(document).map_err(|error| {
         let key = Some(error.path().to_string()).filter(|path| path != ".");
-        told(key, error.inner())
+        located(key, error.inner())
     })
 }
 

@@ -1,9 +1,8 @@
-//! The worker: claims accepted requests and runs them through the [`Pipeline`], many ads side by side.
+//! The worker: claims accepted requests and runs them through the [`Pipeline`], many ads concurrently.
 //!
-//! It knows nothing of what a request does. Order within an ad is the store's business (it hands out the oldest
-//! unfinished request of an ad only), and so is waking up: [`Notify`] for what was accepted, a look every `POLL` for what
-//! went unheard or what a dead worker left behind. That no dealer keeps all places is the worker's business, and so is a
-//! clock that goes backwards, by which leases and pauses would last longer than they should.
+//! The store hands out only the oldest unfinished request of an ad, which keeps the order. [`Notify`] wakes the worker for new
+//! requests, and it polls every `POLL` for those that were missed or left by a dead worker. The worker limits the requests of one
+//! dealer, and handles a clock that is set back, which would otherwise prolong leases and pauses.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -23,10 +22,10 @@ use crate::telemetry::in_request;
 /// How often the queue is looked at when nothing else wakes the worker.
 const POLL: Duration = Duration::from_millis(500);
 
-/// How long running requests may go on after the worker was told to stop.
+/// How long running requests may go on during shutdown.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// A clock that is this much behind was set back; less is how clocks are kept in time.
+/// A clock that is this much behind was set back; smaller steps are normal synchronization.
 const SET_BACK: Duration = Duration::from_secs(2);
 
 /// How long after the clock was set back what was on its way then has come in.
@@ -65,7 +64,7 @@ impl Time {
 
 /// The requests that are running.
 #[derive(Default)]
-struct Running {
+struct RunningRequests {
     tasks: JoinSet<()>,
     dealers: HashMap<Id, String>,
     of_dealer: HashMap<String, usize>,
@@ -74,7 +73,7 @@ struct Running {
     nothing_but: Vec<String>,
 }
 
-impl Running {
+impl RunningRequests {
     fn start(&mut self, pipeline: &Pipeline, claimed: Claimed) {
         let dealer = claimed.stored.ad.dealer_code.clone();
         *self.of_dealer.entry(dealer.clone()).or_default() += 1;
@@ -109,10 +108,10 @@ impl Running {
 }
 
 impl Worker {
-    /// Runs until `stop` says so, then lets what is running come to its end. What does not is claimed by another worker
+    /// Runs until `stop` says so, then finishes the running requests. Those that take too long are claimed by another worker
     /// when its lease ends.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut running = Running::default();
+        let mut running = RunningRequests::default();
         let mut time = Time::new(self.pipeline.clock.now());
         while !*stop.borrow() {
             self.keep_time(&mut time).await;
@@ -142,7 +141,7 @@ impl Worker {
     }
 
     /// Claims for the free places and starts what it got; returns how long there is nothing more to do.
-    async fn claim(&self, running: &mut Running) -> Duration {
+    async fn claim(&self, running: &mut RunningRequests) -> Duration {
         let free = self.concurrency.saturating_sub(running.tasks.len());
         if free == 0 {
             return POLL;
@@ -203,7 +202,7 @@ impl Worker {
     }
 }
 
-/// Runs one request, and keeps its lease while that takes.
+/// Runs one request and extends its lease meanwhile.
 async fn run(pipeline: Pipeline, claimed: Claimed) {
     let (request, lease) = (claimed.request.id, claimed.lease);
     let length = pipeline.patience.lease;
@@ -216,7 +215,7 @@ async fn run(pipeline: Pipeline, claimed: Claimed) {
             _ = beat.tick() => {
                 let until = pipeline.clock.now() + length;
                 match pipeline.store.extend(request, lease, until).await {
-                    // Either it is just ending, or somebody else has it: then nothing more of it can be recorded.
+                    // It is just ending, or another worker has it: then nothing more of it can be recorded.
                     Ok(()) | Err(StoreError::LeaseLost) => {}
                     Err(error) => tracing::warn!(%request, %error, "cannot extend lease"),
                 }

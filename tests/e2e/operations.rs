@@ -54,8 +54,10 @@ async fn a_second_signal_ends_it_at_once() {
         .await;
     server.signal("TERM").await;
     assert_eq!(server.ended().await.code(), Some(1));
-    eventually("it says why", || async { server.said().iter().find(|line| line.contains("second stop signal")).cloned() })
-        .await;
+    eventually("it says why", || async {
+        server.said().iter().find(|line| line.contains("second stop signal")).cloned()
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
-//! Bodies and query strings of requests (decision 9).
+//! Request bodies and query strings (decision 9).
 //!
-//! A body takes its part of the memory that dealers share before it is read, and once more before it is parsed.
+//! Memory for a body is reserved before the body is read, and again before it is parsed.
 
 use std::{
     sync::{

@@ -1,6 +1,6 @@
-//! Errors as the client sees them: the one place where they become HTTP ('Errors', decisions 2, 4, 9, 29).
+//! Errors as the client sees them: the only place that maps errors to HTTP ('Errors', decisions 2, 4, 9, 29).
 //!
-//! What the operator needs to know beyond that is logged here too, and only here.
+//! What only the operator needs to know is logged here.
 
 use std::{sync::Arc, time::Duration};
 
@@ -69,7 +69,7 @@ pub enum ApiError {
     /// The token is wrong; the text says how.
     #[error("Invalid token: {0}")]
     InvalidToken(TokenError),
-    /// The token lacks a permission.
+    /// The token does not have a permission.
     #[error("This token does not have the permission \"{0}\".")]
     Forbidden(crate::auth::Permission),
     /// The dealer or group reads as many lists as it may.

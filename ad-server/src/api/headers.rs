@@ -1,4 +1,4 @@
-//! Headers that say what caches and browsers may do with an answer (extensions E3.3, E3.10, E3.12).
+//! Response headers for caches and browsers (extensions E3.3, E3.10, E3.12).
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use poem::{
@@ -65,7 +65,7 @@ fn scripts(html: &str) -> Vec<String> {
     scripts
 }
 
-/// The text of the first script, and what stands behind it.
+/// The text of the first script, and the rest of the page.
 fn next_script(html: &str) -> Option<(&str, &str)> {
     let (_, tag) = html.split_once("<script")?;
     tag.split_once('>')?.1.split_once("</script>")

@@ -1,5 +1,5 @@
-//! What dealers share: requests at the same time, memory for bodies, and, where the operator wants it, a rate of requests
-//! (decision 30, extensions E3.5). Nobody is refused because of another dealer.
+//! Resources of the API that dealers share: concurrent requests, memory for bodies, and an optional request rate
+//! (decision 30, extensions E3.5). No dealer is refused because of another.
 
 use std::{
     collections::HashMap,
@@ -23,7 +23,7 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-use super::{ApiError, Lists, shape::parsed_size};
+use super::{ApiError, Lists, json_size::parsed_size};
 use crate::{
     processor::Processor,
     shares::{Share, Shares},
@@ -33,7 +33,7 @@ use crate::{
 /// Requests that are processed at the same time.
 pub(super) const REQUESTS: usize = 64;
 
-/// How many of them are kept for dealers that have none in process. The others are enough for the database to commit many of them
+/// How many of them are reserved for dealers that have none in progress. The others are enough for the database to commit many of them
 /// together, and few enough that nobody waits long behind those of one dealer.
 const FOR_OTHERS: usize = 40;
 

@@ -1,4 +1,4 @@
-//! What absolute links in answers begin with.
+//! The base address of absolute links in responses.
 
 use poem::{
     Request,

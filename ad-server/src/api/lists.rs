@@ -1,9 +1,9 @@
-//! What lists and logs may take of a process: connections to the database, memory for answers, and requests in flight. All
-//! of it is shared between dealers, so that the heavy lists of one leave room for another's.
+//! Resources for lists and logs: database connections, memory for responses, and concurrent requests. Dealers share them, so
+//! that heavy lists of one dealer leave room for another's.
 //!
-//! The order is: a place among the lists in flight, memory for the largest page, a connection, the rows, the answer. Memory
-//! that the answer does not need is returned when its length is known, the rest when its last byte has left the process. So
-//! a connection never waits for a client to read, and no answer is held that was not counted.
+//! A list takes, in this order: a slot, memory for the largest page, and a connection. The connection is released when the rows
+//! have been read, unneeded memory when the length of the response is known, and the rest after the last byte has been sent. So no
+//! connection waits for a client to read, and every response in memory is counted.
 
 use std::{
     collections::HashMap,
@@ -60,7 +60,7 @@ impl Default for Lists {
 
 impl Lists {
     /// For a database with this many connections for lists
-    /// ([`Database::list_connections`](crate::store::Database::list_connections)). Each keeps a processor busy: more than half of
+    /// ([`Database::list_connections`](crate::store::Database::list_connections)). Each uses a processor: more than half of
     /// them are kept for dealers who read no list yet, and the lists of one dealer leave processors to what is quick.
     pub fn new(connections: usize) -> Self {
         Self {
@@ -82,11 +82,11 @@ impl Lists {
     }
 
     /// Memory for an answer that is no list; `None` when it is small enough not to count.
-    pub(super) fn memory_for(&self, holder: &str, bytes: usize) -> Memory {
+    pub(super) fn memory_for(&self, holder: &str, bytes: usize) -> AnswerMemory {
         if bytes <= LARGE {
-            return Memory::NotNeeded;
+            return AnswerMemory::NotNeeded;
         }
-        self.memory.try_take(holder, bytes).map_or(Memory::Taken, Memory::Granted)
+        self.memory.try_take(holder, bytes).map_or(AnswerMemory::Taken, AnswerMemory::Granted)
     }
 
     /// Waits for memory for an answer of this length.
@@ -96,7 +96,7 @@ impl Lists {
 }
 
 /// Whether there is memory for an answer.
-pub(super) enum Memory {
+pub(super) enum AnswerMemory {
     /// It is too small to count.
     NotNeeded,
     /// There is.
@@ -109,7 +109,7 @@ pub(super) enum Memory {
 pub(super) struct Turn {
     memory: Share,
     connection: Option<Share>,
-    place: Place,
+    place: ListSlot,
 }
 
 impl Turn {
@@ -118,26 +118,26 @@ impl Turn {
         self.connection = None;
     }
 
-    /// The answer, which keeps its memory and its place until it has been sent.
+    /// The response, which holds its memory and its slot until it has been sent.
     pub(super) fn answer(mut self, bytes: Vec<u8>) -> Response {
         self.memory.shrink(bytes.len());
         held(StatusCode::OK, bytes, (self.memory, self.place))
     }
 }
 
-/// A JSON answer that keeps something until its last byte has been given to the connection.
+/// A JSON response that owns a value until its last byte has been given to the connection.
 pub(super) fn held<T: Send + 'static>(status: StatusCode, bytes: Vec<u8>, kept: T) -> Response {
-    /// What is kept is dropped with the bytes.
-    struct Held<T>(Vec<u8>, T);
+    /// The value is dropped with the bytes.
+    struct HeldBytes<T>(Vec<u8>, T);
 
-    impl<T> AsRef<[u8]> for Held<T> {
+    impl<T> AsRef<[u8]> for HeldBytes<T> {
         fn as_ref(&self) -> &[u8] {
             &self.0
         }
     }
 
     let length = bytes.len();
-    let bytes = Bytes::from_owner(Held(bytes, kept));
+    let bytes = Bytes::from_owner(HeldBytes(bytes, kept));
     let response = Response::builder().status(status).content_type("application/json");
     if length <= CHUNK {
         return response.body(bytes);
@@ -155,14 +155,14 @@ struct InFlight(Arc<Mutex<HashMap<Arc<str>, usize>>>);
 
 /// A list in flight.
 #[derive(Debug)]
-struct Place {
+struct ListSlot {
     all: InFlight,
     holder: Arc<str>,
 }
 
 impl InFlight {
     /// A place for one more list, if this holder may have one.
-    fn enter(&self, holder: &str) -> Option<Place> {
+    fn enter(&self, holder: &str) -> Option<ListSlot> {
         let mut places = self.places();
         let holder = places.get_key_value(holder).map_or_else(|| Arc::from(holder), |(key, _)| Arc::clone(key));
         let count = places.entry(Arc::clone(&holder)).or_default();
@@ -170,7 +170,7 @@ impl InFlight {
             return None;
         }
         *count += 1;
-        Some(Place { all: self.clone(), holder })
+        Some(ListSlot { all: self.clone(), holder })
     }
 
     /// What is behind this lock is whole at any moment.
@@ -179,7 +179,7 @@ impl InFlight {
     }
 }
 
-impl Drop for Place {
+impl Drop for ListSlot {
     fn drop(&mut self) {
         let mut places = self.all.places();
         if let Some(count) = places.get_mut(&self.holder) {

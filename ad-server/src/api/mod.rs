@@ -1,13 +1,13 @@
 //! The REST API: a poem router over the use cases, for this binary or to be mounted in another poem app.
 //!
-//! A request comes in through [`around`](self) (request id, errors as JSON), finds its path's methods
-//! (`operations`), is authenticated, parsed and handed to the [`Service`]; what comes back is serialised here. Nothing
-//! in here knows a field of an ad.
+//! [`around`](self) gives a request its id and turns errors into JSON. `paths` finds the operation, authenticates, parses the
+//! request, calls the [`Service`] and serializes the result. No code here knows a field of an ad.
 
 mod body;
 mod error_codes;
 pub mod errors;
 mod headers;
+mod json_size;
 mod limits;
 mod links;
 mod lists;
@@ -19,7 +19,6 @@ mod pages;
 mod paths;
 mod problem;
 mod respond;
-mod shape;
 
 use std::sync::Arc;
 
@@ -171,7 +170,7 @@ where
     poem::endpoint::make(move |mut request: Request| {
         let (inner, id) = (Arc::clone(&inner), ids.next());
         let asked = problem::is_preferred(&request)
-            .then(|| problem::Asked { pages: links::to(&context, &request, "/docs/errors/"), request_id: id });
+            .then(|| problem::ProblemRequest { pages: links::to(&context, &request, "/docs/errors/"), request_id: id });
         async move {
             let body = body::Read::of(&request);
             without_trailing_slash(&mut request);

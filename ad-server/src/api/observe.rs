@@ -1,4 +1,4 @@
-//! Routes whose requests are counted, timed, traced and logged, by the path as it was mounted and not as it was sent.
+//! A router that counts, times, traces and logs requests by the path template of their route.
 
 use std::time::{Duration, Instant};
 
@@ -107,7 +107,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Unrouted<E> {
     }
 }
 
-/// Counts a request in any case: when its client goes away, nobody waits for the answer to come.
+/// Counts a request also when its client disconnects and the future is dropped.
 struct Watch<'a> {
     route: &'a RouteMetrics,
     method: Method,

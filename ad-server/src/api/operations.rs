@@ -1,5 +1,5 @@
-//! The operations of the contract ('Endpoints'), as one table: the router, the OpenAPI document and the checks of
-//! permissions and query parameters all read it. A category's table brings all typed operations along.
+//! The operations of the contract ('Endpoints') as one table, which the router, the OpenAPI document, and the checks of
+//! permissions and query parameters read. Every category of the tables has all typed operations.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ pub(crate) enum Act {
 
 /// What the paths of a group of operations begin with.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Base {
+pub(crate) enum BasePath {
     /// `/v4/{vehicle_type}`: ads of one category.
     Typed(&'static str, &'static Category),
     /// `/v4/ad`: ads of every category and both versions.
@@ -57,12 +57,12 @@ const WRITES: On = On { generic: false, ..EVERYWHERE };
 const V4: On = On { v3: false, ..EVERYWHERE };
 
 /// Every base, typed ones first.
-pub(crate) fn bases() -> impl Iterator<Item = Base> {
-    let typed = categories::typed().map(|(vehicle_type, category)| Base::Typed(vehicle_type, category));
-    typed.chain([Base::Generic, Base::V3])
+pub(crate) fn bases() -> impl Iterator<Item = BasePath> {
+    let typed = categories::typed().map(|(vehicle_type, category)| BasePath::Typed(vehicle_type, category));
+    typed.chain([BasePath::Generic, BasePath::V3])
 }
 
-impl Base {
+impl BasePath {
     /// The category of its ads, if it has one.
     pub(crate) fn category(self) -> Option<&'static Category> {
         match self {
@@ -86,7 +86,7 @@ impl Base {
     }
 }
 
-impl fmt::Display for Base {
+impl fmt::Display for BasePath {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Typed(vehicle_type, _) => write!(formatter, "/v4/{vehicle_type}"),
@@ -146,7 +146,7 @@ pub(crate) static OPERATIONS: &[Operation] = &[
 
 impl Operation {
     /// The path on a base, in the router's notation.
-    pub(crate) fn route(&self, base: Base) -> String {
+    pub(crate) fn route(&self, base: BasePath) -> String {
         format!("{base}{}", self.path)
     }
 

@@ -1,4 +1,4 @@
-//! What needs no token: documentation and health.
+//! Endpoints that need no token: documentation and health.
 
 use std::sync::Arc;
 

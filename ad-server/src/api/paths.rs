@@ -1,4 +1,4 @@
-//! From a path and a method to a use case, for every operation of every category.
+//! Maps paths and methods to use cases, for every operation of every category.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,9 +19,9 @@ use super::{
     body::{self, Payload},
     errors::json_bytes,
     headers,
-    lists::{Memory, held},
+    lists::{AnswerMemory, held},
     observe::Routes,
-    operations::{Act, Base, Operation, bases},
+    operations::{Act, BasePath, Operation, bases},
     respond,
 };
 
@@ -50,7 +50,7 @@ pub(super) fn mount(mut route: Routes, context: &Arc<Context>) -> Routes {
 /// One path with its operations.
 struct Path {
     context: Arc<Context>,
-    base: Base,
+    base: BasePath,
     operations: Vec<&'static Operation>,
     /// The source id that the path itself spells.
     source_id: Option<String>,
@@ -71,9 +71,9 @@ impl Endpoint for Path {
 }
 
 /// What a request about one ad is about, and who asks.
-struct Call<'a> {
+struct AdCall<'a> {
     context: &'a Context,
-    base: Base,
+    base: BasePath,
     access: Access,
     request_id: Uuid,
     source_id: &'a str,
@@ -84,7 +84,7 @@ impl Path {
     async fn answer(&self, operation: &Operation, mut request: Request) -> Result<Response, ApiError> {
         let access = self.context.caller(&request, operation.permission)?;
         let source_id = self.source_id.clone().or_else(|| request.raw_path_param("source_id").map(str::to_owned));
-        let call = Call {
+        let call = AdCall {
             context: &self.context,
             base: self.base,
             access,
@@ -106,13 +106,13 @@ impl Path {
 }
 
 /// The refusal of a method that a path does not have, with those that it has.
-pub(super) fn not_allowed(base: Base, operations: &[&Operation], method: &Method) -> ApiError {
+pub(super) fn not_allowed(base: BasePath, operations: &[&Operation], method: &Method) -> ApiError {
     let refused = |operation: &&&Operation| operation.act != Act::RefuseCreate;
     let mut allow: Vec<_> = operations.iter().filter(refused).map(|operation| operation.method.as_str()).collect();
     allow.dedup();
     let instead = match (base, method) {
-        (Base::Generic, &Method::POST) => " Use the typed path, POST /v4/{vehicle_type}.".to_owned(),
-        (Base::Generic, &Method::PUT | &Method::PATCH) => {
+        (BasePath::Generic, &Method::POST) => " Use the typed path, POST /v4/{vehicle_type}.".to_owned(),
+        (BasePath::Generic, &Method::PUT | &Method::PATCH) => {
             format!(" Use the typed path, {method} /v4/{{vehicle_type}}/{{source_id}}.")
         }
         _ => format!(" This path has {}.", allow.join(", ")),
@@ -120,7 +120,7 @@ pub(super) fn not_allowed(base: Base, operations: &[&Operation], method: &Method
     ApiError::MethodNotAllowed { allow: allow.join(", "), detail: format!("Method {method} is not allowed.{instead}") }
 }
 
-impl Call<'_> {
+impl AdCall<'_> {
     /// Everything but lists.
     async fn act(self, operation: &Operation, request: &mut Request) -> Result<Response, ApiError> {
         let query = TargetQuery::parse(operation.parameters, &body::query(request)?)?;
@@ -198,13 +198,13 @@ impl Call<'_> {
         loop {
             let (ad, log) = self.context.service.read(&self.access, target).await?;
             let bytes = json_bytes(&ad.view(Some(&log)))?;
-            let granted = memory.take().map_or_else(|| lists.memory_for(holder, bytes.len()), Memory::Granted);
+            let granted = memory.take().map_or_else(|| lists.memory_for(holder, bytes.len()), AnswerMemory::Granted);
             match granted {
-                Memory::NotNeeded => {
+                AnswerMemory::NotNeeded => {
                     return Ok(Response::builder().content_type("application/json").body(bytes));
                 }
-                Memory::Granted(share) => return Ok(held(StatusCode::OK, bytes, share)),
-                Memory::Taken => {
+                AnswerMemory::Granted(share) => return Ok(held(StatusCode::OK, bytes, share)),
+                AnswerMemory::Taken => {
                     let length = bytes.len();
                     drop((ad, log, bytes));
                     memory = Some(lists.wait_for(holder, length).await?);

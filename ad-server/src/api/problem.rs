@@ -1,4 +1,4 @@
-//! Problem details (RFC 9457; extensions E1.2): the same errors with codes, for clients that ask for them.
+//! Problem details (RFC 9457; extensions E1.2): the same errors with codes, for clients that prefer them.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ const IN_FRAGMENTS: &AsciiSet = &CONTROLS
 
 /// The body.
 #[derive(Debug, Serialize)]
-struct Problem<'a> {
+struct ProblemDetails<'a> {
     r#type: String,
     title: &'static str,
     status: u16,
@@ -50,7 +50,7 @@ struct Problem<'a> {
 #[derive(Debug, Serialize)]
 struct FieldProblem<'a> {
     #[serde(flatten)]
-    place: Place,
+    place: ErrorLocation,
     code: Code,
     detail: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ struct FieldProblem<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Place {
+enum ErrorLocation {
     /// A JSON pointer into the payload, as a fragment.
     Pointer(String),
     /// A parameter of the query.
@@ -72,7 +72,7 @@ enum Place {
 
 /// A client that prefers problem details to the default bodies: where they are explained, and the request's id.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ProblemRequest {
     /// The address of the page of all codes, with a slash at its end.
     pub(super) pages: String,
     pub(super) request_id: Uuid,
@@ -105,7 +105,7 @@ fn quality(headers: &HeaderMap, wanted: &str) -> u16 {
 }
 
 /// An error answer, as problem details if they are asked for.
-pub(super) fn answer(mut response: Response, asked: Option<&Asked>) -> Response {
+pub(super) fn answer(mut response: Response, asked: Option<&ProblemRequest>) -> Response {
     let status = response.status();
     if !status.is_client_error() && !status.is_server_error() {
         return response;
@@ -115,7 +115,7 @@ pub(super) fn answer(mut response: Response, asked: Option<&Asked>) -> Response 
         return response;
     };
     let code = error.code();
-    let problem = Problem {
+    let problem = ProblemDetails {
         r#type: format!("{}{}", asked.pages, code.name()),
         title: code.about().title,
         status: status.as_u16(),
@@ -146,9 +146,9 @@ fn fields(errors: &FieldErrors, part: RequestPart) -> Vec<FieldProblem<'_>> {
         .collect()
 }
 
-fn place(path: &[String], part: RequestPart) -> Place {
+fn place(path: &[String], part: RequestPart) -> ErrorLocation {
     if part == RequestPart::Query {
-        return Place::Parameter(path.join("."));
+        return ErrorLocation::Parameter(path.join("."));
     }
     let mut pointer = "#".to_owned();
     for name in path {
@@ -156,7 +156,7 @@ fn place(path: &[String], part: RequestPart) -> Place {
         pointer.push('/');
         pointer.extend(utf8_percent_encode(&name, IN_FRAGMENTS));
     }
-    Place::Pointer(pointer)
+    ErrorLocation::Pointer(pointer)
 }
 
 #[cfg(test)]
@@ -187,7 +187,9 @@ mod tests {
     #[test]
     fn pointers_are_escaped() {
         let path = ["category_fields", "a/b~c", "1", "å b"].map(str::to_owned);
-        let Place::Pointer(pointer) = place(&path, RequestPart::Payload) else { panic!("a payload has pointers") };
+        let ErrorLocation::Pointer(pointer) = place(&path, RequestPart::Payload) else {
+            panic!("a payload has pointers")
+        };
         assert_eq!(pointer, "#/category_fields/a~1b~0c/1/%C3%A5%20b");
     }
 }

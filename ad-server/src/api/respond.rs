@@ -1,4 +1,4 @@
-//! Answers: an ad, a page of a list, the result of a validation (decisions 1 and 7).
+//! Response bodies: an ad, a page of a list, the result of a validation (decisions 1 and 7).
 
 use ad_core::{ad::Ad, ports::Page, service::Validated};
 use poem::{Request, Response, http::StatusCode};

@@ -1,4 +1,4 @@
-//! Making a token, and the record of it. Storing the record is the caller's.
+//! Issues a token and its record. The caller stores the record.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ struct Claims<'a> {
     permissions: Option<&'a [String]>,
 }
 
-/// A token signed with the first key that can, and what is kept about it.
+/// A token, signed with the first key that can sign, and its record.
 pub fn issue(keys: &KeySet, request: &IssueRequest) -> Result<(String, TokenRecord), IssueError> {
     let (key, encoding) =
         keys.keys().iter().find_map(|key| Some((key, key.encoding.as_ref()?))).ok_or(IssueError::NoSigningKey)?;

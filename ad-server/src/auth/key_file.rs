@@ -1,4 +1,4 @@
-//! The key file of a running server: read again and again, so that a key is added or withdrawn without a restart.
+//! Reloads the key file of a running server, so that keys are added and removed without a restart.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 

@@ -1,8 +1,8 @@
-//! The keys that sign tokens and check them: a JWK Set (RFC 7517) with HS256 (`oct`) and `EdDSA` (`OKP`, Ed25519) keys.
+//! The keys that sign and verify tokens: a JWK Set (RFC 7517) with HS256 (`oct`) and `EdDSA` (`OKP`, Ed25519) keys.
 //!
-//! On first start a file with one random HS256 key is made, readable by its owner only. Several hosts share the keys by
-//! sharing the file, or by the environment. To replace a key, put the new one first, issue new tokens, and remove the old
-//! key later; running servers read a changed file again. No message and no `Debug` output shows key material.
+//! On first start a file with one random HS256 key is created, readable by its owner only. Several hosts share keys by the file or
+//! by the environment. To rotate a key, add the new one first, issue new tokens, and remove the old one later; running servers
+//! reload a changed file. Neither messages nor `Debug` output show key material.
 
 use std::{
     fs,
@@ -87,7 +87,7 @@ pub enum KeysError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedKeys {
     /// Not the JSON of a key set. Lines and columns count from 1. The parser's own words could quote a key.
-    #[error("expected a JWK Set, {{\"keys\": [{{\"kty\": …}}]}}, but line {line}, column {column} is something else")]
+    #[error("expected a JWK Set, {{\"keys\": [{{\"kty\": …}}]}}; line {line}, column {column} does not match")]
     NotAKeySet { line: usize, column: usize },
     /// `keys` is empty.
     #[error("the set contains no key")]
@@ -234,7 +234,7 @@ fn random_set() -> io::Result<String> {
     Ok(format!("{:#}\n", json!({"keys": [key]})))
 }
 
-/// Makes the file whole or not at all, and never in place of another: nobody ever reads half a key, and after a power
+/// Creates the file completely or not at all, and never replaces one: no process reads half a key, and after a power
 /// cut it is the key that signed. (Temporary files are made with mode 0600, and keep it under their new name.)
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

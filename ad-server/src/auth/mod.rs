@@ -8,7 +8,7 @@
 //! | [`token`] | verifying a token: who calls |
 //! | [`mod@issue`] | making one |
 //!
-//! Which tokens were issued and revoked is kept by the store and, fresh in memory, by the
+//! The store records issued and revoked tokens, cached in memory by the
 //! [`directory`](crate::directory); which endpoint needs which permission is decided by the [`api`](crate::api).
 
 pub mod issue;

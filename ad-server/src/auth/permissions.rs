@@ -1,4 +1,4 @@
-//! What a caller may do: a small set of permissions, as tokens and the command line name them.
+//! What a caller may do: a set of permissions, as tokens and the command line name them.
 
 use std::{fmt, str::FromStr};
 

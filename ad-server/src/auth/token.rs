@@ -1,8 +1,8 @@
-//! Verifying a token: its signature, its times, and who calls. Runs on every request, so all that depends on the keys
-//! alone is prepared once.
+//! Verifies a token: its signature, its times, and the caller. This runs on every request, so everything that depends on the
+//! keys alone is prepared in advance.
 //!
-//! What a caller may do with which ad is not decided here, and neither is whether the token was revoked: the API asks
-//! the directory about [`Caller::jti`] and answers [`TokenError::Revoked`].
+//! Access to ads and revocation are not checked here: the API asks the directory about [`Caller::jti`] and answers
+//! [`TokenError::Revoked`].
 
 use std::{sync::Arc, time::Duration};
 
@@ -54,10 +54,10 @@ pub enum TokenError {
     /// It has ended.
     #[error("Signature has expired.")]
     Expired,
-    /// It has not begun.
+    /// It is not valid yet.
     #[error("Not yet valid.")]
     NotYetValid,
-    /// It was made for somebody else (`aud`).
+    /// It was issued for another audience (`aud`).
     #[error("Audience not allowed.")]
     Audience,
     /// A claim is missing.

@@ -1,10 +1,10 @@
-//! `ad-server ads`: bringing in the stored ads of another system.
+//! `ad-server ads`: import stored ads of another system.
 
 use std::{io::BufRead, path::PathBuf};
 
 use clap::Subcommand;
 
-use super::{Base, Failure, Opened, output};
+use super::{CommandError, GlobalArgs, Opened, output};
 use crate::{
     app,
     config::Layer,
@@ -25,7 +25,7 @@ pub(super) enum AdsCommand {
     },
 }
 
-pub(super) async fn run(base: Base, command: AdsCommand) -> Result<(), Failure> {
+pub(super) async fn run(base: GlobalArgs, command: AdsCommand) -> Result<(), CommandError> {
     match command {
         AdsCommand::Import { file } => {
             let (name, lines) = super::lines_of(&file)?;
@@ -34,8 +34,8 @@ pub(super) async fn run(base: Base, command: AdsCommand) -> Result<(), Failure> 
     }
 }
 
-/// Each wrong line is told when it is found: there may be as many as there are lines.
-async fn import(base: Base, name: &str, lines: impl BufRead) -> Result<(), Failure> {
+/// Each wrong line is printed when it is found: there may be many.
+async fn import(base: GlobalArgs, name: &str, lines: impl BufRead) -> Result<(), CommandError> {
     let settings = base.settings(Layer::default())?;
     let rulebook = app::rules(&settings)?;
     let opened = Opened::new(&settings).await?;
@@ -55,9 +55,9 @@ async fn import(base: Base, name: &str, lines: impl BufRead) -> Result<(), Failu
             Ok(())
         }
         Ok(None) => {
-            Err(Failure::Input(format!("{name} has {}; nothing was imported", output::counted(wrong, "error"))))
+            Err(CommandError::Input(format!("{name} has {}; nothing was imported", output::counted(wrong, "error"))))
         }
-        Err(ImportAdsError::Read(error)) => Err(Failure::Input(format!("cannot read {name}: {error}"))),
+        Err(ImportAdsError::Read(error)) => Err(CommandError::Input(format!("cannot read {name}: {error}"))),
         Err(ImportAdsError::Store(error)) => opened.answer(Err(error)),
     }
 }

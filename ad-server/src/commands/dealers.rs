@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ad_core::ports::Dealer;
 use clap::Subcommand;
 
-use super::{Base, Failure, ListArgs, output};
+use super::{CommandError, GlobalArgs, ListArgs, output};
 use crate::dealers_file;
 
 /// What to do with dealers.
@@ -21,7 +21,7 @@ pub(super) enum DealersCommand {
     List(ListArgs),
 }
 
-pub(super) async fn run(base: Base, command: DealersCommand) -> Result<(), Failure> {
+pub(super) async fn run(base: GlobalArgs, command: DealersCommand) -> Result<(), CommandError> {
     match command {
         DealersCommand::Import { file } => {
             let dealers = dealers_file::read(&file)?;
@@ -34,7 +34,7 @@ pub(super) async fn run(base: Base, command: DealersCommand) -> Result<(), Failu
     }
 }
 
-async fn list(base: Base, args: &ListArgs) -> Result<(), Failure> {
+async fn list(base: GlobalArgs, args: &ListArgs) -> Result<(), CommandError> {
     let opened = base.database().await?;
     let dealers = opened.answer(opened.database.dealers().await)?;
     if args.json {

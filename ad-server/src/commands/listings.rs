@@ -1,4 +1,4 @@
-//! `ad-server listings`: what the local marketplaces show, and bringing in what they showed before the API.
+//! `ad-server listings`: list what the local marketplaces show, and import listings.
 
 use std::{io::BufRead, path::PathBuf};
 
@@ -6,14 +6,14 @@ use ad_core::ports::Clock;
 use clap::Subcommand;
 use futures_util::{StreamExt, TryStreamExt};
 
-use super::{Base, Failure, ListArgs, Opened, output};
+use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
 use crate::{
     lines::{ImportError, LineError},
     marketplace::{ListingFilter, ListingRow, import_listings, list_listings},
     system::SystemClock,
 };
 
-/// Wrong lines that are told; more would hide the first.
+/// Wrong lines that are printed; more would hide the first.
 const LINES_TOLD: usize = 5;
 
 /// What to do with listings.
@@ -35,7 +35,7 @@ pub(super) enum ListingsCommand {
     },
 }
 
-pub(super) async fn run(base: Base, command: ListingsCommand) -> Result<(), Failure> {
+pub(super) async fn run(base: GlobalArgs, command: ListingsCommand) -> Result<(), CommandError> {
     match command {
         ListingsCommand::Import { file } => {
             let (name, lines) = super::lines_of(&file)?;
@@ -45,11 +45,11 @@ pub(super) async fn run(base: Base, command: ListingsCommand) -> Result<(), Fail
     }
 }
 
-async fn import(base: Base, name: &str, lines: impl BufRead) -> Result<(), Failure> {
+async fn import(base: GlobalArgs, name: &str, lines: impl BufRead) -> Result<(), CommandError> {
     let opened = base.database().await?;
     let imported = match import_listings(&opened.database, lines, SystemClock.now()).await {
-        Err(ImportError::Lines(errors)) => return Err(Failure::Input(told(name, &errors))),
-        Err(ImportError::Read(error)) => return Err(Failure::Input(format!("cannot read {name}: {error}"))),
+        Err(ImportError::Lines(errors)) => return Err(CommandError::Input(summary(name, &errors))),
+        Err(ImportError::Read(error)) => return Err(CommandError::Input(format!("cannot read {name}: {error}"))),
         Err(ImportError::Store(error)) => return opened.answer(Err(error)),
         Ok(imported) => imported,
     };
@@ -58,14 +58,14 @@ async fn import(base: Base, name: &str, lines: impl BufRead) -> Result<(), Failu
 }
 
 /// The first wrong lines, and how many more there are.
-fn told(name: &str, errors: &[LineError]) -> String {
+fn summary(name: &str, errors: &[LineError]) -> String {
     let first = errors.iter().take(LINES_TOLD).map(|error| format!("{name}:{}: {}", error.line, error.message));
     let more = errors.len().saturating_sub(LINES_TOLD);
     let more = (more > 0).then(|| format!("and {}", output::counted(more, "more line")));
     first.chain(more).collect::<Vec<_>>().join("; ")
 }
 
-async fn list(base: Base, filter: ListingFilter, args: &ListArgs) -> Result<(), Failure> {
+async fn list(base: GlobalArgs, filter: ListingFilter, args: &ListArgs) -> Result<(), CommandError> {
     let opened = base.database().await?;
     let listings = list_listings(&opened.database, &filter);
     if args.json {
@@ -81,7 +81,7 @@ async fn list(base: Base, filter: ListingFilter, args: &ListArgs) -> Result<(), 
 async fn print_json<E: std::fmt::Display>(
     opened: &Opened,
     listings: impl futures_util::Stream<Item = Result<ListingRow, E>>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let mut listings = std::pin::pin!(listings);
     let mut array = output::JsonArray::new();
     while let Some(listing) = listings.next().await {
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn the_first_wrong_lines_are_told() {
         let errors = |count| (1..=count).map(|line| LineError { line, message: "x".to_owned() }).collect::<Vec<_>>();
-        assert_eq!(told("f", &errors(2)), "f:1: x; f:2: x");
-        assert_eq!(told("f", &errors(7)), "f:1: x; f:2: x; f:3: x; f:4: x; f:5: x; and 2 more lines");
+        assert_eq!(summary("f", &errors(2)), "f:1: x; f:2: x");
+        assert_eq!(summary("f", &errors(7)), "f:1: x; f:2: x; f:3: x; f:4: x; f:5: x; and 2 more lines");
     }
 }

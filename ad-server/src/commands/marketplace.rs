@@ -4,9 +4,9 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use clap::Args;
 
-use super::{Base, Failure};
+use super::{CommandError, GlobalArgs};
 use crate::{
-    app::asked_to_stop,
+    app::stop_signal,
     marketplace::{self, ReceiverOptions, Rule, Rules},
     secret::{Secret, TokenSource},
     system::SystemClock,
@@ -15,7 +15,7 @@ use crate::{
 
 /// Environment variable of the token that callers need.
 const TOKEN: &str = "AD_SERVER_MARKETPLACE_TOKEN";
-/// Where the listings are kept if nothing else is said: not with the ads of a service in the same folder.
+/// The default database of the listings, which is not that of a service in the same folder.
 const DATABASE: &str = "sqlite://data/marketplace.db";
 
 /// Flags of `marketplace`.
@@ -44,7 +44,7 @@ pub(super) struct MarketplaceArgs {
     seed: u64,
 }
 
-pub(super) async fn run(base: Base, args: MarketplaceArgs) -> Result<(), Failure> {
+pub(super) async fn run(base: GlobalArgs, args: MarketplaceArgs) -> Result<(), CommandError> {
     let rules = args.rules()?;
     let options = ReceiverOptions {
         listen: args.listen,
@@ -54,29 +54,30 @@ pub(super) async fn run(base: Base, args: MarketplaceArgs) -> Result<(), Failure
         sandbox: args.sandbox,
         seed: args.seed,
     };
-    Ok(marketplace::serve(options, Arc::new(SystemClock), asked_to_stop()).await?)
+    Ok(marketplace::serve(options, Arc::new(SystemClock), stop_signal()).await?)
 }
 
-fn token(file: Option<PathBuf>) -> Result<Secret, Failure> {
+fn token(file: Option<PathBuf>) -> Result<Secret, CommandError> {
     let source = match (Secret::from_environment(TOKEN), file) {
-        (Some(_), Some(_)) => return Err(Failure::Input(format!("set either {TOKEN} or --token-file, not both"))),
+        (Some(_), Some(_)) => return Err(CommandError::Input(format!("set either {TOKEN} or --token-file, not both"))),
         (Some(text), None) => TokenSource::Text(text),
         (None, Some(path)) => TokenSource::File(path),
         (None, None) => {
-            let told = format!("no token for callers: set {TOKEN}, or pass a file with the token by --token-file");
-            return Err(Failure::Input(told));
+            let told =
+                format!("callers need a token: put one into {TOKEN}, or into a file and name that with --token-file");
+            return Err(CommandError::Input(told));
         }
     };
-    source.load().map_err(|error| Failure::Input(error.to_string()))
+    source.load().map_err(|error| CommandError::Input(error.to_string()))
 }
 
 impl MarketplaceArgs {
     /// Those of the flags come first.
-    fn rules(&self) -> Result<Rules, Failure> {
+    fn rules(&self) -> Result<Rules, CommandError> {
         let mut rules = self.fault.iter().map(|text| rule(text)).collect::<Result<Vec<_>, _>>()?;
         if let Some(path) = &self.faults {
-            let (file, _) = toml_file::read::<Rules>(path).map_err(|error| Failure::Input(error.to_string()))?;
-            let file = file.check().map_err(|problem| Failure::Input(format!("{}: {problem}", path.display())))?;
+            let (file, _) = toml_file::read::<Rules>(path).map_err(|error| CommandError::Input(error.to_string()))?;
+            let file = file.check().map_err(|problem| CommandError::Input(format!("{}: {problem}", path.display())))?;
             rules.extend(file.rules);
         }
         Ok(Rules { rules })
@@ -84,12 +85,12 @@ impl MarketplaceArgs {
 }
 
 /// A rule as a flag has it: the inside of an inline table of TOML.
-fn rule(text: &str) -> Result<Rule, Failure> {
+fn rule(text: &str) -> Result<Rule, CommandError> {
     let rules = toml_file::parse::<Rules>(&format!("rules = [{{{text}}}]")).map_err(|(_, problem)| problem);
     let checked =
-        rules.and_then(Rules::check).map_err(|problem| Failure::Input(format!("--fault {text:?}: {problem}")))?;
+        rules.and_then(Rules::check).map_err(|problem| CommandError::Input(format!("--fault {text:?}: {problem}")))?;
     match <[Rule; 1]>::try_from(checked.rules) {
         Ok([rule]) => Ok(rule),
-        Err(_) => Err(Failure::Input(format!("--fault {text:?}: expected one rule"))),
+        Err(_) => Err(CommandError::Input(format!("--fault {text:?}: expected one rule"))),
     }
 }

@@ -1,7 +1,7 @@
-//! What the binary does: its subcommands, one module each.
+//! The subcommands of the binary, one module each.
 //!
-//! A command answers on stdout with what it was asked for and nothing else, so that it can be piped; notes go to stderr.
-//! What goes wrong is one line, a `Failure`.
+//! A command prints its result, and nothing else, on stdout, so that it can be piped; notes go to stderr. An error is one line, a
+//! `CommandError`.
 
 mod ads;
 mod dealers;
@@ -72,7 +72,7 @@ fn misused(error: &clap::Error) -> ExitCode {
 #[command(name = "ad-server", version, arg_required_else_help = true, args_override_self = true)]
 struct Cli {
     #[command(flatten)]
-    base: Base,
+    base: GlobalArgs,
     #[command(subcommand)]
     command: Command,
 }
@@ -117,7 +117,7 @@ const LAST: usize = 900;
 
 /// What every command takes.
 #[derive(Debug, Args)]
-struct Base {
+struct GlobalArgs {
     #[arg(
         help = config::help("database_url"),
         long,
@@ -148,9 +148,9 @@ struct ListArgs {
     json: bool,
 }
 
-/// Why a command did not do what it was asked.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+enum CommandError {
     /// The settings are wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -167,7 +167,7 @@ enum Failure {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The database did not do it.
-    #[error("the database {url}: {problem}")]
+    #[error("database {url}: {problem}")]
     Database { url: String, problem: String },
     /// Input is wrong.
     #[error("{0}")]
@@ -189,8 +189,8 @@ enum Failure {
     Output(#[from] io::Error),
 }
 
-impl Failure {
-    /// Whether it is only that nobody reads on, as `| head` does. No mistake.
+impl CommandError {
+    /// Whether stdout was closed, as by `| head`. That is no error.
     fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -198,7 +198,7 @@ impl Failure {
 
 impl Cli {
     /// Runs the command. Those that run on set up their log themselves, as their settings say.
-    async fn run(self) -> Result<(), Failure> {
+    async fn run(self) -> Result<(), CommandError> {
         let base = self.base;
         if !self.command.runs_on() {
             let serves = matches!(self.command, Command::Marketplace(_));
@@ -219,7 +219,7 @@ impl Cli {
     }
 }
 
-impl Base {
+impl GlobalArgs {
     /// The settings, with what else the command was given.
     fn settings(self, given: Layer) -> Result<Settings, ConfigError> {
         let given = Layer {
@@ -231,8 +231,8 @@ impl Base {
         Settings::load(given, self.config.as_deref(), Secret::from_environment(KeySource::VARIABLE))
     }
 
-    /// The settings of a command that runs on, with its log and traces begun; it keeps the latter to its end.
-    fn service(self, given: Layer) -> Result<(Settings, Telemetry), Failure> {
+    /// The settings of a service, with log and traces set up; the caller drops the latter at the end.
+    fn service(self, given: Layer) -> Result<(Settings, Telemetry), CommandError> {
         let settings = self.settings(given)?;
         let endpoint = settings.otlp_endpoint.as_ref();
         let telemetry = Telemetry::start(settings.log_format, tracing::Level::INFO, endpoint)?;
@@ -240,18 +240,18 @@ impl Base {
     }
 
     /// The database, for commands that need nothing else.
-    async fn database(self) -> Result<Opened, Failure> {
+    async fn database(self) -> Result<Opened, CommandError> {
         Opened::new(&self.settings(Layer::default())?).await
     }
 }
 
 /// The lines of a file, or of stdin if that is named as `-`, with its name for messages.
-fn lines_of(file: &Path) -> Result<(String, Box<dyn BufRead>), Failure> {
+fn lines_of(file: &Path) -> Result<(String, Box<dyn BufRead>), CommandError> {
     if file == Path::new("-") {
         return Ok(("stdin".to_owned(), Box::new(io::stdin().lock())));
     }
     let name = file.display().to_string();
-    let lines = File::open(file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
+    let lines = File::open(file).map_err(|error| CommandError::Input(format!("cannot read {name}: {error}")))?;
     Ok((name, Box::new(BufReader::new(lines))))
 }
 
@@ -262,14 +262,14 @@ struct Opened {
 }
 
 impl Opened {
-    async fn new(settings: &Settings) -> Result<Self, Failure> {
+    async fn new(settings: &Settings) -> Result<Self, CommandError> {
         let database = Database::open_with(&settings.database_url, &settings.database_options()).await?;
         Ok(Self { database, url: Database::name_of(&settings.database_url) })
     }
 
     /// What the database answered, or that it failed.
-    fn answer<T, E: std::fmt::Display>(&self, result: Result<T, E>) -> Result<T, Failure> {
-        result.map_err(|error| Failure::Database { url: self.url.clone(), problem: error.to_string() })
+    fn answer<T, E: std::fmt::Display>(&self, result: Result<T, E>) -> Result<T, CommandError> {
+        result.map_err(|error| CommandError::Database { url: self.url.clone(), problem: error.to_string() })
     }
 }
 

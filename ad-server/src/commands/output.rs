@@ -1,7 +1,6 @@
-//! What commands print: JSON, or tables that fit the terminal, without lines and wrapping when there is no terminal.
+//! Output of commands: JSON, or tables. Without a terminal, tables have no lines and do not wrap.
 //!
-//! Texts may come from ads, files or the command line; whatever is printed passes [`printable`] here, so that no such text
-//! commands the terminal.
+//! Texts may come from ads, files or the command line. All of them pass [`printable`] here, so that none controls the terminal.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -21,7 +20,7 @@ pub(crate) fn json_value(value: &serde_json::Value) -> io::Result<()> {
     text(&format!("{}\n", printable::json(&value.to_string())))
 }
 
-/// Says something on stderr, on a line of its own. Where nobody listens, nothing is lost.
+/// Prints a line on stderr. A closed stderr is no error.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", printable::lines(text));
 }

@@ -1,10 +1,10 @@
-//! `ad-server queue`: what waits for the workers, and an operator's hand in it.
+//! `ad-server queue`: show unfinished requests, retry them, or give them up.
 
 use ad_core::{pipeline::Patience, ports::Clock, time::Timestamp};
 use clap::{Args, Subcommand};
 use uuid::Uuid;
 
-use super::{Base, Failure, ListArgs, Opened, output};
+use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
 use crate::{
     app,
     config::Layer,
@@ -79,13 +79,15 @@ impl From<FilterArgs> for QueueFilter {
     }
 }
 
-pub(super) async fn run(base: Base, args: QueueArgs) -> Result<(), Failure> {
+pub(super) async fn run(base: GlobalArgs, args: QueueArgs) -> Result<(), CommandError> {
     match args.command {
         None => show(base, &args.list).await,
         Some(QueueCommand::List { filter, limit, list: args }) => list(base, &filter.into(), limit, &args).await,
         Some(QueueCommand::Retry { filter, all }) => {
             if filter.is_empty() && !all {
-                return Err(Failure::Input("no requests selected: use --dealer-code, --reason or --all".to_owned()));
+                return Err(CommandError::Input(
+                    "no requests selected: use --dealer-code, --reason or --all".to_owned(),
+                ));
             }
             let opened = base.database().await?;
             let requests = opened.answer(opened.database.try_now(&filter.into(), SystemClock.now()).await)?;
@@ -99,7 +101,7 @@ pub(super) async fn run(base: Base, args: QueueArgs) -> Result<(), Failure> {
     }
 }
 
-async fn show(base: Base, args: &ListArgs) -> Result<(), Failure> {
+async fn show(base: GlobalArgs, args: &ListArgs) -> Result<(), CommandError> {
     let opened = base.database().await?;
     let now = SystemClock.now();
     let state = opened.answer(opened.database.queue_state(now).await)?;
@@ -128,7 +130,7 @@ async fn show(base: Base, args: &ListArgs) -> Result<(), Failure> {
     Ok(output::table(["FAILING", "OLDEST", "NEXT ATTEMPT", "REASON"], rows)?)
 }
 
-async fn list(base: Base, filter: &QueueFilter, limit: u32, args: &ListArgs) -> Result<(), Failure> {
+async fn list(base: GlobalArgs, filter: &QueueFilter, limit: u32, args: &ListArgs) -> Result<(), CommandError> {
     let opened = base.database().await?;
     let requests = opened.answer(opened.database.unfinished(filter, limit).await)?;
     if args.json {
@@ -150,19 +152,21 @@ async fn list(base: Base, filter: &QueueFilter, limit: u32, args: &ListArgs) -> 
     Ok(output::table(header, requests.into_iter().map(row))?)
 }
 
-async fn give_up(base: Base, requests: &[Uuid], yes: bool) -> Result<(), Failure> {
+async fn give_up(base: GlobalArgs, requests: &[Uuid], yes: bool) -> Result<(), CommandError> {
     let settings = base.settings(Layer::default())?;
     if !yes {
         let what = output::counted(requests.len(), "request");
-        return Err(Failure::Input(format!("{what} would be dropped; repeat the command with --yes to drop them")));
+        return Err(CommandError::Input(format!(
+            "{what} would be dropped; repeat the command with --yes to drop them"
+        )));
     }
-    let (database, pipeline) = app::by_hand(&settings).await?;
+    let (database, pipeline) = app::operator_pipeline(&settings).await?;
     let opened = Opened { database, url: Database::name_of(&settings.database_url) };
     for request in requests {
         let claimed = match opened.database.take(*request, SystemClock.now() + Patience::default().lease).await {
             Ok(claimed) => claimed,
             Err(TakeError::Store(error)) => return opened.answer(Err(error)),
-            Err(error) => return Err(Failure::Input(error.to_string())),
+            Err(error) => return Err(CommandError::Input(error.to_string())),
         };
         opened.answer(pipeline.give_up(claimed, GIVEN_UP).await)?;
         output::note(&format!("dropped {request}"));

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{Base, Failure, KeyArgs};
+use super::{CommandError, GlobalArgs, KeyArgs};
 use crate::{app, config::Layer};
 
 /// Flags of `serve`.
@@ -14,7 +14,7 @@ pub(super) struct ServeArgs {
     keys: KeyArgs,
 }
 
-pub(super) async fn run(base: Base, args: ServeArgs) -> Result<(), Failure> {
+pub(super) async fn run(base: GlobalArgs, args: ServeArgs) -> Result<(), CommandError> {
     let (settings, _telemetry) = base.service(Layer { token_key: args.keys.token_key, ..args.settings })?;
     Ok(app::serve(settings).await?)
 }
@@ -26,7 +26,7 @@ pub(super) struct WorkerArgs {
     settings: Layer,
 }
 
-pub(super) async fn work(base: Base, args: WorkerArgs) -> Result<(), Failure> {
+pub(super) async fn work(base: GlobalArgs, args: WorkerArgs) -> Result<(), CommandError> {
     let (settings, _telemetry) = base.service(args.settings)?;
     Ok(app::work(settings).await?)
 }

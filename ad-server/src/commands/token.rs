@@ -8,7 +8,7 @@ use ad_core::{
 };
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 
-use super::{Base, Failure, KeyArgs, ListArgs, Opened, output};
+use super::{CommandError, GlobalArgs, KeyArgs, ListArgs, Opened, output};
 use crate::{
     auth::{self, IssueRequest, Permission},
     config::Layer,
@@ -99,7 +99,7 @@ fn jti(text: &str) -> Result<String, &'static str> {
     if auth::is_jti(text) { Ok(text.to_owned()) } else { Err("a token id has 1 to 255 characters") }
 }
 
-pub(super) async fn run(base: Base, command: TokenCommand) -> Result<(), Failure> {
+pub(super) async fn run(base: GlobalArgs, command: TokenCommand) -> Result<(), CommandError> {
     match command {
         TokenCommand::Issue(args) => issue(base, args).await,
         TokenCommand::List(args) => list(base, &args).await,
@@ -107,9 +107,8 @@ pub(super) async fn run(base: Base, command: TokenCommand) -> Result<(), Failure
     }
 }
 
-async fn issue(base: Base, args: IssueArgs) -> Result<(), Failure> {
-    let scope =
-        args.scope.scope().ok_or_else(|| Failure::Input("no scope: use --dealer-code or --dealer-group".to_owned()))?;
+async fn issue(base: GlobalArgs, args: IssueArgs) -> Result<(), CommandError> {
+    let scope = args.scope.scope().ok_or_else(|| CommandError::Input("name a dealer or a group".to_owned()))?;
     let settings = base.settings(Layer { token_key: args.keys.token_key, ..Layer::default() })?;
     let opened = Opened::new(&settings).await?;
     let keys = settings.token_keys().load()?;
@@ -128,7 +127,7 @@ async fn issue(base: Base, args: IssueArgs) -> Result<(), Failure> {
 }
 
 /// A token may be made before its dealer is imported, but it may also be a slip of the pen.
-async fn warn_of_unknown(opened: &Opened, scope: &Access) -> Result<(), Failure> {
+async fn warn_of_unknown(opened: &Opened, scope: &Access) -> Result<(), CommandError> {
     let dealers = opened.answer(opened.database.dealers().await)?;
     let (known, what) = match scope {
         Access::Dealer(code) => (dealers.iter().any(|dealer| dealer.code == *code), "no dealer has the code"),
@@ -147,7 +146,7 @@ fn described(scope: &Access, record: &TokenRecord) -> String {
     format!("token {} for {} {:?}, {end}", record.jti, scope.claim(), scope.name())
 }
 
-async fn list(base: Base, args: &ListArgs) -> Result<(), Failure> {
+async fn list(base: GlobalArgs, args: &ListArgs) -> Result<(), CommandError> {
     let opened = base.database().await?;
     let tokens = opened.answer(opened.database.tokens().await)?;
     if args.json {
@@ -181,7 +180,7 @@ fn row(token: TokenRecord, now: Timestamp) -> [String; 7] {
     ]
 }
 
-async fn revoke(base: Base, jti: &str) -> Result<(), Failure> {
+async fn revoke(base: GlobalArgs, jti: &str) -> Result<(), CommandError> {
     let opened = base.database().await?;
     let issued_here = opened.answer(opened.database.revoke_token(jti, SystemClock.now()).await)?;
     output::note(&format!("revoked {jti}"));

@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use crate::{
     marketplace::MarketplaceAddress,
-    media::Place,
+    media::MediaLocation,
     secret::Secret,
     telemetry::LogFormat,
     values::{AddressRange, ByteSize, OtlpEndpoint, Period, PublicUrl, Rate},
@@ -161,7 +161,7 @@ settings! {
     /// Folder or bucket (`s3://bucket/prefix`) in which images are kept
     /// For a bucket of an S3-compatible store set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and, if it is not at
     /// Amazon, AWS_ENDPOINT_URL.
-    media: Place = default "./data/media", flag("DIR|URL");
+    media: MediaLocation = default "./data/media", flag("DIR|URL");
 
     /// Address under which clients reach the service, such as `https://ads.example.com`
     /// Links in answers begin with it. Without one they begin with the host that the request named, and the addresses of

@@ -5,7 +5,7 @@ use std::{fs, time::Duration};
 use ad_core::pipeline::Patience;
 
 use super::*;
-use crate::{media::Place, telemetry::LogFormat};
+use crate::{media::MediaLocation, telemetry::LogFormat};
 
 fn file(text: &str) -> tempfile::TempPath {
     let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
@@ -18,7 +18,7 @@ fn the_defaults_are_those_of_the_documents() {
     let settings = Settings::default();
     assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
     assert_eq!(settings.database_url, "sqlite://data/ads.db");
-    assert_eq!(settings.media, Place::Folder("./data/media".into()));
+    assert_eq!(settings.media, MediaLocation::Folder("./data/media".into()));
     assert_eq!(settings.token_keys(), KeySource::File("./data/token-keys.json".into()));
     assert_eq!(settings.video_hosts, ad_core::rulebook::Settings::default().video_hosts);
     assert_eq!(settings.image_retry(), Patience::default().images);
@@ -52,7 +52,7 @@ fn what_is_given_counts_more_than_the_file_and_that_more_than_the_defaults() {
     let given = Layer { workers: Some(0), allow_private_images: Some(false), ..Layer::default() };
     let settings = Settings::load(given, Some(&path), None).unwrap();
     assert_eq!((settings.workers, settings.allow_private_images), (0, false));
-    assert_eq!(settings.media, Place::Folder("m".into()));
+    assert_eq!(settings.media, MediaLocation::Folder("m".into()));
     assert_eq!(settings.image_retry().within, Duration::from_mins(2));
     assert_eq!(settings.listen, Settings::default().listen);
 }

@@ -1,5 +1,5 @@
-//! The image host of the demo: a web server of its own on the loopback interface, as a dealer's image host would be. One of its
-//! files stops half way and claims to be whole.
+//! The image host of the demo: a web server on the loopback interface, as a dealer's image host would be. One of its files is
+//! truncated.
 
 use std::io;
 

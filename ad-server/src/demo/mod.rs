@@ -1,8 +1,7 @@
-//! `ad-server demo`: the main job on real input, in one command.
+//! `ad-server demo`: shows the service at work.
 //!
-//! Starts the service with a fresh database, two sample dealers and an image host of its own, posts a bundled stock of
-//! cars and boats over HTTP as a dealer's system would, and shows each ad's way through the log. Nothing in here is a
-//! short cut into the service: it is a client with a view.
+//! Starts the service with a new database, two sample dealers and an image host, posts a bundled stock of cars and boats over HTTP
+//! as a dealer's system would, and prints each ad's log. The demo is a client of the API and uses no internal shortcut.
 
 pub mod host;
 mod show;
@@ -30,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long it waits for an ad to be published.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long the demo's token is valid: longer than anybody watches.
+/// How long the demo's token is valid.
 const TOKEN_LIFETIME: Duration = Duration::from_hours(24);
 
 /// Flags of `demo`.
@@ -59,7 +58,7 @@ pub enum DemoError {
     /// The service does not answer as it should.
     #[error("no answer from the service of the demo: {0}")]
     Http(#[from] reqwest::Error),
-    /// An ad did not come to its end.
+    /// An ad was not processed in time.
     #[error("ad \"{0}\" was not published in time; see its log above")]
     Late(String),
 }
@@ -67,7 +66,7 @@ pub enum DemoError {
 /// Runs the demo.
 ///
 /// # Errors
-/// When it cannot be prepared, or an ad does not come to its end.
+/// When it cannot be prepared, or an ad is not processed in time.
 pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     let folder = tempfile::tempdir()?;
     let host = ImageHost::start().await?;
@@ -83,7 +82,7 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     show::table(&rows);
     show::closing(&client.base, &client.token, rows.first());
     if !args.once {
-        app::asked_to_stop().await;
+        app::stop_signal().await;
         show::goodbye();
     }
     host.stop().await;
@@ -139,7 +138,7 @@ async fn token(running: &Running) -> Result<String, DemoError> {
 
 /// An ad as the table shows it in the end.
 #[derive(Debug)]
-struct Row {
+struct DemoRow {
     vehicle_type: &'static str,
     source_id: String,
     dealer_code: String,
@@ -175,11 +174,11 @@ impl Client {
         Ok(accepted)
     }
 
-    /// Shows the log of each accepted ad as it grows, until every one has come to its end.
-    async fn watch(&self, stock: &[DemoAd], accepted: Vec<bool>) -> Result<Vec<Row>, DemoError> {
-        let mut rows: Vec<Row> = stock
+    /// Shows the log of each accepted ad as it grows, until every ad is published or refused.
+    async fn watch(&self, stock: &[DemoAd], accepted: Vec<bool>) -> Result<Vec<DemoRow>, DemoError> {
+        let mut rows: Vec<DemoRow> = stock
             .iter()
-            .map(|ad| Row {
+            .map(|ad| DemoRow {
                 vehicle_type: ad.vehicle_type,
                 source_id: ad.source_id().to_owned(),
                 dealer_code: ad.dealer_code.clone(),

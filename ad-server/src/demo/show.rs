@@ -1,4 +1,4 @@
-//! What the demo prints.
+//! Output of the demo.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -11,10 +11,10 @@ use percent_encoding::utf8_percent_encode;
 use reqwest::StatusCode;
 use serde_json::Value;
 
-use super::{Row, stock::DemoAd};
+use super::{DemoRow, stock::DemoAd};
 use crate::commands::output;
 
-/// Prints a line. The demo is for eyes: when nobody reads on, nothing is lost.
+/// Prints a line. A closed stdout is no error of the demo.
 fn line(text: &str) {
     let _nobody_reads_on = writeln!(io::stdout(), "{text}");
 }
@@ -36,7 +36,7 @@ pub(super) fn port_taken(address: SocketAddr) {
 
 pub(super) fn opening(base: &str, stock: &[DemoAd]) {
     let images: usize = stock.iter().map(DemoAd::images).sum();
-    line(&styled(BOLD, &format!("The service runs at {base}, with two dealers and a fresh database.")));
+    line(&styled(BOLD, &format!("The service runs at {base} with two dealers and an empty database.")));
     line(&format!("Posting {} ads with {images} images:\n", stock.len()));
 }
 
@@ -46,7 +46,7 @@ pub(super) fn posted(ad: &DemoAd, status: StatusCode, body: &Value) {
         let title = body["title"].as_str().unwrap_or_default();
         return line(&format!("  {name} {} {title}", styled(GREEN, status.as_str())));
     }
-    line(&format!("  {name} {} refused, with all its mistakes at once:", styled(RED, status.as_str())));
+    line(&format!("  {name} {} rejected, with all errors in one answer:", styled(RED, status.as_str())));
     mistakes(body, "");
 }
 
@@ -107,14 +107,14 @@ fn message(entry: &Value) -> String {
 }
 
 /// One line per ad.
-pub(super) fn table(rows: &[Row]) {
+pub(super) fn table(rows: &[DemoRow]) {
     line("");
     let header = ["SOURCE ID", "TITLE", "PRIMARY", "SECONDARY", "STATE", "PUBLISHED AFTER", "LOG"];
-    // The demo is for eyes: when nobody reads on, nothing is lost.
+    // A closed stdout is no error of the demo.
     let _nobody_reads_on = output::table(header, rows.iter().map(cells));
 }
 
-fn cells(row: &Row) -> [String; 7] {
+fn cells(row: &DemoRow) -> [String; 7] {
     let Some(ad) = &row.ad else {
         let dash = || "–".to_owned();
         return [row.source_id.clone(), "(rejected: 400)".to_owned(), dash(), dash(), dash(), dash(), dash()];
@@ -146,10 +146,10 @@ fn published_after(ad: &Value, log: &[Value]) -> String {
 }
 
 /// What to try next.
-pub(super) fn closing(base: &str, token: &str, first: Option<&Row>) {
+pub(super) fn closing(base: &str, token: &str, first: Option<&DemoRow>) {
     let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
     let id = utf8_percent_encode(id, SEGMENT);
-    line(&styled(BOLD, "\nTry it yourself. A token of the dealers' group:\n"));
+    line(&styled(BOLD, "\nTry it, with a token for the dealers' group:\n"));
     line(&format!("  export TOKEN={token}\n"));
     line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/ad/{id}"));
     line(&format!(
@@ -159,7 +159,7 @@ pub(super) fn closing(base: &str, token: &str, first: Option<&Row>) {
         "  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/car/validate -d '{{\"category_id\": 1020, \"dealer_code\": \"north-cars\", \"category_fields\": {{\"brand\": \"wolvo\"}}}}'"
     ));
     line(&format!("\nDocumentation: {base}/docs/swagger-ui/ and {base}/docs/redoc/"));
-    line(&styled(FAINT, "Ctrl-C ends it; its database goes with it."));
+    line(&styled(FAINT, "Press Ctrl-C to stop the demo and delete its database."));
 }
 
 pub(super) fn goodbye() {

@@ -1,5 +1,5 @@
-//! The stock that the demo posts: varied ads of two dealers as they would send them, one with a damaged picture and one
-//! full of common mistakes, and the listings that the dealers had before. The data stands in JSON beside this file.
+//! The stock that the demo posts: ads of two dealers, one with a damaged picture and one with many common mistakes, and listings
+//! that the dealers had before. The data is in JSON files beside this one.
 
 use ad_core::ports::Dealer;
 use serde::Deserialize;

@@ -1,9 +1,8 @@
-//! Which connections are served: a number in all, a share of it for each client address, and beyond both a few that may ask
-//! how the service is.
+//! Limits connections: a total, a share of it for each client address, and beyond both a small reserve for health checks.
 //!
-//! No connection waits to be accepted behind those of somebody else. One beyond a limit is served too, for a few seconds and
-//! with health and metrics only; everything else is refused with the name of the limit. There are few places for such
-//! connections, and a newcomer takes that of the oldest one.
+//! No connection waits to be accepted behind those of another client. A connection beyond a limit is served for a few seconds:
+//! health and metrics are answered, everything else is refused with the name of the limit. When the reserve is full, a new
+//! connection replaces the oldest one.
 
 use std::{
     collections::HashMap,
@@ -31,7 +30,7 @@ pub struct ConnectionLimits {
     pub proxies: Proxies,
 }
 
-/// Addresses of proxies that are trusted to tell how a client reached them.
+/// Addresses of proxies whose headers about the client's request are trusted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies(Arc<[ipnet::IpNet]>);
 
@@ -61,7 +60,7 @@ pub(super) enum Limit {
 }
 
 impl Limit {
-    /// What its client is told.
+    /// The message for its client.
     pub(super) fn detail(self) -> String {
         match self {
             Self::Total(limit) => format!(
@@ -83,11 +82,11 @@ pub(super) struct Admission(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     limits: ConnectionLimits,
-    state: Mutex<State>,
+    state: Mutex<AdmissionState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct AdmissionState {
     connections: usize,
     by_address: HashMap<IpAddr, usize>,
     /// Connections beyond the limits, the oldest first.
@@ -103,7 +102,7 @@ struct Reserved {
 
 /// The place of a connection; dropping it frees the place.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     shared: Arc<Shared>,
     /// Whose connections it counts among; `None` for a proxy.
     address: Option<IpAddr>,
@@ -119,7 +118,7 @@ impl Admission {
     }
 
     /// Gives a new connection its place.
-    pub(super) fn admit(&self, remote: Option<IpAddr>) -> Place {
+    pub(super) fn admit(&self, remote: Option<IpAddr>) -> ConnectionSlot {
         let Shared { limits, .. } = &*self.0;
         let address = remote.filter(|address| !limits.proxies.contains(*address)).map(client);
         let close = Arc::new(Notify::new());
@@ -142,7 +141,7 @@ impl Admission {
             }
         }
         drop(state);
-        Place { shared: Arc::clone(&self.0), address, beyond, close }
+        ConnectionSlot { shared: Arc::clone(&self.0), address, beyond, close }
     }
 }
 
@@ -156,12 +155,12 @@ fn client(address: IpAddr) -> IpAddr {
 
 impl Shared {
     /// What is behind this lock is whole at any moment.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, AdmissionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl AdmissionState {
     /// Takes in a connection beyond the limits. When all places are taken, the oldest connection ends of the address that
     /// has most of them.
     fn reserve(&mut self, reserved: Reserved) {
@@ -195,7 +194,7 @@ impl State {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut state = self.shared.state();
         if self.beyond.is_some() {
@@ -224,11 +223,11 @@ mod tests {
         Admission::new(ConnectionLimits { total, per_address, proxies })
     }
 
-    fn admit(admission: &Admission, address: &str) -> Place {
+    fn admit(admission: &Admission, address: &str) -> ConnectionSlot {
         admission.admit(Some(address.parse().unwrap()))
     }
 
-    fn has_to_end(place: &Place) -> bool {
+    fn has_to_end(place: &ConnectionSlot) -> bool {
         place.close.notified().now_or_never().is_some()
     }
 

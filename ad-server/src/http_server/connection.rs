@@ -1,4 +1,4 @@
-//! One connection: HTTP/1.1 or 2, with bounds on what it may hold in memory.
+//! One connection, HTTP/1.1 or HTTP/2, with limits on its memory.
 
 use std::{convert::Infallible, net::IpAddr, sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use super::{
-    admission::{Limit, Place},
+    admission::{ConnectionSlot, Limit},
     deadlines::{Timed, Times},
     pace::Paced,
 };
@@ -60,7 +60,7 @@ pub(super) struct Connection<Io> {
     pub(super) local: LocalAddr,
     pub(super) remote: RemoteAddr,
     pub(super) scheme: Scheme,
-    pub(super) place: Place,
+    pub(super) place: ConnectionSlot,
 }
 
 /// The address of a client.

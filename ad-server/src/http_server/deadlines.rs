@@ -1,7 +1,7 @@
-//! Connections that end when their client is too slow.
+//! Closes connections whose client is too slow.
 //!
-//! The library that speaks HTTP waits for ever for a request that comes byte by byte, so time is measured here, where bytes
-//! pass: from the first byte of a request until the first of its answer, between requests, and while an answer is not read.
+//! hyper waits without limit for a request that arrives byte by byte, so time is measured here, where bytes pass: from the first
+//! byte of a request to the first byte of its response, between requests, and while a response is not read.
 
 use std::{
     io::{self, IoSlice},

@@ -1,5 +1,5 @@
-//! The HTTP server around any endpoint: where it listens, TLS, how long it waits for clients, how many it has at once, and how
-//! it ends. It knows nothing of what is answered, but that three paths tell how the service is.
+//! The HTTP server around any endpoint: address, TLS, timeouts, connection limits and shutdown. Of what is served it knows only
+//! the three paths for health and metrics.
 
 mod admission;
 mod connection;
@@ -31,7 +31,7 @@ pub use self::{
     tls::{TlsError, TlsFiles},
 };
 
-/// How long answers under way may take after a stop was asked for.
+/// How long responses in progress may take during shutdown.
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// Pause after a connection could not be accepted: what is used up, such as file handles, does not come back at once.
@@ -44,7 +44,7 @@ pub struct ServerOptions {
     pub listen: SocketAddr,
     /// Certificate and key; plain HTTP without.
     pub tls: Option<TlsFiles>,
-    /// Time in which the answer to a request must have begun, from its first byte on.
+    /// Time from the first byte of a request to the first byte of its response.
     pub answer_within: Duration,
     /// How long a connection may be silent between requests.
     pub idle: Duration,
@@ -56,7 +56,9 @@ pub struct ServerOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The address.
-    #[error("cannot listen on {address}: {source}; stop what is using it, or choose another with --{setting}")]
+    #[error(
+        "cannot listen on {address}: {source}; stop the process that uses it, or choose another address with --{setting}"
+    )]
     Listen { address: SocketAddr, source: io::Error, setting: &'static str },
     /// Certificate or key.
     #[error(transparent)]
@@ -104,7 +106,7 @@ impl HttpServer {
         format!("{}://{}", self.scheme, self.address)
     }
 
-    /// Serves until `until` ends, then takes no more requests and lets answers under way come to their end.
+    /// Serves until `until` ends, then accepts no more requests and finishes those in progress.
     pub async fn run<E>(mut self, endpoint: E, until: impl Future<Output = ()>)
     where
         E: Endpoint<Output = Response> + 'static,

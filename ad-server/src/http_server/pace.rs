@@ -1,7 +1,7 @@
-//! The minimum rate at which a client has to take what it is sent.
+//! The minimum rate at which a client has to read a response.
 //!
-//! A deadline that each written byte resets lets a client hold an answer in memory for hours. Here waiting for a client uses
-//! up a credit of time, and what the client takes restores it at [`MIN_RATE`].
+//! A deadline that is reset by each written byte would let a client keep a response in memory for hours. Here waiting for a client
+//! uses up a credit of time, and what the client reads restores it at [`MIN_RATE`].
 
 use std::{
     pin::Pin,
@@ -54,7 +54,7 @@ impl Pace {
 
     /// The client has taken this much.
     pub(super) fn took(&mut self, bytes: usize) {
-        // Nothing is gained by a client that never let anybody wait.
+        // A client that never caused waiting gains no credit.
         if self.waiting_since.is_none() && self.credit == self.most {
             return;
         }
@@ -64,7 +64,7 @@ impl Pace {
         self.credit = (self.credit.saturating_sub(waited) + gained).min(self.most);
     }
 
-    /// When the client is too slow; `None` while nobody waits for it.
+    /// When the client is too slow; `None` while nothing waits for it.
     fn deadline(&self) -> Option<Instant> {
         self.waiting_since.map(|since| since + self.credit)
     }
@@ -127,7 +127,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Paced<B> {
         let this = &mut *self;
         if !this.rest.has_remaining() {
             if let Some(watched) = &this.watched {
-                // The client has room: whoever makes the answer is waited for now.
+                // The client has read everything: now the producer of the response is waited for.
                 lock(&watched.pace).took(0);
             }
             let frame = match ready!(Pin::new(&mut this.inner).poll_frame(context)) {

@@ -1,4 +1,4 @@
-//! Certificate and key of TLS: read and checked at start, and again when the files change.
+//! Certificate and key of TLS: checked at start, and reloaded when the files change.
 
 use std::{
     io,
@@ -33,7 +33,7 @@ pub struct TlsFiles {
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
-    #[error("cannot read {}: {source}; name the PEM file with --{setting}", .path.display())]
+    #[error("cannot read {}: {source}; set the PEM file with --{setting}", .path.display())]
     Read { path: PathBuf, source: io::Error, setting: &'static str },
     /// A file is not what it should be.
     #[error("{}: {problem}", .path.display())]

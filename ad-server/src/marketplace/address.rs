@@ -1,4 +1,4 @@
-//! Where the marketplaces are, and how they are called.
+//! Addresses of the marketplaces, and how they are called.
 
 use std::{str::FromStr, time::Duration};
 

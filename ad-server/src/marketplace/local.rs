@@ -1,4 +1,4 @@
-//! A marketplace for the pipeline. Each call is one operation of the writer that the store shares.
+//! A local marketplace, kept in the database of the service.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ pub struct Local {
 debug_by_name!(Local);
 
 /// Dealer code, source id and plate.
-pub(super) type About = (String, Option<String>, Option<String>);
+pub(super) type ListedAd = (String, Option<String>, Option<String>);
 
 /// Content of a listing.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ListingContent<'a> {
     category_id: u16,
     content: &'a Content,
     images: Vec<&'a str>,
@@ -50,7 +50,7 @@ impl Local {
     }
 
     /// Dealer code, source id and plate of the ad that a listing shows, or showed last.
-    pub(super) async fn about(&self, id: &str) -> Result<Option<About>, StoreError> {
+    pub(super) async fn about(&self, id: &str) -> Result<Option<ListedAd>, StoreError> {
         let Some(seq) = listing_seq(self.market, id) else { return Ok(None) };
         let rows = self.database.read(Statement::new(sql::ABOUT).bind(self.market.name()).bind(seq)).await?;
         let about = |row| {
@@ -73,7 +73,7 @@ impl Local {
 
 fn show(statement: Statement, Listing { ad, images }: Listing<'_>) -> Result<Statement, MarketplaceError> {
     let images = images.iter().map(|image| image.cdn_url.as_str()).collect();
-    let shown = Shown { category_id: ad.category_id, content: &ad.content, images };
+    let shown = ListingContent { category_id: ad.category_id, content: &ad.content, images };
     let shown = serde_json::to_string(&shown).map_err(|error| MarketplaceError::Refused(error.to_string()))?;
     Ok(statement
         .bind(ad.id)

@@ -1,9 +1,9 @@
-//! The primary and the secondary marketplace: kept in the same database as the ads ([`Local`]), or called over HTTP
-//! ([`HttpMarketplace`]); [`connect`] finds out which. [`serve`] is the other end of the latter.
+//! The primary and the secondary marketplace: local, in the database of the ads ([`Local`]), or called over HTTP
+//! ([`HttpMarketplace`]); [`connect`] chooses. [`serve`] serves the HTTP contract over the local ones.
 //!
-//! The local ones give ids, hold the listing order and pole positions, and know listings that did not come through this service,
-//! so that everything that ends at a marketplace can be run and seen without one. Not a search engine: nobody reads the
-//! listings but operators ([`list_listings`]).
+//! Local marketplaces assign ids, keep the listing order and pole positions, and hold listings that were not published by this
+//! service, so that publishing can be run and inspected without an external marketplace. Only operators read their listings
+//! ([`list_listings`]).
 
 mod address;
 mod http;
@@ -62,10 +62,10 @@ pub enum ConnectError {
     )]
     NoToken { market: Market },
     /// It cannot be used.
-    #[error("the {market} marketplace: {source}")]
+    #[error("{market} marketplace: {source}")]
     Token { market: Market, source: TokenSourceError },
     /// There is no HTTP client.
-    #[error("cannot set up the client that calls the {market} marketplace: {source}")]
+    #[error("cannot create the HTTP client of the {market} marketplace: {source}")]
     Client { market: Market, source: reqwest::Error },
 }
 

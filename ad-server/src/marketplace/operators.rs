@@ -1,4 +1,4 @@
-//! What operators do with the local marketplaces: bring in listings that were there before this service, and look.
+//! Operations on local marketplaces for operators: import existing listings, and list them.
 
 use std::{
     collections::HashMap,
@@ -21,7 +21,7 @@ const CHUNK: usize = 1000;
 /// A line to be imported.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct ListingLine {
     #[serde(skip_deserializing)]
     number: usize,
     marketplace: Market,
@@ -43,7 +43,7 @@ pub async fn import_listings(database: &Database, lines: impl BufRead, now: Time
     if errors.is_empty() { Ok(lines.len()) } else { Err(ImportError::Lines(errors)) }
 }
 
-fn read_lines(lines: impl BufRead) -> Result<Vec<Line>, ImportError> {
+fn read_lines(lines: impl BufRead) -> Result<Vec<ListingLine>, ImportError> {
     let mut read = Vec::new();
     let mut errors = Vec::new();
     let mut plates = HashMap::new();
@@ -67,8 +67,8 @@ fn read_lines(lines: impl BufRead) -> Result<Vec<Line>, ImportError> {
     if errors.is_empty() { Ok(read) } else { Err(ImportError::Lines(errors)) }
 }
 
-fn parse(text: &str, number: usize) -> Result<Line, String> {
-    let mut line: Line = serde_json::from_str(text).map_err(|error| error.to_string())?;
+fn parse(text: &str, number: usize) -> Result<ListingLine, String> {
+    let mut line: ListingLine = serde_json::from_str(text).map_err(|error| error.to_string())?;
     line.number = number;
     line.registration_number = plate(&line.registration_number);
     let fields = [
@@ -118,13 +118,13 @@ impl Work for Import {
 /// Which listings are wanted; what is `None` does not matter.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ListingFilter {
-    /// Only those of this marketplace
+    /// Only listings of this marketplace
     #[arg(long, value_name = "primary|secondary", value_parser = market)]
     pub marketplace: Option<Market>,
     /// Only those of this dealer
     #[arg(long, value_name = "CODE")]
     pub dealer_code: Option<String>,
-    /// Only those with this plate, in any case and with any spaces
+    /// Only listings with this registration number, ignoring case and spaces
     #[arg(long, value_name = "PLATE")]
     pub registration_number: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What goes over the wire to a marketplace and back, for both ends of it. In words: `docs/marketplace-adapter.md`.
+//! The messages of the contract with a marketplace, for both sides. `docs/marketplace-adapter.md` describes them.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use uuid::Uuid;
 /// Header of the idempotency key.
 pub(super) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 
-/// Code of an answer that says that there is no such listing. Without it a 404 may come from anywhere on the way.
+/// Code of a response for a listing that does not exist. A 404 without it may come from a proxy.
 pub(super) const NO_SUCH_LISTING: &str = "no_such_listing";
 
 /// A listing on its way out. [`ListingBody`] is the same at the other end.
@@ -189,7 +189,8 @@ impl From<FoundListing> for Found {
 /// Reason of a failed call.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, Object)]
 #[serde(default)]
-pub(super) struct Problem {
+#[oai(rename = "Problem")]
+pub(super) struct ErrorBody {
     /// For programs: `refused`, `no_such_listing`, `unauthorized`, …
     pub(super) code: String,
     /// For people: the reason, and what to do instead. The dealer sees the reason of a rejection.

@@ -1,5 +1,4 @@
-//! Which networks an IP address leads to. A pure function over the registries of special addresses (IANA, RFC 6890), so
-//! that a table can test it; who asks, and when, is the guard's business.
+//! Classifies IP addresses by the network that they lead to, from the IANA registries of special addresses (RFC 6890).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

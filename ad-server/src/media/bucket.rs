@@ -1,8 +1,8 @@
-//! Keeps images as objects of an S3-compatible store, under the names that they have in a folder.
+//! Stores images as objects of an S3-compatible store, under the same names as in a folder.
 //!
-//! A bucket's objects are whole and durable once their PUT is answered. Credentials and endpoint come from the environment
-//! variables that other programs for S3 read as well. What fails is tried once more at once, for connections that were
-//! closed while idle; when to try again beyond that is the pipeline's business.
+//! An object is complete and durable when its PUT is answered. Credentials and endpoint come from the environment variables that
+//! other S3 clients read. A failed request is retried once at once, for connections that were closed while idle; further retries
+//! are up to the pipeline.
 
 use std::{error::Error as _, io, time::Duration};
 
@@ -43,7 +43,7 @@ impl Bucket {
             retry_timeout: SILENCE,
             backoff: BackoffConfig { max_backoff: Duration::from_secs(1), ..BackoffConfig::default() },
         });
-        let store = with_limits(complete(builder)?).build().map_err(|error| told(&error))?;
+        let store = with_limits(complete(builder)?).build().map_err(|error| describe(&error))?;
         let bucket = Self { store, prefix: prefix.clone() };
         let checked = tokio::time::timeout(CHECK, bucket.check());
         checked.await.unwrap_or_else(|_| Err(format!("the store did not answer within {} s", CHECK.as_secs())))?;
@@ -53,20 +53,20 @@ impl Bucket {
     async fn check(&self) -> Result<(), String> {
         let mark = self.prefix.clone().join(MARK);
         self.store.put(&mark, Bytes::new().into()).await.map_err(|error| match error {
-            Error::NotFound { .. } => format!("there is no such bucket ({})", told(&error)),
+            Error::NotFound { .. } => format!("there is no such bucket ({})", describe(&error)),
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-                format!("permission to write denied ({})", told(&error))
+                format!("permission to write denied ({})", describe(&error))
             }
-            _ => told(&error),
+            _ => describe(&error),
         })?;
         match self.store.head(&self.prefix.clone().join("not-stored")).await {
             Ok(_) | Err(Error::NotFound { .. }) => Ok(()),
-            // Without the right to list, a store does not tell what is missing from what is forbidden.
+            // Without the right to list, a store answers 403 for missing objects too.
             Err(error @ (Error::PermissionDenied { .. } | Error::Unauthenticated { .. })) => Err(format!(
                 "permission to read denied ({}); the key needs s3:GetObject and s3:ListBucket besides s3:PutObject",
-                told(&error)
+                describe(&error)
             )),
-            Err(error) => Err(told(&error)),
+            Err(error) => Err(describe(&error)),
         }
     }
 
@@ -84,7 +84,7 @@ impl Bucket {
         let found = self.store.get_opts(&self.path(name), options).await.map_err(|error| failure(&error))?;
         let size = found.meta.size;
         let bytes = found.into_stream().map_err(|error| {
-            tracing::error!(error = told(&error), "cannot read stored image");
+            tracing::error!(error = describe(&error), "cannot read stored image");
             failure(&error)
         });
         Ok((bytes.boxed(), size))
@@ -146,12 +146,12 @@ fn with_limits(builder: AmazonS3Builder) -> AmazonS3Builder {
 
 fn failure(error: &Error) -> io::Error {
     let kind = if matches!(error, Error::NotFound { .. }) { io::ErrorKind::NotFound } else { io::ErrorKind::Other };
-    io::Error::new(kind, told(error))
+    io::Error::new(kind, describe(error))
 }
 
 /// An error in one line: what the store answered, or why there was no answer. The library's own text has the whole answer
 /// in it, with the id of the key that signed.
-fn told(error: &Error) -> String {
+fn describe(error: &Error) -> String {
     let text = error.to_string();
     let between = |start: &str, end: &str| Some(text.split_once(start)?.1.split_once(end)?.0.trim());
     let status = between("status code: ", ":");

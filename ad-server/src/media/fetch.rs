@@ -1,7 +1,7 @@
-//! Fetches images over HTTP: guarded, limited in size, time, number and memory, with one pool of connections.
+//! Fetches images over HTTP, with limits on addresses, size, time, concurrency and memory, and one connection pool.
 //!
-//! One call is one attempt; the error says whether another may succeed. The messages are for integrators, who see them
-//! in the log of their ad; the causes behind them are traced for the operator.
+//! One call is one attempt; the error says whether a retry may succeed. Messages are for dealers, who see them in the log of the
+//! ad; the causes are logged for the operator.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,15 +20,15 @@ use url::Url;
 
 use super::{
     guard::{Guard, refusal},
-    hosts::Hosts,
-    memory::{Full, Memory, Room},
+    hosts::ImageHosts,
+    memory::{Full, ImageBuffer, ImageMemory},
 };
 use crate::{
     breaker::Open,
     outbound::{self, NoAnswer, shown},
 };
 
-/// Connections that are kept open at a host between fetches.
+/// Idle connections per host.
 const IDLE_CONNECTIONS: usize = 4;
 
 /// Limits of a fetch.
@@ -88,8 +88,8 @@ pub struct ClientError(#[from] reqwest::Error);
 pub struct HttpFetcher {
     client: Client,
     guard: Guard,
-    hosts: Hosts,
-    memory: Memory,
+    hosts: ImageHosts,
+    memory: ImageMemory,
     options: FetchOptions,
     clock: Arc<dyn Clock>,
 }
@@ -114,12 +114,12 @@ impl HttpFetcher {
             .http1_only()
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .build()?;
-        let hosts = Hosts::new(options.at_once, options.per_host);
-        Ok(Self { client, guard, hosts, memory: Memory::new(options.memory), options, clock })
+        let hosts = ImageHosts::new(options.at_once, options.per_host);
+        Ok(Self { client, guard, hosts, memory: ImageMemory::new(options.memory), options, clock })
     }
 
     /// What is at an address, from a host at which there is a place.
-    async fn download(&self, url: &Url, request: &ImageRequest<'_>) -> Result<Downloaded, Failed> {
+    async fn download(&self, url: &Url, request: &ImageRequest<'_>) -> Result<Downloaded, FetchFailure> {
         let mut deadline = Instant::now() + self.options.total;
         let mut response = self.ask(deadline, url, request.known).await?;
         if response.status() == StatusCode::NOT_MODIFIED && request.known.is_some() {
@@ -146,7 +146,7 @@ impl HttpFetcher {
     }
 
     /// The host's answer, without its body.
-    async fn ask(&self, deadline: Instant, url: &Url, known: Option<&Validators>) -> Result<Response, Failed> {
+    async fn ask(&self, deadline: Instant, url: &Url, known: Option<&Validators>) -> Result<Response, FetchFailure> {
         let mut get = self.client.get(url.clone());
         if let Some(Validators { etag, last_modified }) = known {
             let conditions = [(IF_NONE_MATCH, etag), (IF_MODIFIED_SINCE, last_modified)];
@@ -158,7 +158,12 @@ impl HttpFetcher {
     }
 
     /// Reads a body, as long as the host sends at no less than the least rate.
-    async fn read(&self, response: &mut Response, room: &mut Room, deadline: Instant) -> Result<(), Failed> {
+    async fn read(
+        &self,
+        response: &mut Response,
+        room: &mut ImageBuffer,
+        deadline: Instant,
+    ) -> Result<(), FetchFailure> {
         let FetchOptions { pace, least_rate, max_bytes, .. } = self.options;
         let (mut check, mut brought) = (Instant::now() + pace, 0);
         loop {
@@ -172,7 +177,7 @@ impl HttpFetcher {
             }
             if Instant::now() >= check {
                 if (brought as u128) * 1000 < (least_rate as u128) * pace.as_millis() {
-                    return Err(Failed::Silent(format!("the host sent less than {} KiB/s", least_rate / 1024)));
+                    return Err(FetchFailure::Silent(format!("the host sent less than {} KiB/s", least_rate / 1024)));
                 }
                 (check, brought) = (Instant::now() + pace, 0);
             }
@@ -181,11 +186,15 @@ impl HttpFetcher {
 
     /// What the host sends next, for which it has some time. The client's own clock for that would run on while an image
     /// waits for memory, and blame the host.
-    async fn heard<T>(&self, deadline: Instant, next: impl Future<Output = reqwest::Result<T>>) -> Result<T, Failed> {
+    async fn heard<T>(
+        &self,
+        deadline: Instant,
+        next: impl Future<Output = reqwest::Result<T>>,
+    ) -> Result<T, FetchFailure> {
         let FetchOptions { idle, total, .. } = self.options;
         let silent = Instant::now() + idle;
         let late = |_| {
-            Failed::Silent(if silent < deadline {
+            FetchFailure::Silent(if silent < deadline {
                 format!("the host sent nothing for {}", shown(idle))
             } else {
                 format!("timed out after {}", shown(total))
@@ -209,17 +218,17 @@ impl HttpFetcher {
     }
 
     /// No answer, or one that breaks off.
-    fn failed(&self, error: &reqwest::Error) -> Failed {
+    fn failed(&self, error: &reqwest::Error) -> FetchFailure {
         tracing::debug!(?error, "image request failed");
         if let Some(refused) = refusal(error) {
-            return Failed::Answered(refused.into());
+            return FetchFailure::Answered(refused.into());
         }
         let FetchOptions { connect, idle, .. } = self.options;
         let passing = |reason: &str| transient(reason.to_owned()).into();
         let unusable = |reason: &str| ImageError::Unusable(reason.to_owned()).into();
         match NoAnswer::from(error) {
-            NoAnswer::ConnectTimeout => Failed::Silent(format!("no connection within {}", shown(connect))),
-            NoAnswer::Timeout => Failed::Silent(format!("the host sent nothing for {}", shown(idle))),
+            NoAnswer::ConnectTimeout => FetchFailure::Silent(format!("no connection within {}", shown(connect))),
+            NoAnswer::Timeout => FetchFailure::Silent(format!("the host sent nothing for {}", shown(idle))),
             NoAnswer::Name => passing("the name of the host cannot be resolved"),
             NoAnswer::Certificate => unusable("no secure connection: the host has no valid certificate"),
             NoAnswer::Connect => passing("no connection to the host"),
@@ -237,7 +246,7 @@ enum Downloaded {
     Unchanged,
 }
 
-/// Longest validator that is kept, in bytes.
+/// Longest validator that is stored, in bytes.
 const VALIDATOR: usize = 200;
 
 /// What an answer says of the version of its file.
@@ -250,14 +259,14 @@ fn validators(headers: &HeaderMap) -> Validators {
 }
 
 /// Why there is no file.
-enum Failed {
+enum FetchFailure {
     /// Nothing came, or too little, until there was no more time: the others better not wait for this host.
     Silent(String),
     /// Anything that came at once.
     Answered(ImageError),
 }
 
-impl From<ImageError> for Failed {
+impl From<ImageError> for FetchFailure {
     fn from(error: ImageError) -> Self {
         Self::Answered(error)
     }
@@ -273,11 +282,11 @@ impl ImageFetcher for HttpFetcher {
             .await
             .map_err(|Open { reason, retry_after }| ImageError::NotAsked { reason, retry_after })?;
         let downloaded = match self.download(&url, &request).await {
-            Err(Failed::Silent(reason)) => {
+            Err(FetchFailure::Silent(reason)) => {
                 visit.silent(&reason);
                 return Err(transient(reason));
             }
-            Err(Failed::Answered(error)) => {
+            Err(FetchFailure::Answered(error)) => {
                 visit.answered();
                 return Err(error);
             }

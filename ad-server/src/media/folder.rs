@@ -1,7 +1,7 @@
-//! Keeps images as files under their names ([`Name::key`]).
+//! Stores images as files under their names ([`Name::key`]).
 //!
-//! A file under its final name is whole and durable: it is written beside, synced and renamed. Several processes may
-//! share a folder; the same bytes have the same name, so whoever comes second finds the work done.
+//! A file under its final name is complete and durable: it is written to a temporary file, synced and renamed. Several processes may
+//! share a folder, because the same bytes have the same name.
 
 use std::{
     fs::{self, File},

@@ -1,6 +1,5 @@
-//! What the fetcher may connect to: held against the address that was asked for, against every redirect, and against
-//! every IP address that a name resolves to. The last happens inside the resolver that the HTTP client connects by, so
-//! that no second look-up can answer differently.
+//! Restricts what the fetcher may connect to. Checks the requested address, every redirect, and every IP address that a name
+//! resolves to. The last check is part of the resolver of the HTTP client, so that no second lookup can return another address.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,8 +1,8 @@
-//! How many images are fetched side by side, from each host and altogether, and which hosts are not asked for a while.
+//! Limits concurrent fetches per host and in total, and stops fetches from silent hosts.
 //!
-//! Dealers share the places ([`Shares`]). The places of a host are those of its [site](site): neither another port nor another
-//! subdomain gives anybody more of them. Each host and port has a circuit breaker of its own, so that a dead subdomain does not
-//! stop the others of its site. Only silence is a failure: as long as a host answers anybody, it is asked.
+//! Dealers share the slots ([`Shares`]). The slots of a host are those of its [site](site), so another port or subdomain gives
+//! nobody more of them. Each host and port has its own circuit breaker, so that a dead subdomain does not stop the others. Only
+//! silence is a failure: a host that answers anybody is asked.
 
 use std::{
     collections::HashMap,
@@ -27,7 +27,7 @@ const MANY: usize = 1024;
 
 /// All hosts that images come from.
 #[derive(Debug)]
-pub(super) struct Hosts {
+pub(super) struct ImageHosts {
     all: Shares,
     per_site: usize,
     sites: Mutex<HashMap<String, Arc<Site>>>,
@@ -43,8 +43,8 @@ struct Site {
 
 #[derive(Debug)]
 struct HostState {
-    breaker: Breaker,
-    /// When it last answered anybody.
+    breaker: Breaker<String>,
+    /// When it last answered a fetch.
     answered: Mutex<Option<Instant>>,
 }
 
@@ -52,7 +52,7 @@ struct HostState {
 #[derive(Debug)]
 pub(super) struct Visit {
     host: Arc<HostState>,
-    permit: Permit,
+    permit: Permit<String>,
     /// Keeps the site from being forgotten.
     _site: Arc<Site>,
     _places: [Share; 2],
@@ -78,7 +78,7 @@ fn site(url: &Url) -> String {
     }
 }
 
-impl Hosts {
+impl ImageHosts {
     /// At most this many fetches side by side altogether, and from each site.
     pub(super) fn new(all: usize, per_site: usize) -> Self {
         Self { all: Shares::new(all), per_site, sites: Mutex::default() }
@@ -88,7 +88,7 @@ impl Hosts {
     ///
     /// # Errors
     /// When the host's circuit is open.
-    pub(super) async fn visit(&self, url: &Url, dealer: &str) -> Result<Visit, Open> {
+    pub(super) async fn visit(&self, url: &Url, dealer: &str) -> Result<Visit, Open<String>> {
         let site = self.site(url);
         let host = site.host(url.authority());
         host.breaker.check(Instant::now())?;
@@ -150,11 +150,11 @@ impl Visit {
         self.permit.answered();
     }
 
-    /// The host kept silent until there was no more time. That counts unless it answered somebody meanwhile.
+    /// The host was silent until the timeout. This is a failure unless it answered another fetch meanwhile.
     pub(super) fn silent(self, reason: &str) {
         let answered = *locked(&self.host.answered);
         if answered.is_none_or(|answered| answered < self.permit.began()) {
-            self.permit.failed(Instant::now(), reason, None);
+            self.permit.failed(Instant::now(), reason.to_owned(), None);
         }
     }
 }
@@ -180,7 +180,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_host_has_its_own_places_and_takes_none_while_it_waits_for_them() {
-        let hosts = Hosts::new(3, 2);
+        let hosts = ImageHosts::new(3, 2);
         let (one, two) = (url("one.test"), url("two.test"));
         let _taken = [hosts.visit(&one, "a").await.unwrap(), hosts.visit(&one, "a").await.unwrap()];
         assert!(waits(hosts.visit(&one, "a")).await);
@@ -192,12 +192,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_silent_host_is_left_alone_and_then_asked_by_one() {
-        let hosts = Hosts::new(9, 9);
+        let hosts = ImageHosts::new(9, 9);
         let (silent, other) = (url("silent.example"), url("other.example"));
         let (first, second) = (hosts.visit(&silent, "a").await.unwrap(), hosts.visit(&silent, "a").await.unwrap());
         advance(Duration::from_secs(10)).await;
         first.silent("nothing");
-        let pause = |visit: Result<Visit, Open>| visit.unwrap_err().retry_after;
+        let pause = |visit: Result<Visit, Open<String>>| visit.unwrap_err().retry_after;
         assert_eq!(pause(hosts.visit(&silent, "a").await), PAUSE);
         assert!(hosts.visit(&other, "a").await.is_ok());
 
@@ -214,7 +214,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn whoever_goes_ahead_and_never_returns_is_not_waited_for() {
-        let hosts = Hosts::new(9, 9);
+        let hosts = ImageHosts::new(9, 9);
         let silent = url("silent.example");
         hosts.visit(&silent, "a").await.unwrap().silent("nothing");
         advance(PAUSE).await;
@@ -225,7 +225,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn hosts_with_nothing_to_remember_are_forgotten() {
-        let hosts = Hosts::new(9, 9);
+        let hosts = ImageHosts::new(9, 9);
         hosts.visit(&url("silent.example"), "a").await.unwrap().silent("nothing");
         let _used = hosts.visit(&url("used.example"), "a").await.unwrap();
         for number in 0..2 * MANY {
@@ -258,7 +258,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn ports_and_subdomains_give_a_dealer_no_more_places_and_another_dealer_has_some() {
-        let hosts = Hosts::new(99, 8);
+        let hosts = ImageHosts::new(99, 8);
         let mut held = Vec::new();
         for number in 0..7 {
             held.push(hosts.visit(&url(&format!("{number}.dealer.se:{number}")), "a").await.unwrap());
@@ -269,7 +269,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_silent_subdomain_keeps_nobody_from_another() {
-        let hosts = Hosts::new(9, 9);
+        let hosts = ImageHosts::new(9, 9);
         hosts.visit(&url("dead.dealer.se"), "a").await.unwrap().silent("nothing");
         assert!(hosts.visit(&url("dead.dealer.se"), "a").await.is_err());
         assert!(hosts.visit(&url("images.dealer.se"), "a").await.is_ok());

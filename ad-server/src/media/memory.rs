@@ -1,7 +1,7 @@
-//! How much memory images may take while they are fetched, checked and stored. Dealers share it.
+//! Limits the memory of images while they are fetched, checked and stored. Dealers share it.
 //!
-//! The memory of an image is taken before its body is read: its length, or where the host does not announce it, that of the largest
-//! image. An image never asks for more once it has some, so that none waits for another one for ever.
+//! The memory of an image is reserved before its body is read: its length, or the maximum if the host does not announce it. An image
+//! never reserves more later, so that no two wait for each other.
 
 use bytes::Bytes;
 
@@ -12,34 +12,34 @@ const FIRST: usize = 64 * 1024;
 
 /// Memory for images, in bytes.
 #[derive(Debug, Clone)]
-pub(super) struct Memory(Shares);
+pub(super) struct ImageMemory(Shares);
 
-impl Memory {
+impl ImageMemory {
     pub(super) fn new(bytes: usize) -> Self {
         Self(Shares::new(bytes))
     }
 
     /// Waits for the memory of an image of a dealer, of a known length or of at most `most` bytes.
-    pub(super) async fn room(&self, dealer: &str, length: Option<usize>, most: usize) -> Room {
+    pub(super) async fn room(&self, dealer: &str, length: Option<usize>, most: usize) -> ImageBuffer {
         let taken = self.0.take(dealer, length.unwrap_or(most)).await;
-        Room { bytes: Vec::with_capacity(length.unwrap_or(FIRST)), most: length.unwrap_or(most), taken }
+        ImageBuffer { bytes: Vec::with_capacity(length.unwrap_or(FIRST)), most: length.unwrap_or(most), taken }
     }
 }
 
 /// An image that is coming, and the memory that it has taken.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct ImageBuffer {
     bytes: Vec<u8>,
     most: usize,
     taken: Share,
 }
 
-/// More has come than there is room for.
+/// The image is larger than its reserved memory.
 #[derive(Debug)]
 pub(super) struct Full;
 
-impl Room {
-    /// Adds what has come.
+impl ImageBuffer {
+    /// Adds bytes.
     pub(super) fn add(&mut self, chunk: &[u8]) -> Result<(), Full> {
         let needed = self.bytes.len() + chunk.len();
         if needed > self.most {
@@ -53,14 +53,14 @@ impl Room {
         Ok(())
     }
 
-    /// All that has come. Its memory is free again when the last copy of these bytes is gone, wherever it went.
+    /// All bytes. Their memory is released with the last copy of them.
     pub(super) fn into_bytes(mut self) -> Bytes {
         self.taken.shrink(self.bytes.capacity());
         Bytes::from_owner(self)
     }
 }
 
-impl AsRef<[u8]> for Room {
+impl AsRef<[u8]> for ImageBuffer {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -76,7 +76,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn memory_is_free_again_when_the_last_copy_of_an_image_is_gone() {
-        let memory = Memory::new(800);
+        let memory = ImageMemory::new(800);
         let mut room = memory.room("a", Some(400), 1000).await;
         room.add(&[1; 400]).unwrap();
         assert!(room.add(&[1]).is_err());
@@ -90,7 +90,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_image_of_unknown_length_takes_the_most_until_it_has_come() {
-        let memory = Memory::new(80 * FIRST);
+        let memory = ImageMemory::new(80 * FIRST);
         let mut room = memory.room("a", None, 10 * FIRST).await;
         assert_eq!(memory.0.free(), 70 * FIRST);
         for _ in 0..3 {
@@ -103,7 +103,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn large_images_of_one_dealer_leave_memory_to_another() {
-        let memory = Memory::new(800);
+        let memory = ImageMemory::new(800);
         let mut held = Vec::new();
         for _ in 0..7 {
             held.push(memory.room("a", Some(100), 100).await);

@@ -1,8 +1,7 @@
-//! Images: fetched from public addresses ([`HttpFetcher`]), kept once under their checksums in a folder or a bucket
-//! ([`Media`]) and served from there ([`ServeMedia`]).
+//! Images: fetched from public addresses ([`HttpFetcher`]), stored under their checksums in a folder or a bucket ([`Media`]), and
+//! served from there ([`ServeMedia`]).
 //!
-//! What counts as an image is decided in [`ad_core::ports::Image`], and when a fetch is tried again in the pipeline;
-//! neither is done here. Nothing here changes a picture: what a dealer publishes is what is shown.
+//! [`ad_core::ports::Image`] decides what is an image, and the pipeline when a fetch is retried. Images are never changed.
 
 mod address;
 mod bucket;
@@ -10,14 +9,14 @@ mod fetch;
 mod folder;
 mod guard;
 mod hosts;
-mod kept;
+mod location;
 mod memory;
 mod name;
-mod place;
 mod serve;
+mod store;
 
 pub use address::{Reach, reach};
 pub use fetch::{ClientError, FetchOptions, HttpFetcher};
-pub use kept::{Base, Media, MediaError};
-pub use place::{InvalidPlace, Place};
+pub use location::{InvalidMediaLocation, MediaLocation};
 pub use serve::ServeMedia;
+pub use store::{Media, MediaBase, MediaError};

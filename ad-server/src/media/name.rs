@@ -1,4 +1,4 @@
-//! What a stored image is called: in the folder or bucket, and in addresses.
+//! Names of stored images, in the folder or bucket and in addresses.
 
 use ad_core::ports::{Format, Image};
 

@@ -1,5 +1,5 @@
-//! Serves the stored images. A name is a checksum, so what it stands for never changes and may be cached for ever. Needs
-//! no token: the images of an ad are public (decision 29).
+//! Serves the stored images. A name contains the checksum, so its content never changes and may be cached without limit. No token
+//! is needed: images of ads are public (decision 29).
 
 use std::io;
 
@@ -9,8 +9,8 @@ use poem::{
 };
 
 use super::{
-    kept::Media,
     name::{FOREVER, Name},
+    store::Media,
 };
 
 /// The endpoint of `/media/*name`; mount it at a path with that parameter. The name is `abcd….jpg`, or as images are
@@ -19,7 +19,7 @@ use super::{
 pub struct ServeMedia(Media);
 
 impl ServeMedia {
-    /// Serves what is kept.
+    /// Serves these images.
     pub fn new(media: Media) -> Self {
         Self(media)
     }

@@ -1,5 +1,5 @@
-//! The log on stderr. What is logged for a request of the API, be it in the API or in a worker, carries its id, from a span
-//! that is on at every level.
+//! The log on stderr. Every line about a request of the API, in the API or in a worker, has its id, from a span that is enabled at
+//! every level.
 
 use std::{
     io::{self, IsTerminal},
@@ -31,13 +31,13 @@ pub enum LogFormat {
     Json,
 }
 
-/// Why nothing can be told.
+/// Why log and traces cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
     /// The way to the collector of traces.
     #[error(transparent)]
     Traces(#[from] TracesError),
-    /// It was begun before.
+    /// It was called before.
     #[error("logging is already set up in this process")]
     Twice,
 }
@@ -53,7 +53,7 @@ impl Telemetry {
     /// given or set in the environment.
     ///
     /// # Errors
-    /// When the endpoint cannot be used, or this process has begun already.
+    /// When the endpoint cannot be used, or it was called before in this process.
     pub fn start(format: LogFormat, least: Level, endpoint: Option<&OtlpEndpoint>) -> Result<Self, TelemetryError> {
         let traces = traces::provider(endpoint)?;
         let registry = Registry::default().with(log(format, least)).with(traces.as_ref().map(traces::layer));
@@ -65,7 +65,7 @@ impl Telemetry {
     /// Begins to log on stderr, for commands that do one thing.
     ///
     /// # Errors
-    /// When this process has begun already.
+    /// When it was called before in this process.
     pub fn log_only(least: Level) -> Result<(), TelemetryError> {
         Registry::default().with(log(LogFormat::Text, least)).try_init().map_err(|_| TelemetryError::Twice)
     }
@@ -85,7 +85,7 @@ impl Drop for Telemetry {
 fn log<S: Subscriber + for<'a> LookupSpan<'a>>(format: LogFormat, least: Level) -> impl Layer<S> {
     // The spans that are made for traces would only repeat in every line what the line says itself.
     let levels = EnvFilter::builder().with_default_directive(least.into()).from_env_lossy();
-    // It tells the values of parameters that it does not know, which may be a password that was misspelt.
+    // It logs the values of unknown parameters, which may be a misspelt password.
     let levels = levels.add_directive(Directive::from_str("sqlx_postgres::options=off").expect("it is one"));
     let ours = filter_fn(|metadata| !(metadata.is_span() && metadata.target() == SPANS));
     // The hint leaves it to `levels` how little is looked at at all.

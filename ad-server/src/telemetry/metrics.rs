@@ -1,4 +1,4 @@
-//! What is counted, and its text for Prometheus (`OpenMetrics`).
+//! Counters, and their text for Prometheus (`OpenMetrics`).
 
 use std::{
     borrow::Cow,
@@ -25,7 +25,7 @@ use super::state::{QueueSource, Seen};
 /// Type of the text, for the header of its answer.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// How long a look at the queue may take: whoever asks for the counters waits for it, also when the database is gone.
+/// How long reading the queue may take: requests for metrics wait for it, also when the database is down.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Upper ends, in seconds, of the classes into which answers of the API fall.
@@ -144,7 +144,7 @@ impl Metrics {
     }
 }
 
-/// Methods that are told apart.
+/// Methods with counters of their own.
 static METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 /// With one more for all others.
 const MOST_METHODS: usize = METHODS.len() + 1;
@@ -152,7 +152,7 @@ const MOST_METHODS: usize = METHODS.len() + 1;
 /// What all others are counted as: clients may invent any number of them.
 const OTHER: &str = "other";
 
-/// Statuses whose counters are kept at hand.
+/// Statuses whose counters are cached.
 const STATUSES: [u16; 16] = [200, 201, 301, 304, 400, 401, 403, 404, 405, 408, 409, 413, 429, 500, 503, GONE_AWAY];
 
 /// What is counted when the client did not wait for its answer.
@@ -181,7 +181,7 @@ impl RouteMetrics {
         &self.path
     }
 
-    /// A request has come; it will be [`answered`](Self::answered).
+    /// A request begins; it will be [`answered`](Self::answered).
     pub(crate) fn began(&self) {
         if let Some(Metrics(inner)) = &self.metrics {
             inner.under_way.inc();
@@ -221,14 +221,14 @@ pub(super) mod tests {
     use async_trait::async_trait;
 
     use super::*;
-    use crate::telemetry::QueueState;
+    use crate::telemetry::QueueLoad;
 
     /// A queue that cannot be read.
     pub(in crate::telemetry) struct NoQueue;
 
     #[async_trait]
     impl QueueSource for NoQueue {
-        async fn queue_state(&self) -> Result<QueueState, StoreError> {
+        async fn queue_state(&self) -> Result<QueueLoad, StoreError> {
             Err(StoreError::Unavailable("gone".to_owned()))
         }
     }

@@ -1,15 +1,15 @@
-//! What a process tells about itself while it runs: log lines, counters for Prometheus, spans for OpenTelemetry.
+//! Logs, Prometheus counters and OpenTelemetry spans of a process.
 //!
 //! | Module | What it is for |
 //! |---|---|
-//! | [`logs`] | the log on stderr, as text or JSON, and where log and spans go |
-//! | [`metrics`] | what is counted, and its text |
-//! | [`observed`] | ports that count and time what goes through them |
-//! | [`state`] | what is looked at when somebody asks: the queue, memory |
-//! | [`traces`] | spans: what they are called, and the way to a collector |
+//! | [`logs`] | the log on stderr, as text or JSON, and the set-up of log and traces |
+//! | [`metrics`] | counters and their text |
+//! | [`observed`] | decorators around ports that count and time calls |
+//! | [`state`] | gauges that are read on request: the queue, memory |
+//! | [`traces`] | spans and their export to a collector |
 //!
-//! Requests of the API are observed in the [`api`](crate::api), for only it knows their paths; the parts that do the work know
-//! nothing of being observed.
+//! The [`api`](crate::api) observes its own requests, because only it knows their path templates; the other parts do not know
+//! that they are observed.
 
 pub mod logs;
 pub mod metrics;
@@ -20,5 +20,5 @@ pub mod traces;
 pub use logs::{LogFormat, Telemetry, TelemetryError};
 pub use metrics::Metrics;
 pub use observed::{Observed, ObservedMarketplace};
-pub use state::{DatabaseQueue, QueueSource, QueueState};
+pub use state::{DatabaseQueue, QueueLoad, QueueSource};
 pub use traces::in_request;

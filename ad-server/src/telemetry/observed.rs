@@ -1,4 +1,4 @@
-//! Ports that count, time and trace what goes through them, around any implementation.
+//! Decorators around ports that count, time and trace calls.
 
 use std::{future::Future, sync::Arc, time::Instant};
 

@@ -1,4 +1,4 @@
-//! What is counted nowhere and looked at when somebody asks: the queue, whether the store answers, memory.
+//! Gauges that are read when metrics are requested: the queue, whether the store answers, memory.
 
 use std::{
     fmt,
@@ -14,7 +14,7 @@ use crate::store::Database;
 
 /// How the queue of accepted requests stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QueueState {
+pub struct QueueLoad {
     /// Requests that are not finished.
     pub depth: u64,
     /// For how long the oldest one that could be worked on has waited; `None` when it is not known.
@@ -28,7 +28,7 @@ pub trait QueueSource: Send + Sync {
     ///
     /// # Errors
     /// When the store cannot be read.
-    async fn queue_state(&self) -> Result<QueueState, StoreError>;
+    async fn queue_state(&self) -> Result<QueueLoad, StoreError>;
 }
 
 /// The queue in a database.
@@ -44,19 +44,19 @@ debug_by_name!(DatabaseQueue);
 
 #[async_trait]
 impl QueueSource for DatabaseQueue {
-    async fn queue_state(&self) -> Result<QueueState, StoreError> {
+    async fn queue_state(&self) -> Result<QueueLoad, StoreError> {
         let now = self.clock.now();
         let state = self.database.queue_state(now).await?;
-        Ok(QueueState { depth: state.depth, oldest_due: state.oldest_due.map(|oldest| now - oldest) })
+        Ok(QueueLoad { depth: state.depth, oldest_due: state.oldest_due.map(|oldest| now - oldest) })
     }
 }
 
 /// What was seen of the queue when it was looked at last; `None` when it could not be read.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen(Arc<Mutex<Option<QueueState>>>);
+pub(super) struct Seen(Arc<Mutex<Option<QueueLoad>>>);
 
 impl Seen {
-    pub(super) fn set(&self, state: Option<QueueState>) {
+    pub(super) fn set(&self, state: Option<QueueLoad>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 }
@@ -75,7 +75,7 @@ impl Collector for Seen {
             "Whether the database could be read when this was asked",
             f64::from(u8::from(state.is_some())),
         )?;
-        let Some(QueueState { depth, oldest_due }) = state else { return Ok(()) };
+        let Some(QueueLoad { depth, oldest_due }) = state else { return Ok(()) };
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
         gauge("ad_queue_depth", "Accepted requests that are not finished, in the whole database", depth as f64)?;
         if let Some(age) = oldest_due {
@@ -86,7 +86,7 @@ impl Collector for Seen {
     }
 }
 
-/// Bytes of memory that the process has now, where the system tells (Linux).
+/// Resident memory of the process in bytes, on Linux.
 fn resident_memory() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kibibytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().strip_suffix(" kB")?;
@@ -107,8 +107,8 @@ mod tests {
 
     #[async_trait]
     impl QueueSource for Known {
-        async fn queue_state(&self) -> Result<QueueState, StoreError> {
-            Ok(QueueState { depth: 7, oldest_due: Some(Duration::from_millis(1500)) })
+        async fn queue_state(&self) -> Result<QueueLoad, StoreError> {
+            Ok(QueueLoad { depth: 7, oldest_due: Some(Duration::from_millis(1500)) })
         }
     }
 

@@ -1,5 +1,4 @@
-//! Spans for OpenTelemetry. They have a target of their own, so that where no collector is configured none is ever made,
-//! and so that they stay out of the log.
+//! Spans for OpenTelemetry. They have their own target, so that none is created without a collector and none appears in the log.
 
 use std::{env, future::Future};
 

@@ -54,8 +54,10 @@ async fn a_key_is_added_and_withdrawn_while_the_server_runs() {
     for broken in ["{\"keys\": [", "{\"keys\": []}", ""] {
         std::fs::write(&file.0, broken).unwrap();
         let what = format!("an error is logged for {broken:?}");
-        eventually(&what, || async { server.said().last().filter(|line| line.contains("cannot reload token keys")).cloned() })
-            .await;
+        eventually(&what, || async {
+            server.said().last().filter(|line| line.contains("cannot reload token keys")).cloned()
+        })
+        .await;
         let another = json!({"kty": "oct", "kid": format!("after {broken}"), "alg": "HS256", "k": new["k"]});
         file.write(&[&new, &old, &another]);
         eventually("the file is read again", || async {

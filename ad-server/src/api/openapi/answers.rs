@@ -1,5 +1,4 @@
-//! Schemas of what comes back: ads, lists, logs, validations, lookups. Errors are with the
-//! [`responses`](super::responses).
+//! Schemas of responses: ads, lists, logs, validations, lookups. Errors are in [`responses`](super::responses).
 
 use ad_core::{
     ad::{AdState, ApiVersion, VIEW_FIELDS},

@@ -1,4 +1,4 @@
-//! Schemas of request bodies, per category and operation. What every ad has is described once and referred to.
+//! Schemas of request bodies per category and operation. Fields that all ads share are described once and referenced.
 
 use ad_core::{
     ad::ApiVersion,
@@ -16,7 +16,7 @@ use super::{
 
 /// The payload of which operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum BodyKind {
     /// POST.
     Create,
     /// Validate: as POST, but `source_id` may be left out.
@@ -29,7 +29,7 @@ pub(super) enum Shape {
     MigrateTo,
 }
 
-impl Shape {
+impl BodyKind {
     /// What the names of its schemas and examples end with.
     pub(super) const fn suffix(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Group {
     }
 
     /// The name of one of its schemas.
-    pub(super) fn name(&self, shape: Shape) -> String {
+    pub(super) fn name(&self, shape: BodyKind) -> String {
         format!("{}{}", self.name, shape.suffix())
     }
 
@@ -104,13 +104,12 @@ impl Group {
         if !self.category().is_open() {
             schemas.insert(self.fields_name(), fields::object(self.rows(), Form::Sent));
         }
-        let migrations = [Shape::Migrate, Shape::MigrateTo].into_iter().filter(|_| self.is_target());
-        for shape in [Shape::Validate, Shape::Update].into_iter().chain(migrations) {
+        let migrations = [BodyKind::Migrate, BodyKind::MigrateTo].into_iter().filter(|_| self.is_target());
+        for shape in [BodyKind::Validate, BodyKind::Update].into_iter().chain(migrations) {
             schemas.insert(self.name(shape), self.body(shape));
         }
-        let create =
-            json!({"allOf": [reference(&self.name(Shape::Validate)), {"type": "object", "required": ["source_id"]}]});
-        schemas.insert(self.name(Shape::Create), create);
+        let create = json!({"allOf": [reference(&self.name(BodyKind::Validate)), {"type": "object", "required": ["source_id"]}]});
+        schemas.insert(self.name(BodyKind::Create), create);
         schemas
     }
 
@@ -124,19 +123,19 @@ impl Group {
         self.category().fields().filter(move |row| row.since.allows(version) && is_sent(row))
     }
 
-    fn category_fields(&self, shape: Shape) -> Value {
+    fn category_fields(&self, shape: BodyKind) -> Value {
         if self.category().is_open() {
             return reference("OpenFields");
         }
         let fields = reference(&self.fields_name());
         let required: Vec<_> = self.rows().filter(|row| row.required).map(|row| row.path).collect();
-        if required.is_empty() || shape == Shape::Update {
+        if required.is_empty() || shape == BodyKind::Update {
             return fields;
         }
         json!({"allOf": [fields, {"type": "object", "required": required}]})
     }
 
-    fn body(&self, shape: Shape) -> Value {
+    fn body(&self, shape: BodyKind) -> Value {
         let category = self.category();
         let mut body = json!({"type": "object", "properties": {}, "additionalProperties": false});
         for field in IDENTITY {
@@ -144,7 +143,7 @@ impl Group {
                 body["properties"][field.path] = schema;
             }
         }
-        if matches!(shape, Shape::Create | Shape::Validate | Shape::MigrateTo) {
+        if matches!(shape, BodyKind::Create | BodyKind::Validate | BodyKind::MigrateTo) {
             require(&mut body, ["category_id"]);
         }
         for name in names(WRITTEN) {
@@ -154,7 +153,7 @@ impl Group {
             }
             body["properties"][name] = match name {
                 "category_fields" => self.category_fields(shape),
-                "contact" if shape == Shape::Update => reference("request.contact.merged"),
+                "contact" if shape == BodyKind::Update => reference("request.contact.merged"),
                 "location" => reference(&location_name(category)),
                 "price" => reference(&price_name(category.registered, shape.is_new())),
                 _ => reference(&format!("request.{name}")),
@@ -163,7 +162,7 @@ impl Group {
                 "category_fields" => !category.is_open(),
                 _ => headed && category.heading == Heading::Required,
             };
-            if demanded && shape != Shape::Update {
+            if demanded && shape != BodyKind::Update {
                 require(&mut body, [name]);
             }
         }
@@ -171,14 +170,14 @@ impl Group {
     }
 
     /// What says which ad it is: sent with a new one, and otherwise only unchanged.
-    fn identity(&self, field: &Field, shape: Shape) -> Option<Value> {
+    fn identity(&self, field: &Field, shape: BodyKind) -> Option<Value> {
         let ids: Vec<_> = self.categories.iter().map(|category| category.id).collect();
         let mut schema = match (field.path, shape) {
-            ("category_id", Shape::Migrate) => return None,
+            ("category_id", BodyKind::Migrate) => return None,
             ("category_id", _) => json!({"type": "integer", "enum": ids, "description": self.described()}),
             _ => fields::property(&Field { nullable: false, ..*field }, Form::Item),
         };
-        let says_which = field.path == "category_id" && shape == Shape::MigrateTo;
+        let says_which = field.path == "category_id" && shape == BodyKind::MigrateTo;
         if !says_which && !shape.is_new() {
             schema["description"] = json!("May be sent, but only unchanged");
         }

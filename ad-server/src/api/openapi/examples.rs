@@ -1,5 +1,5 @@
-//! Examples of bodies and answers. Payloads come from the categories, and answers are what the rulebook and the use cases
-//! make of them: what stands in the document is what the service says.
+//! Examples of request bodies and responses. Payloads come from the categories; responses are computed by the rulebook and the
+//! use cases, so that the document shows what the service returns.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use super::{bodies::Group, first, name_of};
 use crate::{
-    api::{ApiError, Limits, MAX_BODY, body, errors, limits, lookups, operations::Base, paths},
+    api::{ApiError, Limits, MAX_BODY, body, errors, limits, lookups, operations::BasePath, paths},
     auth::{Permission, TokenError},
     values::Rate,
 };
@@ -39,7 +39,7 @@ const BRIEF: &[&str] = &["brand", "model", "model_year", "registration_number"];
 
 /// What an example shows of an ad.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Shown {
+pub(super) enum AnswerExample {
     /// The ad, just created.
     Ad,
     /// The ad, published, with its log.
@@ -50,7 +50,7 @@ pub(super) enum Shown {
     Validated,
 }
 
-impl Shown {
+impl AnswerExample {
     /// The name of the example of a category.
     pub(super) fn name(self, of: &str) -> String {
         format!(
@@ -110,14 +110,14 @@ fn answers(
     version: ApiVersion,
     category: &'static Category,
     create: &Map<String, Value>,
-) -> Vec<(Shown, Value)> {
+) -> Vec<(AnswerExample, Value)> {
     let mut answers = Vec::new();
     // Of V3 one category is shown for all.
     if version == ApiVersion::V3 && category.id != first().id {
         return answers;
     }
     if let Some(ad) = stored(rulebook, version, category, create.clone()) {
-        answers.push((Shown::Ad, json!(ad.view(None))));
+        answers.push((AnswerExample::Ad, json!(ad.view(None))));
     }
     let mut brief = create.clone();
     brief
@@ -127,13 +127,13 @@ fn answers(
     }
     if let Some(ad) = stored(rulebook, version, category, brief.clone()) {
         let published = published(ad, category);
-        answers.push((Shown::Read, json!(published.view(Some(&log())))));
+        answers.push((AnswerExample::Read, json!(published.view(Some(&log())))));
         let fields = ["source_id", "category_id", "state", "title", "updated"];
-        answers.push((Shown::Page, page(&json!([published.view(None).only(Some(&fields))]))));
+        answers.push((AnswerExample::Page, page(&json!([published.view(None).only(Some(&fields))]))));
     }
     brief.remove("image_urls");
     if let Some(validated) = validated(rulebook, version, category, brief) {
-        answers.push((Shown::Validated, validated));
+        answers.push((AnswerExample::Validated, validated));
     }
     answers
 }
@@ -274,14 +274,14 @@ fn errors() -> Map<String, Value> {
     let detail = |error: ApiError| json!({"detail": error.to_string()});
     let unknown_parameter = TargetQuery::parse(&[], &[("dry_run".to_owned(), "true".to_owned())]).err();
     let not_json = body::parsed(b"").err().unwrap_or(ApiError::Internal);
-    let creates: Vec<_> = Base::Generic.operations().filter(|operation| operation.path.is_empty()).collect();
+    let creates: Vec<_> = BasePath::Generic.operations().filter(|operation| operation.path.is_empty()).collect();
     let mut examples = vec![
         ("NoToken", detail(ApiError::NoToken)),
         ("InvalidToken", detail(ApiError::InvalidToken(TokenError::Signature))),
         ("Forbidden", detail(ApiError::Forbidden(Permission::Write))),
         ("NotFound", detail(ServiceError::NotFound.into())),
         ("NoSuchVehicleType", detail(lookups::unknown_vehicle_type("spaceship"))),
-        ("MethodNotAllowed", detail(paths::not_allowed(Base::Generic, &creates, &Method::POST))),
+        ("MethodNotAllowed", detail(paths::not_allowed(BasePath::Generic, &creates, &Method::POST))),
         ("NotJson", detail(not_json)),
         ("Slow", detail(ApiError::Slow(Limits::default().body_within))),
         ("TooLarge", detail(ApiError::TooLarge(MAX_BODY))),

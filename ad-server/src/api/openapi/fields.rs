@@ -1,8 +1,8 @@
-//! JSON Schemas (in the dialect of OpenAPI 3.0) of the rows of the field tables: every bound, unit, enum and description in
-//! the document is the one that validation uses.
+//! JSON Schemas (OpenAPI 3.0 dialect) of the rows of the field tables: every bound, unit, enum and description is the one that
+//! validation uses.
 //!
-//! What the service accepts beyond a schema is said in a description: a unit in any case, a numeric text, spaces in a
-//! plate. What it answers never goes beyond one.
+//! What the service accepts beyond a schema is mentioned in the description: a unit in any case, a numeric text, spaces in a
+//! plate. Responses always match their schema.
 
 use ad_core::{
     catalogue::Catalogue,

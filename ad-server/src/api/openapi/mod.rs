@@ -1,9 +1,8 @@
 //! The OpenAPI document and its two user interfaces.
 //!
-//! The document is laid out once, at start, from what the process itself uses: the table of operations
-//! ([`operations`](crate::api::operations)), the field tables and the catalogue, and the parameters that lists parse. It is
-//! written as JSON and not through the registry of poem-openapi, which takes only what is known at compile time and has no
-//! room for examples of a body; poem-openapi brings the two pages, whole and without the internet.
+//! The document is built once, at start, from the table of operations ([`operations`](crate::api::operations)), the field tables,
+//! the catalogue and the parameters of lists. It is JSON, because the registry of poem-openapi takes only what is known at compile
+//! time and has no examples of bodies. poem-openapi provides the two pages, which need no internet access.
 
 mod answers;
 mod bodies;

@@ -4,11 +4,11 @@ use ad_core::categories::{self, TRAILER};
 use serde_json::{Map, Value, json};
 
 use super::{
-    bodies::{Group, Shape},
+    bodies::{BodyKind, Group},
     examples, parameters, reference, referring, responses,
 };
 use crate::{
-    api::operations::{Act, Base, Operation, bases},
+    api::operations::{Act, BasePath, Operation, bases},
     auth::Permission,
 };
 
@@ -34,15 +34,15 @@ pub(super) fn tags() -> Vec<Value> {
     typed.chain(others.map(|(name, description)| json!({"name": name, "description": description}))).collect()
 }
 
-fn tag(base: Base) -> &'static str {
+fn tag(base: BasePath) -> &'static str {
     match base {
-        Base::Typed(vehicle_type, _) => vehicle_type,
-        Base::Generic => "ad",
-        Base::V3 => "v3",
+        BasePath::Typed(vehicle_type, _) => vehicle_type,
+        BasePath::Generic => "ad",
+        BasePath::V3 => "v3",
     }
 }
 
-fn describe(base: Base, operation: &'static Operation) -> Value {
+fn describe(base: BasePath, operation: &'static Operation) -> Value {
     let tag = tag(base);
     let mut doc = format!("{}{}", operation.doc, needs(operation.permission));
     if !responses::succeeds(base, operation) {
@@ -66,24 +66,26 @@ fn needs(permission: Permission) -> String {
     format!(" Needs the permission `{permission}`.")
 }
 
-fn request_body(base: Base, act: Act) -> Value {
+fn request_body(base: BasePath, act: Act) -> Value {
     let shape = match (base, act) {
-        (_, Act::Validate) => Shape::Validate,
-        (_, Act::Update) => Shape::Update,
-        (Base::Generic, Act::Migrate) => Shape::MigrateTo,
-        (_, Act::Migrate) => Shape::Migrate,
-        _ => Shape::Create,
+        (_, Act::Validate) => BodyKind::Validate,
+        (_, Act::Update) => BodyKind::Update,
+        (BasePath::Generic, Act::Migrate) => BodyKind::MigrateTo,
+        (_, Act::Migrate) => BodyKind::Migrate,
+        _ => BodyKind::Create,
     };
     let groups = match base {
-        Base::Typed(_, category) => vec![Group::typed(category)],
-        Base::Generic if act == Act::RefuseCreate => categories::by_id(TRAILER).map(Group::typed).into_iter().collect(),
-        Base::Generic => categories::typed().map(|(_, it)| Group::typed(it)).filter(Group::is_target).collect(),
-        Base::V3 if act == Act::Update => Group::of_v3(),
-        Base::V3 => Group::of_v3().into_iter().filter(Group::is_created).collect(),
+        BasePath::Typed(_, category) => vec![Group::typed(category)],
+        BasePath::Generic if act == Act::RefuseCreate => {
+            categories::by_id(TRAILER).map(Group::typed).into_iter().collect()
+        }
+        BasePath::Generic => categories::typed().map(|(_, it)| Group::typed(it)).filter(Group::is_target).collect(),
+        BasePath::V3 if act == Act::Update => Group::of_v3(),
+        BasePath::V3 => Group::of_v3().into_iter().filter(Group::is_created).collect(),
     };
     // What validates is a create; what a type that never migrates is sent does not matter.
     let named = |group: &Group| match shape {
-        Shape::Migrate if !group.is_target() => "AnyObject".to_owned(),
+        BodyKind::Migrate if !group.is_target() => "AnyObject".to_owned(),
         _ => group.name(shape),
     };
     let schema = match groups.as_slice() {
@@ -92,8 +94,8 @@ fn request_body(base: Base, act: Act) -> Value {
     };
     let mut shown = Map::new();
     for group in &groups {
-        let suffix = if shape == Shape::Validate { Shape::Create } else { shape }.suffix();
-        for category in group.categories.iter().filter(|_| shape != Shape::Migrate || group.is_target()) {
+        let suffix = if shape == BodyKind::Validate { BodyKind::Create } else { shape }.suffix();
+        for category in group.categories.iter().filter(|_| shape != BodyKind::Migrate || group.is_target()) {
             let of = examples::of(group.version, category);
             shown.insert(of.clone(), referring("examples", &format!("{of}{suffix}")));
         }

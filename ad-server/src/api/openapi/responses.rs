@@ -1,16 +1,16 @@
-//! The statuses of each operation with what comes with them: exactly those that [`errors`](crate::api::errors) and the use
-//! cases can give there.
+//! The status codes and responses of each operation: exactly those that [`errors`](crate::api::errors) and the use cases can
+//! return there.
 
 use ad_core::categories::{FromV3, TRAILER};
 use serde_json::{Map, Value, json};
 
 use super::{
     answers::{self, Answer},
-    examples::{self, Shown},
+    examples::{self, AnswerExample},
     first, reference, referring,
 };
 use crate::api::{
-    operations::{Act, Base, Operation, bases},
+    operations::{Act, BasePath, Operation, bases},
     problem,
 };
 
@@ -46,7 +46,7 @@ impl Wrong {
 }
 
 /// Whether an operation ever does what it is asked for on this path.
-pub(super) fn succeeds(base: Base, operation: &Operation) -> bool {
+pub(super) fn succeeds(base: BasePath, operation: &Operation) -> bool {
     let category = base.category();
     match operation.act {
         Act::RefuseCreate => false,
@@ -58,7 +58,7 @@ pub(super) fn succeeds(base: Base, operation: &Operation) -> bool {
 }
 
 /// Everything that can be wrong with a request that gets as far as the operation.
-fn wrongs(base: Base, operation: &Operation) -> Vec<Wrong> {
+fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
     let category = base.category();
     let mut wrongs = vec![Wrong::Parameter];
     if operation.takes_body() {
@@ -97,7 +97,7 @@ fn wrongs(base: Base, operation: &Operation) -> Vec<Wrong> {
 }
 
 /// Whether it looks into the store before it answers.
-fn stores(base: Base, operation: &Operation) -> bool {
+fn stores(base: BasePath, operation: &Operation) -> bool {
     match operation.act {
         Act::RefuseCreate => false,
         Act::Create | Act::Validate => succeeds(base, operation),
@@ -111,7 +111,7 @@ fn waits_for_the_queue(operation: &Operation) -> bool {
 }
 
 /// The responses of an operation on ads.
-pub(super) fn of(base: Base, operation: &Operation) -> Value {
+pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
     let mut responses = shared_by_all();
     if succeeds(base, operation) {
         let success = success(base, operation);
@@ -163,18 +163,18 @@ struct Success {
     example: String,
 }
 
-fn success(base: Base, operation: &Operation) -> Success {
+fn success(base: BasePath, operation: &Operation) -> Success {
     let category = base.category();
-    let of_ads = |description, answer, shown: Shown| {
+    let of_ads = |description, answer, shown: AnswerExample| {
         let example = shown.name(&examples::of(base.version(), category.unwrap_or_else(first)));
         (description, answers::name(category, answer), example)
     };
     let (description, schema, example) = match operation.act {
-        Act::Validate => of_ads("The payload is valid", Answer::Validated, Shown::Validated),
-        Act::List => of_ads("A page of ads; the example is one with `fields`", Answer::Page, Shown::Page),
-        Act::Read => of_ads("The ad with its latest log entries", Answer::Ad, Shown::Read),
+        Act::Validate => of_ads("The payload is valid", Answer::Validated, AnswerExample::Validated),
+        Act::List => of_ads("A page of ads; the example is one with `fields`", Answer::Page, AnswerExample::Page),
+        Act::Read => of_ads("The ad with its latest log entries", Answer::Ad, AnswerExample::Read),
         Act::Log => ("A page of log entries", "LogPage".to_owned(), "LogPage".to_owned()),
-        _ => of_ads("Accepted and queued: the ad", Answer::Ad, Shown::Ad),
+        _ => of_ads("Accepted and queued: the ad", Answer::Ad, AnswerExample::Ad),
     };
     let status = if operation.act == Act::Create { "201" } else { "200" };
     Success { status, name: format!("{schema}.{example}"), description, schema, example }

@@ -1,15 +1,14 @@
-//! What an answer of a marketplace means.
+//! Interprets the responses of a marketplace.
 //!
-//! An ad is refused only when the marketplace says so itself. What may be a mistake of the wiring (a wrong credential, a
-//! wrong address, something on the way that answers in its place) is the operator's to mend: it is told in the log of the
-//! process, and ads wait meanwhile.
+//! An ad is refused only when the marketplace itself says so. What may be a configuration error (a wrong token or address, or a
+//! proxy that answers instead) is logged for the operator, and ads wait.
 
 use std::time::Duration;
 
 use ad_core::{ports::MarketplaceError, violation::Code};
 use reqwest::StatusCode;
 
-use super::super::wire::{NO_SUCH_LISTING, Problem};
+use super::super::wire::{ErrorBody, NO_SUCH_LISTING};
 
 /// Most characters of a reason that are passed on.
 const LONGEST_REASON: usize = 500;
@@ -24,20 +23,20 @@ pub(super) struct Answer {
 
 /// Reason of a failed call.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Failed {
+pub(super) struct CallFailure {
     pub(super) error: MarketplaceError,
     /// What an operator has to do about it.
     pub(super) advice: Option<&'static str>,
 }
 
-impl Failed {
+impl CallFailure {
     /// For a reason that may pass by itself.
-    pub(super) fn passing(reason: String, retry_after: Option<Duration>) -> Self {
+    pub(super) fn transient(reason: String, retry_after: Option<Duration>) -> Self {
         Self::of(MarketplaceError::unreachable(reason, retry_after))
     }
 
     /// For a reason that the operator has to correct. The ad waits meanwhile.
-    fn wiring(code: Code, reason: String, advice: &'static str) -> Self {
+    fn misconfigured(code: Code, reason: String, advice: &'static str) -> Self {
         let error = MarketplaceError::Transient { code, reason, retry_after: None };
         Self { error, advice: Some(advice) }
     }
@@ -52,43 +51,43 @@ const ADDRESS: &str = "check the address of the marketplace, and that no proxy a
 
 impl Answer {
     /// The body of an answer that says that it was done.
-    pub(super) fn done(self) -> Result<Vec<u8>, Failed> {
+    pub(super) fn done(self) -> Result<Vec<u8>, CallFailure> {
         let status = self.status;
         if status.is_success() {
             return Ok(self.body);
         }
-        let problem = serde_json::from_slice::<Problem>(&self.body).unwrap_or_default();
-        let told = || format!("the marketplace answered {status}");
+        let problem = serde_json::from_slice::<ErrorBody>(&self.body).unwrap_or_default();
+        let answered = || format!("the marketplace answered {status}");
         Err(match status {
-            StatusCode::GONE => Failed::of(MarketplaceError::Gone),
-            StatusCode::NOT_FOUND if problem.code == NO_SUCH_LISTING => Failed::of(MarketplaceError::Gone),
+            StatusCode::GONE => CallFailure::of(MarketplaceError::Gone),
+            StatusCode::NOT_FOUND if problem.code == NO_SUCH_LISTING => CallFailure::of(MarketplaceError::Gone),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
                 let reason = format!("the marketplace does not let this service in ({status})");
-                Failed::wiring(Code::MarketplaceCredentials, reason, CREDENTIAL)
+                CallFailure::misconfigured(Code::MarketplaceCredentials, reason, CREDENTIAL)
             }
             StatusCode::TOO_MANY_REQUESTS => {
-                let (code, reason, retry_after) = (Code::MarketplaceBusy, told(), self.retry_after);
-                Failed::of(MarketplaceError::Transient { code, reason, retry_after })
+                let (code, reason, retry_after) = (Code::MarketplaceBusy, answered(), self.retry_after);
+                CallFailure::of(MarketplaceError::Transient { code, reason, retry_after })
             }
-            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => Failed::passing(told(), self.retry_after),
-            status if status.is_server_error() => Failed::passing(told(), self.retry_after),
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => CallFailure::transient(answered(), self.retry_after),
+            status if status.is_server_error() => CallFailure::transient(answered(), self.retry_after),
             StatusCode::BAD_REQUEST
             | StatusCode::CONFLICT
             | StatusCode::PAYLOAD_TOO_LARGE
             | StatusCode::UNPROCESSABLE_ENTITY => {
                 let reason = shortened(&problem.message);
-                Failed::of(MarketplaceError::Refused(if reason.is_empty() { told() } else { reason }))
+                CallFailure::of(MarketplaceError::Refused(if reason.is_empty() { answered() } else { reason }))
             }
             // A redirect is not followed: it would carry the credential elsewhere.
-            _ => Failed::wiring(Code::MarketplaceUnreachable, told(), ADDRESS),
+            _ => CallFailure::misconfigured(Code::MarketplaceUnreachable, answered(), ADDRESS),
         })
     }
 }
 
 /// An answer that says that it was done, and then not what was done.
-pub(super) fn unreadable() -> Failed {
+pub(super) fn unreadable() -> CallFailure {
     let reason = "the answer of the marketplace cannot be read".to_owned();
-    Failed::wiring(Code::MarketplaceUnreachable, reason, ADDRESS)
+    CallFailure::misconfigured(Code::MarketplaceUnreachable, reason, ADDRESS)
 }
 
 /// One line of sane length.
@@ -106,7 +105,7 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn failed(status: u16, body: &str) -> Failed {
+    fn failed(status: u16, body: &str) -> CallFailure {
         let retry_after = Some(Duration::from_secs(7));
         let status = StatusCode::from_u16(status).unwrap();
         Answer { status, retry_after, body: body.as_bytes().to_vec() }.done().unwrap_err()
@@ -114,7 +113,7 @@ mod tests {
 
     fn refused(status: u16, body: &str) -> String {
         match failed(status, body) {
-            Failed { error: MarketplaceError::Refused(reason), advice: None } => reason,
+            CallFailure { error: MarketplaceError::Refused(reason), advice: None } => reason,
             other => panic!("{status}: {other:?}"),
         }
     }
@@ -143,7 +142,7 @@ mod tests {
     #[test]
     fn what_passes_comes_with_its_pause() {
         for status in [408, 425, 429, 500, 502, 503, 504] {
-            let Failed { error: MarketplaceError::Transient { code, reason, retry_after }, advice: None } =
+            let CallFailure { error: MarketplaceError::Transient { code, reason, retry_after }, advice: None } =
                 failed(status, "")
             else {
                 panic!("{status}")

@@ -25,7 +25,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
 use url::Url;
 
-use self::answers::{Answer, Failed, unreadable};
+use self::answers::{Answer, CallFailure, unreadable};
 use super::wire::{Boost, FoundListings, IDEMPOTENCY_KEY, Listed, Sent};
 use crate::{
     breaker::{Breaker, BreakerOptions, Open, Transition},
@@ -106,17 +106,17 @@ impl HttpMarketplace {
 
     /// Makes a call unless the circuit is open, and returns the body of the answer.
     async fn call(&self, request: RequestBuilder) -> Result<Vec<u8>, MarketplaceError> {
-        let permit = self.breaker.enter(Instant::now()).map_err(|Open { reason, retry_after }| {
+        let permit = self.breaker.enter(Instant::now()).map_err(|Open { reason: (code, reason), retry_after }| {
             let reason = format!("the marketplace is left alone for a while, since its calls failed: {reason}");
-            MarketplaceError::NotAsked { reason, retry_after }
+            MarketplaceError::NotAsked { code, reason, retry_after }
         })?;
         let result = match self.answer(request).await {
             Ok(answer) => answer.done(),
             Err(failed) => Err(failed),
         };
         let transition = match &result {
-            Err(Failed { error: MarketplaceError::Transient { reason, retry_after }, .. }) => {
-                permit.failed(Instant::now(), reason, *retry_after)
+            Err(CallFailure { error: MarketplaceError::Transient { code, reason, retry_after }, .. }) => {
+                permit.failed(Instant::now(), (*code, reason.clone()), *retry_after)
             }
             _ => permit.answered(),
         };
@@ -124,12 +124,12 @@ impl HttpMarketplace {
         result.map_err(|failed| failed.error)
     }
 
-    async fn answer(&self, request: RequestBuilder) -> Result<Answer, Failed> {
+    async fn answer(&self, request: RequestBuilder) -> Result<Answer, CallFailure> {
         let response = request.send().await.map_err(|error| self.no_answer(error))?;
         let (status, retry_after) = (response.status(), outbound::retry_after(&response, self.clock.now()));
         let body = match outbound::body(response, MAX_ANSWER).await {
             Ok(body) => body,
-            // Why it was not done fits in less; that it was not done is told by the status.
+            // The status says that the call failed; the reason fits in less.
             Err(Unread::TooLarge) if !status.is_success() => Vec::new(),
             Err(Unread::TooLarge) => return Err(unreadable()),
             Err(Unread::Broken(error)) => return Err(self.no_answer(error)),
@@ -138,7 +138,7 @@ impl HttpMarketplace {
     }
 
     /// The reason is for the dealer, who need not know where the marketplace is.
-    fn no_answer(&self, error: reqwest::Error) -> Failed {
+    fn no_answer(&self, error: reqwest::Error) -> CallFailure {
         let reason = match NoAnswer::from(&error) {
             NoAnswer::ConnectTimeout | NoAnswer::Timeout => {
                 format!("the marketplace did not answer within {}", shown(self.timeout))
@@ -149,17 +149,17 @@ impl HttpMarketplace {
         };
         let error = error.without_url();
         tracing::debug!(market = %self.market, ?error, "marketplace did not answer");
-        Failed::passing(reason, None)
+        CallFailure::transient(reason, None)
     }
 
     /// Logs what an operator has to know.
-    fn log(&self, transition: Option<Transition>, failed: Option<&Failed>) {
+    fn log(&self, transition: Option<Transition>, failed: Option<&CallFailure>) {
         let market = self.market;
-        if let Some(Failed { error, advice: Some(advice) }) = failed {
+        if let Some(CallFailure { error, advice: Some(advice) }) = failed {
             tracing::error!(%market, %error, advice, "marketplace call failed; check the configuration");
         }
         match (transition, failed) {
-            (Some(Transition::Opened), Some(Failed { error, .. })) => {
+            (Some(Transition::Opened), Some(CallFailure { error, .. })) => {
                 tracing::warn!(%market, %error, "circuit breaker opened; marketplace is not called");
             }
             (Some(Transition::Closed), _) => tracing::info!(%market, "circuit breaker closed"),

@@ -1,5 +1,4 @@
-//! The calls of the contract, done by the local marketplace. Their documentation here is that of the contract: what any
-//! marketplace has to do.
+//! The calls of the contract, executed by a local marketplace. Their documentation here is part of the contract.
 
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::super::{
     Local,
-    wire::{Boost, FoundListings, IDEMPOTENCY_KEY, Listed, ListingBody, NO_SUCH_LISTING, Problem, example_id},
+    wire::{Boost, ErrorBody, FoundListings, IDEMPOTENCY_KEY, Listed, ListingBody, NO_SUCH_LISTING, example_id},
 };
 
 pub(super) const TITLE: &str = "Marketplace adapter";
@@ -39,26 +38,26 @@ struct Token(
 
 /// Reason of a failed call.
 #[derive(ApiResponse)]
-pub(super) enum Failure {
+pub(super) enum ErrorResponse {
     /// The call does not match this document. The ad is rejected with the message as the reason.
     #[oai(status = 400)]
-    Malformed(Json<Problem>),
+    Malformed(Json<ErrorBody>),
     /// Missing or invalid token. The ad service reports it to its operator; ads wait, and the call is repeated.
     #[oai(status = 401)]
-    Unauthorized(Json<Problem>),
+    Unauthorized(Json<ErrorBody>),
     /// The listing does not exist; `code` is `no_such_listing`. Equivalent to 410.
     #[oai(status = 404)]
-    Gone(Json<Problem>),
+    Gone(Json<ErrorBody>),
     /// The body is too large. The ad is rejected.
     #[oai(status = 413)]
-    TooLarge(Json<Problem>),
+    TooLarge(Json<ErrorBody>),
     /// The marketplace rejects the ad. The dealer reads the message. Equivalent to 409.
     #[oai(status = 422)]
-    Refused(Json<Problem>),
+    Refused(Json<ErrorBody>),
     /// Too many calls. The call is repeated, not before `Retry-After`.
     #[oai(status = 429)]
     TooMany(
-        Json<Problem>,
+        Json<ErrorBody>,
         /// Seconds, or an HTTP date.
         #[oai(header = "Retry-After")]
         String,
@@ -66,7 +65,7 @@ pub(super) enum Failure {
     /// Internal error, as any other 5xx. The call is repeated.
     #[oai(status = 500)]
     Error(
-        Json<Problem>,
+        Json<ErrorBody>,
         /// Seconds, or an HTTP date.
         #[oai(header = "Retry-After")]
         Option<String>,
@@ -74,11 +73,11 @@ pub(super) enum Failure {
 }
 
 /// A problem for an answer.
-pub(super) fn problem(code: &str, message: impl Into<String>) -> Json<Problem> {
-    Json(Problem { code: code.to_owned(), message: message.into() })
+pub(super) fn problem(code: &str, message: impl Into<String>) -> Json<ErrorBody> {
+    Json(ErrorBody { code: code.to_owned(), message: message.into() })
 }
 
-impl From<MarketplaceError> for Failure {
+impl From<MarketplaceError> for ErrorResponse {
     fn from(error: MarketplaceError) -> Self {
         match error {
             MarketplaceError::Refused(reason) => Self::Refused(problem("refused", reason)),
@@ -87,7 +86,7 @@ impl From<MarketplaceError> for Failure {
             }
             MarketplaceError::Transient { reason, .. } | MarketplaceError::NotAsked { reason, .. } => {
                 tracing::warn!(reason, "marketplace call failed");
-                Self::Error(problem("unavailable", "The marketplace cannot do this just now."), Some("2".to_owned()))
+                Self::Error(problem("unavailable", "The marketplace is temporarily unavailable."), Some("2".to_owned()))
             }
         }
     }
@@ -106,8 +105,8 @@ pub(super) struct Api {
     pub(super) clock: Arc<dyn Clock>,
 }
 
-fn key(text: &str) -> Result<Key, Failure> {
-    text.parse().map_err(|error| Failure::Malformed(problem("malformed", format!("{IDEMPOTENCY_KEY}: {error}"))))
+fn key(text: &str) -> Result<Key, ErrorResponse> {
+    text.parse().map_err(|error| ErrorResponse::Malformed(problem("malformed", format!("{IDEMPOTENCY_KEY}: {error}"))))
 }
 
 #[OpenApi]
@@ -124,7 +123,7 @@ impl Api {
         #[oai(name = "Idempotency-Key")]
         key: Header<String>,
         body: Json<ListingBody>,
-    ) -> Result<Json<Listed>, Failure> {
+    ) -> Result<Json<Listed>, ErrorResponse> {
         let key = self::key(&key.0)?;
         let ad = body.0.into_ad(self.clock.now());
         let id = self.local.publish(key, Listing { ad: &ad, images: &ad.image_refs }).await?;
@@ -146,7 +145,7 @@ impl Api {
         #[oai(name = "Idempotency-Key")]
         key: Header<String>,
         body: Json<ListingBody>,
-    ) -> Result<Json<Listed>, Failure> {
+    ) -> Result<Json<Listed>, ErrorResponse> {
         let key = self::key(&key.0)?;
         let ad = body.0.into_ad(self.clock.now());
         self.local.update(key, &id.0, Listing { ad: &ad, images: &ad.image_refs }).await?;
@@ -166,7 +165,7 @@ impl Api {
         /// Calls with the same key are repetitions of one call.
         #[oai(name = "Idempotency-Key")]
         key: Header<String>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, ErrorResponse> {
         self.local.unpublish(self::key(&key.0)?, &id.0).await?;
         Ok(Done::Done)
     }
@@ -183,7 +182,7 @@ impl Api {
         /// Calls with the same key are repetitions of one call.
         #[oai(name = "Idempotency-Key")]
         key: Header<String>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, ErrorResponse> {
         self.local.bump(self::key(&key.0)?, &id.0).await?;
         Ok(Done::Done)
     }
@@ -202,11 +201,11 @@ impl Api {
         #[oai(name = "Idempotency-Key")]
         key: Header<String>,
         body: Json<Boost>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, ErrorResponse> {
         let key = self::key(&key.0)?;
         let until: Timestamp = body.0.until.parse().map_err(|_| {
             let expected = "until: expected a UTC time such as 2026-01-18T10:00:00Z";
-            Failure::Malformed(problem("malformed", expected))
+            ErrorResponse::Malformed(problem("malformed", expected))
         })?;
         self.local.boost(key, &id.0, until).await?;
         Ok(Done::Done)
@@ -224,7 +223,7 @@ impl Api {
         dealer_code: Query<String>,
         /// The registration number; case and spaces are ignored.
         registration_number: Query<String>,
-    ) -> Result<Json<FoundListings>, Failure> {
+    ) -> Result<Json<FoundListings>, ErrorResponse> {
         let plate = fields::plate(&registration_number.0);
         let found = self.local.find_by_plate(&dealer_code.0, &plate).await?;
         Ok(Json(FoundListings { results: found.into_iter().map(Into::into).collect() }))
@@ -257,7 +256,7 @@ pub(super) fn document(service: &OpenApiService<Api, ()>) -> Value {
     document["components"]["schemas"]["FoundListing"]["properties"]["reference"]["nullable"] = json!(true);
     let until = Boost { until: "2026-01-18T10:00:00.000Z".to_owned() };
     let found = json!({"results": [{"id": "20000001", "reference": example_id(1)}]});
-    let refused = Problem { code: "refused".to_owned(), message: "Wheels are missing.".to_owned() };
+    let refused = ErrorBody { code: "refused".to_owned(), message: "Wheels are missing.".to_owned() };
     for (schema, example) in [
         ("Listed", json!({"id": "20000001"})),
         ("Boost", until.to_json().unwrap_or_default()),

@@ -1,8 +1,8 @@
-//! Which calls go wrong on purpose, and how.
+//! Rules for injected faults: which calls fail, and how.
 //!
-//! Rules are given at start and can be changed while the process runs; the first that meets a call counts. In a sandbox the
-//! source id of an ad is a rule too, so that somebody who only has the API can provoke every failure. Chance comes from a
-//! seed: the same calls in the same order meet the same fate.
+//! Rules are given at start and can be replaced while the process runs; the first that matches a call applies. In a sandbox the
+//! source id of an ad can be a rule, so that clients of the API can provoke every failure. Random choices come from a seed: the
+//! same calls in the same order have the same result.
 
 use std::{
     collections::HashMap,
@@ -112,7 +112,7 @@ impl Rule {
         }
     }
 
-    fn meets(&self, call: &Call) -> bool {
+    fn meets(&self, call: &MarketplaceCall) -> bool {
         let is = |wanted: &Option<String>, has: &Option<String>| wanted.is_none() || wanted == has;
         let begins = |prefix: &String| call.source_id.as_ref().is_some_and(|id| id.starts_with(prefix));
         self.marketplace.is_none_or(|market| market == call.market)
@@ -163,7 +163,7 @@ impl Rules {
 
 /// A call that may go wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Call {
+pub(super) struct MarketplaceCall {
     pub(super) market: Market,
     pub(super) action: CallAction,
     pub(super) dealer_code: Option<String>,
@@ -176,11 +176,11 @@ pub(super) struct Call {
 pub(super) struct Faults {
     sandbox: bool,
     seed: u64,
-    state: Mutex<State>,
+    state: Mutex<FaultState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct FaultState {
     rules: Rules,
     chance: fastrand::Rng,
     counts: HashMap<Met, u32>,
@@ -199,10 +199,10 @@ struct Met {
 
 impl Faults {
     pub(super) fn new(rules: Rules, sandbox: bool, seed: u64) -> Self {
-        Self { sandbox, seed, state: Mutex::new(State::new(rules, seed)) }
+        Self { sandbox, seed, state: Mutex::new(FaultState::new(rules, seed)) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FaultState> {
         // Nothing that holds it can leave half a state behind.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -213,7 +213,7 @@ impl Faults {
 
     /// Begins anew with other rules.
     pub(super) fn replace(&self, rules: Rules) {
-        *self.state() = State::new(rules, self.seed);
+        *self.state() = FaultState::new(rules, self.seed);
     }
 
     /// Whether any call can go wrong.
@@ -222,7 +222,7 @@ impl Faults {
     }
 
     /// The rule that this call goes wrong by.
-    pub(super) fn meet(&self, call: &Call) -> Option<Rule> {
+    pub(super) fn meet(&self, call: &MarketplaceCall) -> Option<Rule> {
         let mut state = self.state();
         for index in 0..state.rules.rules.len() {
             let rule = &state.rules.rules[index];
@@ -239,7 +239,7 @@ impl Faults {
     }
 }
 
-impl State {
+impl FaultState {
     fn new(rules: Rules, seed: u64) -> Self {
         Self { rules, chance: fastrand::Rng::with_seed(seed), counts: HashMap::new() }
     }
@@ -249,7 +249,7 @@ impl State {
     }
 
     /// Whether this call is among the first so many of its ad; then it is counted.
-    fn counts(&mut self, rule: Option<usize>, times: Option<u32>, call: &Call) -> bool {
+    fn counts(&mut self, rule: Option<usize>, times: Option<u32>, call: &MarketplaceCall) -> bool {
         let Some(times) = times else { return true };
         if self.counts.len() >= MOST_COUNTED {
             self.counts.clear();
@@ -287,8 +287,8 @@ fn by_source_id(source_id: &str) -> Option<Rule> {
 mod tests {
     use super::*;
 
-    fn call(source_id: &str) -> Call {
-        Call {
+    fn call(source_id: &str) -> MarketplaceCall {
+        MarketplaceCall {
             market: Market::Primary,
             action: CallAction::Publish,
             dealer_code: Some("d1".to_owned()),
@@ -301,7 +301,7 @@ mod tests {
         Faults::new(toml::from_str::<Rules>(text).unwrap().check().unwrap(), false, 1)
     }
 
-    fn met(faults: &Faults, call: &Call) -> Option<Fault> {
+    fn met(faults: &Faults, call: &MarketplaceCall) -> Option<Fault> {
         faults.meet(call).map(|rule| rule.fault)
     }
 
@@ -325,11 +325,14 @@ mod tests {
         );
         let fates: Vec<_> = (0..3).map(|_| met(&faults, &call("a"))).collect();
         assert_eq!(fates, [Some(Fault::Error), Some(Fault::Error), Some(Fault::Refused)]);
-        assert_eq!(met(&faults, &Call { dealer_code: Some("d2".to_owned()), ..call("a") }), Some(Fault::Error));
+        assert_eq!(
+            met(&faults, &MarketplaceCall { dealer_code: Some("d2".to_owned()), ..call("a") }),
+            Some(Fault::Error)
+        );
         assert_eq!(met(&faults, &call("b")), None);
-        assert_eq!(met(&faults, &Call { action: CallAction::Boost, ..call("ab") }), None);
-        assert_eq!(met(&faults, &Call { market: Market::Secondary, ..call("ab") }), None);
-        let find = Call {
+        assert_eq!(met(&faults, &MarketplaceCall { action: CallAction::Boost, ..call("ab") }), None);
+        assert_eq!(met(&faults, &MarketplaceCall { market: Market::Secondary, ..call("ab") }), None);
+        let find = MarketplaceCall {
             action: CallAction::Find,
             source_id: None,
             registration_number: Some("DEF456".to_owned()),
@@ -354,7 +357,7 @@ mod tests {
     #[test]
     fn in_a_sandbox_the_source_id_is_a_rule() {
         let faults = Faults::new(Rules::default(), true, 1);
-        let bump = |source_id| Call { action: CallAction::Bump, ..call(source_id) };
+        let bump = |source_id| MarketplaceCall { action: CallAction::Bump, ..call(source_id) };
         for (source_id, fault) in [
             ("fault-timeout-1", Some(Fault::Timeout)),
             ("fault-429-1", Some(Fault::TooMany)),

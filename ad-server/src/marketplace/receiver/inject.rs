@@ -1,4 +1,4 @@
-//! Lets calls go wrong: around the calls of the contract, which know nothing of it.
+//! Injects faults into the calls of the contract.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::{
     super::Local,
-    api::{Failure, problem},
-    faults::{Call, CallAction, Fault, Faults, Rule, Rules},
+    api::{ErrorResponse, problem},
+    faults::{CallAction, Fault, Faults, MarketplaceCall, Rule, Rules},
 };
 use crate::{api::errors::json_response, http_server::CloseConnection};
 
@@ -56,14 +56,15 @@ where
 }
 
 /// What a request is about, as far as rules can ask; `None` when it is no call of the contract.
-async fn call(request: &Request, body: &[u8], market: Market, local: &Local) -> Option<Call> {
+async fn call(request: &Request, body: &[u8], market: Market, local: &Local) -> Option<MarketplaceCall> {
     let path: Vec<&str> = request.uri().path().trim_matches('/').split('/').collect();
-    let call = |action| Call { market, action, dealer_code: None, source_id: None, registration_number: None };
+    let call =
+        |action| MarketplaceCall { market, action, dealer_code: None, source_id: None, registration_number: None };
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let (id, action) = match (request.method(), path.as_slice()) {
         (&Method::POST, ["listings"]) | (&Method::PUT, ["listings", _]) => {
             let body: Value = serde_json::from_slice(body).ok()?;
-            return Some(Call {
+            return Some(MarketplaceCall {
                 dealer_code: text(&body["dealer_code"]),
                 source_id: text(&body["source_id"]),
                 registration_number: text(&body["content"]["category_fields"]["registration_number"]),
@@ -78,17 +79,17 @@ async fn call(request: &Request, body: &[u8], market: Market, local: &Local) -> 
                     .map(|(_, value)| value.into())
             };
             let (dealer_code, registration_number) = (value("dealer_code"), value("registration_number"));
-            return Some(Call { dealer_code, registration_number, ..call(CallAction::Find) });
+            return Some(MarketplaceCall { dealer_code, registration_number, ..call(CallAction::Find) });
         }
         (&Method::DELETE, ["listings", id]) => (id, CallAction::Unpublish),
         (&Method::POST, ["listings", id, "bump"]) => (id, CallAction::Bump),
         (&Method::POST, ["listings", id, "boost"]) => (id, CallAction::Boost),
         _ => return None,
     };
-    // What the listing shows tells which ad it is about. A database that cannot tell makes no rule meet.
+    // The ad is found by its listing. Without a readable database no rule applies.
     let known = local.about(id).await.ok().flatten();
     let (dealer_code, source_id, registration_number) = known.unwrap_or_default();
-    Some(Call { dealer_code: Some(dealer_code), source_id, registration_number, ..call(action) })
+    Some(MarketplaceCall { dealer_code: Some(dealer_code), source_id, registration_number, ..call(action) })
 }
 
 /// The answer to a call that goes wrong; none by an extension of it.
@@ -97,12 +98,12 @@ fn answer(rule: Rule) -> Response {
     match rule.fault {
         Fault::TooMany => {
             let retry_after = retry_after.unwrap_or_else(|| RETRY_AFTER.to_owned());
-            Failure::TooMany(problem("too_many_calls", ON_PURPOSE), retry_after).into_response()
+            ErrorResponse::TooMany(problem("too_many_calls", ON_PURPOSE), retry_after).into_response()
         }
-        Fault::Error => Failure::Error(problem("error", ON_PURPOSE), retry_after).into_response(),
+        Fault::Error => ErrorResponse::Error(problem("error", ON_PURPOSE), retry_after).into_response(),
         Fault::Refused => {
             let reason = rule.reason.as_deref().unwrap_or("Refused on purpose: the marketplace does not like it");
-            Failure::Refused(problem("refused", reason)).into_response()
+            ErrorResponse::Refused(problem("refused", reason)).into_response()
         }
         Fault::Lost | Fault::Timeout => Response::builder().extension(CloseConnection).finish(),
     }
@@ -129,7 +130,7 @@ pub(super) fn replace(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
                     faults.replace(rules);
                     Ok::<_, poem::Error>(json_response(StatusCode::OK, &faults.rules()))
                 }
-                Err(told) => Err(Failure::Malformed(problem("malformed", told)).into()),
+                Err(told) => Err(ErrorResponse::Malformed(problem("malformed", told)).into()),
             }
         }
     })

@@ -1,8 +1,8 @@
-//! The receiving side of the contract in `docs/marketplace-adapter.md`, over HTTP: both local marketplaces behind one
-//! address, each below its name, in a process of their own.
+//! The receiving side of the contract in `docs/marketplace-adapter.md`, over HTTP: both local marketplaces at one address, each
+//! below its name, in a process of their own.
 //!
-//! It is what the adapter ([`http`](super::http)) is tested against, a model for whoever builds the same at a real
-//! marketplace, and a sandbox: calls go wrong as the rules in `faults` say. No marketplace that people would visit.
+//! It is the test partner of the adapter ([`http`](super::http)), a model for marketplaces that implement the contract, and a
+//! sandbox with injected faults.
 
 mod api;
 mod faults;
@@ -19,7 +19,7 @@ use poem_openapi::{payload::Json, types::ToJSON};
 
 pub use self::faults::{CallAction, Fault, Rule, Rules};
 use self::{
-    api::{Api, Failure, problem},
+    api::{Api, ErrorResponse, problem},
     faults::Faults,
     inject::{HANG, faulty},
 };
@@ -116,7 +116,7 @@ fn router(
                 Ok(request) => route.call(request).await,
                 Err(error) => Err(error),
             };
-            Ok::<_, poem::Error>(response.unwrap_or_else(told))
+            Ok::<_, poem::Error>(response.unwrap_or_else(error_response))
         }
     })
 }
@@ -145,29 +145,29 @@ fn may_enter(request: &Request, token: &Secret) -> bool {
     })
 }
 
-/// Whether two texts are the same, found out in a time that does not tell where they differ.
+/// Compares in constant time.
 fn same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one ^ other)) == 0
 }
 
 fn unauthorized() -> poem::Error {
-    Failure::Unauthorized(problem("unauthorized", "Send the token as `Authorization: Bearer <token>`.")).into()
+    ErrorResponse::Unauthorized(problem("unauthorized", "Send the token as `Authorization: Bearer <token>`.")).into()
 }
 
 /// What poem itself refuses, in the shape of the contract.
-fn told(error: poem::Error) -> Response {
+fn error_response(error: poem::Error) -> Response {
     if error.is_from_response() {
         return error.into_response();
     }
-    let told = error.to_string();
+    let error_response = error.to_string();
     match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
-            Failure::TooLarge(problem("too_large", format!("The body is larger than {MAX_CALL} bytes.")))
+            ErrorResponse::TooLarge(problem("too_large", format!("The body is larger than {MAX_CALL} bytes.")))
                 .into_response()
         }
-        StatusCode::BAD_REQUEST => Failure::Malformed(problem("malformed", told)).into_response(),
+        StatusCode::BAD_REQUEST => ErrorResponse::Malformed(problem("malformed", error_response)).into_response(),
         status if status.is_client_error() => {
-            let answer = Json(problem("not_served", told).0.to_json());
+            let answer = Json(problem("not_served", error_response).0.to_json());
             Response::builder()
                 .status(status)
                 .content_type("application/json")
@@ -175,7 +175,7 @@ fn told(error: poem::Error) -> Response {
         }
         _ => {
             tracing::error!(%error, "a call failed");
-            Failure::Error(problem("error", "Internal error."), None).into_response()
+            ErrorResponse::Error(problem("error", "Internal error."), None).into_response()
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Where images are kept, as a setting says it: a folder, or a bucket of an S3-compatible store.
+//! Where images are stored, as a setting: a folder, or a bucket of an S3-compatible store.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
 use object_store::path::Path;
 use url::Url;
 
-/// A folder, or a bucket with what stands before its keys.
+/// A folder, or a bucket with the prefix of its keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum MediaLocation {
     /// `./data/media` or `file:///srv/media`.
     Folder(PathBuf),
     /// `s3://bucket/prefix`.
@@ -19,44 +19,44 @@ pub enum Place {
     },
 }
 
-impl FromStr for Place {
-    type Err = InvalidPlace;
+impl FromStr for MediaLocation {
+    type Err = InvalidMediaLocation;
 
-    fn from_str(text: &str) -> Result<Self, InvalidPlace> {
+    fn from_str(text: &str) -> Result<Self, InvalidMediaLocation> {
         match text.split_once("://") {
-            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("s3") => bucket(rest).ok_or(InvalidPlace),
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("s3") => bucket(rest).ok_or(InvalidMediaLocation),
             Some((scheme, _)) if scheme.eq_ignore_ascii_case("file") => {
-                let url = Url::parse(text).map_err(|_| InvalidPlace)?;
-                url.to_file_path().map(Self::Folder).map_err(|()| InvalidPlace)
+                let url = Url::parse(text).map_err(|_| InvalidMediaLocation)?;
+                url.to_file_path().map(Self::Folder).map_err(|()| InvalidMediaLocation)
             }
-            Some(_) => Err(InvalidPlace),
-            None if text.is_empty() => Err(InvalidPlace),
+            Some(_) => Err(InvalidMediaLocation),
+            None if text.is_empty() => Err(InvalidMediaLocation),
             None => Ok(Self::Folder(text.into())),
         }
     }
 }
 
 /// `bucket/prefix`. Credentials have no place in it: they come from the environment, where no list of processes shows them.
-fn bucket(rest: &str) -> Option<Place> {
+fn bucket(rest: &str) -> Option<MediaLocation> {
     let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     if bucket.is_empty() || !bucket.bytes().all(is_name) || prefix.contains(['?', '#']) {
         return None;
     }
-    Some(Place::Bucket { bucket: bucket.to_owned(), prefix: Path::parse(prefix).ok()? })
+    Some(MediaLocation::Bucket { bucket: bucket.to_owned(), prefix: Path::parse(prefix).ok()? })
 }
 
 crate::values::text_value! {
-    Place: InvalidPlace = "expected a folder such as ./data/media or file:///srv/media, or a bucket such as s3://bucket/prefix";
+    MediaLocation: InvalidMediaLocation = "expected a folder such as ./data/media or file:///srv/media, or a bucket such as s3://bucket/prefix";
 }
 
-impl From<PathBuf> for Place {
+impl From<PathBuf> for MediaLocation {
     fn from(folder: PathBuf) -> Self {
         Self::Folder(folder)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for MediaLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(folder) => folder.display().fmt(formatter),
@@ -72,16 +72,17 @@ mod tests {
 
     #[test]
     fn a_place_is_a_folder_or_a_bucket() {
-        let bucket = |bucket: &str, prefix: &str| Place::Bucket { bucket: bucket.into(), prefix: prefix.into() };
+        let bucket =
+            |bucket: &str, prefix: &str| MediaLocation::Bucket { bucket: bucket.into(), prefix: prefix.into() };
         for (text, place, shown) in [
-            ("./data/media", Place::Folder("./data/media".into()), "./data/media"),
-            ("m", Place::Folder("m".into()), "m"),
-            ("file:///srv/media%20b", Place::Folder("/srv/media b".into()), "/srv/media b"),
+            ("./data/media", MediaLocation::Folder("./data/media".into()), "./data/media"),
+            ("m", MediaLocation::Folder("m".into()), "m"),
+            ("file:///srv/media%20b", MediaLocation::Folder("/srv/media b".into()), "/srv/media b"),
             ("s3://ads", bucket("ads", ""), "s3://ads"),
             ("s3://ads/", bucket("ads", ""), "s3://ads"),
             ("S3://ads.example-1/media/cars/", bucket("ads.example-1", "media/cars"), "s3://ads.example-1/media/cars"),
         ] {
-            let read: Place = text.parse().unwrap();
+            let read: MediaLocation = text.parse().unwrap();
             assert_eq!(read, place, "{text}");
             assert_eq!(read.to_string(), shown);
         }
@@ -98,7 +99,7 @@ mod tests {
             "gs://ads/media",
             "https://ads.example/media",
         ] {
-            assert_eq!(text.parse::<Place>(), Err(InvalidPlace), "{text}");
+            assert_eq!(text.parse::<MediaLocation>(), Err(InvalidMediaLocation), "{text}");
         }
     }
 }

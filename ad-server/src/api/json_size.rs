@@ -1,7 +1,7 @@
-//! How much memory a JSON document will need, known before it is parsed.
+//! Estimates the memory of a parsed JSON document from its text.
 //!
-//! Text needs little more than it has, but each item needs a value, each member of an object a name too, and the smallest array
-//! and object have room for more: `{"":0},` is 7 bytes and becomes nearly 700.
+//! Text needs little more memory than its length, but each item needs a value, each member of an object also a name, and even the
+//! smallest array and object reserve space: `{"":0},` has 7 bytes and takes nearly 700 when parsed.
 
 /// Up to this size, commas and brackets within texts do not matter.
 const ROUGHLY: usize = 512 * 1024;
@@ -16,13 +16,13 @@ const OBJECT: usize = 640;
 
 /// What a document consists of.
 #[derive(Debug, Default)]
-struct Shape {
+struct JsonCounts {
     commas: usize,
     arrays: usize,
     objects: usize,
 }
 
-impl Shape {
+impl JsonCounts {
     /// With what looks like JSON within texts, which is never too little.
     fn roughly(document: &[u8]) -> Self {
         let mut shape = Self::default();
@@ -75,8 +75,8 @@ fn skip_text<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
 
 /// About how many bytes a document needs once it is parsed; rather too many than too few.
 pub(super) fn parsed_size(document: &[u8]) -> usize {
-    let rough = Shape::roughly(document).size(document);
-    if rough <= ROUGHLY { rough } else { Shape::exactly(document).size(document) }
+    let rough = JsonCounts::roughly(document).size(document);
+    if rough <= ROUGHLY { rough } else { JsonCounts::exactly(document).size(document) }
 }
 
 #[cfg(test)]

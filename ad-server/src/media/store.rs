@@ -1,4 +1,4 @@
-//! Where images are kept, whichever kind of [`Place`] that is, and under which address they are shown.
+//! Stores images in a [`MediaLocation`], and knows the addresses at which they are served.
 
 use std::{io, time::Duration};
 
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use poem::Body;
 use tokio::io::BufReader;
 
-use super::{bucket::Bucket, folder::Folder, name::Name, place::Place};
+use super::{bucket::Bucket, folder::Folder, location::MediaLocation, name::Name};
 
 /// How much of a file is read at once.
 const CHUNK: usize = 64 * 1024;
@@ -17,16 +17,16 @@ const PUT: Duration = Duration::from_secs(30);
 
 /// What the addresses of images (`cdn_url`) begin with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Base {
+pub enum MediaBase {
     /// The address of the service, such as `https://ads.example`: images are shown at `/media/abcd….jpg` below it, where
     /// [`ServeMedia`](super::ServeMedia) is mounted.
     Service(String),
-    /// Another address, such as that of a CDN: images are shown below it under the names that they are kept by,
+    /// Another address, such as that of a CDN: images are served below it under the keys of the store,
     /// `/ab/cd/abcd….jpg`.
     Elsewhere(String),
 }
 
-impl Base {
+impl MediaBase {
     fn address(&self, name: &Name) -> String {
         match self {
             Self::Service(base) => format!("{}/media/{}", base.trim_end_matches('/'), name.file()),
@@ -38,25 +38,25 @@ impl Base {
 /// Images in a folder or a bucket.
 #[derive(Debug, Clone)]
 pub struct Media {
-    kept: Kept,
-    place: Place,
-    base: Base,
+    kept: ImageFiles,
+    place: MediaLocation,
+    base: MediaBase,
 }
 
 #[derive(Debug, Clone)]
-enum Kept {
+enum ImageFiles {
     Folder(Folder),
     Bucket(Bucket),
 }
 
-/// Images cannot be kept there.
+/// Images cannot be stored there.
 #[derive(Debug, thiserror::Error)]
 pub enum MediaError {
     /// In this folder.
     #[error(
         "cannot store images in {place}: {source}; make it a folder that this user can write to, or choose another with --media"
     )]
-    Folder { place: Place, source: io::Error },
+    Folder { place: MediaLocation, source: io::Error },
     /// In this bucket.
     #[error(
         "cannot store images in {place}: {reason}; check the bucket, and AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, \
@@ -64,7 +64,7 @@ pub enum MediaError {
     )]
     Bucket {
         /// Where.
-        place: Place,
+        place: MediaLocation,
         /// What the store says, or that it says nothing.
         reason: String,
     },
@@ -82,15 +82,15 @@ impl Media {
     /// has to be there.
     ///
     /// # Errors
-    /// When images cannot be kept there, in a line that says what to do.
-    pub async fn open(place: Place, base: Base) -> Result<Self, MediaError> {
+    /// When images cannot be stored there, in a line that says what to do.
+    pub async fn open(place: MediaLocation, base: MediaBase) -> Result<Self, MediaError> {
         let kept = match &place {
-            Place::Folder(root) => {
-                let opened = Folder::open(root.clone()).map(Kept::Folder);
+            MediaLocation::Folder(root) => {
+                let opened = Folder::open(root.clone()).map(ImageFiles::Folder);
                 opened.map_err(|source| MediaError::Folder { place: place.clone(), source })?
             }
-            Place::Bucket { bucket, prefix } => {
-                let opened = Bucket::open(bucket, prefix).await.map(Kept::Bucket);
+            MediaLocation::Bucket { bucket, prefix } => {
+                let opened = Bucket::open(bucket, prefix).await.map(ImageFiles::Bucket);
                 opened.map_err(|reason| MediaError::Bucket { place: place.clone(), reason })?
             }
         };
@@ -100,12 +100,12 @@ impl Media {
     /// A stored image, with its bytes if they are wanted.
     pub(super) async fn read(&self, name: &Name, wanted: bool) -> io::Result<Stored> {
         match &self.kept {
-            Kept::Folder(folder) => {
+            ImageFiles::Folder(folder) => {
                 let (file, size) = folder.read(name).await?;
                 let body = wanted.then(|| Body::from_async_read(BufReader::with_capacity(CHUNK, file)));
                 Ok(Stored { size, body: body.unwrap_or_else(Body::empty) })
             }
-            Kept::Bucket(bucket) => {
+            ImageFiles::Bucket(bucket) => {
                 let (bytes, size) = bucket.read(name, wanted).await?;
                 let body = wanted.then(|| Body::from_bytes_stream(bytes));
                 Ok(Stored { size, body: body.unwrap_or_else(Body::empty) })
@@ -120,8 +120,8 @@ impl MediaStore for Media {
         let name = Name::of(image);
         let put = async {
             match &self.kept {
-                Kept::Folder(folder) => folder.put(&name, &image.bytes).await,
-                Kept::Bucket(bucket) => bucket.put(&name, &image.bytes).await,
+                ImageFiles::Folder(folder) => folder.put(&name, &image.bytes).await,
+                ImageFiles::Bucket(bucket) => bucket.put(&name, &image.bytes).await,
             }
         };
         let put = tokio::time::timeout(PUT, put).await.unwrap_or_else(|_| {
@@ -158,7 +158,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("file");
         std::fs::write(&file, "").unwrap();
-        let opened = Media::open(file.clone().into(), Base::Service("https://ads.example".to_owned())).await;
+        let opened = Media::open(file.clone().into(), MediaBase::Service("https://ads.example".to_owned())).await;
         let error = opened.unwrap_err().to_string();
         assert!(error.contains(&file.display().to_string()) && error.contains("choose another"), "{error}");
     }
