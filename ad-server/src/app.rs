@@ -62,7 +62,7 @@ pub enum AppError {
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
     /// A file of the catalogue.
-    #[error("cannot read the catalogue {path}: {source}; give a folder of catalogue files with --catalogue")]
+    #[error("cannot read the catalogue {path}: {source}; set the folder of catalogue files with --catalogue")]
     CatalogueFile { path: PathBuf, source: std::io::Error },
     /// The address, or TLS.
     #[error(transparent)]
@@ -77,7 +77,7 @@ pub enum AppError {
     #[error(transparent)]
     Marketplace(#[from] ConnectError),
     /// A worker with `--workers 0`.
-    #[error("there is nothing to do for a worker with --workers 0; leave that to `ad-server serve`")]
+    #[error("a worker needs at least one worker slot, but --workers is 0; use `ad-server serve` to run the API only")]
     NoWorkers,
     /// The server ended by itself.
     #[error("the server stopped unexpectedly: {0}")]
@@ -235,7 +235,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let metrics_server = if serves_metrics { None } else { metrics_server(settings).await? };
 
     let common = Common::open(settings, &base_url).await?;
-    let keys = settings.token_keys().load()?;
+    let keys = settings.key_source().load()?;
     let (stop, stopped) = watch::channel(false);
     let worker = common.start_worker(settings, stopped.clone())?;
     let quotas = common.quotas(settings);
@@ -246,7 +246,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         .with_quotas(quotas)
         .with_compute(Arc::new(processor.clone()));
     let verifier = Arc::new(Verifier::new(&keys, Arc::clone(&clock)));
-    if let KeySource::File(path) = settings.token_keys() {
+    if let KeySource::File(path) = settings.key_source() {
         tokio::spawn(key_file::follow(path, Arc::clone(&verifier), KEY_FILE_PAUSE));
     }
     let revocation_max_age = settings.revocation_max_age.duration();

@@ -1,7 +1,7 @@
 //! A circuit breaker: stops calls to a marketplace or an image host that keeps failing.
 //!
-//! After a number of consecutive failures the circuit is open: for a pause no call is let through. Then it is half open: one call,
-//! the probe, is let through. When it is answered the circuit closes, otherwise the next pause begins.
+//! After a number of consecutive failures the circuit is open: for a pause no call is let through. Then it is half open: one
+//! call, the probe, is let through. When it is answered the circuit closes, otherwise the next pause begins.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -10,8 +10,11 @@ use std::{
 
 use tokio::time::Instant;
 
-/// Longest pause that an answer can ask for.
+/// Longest pause that a response can ask for.
 const LONGEST: Duration = Duration::from_mins(1);
+
+/// Shortest time after which a refused caller may ask again.
+const SHORTEST: Duration = Duration::from_millis(100);
 
 /// When a circuit opens, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,59 +25,59 @@ pub struct BreakerOptions {
     pub pause: Duration,
 }
 
-/// A circuit breaker. Clones share its state.
+/// A circuit breaker; `R` is the reason of a failure. Clones share its state.
 #[derive(Debug, Clone)]
-pub(crate) struct Breaker {
+pub(crate) struct Breaker<R> {
     options: BreakerOptions,
-    /// When callers may ask again while a probe is under way.
+    /// When callers may ask again during a probe.
     recheck: Duration,
-    state: Arc<Mutex<Circuit>>,
+    circuit: Arc<Mutex<Circuit<R>>>,
 }
 
 #[derive(Debug)]
-enum Circuit {
+enum Circuit<R> {
     /// Calls are let through; so many have failed in a row.
     Closed(u32),
     /// No call is let through until then, for this reason.
-    Open { until: Instant, reason: String },
-    /// A probe is under way. The reason is that of the failure before it.
-    HalfOpen(String),
+    Open { until: Instant, reason: R },
+    /// A probe is in progress. The reason is that of the failure before it.
+    HalfOpen(R),
 }
 
 /// The circuit is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Open {
+pub(crate) struct Open<R> {
     /// Why the last call failed.
-    pub(crate) reason: String,
-    /// When it is worth asking again.
+    pub(crate) reason: R,
+    /// When the caller may ask again.
     pub(crate) retry_after: Duration,
 }
 
-/// A change of state, for the log.
+/// A change of the circuit, for the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Transition {
     Opened,
     Closed,
 }
 
-impl Breaker {
-    /// A closed circuit. While a probe is under way, callers are told to ask again after `recheck`.
+impl<R: Clone> Breaker<R> {
+    /// A closed circuit. During a probe, callers may ask again after `recheck`.
     pub(crate) fn new(options: BreakerOptions, recheck: Duration) -> Self {
-        Self { options, recheck: recheck.max(SHORTEST), state: Arc::new(Mutex::new(Circuit::Closed(0))) }
+        Self { options, recheck: recheck.max(SHORTEST), circuit: Arc::new(Mutex::new(Circuit::Closed(0))) }
     }
 
-    fn state(&self) -> MutexGuard<'_, Circuit> {
-        // Nothing that holds it can leave half a state behind.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn circuit(&self) -> MutexGuard<'_, Circuit<R>> {
+        // Every change under this lock is one assignment.
+        self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a call would be let through.
-    pub(crate) fn check(&self, now: Instant) -> Result<(), Open> {
-        self.check_state(&self.state(), now)
+    pub(crate) fn check(&self, now: Instant) -> Result<(), Open<R>> {
+        self.check_circuit(&self.circuit(), now)
     }
 
-    fn check_state(&self, state: &Circuit, now: Instant) -> Result<(), Open> {
-        let (reason, retry_after) = match state {
+    fn check_circuit(&self, circuit: &Circuit<R>, now: Instant) -> Result<(), Open<R>> {
+        let (reason, retry_after) = match circuit {
             Circuit::Closed(_) => return Ok(()),
             Circuit::Open { until, reason } => (reason, until.saturating_duration_since(now)),
             Circuit::HalfOpen(reason) => (reason, self.recheck),
@@ -82,81 +85,74 @@ impl Breaker {
         if retry_after.is_zero() { Ok(()) } else { Err(Open { reason: reason.clone(), retry_after }) }
     }
 
-    /// Asks to call. The permit has to be given the outcome of the call; one that is dropped instead has none.
-    pub(crate) fn enter(&self, now: Instant) -> Result<Permit, Open> {
-        let mut state = self.state();
-        self.check_state(&state, now)?;
-        let probe = match &mut *state {
-            Circuit::Closed(_) => false,
-            Circuit::Open { reason, .. } | Circuit::HalfOpen(reason) => {
-                let reason = std::mem::take(reason);
-                *state = Circuit::HalfOpen(reason);
-                true
-            }
-        };
-        drop(state);
+    /// Permits a call. The permit takes the outcome of the call; dropping it instead means that there is none.
+    pub(crate) fn enter(&self, now: Instant) -> Result<Permit<R>, Open<R>> {
+        let mut circuit = self.circuit();
+        self.check_circuit(&circuit, now)?;
+        let probed = if let Circuit::Open { reason, .. } = &*circuit { Some(reason.clone()) } else { None };
+        let probe = probed.is_some();
+        if let Some(reason) = probed {
+            *circuit = Circuit::HalfOpen(reason);
+        }
+        drop(circuit);
         Ok(Permit { breaker: self.clone(), began: now, probe })
     }
 }
 
-/// Shortest time after which a refused caller is told to come back.
-const SHORTEST: Duration = Duration::from_millis(100);
-
 /// Permission for one call.
 #[derive(Debug)]
-pub(crate) struct Permit {
-    breaker: Breaker,
+pub(crate) struct Permit<R: Clone> {
+    breaker: Breaker<R>,
     began: Instant,
     /// Whether it is the probe, and has no outcome yet.
     probe: bool,
 }
 
-impl Permit {
+impl<R: Clone> Permit<R> {
     /// When the call began.
     pub(crate) fn began(&self) -> Instant {
         self.began
     }
 
-    /// The call was answered, be it with a refusal.
+    /// The call was answered, be it with a rejection.
     pub(crate) fn answered(mut self) -> Option<Transition> {
         self.probe = false;
-        let was = std::mem::replace(&mut *self.breaker.state(), Circuit::Closed(0));
+        let was = std::mem::replace(&mut *self.breaker.circuit(), Circuit::Closed(0));
         (!matches!(was, Circuit::Closed(_))).then_some(Transition::Closed)
     }
 
-    /// The call failed for a passing reason; an answer may have asked for a pause.
-    pub(crate) fn failed(mut self, now: Instant, reason: &str, retry_after: Option<Duration>) -> Option<Transition> {
+    /// The call failed for a transient reason; a response may have asked for a pause.
+    pub(crate) fn failed(mut self, now: Instant, reason: R, retry_after: Option<Duration>) -> Option<Transition> {
         let probe = std::mem::take(&mut self.probe);
         let BreakerOptions { failures, pause } = self.breaker.options;
-        let mut state = self.breaker.state();
-        let opens = match &mut *state {
+        let mut circuit = self.breaker.circuit();
+        let opens = match &mut *circuit {
             Circuit::Closed(before) => {
                 *before = before.saturating_add(1);
                 *before >= failures
             }
             Circuit::HalfOpen(_) => probe,
-            // A call from before it opened: nothing new.
+            // The call began before the circuit opened.
             Circuit::Open { .. } => false,
         };
         if !opens {
             return None;
         }
         let pause = pause.max(retry_after.unwrap_or_default().min(LONGEST));
-        *state = Circuit::Open { until: now + pause, reason: reason.to_owned() };
+        *circuit = Circuit::Open { until: now + pause, reason };
         (!probe).then_some(Transition::Opened)
     }
 }
 
-impl Drop for Permit {
+impl<R: Clone> Drop for Permit<R> {
     /// After a probe without outcome the next call is the probe.
     fn drop(&mut self) {
         if !self.probe {
             return;
         }
-        let mut state = self.breaker.state();
-        if let Circuit::HalfOpen(reason) = &mut *state {
-            let reason = std::mem::take(reason);
-            *state = Circuit::Open { until: self.began, reason };
+        let mut circuit = self.breaker.circuit();
+        if let Circuit::HalfOpen(reason) = &*circuit {
+            *circuit = Circuit::Open { until: self.began, reason: reason.clone() };
         }
     }
 }
@@ -167,7 +163,7 @@ mod tests {
 
     const PAUSE: Duration = Duration::from_secs(10);
 
-    fn breaker() -> Breaker {
+    fn breaker() -> Breaker<&'static str> {
         Breaker::new(BreakerOptions { failures: 3, pause: PAUSE }, PAUSE / 4)
     }
 
@@ -183,7 +179,7 @@ mod tests {
         breaker
     }
 
-    fn rest(breaker: &Breaker, now: Instant) -> Duration {
+    fn rest(breaker: &Breaker<&'static str>, now: Instant) -> Duration {
         breaker.enter(now).unwrap_err().retry_after
     }
 
@@ -197,7 +193,7 @@ mod tests {
             assert_eq!(breaker.enter(now).unwrap().answered(), None);
         }
         let open = opened(now);
-        assert_eq!(open.enter(now).unwrap_err(), Open { reason: "500".to_owned(), retry_after: PAUSE });
+        assert_eq!(open.enter(now).unwrap_err(), Open { reason: "500", retry_after: PAUSE });
         assert_eq!(rest(&open, now + seconds(4)), seconds(6));
     }
 
@@ -219,7 +215,7 @@ mod tests {
         let probe = breaker.enter(now).unwrap();
         assert_eq!(probe.failed(now + seconds(2), "timeout", None), None, "it stays open, which is no news");
         let open = breaker.enter(now + seconds(2)).unwrap_err();
-        assert_eq!(open, Open { reason: "timeout".to_owned(), retry_after: PAUSE });
+        assert_eq!(open, Open { reason: "timeout", retry_after: PAUSE });
         assert!(breaker.enter(now + seconds(12)).is_ok());
     }
 

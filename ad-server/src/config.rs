@@ -33,7 +33,7 @@ pub enum ConfigError {
     #[error("two sources of token keys: set either {variable} or --token-key (AD_SERVER_TOKEN_KEY), not both", variable = KeySource::VARIABLE)]
     TwoKeySources,
     /// Two tokens for one marketplace in one place.
-    #[error("set either {variable} or the token file of the {market} marketplace, not both", variable = token_variable(*.market))]
+    #[error("two tokens for the {market} marketplace: set either {variable} or the token file, not both", variable = token_variable(*.market))]
     TwoTokenSources { market: Market },
     /// A certificate without its key, or a key without certificate.
     #[error("TLS needs a certificate and a key: set both tls_cert and tls_key, or neither")]
@@ -90,7 +90,7 @@ impl Settings {
     }
 
     /// The keys of tokens.
-    pub fn token_keys(&self) -> KeySource {
+    pub fn key_source(&self) -> KeySource {
         self.token_keys.clone().map_or_else(|| KeySource::File(self.token_key.clone()), KeySource::Text)
     }
 

@@ -63,9 +63,8 @@ fn token(file: Option<PathBuf>) -> Result<Secret, CommandError> {
         (Some(text), None) => TokenSource::Text(text),
         (None, Some(path)) => TokenSource::File(path),
         (None, None) => {
-            let told =
-                format!("callers need a token: put one into {TOKEN}, or into a file and name that with --token-file");
-            return Err(CommandError::Input(told));
+            let problem = format!("no token for callers: set {TOKEN}, or pass a file with the token by --token-file");
+            return Err(CommandError::Input(problem));
         }
     };
     source.load().map_err(|error| CommandError::Input(error.to_string()))

@@ -108,10 +108,13 @@ pub(super) async fn run(base: GlobalArgs, command: TokenCommand) -> Result<(), C
 }
 
 async fn issue(base: GlobalArgs, args: IssueArgs) -> Result<(), CommandError> {
-    let scope = args.scope.scope().ok_or_else(|| CommandError::Input("name a dealer or a group".to_owned()))?;
+    let scope = args
+        .scope
+        .scope()
+        .ok_or_else(|| CommandError::Input("no scope: use --dealer-code or --dealer-group".to_owned()))?;
     let settings = base.settings(Layer { token_key: args.keys.token_key, ..Layer::default() })?;
     let opened = Opened::new(&settings).await?;
-    let keys = settings.token_keys().load()?;
+    let keys = settings.key_source().load()?;
     warn_of_unknown(&opened, &scope).await?;
     let request = IssueRequest {
         scope,

@@ -19,7 +19,7 @@ fn the_defaults_are_those_of_the_documents() {
     assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
     assert_eq!(settings.database_url, "sqlite://data/ads.db");
     assert_eq!(settings.media, MediaLocation::Folder("./data/media".into()));
-    assert_eq!(settings.token_keys(), KeySource::File("./data/token-keys.json".into()));
+    assert_eq!(settings.key_source(), KeySource::File("./data/token-keys.json".into()));
     assert_eq!(settings.video_hosts, ad_core::rulebook::Settings::default().video_hosts);
     assert_eq!(settings.image_retry(), Patience::default().images);
     assert_eq!(settings.marketplace_retry(), Patience::default().marketplaces);
@@ -62,11 +62,11 @@ fn keys_in_the_environment_count_more_than_the_file_and_exclude_a_given_one() {
     let path = file("token_key = \"keys.json\"");
     let keys = || Some(Secret::from("{}".to_owned()));
     assert_eq!(
-        Settings::load(Layer::default(), Some(&path), keys()).unwrap().token_keys(),
+        Settings::load(Layer::default(), Some(&path), keys()).unwrap().key_source(),
         KeySource::Text(keys().unwrap())
     );
     assert_eq!(
-        Settings::load(Layer::default(), Some(&path), None).unwrap().token_keys(),
+        Settings::load(Layer::default(), Some(&path), None).unwrap().key_source(),
         KeySource::File("keys.json".into())
     );
     let given = Layer { token_key: Some("flag.json".into()), ..Layer::default() };

@@ -50,7 +50,7 @@ where
                 Fault::Timeout => tokio::time::sleep(HANG).await,
                 Fault::TooMany | Fault::Error | Fault::Refused => {}
             }
-            Ok(answer(rule))
+            Ok(answer(&rule))
         }
     })
 }
@@ -93,7 +93,7 @@ async fn call(request: &Request, body: &[u8], market: Market, local: &Local) -> 
 }
 
 /// The answer to a call that goes wrong; none by an extension of it.
-fn answer(rule: Rule) -> Response {
+fn answer(rule: &Rule) -> Response {
     let retry_after = rule.retry_after.map(|seconds| seconds.to_string());
     match rule.fault {
         Fault::TooMany => {
@@ -102,7 +102,7 @@ fn answer(rule: Rule) -> Response {
         }
         Fault::Error => ErrorResponse::Error(problem("error", ON_PURPOSE), retry_after).into_response(),
         Fault::Refused => {
-            let reason = rule.reason.as_deref().unwrap_or("Refused on purpose: the marketplace does not like it");
+            let reason = rule.reason.as_deref().unwrap_or("Rejected by an injected fault");
             ErrorResponse::Refused(problem("refused", reason)).into_response()
         }
         Fault::Lost | Fault::Timeout => Response::builder().extension(CloseConnection).finish(),
