@@ -42,10 +42,10 @@ struct Setting {
 const HEADER: &str = "\
 # Settings of ad-server, with their defaults.
 #
-# Copy what you change into a file of your own and name it with --config or AD_SERVER_CONFIG.
+# Copy the settings that you change into a file, and pass it with --config or AD_SERVER_CONFIG.
 # Each setting is also a flag of `ad-server serve` (--database-url) and an environment variable
-# (AD_SERVER_DATABASE_URL). A flag counts more than the environment, and that more than the file.
-# Paths are relative to the directory in which ad-server is started.
+# (AD_SERVER_DATABASE_URL). Flags override the environment, and the environment overrides the file.
+# Paths are relative to the working directory of ad-server.
 ";
 
 /// The commented file of all settings with their defaults.
@@ -151,167 +151,164 @@ macro_rules! complete {
 }
 
 settings! {
-    /// Address on which the API is served
+    /// Listening address of the API
     listen: SocketAddr = default "127.0.0.1:8080", flag("ADDR");
 
     /// The database
-    /// A SQLite file, which is made when it is not there, or postgres://user:password@host:5432/database.
+    /// A SQLite file, created if missing, or postgres://user:password@host:5432/database.
     database_url: String = default "sqlite://data/ads.db", no_flag(skip);
 
-    /// Folder or bucket (`s3://bucket/prefix`) in which images are kept
+    /// Folder or bucket (`s3://bucket/prefix`) for images
     /// For a bucket of an S3-compatible store set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and, if it is not at
     /// Amazon, AWS_ENDPOINT_URL.
     media: MediaLocation = default "./data/media", flag("DIR|URL");
 
-    /// Address under which clients reach the service, such as `https://ads.example.com`
-    /// Links in answers begin with it. Without one they begin with the host that the request named, and the addresses of
-    /// images with http:// and `listen`.
+    /// Address by which clients reach the service, such as `https://ads.example.com`
+    /// Links in responses begin with it. If it is not set, they begin with the host of the request, and addresses of images
+    /// with http:// and `listen`.
     public_url: PublicUrl = example "https://ads.example.com", flag("URL");
 
-    /// File of dealers to import at start
+    /// File of dealers to import at every start
     dealers: PathBuf = example "./dealers.toml", flag("FILE.toml");
 
-    /// Folder with lists of allowed values that replace the built-in ones of the same name
+    /// Folder with lists of allowed values, which replace built-in lists of the same name
     catalogue: PathBuf = example "./catalogue", flag("DIR");
 
-    /// File of the keys that sign tokens, made when it is not there; or put the keys themselves (a JWK Set) into `AD_SERVER_TOKEN_KEYS`
-    /// It is read again when it changes.
+    /// File of the token keys, created if missing; or set `AD_SERVER_TOKEN_KEYS` to the keys themselves (a JWK Set)
+    /// It is reloaded when it changes.
     token_key: PathBuf = default "./data/token-keys.json", no_flag(skip);
 
-    /// How long tokens are accepted while the database, and with it revocations, cannot be read
-    /// The revocations that were read last count until then. After this time requests are answered with 503, because a token
-    /// may have been revoked since.
+    /// How long to accept tokens by the last known revocations while the database cannot be read
+    /// After this time requests are answered with 503, because a token may have been revoked since.
     revocation_max_age: Period = default "10m", flag("TIME");
 
-    /// How many ads are worked on at the same time; 0 serves the API only
-    /// Many at once share commits, which is what makes publishing fast; how many images are in memory at once is limited on
-    /// its own.
+    /// Number of ads that are processed concurrently; 0 serves the API only
+    /// Concurrent ads share commits, which makes publishing fast. Images in memory have a limit of their own.
     workers: usize = default 512, flag("N");
 
-    /// How many of them may be of one dealer [default: three quarters of `workers`]
-    /// So nobody's thousands of ads keep the others waiting. Three quarters of `workers` if not set.
+    /// Maximum of `workers` for one dealer [default: three quarters of `workers`]
+    /// It keeps one dealer's many ads from delaying those of others. Three quarters of `workers` if not set.
     dealer_workers: NonZeroUsize = example 384, flag("N");
 
-    /// Most connections to a PostgreSQL database, at least 6
-    /// They are divided between reads of single ads, lists, writes, and the service's own needs, so that none of these waits
-    /// for the others.
+    /// Maximum number of connections to a PostgreSQL database, at least 6
+    /// Reads of single ads, lists, writes and internal tasks have connections of their own, so that none waits for the others.
     database_connections: NonZeroU32 = default 16, flag("N");
 
-    /// Most time that a read of the database may take that a client asked for
-    /// A list that takes longer is stopped and answered with 503.
+    /// Time limit of a client's read from the database
+    /// A list that takes longer is cancelled and answered with 503.
     read_timeout: Period = default "2s", flag("TIME");
 
-    /// Sites of `video_url`
-    /// Their subdomains count too.
+    /// Allowed sites of `video_url`
+    /// Their subdomains are allowed too.
     video_hosts: Vec<String> = default ["youtube.com", "youtu.be", "vimeo.com"], flag("HOST,…", value_delimiter = ',');
 
     /// Accept image addresses with http and on private networks; for development and tests only
     allow_private_images: bool = default false, flag("BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");
 
-    /// How often an image is tried
-    /// Only failures that may pass are tried again: timeouts, 429, 5xx.
+    /// Maximum number of attempts to fetch an image
+    /// Only transient failures are retried: timeouts, 429, 5xx.
     image_tries: NonZeroU32 = default 5, flag("N");
 
-    /// Within which time an image is tried again
+    /// Time within which an image is retried
     image_within: Period = default "60s", flag("TIME");
 
-    /// How often a call to a marketplace is tried
+    /// Maximum number of attempts of a call to a marketplace
     marketplace_tries: NonZeroU32 = default 10, flag("N");
 
-    /// Within which time a call to a marketplace is tried again
+    /// Time within which a call to a marketplace is retried
     marketplace_within: Period = default "1h", flag("TIME");
 
     /// The primary marketplace: `local`, or its http(s) address
-    /// `local` keeps it in the database above; an address calls one that implements docs/marketplace-adapter.md.
+    /// `local` is stored in the database above; the server at an address implements docs/marketplace-adapter.md.
     primary_marketplace: MarketplaceAddress = default "local", flag("local|URL");
 
     /// The secondary marketplace: `local`, or its http(s) address
     secondary_marketplace: MarketplaceAddress = default "local", flag("local|URL");
 
-    /// File that holds the bearer token of the primary marketplace; or put the token itself into `AD_SERVER_PRIMARY_MARKETPLACE_TOKEN`
+    /// File with the bearer token of the primary marketplace; or set `AD_SERVER_PRIMARY_MARKETPLACE_TOKEN` to the token
     primary_marketplace_token_file: PathBuf = example "/run/secrets/primary", flag("FILE");
 
-    /// File that holds the bearer token of the secondary marketplace; or put the token itself into `AD_SERVER_SECONDARY_MARKETPLACE_TOKEN`
+    /// File with the bearer token of the secondary marketplace; or set `AD_SERVER_SECONDARY_MARKETPLACE_TOKEN` to the token
     secondary_marketplace_token_file: PathBuf = example "/run/secrets/secondary", flag("FILE");
 
     /// Bearer token of the primary marketplace; not a flag, because others can read command lines
-    /// Set it here only if nobody else may read this file.
+    /// Set it here only if no one else can read this file.
     primary_marketplace_token: Secret = example "secret", no_flag(skip);
 
     /// Bearer token of the secondary marketplace; not a flag, because others can read command lines
     secondary_marketplace_token: Secret = example "secret", no_flag(skip);
 
-    /// How long one call to a marketplace over HTTP may take
+    /// Timeout of one call to a marketplace over HTTP
     marketplace_timeout: Period = default "10s", flag("TIME");
 
-    /// After how many failures in a row a marketplace is left alone for a while
-    /// Ads wait meanwhile, and no tries are spent on it.
+    /// Consecutive failures that open the circuit breaker of a marketplace
+    /// While it is open, ads wait and use up no attempts.
     marketplace_failures: NonZeroU32 = default 10, flag("N");
 
-    /// For how long a marketplace that fails is left alone
+    /// How long the circuit breaker of a marketplace stays open
     marketplace_pause: Period = default "10s", flag("TIME");
 
-    /// How log lines are written
-    /// `text` for people, `json` for programs (one object a line). RUST_LOG says what is logged.
+    /// Format of log lines
+    /// `text` for people, `json` for programs (one object per line). RUST_LOG sets the level.
     log_format: LogFormat = default "text", flag("FORMAT");
 
-    /// Address on which metrics are served; without one, on that of the API if it is a loopback address
-    /// Without an address, and with trusted_proxies, /metrics is not served. Set it to the same address as `listen` to serve
-    /// metrics to everyone who reaches the API.
+    /// Listening address of metrics; if not set, that of the API if it is a loopback address
+    /// If it is not set and trusted_proxies is, /metrics is not served. Set it to the same address as `listen` to serve metrics
+    /// to everyone who can reach the API.
     metrics_listen: SocketAddr = example "127.0.0.1:9464", flag("ADDR");
 
-    /// OpenTelemetry collector that traces are sent to, such as `http://127.0.0.1:4318`
-    /// OTLP over HTTP. Without one, and without OTEL_EXPORTER_OTLP_ENDPOINT in the environment, there are no traces.
+    /// OpenTelemetry collector to send traces to, such as `http://127.0.0.1:4318`
+    /// OTLP over HTTP. If neither it nor OTEL_EXPORTER_OTLP_ENDPOINT in the environment is set, there are no traces.
     otlp_endpoint: OtlpEndpoint = example "http://127.0.0.1:4318", flag("URL");
 
-    /// Time in which the body of a request must have come
+    /// Time limit for receiving the body of a request
     /// A connection whose request is not answered within twice this time is closed.
     request_timeout: Period = default "30s", flag("TIME");
 
-    /// How long a connection may be silent between requests
-    /// Longer than the proxy in front keeps its connections.
+    /// Time limit of silence between two requests of a connection
+    /// It must be longer than the proxy in front keeps idle connections.
     idle_timeout: Period = default "75s", flag("TIME");
 
-    /// Most connections at the same time
-    /// Connections beyond it are answered 503, except for /healthz, /readyz and /metrics. Stay a hundred below the limit of
+    /// Maximum number of connections
+    /// Further connections are answered with 503, except for /healthz, /readyz and /metrics. Stay a hundred below the limit of
     /// open files.
     max_connections: NonZeroUsize = default 900, flag("N");
 
-    /// Most connections of one client address at the same time [default: a quarter of `max_connections`]
-    /// IPv6: of one /64 network. Connections beyond it are answered 429. A quarter of `max_connections` if not set.
+    /// Maximum number of connections of one client address [default: a quarter of `max_connections`]
+    /// For IPv6, of one /64 network. Further connections are answered with 429. A quarter of `max_connections` if not set.
     connections_per_address: NonZeroUsize = example 225, flag("N");
 
-    /// Addresses and networks of proxies whose X-Forwarded-Proto and X-Forwarded-Host count
-    /// They begin the links in answers where public_url is not set. connections_per_address is not for proxies.
+    /// Addresses and networks of proxies whose X-Forwarded-Proto and X-Forwarded-Host are trusted
+    /// Links in responses use these headers if public_url is not set. connections_per_address does not apply to proxies.
     trusted_proxies: Vec<AddressRange> = example ["127.0.0.1", "10.0.0.0/8"], flag("ADDR,…", value_delimiter = ',');
 
-    /// Memory for the bodies of requests that are being received and processed
-    /// Dealers share it; a request for whose body there is no memory waits, and is answered 503 after request_timeout.
+    /// Memory for bodies of requests in progress
+    /// Dealers share it. A request waits for memory, and is answered with 503 after request_timeout.
     body_memory: ByteSize = default "64MiB", flag("SIZE");
 
     /// PEM file of the certificate, to serve HTTPS
-    /// With the certificates of the authorities in between. Certificate and key are read again when they change.
+    /// It includes the intermediate certificates. Certificate and key are reloaded when they change.
     tls_cert: PathBuf = example "./tls/cert.pem", flag("FILE");
 
     /// PEM file of the certificate's private key
     tls_key: PathBuf = example "./tls/key.pem", flag("FILE");
 
-    /// How many requests a dealer may make with all its tokens, such as `600/m` or `20/s burst 100`
-    /// A group counts as a dealer. Each process counts for itself.
+    /// Maximum request rate of a dealer with all its tokens, such as `600/m` or `20/s burst 100`
+    /// A group counts like a dealer. Each process counts separately.
     rate_limit: Rate = example "20/s burst 100", flag("RATE");
 
-    /// Address under which a CDN shows the stored images, such as `https://cdn.example.com/ads`
-    /// `cdn_url` of an image begins with it. Without one this service shows them, below `public_url`.
+    /// Address at which a CDN serves the stored images, such as `https://cdn.example.com/ads`
+    /// `cdn_url` of an image begins with it. If it is not set, this service serves them below `public_url`.
     media_url: PublicUrl = example "https://cdn.example.com/ads", flag("URL");
 
-    /// Most unfinished requests of a dealer; a further one is a 429 [default: any number]
-    /// A DELETE is accepted all the same. An ad has at most 100 of them in any case.
+    /// Maximum number of unfinished requests of a dealer; further ones are answered with 429 [default: unlimited]
+    /// DELETE is always accepted. An ad has at most 100 unfinished requests in any case.
     dealer_requests: NonZeroU64 = example 10000, flag("N");
 
-    /// Most ads of a dealer that are not deleted; a further one is a 400 [default: any number]
+    /// Maximum number of ads of a dealer that are not deleted; further ones are answered with 400 [default: unlimited]
     dealer_ads: NonZeroU64 = example 5000, flag("N");
 
-    /// Most bytes of the stored images of a dealer; a further image fails [default: any number]
-    /// Images are counted from when this is first set. The ad is published without the image that fails.
+    /// Maximum size in bytes of all stored images of a dealer; further images fail [default: unlimited]
+    /// Images are counted from the first start with this setting. An ad is published without images that fail.
     dealer_image_bytes: NonZeroU64 = example 10000000000, flag("BYTES");
 }
