@@ -7,7 +7,7 @@
 use std::{error::Error, time::Duration};
 
 use ad_cli::{Client, ErrorKind, ListQuery};
-use ad_core::log::{Action, ActionState};
+use ad_core::model::{Action, ActionState};
 use futures_util::StreamExt;
 use serde_json::json;
 

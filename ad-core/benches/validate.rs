@@ -10,12 +10,9 @@ use std::{
 };
 
 use ad_core::{
-    ad::{Ad, AdState, ApiVersion},
     categories,
-    merge::merge,
-    ports::Dealer,
-    rulebook::{Rulebook, Write},
-    time::Timestamp,
+    model::{Ad, AdState, ApiVersion, Dealer, Timestamp},
+    rulebook::{Rulebook, Write, merge::merge},
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;

@@ -6,9 +6,9 @@ use std::{error::Error, sync::Arc};
 use ad_core::{
     categories,
     memory::{Kit, one_pixel},
-    ports::{Clock, Dealer, Ids},
+    model::{Dealer, Timestamp},
+    ports::{Clock, Ids},
     service::{Access, ServiceError, Target},
-    time::Timestamp,
 };
 
 const CAR: &str = r#"{"source_id": "stock/17", "category_id": 1020, "body": "One owner, full service history.",

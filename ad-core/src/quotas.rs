@@ -13,8 +13,8 @@ use std::{
 };
 
 use crate::{
+    model::Timestamp,
     ports::{Clock, Image, Store, StoreError, Usage},
-    time::Timestamp,
 };
 
 /// How long a count serves as long as it leaves room.

@@ -4,11 +4,12 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use ad_core::{
     catalogue::{Catalogue, CatalogueError},
+    categories,
+    model::Market,
     pipeline::{Patience, Pipeline},
     ports::{Clock, Ids, ImageFetcher, MediaStore},
     quotas::Quotas,
-    request::Market,
-    rulebook::{self, Rulebook},
+    rulebook::Rulebook,
     service::Service,
 };
 use tokio::{
@@ -431,7 +432,7 @@ pub(crate) async fn stop_signal() {
 pub(crate) fn rules(settings: &Settings) -> Result<Rulebook, AppError> {
     Ok(Rulebook {
         catalogue: catalogue(settings)?,
-        settings: rulebook::Settings {
+        settings: categories::Settings {
             video_hosts: settings.video_hosts.clone(),
             http_images: settings.allow_private_images,
         },

@@ -9,7 +9,7 @@ mod tests;
 
 use std::{num::NonZero, path::Path};
 
-use ad_core::{pipeline::RetryPolicy, quotas::DealerQuotas, request::Market};
+use ad_core::{model::Market, pipeline::RetryPolicy, quotas::DealerQuotas};
 
 pub use self::table::{Layer, Settings, default_file, help};
 use crate::{

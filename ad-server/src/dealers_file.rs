@@ -6,7 +6,7 @@ use std::{
     str::FromStr,
 };
 
-use ad_core::ports::Dealer;
+use ad_core::model::Dealer;
 use serde::{Deserialize, de::IgnoredAny};
 use toml::Spanned;
 
@@ -103,7 +103,7 @@ fn text_problem(text: &str) -> Option<&'static str> {
 mod tests {
     use std::fs;
 
-    use ad_core::{ports::Address, request::Market};
+    use ad_core::model::{Address, Market};
 
     use super::*;
 

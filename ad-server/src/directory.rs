@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ad_core::ports::{Dealer, DealerDirectory, StoreError};
+use ad_core::{
+    model::Dealer,
+    ports::{DealerDirectory, StoreError},
+};
 use arc_swap::ArcSwap;
 
 use crate::store::{Database, DirectoryVersion};
@@ -123,7 +126,7 @@ impl DealerDirectory for Directory {
 
 #[cfg(test)]
 mod tests {
-    use ad_core::time::Timestamp;
+    use ad_core::model::Timestamp;
 
     use super::*;
     use crate::store::{TokenRecord, tests::Temporary};

@@ -6,8 +6,8 @@ use std::{
 };
 
 use ad_core::{
+    model::Timestamp,
     ports::{Clock, Ids},
-    time::Timestamp,
 };
 use uuid::{ContextV7, Uuid};
 

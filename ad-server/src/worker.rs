@@ -7,9 +7,9 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use ad_core::{
+    model::Timestamp,
     pipeline::Pipeline,
     ports::{Capacity, Claimed, Claims, StoreError},
-    time::Timestamp,
 };
 use tokio::{
     sync::{Notify, watch},

@@ -2,7 +2,7 @@
 
 use std::{fs::File, path::Path, process::Stdio, sync::Arc};
 
-use ad_core::{ports::Clock, service::Access, time::Timestamp};
+use ad_core::{model::Timestamp, ports::Clock, service::Access};
 use ad_server::{
     auth::{Caller, KeySet, Permission, Verifier},
     system::SystemClock,

@@ -136,7 +136,7 @@ async fn what_passes_within_the_tries_leaves_no_trace_in_the_log() {
     let log = server.client.log("fault-429-1x-d").await;
     let at = |state: &str| {
         let entry = log.iter().find(|it| it["action"] == "publish" && it["state"] == state).unwrap();
-        entry["created"].as_str().unwrap().parse::<ad_core::time::Timestamp>().unwrap()
+        entry["created"].as_str().unwrap().parse::<ad_core::model::Timestamp>().unwrap()
     };
     assert!(at("done") - at("processing") >= std::time::Duration::from_secs(2), "{log:?}");
 }

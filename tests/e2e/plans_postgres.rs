@@ -4,10 +4,8 @@
 use std::collections::BTreeSet;
 
 use ad_core::{
-    ad::AdState,
-    list::{AdFilter, AdOrder, AdQuery, Bound},
-    ports::{Page, Scope, Store},
-    time::Timestamp,
+    model::{AdFilter, AdOrder, AdQuery, AdState, Bound, Page, Timestamp},
+    ports::{Scope, Store},
 };
 use ad_server::store::{Database, DatabaseStore, Options};
 use ad_tests::{Options as ServerOptions, Postgres, Server, eventually};

@@ -9,9 +9,9 @@ mod odd;
 use std::cell::Cell;
 
 use ad_core::{
-    ad::ApiVersion,
     catalogue::Catalogue,
     categories::{self, Category, TRAILER, by_vehicle_type},
+    model::ApiVersion,
 };
 use ad_tests::{Answer, Server};
 use odd::{changed, changes, odd_name, odd_text};

@@ -4,16 +4,16 @@
 use std::{sync::Arc, time::Duration};
 
 use ad_core::{
-    ad::{Ad, AdState, ApiVersion, Content, ImageRef, ImageSource, ImageSources, Validators},
-    list::{AdQuery, LogQuery},
-    log::{Action, ActionState, LogEntry, PlateMatch},
     memory::MemoryStore,
+    model::{
+        Action, ActionState, Ad, AdQuery, AdState, ApiVersion, Content, FailedImage, ImageRef, ImageSource,
+        ImageSources, Leftover, LogEntry, LogQuery, Market, Plan, PlateMatch, Progress, Request, StoredImage,
+        Timestamp, Validators,
+    },
     ports::{
         AdChange, Capacity, Claimed, NewAd, Outcome, PAGE_BYTES, Record, Revision, Scope, Store, StoreError, StoredAd,
         Usage,
     },
-    request::{FailedImage, Leftover, Market, Plan, Progress, Request, StoredImage},
-    time::Timestamp,
     violation::Code,
 };
 use ad_server::store::{Database, DatabaseStore};

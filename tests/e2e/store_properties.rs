@@ -11,15 +11,12 @@ use std::{
 };
 
 use ad_core::{
-    ad::{Ad, AdState, ApiVersion, Content, ImageRef, ImageSource, Validators},
-    list::{AdFilter, AdOrder, AdQuery, Bound, LogQuery},
-    log::{Action, ActionState, LogEntry},
     memory::MemoryStore,
-    ports::{
-        AdChange, Capacity, Claimed, NewAd, Outcome, Page, Record, Revision, Scope, Store, StoreError, StoredAd, Usage,
+    model::{
+        Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, ApiVersion, Bound, Content, ImageRef,
+        ImageSource, Leftover, LogEntry, LogQuery, Market, Page, Plan, Progress, Request, Timestamp, Validators,
     },
-    request::{Leftover, Market, Plan, Progress, Request},
-    time::Timestamp,
+    ports::{AdChange, Capacity, Claimed, NewAd, Outcome, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
 };
 use ad_server::store::{Database, DatabaseStore};
 use ad_tests::Postgres;

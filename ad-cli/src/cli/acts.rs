@@ -109,7 +109,7 @@ impl<'a> Done<'a> {
     async fn wait_for(&self, answer: &Answer<Ad>) -> Result<Waited, Failure> {
         let ad = &answer.body;
         // What changed nothing, such as deleting a deleted ad, leaves no trace to wait for.
-        let is_over = ad.state == ad_core::ad::AdState::Deleted;
+        let is_over = ad.state == ad_core::model::AdState::Deleted;
         match answer.request_uuid() {
             Some(request) if !is_over => {
                 let target = (ad.source_id.as_str(), Some(ad.dealer_code.as_str()));

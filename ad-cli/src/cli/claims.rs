@@ -1,6 +1,6 @@
 //! What a token says about itself ('Authentication', decision 29). Whether it is genuine only the service can tell.
 
-use ad_core::time::Timestamp;
+use ad_core::model::Timestamp;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use ad_core::{ports::Clock, time::Timestamp};
+use ad_core::{model::Timestamp, ports::Clock};
 
 /// The machine's clock.
 #[derive(Debug, Clone, Copy, Default)]

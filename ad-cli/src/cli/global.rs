@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroU32, process::ExitCode, str::FromStr, time::Duration};
 
-use ad_core::{ports::Clock, time::Timestamp};
+use ad_core::{model::Timestamp, ports::Clock};
 use clap::Args;
 
 use super::{

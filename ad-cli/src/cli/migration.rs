@@ -2,13 +2,13 @@
 //! [`ad_core`].
 
 use ad_core::{
-    ad::{self, AdState},
-    ad_fields,
-    categories::{self, Category},
-    content::Content,
+    categories::{self, Category, ad_fields},
     fields::FieldErrors,
-    rulebook::{Rulebook, Write},
-    versions::{Conversion, conversion_of},
+    model::{self, AdState, Content},
+    rulebook::{
+        Rulebook, Write,
+        versions::{Conversion, conversion_of},
+    },
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -92,7 +92,7 @@ pub fn assess(rulebook: &Rulebook, ad: &Ad, prepared: Option<&Map<String, Value>
     let mut payload = prepared.cloned().unwrap_or_else(|| stored.content.fields().clone());
     // The path fixes it.
     payload.remove("category_id");
-    let write = Write { category: target, version: ad::ApiVersion::V4, dealer: None };
+    let write = Write { category: target, version: model::ApiVersion::V4, dealer: None };
     let errors = rulebook.migrate(write, &stored, payload.clone()).err().unwrap_or_default();
     assessment.way = if errors.is_empty() { Way::Ready } else { Way::NeedsData };
     assessment.needs = needs(&errors);
@@ -112,14 +112,14 @@ fn needs(errors: &FieldErrors) -> Vec<Need> {
 }
 
 /// The ad as the rules know it, with what its client wrote.
-pub fn stored(shown: &Ad) -> ad::Ad {
+pub fn stored(shown: &Ad) -> model::Ad {
     let fields = json!(shown);
     let written = ad_fields::WRITTEN.iter().filter_map(|field| field.path.split('.').next());
     let content: Map<String, Value> = written
         .filter_map(|name| Some((name.to_owned(), fields.get(name)?.clone())))
         .filter(|(_, value)| !value.is_null())
         .collect();
-    ad::Ad {
+    model::Ad {
         id: shown.id,
         source_id: shown.source_id.clone(),
         dealer_code: shown.dealer_code.clone(),

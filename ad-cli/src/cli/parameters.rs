@@ -1,8 +1,8 @@
-//! Query parameters as options: every one of a table of [`ad_core::list`], under its own name with dashes.
+//! Query parameters as options: every one of a table of [`ad_core::parameters`], under its own name with dashes.
 
 use std::marker::PhantomData;
 
-use ad_core::list::{Parameter, Takes};
+use ad_core::parameters::{Parameter, Takes};
 use clap::{Arg, ArgMatches, Command, builder::PossibleValuesParser};
 
 /// A table of parameters.

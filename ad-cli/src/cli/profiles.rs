@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ad_core::nearest;
+use ad_core::violation::nearest;
 use etcetera::BaseStrategy;
 use serde::{Deserialize, Serialize};
 

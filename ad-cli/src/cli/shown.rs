@@ -1,6 +1,9 @@
 //! Ads as people see them in tables.
 
-use ad_core::{ad::AdState, categories, log::ActionState};
+use ad_core::{
+    categories,
+    model::{ActionState, AdState},
+};
 use serde_json::Value;
 
 use super::output::{Cell, Column, Tone, plain};

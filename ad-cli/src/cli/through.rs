@@ -1,8 +1,8 @@
 //! Through which version, and as which vehicle type, payloads go.
 
 use ad_core::{
-    ad::ApiVersion,
     categories::{self, Category},
+    model::ApiVersion,
 };
 use clap::{Args, builder::PossibleValuesParser};
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ad_core::log::{LATEST, LogEntry};
+use ad_core::model::{LATEST, LogEntry};
 use serde_json::Value;
 use uuid::Uuid;
 

@@ -1,6 +1,9 @@
 //! The operations on ads ('Endpoints'), on any of the service's paths.
 
-use ad_core::{list::Parameter, log::LogEntry, ports};
+use ad_core::{
+    model::{self, LogEntry},
+    parameters::Parameter,
+};
 use futures_util::stream::BoxStream;
 use reqwest::Method;
 use serde::{Serialize, de::DeserializeOwned};
@@ -127,7 +130,7 @@ impl<'a> Ads<'a> {
     /// As [`list_as`](Self::list_as).
     pub fn all_as<T: DeserializeOwned + Send + 'a>(&self, query: &ListQuery) -> BoxStream<'a, Result<T, Error>> {
         let (ads, query) = (self.clone(), query.clone());
-        let page = query.page().unwrap_or(ports::Page { limit: 1, offset: 0 });
+        let page = query.page().unwrap_or(model::Page { limit: 1, offset: 0 });
         pages::rows(page, move |page| {
             let query = query.clone().with("limit", page.limit).with("offset", page.offset);
             let ads = ads.clone();
@@ -160,7 +163,7 @@ impl<'a> Ads<'a> {
     /// As [`log`](Self::log); the stream ends with the first.
     pub fn log_all(&self, source_id: &str, query: &LogQuery) -> BoxStream<'a, Result<LogEntry, Error>> {
         let (ads, query, source_id) = (self.clone(), query.clone(), source_id.to_owned());
-        let page = query.page().unwrap_or(ports::Page { limit: 1, offset: 0 });
+        let page = query.page().unwrap_or(model::Page { limit: 1, offset: 0 });
         pages::rows(page, move |page| {
             let query = query.clone().with("limit", page.limit).with("offset", page.offset);
             let (ads, source_id) = (ads.clone(), source_id.clone());
@@ -280,6 +283,6 @@ fn one(target: Target<'_>, below: &str) -> String {
 }
 
 fn dealer(target: Target<'_>) -> Vec<(&'static str, &str)> {
-    let parameter: &Parameter = &ad_core::list::TARGET_PARAMETERS[0];
+    let parameter: &Parameter = &ad_core::parameters::TARGET_PARAMETERS[0];
     target.dealer_code.map(|code| (parameter.name, code)).into_iter().collect()
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use ad_core::{fields::FieldErrors, versions::Refusal};
+use ad_core::{fields::FieldErrors, rulebook::versions::Refusal};
 use reqwest::Method;
 
 /// Why a request did not succeed.

@@ -1,10 +1,8 @@
 //! What the service answers with, as types ('Resources and their fields', decisions 1 and 7).
 
 use ad_core::{
-    ad::{AdState, ApiVersion, ImageRef},
-    log::LogEntry,
+    model::{AdState, ApiVersion, ImageRef, LogEntry, Timestamp},
     rulebook::Warning,
-    time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};

@@ -1,9 +1,6 @@
 //! What became of a request: read from the entries that it left in the ad's log, which is the only progress record there is.
 
-use ad_core::{
-    log::{Action, ActionState, LogEntry, PlateMatch},
-    request::Market,
-};
+use ad_core::model::{Action, ActionState, LogEntry, Market, PlateMatch};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -163,7 +160,7 @@ mod tests {
             let (action, state) = step.split_once(' ').unwrap();
             let (action, named) = (Action::from_name(action).unwrap(), ActionState::from_name(state).unwrap());
             let message = json!(format!("it is {state}"));
-            LogEntry::new(uuid::Uuid::nil(), ad_core::time::Timestamp::default(), action, named, message)
+            LogEntry::new(uuid::Uuid::nil(), ad_core::model::Timestamp::default(), action, named, message)
         };
         let entries: Vec<_> = steps.split(", ").filter(|step| !step.is_empty()).map(entry).collect();
         Outcome::of(&entries)

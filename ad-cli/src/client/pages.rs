@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use ad_core::ports;
+use ad_core::model;
 use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
@@ -15,17 +15,17 @@ use super::{Answer, Error, Page};
 
 /// Where a stream stands.
 struct Walk<T, F> {
-    page: ports::Page,
+    page: model::Page,
     rows: VecDeque<T>,
     is_last: bool,
     ask: F,
 }
 
 /// The rows of all pages from this one on; `ask` gets one.
-pub(super) fn rows<'a, T, F, Fut>(page: ports::Page, ask: F) -> BoxStream<'a, Result<T, Error>>
+pub(super) fn rows<'a, T, F, Fut>(page: model::Page, ask: F) -> BoxStream<'a, Result<T, Error>>
 where
     T: Send + 'a,
-    F: Fn(ports::Page) -> Fut + Send + 'a,
+    F: Fn(model::Page) -> Fut + Send + 'a,
     Fut: Future<Output = Result<Answer<Page<T>>, Error>> + Send + 'a,
 {
     let start = Walk { page, rows: VecDeque::new(), is_last: false, ask };

@@ -1,8 +1,9 @@
-//! Parameters of lists. Which there are and what they take stands in [`ad_core::list`], and is checked there before anything is sent.
+//! Parameters of lists. Which there are and what they take stands in [`ad_core::parameters`], and is checked there before anything is sent.
 
 use ad_core::{
     fields::FieldErrors,
-    list::{self, AD_PARAMETERS, LOG_PARAMETERS, Parameter},
+    model,
+    parameters::{AD_PARAMETERS, LOG_PARAMETERS, Parameter},
 };
 
 /// Parameters of a list of ads ([`AD_PARAMETERS`]).
@@ -51,11 +52,11 @@ macro_rules! query {
             /// # Errors
             /// Each wrong or unknown parameter.
             pub fn check(&self) -> Result<(), FieldErrors> {
-                list::$parsed::parse(&self.0).map(drop)
+                model::$parsed::parse(&self.0).map(drop)
             }
 
-            pub(super) fn page(&self) -> Result<ad_core::ports::Page, FieldErrors> {
-                list::$parsed::parse(&self.0).map(|query| query.page)
+            pub(super) fn page(&self) -> Result<model::Page, FieldErrors> {
+                model::$parsed::parse(&self.0).map(|query| query.page)
             }
 
             pub(super) fn pairs(&self) -> Vec<(&str, &str)> {

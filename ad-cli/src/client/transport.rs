@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ad_core::versions::SEGMENT;
+use ad_core::rulebook::versions::SEGMENT;
 use percent_encoding::utf8_percent_encode;
 use reqwest::{Method, Response, header::CONTENT_TYPE};
 use serde::de::DeserializeOwned;

@@ -5,7 +5,7 @@
 #[path = "../../tests/properties/kinds.rs"]
 mod kinds;
 
-use ad_core::{categories, merge::merge};
+use ad_core::{categories, rulebook::merge::merge};
 use kinds::{Kind, RULEBOOK, ad, stays};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};

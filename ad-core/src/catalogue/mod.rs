@@ -12,8 +12,6 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 
-use crate::fields::Kind;
-
 /// The embedded files, by the name that a replacement carries too.
 const EMBEDDED: &[(&str, &str)] = &[
     ("car.json", include_str!("data/car.json")),
@@ -112,16 +110,8 @@ pub enum CatalogueError {
 }
 
 impl Catalogue {
-    /// The catalogue that comes with the library.
-    pub fn embedded() -> Self {
-        Self::with_files(std::iter::empty()).expect("the embedded files are checked by a test")
-    }
-
-    /// The embedded catalogue with some files, given as name and content, replaced.
-    ///
-    /// # Errors
-    /// When a file is not known, is not an object of lists, or leaves out a list that a field table uses.
-    pub fn with_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, CatalogueError> {
+    /// The embedded files, some of them replaced. Whether every list is there that a field table names, is not checked here.
+    pub(crate) fn read<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, CatalogueError> {
         let mut sources: BTreeMap<&str, &str> = EMBEDDED.iter().copied().collect();
         for (file, content) in files {
             if let Some(source) = sources.get_mut(file) {
@@ -147,42 +137,7 @@ impl Catalogue {
             }
             files.insert(stem.to_owned(), lists);
         }
-        let catalogue = Self { files };
-        catalogue.complete()?;
-        Ok(catalogue)
-    }
-
-    /// Whether every list is there that a field table names.
-    fn complete(&self) -> Result<(), CatalogueError> {
-        for (vehicle_type, category) in crate::categories::typed() {
-            for field in category.fields() {
-                let used_by = || format!("{vehicle_type} {}", field.path);
-                match (field.kind, category.field("brand").map(|brand| brand.kind)) {
-                    (Kind::Slug { list }, _) if self.list(list).is_empty() => {
-                        let (file, list) = list.split_once('.').unwrap_or((list, ""));
-                        return Err(missing(file, list, used_by()));
-                    }
-                    // An ad is stored with the default, and has to be taken back with it.
-                    (Kind::Slug { list: of }, _) if field.default.is_some_and(|id| !self.list(of).contains(id)) => {
-                        let (file, list) = of.split_once('.').unwrap_or((of, ""));
-                        let default = field.default.unwrap_or_default();
-                        return Err(CatalogueError::BadList {
-                            file: format!("{file}.json"),
-                            list: list.to_owned(),
-                            problem: format!("has no \"{default}\", the default of {}", used_by()),
-                        });
-                    }
-                    (Kind::Model { list: file }, Some(Kind::Slug { list: brands })) => {
-                        let without = self.list(brands).ids().find(|brand| self.models(file, brand).is_empty());
-                        if let Some(brand) = without {
-                            return Err(missing(file, brand, used_by()));
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Ok(())
+        Ok(Self { files })
     }
 
     /// A list by its name, such as `car.brand`; an unknown one has no values.
@@ -195,10 +150,6 @@ impl Catalogue {
     pub fn models(&self, file: &str, brand: &str) -> &List {
         self.files.get(file).and_then(|lists| lists.get(brand)).unwrap_or(&EMPTY)
     }
-}
-
-fn missing(file: &str, list: &str, used_by: String) -> CatalogueError {
-    CatalogueError::MissingList { file: format!("{file}.json"), list: list.to_owned(), used_by }
 }
 
 impl List {
@@ -273,6 +224,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fields::Kind;
 
     #[test]
     fn the_embedded_catalogue_is_complete_and_large_enough() {

@@ -1,9 +1,8 @@
 //! Agriculture Thresher (1227).
 
 use super::{
-    Category, Compiled, FromV3, Heading, all_of,
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
     common::{equipments, model_year},
-    compiled,
 };
 use crate::fields::{
     DISPLACEMENT, Field, Kind, POWER, WEIGHT,

@@ -1,6 +1,9 @@
 //! Agriculture Tools (1229).
 
-use super::{Category, Compiled, FromV3, Heading, all_of, common::model_year, compiled};
+use super::{
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
+    common::model_year,
+};
 use crate::fields::{
     Field, WEIGHT,
     row::{measure, slug, text},

@@ -1,6 +1,10 @@
 //! Agriculture Tractor (1228). All thresher fields, with brands of its own, and what stands here.
 
-use super::{Category, Compiled, FromV3, Heading, agriculture_thresher, all_of, common::plate, compiled, except};
+use super::{
+    agriculture_thresher,
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled, except},
+    common::plate,
+};
 use crate::fields::{
     Field,
     row::{slug, text, text_between},

@@ -1,6 +1,10 @@
 //! ATV (1143). Same fields as Snowmobile.
 
-use super::{Category, Compiled, FromV3, Heading, all_of, common::REGISTERED, compiled, moped, rules, snowmobile};
+use super::{
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
+    common::REGISTERED,
+    moped, rules, snowmobile,
+};
 use crate::fields::{
     Field,
     row::{slug, text},

@@ -1,9 +1,8 @@
 //! Boat (1060). All fields optional.
 
 use super::{
-    Category, Compiled, FromV3, Heading, all_of,
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
     common::{equipments, model_year, plate},
-    compiled,
 };
 use crate::fields::{
     Field, LENGTH, POWER, WEIGHT,

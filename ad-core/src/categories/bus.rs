@@ -1,9 +1,8 @@
 //! Bus (1321). Its table, but for the slugs, is that of trucks too.
 
 use super::{
-    Category, Compiled, FromV3, Heading, all_of,
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
     common::{equipments, model_year, plate},
-    compiled,
 };
 use crate::fields::{
     DISPLACEMENT, Field, LENGTH, MILEAGE, POWER, VOLUME, WEIGHT,

@@ -1,9 +1,9 @@
 //! Camper (1102).
 
 use super::{
-    Category, Compiled, FromV3, Heading, all_of,
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
     common::{FUELS, NUMBER_OF_OWNERS, REGISTERED, TRANSMISSIONS},
-    compiled, rules,
+    rules,
 };
 use crate::fields::{
     DISPLACEMENT, Field, Kind, LENGTH, MILEAGE, POWER,

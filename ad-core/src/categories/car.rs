@@ -1,9 +1,9 @@
 //! Car (1020).
 
 use super::{
-    Category, Compiled, FromV3, Heading, all_of,
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
     common::{DRIVE_TYPES, FUELS, REGISTERED, TRANSMISSIONS},
-    compiled, rules,
+    rules,
 };
 use crate::fields::{
     ChoiceValue, DISPLACEMENT, Field, Kind, MILEAGE, POWER,

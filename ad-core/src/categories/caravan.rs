@@ -1,9 +1,9 @@
 //! Caravan (1101). No powertrain fields.
 
 use super::{
-    Category, Compiled, FromV3, Heading, all_of,
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
     common::{NUMBER_OF_OWNERS, REGISTERED},
-    compiled, rules,
+    rules,
 };
 use crate::fields::{
     Field, LENGTH,

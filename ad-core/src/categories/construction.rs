@@ -1,6 +1,6 @@
 //! Construction (1323).
 
-use super::{Category, Compiled, FromV3, Heading, all_of, compiled};
+use super::category::{Category, Compiled, FromV3, Heading, all_of, compiled};
 use crate::fields::{
     DISPLACEMENT, Field, LENGTH, POWER, VOLUME, WEIGHT,
     row::{boolean, count, integer, measure, slug, text},

@@ -1,7 +1,9 @@
 //! Moped (1121). Fields as Motorcycle except for what stands here.
 
 use super::{
-    Category, Compiled, FromV3, Heading, Rows, all_of, common::REGISTERED, compiled, except, motorcycle, rules,
+    category::{Category, Compiled, FromV3, Heading, Rows, all_of, compiled, except},
+    common::REGISTERED,
+    motorcycle, rules,
 };
 use crate::fields::{
     Field,

@@ -1,9 +1,9 @@
 //! Motorcycle (1140).
 
 use super::{
-    Category, Compiled, FromV3, Heading, all_of,
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
     common::{FUELS, NUMBER_OF_OWNERS, REGISTERED, TRANSMISSIONS},
-    compiled, rules,
+    rules,
 };
 use crate::fields::{
     ChoiceValue, DISPLACEMENT, Field, Kind, MILEAGE, POWER,

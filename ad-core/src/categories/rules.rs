@@ -2,120 +2,16 @@
 
 use serde_json::{Map, Value};
 
+use super::category::{Facts, Rule};
 use crate::{
-    catalogue::Catalogue,
-    categories::Category,
-    content::{ClearedMileage, Content, get},
-    fields::{Check, FieldErrors, Kind, Mode, not_a_choice},
-    ports::Dealer,
-    rulebook::Settings,
-    violation::{Code, Violation},
+    fields::{FieldErrors, Kind, Mode, not_a_choice},
+    model::{ClearedMileage, Dealer, get},
+    violation::{Code, Violation, nearest},
 };
-
-/// The members of an ad that rules ask for, found in one pass.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct AdFacts<'a> {
-    /// Whether there is a title.
-    pub has_title: bool,
-    /// Whether there is a contact.
-    pub has_contact: bool,
-    /// Whether there is at least one image.
-    pub has_images: bool,
-    /// The prices.
-    pub price: &'a [Value],
-    /// The address of the video.
-    pub video_url: Option<&'a str>,
-    /// The location, if it is an object.
-    pub location: Option<&'a Map<String, Value>>,
-    /// The category fields, if they are an object.
-    pub category_fields: Option<&'a Map<String, Value>>,
-}
-
-impl<'a> From<&'a Map<String, Value>> for AdFacts<'a> {
-    fn from(ad: &'a Map<String, Value>) -> Self {
-        let mut facts = Self::default();
-        for (name, value) in ad {
-            match (name.as_str(), value) {
-                ("title", _) => facts.has_title = true,
-                ("contact", _) => facts.has_contact = true,
-                ("image_urls", Value::Array(images)) => facts.has_images = !images.is_empty(),
-                ("price", Value::Array(prices)) => facts.price = prices,
-                ("video_url", Value::String(address)) => facts.video_url = Some(address),
-                ("location", Value::Object(location)) => facts.location = Some(location),
-                ("category_fields", Value::Object(fields)) => facts.category_fields = Some(fields),
-                _ => {}
-            }
-        }
-        facts
-    }
-}
-
-/// What a rule looks at: the normalised ad as it would be stored, and what surrounds it.
-#[derive(Debug)]
-pub struct Facts<'a> {
-    /// What rules ask of the ad.
-    pub ad: AdFacts<'a>,
-    /// What was stored before an update.
-    pub before: Option<&'a Content>,
-    /// Which fields of `OF_THE_DIRECTORY` the patch of an update sends.
-    pub patched: &'a [&'static str],
-    /// Which write it is.
-    pub mode: Mode,
-    /// Its category.
-    pub category: &'static Category,
-    /// The dealer, unless the dealer itself is in error.
-    pub dealer: Option<&'a Dealer>,
-    /// Allowed values.
-    pub catalogue: &'a Catalogue,
-    /// What an operator can set.
-    pub settings: &'a Settings,
-    pub(crate) check: &'a Check<'a>,
-}
-
-impl Facts<'_> {
-    /// The category field at a path.
-    pub fn field(&self, path: &str) -> Option<&Value> {
-        get(self.ad.category_fields?, path)
-    }
-
-    /// The same field as it was stored before.
-    pub fn field_before(&self, path: &str) -> Option<&Value> {
-        get(self.before?.get("category_fields")?.as_object()?, path)
-    }
-
-    /// Whether the ad has a price of this type.
-    pub fn has_price(&self, kind: &str) -> bool {
-        self.ad.price.iter().any(|price| price.get("type").and_then(Value::as_str) == Some(kind))
-    }
-
-    /// Whether the write sends a field of [`OF_THE_DIRECTORY`]: a create and a migration send all that they have.
-    fn sends(&self, path: &str) -> bool {
-        self.mode != Mode::Update || self.patched.contains(&path)
-    }
-
-    fn given(&self, path: &str) -> bool {
-        self.field(path).is_some_and(|value| value.as_array().is_none_or(|items| !items.is_empty()))
-    }
-
-    fn sent_null(&self, path: &str) -> bool {
-        self.check.nulls().contains(&path)
-    }
-}
 
 /// Fields whose rules ask the dealer directory. The rules are checked when a write sends the field; what was stored before and is
 /// no longer covered does not block an update of something else (decision 17).
 pub(crate) const OF_THE_DIRECTORY: [&str; 2] = ["salesperson", "online_purchasable"];
-
-/// A named rule over several fields.
-#[derive(Debug, Clone, Copy)]
-pub struct Rule {
-    /// Its name.
-    pub name: &'static str,
-    /// What it demands, in a sentence.
-    pub doc: &'static str,
-    /// Adds what is wrong.
-    pub check: fn(&Facts<'_>, &mut FieldErrors),
-}
 
 const fn rule(name: &'static str, doc: &'static str, check: fn(&Facts<'_>, &mut FieldErrors)) -> Rule {
     Rule { name, doc, check }
@@ -238,7 +134,7 @@ fn salesperson(facts: &Facts<'_>, errors: &mut FieldErrors) {
     if facts.sends("salesperson")
         && let Some((email, dealer)) = unknown_salesperson(facts)
     {
-        let hint = crate::nearest::did_you_mean(email, dealer.salespersons.iter().map(String::as_str));
+        let hint = nearest::did_you_mean(email, dealer.salespersons.iter().map(String::as_str));
         let text = format!("\"{email}\" is not a salesperson of dealer \"{}\".", dealer.code);
         let wrong = Violation::stated(Code::InvalidChoice, text).with_note(hint);
         errors.at("category_fields").push("salesperson", wrong);

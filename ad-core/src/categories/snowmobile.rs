@@ -1,6 +1,10 @@
 //! Snowmobile (1180). Same fields as Moped, and the displacement.
 
-use super::{Category, Compiled, FromV3, Heading, all_of, common::REGISTERED, compiled, moped, rules};
+use super::{
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
+    common::REGISTERED,
+    moped, rules,
+};
 use crate::fields::{
     DISPLACEMENT, Field,
     row::{measure, slug, text},

@@ -1,9 +1,9 @@
 //! Trailer (1045). Its ads cannot be created, only read, updated and deleted. No powertrain fields.
 
 use super::{
-    Category, Compiled, FromV3, Heading, all_of,
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
     common::{NUMBER_OF_OWNERS, REGISTERED},
-    compiled, rules,
+    rules,
 };
 use crate::fields::{
     Field, LENGTH, WEIGHT,
@@ -11,10 +11,10 @@ use crate::fields::{
 };
 
 pub(super) static TRAILER: Category = Category {
-    id: super::TRAILER,
+    id: super::category::TRAILER,
     name: "Trailer",
     vehicle_type: Some("trailer"),
-    from_v3: FromV3::Migrates(&[super::TRAILER]),
+    from_v3: FromV3::Migrates(&[super::category::TRAILER]),
     registered: true,
     heading: Heading::Forbidden,
     tables: &[all_of(BODY), all_of(REGISTERED), all_of(FIELDS)],

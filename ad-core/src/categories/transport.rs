@@ -1,6 +1,11 @@
 //! Transport (1021). Same as Car except for what stands here.
 
-use super::{Category, Compiled, FromV3, Heading, all_of, car, common::REGISTERED, compiled, except, rules};
+use super::{
+    car,
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled, except},
+    common::REGISTERED,
+    rules,
+};
 use crate::fields::{
     Field, LENGTH,
     Since::V4,

@@ -1,6 +1,9 @@
 //! Truck (1322). The table of buses with catalogue values of its own, and two rows more.
 
-use super::{Category, Compiled, FromV3, Heading, all_of, bus, compiled};
+use super::{
+    bus,
+    category::{Category, Compiled, FromV3, Heading, all_of, compiled},
+};
 use crate::fields::{
     Field, LENGTH,
     row::{integer, measure, slug},

@@ -1,7 +1,7 @@
 //! Categories that V3 alone has. Their `category_fields` have no published list: they are open and kept as sent
 //! (decision 20).
 
-use super::{Category, Compiled, FromV3, Heading, compiled};
+use super::category::{Category, Compiled, FromV3, Heading, compiled};
 
 pub(super) static ALL: [Category; 14] = [
     open(1061, "Boats (1061)", Heading::Required),

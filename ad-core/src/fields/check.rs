@@ -4,14 +4,16 @@
 use serde_json::{Map, Value};
 
 use super::{
-    Direction, Field, FieldErrors, Kind, Node, Tree, open,
+    errors::FieldErrors,
+    field::{Direction, Field, Kind},
+    open,
+    tree::{Node, Tree},
     values::{choice, decimal, integer, measure, not_a_choice, shown, text_kind},
 };
 use crate::{
-    ad::ApiVersion,
     catalogue::Catalogue,
-    nearest,
-    violation::{Expected, Violation},
+    model::ApiVersion,
+    violation::{Expected, Violation, nearest},
 };
 
 /// Unknown fields of one level for which the field that was meant is looked for: a payload that has more is not a slip

@@ -3,8 +3,11 @@
 
 use serde_json::Value;
 
-use super::{FieldErrors, MOST_CHARACTERS, plate};
-use crate::violation::{Code, Violation};
+use super::{errors::FieldErrors, field::MOST_CHARACTERS};
+use crate::{
+    model::plate,
+    violation::{Code, Violation},
+};
 
 /// Most members of an object, and items of an array.
 pub const MOST_MEMBERS: usize = 64;

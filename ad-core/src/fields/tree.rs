@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::{Field, Kind};
+use super::field::{Field, Kind};
 
 /// A compiled table.
 #[derive(Debug, Default)]

@@ -5,20 +5,14 @@ use email_address::EmailAddress;
 use serde_json::{Number, Value};
 use url::Url;
 
-use super::{ChoiceValue, FieldErrors, Kind, MOST_MEASURED};
+use super::{
+    errors::FieldErrors,
+    field::{ChoiceValue, Kind, MOST_MEASURED},
+};
 use crate::{
-    ports::DEFAULT_CURRENCY,
+    model::{DEFAULT_CURRENCY, plate},
     violation::{Choices, Expected, Format, Violation},
 };
-
-/// A licence plate as it is stored and compared: in upper case, without spaces (decision 18).
-///
-/// ```
-/// assert_eq!(ad_core::fields::plate(" abc 12d"), "ABC12D");
-/// ```
-pub fn plate(text: &str) -> String {
-    text.split_whitespace().collect::<String>().to_uppercase()
-}
 
 /// The kinds that are a JSON string.
 pub(super) fn text_kind(kind: &Kind, images: &'static [&'static str], text: &mut String, errors: &mut FieldErrors) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{ChoiceValue, GREATEST_COUNT, Kind, MOST_CHARACTERS};
+use super::field::{ChoiceValue, GREATEST_COUNT, Kind, MOST_CHARACTERS};
 
 impl fmt::Display for Kind {
     /// In Markdown: ``measure: `km`, `mil` ``, `string, 17 to 19 characters`, `slug`. Bounds that the contract does not
@@ -110,8 +110,7 @@ fn quoted<'a>(to: &mut fmt::Formatter<'_>, values: impl Iterator<Item = &'a str>
 #[cfg(test)]
 mod tests {
     use crate::{
-        ad_fields,
-        categories::by_vehicle_type,
+        categories::{ad_fields, by_vehicle_type},
         fields::{Kind, Node, Tree},
     };
 

@@ -8,8 +8,8 @@ use std::{
 use uuid::{Builder, Uuid};
 
 use crate::{
+    model::Timestamp,
     ports::{Clock, Ids},
-    time::Timestamp,
 };
 
 /// 2026-01-15T10:00:00Z, the morning of the contract's sample log.

@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use super::locked;
-use crate::ports::{Dealer, DealerDirectory};
+use super::lock::locked;
+use crate::{model::Dealer, ports::DealerDirectory};
 
 /// Dealers by their codes; groups are what the dealers say.
 #[derive(Debug, Default)]

@@ -3,10 +3,8 @@
 use std::cmp::Ordering;
 
 use crate::{
-    ad::Ad,
     categories::Category,
-    list::{AdFilter, AdOrder, Bound, LogQuery},
-    log::LogEntry,
+    model::{Ad, AdFilter, AdOrder, Bound, LogEntry, LogQuery},
 };
 
 /// Whether an ad passes a filter.

@@ -2,11 +2,17 @@
 
 use std::sync::Arc;
 
-use super::{CountingIds, MemoryDirectory, MemoryImages, MemoryMarketplace, MemoryMedia, MemoryStore};
+use super::{
+    clock::CountingIds,
+    directory::MemoryDirectory,
+    marketplace::MemoryMarketplace,
+    media::{MemoryImages, MemoryMedia},
+    store::MemoryStore,
+};
 use crate::{
+    model::{Dealer, Market},
     pipeline::{Patience, Pipeline},
-    ports::{Clock, Dealer},
-    request::Market,
+    ports::Clock,
     rulebook::Rulebook,
     service::Service,
 };

@@ -9,11 +9,10 @@ use std::{
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use super::locked;
+use super::lock::locked;
 use crate::{
+    model::{Market, Timestamp},
     ports::{Found, Key, Listing, Marketplace, MarketplaceError},
-    request::Market,
-    time::Timestamp,
 };
 
 /// What a marketplace has about one ad.
@@ -100,7 +99,7 @@ impl MemoryMarketplace {
         let listing = floor.add(self.market);
         dealer_code.clone_into(&mut listing.dealer_code);
         title.clone_into(&mut listing.title);
-        listing.plate = Some(crate::fields::plate(plate));
+        listing.plate = Some(crate::model::plate(plate));
         listing.id.clone()
     }
 

@@ -8,9 +8,9 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::locked;
+use super::lock::locked;
 use crate::{
-    ad::Validators,
+    model::Validators,
     ports::{Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore},
 };
 

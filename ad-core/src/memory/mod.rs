@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use ad_core::{categories, memory::{Kit, ManualClock, one_pixel}, ports::{Dealer, Ids}, service::{Access, Target}};
+//! use ad_core::{categories, memory::{Kit, ManualClock, one_pixel}, model::Dealer, ports::Ids, service::{Access, Target}};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -48,11 +48,10 @@ mod clock;
 mod directory;
 mod filter;
 mod kit;
+mod lock;
 mod marketplace;
 mod media;
 mod store;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use clock::{CountingIds, ManualClock};
 pub use directory::MemoryDirectory;
@@ -60,8 +59,3 @@ pub use kit::Kit;
 pub use marketplace::{Call, MemoryListing, MemoryMarketplace, Operation};
 pub use media::{MemoryImages, MemoryMedia, one_pixel};
 pub use store::MemoryStore;
-
-/// Every lock here is held for one change that either happens or does not, so a panic elsewhere leaves nothing half done.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

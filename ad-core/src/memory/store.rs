@@ -9,17 +9,15 @@ use async_trait::async_trait;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{filter, locked};
+use super::{filter, lock::locked};
 use crate::{
-    ad::{Ad, AdState, ImageSources},
-    list::{AdQuery, LogQuery},
-    log::{LATEST, LogEntry},
+    model::{
+        Ad, AdQuery, AdState, ImageSources, LATEST, Leftover, LogEntry, LogQuery, Market, Page, Request, Timestamp,
+    },
     ports::{
-        AdChange, Capacity, Claimed, Claims, NewAd, Outcome, PAGE_BYTES, Page, PageOf, Record, Revision, Scope, Store,
+        AdChange, Capacity, Claimed, Claims, NewAd, Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope, Store,
         StoreError, StoredAd, Usage,
     },
-    request::{Leftover, Market, Request},
-    time::Timestamp,
 };
 
 /// A store that lasts as long as it is held. It means what every other store means: leases, fencing, orders, filters.

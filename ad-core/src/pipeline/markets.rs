@@ -8,21 +8,10 @@ use super::{
     retry::{Passing, after_tries},
 };
 use crate::{
-    ad::{Ad, AdState},
-    code::Code,
-    log::{Action, ActionState, PlateMatch},
+    model::{Action, ActionState, AdState, Market, POLE_POSITION, PlateMatch},
     ports::{Found, Key, Listing, MarketplaceError, StoreError},
-    request::Market,
-    service::POLE_POSITION,
+    violation::Code,
 };
-
-/// The id of an ad's listing on a marketplace.
-pub(super) fn listing_of(ad: &mut Ad, market: Market) -> &mut Option<String> {
-    match market {
-        Market::Primary => &mut ad.marketplace_ad_id,
-        Market::Secondary => &mut ad.offer_id,
-    }
-}
 
 /// Why one marketplace was not reached.
 enum Failure {
@@ -166,7 +155,7 @@ impl Run<'_> {
         let ad = &self.claimed.stored.ad;
         let key = Key { request: self.claimed.request.id, action, market };
         let marketplace = self.pipeline.market(market);
-        match (action, market.listing_of(ad)) {
+        match (action, ad.listing(market)) {
             (Action::Publish, _) => return self.publish_on(key).await,
             (Action::Unpublish, None) => {}
             (Action::Unpublish, Some(id)) => match marketplace.unpublish(key, id).await {
@@ -188,7 +177,7 @@ impl Run<'_> {
         let ad = &self.claimed.stored.ad;
         let listing = Listing { ad, images: &ad.image_refs };
         let marketplace = self.pipeline.market(key.market);
-        if let Some(id) = key.market.listing_of(ad) {
+        if let Some(id) = ad.listing(key.market) {
             match marketplace.update(key, id, listing).await {
                 Err(MarketplaceError::Gone) => {}
                 result => return Ok(result.map(|()| None)?),

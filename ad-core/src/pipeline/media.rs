@@ -13,12 +13,10 @@ use super::{
     retry::{Passing, after_tries},
 };
 use crate::{
-    ad::{ImageRef, ImageSource},
-    code::Code,
-    log::{short_address, short_text},
+    model::{FailedImage, ImageRef, ImageSource, StoredImage, short_address, short_text},
     ports::{Fetched, ImageError, ImageRequest, ImageStoreError, StoreError},
     quotas::{NotAdmitted, QuotaExceeded},
-    request::{FailedImage, StoredImage},
+    violation::Code,
 };
 
 /// Images of one ad that are fetched side by side.

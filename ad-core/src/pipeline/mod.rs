@@ -7,6 +7,7 @@
 
 mod markets;
 mod media;
+mod policy;
 mod retry;
 
 use std::{sync::Arc, time::Duration};
@@ -14,15 +15,13 @@ use std::{sync::Arc, time::Duration};
 use serde_json::Value;
 
 use crate::{
-    ad::AdState,
-    code::Code,
-    log::{Action, ActionState, LogEntry},
+    categories::Category,
+    model::{Action, ActionState, AdState, Leftover, LogEntry, Market, Plan, Progress, Timestamp},
     ports::{AdChange, Claimed, Clock, Ids, ImageFetcher, Marketplace, MediaStore, Outcome, Record, Store, StoreError},
     quotas::Quotas,
-    request::{Leftover, Market, Plan, Progress},
-    time::Timestamp,
+    violation::Code,
 };
-pub use retry::RetryPolicy;
+pub use policy::RetryPolicy;
 
 /// How patient a pipeline is.
 #[derive(Debug, Clone, Copy)]
@@ -148,7 +147,7 @@ impl<'a> Run<'a> {
         let is_retry = claimed.request.plan.is_none();
         let plan = claimed.request.plan.clone().or_else(|| progress.plan.clone()).unwrap_or_else(|| {
             let ad = &claimed.stored.ad;
-            let plan = claimed.stored.leftover.plan(ad, ad.category().map_or_else(Vec::new, crate::service::markets));
+            let plan = claimed.stored.leftover.plan(ad, ad.category().map_or_else(Vec::new, Category::markets));
             // What it does changes what is left to do, so the plan is decided once.
             progress = Progress { plan: Some(plan.clone()), ..Progress::default() };
             plan
@@ -336,7 +335,7 @@ impl<'a> Run<'a> {
             ad.image_refs.clone_from(images);
         }
         for (market, id) in &change.listings {
-            *markets::listing_of(ad, *market) = Some(id.clone());
+            ad.set_listing(*market, id.clone());
         }
     }
 }

@@ -5,11 +5,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    ad::{Ad, ImageRef},
-    code::Code,
-    log::Action,
-    request::Market,
-    time::Timestamp,
+    model::{Action, Ad, ImageRef, Market, Timestamp},
+    violation::Code,
 };
 
 /// What a marketplace is told to show.

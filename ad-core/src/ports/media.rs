@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use crate::ad::Validators;
+use crate::model::Validators;
 
 /// SHA-256 of bytes, such as an image's; the same image is stored once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

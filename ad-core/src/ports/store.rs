@@ -3,12 +3,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use crate::{
-    ad::{Ad, AdState, ApiVersion, Content, ImageRef, ImageSources},
-    list::{AdQuery, LogQuery},
-    log::LogEntry,
-    request::{Leftover, MOST_UNFINISHED, Market, Progress, Request},
-    time::Timestamp,
+use crate::model::{
+    Ad, AdQuery, AdState, ApiVersion, Content, ImageRef, ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED,
+    Market, Progress, Request, Timestamp,
 };
 
 /// Whose ads may be seen: one dealer's, or those of all dealers of a group.
@@ -193,15 +190,6 @@ pub struct Record {
     pub outcome: Outcome,
     /// When.
     pub at: Timestamp,
-}
-
-/// A part of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Page {
-    /// Most rows.
-    pub limit: u32,
-    /// Rows to leave out first.
-    pub offset: u64,
 }
 
 /// A part of a list with the number of rows in the whole.

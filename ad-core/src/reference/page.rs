@@ -2,13 +2,12 @@
 
 use std::fmt::Write;
 
-use super::{Row, rows};
+use super::rows::{Row, rows};
 use crate::{
-    ad::ApiVersion,
-    ad_fields,
     catalogue::Catalogue,
-    categories::{self, COMMON_FIELDS, Category, FromV3, Heading, Rule, rules},
+    categories::{self, COMMON_FIELDS, Category, FromV3, Heading, Rule, ad_fields, rules},
     fields::{Field, GREATEST_COUNT, MOST_CHARACTERS, MOST_LEVELS, MOST_MEMBERS, grouped},
+    model::ApiVersion,
 };
 
 /// Types that the documents describe by another one: the type, and the one that it is like.

@@ -3,52 +3,50 @@
 
 use serde_json::{Map, Value};
 
-use super::{Rulebook, Write};
+use super::title;
 use crate::{
-    categories::{Category, Heading, rules},
-    content::get,
-    price, title,
+    catalogue::Catalogue,
+    categories::{Category, Heading, price, rules},
+    model::{DEFAULT_CURRENCY, Dealer, get},
 };
 
-impl Rulebook {
-    /// Drops a title that was generated before, so that it is generated anew: where titles must not be sent, a client may
-    /// send back the one that it read; where one may be sent, the generated one follows the fields that it came from.
-    pub(super) fn forget_generated_title(
-        &self,
-        category: &Category,
-        before: &Map<String, Value>,
-        ad: &mut Map<String, Value>,
-        sent: bool,
-    ) {
-        let generated = match category.heading {
-            Heading::Forbidden => ad.get("title") == before.get("title"),
-            Heading::Optional if !sent => {
-                let title = self.generated_title(category, before);
-                ad.get("title").and_then(Value::as_str) == title.as_deref()
-            }
-            _ => false,
-        };
-        if generated {
-            ad.remove("title");
+/// Drops a title that was generated before, so that it is generated anew: where titles must not be sent, a client may
+/// send back the one that it read; where one may be sent, the generated one follows the fields that it came from.
+pub(super) fn forget_generated_title(
+    catalogue: &Catalogue,
+    category: &Category,
+    before: &Map<String, Value>,
+    ad: &mut Map<String, Value>,
+    sent: bool,
+) {
+    let generated = match category.heading {
+        Heading::Forbidden => ad.get("title") == before.get("title"),
+        Heading::Optional if !sent => {
+            let title = generated_title(catalogue, category, before);
+            ad.get("title").and_then(Value::as_str) == title.as_deref()
         }
+        _ => false,
+    };
+    if generated {
+        ad.remove("title");
     }
+}
 
-    /// The title of an ad that was sent without one; `None` for categories that demand it, or when there is nothing to
-    /// make it from.
-    pub(super) fn generated_title(&self, category: &Category, ad: &Map<String, Value>) -> Option<String> {
-        let fields = ad.get("category_fields").and_then(Value::as_object);
-        let generated = fields.and_then(|fields| title::generate(category, fields, &self.catalogue));
-        match category.heading {
-            Heading::Forbidden => generated,
-            Heading::Optional => generated.or_else(|| Some(category.name.to_owned())),
-            Heading::Required => None,
-        }
+/// The title of an ad that was sent without one; `None` for categories that demand it, or when there is nothing to
+/// make it from.
+pub(super) fn generated_title(catalogue: &Catalogue, category: &Category, ad: &Map<String, Value>) -> Option<String> {
+    let fields = ad.get("category_fields").and_then(Value::as_object);
+    let generated = fields.and_then(|fields| title::generate(category, fields, catalogue));
+    match category.heading {
+        Heading::Forbidden => generated,
+        Heading::Optional => generated.or_else(|| Some(category.name.to_owned())),
+        Heading::Required => None,
     }
 }
 
 /// Fills what is stored though it was not sent, and rewrites what is stored differently. One pass: asking an ad for
 /// each name costs more than its handful of members.
-pub(super) fn fill(write: Write<'_>, ad: &mut Map<String, Value>) {
+pub(super) fn fill(category: &Category, dealer: Option<&Dealer>, ad: &mut Map<String, Value>) {
     for (name, value) in ad {
         match (name.as_str(), value) {
             // Not `any`: looking at every byte at once is quicker than stopping early.
@@ -58,10 +56,10 @@ pub(super) fn fill(write: Write<'_>, ad: &mut Map<String, Value>) {
                 *body = body.replace(['<', '>'], "-");
             }
             ("price", Value::Array(prices)) => {
-                let currency = write.dealer.map_or(crate::ports::DEFAULT_CURRENCY, |dealer| &dealer.currency);
+                let currency = dealer.map_or(DEFAULT_CURRENCY, |dealer| &dealer.currency);
                 price::default_currency(prices, currency);
             }
-            ("category_fields", Value::Object(fields)) => fill_fields(write.category, fields),
+            ("category_fields", Value::Object(fields)) => fill_fields(category, fields),
             _ => {}
         }
     }

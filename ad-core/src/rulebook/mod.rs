@@ -2,39 +2,26 @@
 //! operator's settings. What comes out is either normalised content or all errors.
 
 mod derived;
-mod size;
+mod example;
+pub mod merge;
+pub mod payload;
+pub mod size;
+pub mod title;
+pub mod versions;
 mod warnings;
 
 use serde_json::{Map, Value};
 
 use crate::{
-    ad::{Ad, ApiVersion, Content},
-    ad_fields,
     catalogue::Catalogue,
-    categories::{self, AdFacts, Category, Facts, rules},
-    content::get,
+    categories::{self, AdFacts, Category, Facts, Settings, ad_fields, rules},
     fields::{Against, Check, FieldErrors, Mode},
-    merge::merge,
-    ports::Dealer,
+    model::{Ad, ApiVersion, Content, Dealer, get},
+    rulebook::merge::merge,
     violation::{Choices, Code, Violation},
 };
-pub use size::too_large;
+
 pub use warnings::Warning;
-
-/// What an operator can set.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// Hosts of `video_url`; their subdomains count too.
-    pub video_hosts: Vec<String>,
-    /// Whether images may come over http too; for development and tests only.
-    pub http_images: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { video_hosts: ["youtube.com", "youtu.be", "vimeo.com"].map(str::to_owned).to_vec(), http_images: false }
-    }
-}
 
 /// The rules, ready to check payloads with.
 #[derive(Debug)]
@@ -152,7 +139,7 @@ impl Rulebook {
         let fields = patch.get("category_fields").and_then(Value::as_object);
         patched.retain(|path| fields.is_some_and(|fields| get(fields, path).is_some()));
         let mut merged = merge(before, patch);
-        self.forget_generated_title(write.category, before, &mut merged, sends_title);
+        derived::forget_generated_title(&self.catalogue, write.category, before, &mut merged, sends_title);
         if follows {
             derived::forget_is_new_vehicle(&mut merged);
         }
@@ -173,7 +160,7 @@ impl Rulebook {
         let mut fixed = FieldErrors::default();
         unchanged(stored, &mut payload, &mut fixed);
         let before = stored.content.fields();
-        self.forget_generated_title(write.category, before, &mut payload, true);
+        derived::forget_generated_title(&self.catalogue, write.category, before, &mut payload, true);
         if payload.get("image_urls").is_none_or(Value::is_null)
             && let Some(images) = before.get("image_urls")
         {
@@ -214,7 +201,7 @@ impl Rulebook {
         before: Before<'_>,
         mut errors: FieldErrors,
     ) -> Result<Checked, FieldErrors> {
-        derived::fill(write, &mut ad);
+        derived::fill(write.category, write.dealer, &mut ad);
         let facts = Facts {
             ad: AdFacts::from(&ad),
             before: before.content,
@@ -237,7 +224,7 @@ impl Rulebook {
         let warnings = warnings::of(&facts);
         let cleared_mileage = rules::cleared_mileage(&facts);
         if !facts.ad.has_title
-            && let Some(title) = self.generated_title(write.category, &ad)
+            && let Some(title) = derived::generated_title(&self.catalogue, write.category, &ad)
         {
             ad.insert("title".to_owned(), Value::from(title));
         }

@@ -1,13 +1,27 @@
-//! The largest content that an ad may have.
+//! How large and how deep a payload may be (decision 9), and how large the content of an ad.
 
 use serde_json::{Map, Value};
 
 use crate::{
-    content::{Content, json_bytes, object_bytes_at_most},
     fields::{FieldErrors, grouped},
-    payload::MOST_BYTES,
+    model::{Content, json_bytes, object_bytes_at_most},
     violation::{Code, Violation},
 };
+
+/// Most bytes of a payload (decision 9).
+pub const MOST_BYTES: usize = 1024 * 1024;
+
+/// Most levels of a payload, its own object included (decision 9).
+pub const MOST_LEVELS: usize = 32;
+
+/// Whether arrays and objects stand in each other more than so many levels deep.
+pub fn deeper_than(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(|item| deeper_than(item, levels - 1)),
+        Value::Object(members) => levels == 0 || members.values().any(|member| deeper_than(member, levels - 1)),
+        _ => false,
+    }
+}
 
 /// Fields that the refusal names.
 const MOST_NAMED: usize = 3;
@@ -61,4 +75,17 @@ fn largest(ad: &Map<String, Value>) -> Vec<(String, usize)> {
         }
     }
     sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn levels_count_the_payload_itself() {
+        assert!(!deeper_than(&json!({"a": [1]}), 2));
+        assert!(deeper_than(&json!({"a": [1]}), 1));
+    }
 }

@@ -3,17 +3,16 @@
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{
-    Access, Denial, Service, ServiceError, Target, category_of, markets, write::Decision, write::update_actions,
-};
+use super::{Access, Denial, Service, ServiceError, Target, category_of, write::Decision, write::update_actions};
 use crate::{
-    ad::{Ad, AdState, ApiVersion},
     categories::{self, Category},
     fields::{FieldErrors, not_a_choice},
+    model::{Ad, AdState, ApiVersion, Plan},
     ports::StoredAd,
-    request::Plan,
-    rulebook::Write,
-    versions::{self, Conversion, Refusal},
+    rulebook::{
+        Write,
+        versions::{self, Conversion, Refusal},
+    },
     violation::{Code, Violation},
 };
 
@@ -60,7 +59,7 @@ impl Service {
             Ok(Some(Decision {
                 content: Some(checked.content),
                 version: Some((ApiVersion::V4, category.id)),
-                ..Decision::of(request_id, Some(Plan { actions, markets: markets(category) }))
+                ..Decision::of(request_id, Some(Plan { actions, markets: category.markets() }))
             }))
         })
         .await

@@ -5,16 +5,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{Access, Service, ServiceError, markets};
+use super::{Access, Service, ServiceError};
 use crate::{
-    ad::{Ad, AdState, ApiVersion, Content},
     categories::{Category, TRAILER},
-    log::{Action, ActionState, LogEntry},
-    payload,
-    ports::{Dealer, NewAd, Usage},
-    request::{Plan, Progress},
-    rulebook::{Checked, Warning, Write},
-    versions::Refusal,
+    model::{Action, ActionState, Ad, AdState, ApiVersion, Content, Dealer, LogEntry, Plan, Progress},
+    ports::{NewAd, Usage},
+    rulebook::{Checked, Warning, Write, payload, versions::Refusal},
     violation::{Code, Violation},
 };
 
@@ -94,7 +90,7 @@ impl Service {
         if ad.content.visible() {
             actions.push(Action::Publish);
         }
-        let mut request = self.accept(request_id, Some(Plan { actions, markets: markets(category) }));
+        let mut request = self.accept(request_id, Some(Plan { actions, markets: category.markets() }));
         // Its first entry is written along with the ad.
         request.progress = Progress { begun: true, ..Progress::default() };
         let entry = LogEntry::new(request_id, now, Action::Create, ActionState::Processing, "Processing".into());
@@ -195,7 +191,7 @@ impl Service {
                 if codes.iter().any(|code| code == sent) {
                     return Ok(self.dealer(sent));
                 }
-                let hint = crate::nearest::did_you_mean(sent, codes.iter().map(String::as_str));
+                let hint = crate::violation::nearest::did_you_mean(sent, codes.iter().map(String::as_str));
                 let text = format!("\"{sent}\" is not a dealer of the token's group.");
                 Err(Some(Violation::stated(Code::InvalidChoice, text).with_note(hint)))
             }

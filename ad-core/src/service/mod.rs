@@ -3,6 +3,7 @@
 
 mod convert;
 mod create;
+pub mod import;
 mod promote;
 mod read;
 mod write;
@@ -13,19 +14,18 @@ use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::{
-    ad::Ad,
     categories::Category,
     fields::FieldErrors,
-    log::LogEntry,
-    ports::{Clock, Compute, Dealer, DealerDirectory, Ids, Scope, Store, StoreError, StoredAd, Usage},
+    model::{Ad, Dealer, LogEntry, MOST_UNFINISHED, Plan, Request},
+    ports::{Clock, Compute, DealerDirectory, Ids, Scope, Store, StoreError, StoredAd, Usage},
     quotas::{NotAdmitted, QuotaExceeded, Quotas},
-    request::{MOST_UNFINISHED, Market, Plan, Request},
-    rulebook::Rulebook,
-    versions::{self, Refusal},
+    rulebook::{
+        Rulebook,
+        versions::{self, Refusal},
+    },
     violation::{Code, Violation},
 };
 pub use create::{Through, Validated};
-pub use promote::{Exclusions, POLE_POSITION};
 
 /// An ad of so many bytes takes about a millisecond to check.
 const LARGE: usize = 64 * 1024;
@@ -274,7 +274,7 @@ impl Service {
         if found.len() > 1 {
             let mut errors = FieldErrors::default();
             let dealers = found.iter().map(|(stored, _)| stored.ad.dealer_code.as_str());
-            let dealers = crate::nearest::quoted(dealers);
+            let dealers = crate::violation::nearest::quoted(dealers);
             let text = format!("Several dealers have this source_id; add ?dealer_code= with one of: {dealers}.");
             errors.push("dealer_code", Violation::stated(Code::Required, text));
             return Err(ServiceError::InvalidQuery(errors));
@@ -308,11 +308,6 @@ impl Scoped<'_> {
             Self::Group(codes) => Scope::Dealers(codes),
         }
     }
-}
-
-/// Marketplaces on which ads of a category are shown.
-pub(crate) fn markets(category: &Category) -> Vec<Market> {
-    if category.registered { vec![Market::Primary, Market::Secondary] } else { vec![Market::Primary] }
 }
 
 /// The category of a stored ad.

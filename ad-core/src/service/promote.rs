@@ -1,32 +1,15 @@
 //! Bump, pole position and retry.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use uuid::Uuid;
 
-use super::{Access, Denial, Service, ServiceError, Target, category_of, markets, write::Decision};
+use super::{Access, Denial, Service, ServiceError, Target, category_of, write::Decision};
 use crate::{
-    ad::{Ad, AdState},
-    log::Action,
+    model::{Action, Ad, AdState, Exclusions, Market, POLE_POSITION, Plan},
     ports::StoredAd,
-    request::{Market, Plan},
     violation::Code,
 };
-
-/// How long pole position lasts ('Limits').
-pub const POLE_POSITION: Duration = Duration::from_hours(3 * 24);
-
-/// Marketplaces that a bump leaves out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Exclusions {
-    /// Leave out the primary one.
-    pub primary: bool,
-    /// Leave out the secondary one.
-    pub secondary: bool,
-}
 
 impl Service {
     /// Renews an ad ('Endpoints' rule 4).
@@ -51,7 +34,7 @@ impl Service {
                 refusals.push(Denial::new(Code::NotAllowed, text));
             }
             let permitted = &self.dealer(&stored.ad.dealer_code).bump;
-            let mut markets = markets(category);
+            let mut markets = category.markets();
             markets.retain(|market| permitted.contains(market));
             if markets.is_empty() {
                 let text = "Dealer has no permission to bump ads on any marketplace of this ad";
@@ -113,7 +96,7 @@ impl Service {
     ) -> Result<Ad, ServiceError> {
         let is_listed = |stored: &StoredAd, decision: &Decision| {
             let markets = decision.plan.as_ref().map_or(&[][..], |plan| &plan.markets);
-            markets.iter().any(|market| market.listing_of(&stored.ad).is_some())
+            markets.iter().any(|market| stored.ad.listing(*market).is_some())
         };
         let is_unlisted = AtomicBool::new(false);
         let ad = self

@@ -2,10 +2,8 @@
 
 use super::{Access, Service, ServiceError, Target};
 use crate::{
-    ad::Ad,
     categories::Category,
-    list::{AdFilter, AdQuery, LogQuery},
-    log::LogEntry,
+    model::{Ad, AdFilter, AdQuery, LogEntry, LogQuery},
     ports::PageOf,
 };
 

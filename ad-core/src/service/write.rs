@@ -3,14 +3,14 @@
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{ATTEMPTS, Access, Denial, Service, ServiceError, Target, category_of, markets};
+use super::{ATTEMPTS, Access, Denial, Service, ServiceError, Target, category_of};
 use crate::{
-    ad::{Ad, AdState, ApiVersion, Content},
-    log::Action,
+    model::{Action, Ad, AdState, ApiVersion, Content, Plan},
     ports::{Revision, StoreError, StoredAd, Usage},
-    request::Plan,
-    rulebook::Write,
-    versions::{self, Conversion, Refusal},
+    rulebook::{
+        Write,
+        versions::{self, Conversion, Refusal},
+    },
     violation::Code,
 };
 
@@ -55,7 +55,7 @@ impl Service {
                 content: Some(checked.content),
                 version: converts.then_some((version, category.id)),
                 intent: deleted.then_some(AdState::Created),
-                ..Decision::of(request_id, Some(Plan { actions, markets: markets(category) }))
+                ..Decision::of(request_id, Some(Plan { actions, markets: category.markets() }))
             }))
         })
         .await
@@ -70,7 +70,7 @@ impl Service {
             if stored.intent == AdState::Deleted {
                 return Ok(None);
             }
-            let plan = Plan { actions: vec![Action::Delete], markets: markets(category_of(&stored.ad)?) };
+            let plan = Plan { actions: vec![Action::Delete], markets: category_of(&stored.ad)?.markets() };
             Ok(Some(Decision { intent: Some(AdState::Deleted), ..Decision::of(request_id, Some(plan)) }))
         })
         .await
@@ -141,7 +141,7 @@ pub(super) struct Decision {
     /// New API version and category.
     pub(super) version: Option<(ApiVersion, u16)>,
     pub(super) intent: Option<AdState>,
-    pub(super) pole_position_until: Option<crate::time::Timestamp>,
+    pub(super) pole_position_until: Option<crate::model::Timestamp>,
 }
 
 impl Decision {

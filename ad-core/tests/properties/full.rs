@@ -2,11 +2,10 @@
 //! forgotten by those who measure or mutate them.
 
 use ad_core::{
-    ad::ApiVersion,
-    ad_fields,
     catalogue::Catalogue,
-    categories::{Category, Heading},
+    categories::{Category, Heading, ad_fields},
     fields::{Direction, Field, Kind},
+    model::ApiVersion,
 };
 use serde_json::{Map, Value, json};
 

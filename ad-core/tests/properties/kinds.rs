@@ -3,11 +3,9 @@
 use std::{fmt, sync::LazyLock};
 
 use ad_core::{
-    ad::{Ad, AdState, ApiVersion, Content},
     categories::{self, Category},
-    ports::Dealer,
+    model::{Ad, AdState, ApiVersion, Content, Dealer, Timestamp},
     rulebook::{Checked, Rulebook, Write},
-    time::Timestamp,
 };
 use serde_json::{Map, json};
 use uuid::Uuid;

@@ -1,6 +1,6 @@
 //! The laws of merging, whatever is merged.
 
-use ad_core::merge::merge;
+use ad_core::rulebook::merge::merge;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 

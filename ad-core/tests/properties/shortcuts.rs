@@ -1,8 +1,8 @@
 //! What is quick agrees with what is thorough: plain addresses are not given to a parser, and are what it would say.
 
 use ad_core::{
-    ad::ApiVersion,
     fields::{Against, Check, Field, Kind, Mode, Tree},
+    model::ApiVersion,
 };
 use email_address::{EmailAddress, Options};
 use proptest::prelude::*;

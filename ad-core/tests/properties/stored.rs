@@ -4,8 +4,8 @@
 use std::{collections::HashMap, sync::LazyLock};
 
 use ad_core::{
-    ad::{Ad, ApiVersion},
     categories::{self, Category, Heading},
+    model::{Ad, ApiVersion},
 };
 use proptest::{prelude::*, sample::select};
 use serde_json::{Map, Value, json};

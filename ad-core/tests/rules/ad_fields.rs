@@ -1,6 +1,6 @@
 //! Rules over the fields of the ad around its category fields.
 
-use ad_core::ports::Dealer;
+use ad_core::model::Dealer;
 use serde_json::{Value, json};
 
 use crate::support::{Desk, accepted, boat, car, dealer, refused, with, without};

@@ -3,13 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use ad_core::{
-    ad::{Ad, ApiVersion, Content},
     categories::by_id,
-    payload::MOST_BYTES,
-    ports::{Clock, Dealer, Ids, Store, Usage},
+    model::{Ad, ApiVersion, Content, Dealer, MOST_UNFINISHED},
+    ports::{Clock, Ids, Store, Usage},
     quotas::{DealerQuotas, Quotas},
-    request::MOST_UNFINISHED,
-    rulebook::{Checked, Rulebook, Write},
+    rulebook::{Checked, Rulebook, Write, size::MOST_BYTES},
     service::{ServiceError, TooManyRequests},
 };
 use serde_json::{Value, json};
@@ -44,7 +42,7 @@ fn stored(payload: Value, house: &House) -> Ad {
         source_id: "t".to_owned(),
         dealer_code: DEALER.to_owned(),
         category_id: 1222,
-        state: ad_core::ad::AdState::Created,
+        state: ad_core::model::AdState::Created,
         api_version: ApiVersion::V3,
         content: Content::stored(Value::Object(fields).to_string()).unwrap(),
         image_refs: Vec::new(),
@@ -206,6 +204,6 @@ async fn a_quota_counts_once_a_second_and_what_is_added_in_between() {
     house.clock.advance(Duration::from_secs(1));
     assert!(admit(1).await.is_err());
     // A clock that is set back does not keep old counts alive.
-    house.clock.set(ad_core::time::Timestamp::from_millis(0));
+    house.clock.set(ad_core::model::Timestamp::from_millis(0));
     assert!(admit(1).await.is_err());
 }

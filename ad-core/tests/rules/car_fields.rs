@@ -1,9 +1,8 @@
 //! Rules over the category fields of a car.
 
 use ad_core::{
-    ad::{ApiVersion, Content},
     catalogue::Catalogue,
-    ports::Dealer,
+    model::{ApiVersion, Content, Dealer},
     rulebook::{Rulebook, Write},
 };
 use serde_json::{Value, json};

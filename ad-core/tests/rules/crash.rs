@@ -6,15 +6,10 @@ use std::sync::{
 };
 
 use ad_core::{
-    ad::Ad,
-    list::{AdQuery, LogQuery},
-    log::LogEntry,
     memory::{Call, MemoryStore, one_pixel},
+    model::{Ad, AdQuery, Exclusions, LogEntry, LogQuery, Market, Timestamp},
     pipeline::Pipeline,
     ports::{Capacity, Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
-    request::Market,
-    service::Exclusions,
-    time::Timestamp,
 };
 use async_trait::async_trait;
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use ad_core::{
-    ad::ApiVersion,
     categories::by_vehicle_type,
+    model::ApiVersion,
     rulebook::{Rulebook, Write},
     violation::{self, Code},
 };

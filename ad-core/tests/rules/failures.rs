@@ -3,12 +3,9 @@
 use std::time::Duration;
 
 use ad_core::{
-    ad::AdState,
-    log::ActionState,
     memory::{MemoryMarketplace, Operation, one_pixel},
+    model::{ActionState, AdState, Exclusions, Market},
     ports::{Clock, ImageError, MarketplaceError},
-    request::Market,
-    service::Exclusions,
     violation::Code,
 };
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use ad_core::{
-    ad::Ad,
     memory::one_pixel,
+    model::Ad,
     ports::{ImageError, ImageStoreError},
 };
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn checksums(ad: &Ad) -> Vec<&str> {
 async fn told(house: &House) -> Value {
     let (_, log) = house.ads().await.remove(0);
     let ended =
-        |entry: &&ad_core::log::LogEntry| entry.action.name() == "handle_media" && entry.state.name() != "processing";
+        |entry: &&ad_core::model::LogEntry| entry.action.name() == "handle_media" && entry.state.name() != "processing";
     log.iter().rev().find(ended).unwrap().external_message.clone()
 }
 

@@ -1,12 +1,10 @@
 //! Stored ads of another system as they are taken over (decision 28).
 
 use ad_core::{
-    ad::{AdState, ApiVersion},
-    import::{self, Import},
     memory::MemoryDirectory,
-    request::{Leftover, Market},
+    model::{AdState, ApiVersion, Leftover, Market, Timestamp},
     rulebook::Rulebook,
-    time::Timestamp,
+    service::import::{self, Import},
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -73,7 +71,7 @@ fn everything_wrong_is_told_at_its_path() {
         json!({
             "id": ["Must be a valid UUID."],
             "state": ["\"gone\" is not a valid choice.", "Valid choices: \"created\", \"deleted\"."],
-            "created": [ad_core::time::NotATime.to_string()],
+            "created": [ad_core::model::NotATime.to_string()],
             "offer_id": ["Not a valid string."],
             "category_fields": {"physics": {"seats": ["Unknown field."]}},
         })

@@ -1,9 +1,9 @@
 //! An ad's way through create, update, hiding, deletion and revival (decisions 21, 22 and 26).
 
 use ad_core::{
-    ad::AdState,
     memory::{Operation, one_pixel},
-    ports::{Clock, Dealer, Ids},
+    model::{AdState, Dealer},
+    ports::{Clock, Ids},
     service::{Access, ServiceError, Target},
 };
 use serde_json::{Value, json};

@@ -3,13 +3,9 @@
 use std::time::Duration;
 
 use ad_core::{
-    ad::{Ad, AdState},
-    list::{
-        AD_PARAMETERS, AdFilter, AdOrder, AdQuery, BUMP_PARAMETERS, Bound, LogQuery, TARGET_PARAMETERS, TargetQuery,
-    },
-    log::{Action, ActionState},
-    ports::{Clock, Page},
-    service::Exclusions,
+    model::{Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, Bound, Exclusions, LogQuery, Page},
+    parameters::{AD_PARAMETERS, BUMP_PARAMETERS, TARGET_PARAMETERS, TargetQuery},
+    ports::Clock,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -280,7 +276,7 @@ async fn a_view_has_only_the_fields_that_were_asked_for() {
     let house = three_ads().await;
     let ad: Ad = house.ads().await.remove(0).0;
     let created = house.clock.now().as_millis() - 1000;
-    let created = ad_core::time::Timestamp::from_millis(created);
+    let created = ad_core::model::Timestamp::from_millis(created);
     let query = ads("fields=source_id,title,created,log");
     assert_eq!(
         json!(ad.view(Some(&[])).only(query.fields.as_deref())),

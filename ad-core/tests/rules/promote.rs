@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use ad_core::{
-    ad::AdState,
     memory::Operation,
-    ports::{Clock, Dealer, MarketplaceError},
-    request::Market,
-    service::Exclusions,
+    model::{AdState, Dealer, Exclusions, Market},
+    ports::{Clock, MarketplaceError},
 };
 use serde_json::json;
 

@@ -1,11 +1,9 @@
 //! What a retry does, whichever requests went before it (decision 24).
 
 use ad_core::{
-    ad::AdState,
     memory::{MemoryMarketplace, Operation, one_pixel},
+    model::{AdState, Exclusions, Leftover, Market, Plan},
     ports::{ImageError, MarketplaceError},
-    request::{Leftover, Market, Plan},
-    service::Exclusions,
 };
 use serde_json::{Value, json};
 
@@ -186,7 +184,7 @@ async fn a_retry_that_was_given_up_leaves_all_that_it_did_not_do() {
 #[test]
 fn a_leftover_of_an_earlier_version_is_read() {
     use Market::{Primary, Secondary};
-    use ad_core::log::Action::Bump;
+    use ad_core::model::Action::Bump;
     let read = |stored: Value| serde_json::from_value::<Leftover>(stored).unwrap();
     let markets = json!(["primary", "secondary"]);
     for (actions, expected) in [

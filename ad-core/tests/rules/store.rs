@@ -3,12 +3,9 @@
 use std::time::Duration;
 
 use ad_core::{
-    ad::{Ad, AdState},
-    log::{Action, ActionState, LogEntry},
     memory::{CountingIds, ManualClock, MemoryStore},
+    model::{Action, ActionState, Ad, AdState, Leftover, LogEntry, Market, Plan, Progress, Request, Timestamp},
     ports::{AdChange, Claimed, Clock, Ids, NewAd, Outcome, Record, Revision, Scope, Store, StoreError},
-    request::{Leftover, Market, Plan, Progress, Request},
-    time::Timestamp,
 };
 use uuid::Uuid;
 

@@ -3,15 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use ad_core::{
-    ad::{Ad, AdState, ApiVersion},
     categories::{Category, by_vehicle_type},
-    log::{ActionState, LogEntry},
     memory::{Kit, ManualClock, one_pixel},
-    merge::merge,
-    ports::{Clock, Dealer, Ids, Page},
-    request::Market,
-    rulebook::{Checked, Rulebook, Write},
-    service::{Access, Exclusions, ServiceError, Target},
+    model::{ActionState, Ad, AdState, ApiVersion, Dealer, Exclusions, LogEntry, Market, Page},
+    ports::{Clock, Ids},
+    rulebook::{Checked, Rulebook, Write, merge::merge},
+    service::{Access, ServiceError, Target},
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -191,7 +188,7 @@ impl House {
         }
     }
 
-    async fn next_due(&self) -> Option<ad_core::time::Timestamp> {
+    async fn next_due(&self) -> Option<ad_core::model::Timestamp> {
         use ad_core::ports::Store;
         let now = self.clock.now();
         let claims = self.kit.store.claim(now, now, 0.into()).await.unwrap();
@@ -210,9 +207,9 @@ impl House {
     }
 
     pub(crate) async fn ads(&self) -> Vec<(Ad, Vec<LogEntry>)> {
-        let query = ad_core::list::AdQuery {
+        let query = ad_core::model::AdQuery {
             filters: Vec::new(),
-            order: ad_core::list::AdOrder::Created,
+            order: ad_core::model::AdOrder::Created,
             descending: false,
             page: Page { limit: 500, offset: 0 },
             fields: None,

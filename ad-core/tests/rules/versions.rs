@@ -1,11 +1,11 @@
 //! V3, and the way from it to V4 ('States and transitions', 'Endpoints' rules 6 to 8, decisions 20 and 28).
 
 use ad_core::{
-    ad::{Ad, ApiVersion},
     categories::by_id,
+    model::{Ad, ApiVersion},
     ports::{Clock, Ids},
+    rulebook::versions::Refusal,
     service::{ServiceError, Target, Through},
-    versions::Refusal,
 };
 use serde_json::{Value, json};
 
@@ -287,7 +287,7 @@ async fn an_ad_of_v3_is_found_under_every_type_that_it_may_migrate_to() {
     assert!(read("agriculture-thresher").await && read("agriculture-tractor").await);
     assert!(!read("agriculture-tools").await);
     let listed = |vehicle_type: &'static str| {
-        let query = ad_core::list::AdQuery::parse(&[]).unwrap();
+        let query = ad_core::model::AdQuery::parse(&[]).unwrap();
         let service = house.kit.service.clone();
         async move { service.list(&access(), Some(category(vehicle_type)), query).await.unwrap().count }
     };

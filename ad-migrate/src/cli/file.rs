@@ -6,7 +6,7 @@ use std::{
 };
 
 use ad_cli::cli::Failure;
-use ad_core::{catalogue::Catalogue, nearest};
+use ad_core::{catalogue::Catalogue, violation::nearest};
 
 use crate::{
     mapping::Mapping,

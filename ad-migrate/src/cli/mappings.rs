@@ -1,7 +1,7 @@
 //! `ad-migrate mappings`: the mappings and value maps that come with the program.
 
 use ad_cli::cli::{Context, Failure, output::Column};
-use ad_core::nearest;
+use ad_core::violation::nearest;
 use serde::Serialize;
 
 use crate::mapping::{Mapping, values};

@@ -31,7 +31,7 @@ use ad_cli::{
         waiting,
     },
 };
-use ad_core::{ad::ApiVersion, rulebook::Rulebook};
+use ad_core::{model::ApiVersion, rulebook::Rulebook};
 
 /// The heading of what sending is about, in the help.
 const SUBMITTING: &str = "Submitting";

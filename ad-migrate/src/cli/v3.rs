@@ -24,14 +24,13 @@ use ad_cli::{
     },
 };
 use ad_core::{
-    ad::{AdState, ApiVersion},
-    ad_fields,
-    categories::{self, Category},
+    categories::{self, Category, ad_fields},
     fields::Kind,
-    list::MAX_LIMIT,
-    nearest,
+    model::{AdState, ApiVersion},
+    parameters::MAX_LIMIT,
     reference::rows,
     rulebook::Rulebook,
+    violation::nearest,
 };
 use clap::builder::PossibleValuesParser;
 use futures_util::TryStreamExt;

@@ -86,7 +86,7 @@ impl Terms {
 
     /// The brand that is nearest to a text that is none.
     pub(super) fn nearest_brand(&self, text: &str) -> Option<&str> {
-        ad_core::nearest::meant(text, self.brands.ids()).into_iter().next()
+        ad_core::violation::nearest::meant(text, self.brands.ids()).into_iter().next()
     }
 
     /// Adds what a value looks like to the counts.

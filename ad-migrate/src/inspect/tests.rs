@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use ad_core::{
-    ad::ApiVersion,
     catalogue::Catalogue,
+    model::ApiVersion,
     rulebook::{Rulebook, Write},
 };
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ad_core::ad_fields::MOST_IMAGES;
+use ad_core::categories::ad_fields::MOST_IMAGES;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::Value;
 
@@ -93,7 +93,7 @@ impl<'a> Work<'a> {
         let found = found.or_else(|| mapping.plans.get((*otherwise)?));
         if found.is_none() {
             let types = mapping.plans.iter().filter_map(|plan| plan.category.vehicle_type);
-            let allowed = ad_core::nearest::quoted(types);
+            let allowed = ad_core::violation::nearest::quoted(types);
             let finding = Finding {
                 severity: Severity::Error,
                 reason: "unknown vehicle type".to_owned(),

@@ -423,7 +423,7 @@ fn measure(
 
 /// What is said of a unit that the field does not take.
 pub(super) fn unknown_unit(text: &str, unit: &str, noun: &str, units: &[&str]) -> Bad {
-    let allowed = ad_core::nearest::quoted(units.iter().copied());
+    let allowed = ad_core::violation::nearest::quoted(units.iter().copied());
     Bad::new(
         format!("unknown unit of {noun}"),
         format!("\"{}\" of \"{}\" is no unit of {noun}.", short(unit), short(text)),

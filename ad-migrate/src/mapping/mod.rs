@@ -19,7 +19,7 @@ pub(crate) mod units;
 pub(crate) mod values;
 mod vehicle;
 
-use ad_core::{catalogue::Catalogue, categories::Category, nearest};
+use ad_core::{catalogue::Catalogue, categories::Category, violation::nearest};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};

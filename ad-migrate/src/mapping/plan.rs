@@ -235,7 +235,7 @@ impl<'a, 'i> Planner<'a, 'i> {
         let mut unit = |text: &str| {
             let found = units::find(text, units, &mut self.scratch);
             if found.is_none() {
-                let allowed = ad_core::nearest::quoted(units.iter().copied());
+                let allowed = ad_core::violation::nearest::quoted(units.iter().copied());
                 let message = format!("\"{text}\" is no unit of \"{}\". Units: {allowed}.", rule.target);
                 self.problems.on(rule.line, message);
             }

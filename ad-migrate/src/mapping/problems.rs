@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ad_core::nearest;
+use ad_core::violation::nearest;
 use toml::de::{DeTable, DeValue};
 
 /// A value of the file with where it stands.

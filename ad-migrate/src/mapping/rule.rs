@@ -255,8 +255,8 @@ impl<'i> RuleReader<'i> {
         }
         let own: Vec<&str> = self.names.keys().copied().collect();
         let all = values::builtin().iter().map(|map| map.name).chain(own);
-        let hint = ad_core::nearest::did_you_mean(name, all.clone())
-            .unwrap_or_else(|| format!("There are {}.", ad_core::nearest::quoted(all)));
+        let hint = ad_core::violation::nearest::did_you_mean(name, all.clone())
+            .unwrap_or_else(|| format!("There are {}.", ad_core::violation::nearest::quoted(all)));
         let message = format!("There is no value map \"{name}\", neither built in nor as [values.{name}]. {hint}");
         self.problems.at(&value.span(), message);
         None

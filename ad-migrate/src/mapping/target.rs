@@ -1,10 +1,10 @@
 //! What can be mapped to: the fields of ad-core's tables, members of objects and arrays too, each with its place in a payload.
 
 use ad_core::{
-    ad_fields,
-    categories::{Category, Heading},
+    categories::{Category, Heading, ad_fields, price},
     fields::{Field, Kind},
-    nearest, price, reference,
+    reference,
+    violation::nearest,
 };
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 
 use ad_core::{
     categories::{self, Category},
-    nearest,
+    violation::nearest,
 };
 
 use super::{

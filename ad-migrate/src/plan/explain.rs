@@ -3,8 +3,7 @@
 use ad_core::{
     categories::{Category, rules::PLATE_OR_VIN},
     fields::{FieldErrors, Kind},
-    payload::Refused,
-    rulebook::Warning,
+    rulebook::{Warning, payload::Refused},
     violation::{Code, Violation},
 };
 use serde_json::{Map, Value};

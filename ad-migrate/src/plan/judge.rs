@@ -1,6 +1,9 @@
 //! One row: mapped, held against the rules, and what is to be said of it.
 
-use ad_core::{ad::ApiVersion, fields::plate, rulebook::Rulebook};
+use ad_core::{
+    model::{ApiVersion, plate},
+    rulebook::Rulebook,
+};
 use serde_json::{Map, Value};
 
 use super::{

@@ -13,7 +13,7 @@ mod kept;
 mod page;
 mod terminal;
 
-use ad_core::time::Timestamp;
+use ad_core::model::Timestamp;
 use serde::Serialize;
 
 pub use json::Json;

@@ -8,7 +8,7 @@ use ad_cli::{
     Client, Error, ListQuery,
     cli::{Context, Failure, output::Column},
 };
-use ad_core::{ad::AdState, list::MAX_LIMIT, printable};
+use ad_core::{model::AdState, parameters::MAX_LIMIT, printable};
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ pub fn listings(mut export: Reader, plate: &str, stock: &Stock) -> Result<Vec<Mi
         if let Some(column) = next.columns().id(plate) {
             is_there = true;
             for row in next.rows() {
-                let found = ad_core::fields::plate(row.value(column).unwrap_or_default());
+                let found = ad_core::model::plate(row.value(column).unwrap_or_default());
                 if !found.is_empty() && !stock.plates.contains(found.as_str()) {
                     let others = row.cells().filter(|(id, value)| *id != column && !value.trim().is_empty());
                     let title: Vec<_> = others.take(4).map(|(_, value)| value.trim()).collect();

@@ -195,6 +195,6 @@ fn put(object: &mut Map<String, Value>, path: &str, value: Value) {
 
 /// Puts all values of one object into another, those of objects within them one by one.
 fn merge(object: &mut Map<String, Value>, added: Map<String, Value>) {
-    let merged = ad_core::merge::merge(object, added);
+    let merged = ad_core::rulebook::merge::merge(object, added);
     *object = merged;
 }

@@ -12,8 +12,8 @@ use std::{
 
 use ad_core::{
     fields::FieldErrors,
-    list::MAX_QUERY,
-    payload::{MOST_LEVELS, deeper_than},
+    parameters::MAX_QUERY,
+    rulebook::size::{MOST_LEVELS, deeper_than},
     service::Access,
     violation::{Code, Violation},
 };

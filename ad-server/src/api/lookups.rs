@@ -5,8 +5,7 @@ use std::sync::Arc;
 use ad_core::{
     categories::{self, Category},
     fields::{FieldErrors, Kind},
-    nearest,
-    violation::{Choices, Violation},
+    violation::{Choices, Violation, nearest},
 };
 use poem::{
     Endpoint, Request, Response, Result,

@@ -43,7 +43,7 @@ pub use lists::Lists;
 pub(crate) use pages::page;
 
 /// Largest body of a request, in bytes (decision 9).
-pub const MAX_BODY: usize = ad_core::payload::MOST_BYTES;
+pub const MAX_BODY: usize = ad_core::rulebook::size::MOST_BYTES;
 
 /// Tells callers by their tokens.
 pub trait Authenticator: Send + Sync {
@@ -87,7 +87,7 @@ debug_by_name!(Context);
 /// ```
 /// use std::sync::Arc;
 ///
-/// use ad_core::{memory::{Kit, ManualClock}, ports::{Dealer, Store}, service::Access};
+/// use ad_core::{memory::{Kit, ManualClock}, model::Dealer, ports::Store, service::Access};
 /// use ad_server::{
 ///     api::{self, Authenticator, Context, Limits},
 ///     auth::{Caller, Permissions, TokenError},

@@ -4,9 +4,9 @@
 use std::fmt;
 
 use ad_core::{
-    ad::ApiVersion,
     categories::{self, Category},
-    list::{AD_PARAMETERS, BUMP_PARAMETERS, LOG_PARAMETERS, Parameter, TARGET_PARAMETERS},
+    model::ApiVersion,
+    parameters::{AD_PARAMETERS, BUMP_PARAMETERS, LOG_PARAMETERS, Parameter, TARGET_PARAMETERS},
 };
 use poem::http::Method;
 

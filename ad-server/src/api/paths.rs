@@ -4,9 +4,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use ad_core::{
     categories::{self, TRAILER},
-    list::{AdQuery, LogQuery, TargetQuery},
+    model::{AdQuery, LogQuery},
+    parameters::TargetQuery,
+    rulebook::versions::Refusal,
     service::{Access, ServiceError, Target, Through},
-    versions::Refusal,
 };
 use poem::{
     Endpoint, Request, Response, Result,

@@ -1,6 +1,9 @@
 //! Response bodies: an ad, a page of a list, the result of a validation (decisions 1 and 7).
 
-use ad_core::{ad::Ad, ports::Page, service::Validated};
+use ad_core::{
+    model::{Ad, Page},
+    service::Validated,
+};
 use poem::{Request, Response, http::StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ad_core::time::Timestamp;
+use ad_core::model::Timestamp;
 use jsonwebtoken::{Header, encode};
 use serde::Serialize;
 use uuid::Uuid;

@@ -6,7 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ad_core::{ports::Clock, service::Access, time::Timestamp};
+use ad_core::{model::Timestamp, ports::Clock, service::Access};
 use arc_swap::ArcSwap;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, errors::ErrorKind};
 use serde::{Deserialize, Deserializer};

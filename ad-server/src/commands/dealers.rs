@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ad_core::ports::Dealer;
+use ad_core::model::Dealer;
 use clap::Subcommand;
 
 use super::{CommandError, GlobalArgs, ListArgs, output};

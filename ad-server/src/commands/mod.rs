@@ -19,7 +19,7 @@ use std::{
     process::ExitCode,
 };
 
-use ad_core::request::Market;
+use ad_core::model::Market;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{

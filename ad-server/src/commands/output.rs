@@ -4,7 +4,7 @@
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
-use ad_core::{printable, time::Timestamp};
+use ad_core::{model::Timestamp, printable};
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use serde::Serialize;
 

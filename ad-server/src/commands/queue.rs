@@ -1,6 +1,6 @@
 //! `ad-server queue`: show unfinished requests, retry them, or give them up.
 
-use ad_core::{pipeline::Patience, ports::Clock, time::Timestamp};
+use ad_core::{model::Timestamp, pipeline::Patience, ports::Clock};
 use clap::{Args, Subcommand};
 use uuid::Uuid;
 

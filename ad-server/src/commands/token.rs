@@ -3,8 +3,8 @@
 use std::{str::FromStr, time::Duration};
 
 use ad_core::{
+    model::Timestamp,
     ports::{Clock, Ids},
-    time::Timestamp,
 };
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 

@@ -20,7 +20,7 @@ fn the_defaults_are_those_of_the_documents() {
     assert_eq!(settings.database_url, "sqlite://data/ads.db");
     assert_eq!(settings.media, MediaLocation::Folder("./data/media".into()));
     assert_eq!(settings.key_source(), KeySource::File("./data/token-keys.json".into()));
-    assert_eq!(settings.video_hosts, ad_core::rulebook::Settings::default().video_hosts);
+    assert_eq!(settings.video_hosts, ad_core::categories::Settings::default().video_hosts);
     assert_eq!(settings.image_retry(), Patience::default().images);
     assert_eq!(settings.marketplace_retry(), Patience::default().marketplaces);
     assert!(!settings.allow_private_images);

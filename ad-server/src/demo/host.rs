@@ -97,8 +97,8 @@ mod tests {
     use std::sync::Arc;
 
     use ad_core::{
+        model::Timestamp,
         ports::{Clock, Fetched, ImageFetcher, ImageRequest},
-        time::Timestamp,
     };
     use futures_util::future::join_all;
 

@@ -5,7 +5,7 @@ use std::{
     net::SocketAddr,
 };
 
-use ad_core::{time::Timestamp, versions::SEGMENT};
+use ad_core::{model::Timestamp, rulebook::versions::SEGMENT};
 
 use percent_encoding::utf8_percent_encode;
 use reqwest::StatusCode;

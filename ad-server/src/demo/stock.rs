@@ -1,7 +1,7 @@
 //! The stock that the demo posts: ads of two dealers, one with a damaged picture and one with many common mistakes, and listings
 //! that the dealers had before. The data is in JSON files beside this one.
 
-use ad_core::ports::Dealer;
+use ad_core::model::Dealer;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -90,8 +90,8 @@ impl DemoAd {
 #[cfg(test)]
 mod tests {
     use ad_core::{
-        ad::ApiVersion,
         categories,
+        model::ApiVersion,
         rulebook::{Rulebook, Write},
     };
     use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::{str::FromStr, time::Duration};
 
-use ad_core::request::Market;
+use ad_core::model::Market;
 
 use crate::{
     breaker::BreakerOptions,

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use ad_core::{
-    ad::Content,
+    model::{Content, Market, Timestamp},
     ports::{Clock, Found, Key, Listing, Marketplace, MarketplaceError, StoreError},
-    request::Market,
-    time::Timestamp,
 };
 use async_trait::async_trait;
 use serde::Serialize;

@@ -18,8 +18,8 @@ mod wire;
 use std::sync::Arc;
 
 use ad_core::{
+    model::Market,
     ports::{Clock, Marketplace},
-    request::Market,
 };
 use url::Url;
 

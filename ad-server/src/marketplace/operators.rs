@@ -5,7 +5,10 @@ use std::{
     io::{self, BufRead},
 };
 
-use ad_core::{fields::plate, ports::StoreError, request::Market, time::Timestamp};
+use ad_core::{
+    model::{Market, Timestamp, plate},
+    ports::StoreError,
+};
 use futures_util::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 

@@ -4,11 +4,8 @@ use std::sync::{
 };
 
 use ad_core::{
-    ad::{Ad, ImageRef},
-    log::Action,
+    model::{Action, Ad, ImageRef, Market, Timestamp},
     ports::{Clock, Found, Key, Listing, Marketplace, MarketplaceError},
-    request::Market,
-    time::Timestamp,
 };
 use futures_util::TryStreamExt;
 use serde_json::json;

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use ad_core::{
-    ad::{Ad, ApiVersion, Content, ImageRef},
+    model::{Ad, ApiVersion, Content, ImageRef, Timestamp},
     ports::{Found, Listing},
-    time::Timestamp,
 };
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
@@ -103,7 +102,7 @@ impl ListingBody {
             source_id: self.source_id,
             dealer_code: self.dealer_code,
             category_id: self.category_id,
-            state: ad_core::ad::AdState::Created,
+            state: ad_core::model::AdState::Created,
             api_version: ApiVersion::from_name(&self.api_version).unwrap_or(ApiVersion::V4),
             content: Content::from(self.content.into_iter().collect::<Map<_, _>>()),
             image_refs: self.images.into_iter().map(image).collect(),

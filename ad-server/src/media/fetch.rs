@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use ad_core::{
-    ad::Validators,
+    model::Validators,
     ports::{Clock, Fetched, Image, ImageError, ImageFetcher, ImageRequest},
 };
 use async_trait::async_trait;

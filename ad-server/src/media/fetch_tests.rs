@@ -2,7 +2,7 @@
 
 use std::{io, net::SocketAddr, sync::Mutex};
 
-use ad_core::{ports::Format, time::Timestamp};
+use ad_core::{model::Timestamp, ports::Format};
 use futures_util::{StreamExt, stream};
 use image::ImageFormat;
 use poem::{

@@ -3,12 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use ad_core::{
-    ad::{Ad, AdState, Content},
-    list::{AdQuery, LogQuery},
-    log::LogEntry,
+    model::{Ad, AdQuery, AdState, Content, LogEntry, LogQuery, Market, Timestamp},
     ports::{Capacity, Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
-    request::Market,
-    time::Timestamp,
 };
 use async_trait::async_trait;
 use tokio::sync::Notify;

@@ -1,6 +1,6 @@
 //! Dealers, as operators bring them in. What asks for them on every write is [`Directory`](crate::directory::Directory).
 
-use ad_core::ports::{Dealer, StoreError};
+use ad_core::{model::Dealer, ports::StoreError};
 
 use super::{Columns, Database, Statement, rows::json, sql};
 

@@ -6,10 +6,10 @@
 use std::io::{self, BufRead, Read};
 
 use ad_core::{
-    import::{self, Import},
+    model::Leftover,
     ports::{Clock, DealerDirectory, Ids, StoreError},
-    request::Leftover,
     rulebook::Rulebook,
+    service::import::{self, Import},
 };
 use serde::Serialize;
 use serde_json::Value;

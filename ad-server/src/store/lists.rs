@@ -7,11 +7,9 @@
 use std::borrow::Cow;
 
 use ad_core::{
-    ad::{Ad, AdState},
     categories,
-    list::{AdFilter, AdOrder, AdQuery, Bound, LogQuery},
-    log::{Action, ActionState, LogEntry},
-    ports::{PAGE_BYTES, Page, PageOf, Scope, StoreError},
+    model::{Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, Bound, LogEntry, LogQuery, Page},
+    ports::{PAGE_BYTES, PageOf, Scope, StoreError},
 };
 use uuid::Uuid;
 

@@ -3,10 +3,8 @@
 use std::sync::PoisonError;
 
 use ad_core::{
-    ad::AdState,
+    model::{AdState, Market, Progress, Timestamp},
     ports::{AdChange, Capacity, Claimed, Claims, Outcome, Record, StoreError},
-    request::{Market, Progress},
-    time::Timestamp,
 };
 
 use serde::Serialize;

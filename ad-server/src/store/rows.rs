@@ -3,11 +3,8 @@
 use std::borrow::Cow;
 
 use ad_core::{
-    ad::{Ad, Content},
-    log::{Action, ActionState, LogEntry},
+    model::{Action, ActionState, Ad, Content, LogEntry, Request, Timestamp},
     ports::{StoreError, StoredAd},
-    request::Request,
-    time::Timestamp,
     violation::Code,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -136,8 +133,8 @@ impl<'r> Columns<'r> {
             source_id: self.string()?,
             dealer_code: self.string()?,
             category_id: self.number()?,
-            state: self.named(ad_core::ad::AdState::from_name)?,
-            api_version: self.named(ad_core::ad::ApiVersion::from_name)?,
+            state: self.named(ad_core::model::AdState::from_name)?,
+            api_version: self.named(ad_core::model::ApiVersion::from_name)?,
             content: self.content()?,
             image_refs: self.json()?,
             marketplace_ad_id: self.maybe_string()?,
@@ -157,7 +154,7 @@ impl<'r> Columns<'r> {
         Ok(StoredAd {
             ad: self.ad()?,
             revision: self.value()?,
-            intent: self.named(ad_core::ad::AdState::from_name)?,
+            intent: self.named(ad_core::model::AdState::from_name)?,
             pole_position_until: self.maybe_time()?,
             leftover: self.maybe_json()?.unwrap_or_default(),
         })

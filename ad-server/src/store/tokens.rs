@@ -1,6 +1,6 @@
 //! What is kept about issued and revoked tokens, so that they can be listed and revoked.
 
-use ad_core::{ports::StoreError, time::Timestamp};
+use ad_core::{model::Timestamp, ports::StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::{Columns, Database, Row, Statement, rows::json, sql};

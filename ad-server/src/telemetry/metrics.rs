@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use ad_core::time::Timestamp;
+use ad_core::model::Timestamp;
 use poem::http::{Method, StatusCode};
 use prometheus_client::{
     encoding::text,

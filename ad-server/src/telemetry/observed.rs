@@ -3,12 +3,11 @@
 use std::{future::Future, sync::Arc, time::Instant};
 
 use ad_core::{
+    model::{Market, Timestamp},
     ports::{
         Fetched, Found, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, Key, Listing, Marketplace,
         MarketplaceError, MediaStore,
     },
-    request::Market,
-    time::Timestamp,
 };
 use async_trait::async_trait;
 use tracing::{Instrument, field::Empty};

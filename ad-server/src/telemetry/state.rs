@@ -95,7 +95,7 @@ fn resident_memory() -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use ad_core::time::Timestamp;
+    use ad_core::model::Timestamp;
 
     use super::*;
     use crate::telemetry::{

@@ -7,7 +7,7 @@ use super::{
 
 /// A time as a list parameter takes it.
 fn time(millis: i64) -> String {
-    ad_core::time::Timestamp::from_millis(millis).to_string()
+    ad_core::model::Timestamp::from_millis(millis).to_string()
 }
 
 /// The lists of a dealer: what each is called, and its path. The values are those of an ad in the middle of its stock.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use ad_core::{
-    list::{AdFilter, AdQuery},
+    model::{AdFilter, AdQuery},
     ports::{Scope, Store, StoreError},
 };
 use ad_server::store::{Database, DatabaseStore};

@@ -14,7 +14,7 @@ use std::{
 };
 
 use ad_cli::{Client, Creation, Error, ErrorKind, Exclude, ListQuery, LogQuery, Target};
-use ad_core::{ad::AdState, ad::ApiVersion};
+use ad_core::model::{AdState, ApiVersion};
 use ad_tests::Server;
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};

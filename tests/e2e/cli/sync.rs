@@ -1,6 +1,6 @@
 //! `ad-cli sync`: the stock of the service becomes that of a file, and nothing else happens.
 
-use ad_core::{ad::ApiVersion, categories, rulebook::Rulebook};
+use ad_core::{categories, model::ApiVersion, rulebook::Rulebook};
 use ad_tests::{Cli, ImageHost, Options, Server};
 use serde_json::{Value, json};
 

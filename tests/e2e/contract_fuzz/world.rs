@@ -1,8 +1,8 @@
 //! A server with ads of every category, version and state, and the tokens of different callers.
 
 use ad_core::{
-    ad::ApiVersion,
     categories::{self, TRAILER},
+    model::ApiVersion,
 };
 use ad_tests::{Answer, Client, ImageHost, Server, run};
 use fastrand::Rng;

@@ -6,7 +6,7 @@ mod v3;
 
 use std::path::PathBuf;
 
-use ad_core::fields::plate;
+use ad_core::model::plate;
 use ad_migrate::mapping::Mapping;
 use ad_tests::Cli;
 use serde_json::Value;

@@ -1,12 +1,11 @@
 //! From field errors to findings: what was sent and where it stands, what was probably meant, and which command shows more.
 
 use ad_core::{
-    ad_fields,
     catalogue::Catalogue,
-    categories::{Category, Heading},
+    categories::{Category, Heading, ad_fields},
     fields::{Field, FieldErrors, Kind},
-    nearest,
     reference::{Row, rows},
+    violation::nearest,
 };
 use serde_json::Value;
 

@@ -15,11 +15,13 @@ mod run;
 mod show;
 
 use ad_core::{
-    ad::ApiVersion,
     categories::Category,
     fields::FieldErrors,
-    payload::{self, Refused},
-    rulebook::Rulebook,
+    model::ApiVersion,
+    rulebook::{
+        Rulebook,
+        payload::{self, Refused},
+    },
     violation::Code,
 };
 use serde_json::{Map, Value};

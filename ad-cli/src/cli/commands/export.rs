@@ -1,6 +1,6 @@
 //! `ad-cli export`: all ads, for keeping.
 
-use ad_core::{categories, list::MAX_LIMIT};
+use ad_core::{categories, parameters::MAX_LIMIT};
 use clap::builder::PossibleValuesParser;
 use futures_util::TryStreamExt;
 use serde_json::value::RawValue;
@@ -23,7 +23,7 @@ pub(crate) struct Args {
     #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
     of_type: Option<String>,
     /// Only ads in this state
-    #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(ad_core::ad::AdState::NAMES))]
+    #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(ad_core::model::AdState::NAMES))]
     state: Option<String>,
     /// With the 100 latest log entries of each ad
     #[arg(long)]

@@ -1,12 +1,12 @@
 //! `ad-cli fields`: the table of the fields of a vehicle type, as the service checks them.
 
 use ad_core::{
-    ad::ApiVersion,
     catalogue::Catalogue,
     categories::{self, Category, Heading},
     fields::Kind,
-    nearest,
+    model::ApiVersion,
     reference::Row,
+    violation::nearest,
 };
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
@@ -140,7 +140,7 @@ fn field_row(category: &Category, vehicle_type: &str, row: &Row, catalogue: &Cat
 /// The rules that concern several fields stand in no row.
 fn rules(context: &Context, category: &Category) {
     context.out.note("\nRules over several fields:");
-    for rule in ad_core::ad_fields::RULES.iter().chain(category.rules).copied().flatten() {
+    for rule in ad_core::categories::ad_fields::RULES.iter().chain(category.rules).copied().flatten() {
         context.out.note(&format!("  {}: {}", rule.name, rule.doc.replace('`', "")));
     }
     if !category.is_in(ApiVersion::V3) {

@@ -1,6 +1,6 @@
 //! `ad-cli get`: one ad as it is now.
 
-use ad_core::ad::VIEW_FIELDS;
+use ad_core::model::VIEW_FIELDS;
 
 use crate::cli::{Context, Failure, acts::TargetArgs};
 

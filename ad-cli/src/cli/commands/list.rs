@@ -1,9 +1,9 @@
 //! `ad-cli list`: ads by any of the service's filters.
 
 use ad_core::{
-    ad::VIEW_FIELDS,
     categories,
-    list::{AD_PARAMETERS, Parameter},
+    model::VIEW_FIELDS,
+    parameters::{AD_PARAMETERS, Parameter},
 };
 use clap::builder::PossibleValuesParser;
 use futures_util::TryStreamExt;
@@ -58,7 +58,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if args.all {
         // As few requests as possible, unless somebody wants it otherwise.
         if query.get("limit").is_none() {
-            query = query.with("limit", ad_core::list::MAX_LIMIT);
+            query = query.with("limit", ad_core::parameters::MAX_LIMIT);
         }
         let mut all = ads.all_as::<Box<RawValue>>(&query);
         while let Some(ad) = all.try_next().await? {

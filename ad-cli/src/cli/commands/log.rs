@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ad_core::list::{LOG_PARAMETERS, Parameter};
+use ad_core::parameters::{LOG_PARAMETERS, Parameter};
 use futures_util::TryStreamExt;
 
 use crate::{
@@ -95,7 +95,7 @@ async fn show_from(
     offset: u64,
     rows: &mut Rows,
 ) -> Result<u64, Failure> {
-    let mut query = query.clone().with("limit", ad_core::list::MAX_LIMIT);
+    let mut query = query.clone().with("limit", ad_core::parameters::MAX_LIMIT);
     if offset > 0 {
         query = query.with("offset", offset);
     }

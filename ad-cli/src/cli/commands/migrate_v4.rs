@@ -3,8 +3,8 @@
 use std::{collections::HashMap, path::PathBuf};
 
 use ad_core::{
-    ad::{AdState, ApiVersion},
     categories,
+    model::{AdState, ApiVersion},
     rulebook::Rulebook,
 };
 use clap::builder::PossibleValuesParser;

@@ -1,11 +1,10 @@
 //! `ad-cli new`: a payload to begin with. The payload goes to stdout, ready for a file; what its fields mean, to stderr.
 
 use ad_core::{
-    ad::ApiVersion,
     categories::{self, Category, TRAILER},
-    payload::Refused,
+    model::ApiVersion,
     reference::Row,
-    rulebook::Rulebook,
+    rulebook::{Rulebook, payload::Refused},
 };
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use ad_core::{
-    ad::ApiVersion,
     categories::{self, Category},
-    versions::{Conversion, conversion_of},
+    model::ApiVersion,
+    rulebook::versions::{Conversion, conversion_of},
 };
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ad_core::ad::ApiVersion;
+use ad_core::model::ApiVersion;
 use serde_json::{Map, Value};
 
 use crate::{

@@ -4,7 +4,7 @@ use ad_core::{
     catalogue::{Catalogue, Entry},
     categories::{self, Category},
     fields::Kind,
-    nearest,
+    violation::nearest,
 };
 use clap::builder::PossibleValuesParser;
 

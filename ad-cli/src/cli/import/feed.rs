@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use ad_core::{ad::ApiVersion, payload::MOST_BYTES};
+use ad_core::{model::ApiVersion, rulebook::size::MOST_BYTES};
 use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc::Sender;
 use uuid::Uuid;

@@ -319,7 +319,7 @@ impl Past {
 
 #[cfg(test)]
 mod tests {
-    use ad_core::request::Market;
+    use ad_core::model::Market;
 
     use super::*;
 

@@ -27,7 +27,7 @@ use std::{
     time::Duration,
 };
 
-use ad_core::{ad::ApiVersion, categories::Category, ports::Checksum};
+use ad_core::{categories::Category, model::ApiVersion, ports::Checksum};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use tokio::{

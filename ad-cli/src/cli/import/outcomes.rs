@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use ad_core::log::LogEntry;
+use ad_core::model::LogEntry;
 use serde::Deserialize;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -125,7 +125,7 @@ async fn ask(client: &Client, batch: &[Pending]) -> Result<HashMap<(String, Opti
             .with("source_id__in", ids.join(","))
             .with("fields", "source_id,dealer_code,marketplace_ad_id,offer_id")
             .with("include", "log")
-            .with("limit", ad_core::list::MAX_LIMIT);
+            .with("limit", ad_core::parameters::MAX_LIMIT);
         for progress in client.v4().list_as::<Progress>(&query).await?.body.results {
             let dealer_code = Some(progress.dealer_code.clone());
             // Payloads of a dealer's token need not name the dealer.

@@ -9,7 +9,7 @@ use std::{
     ops::Range,
 };
 
-use ad_core::payload::MOST_BYTES;
+use ad_core::rulebook::size::MOST_BYTES;
 
 use super::{NotPayloads, Place, Source, is_space, scan, source::is_object};
 

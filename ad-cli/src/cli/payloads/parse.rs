@@ -2,7 +2,7 @@
 
 use std::str;
 
-use ad_core::payload::{MOST_BYTES, MOST_LEVELS, deeper_than};
+use ad_core::rulebook::size::{MOST_BYTES, MOST_LEVELS, deeper_than};
 use serde_json::{Map, Value, error::Category};
 
 /// Why a text is no payload.

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ad_core::ad::AdState;
+use ad_core::model::AdState;
 use futures_util::{StreamExt, stream};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;

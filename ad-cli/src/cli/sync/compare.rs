@@ -4,11 +4,13 @@
 //! what they make of the patch. So an update that would change nothing is none.
 
 use ad_core::{
-    ad::{self, AdState, ApiVersion, Content},
     categories::{self, Category},
     fields::FieldErrors,
-    rulebook::{Rulebook, Write},
-    versions::{Conversion, conversion_of},
+    model::{self, AdState, ApiVersion, Content},
+    rulebook::{
+        Rulebook, Write,
+        versions::{Conversion, conversion_of},
+    },
 };
 use serde_json::{Map, Value, json};
 
@@ -134,7 +136,7 @@ fn with_currencies(mut wanted: Map<String, Value>, ad: &Ad) -> Map<String, Value
 struct Search<'a> {
     rulebook: &'a Rulebook,
     write: Write<'a>,
-    stored: &'a ad::Ad,
+    stored: &'a model::Ad,
     wanted: &'a Map<String, Value>,
     /// What the rules make of it.
     content: &'a Content,

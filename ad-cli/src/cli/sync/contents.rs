@@ -3,9 +3,8 @@
 //! What a field is, and so what is replaced whole and what is merged, is read from the tables of [`ad_core`].
 
 use ad_core::{
-    ad::{self, Content},
-    ad_fields,
-    categories::{Category, Heading},
+    categories::{Category, Heading, ad_fields},
+    model::{self, Content},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -29,25 +28,25 @@ pub(super) struct Change {
 }
 
 /// An ad of the service as the rules know it, with the addresses from which its stored images came.
-pub(super) fn stored(shown: &Ad) -> ad::Ad {
+pub(super) fn stored(shown: &Ad) -> model::Ad {
     let images: Vec<_> = shown.image_refs.iter().map(|image| image.url.clone()).collect();
     with_images(migration::stored(shown), &images)
 }
 
 /// The same with other images.
-pub(super) fn with_images(mut stored: ad::Ad, images: &[String]) -> ad::Ad {
+pub(super) fn with_images(mut stored: model::Ad, images: &[String]) -> model::Ad {
     let mut content = std::mem::take(&mut stored.content).into_fields();
     if images.is_empty() {
         content.remove(IMAGES);
     } else {
         content.insert(IMAGES.to_owned(), json!(images));
     }
-    ad::Ad { content: Content::from(content), ..stored }
+    model::Ad { content: Content::from(content), ..stored }
 }
 
 /// What the service would show of an ad with this content: fields that were not written as what they mean then.
-pub(super) fn shown(stored: &ad::Ad, content: &Content) -> Map<String, Value> {
-    let ad = ad::Ad { content: content.clone(), ..stored.clone() };
+pub(super) fn shown(stored: &model::Ad, content: &Content) -> Map<String, Value> {
+    let ad = model::Ad { content: content.clone(), ..stored.clone() };
     let mut shown = match json!(ad.view(None)) {
         Value::Object(shown) => shown,
         _ => Map::new(),

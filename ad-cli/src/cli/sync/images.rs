@@ -3,10 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use ad_core::{
-    ad::AdState,
-    log::{Action, ActionState, LogEntry, short_address},
-};
+use ad_core::model::{Action, ActionState, AdState, LogEntry, short_address};
 use serde_json::Value;
 
 use super::{
@@ -64,7 +61,7 @@ fn failed_images(message: &Value) -> BTreeMap<&str, &str> {
 
 #[cfg(test)]
 mod tests {
-    use ad_core::time::Timestamp;
+    use ad_core::model::Timestamp;
     use serde_json::json;
     use uuid::Uuid;
 

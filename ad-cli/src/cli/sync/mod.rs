@@ -35,10 +35,7 @@ use std::{
     time::Duration,
 };
 
-use ad_core::{
-    ad::ApiVersion,
-    rulebook::{Rulebook, Settings},
-};
+use ad_core::{categories::Settings, model::ApiVersion, rulebook::Rulebook};
 
 use self::{
     interrupt::Interrupt,

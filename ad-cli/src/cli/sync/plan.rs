@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use ad_core::{
-    ad::{AdState, ApiVersion},
     categories::{self, Category},
-    list::MAX_LIMIT,
-    time::Timestamp,
+    model::{AdState, ApiVersion, Timestamp},
+    parameters::MAX_LIMIT,
 };
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};

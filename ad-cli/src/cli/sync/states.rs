@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use ad_core::{ad::AdState, list::MAX_LIMIT, log::LogEntry, time::Timestamp};
+use ad_core::{
+    model::{AdState, LogEntry, Timestamp},
+    parameters::MAX_LIMIT,
+};
 use futures_util::TryStreamExt;
 use serde::Deserialize;
 

@@ -5,12 +5,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ad_core::{
-    ad::ApiVersion,
     categories::Category,
     fields::FieldErrors,
-    payload,
+    model::ApiVersion,
     ports::Checksum,
-    rulebook::{Rulebook, Write},
+    rulebook::{Rulebook, Write, payload},
     violation::{Code, Violation},
 };
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,12 @@
 //! Schemas of responses: ads, lists, logs, validations, lookups. Errors are in [`responses`](super::responses).
 
 use ad_core::{
-    ad::{AdState, ApiVersion, VIEW_FIELDS},
-    ad_fields::{ADDED, IDENTITY, WRITTEN},
-    categories::{self, Category, TRAILER},
+    categories::{
+        self, Category, TRAILER,
+        ad_fields::{ADDED, IDENTITY, WRITTEN},
+    },
     fields::{Direction, Field},
-    log::{Action, ActionState},
+    model::{Action, ActionState, AdState, ApiVersion, VIEW_FIELDS},
 };
 use serde_json::{Map, Value, json};
 
@@ -173,7 +174,7 @@ fn added(field: &Field) -> Value {
         "state" => json!({"type": "string", "enum": AdState::NAMES}),
         "api_version" => json!({"type": "string", "enum": ApiVersion::NAMES}),
         "created" | "updated" => json!({"type": "string", "format": "date-time"}),
-        "log" => json!({"type": "array", "maxItems": ad_core::log::LATEST, "items": reference("LogEntry")}),
+        "log" => json!({"type": "array", "maxItems": ad_core::model::LATEST, "items": reference("LogEntry")}),
         "image_refs" => json!({"type": "array", "items": reference("ImageRef")}),
         _ => json!({"type": "string", "nullable": true}),
     };

@@ -1,11 +1,13 @@
 //! Schemas of request bodies per category and operation. Fields that all ads share are described once and referenced.
 
 use ad_core::{
-    ad::ApiVersion,
-    ad_fields::{IDENTITY, WRITTEN},
-    categories::{self, Category, FromV3, Heading, TRAILER},
+    categories::{
+        self, Category, FromV3, Heading, TRAILER,
+        ad_fields::{IDENTITY, WRITTEN},
+        price,
+    },
     fields::{Direction, Field, Kind},
-    price,
+    model::ApiVersion,
 };
 use serde_json::{Map, Value, json};
 

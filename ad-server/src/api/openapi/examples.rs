@@ -4,16 +4,17 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use ad_core::{
-    ad::{Ad, AdState, ApiVersion, Content, ImageRef},
     categories::{self, Category},
-    list::TargetQuery,
-    log::{Action, ActionState, LogEntry},
-    ports::{Dealer, StoreError},
-    request::MOST_UNFINISHED,
-    rulebook::{self, Rulebook, Write},
+    model::{
+        Action, ActionState, Ad, AdState, ApiVersion, Content, Dealer, ImageRef, LogEntry, MOST_UNFINISHED, Timestamp,
+    },
+    parameters::TargetQuery,
+    ports::StoreError,
+    rulebook::{
+        self, Rulebook, Write,
+        versions::{self, Refusal},
+    },
     service::ServiceError,
-    time::Timestamp,
-    versions::{self, Refusal},
 };
 use poem::http::Method;
 use serde_json::{Map, Value, json};
@@ -292,7 +293,7 @@ fn errors() -> Map<String, Value> {
         ("TooManyUnfinished", detail(ServiceError::from(StoreError::QueueFull(MOST_UNFINISHED)).into())),
         (
             "AdTooLarge",
-            json!([rulebook::too_large(1_234_567, &[("category_fields.equipments".to_owned(), 1_001_000)])]),
+            json!([rulebook::size::too_large(1_234_567, &[("category_fields.equipments".to_owned(), 1_001_000)])]),
         ),
         ("Internal", detail(ApiError::Internal)),
         ("Unavailable", json!({"detail": errors::UNAVAILABLE})),

@@ -2,7 +2,7 @@
 
 use ad_core::{
     categories,
-    list::{MAX_ITEMS, MAX_TEXT, Parameter, Takes},
+    parameters::{MAX_ITEMS, MAX_TEXT, Parameter, Takes},
 };
 use serde_json::{Map, Value, json};
 

@@ -10,9 +10,8 @@ mod tests;
 use std::{sync::Arc, time::Duration};
 
 use ad_core::{
+    model::{Market, Timestamp},
     ports::{Clock, Found, Key, Listing, Marketplace, MarketplaceError},
-    request::Market,
-    time::Timestamp,
     violation::Code,
 };
 use async_trait::async_trait;

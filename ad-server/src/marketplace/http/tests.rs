@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use ad_core::log::Action;
+use ad_core::model::Action;
 use poem::{
     Request, Response, Server,
     endpoint::make,

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use ad_core::{
-    fields,
+    model::{Timestamp, plate},
     ports::{Clock, Key, Listing, Marketplace, MarketplaceError},
-    time::Timestamp,
 };
 use poem_openapi::{
     ApiResponse, OpenApi, OpenApiService, SecurityScheme,
@@ -224,7 +223,7 @@ impl Api {
         /// The registration number; case and spaces are ignored.
         registration_number: Query<String>,
     ) -> Result<Json<FoundListings>, ErrorResponse> {
-        let plate = fields::plate(&registration_number.0);
+        let plate = plate(&registration_number.0);
         let found = self.local.find_by_plate(&dealer_code.0, &plate).await?;
         Ok(Json(FoundListings { results: found.into_iter().map(Into::into).collect() }))
     }

@@ -9,7 +9,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use ad_core::request::Market;
+use ad_core::model::Market;
 use serde::{Deserialize, Serialize, de::value};
 
 /// Most ads of which it is remembered how often a rule has met them. Beyond that it is forgotten for all of them.

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ad_core::request::Market;
+use ad_core::model::Market;
 use poem::{
     Endpoint, EndpointExt, IntoResponse, Request, Response,
     endpoint::make,

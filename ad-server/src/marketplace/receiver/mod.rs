@@ -10,7 +10,7 @@ mod inject;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use ad_core::{ports::Clock, request::Market};
+use ad_core::{model::Market, ports::Clock};
 use poem::{
     Endpoint, EndpointExt, IntoResponse, Request, Response, Route, endpoint::make, get, http::StatusCode,
     middleware::CatchPanic,

@@ -1,4 +1,7 @@
-use ad_core::ports::{Dealer, Revision, Scope};
+use ad_core::{
+    model::Dealer,
+    ports::{Revision, Scope},
+};
 
 use super::*;
 use crate::store::OpenError;

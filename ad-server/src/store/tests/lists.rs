@@ -1,7 +1,6 @@
 use ad_core::{
-    list::{AdFilter, AdOrder, AdQuery, Bound, LogQuery},
-    ports::{AdChange, Outcome, Page, Record, Scope},
-    request::Progress,
+    model::{AdFilter, AdOrder, AdQuery, Bound, LogQuery, Page, Progress},
+    ports::{AdChange, Outcome, Record, Scope},
 };
 
 use super::*;

@@ -1,8 +1,8 @@
 //! What migrations do to data that is there.
 
 use ad_core::{
-    list::{AdFilter, AdOrder, AdQuery},
-    ports::{Page, Scope},
+    model::{AdFilter, AdOrder, AdQuery, Page},
+    ports::Scope,
 };
 use sqlx::{Connection, SqliteConnection, migrate::Migrator, sqlite::SqliteConnectOptions};
 

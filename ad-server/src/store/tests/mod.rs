@@ -9,11 +9,8 @@ mod queue;
 mod text;
 
 use ad_core::{
-    ad::{Ad, AdState, ApiVersion, Content},
-    log::{Action, ActionState, LogEntry},
+    model::{Action, ActionState, Ad, AdState, ApiVersion, Content, LogEntry, Market, Plan, Request, Timestamp},
     ports::{NewAd, Store, StoreError},
-    request::{Market, Plan, Request},
-    time::Timestamp,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;

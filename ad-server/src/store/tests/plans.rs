@@ -2,8 +2,8 @@
 //! dealers in question only, and reads whole ads for the page alone.
 
 use ad_core::{
-    list::{AdFilter, AdOrder, AdQuery, Bound},
-    ports::{Page, Scope},
+    model::{AdFilter, AdOrder, AdQuery, Bound, Page},
+    ports::Scope,
 };
 
 use super::*;

@@ -1,7 +1,6 @@
 use ad_core::{
-    log::LATEST,
+    model::{LATEST, Leftover, Progress},
     ports::{AdChange, Claimed, Outcome, Record, Revision, Scope},
-    request::{Leftover, Progress},
 };
 
 use super::*;

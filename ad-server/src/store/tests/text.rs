@@ -1,5 +1,5 @@
 use ad_core::{
-    list::{AdFilter, AdQuery},
+    model::{AdFilter, AdQuery},
     ports::{Revision, Scope},
 };
 use sqlx::{Connection, SqliteConnection, migrate::Migrator, sqlite::SqliteConnectOptions};

@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{
-    code::Code,
+use super::{
     content::{json_bytes, json_bytes_at_most},
-    request::Market,
+    market::Market,
+    names::names,
     time::Timestamp,
 };
+use crate::violation::Code;
 
 /// Entries that come with an ad; older ones are read page by page ('Limits').
 pub const LATEST: usize = 100;
@@ -55,33 +56,6 @@ pub enum ActionState {
     /// Failed; the message tells why.
     Error,
 }
-
-/// The names of a closed list of the contract, for parsing and for messages.
-macro_rules! names {
-    ($type:ident { $($name:literal => $variant:ident),+ $(,)? }) => {
-        impl $type {
-            /// Every name on the wire.
-            pub const NAMES: &'static [&'static str] = &[$($name),+];
-
-            /// The name on the wire.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name),+ }
-            }
-
-            /// By its name on the wire.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($name => Some(Self::$variant),)+ _ => None }
-            }
-        }
-
-        impl std::fmt::Display for $type {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str(self.name())
-            }
-        }
-    };
-}
-pub(crate) use names;
 
 names!(Action {
     "create" => Create, "update" => Update, "bump" => Bump, "boost" => Boost, "handle_media" => HandleMedia,
@@ -205,7 +179,7 @@ impl PlateMatch {
     /// The message of a `publish` entry: a text, or with matches an object of the text and the matches.
     ///
     /// ```
-    /// use ad_core::{log::PlateMatch, request::Market};
+    /// use ad_core::model::{Market, PlateMatch};
     ///
     /// let linked = PlateMatch {
     ///     marketplace: Market::Primary,

@@ -6,11 +6,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{
-    categories::{self, Category},
-    log::{LogEntry, names},
-    time::Timestamp,
-};
+use super::{content::Content, log::LogEntry, market::Market, names::names, time::Timestamp};
 
 /// `created` or `deleted` ('States and transitions').
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -33,8 +29,6 @@ pub enum ApiVersion {
     V4,
 }
 names!(ApiVersion { "v3" => V3, "v4" => V4 });
-
-pub use crate::content::Content;
 
 /// An image of an ad as the service stored it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,9 +105,20 @@ pub struct Ad {
 }
 
 impl Ad {
-    /// Its category.
-    pub fn category(&self) -> Option<&'static Category> {
-        categories::by_id(self.category_id)
+    /// The id of its listing on a marketplace, once it was published there.
+    pub fn listing(&self, market: Market) -> Option<&str> {
+        match market {
+            Market::Primary => self.marketplace_ad_id.as_deref(),
+            Market::Secondary => self.offer_id.as_deref(),
+        }
+    }
+
+    /// Sets the id of its listing on a marketplace.
+    pub fn set_listing(&mut self, market: Market, id: String) {
+        match market {
+            Market::Primary => self.marketplace_ad_id = Some(id),
+            Market::Secondary => self.offer_id = Some(id),
+        }
     }
 
     /// The ad as the API shows it, with its latest log entries where they are wanted.
@@ -150,7 +155,7 @@ pub const VIEW_FIELDS: &[&str] = &[
 ];
 
 /// Whether a field of an answer is content, that is what the client wrote.
-pub(crate) fn is_content(field: &str) -> bool {
+pub(super) fn is_content(field: &str) -> bool {
     !matches!(
         field,
         "id" | "source_id"

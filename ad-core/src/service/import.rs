@@ -10,14 +10,11 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::{
-    ad::{Ad, AdState, ApiVersion},
     categories::{self, Category, Heading},
     fields::{FieldErrors, not_a_choice},
-    ports::{Dealer, DealerDirectory},
-    request::Leftover,
+    model::{Ad, AdState, ApiVersion, Dealer, Leftover, Timestamp},
+    ports::DealerDirectory,
     rulebook::{Rulebook, Write},
-    service::markets,
-    time::Timestamp,
     violation::{Code, Expected, Format, Violation},
 };
 
@@ -109,7 +106,7 @@ impl Kept {
         };
         let id =
             text("id", errors).map_or(id, |text| parsed("id", &text, Violation::WrongFormat(Format::Uuid), id, errors));
-        let not_a_time = || Violation::stated(Code::InvalidFormat, crate::time::NotATime.to_string());
+        let not_a_time = || Violation::stated(Code::InvalidFormat, crate::model::NotATime.to_string());
         let created = text("created", errors).map_or(now, |text| parsed("created", &text, not_a_time(), now, errors));
         let updated =
             text("updated", errors).map_or(created, |text| parsed("updated", &text, not_a_time(), now, errors));
@@ -189,5 +186,5 @@ fn images_of_refs(sent: &mut Map<String, Value>) {
 /// What is to be shown may not be on every marketplace.
 fn leftover(ad: &Ad, category: &Category) -> Leftover {
     let shown = ad.state == AdState::Created && ad.content.visible();
-    Leftover::publishing(if shown { markets(category) } else { Vec::new() })
+    Leftover::publishing(if shown { category.markets() } else { Vec::new() })
 }

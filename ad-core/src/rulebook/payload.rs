@@ -1,32 +1,16 @@
-//! What a payload is before any field is looked at: not too large, not too deep, and of a category (decisions 9 and 12).
+//! The category of a payload (decision 12), and the check that needs nothing but the payload.
 //!
 //! How it is read is the business of whoever receives it; what its fields must hold, the [`rulebook`](crate::rulebook)'s.
 
 use serde_json::{Map, Value};
 
 use crate::{
-    ad::ApiVersion,
     categories::{self, Category, TRAILER},
     fields::{FieldErrors, not_a_choice},
-    rulebook::{Checked, Rulebook, Write},
-    versions::Refusal,
+    model::ApiVersion,
+    rulebook::{Checked, Rulebook, Write, versions::Refusal},
     violation::{Choices, Violation},
 };
-
-/// Most bytes of a payload (decision 9).
-pub const MOST_BYTES: usize = 1024 * 1024;
-
-/// Most levels of a payload, its own object included (decision 9).
-pub const MOST_LEVELS: usize = 32;
-
-/// Whether arrays and objects stand in each other more than so many levels deep.
-pub fn deeper_than(value: &Value, levels: usize) -> bool {
-    match value {
-        Value::Array(items) => levels == 0 || items.iter().any(|item| deeper_than(item, levels - 1)),
-        Value::Object(members) => levels == 0 || members.values().any(|member| deeper_than(member, levels - 1)),
-        _ => false,
-    }
-}
 
 /// The category that the `category_id` of a payload names.
 ///
@@ -123,12 +107,6 @@ mod tests {
         );
         assert_eq!(refused(ApiVersion::V4, &json!(1122))[1], "V4 does not have this category; send it to /v3/ad.");
         assert_eq!(refused(ApiVersion::V4, &json!(1324))[1], "Did you mean \"1321\" or \"1322\" or \"1323\"?");
-    }
-
-    #[test]
-    fn levels_count_the_payload_itself() {
-        assert!(!deeper_than(&json!({"a": [1]}), 2));
-        assert!(deeper_than(&json!({"a": [1]}), 1));
     }
 
     #[test]

@@ -1,11 +1,9 @@
 use super::*;
 use crate::{
-    ad::{Ad, AdState},
     categories::{all, typed},
     fields::FieldErrors,
-    ports::Dealer,
+    model::{Ad, AdState, Dealer, Timestamp},
     rulebook::{Checked, Write},
-    time::Timestamp,
 };
 
 const VERSIONS: [ApiVersion; 2] = [ApiVersion::V3, ApiVersion::V4];
@@ -78,7 +76,7 @@ fn an_example_fills_every_row_of_its_table_as_it_is_meant() {
         let example = category.example(ApiVersion::V4, &rulebook);
         for field in category.fields().filter(|field| !DEALERS_OWN.contains(&field.path)) {
             let path = format!("category_fields.{}", field.path);
-            let value = crate::content::get(&example, &path).unwrap_or_else(|| panic!("{category} {path}"));
+            let value = crate::model::get(&example, &path).unwrap_or_else(|| panic!("{category} {path}"));
             if matches!(field.kind, Kind::Slug { .. } | Kind::Model { .. } | Kind::Choice { .. }) {
                 assert_eq!(value.as_str(), Values::of(category).text(field.path), "{category} {path}");
             }

@@ -3,9 +3,11 @@
 
 use std::borrow::Cow;
 
-use crate::nearest::{self, quoted};
+mod code;
+pub mod nearest;
 
-pub use crate::code::{About, Code, reference};
+pub use code::{About, Code, reference};
+use nearest::quoted;
 
 /// What a value has to be instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,17 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use uuid::Uuid;
-
 use crate::{
-    ad::{self, AdState, VIEW_FIELDS},
     fields::{FieldErrors, not_a_choice, shown},
-    log::{Action, ActionState},
-    nearest,
-    ports::Page,
-    service::Exclusions,
-    time::Timestamp,
-    violation::{Code, Expected, Format, Violation},
+    model::{
+        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, Bound, Exclusions, LogQuery, NotATime, Page,
+        VIEW_FIELDS, plate,
+    },
+    violation::{Code, Expected, Format, Violation, nearest},
 };
 
 /// Rows of a page when the client does not say.
@@ -32,72 +28,6 @@ pub const MAX_QUERY: usize = 32 * 1024;
 /// its request.
 const MAX_MESSAGES: usize = 5;
 
-/// By what ads are ordered; ties break on the order of writing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AdOrder {
-    /// Creation time.
-    Created,
-    /// Last change.
-    Updated,
-    /// The client's reference.
-    SourceId,
-}
-
-/// One condition on ads.
-#[derive(Debug, Clone, PartialEq)]
-pub enum AdFilter {
-    /// Internal id.
-    Id(Uuid),
-    /// State.
-    State(AdState),
-    /// The client's reference is one of these.
-    SourceId(Vec<String>),
-    /// The client's reference contains this, in any case.
-    SourceIdContains(String),
-    /// The dealer.
-    DealerCode(String),
-    /// The category is one of these.
-    CategoryId(Vec<u16>),
-    /// Title, a line feed and body, as one text, contain this, in any case.
-    Search(String),
-    /// The listing id on the primary marketplace is one of these.
-    MarketplaceAdId(Vec<String>),
-    /// The plate, in upper case without spaces, of a registered vehicle.
-    RegistrationNumber(String),
-    /// A bound on creation time or last change.
-    Time(AdOrder, Bound, Timestamp),
-}
-
-/// A side of a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
-    /// Greater.
-    Gt,
-    /// Greater or equal.
-    Gte,
-    /// Less.
-    Lt,
-    /// Less or equal.
-    Lte,
-}
-
-/// A list of ads that somebody asks for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AdQuery {
-    /// All of these hold.
-    pub filters: Vec<AdFilter>,
-    /// The order.
-    pub order: AdOrder,
-    /// Whether it is turned round.
-    pub descending: bool,
-    /// The part.
-    pub page: Page,
-    /// Only these fields of each ad.
-    pub fields: Option<Vec<&'static str>>,
-    /// Whether each ad comes with its latest log entries.
-    pub include_log: bool,
-}
-
 /// Parameters of a request about one ad.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TargetQuery {
@@ -105,23 +35,6 @@ pub struct TargetQuery {
     pub dealer_code: Option<String>,
     /// Marketplaces that a bump leaves out.
     pub exclude: Exclusions,
-}
-
-/// A list of log entries that somebody asks for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LogQuery {
-    /// The dealer, where a group's token must say which of several.
-    pub dealer_code: Option<String>,
-    /// Only this action.
-    pub action: Option<Action>,
-    /// Only this state.
-    pub state: Option<ActionState>,
-    /// Only this request.
-    pub request_id: Option<Uuid>,
-    /// Whether the newest come first.
-    pub descending: bool,
-    /// The part.
-    pub page: Page,
 }
 
 /// A query parameter, for parsing and for documentation.
@@ -401,20 +314,6 @@ impl<'a> Values<'a> {
 const NOT_A_UUID: Violation = Violation::WrongFormat(Format::Uuid);
 
 impl AdQuery {
-    /// Whether it asks for anything that the client wrote.
-    pub fn asks_for_content(&self) -> bool {
-        self.asks_for(ad::is_content)
-    }
-
-    /// Whether it asks for the stored images.
-    pub fn asks_for_images(&self) -> bool {
-        self.asks_for(|field| field == "image_refs")
-    }
-
-    fn asks_for(&self, wanted: impl Fn(&str) -> bool) -> bool {
-        self.fields.as_ref().is_none_or(|fields| fields.iter().any(|field| wanted(field)))
-    }
-
     /// From the pairs of a query string.
     ///
     /// # Errors
@@ -439,9 +338,7 @@ impl AdQuery {
         filters.extend(values.text("search").map(|part| AdFilter::Search(part.to_owned())));
         filters.extend(values.text("marketplace_ad_id").map(|id| AdFilter::MarketplaceAdId(vec![id.to_owned()])));
         filters.extend(values.items("marketplace_ad_id__in", Expected::Text, text).map(AdFilter::MarketplaceAdId));
-        filters.extend(
-            values.text("registration_number").map(|plate| AdFilter::RegistrationNumber(crate::fields::plate(plate))),
-        );
+        filters.extend(values.text("registration_number").map(|text| AdFilter::RegistrationNumber(plate(text))));
         for (name, order, bound) in [
             ("created__gt", AdOrder::Created, Bound::Gt),
             ("created__gte", AdOrder::Created, Bound::Gte),
@@ -452,7 +349,7 @@ impl AdQuery {
             ("updated__lt", AdOrder::Updated, Bound::Lt),
             ("updated__lte", AdOrder::Updated, Bound::Lte),
         ] {
-            let not_a_time = Violation::stated(Code::InvalidFormat, crate::time::NotATime.to_string());
+            let not_a_time = Violation::stated(Code::InvalidFormat, NotATime.to_string());
             filters.extend(
                 values
                     .parsed(name, not_a_time, |text| text.parse().ok())

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::category::{Facts, Rule};
 use crate::{
-    categories::{Facts, Rule},
     fields::{ChoiceValue, Field, FieldErrors, Kind, Mode, row::choice},
     violation::{Code, Violation},
 };

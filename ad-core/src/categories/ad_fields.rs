@@ -4,13 +4,15 @@ use std::sync::LazyLock;
 
 use url::Url;
 
+use super::{
+    category::{Facts, Heading, Rule},
+    location, price,
+};
 use crate::{
-    categories::{Facts, Heading, Rule},
     fields::{
         Field, FieldErrors, Kind, MOST_CHARACTERS, Node, Tree, plain_host,
         row::{boolean, text, text_between, text_up_to, web_address},
     },
-    location, price,
     violation::{Code, Violation},
 };
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::ad_fields;
+use crate::categories::ad_fields;
 
 /// Stored content with a patch laid over it.
 ///
@@ -14,7 +14,7 @@ use crate::ad_fields;
 /// use serde_json::json;
 /// let stored = json!({"body": "Old", "category_fields": {"color": "red", "model_year": 2019}});
 /// let patch = json!({"category_fields": {"color": null, "model_year": 2020}});
-/// let merged = ad_core::merge::merge(stored.as_object().unwrap(), patch.as_object().unwrap().clone());
+/// let merged = ad_core::rulebook::merge::merge(stored.as_object().unwrap(), patch.as_object().unwrap().clone());
 /// assert_eq!(json!(merged), json!({"body": "Old", "category_fields": {"color": null, "model_year": 2020}}));
 /// ```
 #[must_use]

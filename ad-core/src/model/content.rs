@@ -6,8 +6,6 @@ use std::{borrow::Cow, collections::BTreeMap, io, sync::OnceLock};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::fields::plate;
-
 /// What the client wrote, valid and normalised: every field of the ad table that a request may carry, but for
 /// `source_id`, `dealer_code` and `category_id`, which never change.
 #[derive(Debug, Clone, Default)]
@@ -198,6 +196,15 @@ impl<'a> Members<'a> {
             Self::Values(fields) => fields.get(name).map(Member::Value),
         }
     }
+}
+
+/// A licence plate as it is stored and compared: in upper case, without spaces (decision 18).
+///
+/// ```
+/// assert_eq!(ad_core::model::plate(" abc 12d"), "ABC12D");
+/// ```
+pub fn plate(text: &str) -> String {
+    text.split_whitespace().collect::<String>().to_uppercase()
 }
 
 /// A number of bytes that a value as JSON does not exceed, without looking at the letters of its texts.

@@ -1,39 +1,24 @@
 //! An accepted request: what a worker has to do for it, how far it has come, and what it left undone.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{
+use super::{
     ad::{Ad, ImageRef, ImageSource},
-    code::Code,
-    log::{Action, PlateMatch, names},
+    log::{Action, PlateMatch},
+    market::Market,
     time::Timestamp,
 };
+use crate::violation::Code;
 
 /// Most unfinished requests of an ad. They run one after the other, so that more of them only wait; a client that sends a
 /// whole day's updates of one ad at once stays far below.
 pub const MOST_UNFINISHED: u32 = 100;
 
-/// One of the two marketplaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Market {
-    /// General classifieds; its listing id is the ad's `marketplace_ad_id`.
-    Primary,
-    /// Vehicle-focused, registered vehicles only; its listing id is the ad's `offer_id`.
-    Secondary,
-}
-names!(Market { "primary" => Primary, "secondary" => Secondary });
-
-impl Market {
-    /// The id of an ad's listing here, once it was published.
-    pub fn listing_of(self, ad: &Ad) -> Option<&str> {
-        match self {
-            Self::Primary => ad.marketplace_ad_id.as_deref(),
-            Self::Secondary => ad.offer_id.as_deref(),
-        }
-    }
-}
+/// How long pole position lasts ('Limits').
+pub const POLE_POSITION: Duration = Duration::from_hours(3 * 24);
 
 /// What is to be done, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Milliseconds since 1970-01-01T00:00:00Z.
 ///
 /// ```
-/// use ad_core::time::Timestamp;
+/// use ad_core::model::Timestamp;
 ///
 /// let time: Timestamp = "2026-01-15T10:00:00Z".parse().unwrap();
 /// assert_eq!(time.to_string(), "2026-01-15T10:00:00.000Z");

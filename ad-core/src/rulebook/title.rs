@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{catalogue::Catalogue, categories::Category, content::get, fields::Kind};
+use crate::{catalogue::Catalogue, categories::Category, fields::Kind, model::get};
 
 /// Brand, model, trim and year.
 const PARTS: [&str; 4] = ["brand", "model", "model_type", "model_year"];

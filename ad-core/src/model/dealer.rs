@@ -1,8 +1,8 @@
-use std::sync::Arc;
+//! Dealers.
 
 use serde::{Deserialize, Serialize};
 
-use crate::request::Market;
+use super::market::Market;
 
 /// Currency of a dealer that names none.
 pub const DEFAULT_CURRENCY: &str = "SEK";
@@ -74,13 +74,4 @@ impl Dealer {
     pub fn has_product(&self, product: &str) -> bool {
         self.products.iter().any(|known| known == product)
     }
-}
-
-/// Who the dealers are. Asked on every write, so an implementation answers from memory and keeps that fresh.
-pub trait DealerDirectory: Send + Sync {
-    /// The dealer of a code.
-    fn dealer(&self, code: &str) -> Option<Arc<Dealer>>;
-
-    /// Codes of all dealers of a group; empty for an unknown one.
-    fn group(&self, group: &str) -> Arc<[String]>;
 }

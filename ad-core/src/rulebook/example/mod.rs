@@ -5,13 +5,12 @@ mod values;
 
 use serde_json::{Map, Value, json};
 
-use super::{Category, Heading};
 use crate::{
-    ad::ApiVersion,
     catalogue::Catalogue,
+    categories::{Category, Heading},
     fields::{Field, Kind},
-    rulebook::Rulebook,
-    title,
+    model::ApiVersion,
+    rulebook::{Rulebook, title},
 };
 use values::Values;
 
@@ -20,7 +19,7 @@ const DEALERS_OWN: &[&str] = &["salesperson"];
 
 impl Category {
     /// The payload of a create through this version, with every field that it may have but `dealer_code` and
-    /// `salesperson`. For [`TRAILER`](super::TRAILER), which nobody can create, it is what such a payload would be.
+    /// `salesperson`. For [`TRAILER`](crate::categories::TRAILER), which nobody can create, it is what such a payload would be.
     ///
     /// Without `source_id` and `category_id` it is the payload of a migration.
     pub fn example(&self, version: ApiVersion, rulebook: &Rulebook) -> Map<String, Value> {

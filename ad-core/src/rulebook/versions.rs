@@ -10,8 +10,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ad::{Ad, ApiVersion},
     categories::{Category, FromV3},
+    model::{Ad, ApiVersion},
     violation::Code,
 };
 

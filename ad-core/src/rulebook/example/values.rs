@@ -2,10 +2,10 @@
 //! by commas. What stands for one vehicle type goes before what stands for all.
 
 use crate::{
-    categories::{Category, common::model_year},
+    categories::Category,
     fields::{
         Field,
-        row::{measure, text},
+        row::{integer, measure, text},
     },
 };
 
@@ -45,8 +45,12 @@ impl Values {
 }
 
 /// What a category without a table may send, among other things.
-pub(super) const UNTABLED: &[Field] =
-    &[text("brand", "Brand"), text("model", "Model"), model_year(), measure("condition.mileage", &["km"], "Mileage")];
+pub(super) const UNTABLED: &[Field] = &[
+    text("brand", "Brand"),
+    text("model", "Model"),
+    integer("model_year", 0, 9999, "Model year"),
+    measure("condition.mileage", &["km"], "Mileage"),
+];
 
 const WITHOUT_TYPE: Texts = &[("brand", "Linde"), ("model", "E20"), ("condition.mileage", "18400 km")];
 

@@ -1,7 +1,7 @@
 //! Location ('Location object', decision 14): exactly one of three alternatives, replaced whole by an update.
 
+use super::category::{Facts, Rule};
 use crate::{
-    categories::{Facts, Rule},
     fields::{Field, FieldErrors, Kind},
     violation::{Code, Violation},
 };

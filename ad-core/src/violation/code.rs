@@ -237,7 +237,7 @@ impl fmt::Display for Code {
 /// All codes as a page of Markdown, `docs/errors.md`.
 pub fn reference() -> String {
     let mut page = "# Error codes\n\n\
-        <!-- Generated from ad-core/src/code.rs. UPDATE_SNAPSHOTS=1 cargo test -p ad-core error_codes -->\n\n\
+        <!-- Generated from ad-core/src/violation/code.rs. UPDATE_SNAPSHOTS=1 cargo test -p ad-core error_codes -->\n\n\
         A request whose `Accept` prefers `application/problem+json` to JSON gets errors as problem details (RFC 9457) with a\n\
         code. Error messages may change; codes keep their meaning. The service shows this page at `/docs/errors/`.\n"
         .to_owned();

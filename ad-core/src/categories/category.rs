@@ -1,0 +1,288 @@
+//! What a category is, and what a rule over several fields is.
+
+use std::{fmt, sync::LazyLock};
+
+use serde_json::{Map, Value};
+
+use crate::{
+    catalogue::Catalogue,
+    fields::{Check, Field, FieldErrors, Mode, Tree},
+    model::{ApiVersion, Content, Dealer, Market, get},
+};
+
+/// The one category whose ads cannot be created ('Endpoints' rule 6).
+pub const TRAILER: u16 = 1045;
+
+/// One category ('Category identifiers').
+#[derive(Debug)]
+pub struct Category {
+    /// `category_id`.
+    pub id: u16,
+    /// Name in the category table.
+    pub name: &'static str,
+    /// `{vehicle_type}` of its V4 paths; `None` when V3 alone has the category.
+    pub vehicle_type: Option<&'static str>,
+    /// How ads of V3 become ads of this category.
+    pub from_v3: FromV3,
+    /// Whether it is a registered vehicle category: its ads go to the secondary marketplace too.
+    pub registered: bool,
+    /// Whether `title` and `contact` are sent.
+    pub heading: Heading,
+    /// Its rows, in the order of the document; common ones first.
+    pub(super) tables: &'static [Rows],
+    /// Its rules over several fields.
+    pub rules: &'static [&'static [Rule]],
+    pub(super) compiled: LazyLock<Compiled>,
+}
+
+/// How ads of V3 become ads of a V4 category ('Endpoints' rules 7 and 8, decision 28).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FromV3 {
+    /// PUT and PATCH convert a V3 ad of the same category.
+    Converts,
+    /// V3 ads of these categories migrate; its own may be among them.
+    Migrates(&'static [u16]),
+}
+
+/// Whether a client sends `title` and `contact` ('Ad').
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heading {
+    /// They must be sent.
+    Required,
+    /// They must not: the title is generated, the contact is the dealer's own.
+    Forbidden,
+    /// They may be; a missing title is generated (decision 20).
+    Optional,
+}
+
+/// Rows of a table, without some where a category is the same as another except for them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows {
+    pub(super) rows: &'static [Field],
+    pub(super) except: &'static [&'static str],
+}
+
+pub(super) const fn all_of(rows: &'static [Field]) -> Rows {
+    Rows { rows, except: &[] }
+}
+
+/// The rows but for these paths and what is below them.
+pub(super) const fn except(rows: &'static [Field], except: &'static [&'static str]) -> Rows {
+    Rows { rows, except }
+}
+
+pub(super) fn is_at_or_below(path: &str, place: &str) -> bool {
+    path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+impl Rows {
+    pub(super) fn fields(self) -> impl Iterator<Item = &'static Field> {
+        self.rows.iter().filter(move |field| !self.except.iter().any(|place| is_at_or_below(field.path, place)))
+    }
+}
+
+/// What the tables of a category come to.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    rows: Vec<&'static Field>,
+    tree: Tree,
+}
+
+/// Compiles the tables of a category, for its static.
+pub(super) const fn compiled(compile: fn() -> Compiled) -> LazyLock<Compiled> {
+    LazyLock::new(compile)
+}
+
+impl fmt::Display for Category {
+    /// As messages speak of it: `vehicle type "car"`, or `category 1122 (A-tractors)`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.vehicle_type {
+            Some(vehicle_type) => write!(formatter, "vehicle type \"{vehicle_type}\""),
+            None => write!(formatter, "category {} ({})", self.id, self.name),
+        }
+    }
+}
+
+impl Compiled {
+    pub(super) fn of(tables: &[Rows]) -> Self {
+        let rows: Vec<_> = tables.iter().flat_map(|rows| rows.fields()).collect();
+        Self { tree: Tree::new(rows.iter().copied()), rows }
+    }
+}
+
+impl Category {
+    /// Its rows, in the order of the document.
+    pub fn fields(&self) -> impl Iterator<Item = &'static Field> + Clone {
+        self.compiled.rows.iter().copied()
+    }
+
+    /// The row of a path.
+    pub fn field(&self, path: &str) -> Option<&'static Field> {
+        self.tree().field(path)
+    }
+
+    /// Its rows compiled for checking.
+    pub fn tree(&self) -> &Tree {
+        &self.compiled.tree
+    }
+
+    /// Whether its `category_fields` have no published list and are kept as sent (decision 20).
+    pub fn is_open(&self) -> bool {
+        self.vehicle_type.is_none()
+    }
+
+    /// Whether the list parameter `registration_number` finds its ads: registered vehicles, and open category fields
+    /// (decision 20).
+    pub fn is_found_by_plate(&self) -> bool {
+        self.registered || self.is_open()
+    }
+
+    /// Whether an API version creates and updates ads of it.
+    pub fn is_in(&self, version: ApiVersion) -> bool {
+        match (version, self.vehicle_type) {
+            (ApiVersion::V3, None) => true,
+            (ApiVersion::V3, Some(_)) => match self.from_v3 {
+                FromV3::Converts => true,
+                FromV3::Migrates(from) => from.contains(&self.id),
+            },
+            (ApiVersion::V4, vehicle_type) => vehicle_type.is_some(),
+        }
+    }
+
+    /// The ids of the ads that are found under its vehicle type: its own, and those of V3 that may migrate to it
+    /// (decision 12).
+    pub fn found_under(&self) -> impl Iterator<Item = u16> + Clone {
+        let from = match self.from_v3 {
+            FromV3::Converts => &[],
+            FromV3::Migrates(from) => from,
+        };
+        let id = self.id;
+        std::iter::once(id).chain(from.iter().copied().filter(move |from| *from != id))
+    }
+
+    /// The marketplaces on which its ads are shown.
+    pub fn markets(&self) -> Vec<Market> {
+        if self.registered { vec![Market::Primary, Market::Secondary] } else { vec![Market::Primary] }
+    }
+
+    /// Whether one of its rules has this name.
+    pub(crate) fn has_rule(&self, name: &str) -> bool {
+        self.rules.iter().copied().flatten().any(|rule| rule.name == name)
+    }
+}
+
+/// A named rule over several fields.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// Its name.
+    pub name: &'static str,
+    /// What it demands, in a sentence.
+    pub doc: &'static str,
+    /// Adds what is wrong.
+    pub check: fn(&Facts<'_>, &mut FieldErrors),
+}
+
+/// The members of an ad that rules ask for, found in one pass.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AdFacts<'a> {
+    /// Whether there is a title.
+    pub has_title: bool,
+    /// Whether there is a contact.
+    pub has_contact: bool,
+    /// Whether there is at least one image.
+    pub has_images: bool,
+    /// The prices.
+    pub price: &'a [Value],
+    /// The address of the video.
+    pub video_url: Option<&'a str>,
+    /// The location, if it is an object.
+    pub location: Option<&'a Map<String, Value>>,
+    /// The category fields, if they are an object.
+    pub category_fields: Option<&'a Map<String, Value>>,
+}
+
+impl<'a> From<&'a Map<String, Value>> for AdFacts<'a> {
+    fn from(ad: &'a Map<String, Value>) -> Self {
+        let mut facts = Self::default();
+        for (name, value) in ad {
+            match (name.as_str(), value) {
+                ("title", _) => facts.has_title = true,
+                ("contact", _) => facts.has_contact = true,
+                ("image_urls", Value::Array(images)) => facts.has_images = !images.is_empty(),
+                ("price", Value::Array(prices)) => facts.price = prices,
+                ("video_url", Value::String(address)) => facts.video_url = Some(address),
+                ("location", Value::Object(location)) => facts.location = Some(location),
+                ("category_fields", Value::Object(fields)) => facts.category_fields = Some(fields),
+                _ => {}
+            }
+        }
+        facts
+    }
+}
+
+/// What a rule looks at: the normalised ad as it would be stored, and what surrounds it.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    /// What rules ask of the ad.
+    pub ad: AdFacts<'a>,
+    /// What was stored before an update.
+    pub before: Option<&'a Content>,
+    /// Which fields of `OF_THE_DIRECTORY` the patch of an update sends.
+    pub patched: &'a [&'static str],
+    /// Which write it is.
+    pub mode: Mode,
+    /// Its category.
+    pub category: &'static Category,
+    /// The dealer, unless the dealer itself is in error.
+    pub dealer: Option<&'a Dealer>,
+    /// Allowed values.
+    pub catalogue: &'a Catalogue,
+    /// What an operator can set.
+    pub settings: &'a Settings,
+    pub(crate) check: &'a Check<'a>,
+}
+
+impl Facts<'_> {
+    /// The category field at a path.
+    pub fn field(&self, path: &str) -> Option<&Value> {
+        get(self.ad.category_fields?, path)
+    }
+
+    /// The same field as it was stored before.
+    pub fn field_before(&self, path: &str) -> Option<&Value> {
+        get(self.before?.get("category_fields")?.as_object()?, path)
+    }
+
+    /// Whether the ad has a price of this type.
+    pub fn has_price(&self, kind: &str) -> bool {
+        self.ad.price.iter().any(|price| price.get("type").and_then(Value::as_str) == Some(kind))
+    }
+
+    /// Whether the write sends a field of `OF_THE_DIRECTORY`: a create and a migration send all that they have.
+    pub(super) fn sends(&self, path: &str) -> bool {
+        self.mode != Mode::Update || self.patched.contains(&path)
+    }
+
+    pub(super) fn given(&self, path: &str) -> bool {
+        self.field(path).is_some_and(|value| value.as_array().is_none_or(|items| !items.is_empty()))
+    }
+
+    pub(super) fn sent_null(&self, path: &str) -> bool {
+        self.check.nulls().contains(&path)
+    }
+}
+
+/// What an operator can set.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Hosts of `video_url`; their subdomains count too.
+    pub video_hosts: Vec<String>,
+    /// Whether images may come over http too; for development and tests only.
+    pub http_images: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { video_hosts: ["youtube.com", "youtu.be", "vimeo.com"].map(str::to_owned).to_vec(), http_images: false }
+    }
+}

@@ -1,0 +1,252 @@
+//! The rows of a table.
+
+use crate::model::ApiVersion;
+
+/// The release that added a field (tags of the category fields document).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Since {
+    /// Untagged: there from the beginning, in both API versions.
+    V3,
+    /// `(V4)`
+    V4,
+    /// `(V4.3)`
+    V43,
+    /// `(V4.4)`
+    V44,
+}
+
+impl Since {
+    /// Whether a client of this API version may send the field: V3 refuses every tagged one (decision 3).
+    pub fn allows(self, version: ApiVersion) -> bool {
+        self == Self::V3 || version == ApiVersion::V4
+    }
+
+    /// The tag as the documents write it; nothing for untagged fields.
+    pub fn tag(self) -> Option<&'static str> {
+        match self {
+            Self::V3 => None,
+            Self::V4 => Some("V4"),
+            Self::V43 => Some("V4.3"),
+            Self::V44 => Some("V4.4"),
+        }
+    }
+}
+
+/// Who sends a field (column 'Direction' of the ad table).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Sent by the client and returned by the service.
+    Both,
+    /// Sent by the client only.
+    Request,
+    /// Returned by the service only; known and ignored in a write (decision 3).
+    Response,
+}
+
+/// One allowed value of a fixed list of the documents: the id on the wire and the name to display.
+pub type ChoiceValue = (&'static str, &'static str);
+
+/// What a field holds. [`Display`](std::fmt::Display) puts it into words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// Text of `min` to `max` characters.
+    Text {
+        /// Fewest characters.
+        min: usize,
+        /// Most characters.
+        max: usize,
+        /// A character that it may not hold.
+        without: Option<char>,
+    },
+    /// A whole number within inclusive bounds.
+    Integer {
+        /// Least value.
+        min: i64,
+        /// Greatest value.
+        max: i64,
+        /// Whether a numeric string is accepted and stored as a number (decision 5).
+        numeric_text: bool,
+    },
+    /// A number within inclusive bounds.
+    Decimal {
+        /// Least value.
+        min: f64,
+        /// Greatest value.
+        max: f64,
+        /// Most digits behind the decimal point, where the contract limits them.
+        decimals: Option<u8>,
+        /// Whether a numeric string is accepted and stored as a number (decision 5).
+        numeric_text: bool,
+    },
+    /// `true` or `false`.
+    Boolean,
+    /// A calendar date, `YYYY-MM-DD`.
+    Date,
+    /// An absolute address with one of these schemes.
+    Url {
+        /// Allowed schemes, such as `https`.
+        schemes: &'static [&'static str],
+    },
+    /// The https address of an image; http too where the operator permits it for development.
+    ImageAddress,
+    /// A licence plate: stored in upper case without spaces (decision 18).
+    Plate {
+        /// Most characters, spaces not counted.
+        max: usize,
+    },
+    /// An e-mail address.
+    Email {
+        /// Whether an empty text is accepted too and unsets the field.
+        or_empty: bool,
+    },
+    /// Digits only, in a number of characters, with an optional leading `+` where `plus` allows it.
+    Digits {
+        /// Allowed lengths, the `+` counted.
+        lengths: &'static [usize],
+        /// Whether a leading `+` is allowed.
+        plus: bool,
+    },
+    /// An ISO 4217 currency code.
+    Currency,
+    /// One of a fixed list of the documents.
+    Choice {
+        /// The list.
+        values: &'static [ChoiceValue],
+        /// Whether any case matches; stored in the documents' spelling (decision 5).
+        any_case: bool,
+    },
+    /// A value of a catalogue list, such as `car.brand`.
+    Slug {
+        /// Name of the list in the [`Catalogue`](crate::catalogue::Catalogue).
+        list: &'static str,
+    },
+    /// A value of the catalogue's models of the ad's brand; the rule beside the table resolves it.
+    Model {
+        /// Name of the list of models by brand.
+        list: &'static str,
+    },
+    /// An object `{unit, value}` with a value of at least `min`.
+    Measure {
+        /// Allowed units in the documents' spelling; any case matches.
+        units: &'static [&'static str],
+        /// Least value.
+        min: f64,
+    },
+    /// An array of at most `max` values of one kind.
+    List {
+        /// Kind of the items.
+        item: &'static Kind,
+        /// Most items.
+        max: usize,
+        /// Whether equal items are refused.
+        unique: bool,
+    },
+    /// An array of at most `max` objects, each described by its own rows.
+    Objects {
+        /// Rows of one object.
+        fields: &'static [Field],
+        /// Most objects.
+        max: usize,
+        /// Member that may not repeat.
+        unique_by: &'static str,
+    },
+    /// An object that is described by its own rows and that an update replaces whole instead of merging it.
+    Object {
+        /// Rows of the object.
+        fields: &'static [Field],
+    },
+    /// An object checked against the category's own table (`category_fields`).
+    CategoryFields,
+}
+
+/// One row of a table.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Field {
+    /// Dotted path within the object that the table describes.
+    pub path: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// Release that added it.
+    pub since: Since,
+    /// Whether it must be there, given that the object around it is there.
+    pub required: bool,
+    /// Whether `null` clears it on update.
+    pub nullable: bool,
+    /// Who sends it.
+    pub direction: Direction,
+    /// The value that an absent field is stored with.
+    pub default: Option<&'static str>,
+    /// What it means, for documentation.
+    pub doc: &'static str,
+}
+
+impl Field {
+    /// A row without tag, optional and nullable.
+    pub const fn new(path: &'static str, kind: Kind, doc: &'static str) -> Self {
+        Self {
+            path,
+            kind,
+            since: Since::V3,
+            required: false,
+            nullable: true,
+            direction: Direction::Both,
+            default: None,
+            doc,
+        }
+    }
+
+    /// Must be there, and so may not be `null`.
+    #[must_use]
+    pub const fn required(self) -> Self {
+        Self { required: true, nullable: false, ..self }
+    }
+
+    /// Added by this release.
+    #[must_use]
+    pub const fn since(self, since: Since) -> Self {
+        Self { since, ..self }
+    }
+
+    /// Whether an object without it lacks something: it is required or has a default.
+    pub(super) fn is_expected(&self) -> bool {
+        self.required || self.default.is_some()
+    }
+
+    /// Never returned by the service.
+    #[must_use]
+    pub const fn request_only(self) -> Self {
+        Self { direction: Direction::Request, ..self }
+    }
+
+    /// Only returned by the service.
+    #[must_use]
+    pub const fn response_only(self) -> Self {
+        Self { direction: Direction::Response, ..self }
+    }
+
+    /// Stored with this text when absent.
+    #[must_use]
+    pub const fn default(self, value: &'static str) -> Self {
+        Self { default: Some(value), ..self }
+    }
+}
+
+/// Most characters of free text for which the contract has no bound.
+pub const MOST_CHARACTERS: usize = 10_000;
+/// The greatest whole number where the contract has no bound.
+pub const GREATEST_COUNT: i64 = 1_000_000_000;
+/// Greatest value of a measure; the contract has no bound, and a number that is no slip of the pen has one.
+pub const MOST_MEASURED: f64 = 1e12;
+
+/// Weight units, in the documents' spelling.
+pub const WEIGHT: &[&str] = &["g", "kg", "t"];
+/// Length units, in the documents' spelling.
+pub const LENGTH: &[&str] = &["mm", "cm", "m"];
+/// Volume units, in the documents' spelling.
+pub const VOLUME: &[&str] = &["m3", "l"];
+/// Units of engine power, in the documents' spelling.
+pub const POWER: &[&str] = &["hp", "kw"];
+/// Units of engine displacement, in the documents' spelling.
+pub const DISPLACEMENT: &[&str] = &["cc", "l"];
+/// Units of mileage, in the documents' spelling; `mil` is the Swedish one of 10 km.
+pub const MILEAGE: &[&str] = &["km", "mil"];

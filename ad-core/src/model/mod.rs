@@ -1,0 +1,30 @@
+//! What the other modules pass to each other: ads and what is stored of them. Nothing here validates or acts.
+//!
+//! | Types | What they are |
+//! |---|---|
+//! | [`Ad`], [`Content`], [`ImageRef`] | an ad as its dealer wrote it and as the API shows it |
+//! | [`LogEntry`], [`Action`], [`ActionState`] | the processing log of an ad |
+//! | [`Request`], [`Plan`], [`Progress`], [`Leftover`] | an accepted request, and what requests left undone |
+//! | [`AdQuery`], [`LogQuery`], [`Page`] | which ads or log entries somebody asks for |
+//! | [`Dealer`], [`Market`], [`Timestamp`] | dealers, marketplaces, points in time |
+
+mod ad;
+mod content;
+mod dealer;
+mod log;
+mod market;
+mod names;
+mod query;
+mod request;
+mod time;
+
+pub use ad::{Ad, AdState, ApiVersion, ImageRef, ImageSource, ImageSources, VIEW_FIELDS, Validators, View};
+pub use content::{ClearedMileage, Content, plate};
+pub(crate) use content::{get, json_bytes, object_bytes_at_most};
+pub use dealer::{Address, DEFAULT_CURRENCY, Dealer};
+pub(crate) use log::short_text;
+pub use log::{Action, ActionState, LATEST, LogEntry, MOST_MESSAGE_BYTES, PlateMatch, short_address};
+pub use market::Market;
+pub use query::{AdFilter, AdOrder, AdQuery, Bound, Exclusions, LogQuery, Page};
+pub use request::{FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, StoredImage};
+pub use time::{NotATime, Timestamp, retry_after};

@@ -1,0 +1,126 @@
+//! Which ads or log entries somebody asks for.
+
+use uuid::Uuid;
+
+use super::{
+    ad::{self, AdState},
+    log::{Action, ActionState},
+    time::Timestamp,
+};
+
+/// By what ads are ordered; ties break on the order of writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdOrder {
+    /// Creation time.
+    Created,
+    /// Last change.
+    Updated,
+    /// The client's reference.
+    SourceId,
+}
+
+/// One condition on ads.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AdFilter {
+    /// Internal id.
+    Id(Uuid),
+    /// State.
+    State(AdState),
+    /// The client's reference is one of these.
+    SourceId(Vec<String>),
+    /// The client's reference contains this, in any case.
+    SourceIdContains(String),
+    /// The dealer.
+    DealerCode(String),
+    /// The category is one of these.
+    CategoryId(Vec<u16>),
+    /// Title, a line feed and body, as one text, contain this, in any case.
+    Search(String),
+    /// The listing id on the primary marketplace is one of these.
+    MarketplaceAdId(Vec<String>),
+    /// The plate, in upper case without spaces, of a registered vehicle.
+    RegistrationNumber(String),
+    /// A bound on creation time or last change.
+    Time(AdOrder, Bound, Timestamp),
+}
+
+/// A side of a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Gte,
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Lte,
+}
+
+/// A list of ads that somebody asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdQuery {
+    /// All of these hold.
+    pub filters: Vec<AdFilter>,
+    /// The order.
+    pub order: AdOrder,
+    /// Whether it is turned round.
+    pub descending: bool,
+    /// The part.
+    pub page: Page,
+    /// Only these fields of each ad.
+    pub fields: Option<Vec<&'static str>>,
+    /// Whether each ad comes with its latest log entries.
+    pub include_log: bool,
+}
+
+/// A list of log entries that somebody asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogQuery {
+    /// The dealer, where a group's token must say which of several.
+    pub dealer_code: Option<String>,
+    /// Only this action.
+    pub action: Option<Action>,
+    /// Only this state.
+    pub state: Option<ActionState>,
+    /// Only this request.
+    pub request_id: Option<Uuid>,
+    /// Whether the newest come first.
+    pub descending: bool,
+    /// The part.
+    pub page: Page,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Most rows.
+    pub limit: u32,
+    /// Rows to leave out first.
+    pub offset: u64,
+}
+
+/// Marketplaces that a bump leaves out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Exclusions {
+    /// Leave out the primary one.
+    pub primary: bool,
+    /// Leave out the secondary one.
+    pub secondary: bool,
+}
+
+impl AdQuery {
+    /// Whether it asks for anything that the client wrote.
+    pub fn asks_for_content(&self) -> bool {
+        self.asks_for(ad::is_content)
+    }
+
+    /// Whether it asks for the stored images.
+    pub fn asks_for_images(&self) -> bool {
+        self.asks_for(|field| field == "image_refs")
+    }
+
+    fn asks_for(&self, wanted: impl Fn(&str) -> bool) -> bool {
+        self.fields.as_ref().is_none_or(|fields| fields.iter().any(|field| wanted(field)))
+    }
+}
