@@ -3,7 +3,7 @@
 
 use std::{error::Error, io, time::Duration};
 
-use ad_core::model::{Timestamp, retry_after};
+use ad_core::model::{self, Timestamp};
 use reqwest::{Response, header::RETRY_AFTER};
 
 /// How our clients introduce themselves.
@@ -62,7 +62,7 @@ fn is_tls(error: &reqwest::Error) -> bool {
 
 /// The pause that an answer asks for by `Retry-After`.
 pub(crate) fn retry_after(response: &Response, now: Timestamp) -> Option<Duration> {
-    retry_after(response.headers().get(RETRY_AFTER)?.to_str().ok()?, Some(now))
+    model::retry_after(response.headers().get(RETRY_AFTER)?.to_str().ok()?, Some(now))
 }
 
 /// Why a body was not read.

@@ -7,7 +7,7 @@ use std::{
 
 use ad_core::{
     fields::FieldErrors,
-    model::{Timestamp, retry_after},
+    model::{self, Timestamp},
     rulebook::versions::Refusal,
 };
 use reqwest::{
@@ -139,7 +139,7 @@ fn unexpected(status: u16, headers: &HeaderMap, bytes: &[u8], error: Option<&ser
 /// The pause that the service asks for. A date counts from the `Date` of the answer, since clocks differ.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let now = text(headers, DATE.as_str()).and_then(Timestamp::from_http_date);
-    retry_after(text(headers, RETRY_AFTER.as_str())?, now)
+    model::retry_after(text(headers, RETRY_AFTER.as_str())?, now)
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ad_core::rulebook::versions::SEGMENT;
-use percent_encoding::utf8_percent_encode;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, Response, header::CONTENT_TYPE};
 use serde::de::DeserializeOwned;
 use url::Url;
@@ -77,6 +76,9 @@ pub(super) struct Transport {
     pub(super) retries: Retries,
     pub(super) observer: Option<Observer>,
 }
+
+/// Characters of a path segment that are percent-encoded: all but the unreserved ones (RFC 3986).
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A source id, or anything else, as one segment of a path.
 pub(super) fn segment(text: &str) -> String {

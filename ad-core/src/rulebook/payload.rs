@@ -8,7 +8,7 @@ use crate::{
     categories::{self, Category, TRAILER},
     fields::{FieldErrors, not_a_choice},
     model::ApiVersion,
-    rulebook::{Checked, Rulebook, Write, versions::Refusal},
+    rulebook::{Checked, Rulebook, Write},
     violation::{Choices, Violation},
 };
 
@@ -41,11 +41,11 @@ pub fn category(version: ApiVersion, sent: Option<&Value>) -> Result<&'static Ca
 
 /// Why a payload is refused.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Refused {
+pub enum PayloadError {
     /// Its fields are wrong.
     Fields(FieldErrors),
-    /// A rule with an identifier forbids it.
-    Identified(Box<Refusal>),
+    /// Trailers cannot be created ('Endpoints' rule 6).
+    TrailerCreateDisabled,
 }
 
 impl Rulebook {
@@ -59,19 +59,17 @@ impl Rulebook {
         version: ApiVersion,
         of_type: Option<&'static Category>,
         payload: Map<String, Value>,
-    ) -> Result<Checked, Refused> {
+    ) -> Result<Checked, PayloadError> {
         let category = of_type.map_or_else(|| category(version, payload.get("category_id")), Ok);
         match category {
-            Ok(category) if category.id == TRAILER => {
-                Err(Refused::Identified(Box::new(Refusal::trailer_create_disabled())))
-            }
+            Ok(category) if category.id == TRAILER => Err(PayloadError::TrailerCreateDisabled),
             Ok(category) => {
-                self.create(Write { category, version, dealer: None }, payload, false).map_err(Refused::Fields)
+                self.create(Write { category, version, dealer: None }, payload, false).map_err(PayloadError::Fields)
             }
             Err(wrong) => {
                 let mut errors = self.without_category(version, payload, false);
                 errors.put("category_id", wrong);
-                Err(Refused::Fields(errors))
+                Err(PayloadError::Fields(errors))
             }
         }
     }
@@ -121,10 +119,9 @@ mod tests {
         assert_eq!(check(ApiVersion::V4, car.clone()).unwrap().source_id, "c");
         car["category_id"] = json!(1221);
         car["body"] = json!(1);
-        let Err(Refused::Fields(errors)) = check(ApiVersion::V4, car.clone()) else { panic!("V4 has no 1221") };
+        let Err(PayloadError::Fields(errors)) = check(ApiVersion::V4, car.clone()) else { panic!("V4 has no 1221") };
         assert!(errors.contains("category_id") && errors.contains("body"));
         car["category_id"] = json!(TRAILER);
-        let Err(Refused::Identified(refusal)) = check(ApiVersion::V4, car) else { panic!("no trailers") };
-        assert_eq!(refusal.error.name(), "trailer_create_disabled");
+        assert_eq!(check(ApiVersion::V4, car), Err(PayloadError::TrailerCreateDisabled));
     }
 }

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{Access, Denial, Service, ServiceError, Target, category_of, write::Decision, write::update_actions};
+use super::{
+    Access, Denial, Service, ServiceError, Target, ad_ref, category_of, write::Decision, write::update_actions,
+};
 use crate::{
     categories::{self, Category},
     fields::{FieldErrors, not_a_choice},
@@ -11,7 +13,7 @@ use crate::{
     ports::StoredAd,
     rulebook::{
         Write,
-        versions::{self, Conversion, Refusal},
+        versions::{Conversion, VersionError, conversion},
     },
     violation::{Code, Violation},
 };
@@ -21,7 +23,7 @@ impl Service {
     /// a typed path the category is the path's, on the generic one the payload says it.
     ///
     /// # Errors
-    /// [`ServiceError::Invalid`] with all errors of the payload; [`ServiceError::Identified`] when the ad is V4 already;
+    /// [`ServiceError::Invalid`] with all errors of the payload; [`ServiceError::Version`] when the ad is V4 already;
     /// [`ServiceError::Refused`] when it is deleted, needs no migration, or has no category to migrate to;
     /// [`ServiceError::NotFound`].
     pub async fn migrate(
@@ -70,16 +72,16 @@ impl Service {
 fn may_migrate(stored: &StoredAd) -> Result<(), ServiceError> {
     let ad = &stored.ad;
     let category = category_of(ad)?;
-    let denial = match versions::conversion(ad) {
-        Conversion::None => return Err(Refusal::ad_already_v4(ad).into()),
-        _ if stored.intent == AdState::Deleted => Denial::new(Code::AdDeleted, "Ad has been deleted, cannot migrate"),
-        Conversion::Automatic => Denial::new(Code::NotAllowed, versions::converts_by_itself(ad, category)),
-        Conversion::Migration if category.targets().next().is_none() => {
-            Denial::new(Code::NotAllowed, versions::no_target(category))
+    let error = match conversion(ad) {
+        Conversion::None => VersionError::AlreadyV4(ad_ref(ad)?),
+        _ if stored.intent == AdState::Deleted => {
+            return Err(Denial::new(Code::AdDeleted, "Ad has been deleted, cannot migrate").into());
         }
+        Conversion::Automatic => VersionError::ConvertsByUpdate(ad_ref(ad)?),
+        Conversion::Migration if category.targets().next().is_none() => VersionError::NoTarget(ad_ref(ad)?),
         Conversion::Migration => return Ok(()),
     };
-    Err(denial.into())
+    Err(error.into())
 }
 
 fn fixed_by_the_path(category: &Category) -> FieldErrors {

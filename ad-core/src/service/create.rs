@@ -10,7 +10,7 @@ use crate::{
     categories::{Category, TRAILER},
     model::{Action, ActionState, Ad, AdState, ApiVersion, Content, Dealer, LogEntry, Plan, Progress},
     ports::{NewAd, Usage},
-    rulebook::{Checked, Warning, Write, payload, versions::Refusal},
+    rulebook::{Checked, Warning, Write, payload, versions::VersionError},
     violation::{Code, Violation},
 };
 
@@ -57,7 +57,7 @@ impl Service {
     ///
     /// # Errors
     /// [`ServiceError::Invalid`] with all errors of the payload; [`ServiceError::Duplicate`];
-    /// [`ServiceError::Identified`] for a trailer; [`ServiceError::Refused`] when the dealer's quota of ads is used up, and
+    /// [`ServiceError::Version`] for a trailer; [`ServiceError::Refused`] when the dealer's quota of ads is used up, and
     /// [`ServiceError::TooManyRequests`] when that of requests is.
     pub async fn create(
         &self,
@@ -142,7 +142,7 @@ impl Service {
             Through::V3 => (ApiVersion::V3, payload::category(ApiVersion::V3, payload.get("category_id"))),
         };
         if category.as_ref().is_ok_and(|category| category.id == TRAILER) {
-            return Err(Refusal::trailer_create_disabled().into());
+            return Err(VersionError::TrailerCreateDisabled.into());
         }
         let dealer = self.dealer_of(access, payload.get("dealer_code"));
         let checked = match &category {

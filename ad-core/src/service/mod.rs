@@ -21,7 +21,7 @@ use crate::{
     quotas::{NotAdmitted, QuotaExceeded, Quotas},
     rulebook::{
         Rulebook,
-        versions::{self, Refusal},
+        versions::{AdRef, VersionError},
     },
     violation::{Code, Violation},
 };
@@ -100,15 +100,20 @@ pub enum ServiceError {
     /// Business rules forbid it.
     #[error("{}", .0.iter().map(|denial| denial.text.as_str()).collect::<Vec<_>>().join(" "))]
     Refused(Vec<Denial>),
-    /// An identified rule forbids it.
-    #[error("{}", .0.error)]
-    Identified(Box<Refusal>),
+    /// The ad's API version or its category forbids it.
+    #[error(transparent)]
+    Version(#[from] VersionError),
     /// There is no such ad in the token's scope.
     #[error("Not found.")]
     NotFound,
     /// There is no such ad of the path's vehicle type, but one of another.
-    #[error("{0}")]
-    Elsewhere(String),
+    #[error("Not found.")]
+    Elsewhere {
+        /// The ad that has the source id.
+        found: AdRef,
+        /// The category of the path.
+        asked: &'static Category,
+    },
     /// The dealer has used this source id.
     #[error("the source id is used")]
     Duplicate,
@@ -171,12 +176,6 @@ impl From<StoreError> for ServiceError {
             StoreError::QueueFull(unfinished) => TooManyRequests::OfAd { unfinished }.into(),
             error => Self::Store(error),
         }
-    }
-}
-
-impl From<Refusal> for ServiceError {
-    fn from(refusal: Refusal) -> Self {
-        Self::Identified(Box::new(refusal))
     }
 }
 
@@ -265,10 +264,10 @@ impl Service {
         let mut found = self.store.find(scoped.scope(), target.source_id, with_log).await?;
         found.retain(|(stored, _)| target.dealer_code.is_none_or(|code| stored.ad.dealer_code == code));
         if let Some(category) = target.category {
-            let elsewhere = found.first().map(|(stored, _)| versions::found_elsewhere(&stored.ad, category));
+            let elsewhere = found.first().map(|(stored, _)| ad_ref(&stored.ad)).transpose()?;
             found.retain(|(stored, _)| category.found_under().any(|id| id == stored.ad.category_id));
             if let (true, Some(elsewhere)) = (found.is_empty(), elsewhere) {
-                return Err(ServiceError::Elsewhere(elsewhere));
+                return Err(ServiceError::Elsewhere { found: elsewhere, asked: category });
             }
         }
         if found.len() > 1 {
@@ -314,4 +313,9 @@ impl Scoped<'_> {
 fn category_of(ad: &Ad) -> Result<&'static Category, ServiceError> {
     ad.category()
         .ok_or_else(|| StoreError::Faulty(format!("ad {} has unknown category {}", ad.id, ad.category_id)).into())
+}
+
+/// A stored ad, for an error about it.
+fn ad_ref(ad: &Ad) -> Result<AdRef, ServiceError> {
+    Ok(AdRef { source_id: ad.source_id.clone(), category: category_of(ad)? })
 }

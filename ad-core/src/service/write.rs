@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{ATTEMPTS, Access, Denial, Service, ServiceError, Target, category_of};
+use super::{ATTEMPTS, Access, Denial, Service, ServiceError, Target, ad_ref, category_of};
 use crate::{
     model::{Action, Ad, AdState, ApiVersion, Content, Plan},
     ports::{Revision, StoreError, StoredAd, Usage},
     rulebook::{
         Write,
-        versions::{self, Conversion, Refusal},
+        versions::{Conversion, VersionError, conversion},
     },
     violation::Code,
 };
@@ -20,7 +20,7 @@ impl Service {
     ///
     /// # Errors
     /// [`ServiceError::Invalid`] with all errors of the merged ad; [`ServiceError::Refused`] when it is deleted and
-    /// cannot be revived, or when V3 would change an ad of V4; [`ServiceError::Identified`] when an ad of V3 must migrate
+    /// cannot be revived, or when V3 would change an ad of V4; [`ServiceError::Version`] when an ad of V3 must migrate
     /// first; [`ServiceError::NotFound`].
     pub async fn update(
         &self,
@@ -37,12 +37,12 @@ impl Service {
             if deleted && category.registered {
                 return Err(Denial::new(Code::AdDeleted, "Ad has been deleted, cannot update").into());
             }
-            let converts = match (version, versions::conversion(ad)) {
+            let converts = match (version, conversion(ad)) {
                 (ApiVersion::V3, Conversion::None) => {
-                    return Err(Denial::new(Code::AdAlreadyV4, versions::not_through_v3(ad)).into());
+                    return Err(VersionError::NotThroughV3(ad_ref(ad)?).into());
                 }
                 (ApiVersion::V4, Conversion::Migration) => {
-                    return Err(Refusal::incompatible_api_version(ad).into());
+                    return Err(VersionError::IncompatibleApiVersion(ad_ref(ad)?).into());
                 }
                 (ApiVersion::V4, Conversion::Automatic) => true,
                 (ApiVersion::V3, _) | (ApiVersion::V4, Conversion::None) => false,

@@ -289,11 +289,8 @@ async fn an_ad_is_found_under_its_own_type_and_by_its_own_dealer_only() {
         assert!(matches!(read(access, target).await, Err(ServiceError::NotFound)));
     }
     let as_car = Target { category: Some(category("car")), ..target("boat-8") };
-    let Err(ServiceError::Elsewhere(text)) = read(ours(), as_car).await else { panic!("found as a car") };
-    assert_eq!(
-        text,
-        "Not found as vehicle type \"car\": this source_id is an ad of vehicle type \"boat\"; see /v4/boat/boat-8."
-    );
+    let Err(ServiceError::Elsewhere { found, asked }) = read(ours(), as_car).await else { panic!("found as a car") };
+    assert_eq!((&*found.source_id, found.category.id, asked.id), ("boat-8", 1060, 1020));
     assert_eq!(read(Access::Group("nord".to_owned()), target("boat-8")).await.unwrap(), 6);
 }
 

@@ -4,7 +4,7 @@ use ad_core::{
     categories::by_id,
     model::{Ad, ApiVersion},
     ports::{Clock, Ids},
-    rulebook::versions::Refusal,
+    rulebook::versions::VersionError,
     service::{ServiceError, Target, Through},
 };
 use serde_json::{Value, json};
@@ -34,10 +34,10 @@ async fn migrate(house: &House, vehicle_type: Option<&str>, payload: Value) -> R
     house.kit.service.migrate(&access(), house.kit.ids.next(), target, &object(payload)).await
 }
 
-fn refusal<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> Refusal {
+fn refusal<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> VersionError {
     match result {
-        Err(ServiceError::Identified(refusal)) => *refusal,
-        other => panic!("not an identified refusal: {other:?}"),
+        Err(ServiceError::Version(error)) => error,
+        other => panic!("not refused for its version: {other:?}"),
     }
 }
 
@@ -86,11 +86,9 @@ async fn the_sample_of_v3_is_created_and_becomes_v4_with_its_first_update_there(
     assert_eq!(after.content.text("body"), Some("Ny text"));
     assert_eq!(house.log(3).await.len(), 6 + 4 + 4, "the whole history is there");
 
-    let late = reasons(update(&house, ApiVersion::V3, &before.source_id, json!({"body": "V3"})).await);
-    assert_eq!(
-        late,
-        ["Ad is V4, cannot update through V3; use PUT or PATCH /v4/car/0b0e6b5e-6a2e-4f0e-9b57-1f5d0c1f2a11"]
-    );
+    let late = refusal(update(&house, ApiVersion::V3, &before.source_id, json!({"body": "V3"})).await);
+    let VersionError::NotThroughV3(ad) = late else { panic!("{late:?}") };
+    assert_eq!((ad.source_id, ad.category.id), ("0b0e6b5e-6a2e-4f0e-9b57-1f5d0c1f2a11".to_owned(), 1020));
 }
 
 #[tokio::test]
@@ -99,22 +97,21 @@ async fn compatible_categories_convert_and_the_others_are_told_how_to_migrate() 
         let house = house_of(registered(id)).await;
         assert_eq!(update(&house, ApiVersion::V4, "v3", json!({})).await.unwrap().api_version, ApiVersion::V4, "{id}");
     }
-    for (payload, methods) in [
-        (registered(1121), vec!["migrate", "delete_and_create"]),
-        (registered(1102), vec!["migrate", "delete_and_create"]),
-        (registered(1101), vec!["migrate", "delete_and_create"]),
-        (open(1063), vec!["migrate", "delete_and_create"]),
-        (open(1222), vec!["migrate", "migrate", "delete_and_create"]),
-        (open(1221), vec!["migrate", "migrate", "delete_and_create"]),
-        (open(1223), vec!["migrate", "delete_and_create"]),
-        (open(1224), vec!["delete_and_create"]),
+    for (payload, targets) in [
+        (registered(1121), 1),
+        (registered(1102), 1),
+        (registered(1101), 1),
+        (open(1063), 1),
+        (open(1222), 2),
+        (open(1221), 2),
+        (open(1223), 1),
+        (open(1224), 0),
     ] {
         let house = house_of(payload).await;
         let refusal = refusal(update(&house, ApiVersion::V4, "v3", json!({"body": "x"})).await);
-        assert_eq!(refusal.error.name(), "incompatible_api_version");
-        assert!(refusal.message.is_some() && refusal.suggestion.is_none());
-        assert_eq!(refusal.migration_options.iter().map(|option| &*option.method).collect::<Vec<_>>(), methods);
-        assert!(refusal.migration_options.iter().all(|option| option.steps.len() == 2));
+        assert_eq!(refusal.code().name(), "incompatible_api_version");
+        let VersionError::IncompatibleApiVersion(ad) = refusal else { panic!("{refusal:?}") };
+        assert_eq!((&*ad.source_id, ad.category.targets().count()), ("v3", targets));
         let ad = house.ad().await;
         assert_eq!((ad.api_version, ad.content.text("body")), (ApiVersion::V3, None), "unchanged");
     }
@@ -161,7 +158,7 @@ async fn every_row_of_the_table_migrates_and_keeps_id_log_and_images() {
             let log = house.log(1).await;
             assert_eq!((log.len(), [&*log[0], &*log[2]]), (4, updated), "{log:?}");
             assert_eq!(
-                refusal(migrate(&house, Some(vehicle_type), complete.clone()).await).error.name(),
+                refusal(migrate(&house, Some(vehicle_type), complete.clone()).await).code().name(),
                 "ad_already_v4"
             );
         }
@@ -172,17 +169,15 @@ async fn every_row_of_the_table_migrates_and_keeps_id_log_and_images() {
 async fn a_migration_is_refused_where_it_makes_no_sense_and_says_what_does() {
     let complete = json!({"category_fields": {"registration_number": "ABC123", "model_year": 2016}});
     let car = house_of(registered(1020)).await;
-    assert_eq!(
-        reasons(migrate(&car, Some("car"), complete.clone()).await),
-        ["Ad is converted to V4 by PUT or PATCH /v4/car/v3, and needs no migration"]
-    );
+    let converts = refusal(migrate(&car, Some("car"), complete.clone()).await);
+    assert!(matches!(&converts, VersionError::ConvertsByUpdate(ad) if ad.category.id == 1020), "{converts:?}");
     let handling = house_of(open(1224)).await;
-    let told = reasons(migrate(&handling, None, json!({"category_id": 1322})).await);
-    assert!(told[0].starts_with("V4 has no category that category 1224 (Truck & material handling) can migrate to"));
-    let Err(ServiceError::Elsewhere(told)) = migrate(&handling, Some("truck"), json!({})).await else {
+    let stays = refusal(migrate(&handling, None, json!({"category_id": 1322})).await);
+    assert!(matches!(&stays, VersionError::NoTarget(ad) if ad.category.id == 1224), "{stays:?}");
+    let Err(ServiceError::Elsewhere { found, .. }) = migrate(&handling, Some("truck"), json!({})).await else {
         panic!("1224 is found under trucks")
     };
-    assert!(told.contains("V4 has no vehicle type for it"), "{told}");
+    assert_eq!(found.category.id, 1224);
 
     let moped = house_of(registered(1121)).await;
     assert_eq!(
@@ -214,10 +209,10 @@ async fn a_migration_is_refused_where_it_makes_no_sense_and_says_what_does() {
 #[tokio::test]
 async fn trailers_are_created_nowhere() {
     let house = House::new();
-    assert_eq!(refusal(create(&house, registered(1045)).await).error.name(), "trailer_create_disabled");
-    assert_eq!(refusal(house.create("trailer", json!({})).await).error.name(), "trailer_create_disabled");
+    assert_eq!(refusal(create(&house, registered(1045)).await).code().name(), "trailer_create_disabled");
+    assert_eq!(refusal(house.create("trailer", json!({})).await).code().name(), "trailer_create_disabled");
     let validated = house.kit.service.validate(&access(), category("trailer"), object(registered(1045))).await;
-    assert_eq!(refusal(validated).error.name(), "trailer_create_disabled");
+    assert_eq!(refusal(validated).code().name(), "trailer_create_disabled");
 }
 
 #[tokio::test]

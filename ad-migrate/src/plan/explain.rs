@@ -3,8 +3,8 @@
 use ad_core::{
     categories::{Category, rules::PLATE_OR_VIN},
     fields::{FieldErrors, Kind},
-    rulebook::{Warning, payload::Refused},
-    violation::{Code, Violation},
+    rulebook::{Warning, payload::PayloadError},
+    violation::Violation,
 };
 use serde_json::{Map, Value};
 
@@ -35,19 +35,15 @@ pub(super) struct Explainer<'a> {
 
 impl Explainer<'_> {
     /// What the rules refuse, but for what follows from what the mapping has said. Errors of one kind in a list are one finding.
-    pub(super) fn refused(&self, refused: &Refused) -> Vec<Finding> {
+    pub(super) fn refused(&self, refused: &PayloadError) -> Vec<Finding> {
         match refused {
-            Refused::Fields(errors) => self.errors(errors),
-            Refused::Identified(refusal) if refusal.error == Code::TrailerCreateDisabled => vec![Finding {
+            PayloadError::Fields(errors) => self.errors(errors),
+            PayloadError::TrailerCreateDisabled => vec![Finding {
                 reason: "trailers cannot be created".to_owned(),
                 message: "The service creates no trailers; it only updates and deletes those it has.".to_owned(),
                 advice: Some("Take the row out, or have the operator of the service import it.".to_owned()),
                 ..self.found("category_id", |_| String::new())
             }],
-            Refused::Identified(refusal) => {
-                let violation = Violation::stated(refusal.error, refusal.error.about().title);
-                vec![self.finding("category_id", &violation)]
-            }
         }
     }
 

@@ -7,6 +7,7 @@ use std::{sync::Arc, time::Duration};
 use ad_core::{
     fields::FieldErrors,
     ports::StoreError,
+    rulebook::versions::Refusal,
     service::{ServiceError, TooManyRequests},
     violation::Code,
 };
@@ -17,6 +18,7 @@ use poem::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::versions;
 use crate::{auth::TokenError, values::Rate};
 
 /// Seconds after which a client may try again what the store could not do.
@@ -163,8 +165,8 @@ impl ApiError {
             Self::Service(error) => match error {
                 ServiceError::Invalid(_) | ServiceError::InvalidQuery(_) => Code::ValidationFailed,
                 ServiceError::Refused(denials) => denials.first().map_or(Code::NotAllowed, |denial| denial.code),
-                ServiceError::Identified(refusal) => refusal.error,
-                ServiceError::NotFound | ServiceError::Elsewhere(_) => Code::NotFound,
+                ServiceError::Version(error) => error.code(),
+                ServiceError::NotFound | ServiceError::Elsewhere { .. } => Code::NotFound,
                 ServiceError::Duplicate => Code::DuplicateSourceId,
                 ServiceError::TooManyRequests(TooManyRequests::OfAd { .. }) => Code::TooManyRequestsOfAd,
                 ServiceError::TooManyRequests(TooManyRequests::OfDealer(_)) => Code::QuotaExceeded,
@@ -192,11 +194,14 @@ impl ApiError {
     /// Its text for problem details: what the contract's shape has no place for is in there too.
     pub(super) fn detail(&self) -> String {
         match self {
-            Self::Service(ServiceError::Identified(refusal)) => {
-                let texts = [refusal.message.as_deref(), refusal.suggestion.as_deref()];
-                let texts: Vec<_> = texts.into_iter().flatten().collect();
-                if texts.is_empty() { self.code().about().explanation.to_owned() } else { texts.join(" ") }
-            }
+            Self::Service(ServiceError::Version(error)) => match versions::refusal(error) {
+                Ok(Refusal { message: Some(message), suggestion, .. }) => {
+                    [Some(message), suggestion].into_iter().flatten().collect::<Vec<_>>().join(" ")
+                }
+                Ok(_) => self.code().about().explanation.to_owned(),
+                Err(text) => text,
+            },
+            Self::Service(ServiceError::Elsewhere { found, asked }) => versions::found_elsewhere(found, asked),
             Self::Service(ServiceError::Duplicate) => DUPLICATE.join(" "),
             Self::Service(ServiceError::Store(StoreError::TimedOut(limit))) => timed_out(*limit),
             Self::Service(ServiceError::Store(StoreError::Unavailable(_))) => UNAVAILABLE.to_owned(),
@@ -232,8 +237,14 @@ fn service(error: &ServiceError) -> Response {
             json_response(StatusCode::BAD_REQUEST, errors)
         }
         ServiceError::Refused(denials) => json_response(StatusCode::BAD_REQUEST, denials),
-        ServiceError::Identified(refusal) => json_response(StatusCode::BAD_REQUEST, refusal),
-        ServiceError::NotFound | ServiceError::Elsewhere(_) => detail(StatusCode::NOT_FOUND, error),
+        ServiceError::Version(error) => match versions::refusal(error) {
+            Ok(refusal) => json_response(StatusCode::BAD_REQUEST, &refusal),
+            Err(text) => json_response(StatusCode::BAD_REQUEST, &[text]),
+        },
+        ServiceError::NotFound => detail(StatusCode::NOT_FOUND, error),
+        ServiceError::Elsewhere { found, asked } => {
+            detail(StatusCode::NOT_FOUND, &versions::found_elsewhere(found, asked))
+        }
         ServiceError::Duplicate => json_response(StatusCode::CONFLICT, &duplicate()),
         ServiceError::Store(StoreError::TimedOut(limit)) => {
             tracing::info!(seconds = limit.as_secs_f64(), "read timed out");

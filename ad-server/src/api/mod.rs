@@ -19,6 +19,7 @@ mod pages;
 mod paths;
 mod problem;
 mod respond;
+pub(crate) mod versions;
 
 use std::sync::Arc;
 

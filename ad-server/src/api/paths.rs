@@ -6,7 +6,7 @@ use ad_core::{
     categories::{self, TRAILER},
     model::{AdQuery, LogQuery},
     parameters::TargetQuery,
-    rulebook::versions::Refusal,
+    rulebook::versions::VersionError,
     service::{Access, ServiceError, Target, Through},
 };
 use poem::{
@@ -149,7 +149,7 @@ impl AdCall<'_> {
                 return Ok(respond::ad(StatusCode::CREATED, &ad));
             }
             Act::RefuseCreate if payload.get("category_id").and_then(categories::sent_id) == Some(TRAILER) => {
-                return Err(ServiceError::from(Refusal::trailer_create_disabled()).into());
+                return Err(ServiceError::from(VersionError::TrailerCreateDisabled).into());
             }
             Act::RefuseCreate => return Err(not_allowed(self.base, self.operations, &operation.method)),
             Act::Validate => {

@@ -5,7 +5,7 @@ use std::{
     net::SocketAddr,
 };
 
-use ad_core::{model::Timestamp, rulebook::versions::SEGMENT};
+use ad_core::model::Timestamp;
 
 use percent_encoding::utf8_percent_encode;
 use reqwest::StatusCode;
@@ -148,7 +148,7 @@ fn published_after(ad: &Value, log: &[Value]) -> String {
 /// What to try next.
 pub(super) fn closing(base: &str, token: &str, first: Option<&DemoRow>) {
     let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
-    let id = utf8_percent_encode(id, SEGMENT);
+    let id = utf8_percent_encode(id, crate::api::versions::SEGMENT);
     line(&styled(BOLD, "\nTry it, with a token for the dealers' group:\n"));
     line(&format!("  export TOKEN={token}\n"));
     line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/ad/{id}"));

@@ -20,9 +20,8 @@ use ad_core::{
     model::ApiVersion,
     rulebook::{
         Rulebook,
-        payload::{self, Refused},
+        payload::{self, PayloadError},
     },
-    violation::Code,
 };
 use serde_json::{Map, Value};
 
@@ -135,15 +134,12 @@ impl Checker {
 }
 
 impl Explainer<'_> {
-    fn refused(&self, refused: &Refused) -> Vec<Finding> {
+    fn refused(&self, refused: &PayloadError) -> Vec<Finding> {
         match refused {
-            Refused::Fields(errors) => self.errors(errors),
-            Refused::Identified(refusal) => {
-                let message = match refusal.error {
-                    Code::TrailerCreateDisabled => "Trailers cannot be created, only updated and deleted.",
-                    other => other.about().title,
-                };
-                vec![self.error("category_id", vec![format!("{message} ({})", refusal.error.name())])]
+            PayloadError::Fields(errors) => self.errors(errors),
+            PayloadError::TrailerCreateDisabled => {
+                let message = "Trailers cannot be created, only updated and deleted. (trailer_create_disabled)";
+                vec![self.error("category_id", vec![message.to_owned()])]
             }
         }
     }

@@ -4,7 +4,7 @@ use ad_core::{
     categories::{self, Category, TRAILER},
     model::ApiVersion,
     reference::Row,
-    rulebook::{Rulebook, payload::Refused},
+    rulebook::{Rulebook, payload::PayloadError},
 };
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};
@@ -67,7 +67,7 @@ fn shorten(
     full: &Map<String, Value>,
 ) -> Map<String, Value> {
     let errors = |ad: &Map<String, Value>| match rulebook.create_unsent(version, Some(category), ad.clone()) {
-        Err(Refused::Fields(errors)) => errors.flatten().len(),
+        Err(PayloadError::Fields(errors)) => errors.flatten().len(),
         _ => 0,
     };
     let mut ad = Map::new();

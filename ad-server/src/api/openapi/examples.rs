@@ -12,7 +12,7 @@ use ad_core::{
     ports::StoreError,
     rulebook::{
         self, Rulebook, Write,
-        versions::{self, Refusal},
+        versions::{AdRef, VersionError},
     },
     service::ServiceError,
 };
@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 use super::{bodies::Group, first, name_of};
 use crate::{
-    api::{ApiError, Limits, MAX_BODY, body, errors, limits, lookups, operations::BasePath, paths},
+    api::{ApiError, Limits, MAX_BODY, body, errors, limits, lookups, operations::BasePath, paths, versions},
     auth::{Permission, TokenError},
     values::Rate,
 };
@@ -299,25 +299,23 @@ fn errors() -> Map<String, Value> {
         ("Unavailable", json!({"detail": errors::UNAVAILABLE})),
         ("Duplicate", errors::duplicate()),
         ("ParameterErrors", json!(unknown_parameter)),
-        ("TrailerCreateDisabled", json!(Refusal::trailer_create_disabled())),
+        ("TrailerCreateDisabled", json!(versions::refusal(&VersionError::TrailerCreateDisabled).ok())),
     ];
     for (name, what) in DELETED {
         examples.push((name, json!([format!("Ad has been deleted, cannot {what}")])));
     }
     // Of V3, because its category must migrate, and of V4.
-    if let (Some(moped), Some(car)) = (named("moped", ApiVersion::V3), named("car", ApiVersion::V4)) {
-        examples.push(("IncompatibleApiVersion", json!(Refusal::incompatible_api_version(&moped))));
-        examples.push(("AdAlreadyV4", json!(Refusal::ad_already_v4(&car))));
-        if let Some(boat) = categories::by_vehicle_type("boat") {
-            let elsewhere = ServiceError::Elsewhere(versions::found_elsewhere(&car, boat));
-            examples.push(("FoundElsewhere", detail(elsewhere.into())));
-        }
+    if let (Some(moped), Some(car), Some(boat)) = (named("moped"), named("car"), categories::by_vehicle_type("boat")) {
+        let elsewhere = versions::found_elsewhere(&car, boat);
+        let refusal = |error| json!(versions::refusal(&error).ok());
+        examples.push(("IncompatibleApiVersion", refusal(VersionError::IncompatibleApiVersion(moped))));
+        examples.push(("AdAlreadyV4", refusal(VersionError::AlreadyV4(car))));
+        examples.push(("FoundElsewhere", json!({"detail": elsewhere})));
     }
     examples.into_iter().map(|(name, value)| (name.to_owned(), json!({"value": value}))).collect()
 }
 
-/// An ad of which nothing but its names matters.
-fn named(vehicle_type: &str, version: ApiVersion) -> Option<Ad> {
+fn named(vehicle_type: &str) -> Option<AdRef> {
     let category = categories::by_vehicle_type(vehicle_type)?;
-    Some(ad(format!("{vehicle_type}-1001"), version, category, Map::new().into()))
+    Some(AdRef { source_id: format!("{vehicle_type}-1001"), category })
 }
