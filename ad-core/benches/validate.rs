@@ -12,7 +12,7 @@ use std::{
 use ad_core::{
     categories,
     model::{Ad, AdState, ApiVersion, Dealer, Timestamp},
-    rulebook::{Rulebook, Write, merge::merge},
+    rulebook::{Rulebook, SourceId, WriteContext, merge::merge},
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -54,7 +54,7 @@ impl<'a> Candidate<'a> {
 fn main() -> ExitCode {
     let rulebook = Rulebook::default();
     let dealer = Dealer { salespersons: vec!["anna@north.example".to_owned()], ..Dealer::named("north-cars") };
-    let write = |category| Write { category, version: ApiVersion::V4, dealer: Some(&dealer) };
+    let write = |category| WriteContext { category, version: ApiVersion::V4, dealer: Some(&dealer) };
     let car = write(categories::by_vehicle_type("car").expect("cars are a category"));
     let payload: Map<String, Value> = serde_json::from_slice(CAR).expect("the payload is an object");
     let (stored, patch) = (stored(&rulebook, car, &payload), patch());
@@ -101,7 +101,7 @@ fn run(mut groups: Vec<Group<'_>>) -> ExitCode {
 fn group<'a>(
     name: &str,
     rulebook: &'a Rulebook,
-    write: Write<'a>,
+    write: WriteContext<'a>,
     bytes: Vec<u8>,
     payload: &Map<String, Value>,
 ) -> Group<'a> {
@@ -111,7 +111,11 @@ fn group<'a>(
         timed(calls, || (), |()| serde_json::from_slice::<Value>(black_box(&bytes)).expect("valid JSON"))
     });
     let validate = Candidate::new("validate", VALIDATE, move |calls| {
-        timed(calls, || payload.clone(), |payload| rulebook.create(write, payload, false).expect("a valid payload"))
+        timed(
+            calls,
+            || payload.clone(),
+            |payload| rulebook.create(write, payload, SourceId::Required).expect("a valid payload"),
+        )
     });
     Group { name, candidates: vec![parse, validate] }
 }
@@ -164,8 +168,8 @@ fn patch() -> Map<String, Value> {
     patch
 }
 
-fn stored(rulebook: &Rulebook, write: Write<'_>, payload: &Map<String, Value>) -> Ad {
-    let checked = rulebook.create(write, payload.clone(), false).expect("a valid payload");
+fn stored(rulebook: &Rulebook, write: WriteContext<'_>, payload: &Map<String, Value>) -> Ad {
+    let checked = rulebook.create(write, payload.clone(), SourceId::Required).expect("a valid payload");
     let now = Timestamp::from_millis(0);
     Ad {
         id: Uuid::nil(),

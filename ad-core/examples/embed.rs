@@ -8,7 +8,7 @@ use ad_core::{
     memory::{Kit, one_pixel},
     model::{Dealer, Timestamp},
     ports::{Clock, Ids},
-    service::{Access, ServiceError, Target},
+    service::{Access, ServiceError},
 };
 
 const CAR: &str = r#"{"source_id": "stock/17", "category_id": 1020, "body": "One owner, full service history.",
@@ -46,8 +46,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     kit.service.create(&access, kit.ids.next(), car, serde_json::from_str(CAR)?).await?;
     kit.pipeline.run_due().await?;
 
-    let target = Target { source_id: "stock/17", dealer_code: None, category: None };
-    let (ad, log) = kit.service.read(&access, target).await?;
+    let (ad, log) = kit.service.read(&access, "stock/17".into()).await?;
     println!("{} is published as {:?}:", ad.content.title().unwrap_or_default(), ad.marketplace_ad_id);
     for entry in log {
         println!("  {} {} {}: {}", entry.created, entry.action, entry.state, entry.external_message);

@@ -1,5 +1,5 @@
-//! List parameters ('List parameters', 'Log parameters', decisions 1 and 2): a query string becomes a query, or the
-//! errors of its parameters.
+//! The query parameters of the contract ('List parameters', 'Log parameters', decisions 1 and 2). Their decoded names and values
+//! are parsed into a typed query, or into the errors of all parameters.
 
 use std::collections::BTreeSet;
 
@@ -9,31 +9,31 @@ use crate::{
         Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, Bound, Exclusions, LogQuery, NotATime, Page,
         VIEW_FIELDS, plate,
     },
-    violation::{Code, Expected, Format, Violation, nearest},
+    violation::{Code, Expected, TextFormat, Violation, nearest},
 };
 
-/// Rows of a page when the client does not say.
+/// Number of rows of a page if the client sends no `limit`.
 pub const DEFAULT_LIMIT: u32 = 50;
-/// Most rows of a page.
+/// Maximum number of rows of a page.
 pub const MAX_LIMIT: u32 = 500;
-/// Most characters of a text that is searched for: its search costs time, and nobody types more.
+/// Maximum length of a search text, in characters; searching for longer texts is slow.
 pub const MAX_TERM: usize = 200;
-/// Most characters of any other text, as a `source_id` may have.
+/// Maximum length of any other text, in characters, as of a `source_id`.
 pub const MAX_TEXT: usize = 255;
-/// Most items of a list, as many as a page has rows.
+/// Maximum number of items of a list, as many as a page has rows.
 pub const MAX_ITEMS: usize = MAX_LIMIT as usize;
 /// Most bytes of a query string: enough for [`MAX_ITEMS`] UUIDs, percent-encoded.
 pub const MAX_QUERY: usize = 32 * 1024;
-/// Most messages about one parameter, and most unknown parameters that are named. An answer is never much larger than
-/// its request.
+/// Maximum number of messages about one parameter, and of unknown parameters that are named. So an answer is never much larger
+/// than its request.
 const MAX_MESSAGES: usize = 5;
 
 /// Parameters of a request about one ad.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TargetQuery {
+pub struct AdParameters {
     /// The dealer, where a group's token must say which of several.
     pub dealer_code: Option<String>,
-    /// Marketplaces that a bump leaves out.
+    /// Marketplaces that a bump excludes.
     pub exclude: Exclusions,
 }
 
@@ -42,16 +42,16 @@ pub struct TargetQuery {
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it takes.
+    /// The values that it takes.
     pub takes: Takes,
-    /// What it means.
+    /// Its description.
     pub doc: &'static str,
 }
 
-/// What a query parameter takes.
+/// The values that a query parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
-    /// Any text of at most so many characters.
+    /// Text of at most this many characters.
     Text(usize),
     /// Texts separated by commas, at most [`MAX_ITEMS`] of at most [`MAX_TEXT`] characters.
     Texts,
@@ -137,17 +137,17 @@ pub const LOG_PARAMETERS: &[Parameter] = &[
     takes("ordering", Takes::OneOf(&["-created", "created"]), "Order; `created` if absent: oldest first"),
 ];
 
-/// The values of a query string, each parsed as its parameter says.
-struct Values<'a> {
+/// The values of parameters, parsed by their types.
+struct ParameterValues<'a> {
     sent: Vec<(&'static str, &'a str)>,
     errors: FieldErrors,
 }
 
-/// Counts the wrong items of one parameter, the first few of which get messages.
+/// Counts the wrong items of one parameter, of which the first few get messages.
 #[derive(Default)]
-struct Wrong(usize);
+struct WrongItems(usize);
 
-impl Wrong {
+impl WrongItems {
     /// Counts a wrong item, and returns whether it gets a message.
     fn gets_message(&mut self) -> bool {
         self.0 += 1;
@@ -162,7 +162,7 @@ impl Wrong {
     }
 }
 
-impl<'a> Values<'a> {
+impl<'a> ParameterValues<'a> {
     fn new(parameters: &'static [Parameter], query: &'a [(String, String)]) -> Self {
         let mut values = Self { sent: Vec::new(), errors: FieldErrors::default() };
         let mut unknown = BTreeSet::new();
@@ -193,7 +193,7 @@ impl<'a> Values<'a> {
         values
     }
 
-    /// Refuses a text that is too long; its parameter then has no value.
+    /// Reports a text that is too long, and removes its value.
     fn check_length(&mut self, parameter: &Parameter) {
         if let (Takes::Text(most), Some((name, value))) = (parameter.takes, self.sent.last().copied())
             && value.chars().nth(most).is_some()
@@ -238,7 +238,7 @@ impl<'a> Values<'a> {
         parse: impl Fn(&str) -> Option<T>,
     ) -> Option<Vec<T>> {
         let mut items = Vec::new();
-        let mut wrong = Wrong::default();
+        let mut wrong = WrongItems::default();
         for item in self.split(name)? {
             let (code, text) = match parse(item) {
                 _ if item.is_empty() => (Code::Blank, "Empty items are not allowed.".to_owned()),
@@ -270,7 +270,7 @@ impl<'a> Values<'a> {
 
     fn some_of(&mut self, name: &'static str, names: &'static [&'static str]) -> Option<Vec<&'static str>> {
         let mut found = Vec::new();
-        let mut wrong = Wrong::default();
+        let mut wrong = WrongItems::default();
         for item in self.split(name)? {
             match names.iter().find(|known| **known == item) {
                 Some(known) if found.contains(known) => {}
@@ -311,15 +311,15 @@ impl<'a> Values<'a> {
     }
 }
 
-const NOT_A_UUID: Violation = Violation::WrongFormat(Format::Uuid);
+const NOT_A_UUID: Violation = Violation::WrongFormat(TextFormat::Uuid);
 
 impl AdQuery {
-    /// From the pairs of a query string.
+    /// Parses decoded names and values.
     ///
     /// # Errors
-    /// Each wrong, repeated or unknown parameter.
+    /// An error for each wrong, repeated or unknown parameter.
     pub fn parse(query: &[(String, String)]) -> Result<Self, FieldErrors> {
-        let mut values = Values::new(AD_PARAMETERS, query);
+        let mut values = ParameterValues::new(AD_PARAMETERS, query);
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let number = |text: &str| text.parse::<u16>().ok();
         let mut filters = Vec::new();
@@ -376,13 +376,13 @@ impl AdQuery {
     }
 }
 
-impl TargetQuery {
-    /// From the pairs of a query string, of which these parameters are known.
+impl AdParameters {
+    /// Parses decoded names and values, of which these parameters are known.
     ///
     /// # Errors
-    /// Each wrong, repeated or unknown parameter.
+    /// An error for each wrong, repeated or unknown parameter.
     pub fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
-        let mut values = Values::new(parameters, query);
+        let mut values = ParameterValues::new(parameters, query);
         let mut flag = |name| {
             values
                 .parsed(name, Violation::stated(Code::InvalidType, "Must be true or false."), boolean)
@@ -403,12 +403,12 @@ fn boolean(text: &str) -> Option<bool> {
 }
 
 impl LogQuery {
-    /// From the pairs of a query string.
+    /// Parses decoded names and values.
     ///
     /// # Errors
-    /// Each wrong, repeated or unknown parameter.
+    /// An error for each wrong, repeated or unknown parameter.
     pub fn parse(query: &[(String, String)]) -> Result<Self, FieldErrors> {
-        let mut values = Values::new(LOG_PARAMETERS, query);
+        let mut values = ParameterValues::new(LOG_PARAMETERS, query);
         let action = values.one_of("action", Action::NAMES, Action::from_name);
         let state = values.one_of("state", ActionState::NAMES, ActionState::from_name);
         let request_id = values.parsed("request_id", NOT_A_UUID, |text| text.parse().ok());

@@ -1,19 +1,18 @@
-//! Texts from outside, made safe to show to people: control characters and characters that change the direction of text are
-//! written out, as `\u{1b}`, so that no text moves the cursor, sets the title of a terminal, or shows words in an order in
-//! which they do not stand.
+//! Escaping of untrusted text for terminals: control characters and characters that change the direction of text become escapes
+//! such as `\u{1b}`, so that no text moves the cursor, sets the title of a terminal, or reorders words.
 //!
-//! Everything that a program of this workspace prints for people passes one of these functions at its last step. Nothing is
-//! copied where nothing has to be changed.
+//! Everything that a program of this workspace prints for people passes through one of these functions last. Text that needs no
+//! escape is not copied.
 
 use std::{borrow::Cow, fmt::Write};
 
-/// Whether a character may do more than be seen: C0 and C1 control characters, DEL, line and paragraph separators, and
+/// Whether a character has an effect on a terminal: C0 and C1 control characters, DEL, line and paragraph separators, and
 /// bidirectional embeddings, overrides and isolates.
 const fn is_active(character: char) -> bool {
     matches!(character, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text on one line: line breaks and tabs are written out too, as `\n` and `\t`.
+/// A text on one line: line breaks and tabs are escaped too, as `\n` and `\t`.
 pub fn line(text: &str) -> Cow<'_, str> {
     written_out(text, is_active, |out, character| match character {
         '\n' => out.push_str("\\n"),
@@ -23,18 +22,18 @@ pub fn line(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// A text of several lines: line breaks and tabs stay.
+/// A text of several lines: line breaks and tabs are kept.
 pub fn lines(text: &str) -> Cow<'_, str> {
     let is_unwanted = |character| is_active(character) && !matches!(character, '\n' | '\t');
     written_out(text, is_unwanted, |out, character| out.extend(character.escape_unicode()))
 }
 
-/// A JSON document with the same meaning. What JSON itself does not escape, such as DEL and C1, is escaped within its texts.
+/// An equivalent JSON document, in which strings also escape characters that JSON does not, such as DEL and C1.
 pub fn json(document: &str) -> Cow<'_, str> {
-    // Valid JSON has C0 characters between its tokens only, and the other ones within texts only.
+    // Valid JSON has C0 characters only between tokens, and the others only within strings.
     let is_unwanted = |character| is_active(character) && !character.is_ascii_control() || character == '\u{7f}';
     written_out(document, is_unwanted, |out, character| {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(out, "\\u{:04x}", u32::from(character));
     })
 }

@@ -1,9 +1,9 @@
-//! What one dealer may have at most, where an operator sets it.
+//! Quotas of a dealer, which an operator may set.
 //!
-//! A quota keeps one dealer from filling the queue or the disks; it is no exact account. What a dealer has is counted at most
-//! once a second, and what this process adds in between is added to it. So a quota costs next to nothing, and may be exceeded by
-//! what is on its way at the same moment, and by what other processes add within a second. Nothing is refused by a count that is
-//! not fresh (100 ms).
+//! A quota keeps one dealer from filling the queue or the disks; it is not exact. The usage of a dealer is counted at most once a
+//! second, and what this process adds in between is added to the count. So a quota costs next to nothing, and may be exceeded by
+//! concurrent requests, and by what other processes add within a second. A request is refused only by a count that is younger
+//! than 100 ms.
 
 use std::{
     collections::HashMap,
@@ -17,37 +17,37 @@ use crate::{
     ports::{Clock, Image, Store, StoreError, Usage},
 };
 
-/// How long a count serves as long as it leaves room.
+/// How long a count is used while it is below the quota.
 const RECOUNT: Duration = Duration::from_secs(1);
 
-/// How old a count may be by which something is refused.
+/// Maximum age of a count by which a request is refused.
 const FRESH: Duration = Duration::from_millis(100);
 
-/// Dealers whose counts are kept; beyond that those are dropped that are too old to serve.
+/// Number of counts in memory above which outdated ones are removed.
 const MOST_KEPT: usize = 10_000;
 
-/// The most of each that a dealer may have; `None`: any amount.
+/// Quotas of each dealer; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DealerQuotas {
     /// Unfinished requests.
     pub requests: Option<u64>,
     /// Ads that are not deleted.
     pub ads: Option<u64>,
-    /// Bytes of stored images; the same image counts once.
+    /// Bytes of stored images; an image counts once.
     pub image_bytes: Option<u64>,
 }
 
-/// Holds dealers to their quotas.
+/// Enforces the quotas of dealers.
 pub struct Quotas {
     limits: DealerQuotas,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    counts: Mutex<HashMap<(String, Usage), Count>>,
+    counts: Mutex<HashMap<(String, Usage), UsageCount>>,
 }
 
-/// What a dealer had when it was counted, and what was added since.
+/// The usage of a dealer when it was counted, and what was added since.
 #[derive(Debug, Clone, Copy)]
-struct Count {
+struct UsageCount {
     at: Timestamp,
     counted: u64,
     added: u64,
@@ -56,13 +56,13 @@ struct Count {
 /// A quota is used up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct QuotaExceeded {
-    /// Of what.
+    /// What the quota limits.
     pub of: Usage,
     /// The dealer.
     pub dealer_code: String,
     /// The quota.
     pub limit: u64,
-    /// What the dealer has; counting ends a little above the quota.
+    /// What the dealer has; counting stops just above the quota.
     pub used: u64,
 }
 
@@ -89,13 +89,13 @@ impl fmt::Display for QuotaExceeded {
     }
 }
 
-/// Why something is not admitted.
+/// Why an addition is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum NotAdmitted {
-    /// The quota.
+    /// The quota is exceeded.
     #[error(transparent)]
     Exceeded(#[from] QuotaExceeded),
-    /// It could not be counted.
+    /// The usage could not be counted.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -107,12 +107,12 @@ impl fmt::Debug for Quotas {
 }
 
 impl Quotas {
-    /// Holds dealers to these, by what a store has of them.
+    /// Quotas, by what a store counts.
     pub fn new(quotas: DealerQuotas, store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
         Self { limits: quotas, store, clock, counts: Mutex::default() }
     }
 
-    /// The quota of something.
+    /// The quota of a usage.
     fn limit(&self, of: Usage) -> Option<u64> {
         match of {
             Usage::Requests => self.limits.requests,
@@ -121,18 +121,18 @@ impl Quotas {
         }
     }
 
-    /// Whether so much more is within a dealer's quota.
+    /// Checks that an addition is within a dealer's quota.
     ///
     /// # Errors
-    /// [`NotAdmitted`] when it is not, or cannot be counted.
+    /// [`NotAdmitted`] when it is not, or when the usage cannot be counted.
     pub async fn admit(&self, dealer_code: &str, of: Usage, more: u64) -> Result<(), NotAdmitted> {
         let Some(limit) = self.limit(of) else { return Ok(()) };
         let now = self.clock.now();
         let within = |used: u64| used.saturating_add(more) <= limit;
         let exceeded = |used| Err(QuotaExceeded { of, dealer_code: dealer_code.to_owned(), limit, used }.into());
         let known = self.counts().get(&(dealer_code.to_owned(), of)).copied();
-        // One from the future was made by a clock that has been set back.
-        if let Some(Count { at, counted, added }) = known.filter(|count| count.at <= now) {
+        // A count from the future was made before the clock was set back.
+        if let Some(UsageCount { at, counted, added }) = known.filter(|count| count.at <= now) {
             let age = now - at;
             if age < RECOUNT && within(counted.saturating_add(added)) {
                 return Ok(());
@@ -146,12 +146,12 @@ impl Quotas {
         if counts.len() >= MOST_KEPT {
             counts.retain(|_, count| count.at <= now && now - count.at < RECOUNT);
         }
-        counts.insert((dealer_code.to_owned(), of), Count { at: now, counted, added: 0 });
+        counts.insert((dealer_code.to_owned(), of), UsageCount { at: now, counted, added: 0 });
         drop(counts);
         if within(counted) { Ok(()) } else { exceeded(counted) }
     }
 
-    /// So much was added to what a dealer has.
+    /// Records an addition.
     pub fn added(&self, dealer_code: &str, of: Usage, more: u64) {
         if self.limit(of).is_some()
             && let Some(count) = self.counts().get_mut(&(dealer_code.to_owned(), of))
@@ -160,10 +160,10 @@ impl Quotas {
         }
     }
 
-    /// Whether an image is within a dealer's quota. One that the dealer has stored before always is.
+    /// Checks that an image is within a dealer's quota. An image that the dealer has stored before always is.
     ///
     /// # Errors
-    /// [`NotAdmitted`] when it is not, or cannot be counted.
+    /// [`NotAdmitted`] when it is not, or when the usage cannot be counted.
     pub async fn admit_image(&self, dealer_code: &str, image: &Image) -> Result<(), NotAdmitted> {
         let admitted = self.admit(dealer_code, Usage::ImageBytes, image.bytes.len() as u64).await;
         if matches!(admitted, Err(NotAdmitted::Exceeded(_)))
@@ -174,10 +174,10 @@ impl Quotas {
         admitted
     }
 
-    /// An image of a dealer was stored.
+    /// Records that an image of a dealer was stored.
     ///
     /// # Errors
-    /// [`StoreError`] when that cannot be remembered.
+    /// [`StoreError`] when the store cannot record it.
     pub async fn image_stored(&self, dealer_code: &str, image: &Image) -> Result<(), StoreError> {
         if self.limits.image_bytes.is_none() {
             return Ok(());
@@ -189,7 +189,7 @@ impl Quotas {
         Ok(())
     }
 
-    fn counts(&self) -> std::sync::MutexGuard<'_, HashMap<(String, Usage), Count>> {
+    fn counts(&self) -> std::sync::MutexGuard<'_, HashMap<(String, Usage), UsageCount>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

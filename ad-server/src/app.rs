@@ -6,7 +6,7 @@ use ad_core::{
     catalogue::{Catalogue, CatalogueError},
     categories,
     model::Market,
-    pipeline::{Patience, Pipeline},
+    pipeline::{Pipeline, PipelinePorts, PipelineSettings},
     ports::{Clock, Ids, ImageFetcher, MediaStore},
     quotas::Quotas,
     rulebook::Rulebook,
@@ -132,7 +132,7 @@ impl Common {
         let fetcher = HttpFetcher::new(options, Arc::clone(&self.clock))?;
         let markets = marketplace::connect(&settings.marketplaces(), &self.database, &self.clock)?;
         let observed = |inner, market| Arc::new(ObservedMarketplace { inner, market, metrics: self.metrics.clone() });
-        Ok(Pipeline {
+        let ports = PipelinePorts {
             store: self.store.clone(),
             fetcher: Arc::new(Observed::<dyn ImageFetcher> { inner: Arc::new(fetcher), metrics: self.metrics.clone() }),
             media: Arc::new(Observed::<dyn MediaStore> {
@@ -143,13 +143,13 @@ impl Common {
             secondary: observed(markets.secondary, Market::Secondary),
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
-            patience: Patience {
-                images: settings.image_retry(),
-                marketplaces: settings.marketplace_retry(),
-                ..Patience::default()
-            },
-            quotas: Some(self.quotas(settings)),
-        })
+        };
+        let retries = PipelineSettings {
+            images: settings.image_retry(),
+            marketplaces: settings.marketplace_retry(),
+            ..PipelineSettings::default()
+        };
+        Ok(Pipeline::new(ports).with_settings(retries).with_quotas(self.quotas(settings)))
     }
 
     /// Starts a worker if the settings want one.
@@ -432,7 +432,7 @@ pub(crate) async fn stop_signal() {
 pub(crate) fn rules(settings: &Settings) -> Result<Rulebook, AppError> {
     Ok(Rulebook {
         catalogue: catalogue(settings)?,
-        settings: categories::Settings {
+        settings: categories::RuleSettings {
             video_hosts: settings.video_hosts.clone(),
             http_images: settings.allow_private_images,
         },

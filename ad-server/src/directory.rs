@@ -86,7 +86,7 @@ impl Directory {
             tokio::time::sleep(every).await;
             let refreshed = tokio::time::timeout(ANSWER_WITHIN, self.refresh()).await;
             let refreshed = refreshed.unwrap_or_else(|_| {
-                Err(StoreError::Unavailable(format!("no answer within {} s", ANSWER_WITHIN.as_secs())))
+                Err(StoreError::Unavailable(format!("no answer within {} s", ANSWER_WITHIN.as_secs()).into()))
             });
             match refreshed {
                 Ok(_) if stale => {

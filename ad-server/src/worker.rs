@@ -112,7 +112,7 @@ impl Worker {
     /// when its lease ends.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut running = RunningRequests::default();
-        let mut time = Time::new(self.pipeline.clock.now());
+        let mut time = Time::new(self.pipeline.ports().clock.now());
         while !*stop.borrow() {
             self.keep_time(&mut time).await;
             let pause = self.claim(&mut running).await;
@@ -146,7 +146,7 @@ impl Worker {
         if free == 0 {
             return POLL;
         }
-        let now = self.pipeline.clock.now();
+        let now = self.pipeline.ports().clock.now();
         // A part of what a dealer may have at once, so that others have their turn in between.
         let per_dealer = self.per_dealer.div_ceil(3);
         let full = running.full(self.per_dealer, per_dealer);
@@ -154,7 +154,7 @@ impl Worker {
             return POLL;
         }
         let capacity = Capacity { limit: free, per_dealer, full: &full };
-        match self.pipeline.store.claim(now, now + self.pipeline.patience.lease, capacity).await {
+        match self.pipeline.ports().store.claim(now, now + self.pipeline.settings().lease, capacity).await {
             Ok(Claims { claimed, next_due }) => {
                 let more = claimed.len() >= per_dealer;
                 running.nothing_but = if claimed.is_empty() { full } else { Vec::new() };
@@ -177,7 +177,7 @@ impl Worker {
     /// a moment later once more, for what was on its way meanwhile. Whatever is to wait longer than anything may was
     /// written by a clock that has been set back while nobody looked.
     async fn keep_time(&self, time: &mut Time) {
-        let now = self.pipeline.clock.now();
+        let now = self.pipeline.ports().clock.now();
         let behind = (time.then + time.since.elapsed()) - now;
         (time.then, time.since) = (now, Instant::now());
         if behind > SET_BACK {
@@ -188,15 +188,15 @@ impl Worker {
             self.release(now, now).await;
             time.once_more = None;
         } else if time.look <= time.since {
-            let patience = &self.pipeline.patience;
-            let longest = patience.lease.max(patience.images.within).max(patience.marketplaces.within);
+            let settings = self.pipeline.settings();
+            let longest = settings.lease.max(settings.images.within).max(settings.marketplaces.within);
             self.release(now, now + longest).await;
             time.look = time.since + LOOK;
         }
     }
 
     async fn release(&self, now: Timestamp, after: Timestamp) {
-        if let Err(error) = self.pipeline.store.release(now, after).await {
+        if let Err(error) = self.pipeline.ports().store.release(now, after).await {
             tracing::warn!(%error, "cannot release requests after the clock was set back; some may wait too long");
         }
     }
@@ -205,7 +205,7 @@ impl Worker {
 /// Runs one request and extends its lease meanwhile.
 async fn run(pipeline: Pipeline, claimed: Claimed) {
     let (request, lease) = (claimed.request.id, claimed.lease);
-    let length = pipeline.patience.lease;
+    let length = pipeline.settings().lease;
     let mut beat = interval_at(Instant::now() + length / 3, length / 3);
     let run = pipeline.run(claimed);
     tokio::pin!(run);
@@ -213,8 +213,8 @@ async fn run(pipeline: Pipeline, claimed: Claimed) {
         tokio::select! {
             result = &mut run => break result,
             _ = beat.tick() => {
-                let until = pipeline.clock.now() + length;
-                match pipeline.store.extend(request, lease, until).await {
+                let until = pipeline.ports().clock.now() + length;
+                match pipeline.ports().store.extend(request, lease, until).await {
                     // It is just ending, or another worker has it: then nothing more of it can be recorded.
                     Ok(()) | Err(StoreError::LeaseLost) => {}
                     Err(error) => tracing::warn!(%request, %error, "cannot extend lease"),

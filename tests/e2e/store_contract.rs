@@ -366,7 +366,7 @@ async fn every_change_of_the_worker_moves_updated(store: &dyn Store) {
     let ad = ad(1, "north", "a");
     create(store, &ad).await.unwrap();
     let claimed = claim(store, at(1000)).await.remove(0);
-    let goes = || Outcome::Goes { progress: Progress::default() };
+    let goes = || Outcome::Continues { progress: Progress::default() };
     store.record(record(&claimed, goes())).await.unwrap();
     assert_eq!(find(store, &ad).await.0.ad.updated, ad.updated, "nothing has changed");
     for (seconds, change) in (1..).zip([
@@ -503,7 +503,7 @@ async fn progress_survives(store: &dyn Store) {
         }],
         failed_images: vec![FailedImage { url: "v".into(), error: "404".into(), code: Code::ImageFailed }],
     };
-    store.record(record(&claimed, Outcome::Goes { progress: progress.clone() })).await.unwrap();
+    store.record(record(&claimed, Outcome::Continues { progress: progress.clone() })).await.unwrap();
     let again = claim(store, at(1010)).await.remove(0);
     assert_eq!(again.request.progress, progress);
     assert_eq!(again.request.accepted, claimed.request.accepted);

@@ -310,7 +310,7 @@ fn record(world: &World, claimed: &Claimed, entries: usize, work: &Work, outcome
             }),
         },
         outcome: match outcome {
-            Then::Goes => Outcome::Goes { progress },
+            Then::Goes => Outcome::Continues { progress },
             Then::Waits(seconds) => Outcome::Waits { progress, until: until(seconds) },
             Then::Finished => Outcome::Finished,
         },

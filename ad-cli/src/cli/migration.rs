@@ -6,7 +6,7 @@ use ad_core::{
     fields::FieldErrors,
     model::{self, AdState, Content},
     rulebook::{
-        Rulebook, Write,
+        Rulebook, WriteContext,
         versions::{Conversion, conversion_of},
     },
 };
@@ -92,7 +92,7 @@ pub fn assess(rulebook: &Rulebook, ad: &Ad, prepared: Option<&Map<String, Value>
     let mut payload = prepared.cloned().unwrap_or_else(|| stored.content.fields().clone());
     // The path fixes it.
     payload.remove("category_id");
-    let write = Write { category: target, version: model::ApiVersion::V4, dealer: None };
+    let write = WriteContext { category: target, version: model::ApiVersion::V4, dealer: None };
     let errors = rulebook.migrate(write, &stored, payload.clone()).err().unwrap_or_default();
     assessment.way = if errors.is_empty() { Way::Ready } else { Way::NeedsData };
     assessment.needs = needs(&errors);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ad_core::model::{LATEST, LogEntry};
+use ad_core::model::{LATEST_ENTRIES, LogEntry};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -46,7 +46,7 @@ pub async fn for_request(
     within: Duration,
 ) -> Result<Waited, Failure> {
     let (source_id, dealer_code) = target;
-    let mut query = LogQuery::new().with("request_id", request).with("limit", LATEST);
+    let mut query = LogQuery::new().with("request_id", request).with("limit", LATEST_ENTRIES);
     if let Some(code) = dealer_code {
         query = query.with("dealer_code", code);
     }

@@ -3,6 +3,7 @@
 use ad_core::{
     model::{self, LogEntry},
     parameters::Parameter,
+    service::Target,
 };
 use futures_util::stream::BoxStream;
 use reqwest::Method;
@@ -28,33 +29,6 @@ pub struct Ads<'a> {
 impl std::fmt::Debug for Ads<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Ads").field("path", &self.base).finish_non_exhaustive()
-    }
-}
-
-/// Which ad. A source id alone will do, unless a group's token finds it at several dealers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Target<'a> {
-    source_id: &'a str,
-    dealer_code: Option<&'a str>,
-}
-
-impl<'a> From<&'a str> for Target<'a> {
-    fn from(source_id: &'a str) -> Self {
-        Self { source_id, dealer_code: None }
-    }
-}
-
-impl<'a> From<&'a String> for Target<'a> {
-    fn from(source_id: &'a String) -> Self {
-        source_id.as_str().into()
-    }
-}
-
-impl<'a> Target<'a> {
-    /// The ad of this dealer.
-    #[must_use]
-    pub fn of_dealer(self, dealer_code: Option<&'a str>) -> Self {
-        Self { dealer_code, ..self }
     }
 }
 
@@ -145,7 +119,7 @@ impl<'a> Ads<'a> {
     /// source id.
     pub async fn read(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.get(&one(target, ""), &dealer(target)).await
+        self.of(target).get(&one(target, ""), &dealer(target)).await
     }
 
     /// A page of an ad's whole log.
@@ -179,7 +153,7 @@ impl<'a> Ads<'a> {
     /// category, [`Identified`](ErrorKind::Identified) for one of V3 that must migrate first.
     pub async fn update(&self, target: impl Into<Target<'_>>, patch: &impl Serialize) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.write(Method::PATCH, one(target, ""), &dealer(target), patch, Repeat::Safe).await
+        self.of(target).write(Method::PATCH, one(target, ""), &dealer(target), patch, Repeat::Safe).await
     }
 
     /// Converts an ad of V3 to V4: a complete payload that replaces the data, without `category_id` on a typed path and with it on the
@@ -190,7 +164,7 @@ impl<'a> Ads<'a> {
     /// accepted.
     pub async fn migrate(&self, target: impl Into<Target<'_>>, payload: &impl Serialize) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.write(Method::POST, one(target, "/migrate"), &dealer(target), payload, Repeat::IfRefused).await
+        self.of(target).write(Method::POST, one(target, "/migrate"), &dealer(target), payload, Repeat::IfRefused).await
     }
 
     /// Deletes an ad. The answer still shows it `created`; it is deleted once its log has `delete` `done`. A deleted one stays as it is.
@@ -199,7 +173,7 @@ impl<'a> Ads<'a> {
     /// As [`read`](Self::read).
     pub async fn delete(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        let (path, query) = (self.path(&one(target, "")), dealer(target));
+        let (path, query) = (self.of(target).path(&one(target, "")), dealer(target));
         let call = Call { method: Method::DELETE, path, query: &query, body: None, repeat: Repeat::Safe };
         self.transport.ask(call).await
     }
@@ -216,7 +190,7 @@ impl<'a> Ads<'a> {
             Exclude::Primary => Some(("exclude_primary", "true")),
             Exclude::Secondary => Some(("exclude_secondary", "true")),
         });
-        self.promote(&one(target, "/bump"), &query).await
+        self.of(target).promote(&one(target, "/bump"), &query).await
     }
 
     /// Activates pole position for 3 days. Charges apply, so it is never sent again by itself when its answer is lost.
@@ -225,7 +199,7 @@ impl<'a> Ads<'a> {
     /// As [`bump`](Self::bump).
     pub async fn pole_position(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.promote(&one(target, "/pole_position"), &dealer(target)).await
+        self.of(target).promote(&one(target, "/pole_position"), &dealer(target)).await
     }
 
     /// Has the service do again what the last request left undone; when all is done, it publishes again.
@@ -234,11 +208,19 @@ impl<'a> Ads<'a> {
     /// As [`bump`](Self::bump).
     pub async fn retry(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.promote(&one(target, "/retry"), &dealer(target)).await
+        self.of(target).promote(&one(target, "/retry"), &dealer(target)).await
     }
 
     pub(super) fn transport(&self) -> &Transport {
         self.transport
+    }
+
+    /// These ads, on the typed path of the target's category if it has one.
+    fn of(&self, target: Target<'_>) -> Self {
+        match target.category.and_then(|category| category.vehicle_type) {
+            Some(vehicle_type) => Self::new(self.transport, format!("v4/{vehicle_type}")),
+            None => self.clone(),
+        }
     }
 
     /// The path of these ads, below the address of the service.

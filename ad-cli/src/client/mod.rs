@@ -21,7 +21,8 @@ mod transport;
 
 use std::{fmt, sync::Arc};
 
-pub use ads::{Ads, Exclude, Target};
+pub use ad_core::service::Target;
+pub use ads::{Ads, Exclude};
 pub use answer::Answer;
 pub use builder::{BuildError, ClientBuilder, DEFAULT_RATE, DEFAULT_TIMEOUT};
 pub use creation::Creation;

@@ -16,10 +16,10 @@ fuzz_target!(|payload: &[u8]| {
     for kind in Kind::all() {
         // What names no category is checked against all of them.
         if category.is_none_or(|category| category.id == kind.category.id)
-            && let Ok(checked) = RULEBOOK.create(kind.write(), payload.clone(), true)
+            && let Ok(checked) = RULEBOOK.create(kind.write(), payload.clone(), ad_core::rulebook::SourceId::Optional)
         {
             stays(kind, &ad(kind, &checked));
         }
-        RULEBOOK.without_category(kind.version, payload.clone(), true);
+        RULEBOOK.without_category(kind.version, payload.clone(), ad_core::rulebook::SourceId::Optional);
     }
 });

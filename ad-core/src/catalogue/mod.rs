@@ -1,4 +1,4 @@
-//! Allowed values with their display names: data, not code, so that an operator can replace them.
+//! Allowed values with their display names. They are data files, which an operator can replace.
 //!
 //! A catalogue is a set of named lists. A file `car.json` of `{"brand": {"volvo": "Volvo"}}` makes the list `car.brand`;
 //! a file whose values are objects one level deeper (`car-models.json`: `{"volvo": {"v60": "V60"}}`) makes one list per
@@ -12,7 +12,7 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 
-/// The embedded files, by the name that a replacement carries too.
+/// The embedded files by name; a replacement has the same name.
 const EMBEDDED: &[(&str, &str)] = &[
     ("car.json", include_str!("data/car.json")),
     ("car-models.json", include_str!("data/car-models.json")),
@@ -52,17 +52,17 @@ pub struct List {
 /// One allowed value ('Attribute lookup entries').
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Entry {
-    /// What is sent on the wire.
+    /// The value on the wire.
     pub id: String,
-    /// What people read.
+    /// Its display name.
     pub name: String,
-    /// The names that it is for, where it is not for all: of the value of a rating, what may be rated so (decision 19).
+    /// The names to which it applies, if not to all: for the value of a rating, the ratings that may have it (decision 19).
     #[serde(rename = "for", default, skip_serializing_if = "Vec::is_empty")]
     pub applies_to: Vec<String>,
 }
 
 impl Entry {
-    /// A value that is not bound to anything else.
+    /// A value that applies to all names.
     pub fn new(id: impl Into<String>, name: impl Into<String>) -> Self {
         Self { id: id.into(), name: name.into(), applies_to: Vec::new() }
     }
@@ -110,7 +110,7 @@ pub enum CatalogueError {
 }
 
 impl Catalogue {
-    /// The embedded files, some of them replaced. Whether every list is there that a field table names, is not checked here.
+    /// The embedded files, some of them replaced. It does not check that all lists exist that the tables name.
     pub(crate) fn read<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, CatalogueError> {
         let mut sources: BTreeMap<&str, &str> = EMBEDDED.iter().copied().collect();
         for (file, content) in files {
@@ -196,13 +196,13 @@ impl List {
     }
 }
 
-/// A JSON object as its members in order, repeated ones included.
+/// The members of a JSON object in order, including duplicates.
 struct Pairs<T>(Vec<(String, T)>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
+        struct PairsVisitor<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for PairsVisitor<T> {
             type Value = Pairs<T>;
 
             fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -217,7 +217,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
                 Ok(Pairs(pairs))
             }
         }
-        deserializer.deserialize_map(Members(std::marker::PhantomData))
+        deserializer.deserialize_map(PairsVisitor(std::marker::PhantomData))
     }
 }
 

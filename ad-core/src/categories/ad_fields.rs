@@ -1,4 +1,4 @@
-//! The ad table ('Ad'): the fields of every category around `category_fields`, as rows of the same engine.
+//! The ad table ('Ad'): the fields around `category_fields`, which are the same for all categories.
 
 use std::sync::LazyLock;
 
@@ -16,10 +16,10 @@ use crate::{
     violation::{Code, Violation},
 };
 
-/// Most images of an ad ('Limits').
+/// Maximum number of images of an ad ('Limits').
 pub const MOST_IMAGES: usize = 20;
 
-/// What identifies an ad; sent on create, fixed afterwards.
+/// Fields that identify an ad. They are sent on create and cannot change.
 #[rustfmt::skip]
 pub const IDENTITY: &[Field] = &[
     text_between("source_id", 1, 255, "The client's identifier, unique per dealer for ever; any text of 1 to 255 characters").required(),
@@ -27,7 +27,7 @@ pub const IDENTITY: &[Field] = &[
     Field::new("category_id", Kind::Integer { min: 1, max: 9999, numeric_text: true }, "The category of the path's vehicle type").required(),
 ];
 
-/// What the client writes and may change.
+/// Fields that the client sends and may change.
 #[rustfmt::skip]
 pub const WRITTEN: &[Field] = &[
     text_between("title", 1, MOST_CHARACTERS, "Title; required for unregistered categories, generated for registered vehicles, for which it must not be sent"),
@@ -46,7 +46,7 @@ pub const WRITTEN: &[Field] = &[
     web_address("product_declaration", "Address of a hosted product declaration PDF"),
 ];
 
-/// What the service adds; known and ignored in a write (decision 3).
+/// Fields that the service adds. They are ignored in a write (decision 3).
 #[rustfmt::skip]
 pub const ADDED: &[Field] = &[
     text("id", "Internal id (UUID)").response_only(),
@@ -86,7 +86,7 @@ pub(crate) static CREATE: LazyLock<Tree> =
 /// The table of a merged update.
 pub(crate) static UPDATE: LazyLock<Tree> = LazyLock::new(|| Tree::new([WRITTEN, ADDED].into_iter().flatten()));
 
-/// Whether an update replaces this object whole.
+/// Whether an update replaces this object as a whole.
 pub(crate) fn replaced_whole(name: &str) -> bool {
     matches!(UPDATE.get(name), Some(Node::Leaf(Field { kind: Kind::Object { .. }, .. }, _)))
 }
@@ -107,7 +107,7 @@ fn contact(facts: &Facts<'_>, errors: &mut FieldErrors) {
 
 fn demanded_or_forbidden(name: &str, sent: bool, instead: &'static str, facts: &Facts<'_>, errors: &mut FieldErrors) {
     match facts.category.heading {
-        // The shape of a field that must not be sent does not matter.
+        // Other errors of a field that must not be sent do not matter.
         Heading::Forbidden if sent => {
             errors.replace(name, Violation::Forbidden { category: facts.category.to_string(), instead });
         }
@@ -126,7 +126,7 @@ fn video(facts: &Facts<'_>, errors: &mut FieldErrors) {
     };
     let known = match plain_host(&["https"], address) {
         Some(host) => is_known(host),
-        // What is no address at all has its error already.
+        // The check of the table reports a value that is no address.
         None => Url::parse(address).map_or(true, |url| url.host_str().is_some_and(is_known)),
     };
     if !known {

@@ -18,8 +18,8 @@ impl Category {
         found
     }
 
-    /// `powertrain.drive_type` as people read it: `Drive type`. A member of an array's objects has the array's name before
-    /// it: `Wheels name`.
+    /// The display name of a path: `Drive type` for `powertrain.drive_type`. A member of the objects of an array has the name of
+    /// the array too: `Wheels name`.
     fn attribute_name(&self, path: &str) -> String {
         let names = if self.field(path).is_some() { 1 } else { 2 };
         let mut words: Vec<_> = path.rsplitn(names + 1, '.').take(names).collect();
@@ -83,7 +83,7 @@ fn walk(tree: &Tree, below: &str, visit: &mut impl FnMut(&str, &Kind)) {
     }
 }
 
-/// A name as people read it: `drive_type` as `Drive type`.
+/// A display name: `Drive type` for `drive_type`.
 pub(crate) fn humanised(name: &str) -> String {
     let words = name.replace('_', " ");
     let mut letters = words.chars();

@@ -1,4 +1,4 @@
-//! What a category is, and what a rule over several fields is.
+//! The types of categories and of rules over several fields.
 
 use std::{fmt, sync::LazyLock};
 
@@ -20,11 +20,11 @@ pub struct Category {
     pub id: u16,
     /// Name in the category table.
     pub name: &'static str,
-    /// `{vehicle_type}` of its V4 paths; `None` when V3 alone has the category.
+    /// `{vehicle_type}` of its V4 paths; `None` if only V3 has the category.
     pub vehicle_type: Option<&'static str>,
     /// How ads of V3 become ads of this category.
     pub from_v3: FromV3,
-    /// Whether it is a registered vehicle category: its ads go to the secondary marketplace too.
+    /// Whether it is a category of registered vehicles, whose ads are published on the secondary marketplace too.
     pub registered: bool,
     /// Whether `title` and `contact` are sent.
     pub heading: Heading,
@@ -40,7 +40,7 @@ pub struct Category {
 pub enum FromV3 {
     /// PUT and PATCH convert a V3 ad of the same category.
     Converts,
-    /// V3 ads of these categories migrate; its own may be among them.
+    /// V3 ads of these categories migrate to it; the category itself may be one of them.
     Migrates(&'static [u16]),
 }
 
@@ -49,13 +49,13 @@ pub enum FromV3 {
 pub enum Heading {
     /// They must be sent.
     Required,
-    /// They must not: the title is generated, the contact is the dealer's own.
+    /// They must not be sent: the title is generated, and the dealer's contact is shown.
     Forbidden,
-    /// They may be; a missing title is generated (decision 20).
+    /// They may be sent; a missing title is generated (decision 20).
     Optional,
 }
 
-/// Rows of a table, without some where a category is the same as another except for them.
+/// Rows of a table, some of which may be excluded, for a category that differs from another by them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rows {
     pub(super) rows: &'static [Field],
@@ -66,7 +66,7 @@ pub(super) const fn all_of(rows: &'static [Field]) -> Rows {
     Rows { rows, except: &[] }
 }
 
-/// The rows but for these paths and what is below them.
+/// The rows without those at and below these paths.
 pub(super) const fn except(rows: &'static [Field], except: &'static [&'static str]) -> Rows {
     Rows { rows, except }
 }
@@ -81,7 +81,7 @@ impl Rows {
     }
 }
 
-/// What the tables of a category come to.
+/// The compiled tables of a category.
 #[derive(Debug)]
 pub(super) struct Compiled {
     rows: Vec<&'static Field>,
@@ -94,7 +94,7 @@ pub(super) const fn compiled(compile: fn() -> Compiled) -> LazyLock<Compiled> {
 }
 
 impl fmt::Display for Category {
-    /// As messages speak of it: `vehicle type "car"`, or `category 1122 (A-tractors)`.
+    /// As messages name it: `vehicle type "car"` or `category 1122 (A-tractors)`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.vehicle_type {
             Some(vehicle_type) => write!(formatter, "vehicle type \"{vehicle_type}\""),
@@ -126,7 +126,7 @@ impl Category {
         &self.compiled.tree
     }
 
-    /// Whether its `category_fields` have no published list and are kept as sent (decision 20).
+    /// Whether its `category_fields` have no published list and are stored as sent (decision 20).
     pub fn is_open(&self) -> bool {
         self.vehicle_type.is_none()
     }
@@ -137,7 +137,7 @@ impl Category {
         self.registered || self.is_open()
     }
 
-    /// Whether an API version creates and updates ads of it.
+    /// Whether an API version can create and update its ads.
     pub fn is_in(&self, version: ApiVersion) -> bool {
         match (version, self.vehicle_type) {
             (ApiVersion::V3, None) => true,
@@ -149,7 +149,7 @@ impl Category {
         }
     }
 
-    /// The ids of the ads that are found under its vehicle type: its own, and those of V3 that may migrate to it
+    /// The ids of the categories whose ads are found under its vehicle type: its own, and those of V3 ads that can migrate to it
     /// (decision 12).
     pub fn found_under(&self) -> impl Iterator<Item = u16> + Clone {
         let from = match self.from_v3 {
@@ -176,13 +176,13 @@ impl Category {
 pub struct Rule {
     /// Its name.
     pub name: &'static str,
-    /// What it demands, in a sentence.
+    /// What it requires, in a sentence.
     pub doc: &'static str,
-    /// Adds what is wrong.
+    /// Adds the errors.
     pub check: fn(&Facts<'_>, &mut FieldErrors),
 }
 
-/// The members of an ad that rules ask for, found in one pass.
+/// The members of an ad that rules read, found in one pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AdFacts<'a> {
     /// Whether there is a title.
@@ -220,25 +220,25 @@ impl<'a> From<&'a Map<String, Value>> for AdFacts<'a> {
     }
 }
 
-/// What a rule looks at: the normalised ad as it would be stored, and what surrounds it.
+/// What a rule reads: the normalised ad as it would be stored, and its context.
 #[derive(Debug)]
 pub struct Facts<'a> {
-    /// What rules ask of the ad.
+    /// The ad.
     pub ad: AdFacts<'a>,
-    /// What was stored before an update.
+    /// The stored content before an update.
     pub before: Option<&'a Content>,
-    /// Which fields of `OF_THE_DIRECTORY` the patch of an update sends.
+    /// The fields of `OF_THE_DIRECTORY` that the patch of an update has.
     pub patched: &'a [&'static str],
-    /// Which write it is.
+    /// The write.
     pub mode: Mode,
     /// Its category.
     pub category: &'static Category,
-    /// The dealer, unless the dealer itself is in error.
+    /// The dealer; `None` if the dealer is an error itself.
     pub dealer: Option<&'a Dealer>,
     /// Allowed values.
     pub catalogue: &'a Catalogue,
-    /// What an operator can set.
-    pub settings: &'a Settings,
+    /// The operator's settings.
+    pub settings: &'a RuleSettings,
     pub(crate) check: &'a Check<'a>,
 }
 
@@ -248,7 +248,7 @@ impl Facts<'_> {
         get(self.ad.category_fields?, path)
     }
 
-    /// The same field as it was stored before.
+    /// The stored value of the same field.
     pub fn field_before(&self, path: &str) -> Option<&Value> {
         get(self.before?.get("category_fields")?.as_object()?, path)
     }
@@ -258,7 +258,7 @@ impl Facts<'_> {
         self.ad.price.iter().any(|price| price.get("type").and_then(Value::as_str) == Some(kind))
     }
 
-    /// Whether the write sends a field of `OF_THE_DIRECTORY`: a create and a migration send all that they have.
+    /// Whether the write sends a field of `OF_THE_DIRECTORY`. A create and a migration send all their fields.
     pub(super) fn sends(&self, path: &str) -> bool {
         self.mode != Mode::Update || self.patched.contains(&path)
     }
@@ -272,16 +272,16 @@ impl Facts<'_> {
     }
 }
 
-/// What an operator can set.
+/// The operator's settings of rules.
 #[derive(Debug, Clone)]
-pub struct Settings {
-    /// Hosts of `video_url`; their subdomains count too.
+pub struct RuleSettings {
+    /// Allowed hosts of `video_url`, including their subdomains.
     pub video_hosts: Vec<String>,
-    /// Whether images may come over http too; for development and tests only.
+    /// Whether images may have http addresses too; for development and tests only.
     pub http_images: bool,
 }
 
-impl Default for Settings {
+impl Default for RuleSettings {
     fn default() -> Self {
         Self { video_hosts: ["youtube.com", "youtu.be", "vimeo.com"].map(str::to_owned).to_vec(), http_images: false }
     }

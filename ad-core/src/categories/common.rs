@@ -1,27 +1,27 @@
-//! 'Common fields of all registered vehicle categories', and the enums that several categories share.
+//! 'Common fields of all registered vehicle categories', and lists of values that several categories share.
 
 use crate::fields::{
     ChoiceValue, Field, Kind, Since,
     row::{boolean, count, date, integer, list, text, text_between, text_up_to, web_address},
 };
 
-/// Items of fields named `equipments`: one per element, no commas.
+/// Kind of the items of `equipments`: no commas.
 const EQUIPMENT: &Kind = &Kind::Text { min: 1, max: 500, without: Some(',') };
 
-/// Most items of `equipments`; the contract has no bound, and memory does.
+/// Maximum number of items of `equipments`, for which the contract has no limit.
 const MOST_EQUIPMENTS: usize = 1000;
 
-/// The row of every category that has `equipments`.
+/// The row `equipments`.
 pub(super) const fn equipments() -> Field {
     list("equipments", EQUIPMENT, MOST_EQUIPMENTS, "Equipment, one item per element, no commas inside an item")
 }
 
-/// A model year where the document gives no bounds.
+/// The row of a model year without limits in the document.
 pub(super) const fn model_year() -> Field {
     integer("model_year", 0, 9999, "Model year")
 }
 
-/// A licence plate where it is neither demanded nor fixed.
+/// The row of a licence plate that is optional and may change.
 pub(super) const fn plate() -> Field {
     Field::new("registration_number", Kind::Plate { max: 255 }, "Registration number")
 }
@@ -40,13 +40,13 @@ pub(super) const FUELS: &[ChoiceValue] = &[
 pub(super) const DRIVE_TYPES: &[ChoiceValue] =
     &[("fwd", "Front-wheel drive"), ("rwd", "Rear-wheel drive"), ("awd", "All-wheel drive")];
 
-/// Owners in the categories that have them since V4.3.
+/// The number of owners in categories that have it since V4.3.
 pub(super) const NUMBER_OF_OWNERS: Field =
     count("condition.number_of_owners", "Number of owners; 0 or null only for new vehicles, at least 1 for used ones")
         .since(Since::V43);
 
-/// 'Common fields of all registered vehicle categories', but for brand, body type and model: these differ by category
-/// and stand in its own table.
+/// 'Common fields of all registered vehicle categories', except brand, body type and model, which differ by category and are
+/// in its own table.
 #[rustfmt::skip]
 pub const REGISTERED: &[Field] = &[
     text("model_type", "Trim or variant, free text"),

@@ -1,4 +1,4 @@
-//! The lists of the catalogue that the tables name: a catalogue without one of them cannot be used.
+//! Catalogues that have all lists that the tables name.
 
 use super::typed;
 use crate::{
@@ -22,7 +22,7 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Whether every list is there that a field table names.
+    /// Checks that it has every list that a table names.
     fn complete(&self) -> Result<(), CatalogueError> {
         for (vehicle_type, category) in typed() {
             for field in category.fields() {
@@ -32,7 +32,7 @@ impl Catalogue {
                         let (file, list) = list.split_once('.').unwrap_or((list, ""));
                         return Err(missing(file, list, used_by()));
                     }
-                    // An ad is stored with the default, and has to be taken back with it.
+                    // An ad is stored with the default, which an update then must accept.
                     (Kind::Slug { list: of }, _) if field.default.is_some_and(|id| !self.list(of).contains(id)) => {
                         let (file, list) = of.split_once('.').unwrap_or((of, ""));
                         let default = field.default.unwrap_or_default();

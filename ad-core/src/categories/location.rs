@@ -1,4 +1,4 @@
-//! Location ('Location object', decision 14): exactly one of three alternatives, replaced whole by an update.
+//! Location ('Location object', decision 14): exactly one of three alternatives. An update replaces it as a whole.
 
 use super::category::{Facts, Rule};
 use crate::{

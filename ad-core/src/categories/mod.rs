@@ -1,5 +1,5 @@
-//! The categories: one file each, with its table of fields row for row as in the category fields document and the named
-//! rules that concern several fields. A category added to [`all`] brings its endpoints, schema and lookups along.
+//! The categories: one file each, with its table of fields, row for row as in the category fields document, and its rules over
+//! several fields. Adding a category to [`all`] adds its endpoints, schema and lookups.
 
 pub mod ad_fields;
 mod agriculture_thresher;
@@ -31,7 +31,7 @@ use serde_json::Value;
 
 use crate::{fields, model::Ad};
 pub(crate) use attributes::humanised;
-pub use category::{AdFacts, Category, Facts, FromV3, Heading, Rule, Settings, TRAILER};
+pub use category::{AdFacts, Category, Facts, FromV3, Heading, Rule, RuleSettings, TRAILER};
 pub use common::REGISTERED as COMMON_FIELDS;
 
 /// The categories of V4, in the order of the documents.
@@ -74,7 +74,7 @@ pub fn by_vehicle_type(vehicle_type: &str) -> Option<&'static Category> {
     typed().find(|(known, _)| *known == vehicle_type).map(|(_, category)| category)
 }
 
-/// The id in a payload's `category_id`: a number, or a numeric text (decision 5).
+/// The id in a payload's `category_id`: a number or a numeric string (decision 5).
 pub fn sent_id(sent: &Value) -> Option<u16> {
     fields::as_integer(sent).and_then(|id| u16::try_from(id).ok())
 }

@@ -8,7 +8,7 @@ use crate::{
     violation::{Code, Violation},
 };
 
-/// Type of a sale price; an ad cannot begin with one.
+/// Type of a sale price, not allowed on create.
 pub const REDUCED: &str = "reduced";
 /// Type of a leasing price; for registered vehicles only.
 pub const LEASING: &str = "leasing";
@@ -21,7 +21,7 @@ const TYPES: &[ChoiceValue] = &[
     ("call", "Call for the price"),
 ];
 
-/// Most prices of an ad, one of each type. What is beyond is refused unseen.
+/// Maximum number of prices of an ad, one of each type. Further ones are not checked.
 pub(crate) const MOST: usize = 5;
 
 /// Rows of one price object.

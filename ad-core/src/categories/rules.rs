@@ -1,4 +1,4 @@
-//! Named rules over several fields of `category_fields`. A category lists the groups that hold for it.
+//! Rules over several fields of `category_fields`. A category lists the groups of rules that apply to it.
 
 use serde_json::{Map, Value};
 
@@ -9,8 +9,8 @@ use crate::{
     violation::{Code, Violation, nearest},
 };
 
-/// Fields whose rules ask the dealer directory. The rules are checked when a write sends the field; what was stored before and is
-/// no longer covered does not block an update of something else (decision 17).
+/// Fields whose rules read the dealer directory. The rules are checked only when a write sends the field: a stored value that the
+/// directory no longer covers does not prevent an update of other fields (decision 17).
 pub(crate) const OF_THE_DIRECTORY: [&str; 2] = ["salesperson", "online_purchasable"];
 
 const fn rule(name: &'static str, doc: &'static str, check: fn(&Facts<'_>, &mut FieldErrors)) -> Rule {
@@ -20,7 +20,7 @@ const fn rule(name: &'static str, doc: &'static str, check: fn(&Facts<'_>, &mut 
 /// Names of rules over several fields, which errors carry.
 pub const PLATE_OR_VIN: &str = "plate or VIN";
 const MODEL_OF_THE_BRAND: &str = "model of the brand";
-/// That a used vehicle has an owner.
+/// A used vehicle has an owner.
 pub const OWNERS_OF_USED: &str = "owners";
 const TOGETHER: &str = "wheels with ratings";
 const REMAINING_MILEAGE: &str = "remaining mileage";
@@ -83,7 +83,8 @@ pub(super) const ONLINE_PURCHASE: &[Rule] = &[rule(
     online_purchase,
 )];
 
-/// By the members of `condition`: new is `is_new_vehicle`, else mileage 0, else unknown (decision 18).
+/// Whether a vehicle is new, by its `condition`: `is_new_vehicle`, or else whether the mileage is 0; unknown without both
+/// (decision 18).
 pub fn is_new(condition: &Map<String, Value>) -> Option<bool> {
     get(condition, "is_new_vehicle")
         .and_then(Value::as_bool)
@@ -141,7 +142,7 @@ fn salesperson(facts: &Facts<'_>, errors: &mut FieldErrors) {
     }
 }
 
-/// A salesperson whom the dealer does not have.
+/// The salesperson of the ad, if the dealer does not have them.
 fn unknown_salesperson<'f>(facts: &Facts<'f>) -> Option<(&'f str, &'f Dealer)> {
     let email = get(facts.ad.category_fields?, "salesperson")?.as_str().filter(|email| !email.is_empty())?;
     let dealer = facts.dealer?;
@@ -153,7 +154,7 @@ fn lacks_online_purchase(facts: &Facts<'_>) -> bool {
         && facts.dealer.is_some_and(|dealer| !dealer.has_product("online_purchase"))
 }
 
-/// What is stored though the dealer directory does not cover it any more, and the write does not send: field and message.
+/// Stored fields that the dealer directory no longer covers and the write does not send, with messages.
 pub(crate) fn no_longer_covered(facts: &Facts<'_>) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     if !facts.sends("salesperson")
@@ -172,7 +173,7 @@ pub(crate) fn no_longer_covered(facts: &Facts<'_>) -> Vec<(&'static str, String)
     found
 }
 
-/// The mileage that locks new or used: the present one, or the one that was cleared.
+/// The mileage that locks new or used: the stored one, or the one that was cleared.
 fn mileage_before(facts: &Facts<'_>) -> Option<ClearedMileage> {
     let stored = facts.field_before("condition.mileage.value").and_then(zero_or_not);
     stored.or_else(|| facts.before?.cleared_mileage())
@@ -183,7 +184,7 @@ fn zero_or_not(mileage: &Value) -> Option<ClearedMileage> {
     Some(if is_zero { ClearedMileage::Zero } else { ClearedMileage::NonZero })
 }
 
-/// What is to be kept of a mileage that the ad had and has no more (decision 18).
+/// The cleared mileage to store, if the write clears the mileage or it was cleared before (decision 18).
 pub(crate) fn cleared_mileage(facts: &Facts<'_>) -> Option<ClearedMileage> {
     let is_cleared = facts.before.is_some() && facts.field("condition.mileage.value").is_none();
     if is_cleared && facts.category.has_rule(LOCK) { mileage_before(facts) } else { None }

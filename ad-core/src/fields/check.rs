@@ -1,5 +1,5 @@
-//! Checking an object against a compiled table, in place: what is valid is normalised where it stands, what is not is
-//! left as it was and reported. One walk, no copy of the payload, no allocation for a valid field.
+//! The check of an object against a compiled table, in place: valid values are normalised, invalid ones are left unchanged and
+//! reported. It walks the payload once, without copying it and without allocating for valid fields.
 
 use serde_json::{Map, Value};
 
@@ -16,70 +16,71 @@ use crate::{
     violation::{Expected, Violation, nearest},
 };
 
-/// Unknown fields of one level for which the field that was meant is looked for: a payload that has more is not a slip
-/// of the pen, and looking takes its time.
+/// Number of unknown fields of one level that get suggestions. Finding them is slow, and a payload with more unknown fields is
+/// not a typing error.
 const MOST_HINTS: usize = 20;
 
-/// Unknown fields of one level that are named; the others are counted. No payload that is meant has so many.
+/// Number of unknown fields of one level that are listed; further ones are counted.
 const MOST_UNKNOWN: usize = 1000;
 
-/// Which write is checked; it decides what `null` means (decision 6).
+/// The write that is checked. It decides what `null` means (decision 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// A new ad: `null` is the same as leaving the field out.
     Create,
-    /// What is stored with a patch laid over it: `null` clears; on a required field it is an error.
+    /// The stored content with a patch merged into it: `null` clears a field, and is an error for a required field.
     Update,
-    /// All of an ad that is not new (migration, import): `null` is the same as leaving the field out.
+    /// The complete content of an existing ad (migration, import): `null` is the same as leaving the field out.
     Whole,
 }
 
-/// What `category_fields` are held against.
+/// The table by which `category_fields` are checked.
 #[derive(Debug, Clone, Copy)]
-pub enum Against<'a> {
+pub enum CategoryTable<'a> {
     /// The table of the category.
-    Table(&'a Tree),
-    /// Nothing but bounds: the category has no published list, and they may be left out (decision 20).
+    Known(&'a Tree),
+    /// None: the category has no published list of fields. Only limits are checked, and `category_fields` may be left out
+    /// (decision 20).
     Open,
-    /// Nothing: the category is itself in error.
+    /// Unknown, because the category is an error itself. Nothing is checked.
     Unknown,
 }
 
-/// One check under way: what it reads, and what it notes beside the errors.
+/// A check: what it reads, and what it records besides errors.
 #[derive(Debug)]
 pub struct Check<'a> {
     catalogue: &'a Catalogue,
     version: ApiVersion,
     mode: Mode,
-    category: Against<'a>,
+    category: CategoryTable<'a>,
     images: &'static [&'static str],
     nulls: Vec<&'static str>,
     ignored: Vec<&'static str>,
 }
 
 impl<'a> Check<'a> {
-    /// A check in which a field of kind [`Kind::CategoryFields`] is held against `category`.
-    pub fn new(catalogue: &'a Catalogue, version: ApiVersion, mode: Mode, category: Against<'a>) -> Self {
+    /// A check in which a field of kind [`Kind::CategoryFields`] is checked by `category`.
+    pub fn new(catalogue: &'a Catalogue, version: ApiVersion, mode: Mode, category: CategoryTable<'a>) -> Self {
         Self { catalogue, version, mode, category, images: &["https"], nulls: Vec::new(), ignored: Vec::new() }
     }
 
-    /// The same check, in which images may come over http too.
+    /// The same, with other schemes of image addresses than `https` alone.
     #[must_use]
-    pub fn with_http_images(self, permitted: bool) -> Self {
-        if permitted { Self { images: &["https", "http"], ..self } } else { self }
+    pub fn with_image_schemes(self, images: &'static [&'static str]) -> Self {
+        Self { images, ..self }
     }
 
-    /// Paths that were sent as an explicit `null` and dropped.
+    /// Paths of fields that were sent as `null` and removed.
     pub fn nulls(&self) -> &[&'static str] {
         &self.nulls
     }
 
-    /// Response-only fields that were sent and dropped.
+    /// Response-only fields that were sent and removed.
     pub fn ignored(&self) -> &[&'static str] {
         &self.ignored
     }
 
-    /// Checks and normalises an object, and returns everything that is wrong with it.
+    /// Checks and normalises an object, and returns all its errors.
     pub fn object(&mut self, tree: &Tree, object: &mut Map<String, Value>) -> FieldErrors {
         self.level(tree, tree, object)
     }
@@ -118,7 +119,7 @@ impl<'a> Check<'a> {
         errors
     }
 
-    /// Reports what is required and absent, and fills in defaults.
+    /// Reports missing required fields, and inserts defaults.
     fn lacking(&self, tree: &Tree, object: &mut Map<String, Value>, errors: &mut FieldErrors) {
         for (name, field) in tree.expected() {
             if self.demands(field) && !object.contains_key(name) && !errors.contains(name) {
@@ -132,14 +133,14 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// One member; `false` when it is to be dropped.
+    /// Checks one member; `false` if it is to be removed.
     fn member(&mut self, root: &Tree, name: &str, node: &Node, value: &mut Value, errors: &mut FieldErrors) -> bool {
         match node {
             Node::Branch(below) => match value {
                 Value::Null => return false,
                 Value::Object(object) => {
                     let wrong = self.level(root, below, object);
-                    // One that is empty because something is missing in it is not the same as none.
+                    // An object that is empty because a required field is missing is an error, not an absent object.
                     let keep = !object.is_empty() || !wrong.is_empty();
                     errors.put(name, wrong);
                     return keep;
@@ -170,7 +171,7 @@ impl<'a> Check<'a> {
     }
 
     fn demands(&self, field: &Field) -> bool {
-        field.required && !matches!((field.kind, self.category), (Kind::CategoryFields, Against::Open))
+        field.required && !matches!((field.kind, self.category), (Kind::CategoryFields, CategoryTable::Open))
     }
 
     fn value(&mut self, kind: &Kind, inside: Option<&Tree>, value: &mut Value) -> FieldErrors {
@@ -185,9 +186,9 @@ impl<'a> Check<'a> {
                 _ => errors.here(Violation::WrongType(Expected::Object)),
             },
             (Kind::CategoryFields, _) => match (value, self.category) {
-                (Value::Object(object), Against::Table(tree)) => return self.object(tree, object),
-                (value @ Value::Object(_), Against::Open) => open::check(value, &mut errors),
-                (Value::Object(_), Against::Unknown) => {}
+                (Value::Object(object), CategoryTable::Known(tree)) => return self.object(tree, object),
+                (value @ Value::Object(_), CategoryTable::Open) => open::check(value, &mut errors),
+                (Value::Object(_), CategoryTable::Unknown) => {}
                 _ => errors.here(Violation::WrongType(Expected::Object)),
             },
             (Kind::Measure { units, min }, _) => measure(units, *min, value, &mut errors),
@@ -201,7 +202,7 @@ impl<'a> Check<'a> {
         if items.len() > max {
             errors.here(Violation::TooMany(max));
         }
-        // What is beyond the limit is refused unseen: a client cannot make it expensive.
+        // Items beyond the limit are not checked, so that a large list is not expensive.
         let within = items.len().min(max);
         let items = &mut items[..within];
         for (index, value) in items.iter_mut().enumerate() {
@@ -273,7 +274,7 @@ fn here(violation: Violation) -> FieldErrors {
     errors
 }
 
-/// Which fields of the object that `root` describes were probably meant by a name.
+/// The fields of the object that `root` describes whose names are similar.
 fn meant(root: &Tree, name: &str) -> Vec<&'static str> {
     fn leaves(tree: &Tree, out: &mut Vec<&'static str>) {
         for (_, node) in tree.iter() {

@@ -9,8 +9,8 @@ use serde::{
 
 use crate::violation::Violation;
 
-/// Errors by field: each key a field name or, inside an array, an index; each leaf what is wrong there. They serialise as the
-/// contract has them, as texts.
+/// Errors by field: each key is a field name or, inside an array, an index; each leaf is a list of violations. They serialise as
+/// the texts of the contract.
 ///
 /// ```
 /// use ad_core::{fields::FieldErrors, violation::{Code, Violation}};
@@ -27,25 +27,25 @@ use crate::violation::Violation;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FieldErrors(
-    // One pointer: every field of a payload has errors for a moment, and nearly always none.
+    // One pointer, because every field of a payload has a temporary value of this type, which is nearly always empty.
     Option<Box<Place>>,
 );
 
-/// What is wrong at one place, and below it.
+/// The errors at one place and below it.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Place {
     violations: Vec<Violation>,
-    members: BTreeMap<Key, FieldErrors>,
+    members: BTreeMap<PathKey, FieldErrors>,
 }
 
 /// Indexes sort as numbers, names as text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+enum PathKey {
     Index(usize),
     Name(String),
 }
 
-impl From<&str> for Key {
+impl From<&str> for PathKey {
     fn from(key: &str) -> Self {
         key.parse().map_or_else(|_| Self::Name(key.to_owned()), Self::Index)
     }
@@ -56,52 +56,52 @@ impl FieldErrors {
         self.0.get_or_insert_default()
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.0.as_ref().is_none_or(|place| place.violations.is_empty() && place.members.is_empty())
     }
 
-    /// The errors below one member, for adding to them.
+    /// The errors of one member, for adding to them.
     pub fn at(&mut self, key: &str) -> &mut Self {
         self.place().members.entry(key.into()).or_default()
     }
 
-    /// Adds what is wrong with one member.
+    /// Adds an error of one member.
     pub fn push(&mut self, key: &str, violation: Violation) {
         self.at(key).here(violation);
     }
 
-    /// Adds what is wrong at a dotted path.
+    /// Adds an error at a dotted path.
     pub fn add(&mut self, path: &str, violation: Violation) {
         path.split('.').fold(self, Self::at).here(violation);
     }
 
-    /// Adds what is wrong at this very place.
+    /// Adds an error at this place.
     pub fn here(&mut self, violation: Violation) {
         self.place().violations.push(violation);
     }
 
-    /// Whether something is wrong at or below a dotted path.
+    /// Whether there is an error at or below a dotted path.
     pub fn contains(&self, path: &str) -> bool {
         path.split('.')
             .try_fold(self, |errors, key| errors.0.as_ref()?.members.get(&key.into()))
             .is_some_and(|errors| !errors.is_empty())
     }
 
-    /// Drops what was wrong at one member.
+    /// Removes the errors of one member.
     pub(crate) fn forget(&mut self, key: &str) {
         if let Some(place) = &mut self.0 {
             place.members.remove(&key.into());
         }
     }
 
-    /// Puts one violation in the place of all at and below one member.
+    /// Replaces all errors at and below one member by one violation.
     pub(crate) fn replace(&mut self, key: &str, violation: Violation) {
         self.forget(key);
         self.push(key, violation);
     }
 
-    /// Adds all errors of another payload part of the same shape.
+    /// Adds all errors of another value.
     pub(crate) fn absorb(&mut self, other: Self) {
         let Some(other) = other.0 else { return };
         let place = self.place();
@@ -111,7 +111,7 @@ impl FieldErrors {
         }
     }
 
-    /// Takes over the errors of one member, if there are any.
+    /// Adds the errors of one member, if there are any.
     pub(crate) fn put(&mut self, key: &str, errors: Self) {
         if !errors.is_empty() {
             self.at(key).absorb(errors);
@@ -125,8 +125,8 @@ impl FieldErrors {
             out.extend(place.violations.iter().map(|violation| (path.to_vec(), violation)));
             for (key, below) in &place.members {
                 let key = match key {
-                    Key::Index(index) => index.to_string(),
-                    Key::Name(name) => name.clone(),
+                    PathKey::Index(index) => index.to_string(),
+                    PathKey::Name(name) => name.clone(),
                 };
                 walk(below, &[path, &[key]].concat(), out);
             }
@@ -141,7 +141,7 @@ impl FieldErrors {
         self.located().into_iter().map(|(path, violation)| (path.join("."), violation)).collect()
     }
 
-    /// Each text with the dotted path of its field: what is wrong, and then what helps.
+    /// Each text with the dotted path of its field: the error, followed by help.
     pub fn flatten(&self) -> Vec<(String, Cow<'_, str>)> {
         let violations = self.violations().into_iter();
         violations
@@ -151,15 +151,15 @@ impl FieldErrors {
 }
 
 impl Serialize for FieldErrors {
-    /// A place with messages of its own is their list; the contract has no shape for both, so what stands below
-    /// it then follows as text.
+    /// A place with errors of its own becomes a list of texts. The contract has no shape for errors both at and below a place, so
+    /// those below it follow in the list as texts.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Some(place) = &self.0 else { return serializer.collect_map(std::iter::empty::<(&str, &Self)>()) };
         if place.violations.is_empty() {
             return serializer.collect_map(place.members.iter().map(|(key, errors)| {
                 let key = match key {
-                    Key::Index(index) => index.to_string(),
-                    Key::Name(name) => name.clone(),
+                    PathKey::Index(index) => index.to_string(),
+                    PathKey::Name(name) => name.clone(),
                 };
                 (key, errors)
             }));
@@ -173,8 +173,7 @@ impl Serialize for FieldErrors {
 }
 
 impl<'de> Deserialize<'de> for FieldErrors {
-    /// What was serialised, as far as the contract's shape has a place for it: what stood below a place with messages of its own
-    /// stays the text that it became.
+    /// Errors below a place with errors of its own stay the texts that they were serialised as.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Errors;
         impl<'de> Visitor<'de> for Errors {
@@ -207,7 +206,7 @@ impl<'de> Deserialize<'de> for FieldErrors {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::violation::Format;
+    use crate::violation::TextFormat;
 
     #[test]
     fn what_a_client_reads_is_what_was_written() {
@@ -227,7 +226,7 @@ mod tests {
     fn what_has_no_place_in_the_shape_stays_text() {
         let mut errors = FieldErrors::default();
         errors.add("image_urls", Violation::TooMany(20));
-        errors.add("image_urls.0", Violation::WrongFormat(Format::Address));
+        errors.add("image_urls.0", Violation::WrongFormat(TextFormat::Address));
         let read: FieldErrors = serde_json::from_str(&serde_json::to_string(&errors).unwrap()).unwrap();
         let path = "image_urls".to_owned();
         assert_eq!(

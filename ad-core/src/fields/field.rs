@@ -5,7 +5,7 @@ use crate::model::ApiVersion;
 /// The release that added a field (tags of the category fields document).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Since {
-    /// Untagged: there from the beginning, in both API versions.
+    /// Untagged: in both API versions.
     V3,
     /// `(V4)`
     V4,
@@ -46,7 +46,7 @@ pub enum Direction {
 /// One allowed value of a fixed list of the documents: the id on the wire and the name to display.
 pub type ChoiceValue = (&'static str, &'static str);
 
-/// What a field holds. [`Display`](std::fmt::Display) puts it into words.
+/// The kind of value of a field. [`Display`](std::fmt::Display) describes it in words.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// Text of `min` to `max` characters.
@@ -120,7 +120,7 @@ pub enum Kind {
         /// Name of the list in the [`Catalogue`](crate::catalogue::Catalogue).
         list: &'static str,
     },
-    /// A value of the catalogue's models of the ad's brand; the rule beside the table resolves it.
+    /// A model of the ad's brand in the catalogue. A rule over several fields checks it.
     Model {
         /// Name of the list of models by brand.
         list: &'static str,
@@ -164,19 +164,19 @@ pub enum Kind {
 pub struct Field {
     /// Dotted path within the object that the table describes.
     pub path: &'static str,
-    /// What it holds.
+    /// Its kind of value.
     pub kind: Kind,
     /// Release that added it.
     pub since: Since,
-    /// Whether it must be there, given that the object around it is there.
+    /// Whether it is required in the object that contains it.
     pub required: bool,
     /// Whether `null` clears it on update.
     pub nullable: bool,
-    /// Who sends it.
+    /// Whether the client or the service sends it.
     pub direction: Direction,
-    /// The value that an absent field is stored with.
+    /// The value that is stored if the field is absent.
     pub default: Option<&'static str>,
-    /// What it means, for documentation.
+    /// Its description.
     pub doc: &'static str,
 }
 
@@ -195,7 +195,7 @@ impl Field {
         }
     }
 
-    /// Must be there, and so may not be `null`.
+    /// Required, and so not nullable.
     #[must_use]
     pub const fn required(self) -> Self {
         Self { required: true, nullable: false, ..self }
@@ -207,7 +207,7 @@ impl Field {
         Self { since, ..self }
     }
 
-    /// Whether an object without it lacks something: it is required or has a default.
+    /// Whether it is required or has a default.
     pub(super) fn is_expected(&self) -> bool {
         self.required || self.default.is_some()
     }
@@ -224,18 +224,18 @@ impl Field {
         Self { direction: Direction::Response, ..self }
     }
 
-    /// Stored with this text when absent.
+    /// Stored with this value if absent.
     #[must_use]
     pub const fn default(self, value: &'static str) -> Self {
         Self { default: Some(value), ..self }
     }
 }
 
-/// Most characters of free text for which the contract has no bound.
+/// Maximum length of a text in characters, where the contract has no limit.
 pub const MOST_CHARACTERS: usize = 10_000;
-/// The greatest whole number where the contract has no bound.
+/// Maximum of an integer where the contract has no limit.
 pub const GREATEST_COUNT: i64 = 1_000_000_000;
-/// Greatest value of a measure; the contract has no bound, and a number that is no slip of the pen has one.
+/// Maximum value of a measure, for which the contract has no limit.
 pub const MOST_MEASURED: f64 = 1e12;
 
 /// Weight units, in the documents' spelling.

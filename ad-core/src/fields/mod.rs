@@ -3,7 +3,7 @@
 //!
 //! A row says everything about one field; validation, the `OpenAPI` document, the lookup endpoints and the reference all
 //! read the same rows. What concerns several fields at once is a named rule beside the table
-//! ([`Rule`](crate::categories::Rule)), never an `if` in here.
+//! ([`Rule`](crate::categories::Rule)), not a special case of the engine.
 
 mod check;
 mod errors;
@@ -14,7 +14,7 @@ mod tree;
 mod values;
 mod words;
 
-pub use check::{Against, Check, Mode};
+pub use check::{CategoryTable, Check, Mode};
 pub use errors::FieldErrors;
 pub use field::{
     ChoiceValue, DISPLACEMENT, Direction, Field, GREATEST_COUNT, Kind, LENGTH, MILEAGE, MOST_CHARACTERS, MOST_MEASURED,

@@ -1,5 +1,5 @@
-//! Objects without a table: any strings, numbers, booleans, arrays and objects, kept as sent within bounds, but for a plate
-//! (decision 20).
+//! Objects without a table: any strings, numbers, booleans, arrays and objects within limits, kept as sent except for the licence
+//! plate (decision 20).
 
 use serde_json::Value;
 
@@ -9,17 +9,17 @@ use crate::{
     violation::{Code, Violation},
 };
 
-/// Most members of an object, and items of an array.
+/// Maximum number of members of an object, and of items of an array.
 pub const MOST_MEMBERS: usize = 64;
-/// The one member that means something.
+/// The licence plate, the only member that the service reads.
 const PLATE: &str = "registration_number";
-/// Most levels, the outermost object included.
+/// Maximum number of levels, including the outermost object.
 pub const MOST_LEVELS: usize = 4;
 
-/// Most characters of a `registration_number`, as in every category of unregistered vehicles.
+/// Maximum length of a `registration_number` in characters, as in all categories of unregistered vehicles.
 const MOST_OF_A_PLATE: usize = 255;
 
-/// Checks an object and drops its `null` members. Its `registration_number`, if it is a text, is normalised as every plate is.
+/// Checks an object and removes its `null` members. Its `registration_number` is normalised if it is a text.
 pub(super) fn check(value: &mut Value, errors: &mut FieldErrors) {
     level(value, MOST_LEVELS, errors);
     if let Some(Value::String(text)) = value.get_mut(PLATE) {

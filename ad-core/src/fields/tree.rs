@@ -11,18 +11,18 @@ use super::field::{Field, Kind};
 pub struct Tree {
     /// Members by name, sorted.
     nodes: Vec<(&'static str, Node)>,
-    /// Where they stand, because a payload names them one by one.
+    /// Their positions, for looking them up by name.
     places: FxHashMap<&'static str, usize>,
     /// Fields that are required or have a default, by name.
     expected: Vec<(&'static str, &'static Field)>,
 }
 
-/// What stands at one name of a [`Tree`].
+/// A node of a [`Tree`].
 #[derive(Debug)]
 pub enum Node {
     /// An object of further names.
     Branch(Tree),
-    /// A field; with its own table where it is an object or an array of objects.
+    /// A field, with a table of its own if it is an object or an array of objects.
     Leaf(&'static Field, Option<Tree>),
 }
 
@@ -66,13 +66,13 @@ impl Tree {
         }
     }
 
-    /// The node at one name.
+    /// The node of a name.
     pub fn get(&self, name: &str) -> Option<&Node> {
         self.places.get(name).map(|place| &self.nodes[*place].1)
     }
 
-    /// The node at one name, looked for at `near` first, which then says where the next one is likely to be: members of an
-    /// object come in the order of their names, as nodes do.
+    /// The node of a name. It is expected at position `near`, which is then set to the next position: members of an object are
+    /// sorted by name, like the nodes.
     pub(super) fn get_near(&self, near: &mut usize, name: &str) -> Option<&Node> {
         let place = match self.nodes.get(*near) {
             Some((next, _)) if *next == name => *near,
@@ -92,7 +92,7 @@ impl Tree {
         }
     }
 
-    /// The fields that an object without them lacks: required ones, and those with a default.
+    /// The fields that are required or have a default.
     pub fn expected(&self) -> impl ExactSizeIterator<Item = (&'static str, &'static Field)> {
         self.expected.iter().copied()
     }

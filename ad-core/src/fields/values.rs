@@ -1,5 +1,4 @@
-//! Single values of each kind: what is valid is normalised where it stands, what is not is reported. How a payload is
-//! walked is [`check`](super::check)'s business.
+//! The check of single values of each kind: valid values are normalised in place, invalid ones are reported.
 
 use email_address::EmailAddress;
 use serde_json::{Number, Value};
@@ -11,14 +10,14 @@ use super::{
 };
 use crate::{
     model::{DEFAULT_CURRENCY, plate},
-    violation::{Choices, Expected, Format, Violation},
+    violation::{Choices, Expected, TextFormat, Violation},
 };
 
 /// The kinds that are a JSON string.
 pub(super) fn text_kind(kind: &Kind, images: &'static [&'static str], text: &mut String, errors: &mut FieldErrors) {
     match kind {
         Kind::Text { min, max, without } => {
-            // Characters are at most as many as bytes: counting is needed only where bytes exceed a bound.
+            // There are at most as many characters as bytes, so they are counted only if the bytes exceed the maximum.
             if text.len() > *max && text.chars().count() > *max {
                 errors.here(Violation::TooLong(*max));
             } else if *min > 0 && text.chars().nth(*min - 1).is_none() {
@@ -27,11 +26,11 @@ pub(super) fn text_kind(kind: &Kind, images: &'static [&'static str], text: &mut
             if let Some(mark) = without
                 && text.contains(*mark)
             {
-                errors.here(Violation::WrongFormat(Format::Without(*mark)));
+                errors.here(Violation::WrongFormat(TextFormat::Without(*mark)));
             }
         }
         Kind::Date if text.len() != 10 || text.parse::<jiff::civil::Date>().is_err() => {
-            errors.here(Violation::WrongFormat(Format::Date));
+            errors.here(Violation::WrongFormat(TextFormat::Date));
         }
         Kind::Url { schemes } => address(schemes, text, errors),
         Kind::ImageAddress => address(images, text, errors),
@@ -48,12 +47,12 @@ pub(super) fn text_kind(kind: &Kind, images: &'static [&'static str], text: &mut
         }
         Kind::Email { or_empty: true } if text.is_empty() => {}
         Kind::Email { .. } if !is_email(text) => {
-            errors.here(Violation::WrongFormat(Format::Email));
+            errors.here(Violation::WrongFormat(TextFormat::Email));
         }
         Kind::Digits { lengths, plus } => {
             let digits = text.strip_prefix('+').filter(|_| *plus).unwrap_or(text);
             if !lengths.contains(&text.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                errors.here(Violation::WrongFormat(Format::Digits { lengths, plus: *plus }));
+                errors.here(Violation::WrongFormat(TextFormat::Digits { lengths, plus: *plus }));
             }
         }
         // Looking a code up takes its time, and nearly every price has this one.
@@ -82,7 +81,7 @@ fn is_email(text: &str) -> bool {
     EmailAddress::parse_with_options(text, options).is_ok()
 }
 
-/// A few small ASCII letters and digits.
+/// Whether it is a short name of lower-case ASCII letters and digits.
 fn is_plain_name(text: &str) -> bool {
     (1..64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
@@ -95,18 +94,17 @@ fn address(schemes: &'static [&'static str], text: &str, errors: &mut FieldError
         return;
     }
     match Url::parse(text) {
-        Ok(url) if url.host().is_none() => errors.here(Violation::WrongFormat(Format::Address)),
+        Ok(url) if url.host().is_none() => errors.here(Violation::WrongFormat(TextFormat::Address)),
         Ok(url) if !schemes.contains(&url.scheme()) => {
-            errors.here(Violation::WrongFormat(Format::Scheme(schemes)));
+            errors.here(Violation::WrongFormat(TextFormat::Scheme(schemes)));
         }
         Ok(_) => {}
-        Err(_) => errors.here(Violation::WrongFormat(Format::Address)),
+        Err(_) => errors.here(Violation::WrongFormat(TextFormat::Address)),
     }
 }
 
-/// The host of an address, where the address is one of these schemes and a host of small ASCII letters, digits and points
-/// whose last label begins with a letter. Nothing that follows such a host can make an address invalid, and so most
-/// addresses need no parser.
+/// The host of an address, if the address has one of these schemes and a host of lower-case ASCII letters, digits and dots whose
+/// last label starts with a letter. Such an address is valid whatever follows the host, and so most addresses need no parser.
 pub(crate) fn plain_host<'a>(schemes: &[&str], text: &'a str) -> Option<&'a str> {
     let rest = match text.strip_prefix("https://") {
         Some(rest) if schemes.contains(&"https") => rest,
@@ -115,12 +113,12 @@ pub(crate) fn plain_host<'a>(schemes: &[&str], text: &'a str) -> Option<&'a str>
     let end = rest.bytes().position(|byte| !IN_PLAIN_HOSTS[usize::from(byte)]).unwrap_or(rest.len());
     let (host, rest) = rest.split_at_checked(end)?;
     let label = host.bytes().rposition(|byte| byte == b'.').map_or(0, |point| point + 1);
-    // A last label that begins with a digit may be an address in numbers.
+    // A last label that starts with a digit may be part of an IP address.
     let is_plain = host.as_bytes().get(label).is_some_and(u8::is_ascii_lowercase);
     (is_plain && matches!(rest.as_bytes().first(), None | Some(b'/' | b'?' | b'#'))).then_some(host)
 }
 
-/// Signs, ports and names in other alphabets are for the parser.
+/// Hosts with other characters are parsed.
 const IN_PLAIN_HOSTS: [bool; 256] = {
     let plain = b"abcdefghijklmnopqrstuvwxyz0123456789.";
     let (mut known, mut next) = ([false; 256], 0);
@@ -143,7 +141,8 @@ fn number(value: &mut Value, numeric_text: bool) -> Option<&Number> {
     }
 }
 
-/// 5.0 is the integer 5 in JSON. What is too large for an i64 becomes its end, and every bound lies within.
+/// The integer that a number is; 5.0 is the integer 5 in JSON. Numbers beyond the range of i64 saturate, and all limits are
+/// within.
 fn whole(number: &Number) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "saturates, as it should")]
     number.as_i64().or_else(|| number.as_f64().filter(|float| float.fract() == 0.0).map(|float| float as i64))
@@ -154,7 +153,7 @@ pub(crate) fn as_integer(value: &Value) -> Option<i64> {
     whole(number(&mut value.clone(), true)?)
 }
 
-/// A bound of an integer field; all of them are far from where whole numbers are lost.
+/// A limit of an integer field as a float; all limits are small enough to be exact.
 #[expect(clippy::cast_precision_loss, reason = "bounds are at most 10^12")]
 const fn bound(integer: i64) -> f64 {
     integer as f64
@@ -192,7 +191,7 @@ pub(super) fn decimal(
         let text = float.to_string();
         let digits = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         if digits > usize::from(most) {
-            errors.here(Violation::WrongFormat(Format::Decimals(most)));
+            errors.here(Violation::WrongFormat(TextFormat::Decimals(most)));
         }
     }
 }
@@ -238,12 +237,12 @@ pub(super) fn measure(units: &[&'static str], min: f64, value: &mut Value, error
     }
 }
 
-/// A value that is none of the valid ones, with what was probably meant (decision 4).
+/// The violation of a value that is none of the valid ones, with suggestions (decision 4).
 pub(crate) fn not_a_choice<'a>(value: &Value, valid: impl Iterator<Item = &'a str> + Clone) -> Violation {
     Violation::NotAChoice { sent: shown(value), choices: Choices::of(value.as_str(), valid), note: None }
 }
 
-/// A value as a message shows it: quoted, and not longer than a reader wants.
+/// A value for a message: in quotes, and truncated to 80 characters.
 pub(crate) fn shown(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
     if text.chars().nth(80).is_some() {

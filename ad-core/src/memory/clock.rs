@@ -1,4 +1,4 @@
-//! Time and ids that are the same in every run.
+//! Deterministic time and ids.
 
 use std::{
     sync::atomic::{AtomicI64, AtomicU64, Ordering},
@@ -15,7 +15,7 @@ use crate::{
 /// 2026-01-15T10:00:00Z, the morning of the contract's sample log.
 const START: i64 = 1_768_471_200_000;
 
-/// A clock that stands still until it is moved.
+/// A clock that stands still until it is set.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 
@@ -49,7 +49,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// Ids that count up from 1. Unique within one program only: a program whose ads outlive it brings ids of its own.
+/// Ids that count up from 1. They are unique only within one run of a program: one that stores ads permanently needs other ids.
 #[derive(Debug, Default)]
 pub struct CountingIds(AtomicU64);
 

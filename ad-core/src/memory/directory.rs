@@ -8,7 +8,7 @@ use std::{
 use super::lock::locked;
 use crate::{model::Dealer, ports::DealerDirectory};
 
-/// Dealers by their codes; groups are what the dealers say.
+/// Dealers by code, with groups as the dealers name them.
 #[derive(Debug, Default)]
 pub struct MemoryDirectory(Mutex<BTreeMap<String, Arc<Dealer>>>);
 

@@ -1,4 +1,4 @@
-//! What the filters and orders of a list mean. A store in a database says the same in its own language.
+//! Filters and orders of lists. A store in a database expresses the same in SQL.
 
 use std::cmp::Ordering;
 
@@ -37,12 +37,12 @@ pub(super) fn passes(ad: &Ad, filter: &AdFilter) -> bool {
     }
 }
 
-/// In any case, of any alphabet.
+/// Ignores case, in any alphabet.
 fn contains(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
-/// The order of two ads; equal where the order of writing decides.
+/// The order of two ads; equal if the order of creation decides.
 pub(super) fn compare(order: AdOrder, one: &Ad, other: &Ad) -> Ordering {
     match order {
         AdOrder::Created => one.created.cmp(&other.created),
@@ -51,7 +51,7 @@ pub(super) fn compare(order: AdOrder, one: &Ad, other: &Ad) -> Ordering {
     }
 }
 
-/// Whether a log entry is asked for.
+/// Whether a log entry matches a query.
 pub(super) fn is_asked_for(entry: &LogEntry, query: &LogQuery) -> bool {
     query.action.is_none_or(|action| entry.action == action)
         && query.state.is_none_or(|state| entry.state == state)

@@ -1,4 +1,4 @@
-//! All ports in memory, wired.
+//! All ports in memory, connected.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use super::{
 };
 use crate::{
     model::{Dealer, Market},
-    pipeline::{Patience, Pipeline},
+    pipeline::{Pipeline, PipelinePorts},
     ports::Clock,
     rulebook::Rulebook,
     service::Service,
 };
 
-/// A service and a pipeline over ports in memory. To bring a port of your own, put it in the pipeline's place of the
-/// same name; a store, directory or ids of your own also go to [`Service::new`].
+/// A service and a pipeline over ports in memory. To use a port of your own, make another [`Pipeline`] with
+/// it; [`Service::new`] also takes a store, directory or ids of your own.
 #[derive(Debug, Clone)]
 pub struct Kit {
     /// Ads, logs and requests.
@@ -33,7 +33,7 @@ pub struct Kit {
     pub primary: Arc<MemoryMarketplace>,
     /// The secondary marketplace.
     pub secondary: Arc<MemoryMarketplace>,
-    /// Ids of ads, images and, if you like, requests.
+    /// Ids of ads and images, and of requests if the program has no other.
     pub ids: Arc<CountingIds>,
     /// The use cases.
     pub service: Service,
@@ -42,7 +42,7 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// Wires everything, with these dealers and the embedded catalogue.
+    /// Connects all ports, with these dealers and the embedded catalogue.
     pub fn new(clock: Arc<dyn Clock>, dealers: impl IntoIterator<Item = Dealer>) -> Self {
         let store = Arc::new(MemoryStore::default());
         let directory: Arc<MemoryDirectory> = Arc::new(dealers.into_iter().collect());
@@ -53,7 +53,7 @@ impl Kit {
         let ids = Arc::new(CountingIds::default());
         let rulebook = Arc::new(Rulebook::default());
         let service = Service::new(store.clone(), directory.clone(), rulebook, clock.clone(), ids.clone());
-        let pipeline = Pipeline {
+        let pipeline = Pipeline::new(PipelinePorts {
             store: store.clone(),
             fetcher: images.clone(),
             media: media.clone(),
@@ -61,9 +61,7 @@ impl Kit {
             secondary: secondary.clone(),
             clock,
             ids: ids.clone(),
-            patience: Patience::default(),
-            quotas: None,
-        };
+        });
         Self { store, directory, images, media, primary, secondary, ids, service, pipeline }
     }
 }

@@ -12,10 +12,10 @@ use uuid::Uuid;
 use super::lock::locked;
 use crate::{
     model::{Market, Timestamp},
-    ports::{Found, Key, Listing, Marketplace, MarketplaceError},
+    ports::{IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
 };
 
-/// What a marketplace has about one ad.
+/// A listing of a marketplace in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryListing {
     /// Its id, such as `primary-1`.
@@ -28,28 +28,28 @@ pub struct MemoryListing {
     pub title: String,
     /// Addresses of its images, in display order.
     pub images: Vec<String>,
-    /// The ad that it shows; `None` for one that did not come through this service.
+    /// The ad that it shows; `None` for a listing that this service did not publish.
     pub reference: Option<Uuid>,
-    /// Whether it is shown.
+    /// Whether it is visible.
     pub shown: bool,
-    /// Until when it has pole position.
+    /// End of its pole position.
     pub pole_position_until: Option<Timestamp>,
-    /// Its place in the order; the greatest comes first.
+    /// Its rank in the order; the greatest comes first.
     rank: u64,
 }
 
 /// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// A listing is shown for the first time, or that of the same ad again.
+    /// Publishes a listing, or updates that of the same ad.
     Publish,
-    /// A known listing is shown with new content.
+    /// Updates a listing.
     Update,
-    /// A listing is taken off.
+    /// Removes a listing.
     Unpublish,
-    /// A listing moves to the first place.
+    /// Moves a listing to the first place.
     Bump,
-    /// A listing is given pole position.
+    /// Gives a listing pole position.
     Boost,
 }
 
@@ -57,22 +57,22 @@ pub enum Operation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     /// Its idempotency key.
-    pub key: Key,
+    pub key: IdempotencyKey,
     /// What it did.
     pub operation: Operation,
-    /// To which listing.
+    /// The listing.
     pub listing: String,
 }
 
-/// A marketplace that remembers every call that it applied, and fails when it is told to.
+/// A marketplace that records all calls, and fails on demand.
 #[derive(Debug)]
 pub struct MemoryMarketplace {
     market: Market,
-    floor: Mutex<Floor>,
+    floor: Mutex<Listings>,
 }
 
 #[derive(Debug, Default)]
-struct Floor {
+struct Listings {
     listings: Vec<MemoryListing>,
     last_rank: u64,
     calls: Vec<Call>,
@@ -83,7 +83,7 @@ struct Floor {
 #[derive(Debug)]
 struct Fault {
     error: MarketplaceError,
-    /// Whether the call is applied nevertheless and only its answer is lost.
+    /// Whether the call is applied and only its answer is lost.
     applied: bool,
 }
 
@@ -93,7 +93,7 @@ impl MemoryMarketplace {
         Self { market, floor: Mutex::default() }
     }
 
-    /// Adds a listing that did not come through this service, and returns its id.
+    /// Adds a listing that this service did not publish, and returns its id.
     pub fn preset(&self, dealer_code: &str, plate: &str, title: &str) -> String {
         let mut floor = locked(&self.floor);
         let listing = floor.add(self.market);
@@ -103,18 +103,17 @@ impl MemoryMarketplace {
         listing.id.clone()
     }
 
-    /// Lets the next write that has not been told otherwise fail without effect.
+    /// Makes the next write fail without effect. Several calls apply to successive writes.
     pub fn fail_next(&self, error: MarketplaceError) {
         locked(&self.floor).faults.push_back(Fault { error, applied: false });
     }
 
-    /// Lets the next write that has not been told otherwise take effect and fail all the same: its answer is lost.
+    /// Makes the next write take effect and return an error, as if its answer was lost. Several calls apply to successive writes.
     pub fn lose_next_answer(&self, error: MarketplaceError) {
         locked(&self.floor).faults.push_back(Fault { error, applied: true });
     }
 
-    /// The listings that are shown, in display order: those with pole position first, then the latest published or
-    /// bumped.
+    /// The visible listings in display order: those with pole position first, then the latest published or bumped.
     pub fn shown(&self, now: Timestamp) -> Vec<MemoryListing> {
         let floor = locked(&self.floor);
         let mut shown: Vec<_> = floor.listings.iter().filter(|listing| listing.shown).cloned().collect();
@@ -123,7 +122,7 @@ impl MemoryMarketplace {
         shown
     }
 
-    /// A listing by its id, shown or not.
+    /// A listing by its id, visible or not.
     pub fn listing(&self, id: &str) -> Option<MemoryListing> {
         locked(&self.floor).get(id).map(|listing| listing.clone())
     }
@@ -133,12 +132,12 @@ impl MemoryMarketplace {
         locked(&self.floor).calls.clone()
     }
 
-    /// Applies a write once per key. Only what was applied is remembered: a refused call may be made again, better.
+    /// Applies a write once per key. Only applied calls are recorded: a refused call may be repeated with other content.
     fn apply(
         &self,
-        key: Key,
+        key: IdempotencyKey,
         operation: Operation,
-        act: impl FnOnce(&mut Floor) -> Result<String, MarketplaceError>,
+        act: impl FnOnce(&mut Listings) -> Result<String, MarketplaceError>,
     ) -> Result<String, MarketplaceError> {
         let mut floor = locked(&self.floor);
         if let Some(answer) = floor.answers.get(&key.to_string()) {
@@ -155,7 +154,7 @@ impl MemoryMarketplace {
     }
 }
 
-impl Floor {
+impl Listings {
     fn add(&mut self, market: Market) -> &mut MemoryListing {
         let index = self.listings.len();
         self.last_rank += 1;
@@ -197,7 +196,7 @@ impl MemoryListing {
 
 #[async_trait]
 impl Marketplace for MemoryMarketplace {
-    async fn publish(&self, key: Key, listing: Listing<'_>) -> Result<String, MarketplaceError> {
+    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
         self.apply(key, Operation::Publish, |floor| {
             let own = floor.listings.iter().position(|known| known.reference == Some(listing.ad.id));
             let place = match own {
@@ -208,12 +207,12 @@ impl Marketplace for MemoryMarketplace {
         })
     }
 
-    async fn update(&self, key: Key, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
+    async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
         self.apply(key, Operation::Update, |floor| Ok(floor.get(id).ok_or(MarketplaceError::Gone)?.show(listing)))?;
         Ok(())
     }
 
-    async fn unpublish(&self, key: Key, id: &str) -> Result<(), MarketplaceError> {
+    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
         self.apply(key, Operation::Unpublish, |floor| {
             if let Some(listing) = floor.get(id) {
                 listing.shown = false;
@@ -223,7 +222,7 @@ impl Marketplace for MemoryMarketplace {
         Ok(())
     }
 
-    async fn bump(&self, key: Key, id: &str) -> Result<(), MarketplaceError> {
+    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
         self.apply(key, Operation::Bump, |floor| {
             let rank = floor.last_rank + 1;
             floor.get_shown(id)?.rank = rank;
@@ -233,7 +232,7 @@ impl Marketplace for MemoryMarketplace {
         Ok(())
     }
 
-    async fn boost(&self, key: Key, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
+    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
         self.apply(key, Operation::Boost, |floor| {
             floor.get_shown(id)?.pole_position_until = Some(until);
             Ok(id.to_owned())
@@ -241,11 +240,11 @@ impl Marketplace for MemoryMarketplace {
         Ok(())
     }
 
-    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<Found>, MarketplaceError> {
+    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
         let floor = locked(&self.floor);
         let found = floor.listings.iter().find(|listing| {
             listing.shown && listing.dealer_code == dealer_code && listing.plate.as_deref() == Some(plate)
         });
-        Ok(found.map(|listing| Found { id: listing.id.clone(), reference: listing.reference }))
+        Ok(found.map(|listing| PlateListing { id: listing.id.clone(), reference: listing.reference }))
     }
 }

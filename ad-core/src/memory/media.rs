@@ -1,4 +1,4 @@
-//! Images in memory: addresses that answer as they were told, and a store by checksum.
+//! Images in memory: addresses with given answers, and a store by checksum.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -14,27 +14,27 @@ use crate::{
     ports::{Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore},
 };
 
-/// Addresses with their answers.
+/// Image addresses with their answers.
 #[derive(Debug, Default)]
 pub struct MemoryImages(Mutex<HashMap<String, VecDeque<Answer>>>);
 
-/// What a host answers, with what it says of the image's version.
+/// The answer of a host, with the validators of the image.
 type Answer = Result<(Image, Validators), ImageError>;
 
 impl MemoryImages {
-    /// Adds an answer to an address. Each fetch takes the next one; the last one stays.
+    /// Adds an answer to an address. Each fetch takes the next answer; the last one is repeated.
     pub fn answer(&self, url: &str, answer: Result<Image, ImageError>) {
         let answer = answer.map(|image| (image, Validators::default()));
         locked(&self.0).entry(url.to_owned()).or_default().push_back(answer);
     }
 
-    /// Adds an image to an address whose host says which version it is. Whoever knows that version is told that it is unchanged.
+    /// Adds an image with an `ETag` to an address. A conditional request with this `ETag` is answered as unchanged.
     pub fn put_version(&self, url: &str, image: Image, etag: &str) {
         let validators = Validators { etag: Some(etag.to_owned()), last_modified: None };
         locked(&self.0).entry(url.to_owned()).or_default().push_back(Ok((image, validators)));
     }
 
-    /// Forgets the answers of an address.
+    /// Removes the answers of an address.
     pub fn clear(&self, url: &str) {
         locked(&self.0).remove(url);
     }
@@ -75,7 +75,7 @@ pub struct MemoryMedia {
 }
 
 impl MemoryMedia {
-    /// Has the next image not stored.
+    /// Makes storing the next image fail.
     pub fn fail_next(&self, error: ImageStoreError) {
         locked(&self.failures).push_back(error);
     }
@@ -107,11 +107,11 @@ impl MediaStore for MemoryMedia {
     }
 }
 
-/// A PNG of one pixel, for trying things out; each mark makes different bytes and so a different checksum.
+/// A PNG of one pixel, for tests; each mark makes different bytes and so a different checksum.
 pub fn one_pixel(mark: u8) -> Image {
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\
         \0\0\0\nIDATx\x9cc`\0\0\0\x02\0\x01H\xaf\xa4q\0\0\0\0IEND\xaeB`\x82";
-    // Readers stop at the end chunk; what follows it is not part of the picture.
+    // Decoders stop at the end chunk and ignore the mark after it.
     let bytes = Bytes::from([PNG, &[mark]].concat());
     let checksum = Checksum::of(&bytes);
     Image { format: Format::Png, bytes, checksum }

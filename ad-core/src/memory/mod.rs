@@ -1,21 +1,21 @@
-//! Every port in memory: for embedding the service in another program, and for tests. Nothing here is kept when the
-//! program ends, nothing goes over the network, and what a test needs to see or to break can be seen and broken.
+//! All ports in memory, for embedding the service in another program and for tests. Nothing is stored permanently or sent over
+//! the network, and tests can inspect everything and inject failures.
 //!
-//! | Part | Stands for |
+//! | Type | Implements |
 //! |---|---|
 //! | [`MemoryStore`] | [`ports::Store`](crate::ports::Store): ads, logs, the queue with its leases |
-//! | [`MemoryMarketplace`] | [`ports::Marketplace`](crate::ports::Marketplace): listings in their order, idempotent calls, failures on demand |
-//! | [`MemoryImages`] | [`ports::ImageFetcher`](crate::ports::ImageFetcher): addresses that answer as they were told |
+//! | [`MemoryMarketplace`] | [`ports::Marketplace`](crate::ports::Marketplace): listings in order, idempotent calls, injected failures |
+//! | [`MemoryImages`] | [`ports::ImageFetcher`](crate::ports::ImageFetcher): addresses with given answers |
 //! | [`MemoryMedia`] | [`ports::MediaStore`](crate::ports::MediaStore): images by checksum |
 //! | [`MemoryDirectory`] | [`ports::DealerDirectory`](crate::ports::DealerDirectory): dealers and groups |
 //! | [`ManualClock`], [`CountingIds`] | [`ports::Clock`](crate::ports::Clock), [`ports::Ids`](crate::ports::Ids): the same in every run |
-//! | [`Kit`] | all of them, wired to a [`Service`](crate::service::Service) and a [`Pipeline`](crate::pipeline::Pipeline) |
+//! | [`Kit`] | all of them, connected to a [`Service`](crate::service::Service) and a [`Pipeline`](crate::pipeline::Pipeline) |
 //!
 //! From a payload to a published ad:
 //!
 //! ```
 //! use std::sync::Arc;
-//! use ad_core::{categories, memory::{Kit, ManualClock, one_pixel}, model::Dealer, ports::Ids, service::{Access, Target}};
+//! use ad_core::{categories, memory::{Kit, ManualClock, one_pixel}, model::Dealer, ports::Ids, service::Access};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -34,8 +34,7 @@
 //!
 //! kit.pipeline.run_due().await?;
 //!
-//! let target = Target { source_id: "c1", dealer_code: None, category: None };
-//! let (ad, log) = kit.service.read(&access, target).await?;
+//! let (ad, log) = kit.service.read(&access, "c1".into()).await?;
 //! assert_eq!(ad.marketplace_ad_id.as_deref(), Some("primary-1"));
 //! assert_eq!(ad.offer_id.as_deref(), Some("secondary-1"));
 //! assert!(ad.image_refs[0].cdn_url.starts_with("memory:/media/"));

@@ -12,7 +12,8 @@ use uuid::Uuid;
 use super::{filter, lock::locked};
 use crate::{
     model::{
-        Ad, AdQuery, AdState, ImageSources, LATEST, Leftover, LogEntry, LogQuery, Market, Page, Request, Timestamp,
+        Ad, AdQuery, AdState, ImageSources, LATEST_ENTRIES, Leftover, LogEntry, LogQuery, Market, Page, Request,
+        Timestamp,
     },
     ports::{
         AdChange, Capacity, Claimed, Claims, NewAd, Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope, Store,
@@ -20,20 +21,20 @@ use crate::{
     },
 };
 
-/// A store that lasts as long as it is held. It means what every other store means: leases, fencing, orders, filters.
+/// A store in memory, with the same semantics as every other store: leases, fencing, orders, filters.
 #[derive(Debug, Default)]
 pub struct MemoryStore(Mutex<Tables>);
 
 #[derive(Debug, Default)]
 struct Tables {
-    /// In the order of writing.
-    ads: Vec<Row>,
+    /// In the order of creation.
+    ads: Vec<AdRow>,
     by_id: HashMap<Uuid, usize>,
     /// By dealer, then by source id.
     by_source: HashMap<String, HashMap<String, usize>>,
     /// Unfinished requests, in the order in which they were accepted.
     queue: Vec<Queued>,
-    /// Which ad has a listing.
+    /// The ads to which listings are linked.
     ties: HashMap<(Market, String), Uuid>,
     /// The images of each dealer, by checksum, with their bytes.
     images: HashMap<String, HashMap<String, u64>>,
@@ -41,7 +42,7 @@ struct Tables {
 }
 
 #[derive(Debug)]
-struct Row {
+struct AdRow {
     stored: StoredAd,
     image_sources: ImageSources,
     log: Vec<LogEntry>,
@@ -51,15 +52,15 @@ struct Row {
 struct Queued {
     ad: Uuid,
     request: Request,
-    /// Of the oldest of an ad, from when it may be claimed: when it is due, or when the lease of whoever has it ends.
+    /// For the oldest request of an ad: when it may be claimed, which is when it is due or when its lease ends.
     claimable: Timestamp,
-    /// Another one whenever the request changes hands.
+    /// Changes whenever the request is claimed.
     lease: i64,
 }
 
-impl Row {
+impl AdRow {
     fn latest(&self, wanted: bool) -> Vec<LogEntry> {
-        let from = if wanted { self.log.len().saturating_sub(LATEST) } else { self.log.len() };
+        let from = if wanted { self.log.len().saturating_sub(LATEST_ENTRIES) } else { self.log.len() };
         self.log[from..].to_vec()
     }
 
@@ -97,23 +98,23 @@ impl Queued {
 }
 
 impl Tables {
-    fn row(&mut self, ad: Uuid) -> Option<&mut Row> {
+    fn row(&mut self, ad: Uuid) -> Option<&mut AdRow> {
         let index = self.by_id.get(&ad)?;
         Some(&mut self.ads[*index])
     }
 
-    /// A lease that nobody has had.
+    /// A new lease.
     fn next_lease(&mut self) -> i64 {
         self.last_lease += 1;
         self.last_lease
     }
 
-    /// Where the ad of a dealer's source id stands.
+    /// Index of the ad with a dealer's source id.
     fn of_source(&self, dealer_code: &str, source_id: &str) -> Option<usize> {
         self.by_source.get(dealer_code)?.get(source_id).copied()
     }
 
-    /// The place in the queue of a request that is still this lease's.
+    /// Index in the queue of a request that this lease still has.
     fn leased(&self, request: Uuid, lease: i64) -> Result<usize, StoreError> {
         let is_it = |queued: &Queued| queued.request.id == request && queued.lease == lease;
         self.queue.iter().position(is_it).ok_or(StoreError::LeaseLost)
@@ -124,12 +125,12 @@ impl Tables {
     }
 }
 
-/// How many unfinished requests an ad has.
+/// Number of unfinished requests of an ad.
 fn of_ad(queue: &[Queued], ad: Uuid) -> usize {
     queue.iter().filter(|queued| queued.ad == ad).count()
 }
 
-/// One page of the rows, whose bytes are counted by `bytes`.
+/// One page of the rows; `bytes` is the size of a row.
 fn page_of<T>(mut rows: Vec<T>, page: Page, descending: bool, bytes: impl Fn(&T) -> u64) -> PageOf<T> {
     if descending {
         rows.reverse();
@@ -145,7 +146,7 @@ fn page_of<T>(mut rows: Vec<T>, page: Page, descending: bool, bytes: impl Fn(&T)
     PageOf { count, rows: rows.into_iter().skip(offset).take(page.limit as usize).take_while(fits).collect() }
 }
 
-/// How many bytes of JSON a value has.
+/// Size of a value as JSON, in bytes.
 fn bytes_of(value: &impl Serialize) -> u64 {
     serde_json::to_string(value).map_or(0, |text| text.len() as u64)
 }
@@ -161,7 +162,7 @@ impl Store for MemoryStore {
         let index = tables.ads.len();
         let leftover = Leftover::default();
         let stored = StoredAd { ad: ad.clone(), revision: 0, intent: ad.state, pole_position_until: None, leftover };
-        tables.ads.push(Row { stored, image_sources: ImageSources::default(), log: vec![entry.clone()] });
+        tables.ads.push(AdRow { stored, image_sources: ImageSources::default(), log: vec![entry.clone()] });
         tables.by_id.insert(ad.id, index);
         tables.by_source.entry(ad.dealer_code.clone()).or_default().insert(ad.source_id.clone(), index);
         tables.queue.push(Queued::new(ad.id, request));
@@ -177,7 +178,7 @@ impl Store for MemoryStore {
         if unfinished >= revision.most_unfinished() as usize {
             return Err(StoreError::QueueFull(u32::try_from(unfinished).unwrap_or(u32::MAX)));
         }
-        let Some(Row { stored, .. }) = tables.row(revision.ad) else { return Err(StoreError::Conflict) };
+        let Some(AdRow { stored, .. }) = tables.row(revision.ad) else { return Err(StoreError::Conflict) };
         stored.revision += 1;
         if let Some(content) = revision.content {
             stored.ad.content.clone_from(content);
@@ -216,14 +217,14 @@ impl Store for MemoryStore {
 
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {
         let tables = locked(&self.0);
-        let asked_for = |row: &&Row| {
+        let asked_for = |row: &&AdRow| {
             let ad = &row.stored.ad;
             scope.covers(&ad.dealer_code) && query.filters.iter().all(|wanted| filter::passes(ad, wanted))
         };
-        let mut rows: Vec<&Row> = tables.ads.iter().filter(asked_for).collect();
-        // Stable: what is equal stays in the order of writing.
+        let mut rows: Vec<&AdRow> = tables.ads.iter().filter(asked_for).collect();
+        // Stable: equal ads stay in the order of creation.
         rows.sort_by(|one, other| filter::compare(query.order, &one.stored.ad, &other.stored.ad));
-        let bytes = |row: &&Row| {
+        let bytes = |row: &&AdRow| {
             let content = if query.asks_for_content() { bytes_of(&row.stored.ad.content) } else { 0 };
             let images = if query.asks_for_images() { bytes_of(&row.stored.ad.image_refs) } else { 0 };
             content + images + bytes_of(&row.latest(query.include_log))
@@ -261,7 +262,7 @@ impl Store for MemoryStore {
                 claims.next_due = Some(claims.next_due.map_or(due, |earlier| earlier.min(due)));
                 continue;
             }
-            let Row { stored, image_sources, .. } = &ads[by_id[&queued.ad]];
+            let AdRow { stored, image_sources, .. } = &ads[by_id[&queued.ad]];
             let dealer = &stored.ad.dealer_code;
             let of_dealer = taken.entry(dealer).or_default();
             if claims.claimed.len() < capacity.limit
@@ -281,7 +282,7 @@ impl Store for MemoryStore {
 
     async fn release(&self, now: Timestamp, after: Timestamp) -> Result<(), StoreError> {
         let mut tables = locked(&self.0);
-        // One that nobody has taken is none the worse for losing a lease that nobody has.
+        // Requests that nobody has claimed get the new lease too, which has no effect.
         let lease = tables.next_lease();
         for queued in tables.queue.iter_mut().filter(|queued| queued.claimable > after) {
             (queued.claimable, queued.lease) = (now, lease);
@@ -304,7 +305,7 @@ impl Store for MemoryStore {
             row.change(record.change, record.at);
         }
         match record.outcome {
-            Outcome::Goes { progress } => tables.queue[place].request.progress = progress,
+            Outcome::Continues { progress } => tables.queue[place].request.progress = progress,
             Outcome::Waits { progress, until } => {
                 let lease = tables.next_lease();
                 let queued = &mut tables.queue[place];
@@ -324,7 +325,7 @@ impl Store for MemoryStore {
     async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError> {
         let mut tables = locked(&self.0);
         let key = (market, listing.to_owned());
-        let shows = |row: &Row| {
+        let shows = |row: &AdRow| {
             let Ad { id, state, marketplace_ad_id, offer_id, .. } = &row.stored.ad;
             let listed = match market {
                 Market::Primary => marketplace_ad_id,

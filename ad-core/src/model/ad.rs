@@ -1,4 +1,4 @@
-//! The ad: what the client wrote, normalised, and what the service added to it.
+//! The ad: the normalised content that the client sent, and the fields that the service adds.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -12,9 +12,9 @@ use super::{content::Content, log::LogEntry, market::Market, names::names, time:
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdState {
-    /// There, though not necessarily visible.
+    /// It exists, though it may be hidden.
     Created,
-    /// Unpublished everywhere; its data is kept and readable.
+    /// It is unpublished everywhere; its data can still be read.
     Deleted,
 }
 names!(AdState { "created" => Created, "deleted" => Deleted });
@@ -33,17 +33,17 @@ names!(ApiVersion { "v3" => V3, "v4" => V4 });
 /// An image of an ad as the service stored it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageRef {
-    /// Where it was fetched.
+    /// The address from which it was fetched.
     pub url: String,
-    /// Where it is served.
+    /// The address at which it is served.
     pub cdn_url: String,
-    /// Its id; the same bytes keep it.
+    /// Its id. The same bytes keep the same id within an ad.
     pub id: Uuid,
     /// SHA-256 of the bytes, in hex.
     pub checksum: String,
 }
 
-/// What an image host says about the version of an image (RFC 9110, 8.8).
+/// The validators of an image, by which its host tells whether it has changed (RFC 9110, 8.8).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Validators {
@@ -56,23 +56,23 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Whether there is nothing to ask by.
+    /// Whether the host sent none.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What the service keeps about a stored image and never shows.
+/// What the service stores about an image and does not show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageSource {
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// By what its host knows whether it has changed.
+    /// The validators that its host sent.
     #[serde(flatten)]
     pub validators: Validators,
 }
 
-/// The sources of an ad's images by their addresses. An image that was stored before these were kept has none.
+/// The sources of an ad's images by address. Images that were stored by early versions have none.
 pub type ImageSources = BTreeMap<String, ImageSource>;
 
 /// An ad of a dealer ('Ad').
@@ -80,7 +80,7 @@ pub type ImageSources = BTreeMap<String, ImageSource>;
 pub struct Ad {
     /// Internal id.
     pub id: Uuid,
-    /// The client's reference, unique per dealer for ever.
+    /// The client's reference, unique per dealer, also after deletion.
     pub source_id: String,
     /// The dealer.
     pub dealer_code: String,
@@ -122,12 +122,12 @@ impl Ad {
     }
 
     /// The ad as the API shows it, with its latest log entries where they are wanted.
-    pub fn view<'a>(&'a self, log: Option<&'a [LogEntry]>) -> View<'a> {
-        View { ad: self, log, fields: None }
+    pub fn view<'a>(&'a self, log: Option<&'a [LogEntry]>) -> AdView<'a> {
+        AdView { ad: self, log, fields: None }
     }
 }
 
-/// The names of an ad in an answer, in the order of the ad table.
+/// The fields of an ad in an answer, in the order of the ad table.
 pub const VIEW_FIELDS: &[&str] = &[
     "id",
     "source_id",
@@ -154,7 +154,7 @@ pub const VIEW_FIELDS: &[&str] = &[
     "log",
 ];
 
-/// Whether a field of an answer is content, that is what the client wrote.
+/// Whether a field of an answer is part of the content, which the client wrote.
 pub(super) fn is_content(field: &str) -> bool {
     !matches!(
         field,
@@ -172,21 +172,21 @@ pub(super) fn is_content(field: &str) -> bool {
     )
 }
 
-/// An ad on its way out: serialises as the response of the contract, every field there, `null` where it has no value.
+/// An ad as the API answers it. It serialises with every field of the contract, `null` where there is no value.
 #[derive(Clone, Copy)]
-pub struct View<'a> {
+pub struct AdView<'a> {
     ad: &'a Ad,
     log: Option<&'a [LogEntry]>,
     fields: Option<&'a [&'static str]>,
 }
 
-impl fmt::Debug for View<'_> {
+impl fmt::Debug for AdView<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("View").field("ad", &self.ad.id).finish_non_exhaustive()
     }
 }
 
-impl<'a> View<'a> {
+impl<'a> AdView<'a> {
     /// Only these fields (list parameter `fields`); `log` comes by its own parameter.
     #[must_use]
     pub fn only(self, fields: Option<&'a [&'static str]>) -> Self {
@@ -194,7 +194,7 @@ impl<'a> View<'a> {
     }
 }
 
-impl Serialize for View<'_> {
+impl Serialize for AdView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ad = self.ad;
         let written = ad.content.members().map_err(serde::ser::Error::custom)?;
@@ -230,7 +230,7 @@ impl Serialize for View<'_> {
     }
 }
 
-/// What an answer shows for a field that was not written.
+/// The value in an answer of a field that the client did not send.
 fn absent(name: &str) -> Value {
     match name {
         "visible" => Value::Bool(true),

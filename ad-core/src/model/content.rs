@@ -1,12 +1,12 @@
-//! What the client wrote. A store keeps it as JSON text, and reading an ad hands the same text out again: so content that
-//! comes from a store is taken apart only when somebody asks for what is inside.
+//! The content of an ad. Stores keep it as JSON text, and a read of the ad answers the same text. So content from a store is
+//! parsed only when one of its fields is needed.
 
 use std::{borrow::Cow, collections::BTreeMap, io, sync::OnceLock};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, value::RawValue};
 
-/// What the client wrote, valid and normalised: every field of the ad table that a request may carry, but for
+/// What the client sent, valid and normalised: every field of the ad table that a request may carry, but for
 /// `source_id`, `dealer_code` and `category_id`, which never change.
 #[derive(Debug, Clone, Default)]
 pub struct Content {
@@ -15,8 +15,8 @@ pub struct Content {
     cleared_mileage: Option<ClearedMileage>,
 }
 
-/// What a cleared mileage was. It outlives the clearing, so that new or used stays locked (decision 18). Only the store
-/// sees it: it is not among the fields, and neither clients nor marketplaces are shown it.
+/// Whether a mileage was zero before a client cleared it. It is stored with the content, so that new or used stays locked
+/// (decision 18), but it is not a field: neither clients nor marketplaces see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClearedMileage {
     /// Zero: the vehicle was new.
@@ -26,7 +26,7 @@ pub enum ClearedMileage {
 }
 
 impl ClearedMileage {
-    /// How the stored text begins. No field has this name.
+    /// The beginning of the stored text. No field has this name.
     const fn prefix(self) -> &'static str {
         match self {
             Self::Zero => r#"{"cleared_mileage":"zero""#,
@@ -34,7 +34,7 @@ impl ClearedMileage {
         }
     }
 
-    /// Takes the prefix off a stored text.
+    /// Removes the prefix from a stored text.
     fn take(text: String) -> (Option<Self>, String) {
         for cleared in [Self::Zero, Self::NonZero] {
             if let Some(rest) = text.strip_prefix(cleared.prefix()) {
@@ -58,7 +58,7 @@ impl PartialEq for Content {
 }
 
 impl Content {
-    /// As a store kept it: the text that [`stored_text`](Self::stored_text) gave.
+    /// Content from a store: the text that [`stored_text`](Self::stored_text) returned.
     ///
     /// # Errors
     /// When the text is not a JSON object.
@@ -87,17 +87,17 @@ impl Content {
         })
     }
 
-    /// How many bytes its fields are as JSON.
+    /// Size of its fields as JSON, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.text.as_ref().map_or_else(|| json_bytes(self.fields()), |text| text.get().len())
     }
 
-    /// What the mileage was that is not among the fields any more.
+    /// Whether the mileage was zero before it was cleared; `None` if it was not cleared.
     pub fn cleared_mileage(&self) -> Option<ClearedMileage> {
         self.cleared_mileage
     }
 
-    /// The same, with what its cleared mileage was.
+    /// The same content with a cleared mileage.
     #[must_use]
     pub(crate) fn with_cleared_mileage(self, cleared_mileage: Option<ClearedMileage>) -> Self {
         Self { cleared_mileage, ..self }
@@ -107,18 +107,18 @@ impl Content {
     pub fn fields(&self) -> &Map<String, Value> {
         self.fields.get_or_init(|| {
             let text = self.text.as_deref().map_or("{}", RawValue::get);
-            // Only nesting beyond what a payload may have could still be refused, and that was never stored.
+            // Valid JSON is refused only when it is nested more deeply than a payload may be, and such content is never stored.
             serde_json::from_str(text).unwrap_or_default()
         })
     }
 
-    /// The fields, to be kept.
+    /// Converts it into its fields.
     pub fn into_fields(mut self) -> Map<String, Value> {
         self.fields();
         self.fields.take().unwrap_or_default()
     }
 
-    /// The members of the object, not taken apart where nobody has asked for what is inside.
+    /// The members of the object, unparsed if no field was needed so far.
     pub(crate) fn members(&self) -> Result<Members<'_>, serde_json::Error> {
         Ok(match (&self.text, self.fields.get()) {
             (Some(text), None) => Members::Raw(serde_json::from_str(text.get())?),
@@ -136,12 +136,12 @@ impl Content {
         self.get(path).and_then(Value::as_str)
     }
 
-    /// Whether the ad is to be shown; it is unless it says otherwise.
+    /// Whether the ad is to be published; true if absent.
     pub fn visible(&self) -> bool {
         self.get("visible").and_then(Value::as_bool).unwrap_or(true)
     }
 
-    /// Whether a failed image holds the ad back.
+    /// Whether a failed image prevents publication; false if absent.
     pub fn dont_publish_on_failed_images(&self) -> bool {
         self.get("dont_publish_on_failed_images").and_then(Value::as_bool).unwrap_or(false)
     }
@@ -175,13 +175,13 @@ impl Serialize for Content {
     }
 }
 
-/// The members of content as they are at hand.
+/// The members of content, parsed or unparsed.
 pub(crate) enum Members<'a> {
     Raw(BTreeMap<&'a str, &'a RawValue>),
     Values(&'a Map<String, Value>),
 }
 
-/// One of them.
+/// A member of content, parsed or unparsed.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Member<'a> {
@@ -207,7 +207,7 @@ pub fn plate(text: &str) -> String {
     text.split_whitespace().collect::<String>().to_uppercase()
 }
 
-/// A number of bytes that a value as JSON does not exceed, without looking at the letters of its texts.
+/// An upper bound for the size of a value as JSON, in bytes. It takes the length of each text, not its characters.
 pub(crate) fn json_bytes_at_most(value: &Value) -> usize {
     /// Each byte of a text may become an escape of six.
     const fn text(text: &str) -> usize {
@@ -223,17 +223,17 @@ pub(crate) fn json_bytes_at_most(value: &Value) -> usize {
     }
 }
 
-/// The same of an object.
+/// The same for an object.
 pub(crate) fn object_bytes_at_most(members: &Map<String, Value>) -> usize {
     2 + members.iter().map(|(name, member)| 4 + 6 * name.len() + json_bytes_at_most(member)).sum::<usize>()
 }
 
-/// How many bytes a value is as JSON.
+/// Size of a value as JSON, in bytes.
 pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
-    /// Counts what is written.
-    struct Count(usize);
+    /// Counts the bytes written.
+    struct ByteCounter(usize);
 
-    impl io::Write for Count {
+    impl io::Write for ByteCounter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0 += bytes.len();
             Ok(bytes.len())
@@ -243,8 +243,8 @@ pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
             Ok(())
         }
     }
-    let mut count = Count(0);
-    // Writing to it cannot fail, and what cannot be written as JSON at all is told when it is stored.
+    let mut count = ByteCounter(0);
+    // The counter cannot fail, and a value that is not JSON is reported when it is stored.
     let _written = serde_json::to_writer(&mut count, value);
     count.0
 }

@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use super::market::Market;
 
-/// Currency of a dealer that names none.
+/// Currency of a dealer without one.
 pub const DEFAULT_CURRENCY: &str = "SEK";
 
 /// A dealer (decision 17).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dealer {
-    /// The code that tokens and ads carry.
+    /// Its code in tokens and ads.
     pub code: String,
     /// Name for people.
     pub name: String,
     /// The dealer group, if it belongs to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// ISO 4217 code of prices that name none.
+    /// ISO 4217 currency code for prices without one.
     #[serde(default = "default_currency")]
     pub currency: String,
     /// E-mail addresses of its salespersons.
@@ -27,10 +27,10 @@ pub struct Dealer {
     /// Activated products, such as `online_purchase`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub products: Vec<String>,
-    /// Marketplaces on which it may bump ads.
+    /// Marketplaces on which the dealer may bump ads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bump: Vec<Market>,
-    /// Where it is; the location of ads that have none.
+    /// Its address, which is the location of ads without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
 }
@@ -55,7 +55,7 @@ fn default_currency() -> String {
 }
 
 impl Dealer {
-    /// A dealer of whom nothing but the code is known: no salespersons, no products, no bump permission.
+    /// A dealer of whom only the code is known: no salespersons, no products, no bump permission.
     pub fn named(code: impl Into<String>) -> Self {
         let code = code.into();
         Self {

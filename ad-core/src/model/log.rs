@@ -1,4 +1,4 @@
-//! The processing log of an ad ('Log entry'): the only progress record there is.
+//! The processing log of an ad ('Log entry'), the only record of its progress.
 
 use std::borrow::Cow;
 
@@ -14,13 +14,13 @@ use super::{
 };
 use crate::violation::Code;
 
-/// Entries that come with an ad; older ones are read page by page ('Limits').
-pub const LATEST: usize = 100;
+/// Number of latest entries that an answer with an ad has; older ones are read page by page ('Limits').
+pub const LATEST_ENTRIES: usize = 100;
 
-/// Most bytes of an entry's message as JSON: every entry is kept for ever, and 100 of them come with every read of the ad.
+/// Maximum size of an entry's message as JSON, in bytes. Entries are never deleted, and each read of an ad returns up to 100.
 pub const MOST_MESSAGE_BYTES: usize = 16 * 1024;
 
-/// What ends a text that was cut.
+/// End of a truncated text.
 const CUT: &str = "… (truncated)";
 
 /// What is done to an ad, step by step.
@@ -45,15 +45,15 @@ pub enum Action {
     Unpublish,
 }
 
-/// How far an action has come.
+/// The state of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionState {
-    /// Begun.
+    /// Started.
     Processing,
     /// Completed.
     Done,
-    /// Failed; the message tells why.
+    /// Failed; the message says why.
     Error,
 }
 
@@ -63,10 +63,10 @@ names!(Action {
 });
 names!(ActionState { "processing" => Processing, "done" => Done, "error" => Error });
 
-/// Longest address that an entry names, in bytes.
+/// Maximum length of an address in an entry, in bytes.
 const ADDRESS: usize = 200;
 
-/// A text from outside as an entry shows it: at most this many bytes, without control characters.
+/// A text from outside for an entry: at most `most` bytes, with control characters replaced by spaces.
 pub(crate) fn short_text(text: &str, most: usize) -> String {
     let clean: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     if clean.len() <= most {
@@ -75,7 +75,7 @@ pub(crate) fn short_text(text: &str, most: usize) -> String {
     format!("{}…", &clean[..clean.floor_char_boundary(most.saturating_sub('…'.len_utf8()))])
 }
 
-/// An address as an entry shows it. The middle of a long one is left out, since addresses of one host begin alike.
+/// An address for an entry. A long one loses its middle, because addresses of one host differ at the end.
 pub fn short_address(url: &str) -> Cow<'_, str> {
     if url.len() <= ADDRESS {
         return url.into();
@@ -95,7 +95,7 @@ pub struct LogEntry {
     pub created: Timestamp,
     /// What is done.
     pub action: Action,
-    /// How far it has come.
+    /// Its state.
     pub state: ActionState,
     /// Human-readable status or error details: a text, or an object with a `message` and details.
     pub external_message: Value,
@@ -105,8 +105,8 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
-    /// An entry of an action that has not failed, its message cut to [`MOST_MESSAGE_BYTES`]. What was cut says so: a text by its end, an object by the member
-    /// `truncated`.
+    /// An entry of an action that has not failed. A message that exceeds [`MOST_MESSAGE_BYTES`] is truncated: a text then ends in
+    /// "… (truncated)", and an object has the member `truncated`.
     pub fn new(
         request_id: Uuid,
         created: Timestamp,
@@ -123,7 +123,7 @@ impl LogEntry {
     }
 }
 
-/// A message that is not too long. The texts in it are cut, the longest first, so that its shape stays.
+/// A message within the limit. Its longest texts are truncated first, so that its structure stays.
 fn bounded(message: Value) -> Value {
     let fits = |message: &Value| {
         json_bytes_at_most(message) <= MOST_MESSAGE_BYTES || json_bytes(message) <= MOST_MESSAGE_BYTES
@@ -131,7 +131,7 @@ fn bounded(message: Value) -> Value {
     if fits(&message) {
         return message;
     }
-    // Each byte of a text is six in JSON at worst.
+    // In JSON, a byte of a text takes at most six bytes.
     for most in [MOST_MESSAGE_BYTES * 3 / 4, 1024, 512, 256, 128, 64] {
         let mut shorter = message.clone();
         cut_texts(&mut shorter, most);
@@ -142,13 +142,13 @@ fn bounded(message: Value) -> Value {
             return shorter;
         }
     }
-    // It is long by its number of members.
+    // It has too many members.
     let mut text = Value::from(message.to_string());
     cut_texts(&mut text, MOST_MESSAGE_BYTES / 8);
     text
 }
 
-/// Cuts every text in a value to so many bytes.
+/// Truncates every text in a value to `most` bytes.
 fn cut_texts(value: &mut Value, most: usize) {
     match value {
         Value::String(text) if text.len() > most => {

@@ -18,12 +18,12 @@ mod query;
 mod request;
 mod time;
 
-pub use ad::{Ad, AdState, ApiVersion, ImageRef, ImageSource, ImageSources, VIEW_FIELDS, Validators, View};
+pub use ad::{Ad, AdState, AdView, ApiVersion, ImageRef, ImageSource, ImageSources, VIEW_FIELDS, Validators};
 pub use content::{ClearedMileage, Content, plate};
 pub(crate) use content::{get, json_bytes, object_bytes_at_most};
 pub use dealer::{Address, DEFAULT_CURRENCY, Dealer};
 pub(crate) use log::short_text;
-pub use log::{Action, ActionState, LATEST, LogEntry, MOST_MESSAGE_BYTES, PlateMatch, short_address};
+pub use log::{Action, ActionState, LATEST_ENTRIES, LogEntry, MOST_MESSAGE_BYTES, PlateMatch, short_address};
 pub use market::Market;
 pub use query::{AdFilter, AdOrder, AdQuery, Bound, Exclusions, LogQuery, Page};
 pub use request::{FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, StoredImage};

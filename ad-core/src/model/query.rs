@@ -1,4 +1,4 @@
-//! Which ads or log entries somebody asks for.
+//! Queries for ads and log entries.
 
 use uuid::Uuid;
 
@@ -8,7 +8,7 @@ use super::{
     time::Timestamp,
 };
 
-/// By what ads are ordered; ties break on the order of writing.
+/// The order of ads; equal ones are in the order of creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdOrder {
     /// Creation time.
@@ -57,24 +57,24 @@ pub enum Bound {
     Lte,
 }
 
-/// A list of ads that somebody asks for.
+/// A query for ads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdQuery {
-    /// All of these hold.
+    /// Conditions, all of which must be true.
     pub filters: Vec<AdFilter>,
     /// The order.
     pub order: AdOrder,
-    /// Whether it is turned round.
+    /// Whether the order is descending.
     pub descending: bool,
-    /// The part.
+    /// The page.
     pub page: Page,
     /// Only these fields of each ad.
     pub fields: Option<Vec<&'static str>>,
-    /// Whether each ad comes with its latest log entries.
+    /// Whether to return the latest log entries of each ad.
     pub include_log: bool,
 }
 
-/// A list of log entries that somebody asks for.
+/// A query for log entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogQuery {
     /// The dealer, where a group's token must say which of several.
@@ -87,30 +87,30 @@ pub struct LogQuery {
     pub request_id: Option<Uuid>,
     /// Whether the newest come first.
     pub descending: bool,
-    /// The part.
+    /// The page.
     pub page: Page,
 }
 
-/// A part of a list.
+/// A page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Most rows.
+    /// Maximum number of rows.
     pub limit: u32,
-    /// Rows to leave out first.
+    /// Number of rows to skip.
     pub offset: u64,
 }
 
-/// Marketplaces that a bump leaves out.
+/// Marketplaces that a bump excludes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exclusions {
-    /// Leave out the primary one.
+    /// Exclude the primary marketplace.
     pub primary: bool,
-    /// Leave out the secondary one.
+    /// Exclude the secondary marketplace.
     pub secondary: bool,
 }
 
 impl AdQuery {
-    /// Whether it asks for anything that the client wrote.
+    /// Whether it asks for any field of the content.
     pub fn asks_for_content(&self) -> bool {
         self.asks_for(ad::is_content)
     }

@@ -1,4 +1,4 @@
-//! An accepted request: what a worker has to do for it, how far it has come, and what it left undone.
+//! An accepted request: what a worker has to do for it, its progress, and what failed requests left undone.
 
 use std::time::Duration;
 
@@ -13,82 +13,82 @@ use super::{
 };
 use crate::violation::Code;
 
-/// Most unfinished requests of an ad. They run one after the other, so that more of them only wait; a client that sends a
-/// whole day's updates of one ad at once stays far below.
+/// Maximum number of unfinished requests of an ad. They run one after the other, so more would only wait. A client that sends
+/// all updates of one ad of a whole day at once stays far below.
 pub const MOST_UNFINISHED: u32 = 100;
 
 /// How long pole position lasts ('Limits').
 pub const POLE_POSITION: Duration = Duration::from_hours(3 * 24);
 
-/// What is to be done, in order.
+/// What a worker has to do, in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The actions. `delete` takes the ad off the marketplaces itself and logs that as `unpublish`.
+    /// The actions. `delete` includes unpublishing, which it logs as `unpublish`.
     pub actions: Vec<Action>,
-    /// The marketplaces that they concern.
+    /// The marketplaces of these actions.
     pub markets: Vec<Market>,
 }
 
-/// A request on its way from being accepted to being finished.
+/// An accepted request that is not finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The id that the client was given (`X-Request-Id`).
     pub id: Uuid,
-    /// What to do; `None` for a retry, which does what the ad's requests left undone ([`Leftover`]).
+    /// What to do; `None` for a retry, which does what earlier requests left undone ([`Leftover`]).
     pub plan: Option<Plan>,
-    /// How far it has come.
+    /// Its progress.
     pub progress: Progress,
     /// When it was accepted.
     pub accepted: Timestamp,
 }
 
 impl Request {
-    /// A request that has just been accepted.
+    /// A newly accepted request.
     pub fn new(id: Uuid, plan: Option<Plan>, accepted: Timestamp) -> Self {
         Self { id, plan, progress: Progress::default(), accepted }
     }
 }
 
-/// What an ad's requests have left undone, for a retry (decision 24). Each action that ends changes it:
+/// What the failed requests of an ad left undone, for a retry (decision 24). Each action changes it when it ends:
 ///
 /// | Ends | `markets` | `delete` | `promotion` |
 /// |---|---|---|---|
 /// | `create` | | | |
-/// | `update` | | withdrawn: the ad is wanted again | |
+/// | `update` | | cleared: the ad is to exist | |
 /// | `handle_media` | | | |
-/// | `publish`, `unpublish` | those that it reached leave, the others of its plan join | | |
+/// | `publish`, `unpublish` | those that it reached are removed, the other ones of its plan are added | | |
 /// | `delete` | as `unpublish` | set by `error`, cleared by `done` | cleared by `done` |
-/// | `bump`, `boost` | | | what is left of it |
+/// | `bump`, `boost` | | | the marketplaces that it did not reach |
 ///
-/// Any request but a retry first clears `promotion`, which is of the last request only. Missing images are not noted here: they are
-/// the addresses in the ad's content that have no stored image, whichever request brought them. An image that was kept because
-/// fetching it failed is stored, and so is not missing.
+/// Each request that is not a retry first clears `promotion`, which belongs to the last request only. Missing images are not
+/// recorded here: they are the addresses in the ad's content without a stored image. When fetching an image again fails, the
+/// stored image is kept, and so the image is not missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "KeptLeftover")]
+#[serde(from = "StoredLeftover")]
 pub struct Leftover {
-    /// Marketplaces that do not show what they should: whether to publish or to unpublish is for the ad to say.
+    /// Marketplaces that do not show the ad as they should. Whether to publish or unpublish depends on the ad.
     #[serde(skip_serializing_if = "is_default")]
     pub markets: Vec<Market>,
     /// Whether the ad was to be deleted.
     #[serde(skip_serializing_if = "is_default")]
     pub delete: bool,
-    /// A bump or pole position that failed, with the marketplaces that it did not reach.
+    /// A failed bump or pole position, with the marketplaces that it did not reach.
     #[serde(skip_serializing_if = "is_default")]
     pub promotion: Option<Plan>,
 }
 
-/// A leftover as it may be stored. Formerly it was the plan of the last request from its first failed action on.
+/// A leftover as stores have it. Early versions stored the plan of the last request from its first failed action on.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct KeptLeftover {
+struct StoredLeftover {
     actions: Vec<Action>,
     markets: Vec<Market>,
     delete: bool,
     promotion: Option<Plan>,
 }
 
-impl From<KeptLeftover> for Leftover {
-    fn from(KeptLeftover { actions, markets, delete, promotion }: KeptLeftover) -> Self {
+impl From<StoredLeftover> for Leftover {
+    fn from(StoredLeftover { actions, markets, delete, promotion }: StoredLeftover) -> Self {
         let mut left = Self { markets, delete, promotion };
         if !actions.is_empty() {
             let markets = std::mem::take(&mut left.markets);
@@ -101,17 +101,17 @@ impl From<KeptLeftover> for Leftover {
 }
 
 impl Leftover {
-    /// Everything that publishing needs on these marketplaces.
+    /// Publishing on these marketplaces is left undone.
     pub fn publishing(markets: Vec<Market>) -> Self {
         Self { markets, ..Self::default() }
     }
 
-    /// Whether nothing was left undone; images are not counted.
+    /// Whether nothing is left undone, apart from images.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// An action on these marketplaces has ended, and reached some of them.
+    /// Records the end of an action: the marketplaces that it was for, those that it reached, and whether it failed.
     pub(crate) fn end(&mut self, action: Action, markets: &[Market], reached: &[Market], failed: bool) {
         let missed = || markets.iter().copied().filter(|market| !reached.contains(market));
         match action {
@@ -131,9 +131,9 @@ impl Leftover {
         }
     }
 
-    /// What a retry does (decision 24): first what publishing lacks, whichever request left it, and then a failed bump or pole
-    /// position. When nothing is left undone it publishes again on all marketplaces of the ad. The marketplaces of the plan are
-    /// those of publishing; a promotion has its own.
+    /// The plan of a retry (decision 24): first what is missing for publishing, then a failed bump or pole position. When nothing
+    /// is left undone, it publishes again on all marketplaces of the ad. The plan's marketplaces are those of publishing; a
+    /// promotion has its own.
     pub(crate) fn plan(&self, ad: &Ad, all: Vec<Market>) -> Plan {
         if self.delete {
             return Plan { actions: vec![Action::Delete], markets: self.markets.clone() };
@@ -164,19 +164,19 @@ impl Progress {
         *self = Self { ended: self.ended + 1, plan: self.plan.take(), ..Self::default() };
     }
 
-    /// Exchanges the attempts that failed because of the service's own image store with the others.
+    /// Swaps the count of attempts that failed because of the image store with the count of the others.
     pub(crate) fn swap_tries(&mut self) {
         std::mem::swap(&mut self.tries, &mut self.store_tries);
         std::mem::swap(&mut self.first_try, &mut self.store_first_try);
     }
 
-    /// Attempts at the next action that failed, whatever they failed by.
+    /// Failed attempts at the next action, for whatever reason.
     pub fn attempts(&self) -> u32 {
         self.tries + self.store_tries
     }
 
-    /// The request is taken up again. Time after the next attempt was due does not count: nobody was there to make it, or
-    /// the clock was set forward.
+    /// Continues a request that waited. The time since the next attempt was due is not counted, because no worker ran or the
+    /// clock was set forward.
     pub(crate) fn taken_up(&mut self, now: Timestamp) {
         if let Some(due) = self.due.take() {
             for first in [&mut self.first_try, &mut self.store_first_try].into_iter().flatten() {
@@ -186,18 +186,18 @@ impl Progress {
     }
 }
 
-/// An image that was stored for an ad, as a request that is under way keeps it.
+/// An image that a request has stored for an ad.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredImage {
-    /// What is shown of it.
+    /// What the API shows of it.
     #[serde(flatten)]
     pub shown: ImageRef,
-    /// What is not. Requests that were under way before this was kept have none.
+    /// What the API does not show. Requests that early versions started have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<ImageSource>,
 }
 
-/// An image that failed for good.
+/// An image that failed permanently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedImage {
     /// Its address.
@@ -214,47 +214,47 @@ fn image_failed() -> Code {
     Code::ImageFailed
 }
 
-/// How far a request has come: enough to go on after a crash at any moment without doing anything twice.
+/// The progress of a request: enough to continue after a crash at any moment without doing anything twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Progress {
-    /// What a retry does, as decided when it was begun.
+    /// The plan of a retry, which is decided when the retry starts.
     #[serde(skip_serializing_if = "is_default")]
     pub plan: Option<Plan>,
-    /// How many actions of the plan have ended.
+    /// Number of actions of the plan that have ended.
     #[serde(skip_serializing_if = "is_default")]
     pub ended: usize,
-    /// Whether the next action was logged as begun.
+    /// Whether the log has the `processing` entry of the next action.
     #[serde(skip_serializing_if = "is_default")]
     pub begun: bool,
-    /// Attempts at the next action that failed for a passing reason.
+    /// Attempts at the next action that failed with a transient error.
     #[serde(skip_serializing_if = "is_default")]
     pub tries: u32,
     /// Why the last of them failed, for operators.
     #[serde(skip_serializing_if = "is_default")]
     pub reason: Option<String>,
-    /// When the first of these attempts was made; later by all the time in which nobody was there to make the next.
+    /// When the first of these attempts was made, plus the time in which no worker ran.
     #[serde(skip_serializing_if = "is_default")]
     pub first_try: Option<Timestamp>,
     /// When the next one is due.
     #[serde(skip_serializing_if = "is_default")]
     pub due: Option<Timestamp>,
-    /// As `tries`, but those that failed because of the service's own image store.
+    /// As `tries`, for attempts that failed because of the service's own image store.
     #[serde(skip_serializing_if = "is_default")]
     pub store_tries: u32,
-    /// As `first_try`, of those.
+    /// As `first_try`, for those.
     #[serde(skip_serializing_if = "is_default")]
     pub store_first_try: Option<Timestamp>,
-    /// Marketplaces that the next action has reached already.
+    /// Marketplaces that the next action has already reached.
     #[serde(skip_serializing_if = "is_default")]
     pub reached: Vec<Market>,
-    /// Listings of the ad's plate that they had.
+    /// Listings with the ad's plate that they had.
     #[serde(skip_serializing_if = "is_default")]
     pub plate_matches: Vec<PlateMatch>,
-    /// Images that the next action has stored already, in no particular order.
+    /// Images that the next action has already stored, in no particular order.
     #[serde(skip_serializing_if = "is_default")]
     pub stored: Vec<StoredImage>,
-    /// Images that failed for good, and are not fetched again by this request.
+    /// Images that failed permanently. This request does not fetch them again.
     #[serde(skip_serializing_if = "is_default")]
     pub failed_images: Vec<FailedImage>,
 }

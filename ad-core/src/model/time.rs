@@ -52,7 +52,7 @@ impl std::ops::Add<Duration> for Timestamp {
 impl std::ops::Sub for Timestamp {
     type Output = Duration;
 
-    /// The time from `earlier` to `self`; zero if it is later.
+    /// The time from `earlier` to `self`; zero if `earlier` is later.
     fn sub(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }

@@ -1,33 +1,34 @@
-//! What is done on the marketplaces: publish, unpublish, delete, bump, boost.
+//! The actions on marketplaces: publish, unpublish, delete, bump, boost.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::{
     Ended, Run,
-    retry::{Passing, after_tries},
+    retry::{TransientFailure, after_tries},
 };
 use crate::{
     model::{Action, ActionState, AdState, Market, POLE_POSITION, PlateMatch},
-    ports::{Found, Key, Listing, MarketplaceError, StoreError},
+    ports::{IdempotencyKey, Listing, MarketplaceError, PlateListing, StoreError},
     violation::Code,
 };
 
-/// Why one marketplace was not reached.
-enum Failure {
+/// Why an action on one marketplace is not complete.
+enum MarketFailure {
     Market(MarketplaceError),
     Store(StoreError),
-    /// A listing of the same plate, which cannot be found out again once the marketplace has been called: commit it first.
+    /// A listing with the same plate, which must be committed before the marketplace is called, because it cannot be found out
+    /// afterwards.
     Found(PlateMatch),
 }
 
-impl From<MarketplaceError> for Failure {
+impl From<MarketplaceError> for MarketFailure {
     fn from(error: MarketplaceError) -> Self {
         Self::Market(error)
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for MarketFailure {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
@@ -47,7 +48,7 @@ impl Run<'_> {
     }
 
     pub(super) async fn boost(&mut self) -> Result<Ended, StoreError> {
-        let until = self.pipeline.clock.now() + POLE_POSITION;
+        let until = self.pipeline.ports.clock.now() + POLE_POSITION;
         let ended = self.on_each_market(Action::Boost, &format!("Pole position until {until}")).await?;
         self.change.pole_position_until = match ended {
             Ended::Done(_) => Some(Some(until)),
@@ -57,14 +58,14 @@ impl Run<'_> {
         Ok(ended)
     }
 
-    /// Takes the ad off and then calls it deleted; the action `unpublish` within is logged on its own (decision 21).
+    /// Unpublishes the ad and then marks it as deleted; the `unpublish` in it has its own log entries (decision 21).
     pub(super) async fn delete(&mut self) -> Result<Ended, StoreError> {
         Ok(match self.on_each_market(Action::Unpublish, "Ad unpublished").await? {
             Ended::Done(message) => {
                 self.log(Action::Unpublish, ActionState::Done, message);
                 self.change.state = Some(AdState::Deleted);
                 if self.is_retry() {
-                    // A retry of a deletion whose failure took the intent back.
+                    // A retry of a failed deletion, whose failure reset the intent.
                     self.change.intent = Some(AdState::Deleted);
                 }
                 Ended::Done("Ad deleted".into())
@@ -78,7 +79,7 @@ impl Run<'_> {
         })
     }
 
-    /// Does one action on every marketplace of the plan that it has not reached yet, side by side.
+    /// Performs an action concurrently on all marketplaces of the plan that it has not reached yet.
     async fn on_each_market(&mut self, action: Action, done: &str) -> Result<Ended, StoreError> {
         self.checkpoint().await?;
         let failures = self.reach_each(action).await?;
@@ -92,9 +93,9 @@ impl Run<'_> {
                 MarketplaceError::NotAsked { retry_after, .. } => (Some(*retry_after), false),
                 MarketplaceError::Refused(_) | MarketplaceError::Gone | MarketplaceError::NotListed => return None,
             };
-            Some(Passing { pause, asked, reason: format!("{market}: {error}") })
+            Some(TransientFailure { pause, asked, reason: format!("{market}: {error}") })
         });
-        let tries = match self.again(self.pipeline.patience.marketplaces, passing) {
+        let tries = match self.again(self.pipeline.settings.marketplaces, passing) {
             Ok(waits) => return Ok(waits),
             Err(made) => made,
         };
@@ -102,7 +103,7 @@ impl Run<'_> {
         Ok(Ended::Failed(code, self.failure_message(action, &failures, tries)))
     }
 
-    /// Reaches every marketplace of the plan that was not reached yet, side by side, and returns those that failed.
+    /// Calls concurrently all marketplaces of the plan that were not reached yet, and returns those that failed.
     async fn reach_each(&mut self, action: Action) -> Result<Vec<(Market, MarketplaceError)>, StoreError> {
         loop {
             let mut markets = self.markets(action);
@@ -119,9 +120,9 @@ impl Run<'_> {
                         self.progress.reached.push(market);
                         self.change.listings.extend(id.map(|id| (market, id)));
                     }
-                    Err(Failure::Found(plate_match)) => matches.push(plate_match),
-                    Err(Failure::Market(error)) => failures.push((market, error)),
-                    Err(Failure::Store(error)) => return Err(error),
+                    Err(MarketFailure::Found(plate_match)) => matches.push(plate_match),
+                    Err(MarketFailure::Market(error)) => failures.push((market, error)),
+                    Err(MarketFailure::Store(error)) => return Err(error),
                 }
             }
             if matches.is_empty() {
@@ -132,7 +133,7 @@ impl Run<'_> {
         }
     }
 
-    /// Names each marketplace, those that were reached too (decision 24).
+    /// The message of a failed action, which names all marketplaces with their results (decision 24).
     fn failure_message(&self, action: Action, failures: &[(Market, MarketplaceError)], tries: u32) -> Value {
         let mut told: Vec<Value> =
             self.progress.reached.iter().map(|market| json!({"marketplace": market, "state": "done"})).collect();
@@ -150,10 +151,10 @@ impl Run<'_> {
         json!({"message": format!("{action} failed on {}", reasons.join("; ")), "marketplaces": told})
     }
 
-    /// Does the action on one marketplace; returns a listing id that the ad did not have.
-    async fn reach(&self, action: Action, market: Market) -> Result<Option<String>, Failure> {
+    /// Performs the action on one marketplace; returns the id of a new listing.
+    async fn reach(&self, action: Action, market: Market) -> Result<Option<String>, MarketFailure> {
         let ad = &self.claimed.stored.ad;
-        let key = Key { request: self.claimed.request.id, action, market };
+        let key = IdempotencyKey { request: self.claimed.request.id, action, market };
         let marketplace = self.pipeline.market(market);
         match (action, ad.listing(market)) {
             (Action::Publish, _) => return self.publish_on(key).await,
@@ -164,7 +165,7 @@ impl Run<'_> {
             },
             (_, None) => return Err(MarketplaceError::NotListed.into()),
             (Action::Boost, Some(id)) => {
-                let until = self.pipeline.clock.now() + POLE_POSITION;
+                let until = self.pipeline.ports.clock.now() + POLE_POSITION;
                 marketplace.boost(key, id, until).await?;
             }
             (_, Some(id)) => marketplace.bump(key, id).await?,
@@ -172,8 +173,9 @@ impl Run<'_> {
         Ok(None)
     }
 
-    /// Updates the ad's listing; else links it to a listing of the same plate; else publishes it anew (decision 25).
-    async fn publish_on(&self, key: Key) -> Result<Option<String>, Failure> {
+    /// Updates the ad's listing. Without one, links the ad to a listing with the same plate; without that, publishes a new
+    /// listing (decision 25).
+    async fn publish_on(&self, key: IdempotencyKey) -> Result<Option<String>, MarketFailure> {
         let ad = &self.claimed.stored.ad;
         let listing = Listing { ad, images: &ad.image_refs };
         let marketplace = self.pipeline.market(key.market);
@@ -192,12 +194,12 @@ impl Run<'_> {
         Ok(Some(marketplace.publish(key, listing).await?))
     }
 
-    /// A listing of the ad's plate that is this ad's now.
-    async fn of_the_same_plate(&self, market: Market) -> Result<Option<String>, Failure> {
+    /// A listing with the ad's plate that is linked to this ad now.
+    async fn of_the_same_plate(&self, market: Market) -> Result<Option<String>, MarketFailure> {
         let ad = &self.claimed.stored.ad;
         let Some(plate) = ad.content.registration_number() else { return Ok(None) };
         let found = self.pipeline.market(market).find_by_plate(&ad.dealer_code, &plate).await?;
-        let Some(Found { id, reference }) = found else { return Ok(None) };
+        let Some(PlateListing { id, reference }) = found else { return Ok(None) };
         if reference == Some(ad.id) {
             return Ok(Some(id));
         }
@@ -206,17 +208,17 @@ impl Run<'_> {
         let plate_match =
             PlateMatch { marketplace: market, listing, registration_number: plate.into_owned(), linked: free };
         if !self.progress.plate_matches.contains(&plate_match) {
-            return Err(Failure::Found(plate_match));
+            return Err(MarketFailure::Found(plate_match));
         }
         Ok(free.then_some(id))
     }
 
-    /// Whether a listing that was found may be this ad's: no other live ad has it.
+    /// Whether a listing may be linked to this ad: no other ad that is not deleted has it.
     async fn may_take(&self, market: Market, reference: Option<uuid::Uuid>, id: &str) -> Result<bool, StoreError> {
         let ad = self.claimed.stored.ad.id;
         match reference {
-            Some(owner) if self.pipeline.store.is_live(owner).await? => Ok(false),
-            _ => self.pipeline.store.tie(ad, market, id).await,
+            Some(owner) if self.pipeline.ports.store.is_live(owner).await? => Ok(false),
+            _ => self.pipeline.ports.store.tie(ad, market, id).await,
         }
     }
 }

@@ -1,7 +1,7 @@
-//! `handle_media`: the ad's images are fetched, stored and referred to, in the order of the list (decision 23).
+//! `handle_media`: fetches and stores the ad's images, in the order of the list (decision 23).
 //!
-//! What is stored stays: an image that the ad has already is asked for conditionally, and when fetching it fails, the stored one keeps
-//! its place. A retry fetches only what is missing.
+//! An image that the ad already has is fetched with a conditional request; if that fails, the stored image is kept. A retry
+//! fetches only missing images.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Ended, Run,
-    retry::{Passing, after_tries},
+    retry::{TransientFailure, after_tries},
 };
 use crate::{
     model::{FailedImage, ImageRef, ImageSource, StoredImage, short_address, short_text},
@@ -19,26 +19,26 @@ use crate::{
     violation::Code,
 };
 
-/// Images of one ad that are fetched side by side.
+/// Number of images of one ad that are fetched concurrently.
 const SIDE_BY_SIDE: usize = 4;
 
-/// Most images that an entry names; an ad has no more.
+/// Maximum number of images that a log entry names; an ad has no more.
 const NAMED: usize = 20;
 
-/// Longest reason in an entry, in bytes. With addresses of at most 200, an entry stays below 12 kB.
+/// Maximum length of a reason in a log entry, in bytes. With addresses of at most 200 bytes, an entry stays below 12 kB.
 const REASON: usize = 300;
 
-/// Why an image was not stored now.
-enum Failure {
-    /// Its host.
+/// Why an image was not stored.
+enum ImageFailure {
+    /// Its host failed.
     Host(ImageError),
-    /// The service's own image store.
+    /// The service's image store failed.
     Store(ImageStoreError),
-    /// The dealer's quota.
+    /// The dealer's quota is exceeded.
     Quota(QuotaExceeded),
 }
 
-impl Failure {
+impl ImageFailure {
     fn code(&self) -> Code {
         match self {
             Self::Host(_) => Code::ImageFailed,
@@ -48,27 +48,27 @@ impl Failure {
     }
 }
 
-impl From<ImageError> for Failure {
+impl From<ImageError> for ImageFailure {
     fn from(error: ImageError) -> Self {
         Self::Host(error)
     }
 }
 
-impl From<NotAdmitted> for Failure {
+impl From<NotAdmitted> for ImageFailure {
     fn from(error: NotAdmitted) -> Self {
         match error {
             NotAdmitted::Exceeded(exceeded) => Self::Quota(exceeded),
-            // Without its database the service cannot store images either.
+            // Without its database the service cannot store images.
             NotAdmitted::Store(_) => Self::Store(ImageStoreError::Unavailable),
         }
     }
 }
 
-/// What came of asking for an image.
-enum Got {
-    /// It was stored: where it is shown, its checksum, and what is kept about it.
+/// The result of fetching an image.
+enum FetchedImage {
+    /// It was stored: address, checksum, and source.
     New(String, String, ImageSource),
-    /// It is the one that the ad has.
+    /// The ad has it already.
     Unchanged,
 }
 
@@ -78,21 +78,21 @@ impl Run<'_> {
         let urls: Vec<String> = self.claimed.stored.ad.content.image_urls().map(str::to_owned).collect();
         let failures = self.fetch_wanted(&urls).await;
         let store_error = failures.iter().find_map(|(_, failure)| match failure {
-            Failure::Store(error) => Some(*error),
-            Failure::Host(_) | Failure::Quota(_) => None,
+            ImageFailure::Store(error) => Some(*error),
+            ImageFailure::Host(_) | ImageFailure::Quota(_) => None,
         });
         let passing = failures.iter().filter_map(|(_, failure)| {
-            let Failure::Host(error) = failure else { return None };
+            let ImageFailure::Host(error) = failure else { return None };
             let (pause, asked) = match error {
                 ImageError::Transient { retry_after, .. } => (*retry_after, true),
                 ImageError::NotAsked { retry_after, .. } => (Some(*retry_after), false),
                 ImageError::Unusable(_) => return None,
             };
-            Some(Passing { pause, asked, reason: format!("image: {error}") })
+            Some(TransientFailure { pause, asked, reason: format!("image: {error}") })
         });
         let again = match store_error {
             Some(error) => self.again_for_store(error),
-            None => self.again(self.pipeline.patience.images, passing),
+            None => self.again(self.pipeline.settings.images, passing),
         };
         let tries = match again {
             Ok(waits) => return Ok(waits),
@@ -106,39 +106,39 @@ impl Run<'_> {
         Ok(self.refer_to_images(&urls, &failed))
     }
 
-    /// Fetches and stores what this request wants and has not got yet. What worked is added to the progress, and so is what will not
-    /// work; what may work later is returned.
-    async fn fetch_wanted(&mut self, urls: &[String]) -> Vec<(String, Failure)> {
+    /// Fetches and stores the images that this request still needs. Stored images and permanent failures are added to the
+    /// progress; transient failures are returned.
+    async fn fetch_wanted(&mut self, urls: &[String]) -> Vec<(String, ImageFailure)> {
         let is_settled = |url: &&String| {
             self.progress.stored.iter().any(|image| image.shown.url == **url)
                 || self.progress.failed_images.iter().any(|image| image.url == **url)
                 || (self.is_retry() && self.known(url).is_some())
         };
         let wanted: Vec<&String> = urls.iter().filter(|url| !is_settled(url)).collect();
-        // Once the store has failed, what is fetched could not be stored either.
+        // Once the store has failed, further images could not be stored either.
         let store_failed = AtomicBool::new(false);
         let calls = wanted.into_iter().map(|url| {
             let call = self.fetch(url, &store_failed);
             async move { (url, call.await) }
         });
         let calls: Vec<_> = calls.collect();
-        // A slow one holds up itself only.
+        // A slow image does not delay the others.
         let mut fetched: Vec<_> = stream::iter(calls).buffer_unordered(SIDE_BY_SIDE).collect().await;
         fetched.sort_by_key(|(url, _)| urls.iter().position(|one| one == *url));
         let mut failures = Vec::new();
         for (url, result) in fetched {
             match result {
-                Ok(Got::New(cdn_url, checksum, source)) => {
+                Ok(FetchedImage::New(cdn_url, checksum, source)) => {
                     let id = self.image_id(&checksum);
                     let shown = ImageRef { url: url.clone(), cdn_url, id, checksum };
                     self.progress.stored.push(StoredImage { shown, source: Some(source) });
                 }
-                Ok(Got::Unchanged) => self.progress.stored.extend(self.known(url)),
-                Err(Failure::Host(ImageError::Unusable(reason))) => {
+                Ok(FetchedImage::Unchanged) => self.progress.stored.extend(self.known(url)),
+                Err(ImageFailure::Host(ImageError::Unusable(reason))) => {
                     let error = format!("{reason}; it needs another address");
                     self.progress.failed_images.push(FailedImage { url: url.clone(), error, code: Code::ImageFailed });
                 }
-                Err(Failure::Quota(exceeded)) => {
+                Err(ImageFailure::Quota(exceeded)) => {
                     let (error, code) = (exceeded.to_string(), Code::QuotaExceeded);
                     self.progress.failed_images.push(FailedImage { url: url.clone(), error, code });
                 }
@@ -148,42 +148,42 @@ impl Run<'_> {
         failures
     }
 
-    async fn fetch(&self, url: &str, store_failed: &AtomicBool) -> Result<Got, Failure> {
+    async fn fetch(&self, url: &str, store_failed: &AtomicBool) -> Result<FetchedImage, ImageFailure> {
         if store_failed.load(Ordering::Relaxed) {
-            return Err(Failure::Store(ImageStoreError::Unavailable));
+            return Err(ImageFailure::Store(ImageStoreError::Unavailable));
         }
-        // The reference is trusted: to look whether its bytes are still there would cost a request for each image.
+        // The reference is trusted: checking that its bytes are still stored would cost a request for each image.
         let source = self.known(url).and_then(|_| self.claimed.image_sources.get(url));
         let known = source.map(|source| &source.validators).filter(|validators| !validators.is_empty());
         let dealer_code = &self.claimed.stored.ad.dealer_code;
         let request = ImageRequest { url, dealer_code, known };
-        let (image, validators) = match self.pipeline.fetcher.fetch(request).await? {
-            Fetched::Unchanged => return Ok(Got::Unchanged),
+        let (image, validators) = match self.pipeline.ports.fetcher.fetch(request).await? {
+            Fetched::Unchanged => return Ok(FetchedImage::Unchanged),
             Fetched::Image(image, validators) => (image, validators),
         };
         let quotas = self.pipeline.quotas.as_deref();
         if let Some(quotas) = quotas {
             quotas.admit_image(dealer_code, &image).await?;
         }
-        let cdn_url = self.pipeline.media.put(&image).await.map_err(|error| {
+        let cdn_url = self.pipeline.ports.media.put(&image).await.map_err(|error| {
             store_failed.store(true, Ordering::Relaxed);
-            Failure::Store(error)
+            ImageFailure::Store(error)
         })?;
         if let Some(quotas) = quotas {
             quotas.image_stored(dealer_code, &image).await.map_err(NotAdmitted::from)?;
         }
         let bytes = u64::try_from(image.bytes.len()).unwrap_or(u64::MAX);
-        Ok(Got::New(cdn_url, image.checksum.to_string(), ImageSource { bytes, validators }))
+        Ok(FetchedImage::New(cdn_url, image.checksum.to_string(), ImageSource { bytes, validators }))
     }
 
-    /// The image that the ad has of an address.
+    /// The image of an address that the ad already has.
     fn known(&self, url: &str) -> Option<StoredImage> {
         let shown = self.claimed.stored.ad.image_refs.iter().find(|image| image.url == url)?.clone();
         let source = self.claimed.image_sources.get(url).cloned();
         Some(StoredImage { shown, source })
     }
 
-    /// The same bytes keep their id within an ad.
+    /// The id of an image: the same bytes have the same id within an ad.
     fn image_id(&self, checksum: &str) -> uuid::Uuid {
         let stored = self.progress.stored.iter().map(|image| &image.shown);
         let known = self.claimed.stored.ad.image_refs.iter().chain(stored);
@@ -191,10 +191,10 @@ impl Run<'_> {
             .filter(|image| image.checksum == checksum)
             .map(|image| image.id)
             .next()
-            .unwrap_or_else(|| self.pipeline.ids.next())
+            .unwrap_or_else(|| self.pipeline.ports.ids.next())
     }
 
-    /// The ad shows what was stored now, and of the others what was stored before.
+    /// Sets the ad's images: those stored now, and for the other addresses those stored before.
     fn refer_to_images(&mut self, urls: &[String], failed: &[FailedImage]) -> Ended {
         let now = std::mem::take(&mut self.progress.stored);
         let of_url =
@@ -221,18 +221,18 @@ fn counted(images: usize) -> String {
     if images == 1 { "1 image".to_owned() } else { format!("{images} images") }
 }
 
-fn reason(failure: &Failure, tries: u32) -> String {
+fn reason(failure: &ImageFailure, tries: u32) -> String {
     match failure {
-        Failure::Host(ImageError::Transient { reason, .. } | ImageError::NotAsked { reason, .. }) => {
+        ImageFailure::Host(ImageError::Transient { reason, .. } | ImageError::NotAsked { reason, .. }) => {
             after_tries(reason, tries)
         }
-        Failure::Host(ImageError::Unusable(reason)) => reason.clone(),
-        Failure::Store(error) => after_tries(&error.to_string(), tries),
-        Failure::Quota(exceeded) => exceeded.to_string(),
+        ImageFailure::Host(ImageError::Unusable(reason)) => reason.clone(),
+        ImageFailure::Store(error) => after_tries(&error.to_string(), tries),
+        ImageFailure::Quota(exceeded) => exceeded.to_string(),
     }
 }
 
-/// Names each image that failed, in the order of the list, and says whether a stored one was kept in its place.
+/// The message about failed images, in the order of the list, which says whether a stored image was kept.
 fn failure_message(urls: &[String], failed: &[FailedImage], refs: &[ImageRef]) -> Value {
     let is_kept = |image: &FailedImage| refs.iter().any(|kept| kept.url == image.url);
     let mut message = format!("{} of {} failed", failed.len(), counted(urls.len()));

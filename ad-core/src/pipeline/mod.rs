@@ -1,9 +1,9 @@
 //! What a worker does with one accepted request, action by action (decisions 21 to 27).
 //!
-//! Every action is logged as `processing`, done, and logged as `done` or `error` together with what it changes about the
-//! ad, in one commit; the `done` of one action and the `processing` of the next share theirs. After a crash at any
-//! moment the request is claimed again and goes on from its [`Progress`]: what was logged is not logged twice, and calls
-//! to marketplaces carry the same idempotency keys.
+//! Each action is logged as `processing`, executed, and then logged as `done` or `error` in one commit with its changes of the
+//! ad. The `done` of one action and the `processing` of the next share a commit. After a crash at any moment the request is
+//! claimed again and continues from its [`Progress`]: no entry is logged twice, and calls of marketplaces repeat their
+//! idempotency keys.
 
 mod markets;
 mod media;
@@ -23,18 +23,18 @@ use crate::{
 };
 pub use policy::RetryPolicy;
 
-/// How patient a pipeline is.
+/// How often a pipeline retries, and how long its leases are.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
-    /// With image hosts.
+pub struct PipelineSettings {
+    /// Retries of image hosts.
     pub images: RetryPolicy,
-    /// With marketplaces.
+    /// Retries of marketplaces.
     pub marketplaces: RetryPolicy,
-    /// For how long a claimed request is one worker's alone, unless it asks for more.
+    /// How long a claimed request belongs to one worker, unless the worker extends the lease.
     pub lease: Duration,
 }
 
-impl Default for Patience {
+impl Default for PipelineSettings {
     /// Images 5 tries within a minute, marketplaces 10 tries within an hour (decision 27).
     fn default() -> Self {
         Self {
@@ -45,14 +45,14 @@ impl Default for Patience {
     }
 }
 
-/// The work over its ports.
+/// The ports that a pipeline uses.
 #[derive(Clone)]
-pub struct Pipeline {
+pub struct PipelinePorts {
     /// Ads, logs and requests.
     pub store: Arc<dyn Store>,
     /// Fetches images.
     pub fetcher: Arc<dyn ImageFetcher>,
-    /// Keeps images.
+    /// Stores images.
     pub media: Arc<dyn MediaStore>,
     /// The primary marketplace.
     pub primary: Arc<dyn Marketplace>,
@@ -62,29 +62,60 @@ pub struct Pipeline {
     pub clock: Arc<dyn Clock>,
     /// Ids of images.
     pub ids: Arc<dyn Ids>,
-    /// How patient it is.
-    pub patience: Patience,
-    /// What dealers may store; `None`: any amount.
-    pub quotas: Option<Arc<Quotas>>,
 }
 
-impl std::fmt::Debug for Pipeline {
+/// What a worker does, over its ports.
+#[derive(Debug, Clone)]
+pub struct Pipeline {
+    ports: PipelinePorts,
+    settings: PipelineSettings,
+    quotas: Option<Arc<Quotas>>,
+}
+
+impl std::fmt::Debug for PipelinePorts {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Pipeline").field("patience", &self.patience).finish_non_exhaustive()
+        formatter.debug_struct("PipelinePorts").finish_non_exhaustive()
     }
 }
 
 impl Pipeline {
+    /// A pipeline over these ports, with the usual settings and without quotas.
+    pub fn new(ports: PipelinePorts) -> Self {
+        Self { ports, settings: PipelineSettings::default(), quotas: None }
+    }
+
+    /// The same, with other settings.
+    #[must_use]
+    pub fn with_settings(self, settings: PipelineSettings) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// The same, holding dealers to quotas of stored images.
+    #[must_use]
+    pub fn with_quotas(self, quotas: Arc<Quotas>) -> Self {
+        Self { quotas: Some(quotas), ..self }
+    }
+
+    /// Its ports.
+    pub fn ports(&self) -> &PipelinePorts {
+        &self.ports
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &PipelineSettings {
+        &self.settings
+    }
+
     /// Claims and runs what is due, one request after the other, until nothing is; returns how many it ran. For embedding
     /// without a worker of its own, and for tests.
     ///
     /// # Errors
-    /// When the store fails; what was claimed is claimed again when its lease ends.
+    /// When the store fails; requests that were claimed are claimed again when their leases end.
     pub async fn run_due(&self) -> Result<usize, StoreError> {
         let mut ran = 0;
         loop {
-            let now = self.clock.now();
-            let claims = self.store.claim(now, now + self.patience.lease, 16.into()).await?;
+            let now = self.ports.clock.now();
+            let claims = self.ports.store.claim(now, now + self.settings.lease, 16.into()).await?;
             if claims.claimed.is_empty() {
                 return Ok(ran);
             }
@@ -95,7 +126,7 @@ impl Pipeline {
         }
     }
 
-    /// Runs a claimed request until it is finished or has to wait.
+    /// Runs a claimed request until it is finished or waits for a retry.
     ///
     /// # Errors
     /// When the store fails, or the lease was lost; the request is then claimed again.
@@ -103,8 +134,8 @@ impl Pipeline {
         Run::new(self, claimed).finish().await
     }
 
-    /// Ends a claimed request without doing the rest of it: the action that it stands at ends in an error that says why,
-    /// and a retry does what was left undone.
+    /// Finishes a claimed request without its remaining actions: the current action ends in an error that says why, and a retry
+    /// can do what is left undone.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -114,23 +145,23 @@ impl Pipeline {
 
     fn market(&self, market: Market) -> &dyn Marketplace {
         match market {
-            Market::Primary => &*self.primary,
-            Market::Secondary => &*self.secondary,
+            Market::Primary => &*self.ports.primary,
+            Market::Secondary => &*self.ports.secondary,
         }
     }
 }
 
-/// How an action ended, or that it has to be tried again.
+/// How an action ended, or that it waits for another attempt.
 enum Ended {
     Done(Value),
     Failed(Code, Value),
     Waits(Timestamp),
 }
 
-/// One request being run: where it stands, and what is not committed yet.
+/// A running request, with what is not committed yet.
 struct Run<'a> {
     pipeline: &'a Pipeline,
-    /// When it was taken up.
+    /// When this worker started it.
     since: Timestamp,
     claimed: Claimed,
     plan: Plan,
@@ -141,14 +172,14 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(pipeline: &'a Pipeline, mut claimed: Claimed) -> Self {
-        let since = pipeline.clock.now();
+        let since = pipeline.ports.clock.now();
         let mut progress = std::mem::take(&mut claimed.request.progress);
         progress.taken_up(since);
         let is_retry = claimed.request.plan.is_none();
         let plan = claimed.request.plan.clone().or_else(|| progress.plan.clone()).unwrap_or_else(|| {
             let ad = &claimed.stored.ad;
             let plan = claimed.stored.leftover.plan(ad, ad.category().map_or_else(Vec::new, Category::markets));
-            // What it does changes what is left to do, so the plan is decided once.
+            // Its actions change the leftover, so the plan is decided only once.
             progress = Progress { plan: Some(plan.clone()), ..Progress::default() };
             plan
         });
@@ -160,12 +191,12 @@ impl<'a> Run<'a> {
         run
     }
 
-    /// Whether it is a retry, which does what others left undone.
+    /// Whether it is a retry, which does what earlier requests left undone.
     fn is_retry(&self) -> bool {
         self.claimed.request.plan.is_none()
     }
 
-    /// The marketplaces that an action of the plan concerns.
+    /// The marketplaces of an action of the plan.
     fn markets(&self, action: Action) -> Vec<Market> {
         let promotion = self.claimed.stored.leftover.promotion.as_ref().filter(|_| self.is_retry());
         let plan = match (action, promotion) {
@@ -175,7 +206,7 @@ impl<'a> Run<'a> {
         plan.markets.clone()
     }
 
-    /// Changes what is left undone, which is committed with the end of the action that changes it.
+    /// Changes the leftover, which is committed with the end of the current action.
     fn leave(&mut self, change: impl FnOnce(&mut Leftover)) {
         let mut leftover = self.claimed.stored.leftover.clone();
         change(&mut leftover);
@@ -239,7 +270,7 @@ impl<'a> Run<'a> {
                 _ => {}
             }
             self.failed(action, Code::GivenUp, why.into());
-            // Those behind it are not begun, and so no entry says that they failed.
+            // The actions after it have not started, and so no entry says that they failed.
             for place in self.progress.ended..self.plan.actions.len() {
                 let action = self.plan.actions[place];
                 let markets = self.markets(action);
@@ -249,14 +280,14 @@ impl<'a> Run<'a> {
         self.commit(Outcome::Finished).await
     }
 
-    /// An ad that was hidden after the request was accepted is not published, and no entry says so (decision 21). Once
-    /// publishing has begun, a marketplace may have it already without our knowing: then it is published, and the request
-    /// that hid it takes it off.
+    /// An ad that was hidden after the request was accepted is not published, and no entry says so (decision 21). Once publishing
+    /// has started, a marketplace may already have the ad although its answer was lost: then publishing continues, and the
+    /// request that hid the ad unpublishes it.
     fn is_moot(&self, action: Action) -> bool {
         action == Action::Publish && !self.progress.begun && !self.claimed.stored.ad.content.visible()
     }
 
-    /// Whether images that the ad insists on are missing, be it since this request or an earlier one.
+    /// Whether missing images prevent publication, whichever request they are of.
     fn is_held_back(&self) -> bool {
         let ad = &self.claimed.stored.ad;
         let stored = self.change.image_refs.as_ref().unwrap_or(&ad.image_refs);
@@ -290,24 +321,24 @@ impl<'a> Run<'a> {
     }
 
     fn log(&mut self, action: Action, state: ActionState, external_message: Value) {
-        let (request_id, created) = (self.claimed.request.id, self.pipeline.clock.now());
+        let (request_id, created) = (self.claimed.request.id, self.pipeline.ports.clock.now());
         self.entries.push(LogEntry::new(request_id, created, action, state, external_message));
     }
 
     fn log_failure(&mut self, action: Action, code: Code, external_message: Value) {
-        let (request_id, created) = (self.claimed.request.id, self.pipeline.clock.now());
+        let (request_id, created) = (self.claimed.request.id, self.pipeline.ports.clock.now());
         self.entries.push(LogEntry::failed(request_id, created, action, code, external_message));
     }
 
-    /// Commits what has ended and what has begun, before something outside is touched.
+    /// Commits pending log entries before a call of another system.
     async fn checkpoint(&mut self) -> Result<(), StoreError> {
         if self.entries.is_empty() { Ok(()) } else { self.keep_progress().await }
     }
 
-    /// Commits how far it has come.
+    /// Commits the progress.
     async fn keep_progress(&mut self) -> Result<(), StoreError> {
         let progress = self.progress.clone();
-        self.commit(Outcome::Goes { progress }).await
+        self.commit(Outcome::Continues { progress }).await
     }
 
     async fn commit(&mut self, outcome: Outcome) -> Result<(), StoreError> {
@@ -320,12 +351,12 @@ impl<'a> Run<'a> {
             entries: std::mem::take(&mut self.entries),
             change,
             outcome,
-            at: self.pipeline.clock.now(),
+            at: self.pipeline.ports.clock.now(),
         };
-        self.pipeline.store.record(record).await
+        self.pipeline.ports.store.record(record).await
     }
 
-    /// Keeps the ad in hand as the store has it.
+    /// Applies a committed change to the ad in memory.
     fn remember(&mut self, change: &AdChange) {
         let ad = &mut self.claimed.stored.ad;
         if let Some(state) = change.state {

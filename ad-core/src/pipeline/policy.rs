@@ -1,30 +1,30 @@
-//! How often, and when, something is tried again.
+//! How often, and when, failed actions are retried.
 
 use std::time::Duration;
 
 use crate::model::Timestamp;
 
-/// How often and for how long something is tried again (decision 27).
+/// How often and for how long a failed action is retried (decision 27).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RetryPolicy {
-    /// Most attempts.
+    /// Maximum number of attempts.
     pub tries: u32,
-    /// All of them within this time.
+    /// Time from the first attempt in which all attempts are made.
     pub within: Duration,
-    /// Pause after the first attempt; each further one is twice as long.
+    /// Pause after the first attempt; each further pause is twice as long.
     pub first_pause: Duration,
 }
 
 impl RetryPolicy {
-    /// This many attempts, with pauses that take about half of the time that there is.
+    /// A policy whose pauses take about half of `within`.
     #[must_use]
     pub fn over(tries: u32, within: Duration) -> Self {
         let first_pause = within / 1_u32.checked_shl(tries).unwrap_or(u32::MAX);
         Self { tries, within, first_pause }
     }
 
-    /// When to try again after attempt number `tries`, the first of which was at `first`; `None` when it is enough.
-    /// `spread` (0 to 255) shifts pauses apart, so that what failed together does not come back together.
+    /// When to retry after attempt number `tries`, the first of which was at `first`; `None` when there is no further attempt.
+    /// `spread` (0 to 255) varies pauses, so that actions that failed together are not retried together.
     pub fn next(
         &self,
         tries: u32,
@@ -42,8 +42,8 @@ impl RetryPolicy {
         (next - first <= self.within).then_some(next)
     }
 
-    /// When to come back after a pause that no attempt was spent on; `None` when the time is up. What waits for the same
-    /// moment comes back within a quarter of the pause after it.
+    /// When to continue after a pause without an attempt; `None` when the time is over. `spread` (0 to 255) adds up to a quarter
+    /// of the pause.
     pub fn after(&self, pause: Duration, first: Timestamp, now: Timestamp, spread: u8) -> Option<Timestamp> {
         let next = now + pause.saturating_add((pause / 1024).saturating_mul(u32::from(spread)));
         (next - first <= self.within).then_some(next)

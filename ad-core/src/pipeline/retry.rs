@@ -1,28 +1,32 @@
-//! When to try again what failed for a passing reason.
+//! Retries of actions that failed with transient errors.
 
 use std::time::Duration;
 
 use super::{Ended, Run, policy::RetryPolicy};
 use crate::{model::Timestamp, ports::ImageStoreError};
 
-/// No attempt takes this long: everything outside is given up sooner.
+/// An attempt never takes this long, because all calls have shorter timeouts.
 const LONGEST_TRY: Duration = Duration::from_mins(30);
 
-/// A failure that is worth trying again.
-pub(super) struct Passing {
-    /// The pause that it asks for.
+/// A transient failure of an attempt.
+pub(super) struct TransientFailure {
+    /// The requested pause.
     pub(super) pause: Option<Duration>,
-    /// Whether anybody was asked, which is what counts as a try.
+    /// Whether a call was made, and so counts as an attempt.
     pub(super) asked: bool,
     /// What happened, for operators.
     pub(super) reason: String,
 }
 
 impl Run<'_> {
-    /// Either the action under way waits for what failed for passing reasons, for as long as the most patient of them
-    /// asks, or the number of attempts that were made says that it was enough.
-    pub(super) fn again(&mut self, policy: RetryPolicy, failures: impl Iterator<Item = Passing>) -> Result<Ended, u32> {
-        let both = |one: Passing, other: Passing| Passing {
+    /// Waits for a retry after transient failures, for the longest requested pause; or returns the number of attempts when there
+    /// is no further one.
+    pub(super) fn again(
+        &mut self,
+        policy: RetryPolicy,
+        failures: impl Iterator<Item = TransientFailure>,
+    ) -> Result<Ended, u32> {
+        let both = |one: TransientFailure, other: TransientFailure| TransientFailure {
             pause: one.pause.max(other.pause),
             asked: one.asked || other.asked,
             reason: one.reason,
@@ -30,25 +34,26 @@ impl Run<'_> {
         let passing = failures.reduce(both);
         self.progress.reason = passing.as_ref().map(|passing| passing.reason.clone());
         match passing {
-            Some(Passing { pause, asked: true, .. }) => self.try_again(policy, pause),
-            Some(Passing { pause, asked: false, .. }) => self.wait(policy, pause.unwrap_or_default()),
+            Some(TransientFailure { pause, asked: true, .. }) => self.try_again(policy, pause),
+            Some(TransientFailure { pause, asked: false, .. }) => self.wait(policy, pause.unwrap_or_default()),
             None => Err(self.progress.tries + 1),
         }
     }
 
-    /// As [`again`](Self::again), for an attempt that failed because of the service's own image store. It waits as long as for a
-    /// marketplace, and leaves the attempts that image hosts get untouched.
+    /// As [`again`](Self::again), for an attempt that failed because of the service's own image store. It is retried as long as a
+    /// marketplace, and does not count as an attempt at image hosts.
     pub(super) fn again_for_store(&mut self, error: ImageStoreError) -> Result<Ended, u32> {
         let reason = format!("image store: {error}");
         self.progress.swap_tries();
-        let ended = self
-            .again(self.pipeline.patience.marketplaces, std::iter::once(Passing { pause: None, asked: true, reason }));
+        let ended = self.again(
+            self.pipeline.settings.marketplaces,
+            std::iter::once(TransientFailure { pause: None, asked: true, reason }),
+        );
         self.progress.swap_tries();
         ended
     }
 
-    /// Counts a failed attempt at the action under way. Either the action waits for its next attempt, or the number of
-    /// attempts that were made says that it was enough.
+    /// Counts a failed attempt. Waits for the next one, or returns the number of attempts when there is no further one.
     fn try_again(&mut self, policy: RetryPolicy, retry_after: Option<Duration>) -> Result<Ended, u32> {
         self.progress.tries += 1;
         let (first, now) = self.times();
@@ -56,15 +61,15 @@ impl Run<'_> {
         policy.next(tries, first, now, retry_after, self.spread()).map(Ended::Waits).ok_or(tries)
     }
 
-    /// Waits without counting an attempt, as long as there is time; else the number of attempts that were made.
+    /// Waits without counting an attempt; or returns the number of attempts when the time is over.
     fn wait(&mut self, policy: RetryPolicy, pause: Duration) -> Result<Ended, u32> {
         let (first, now) = self.times();
         policy.after(pause, first, now, self.spread()).map(Ended::Waits).ok_or(self.progress.tries)
     }
 
-    /// When the action under way was first tried, and now. A clock that was set forward meanwhile does not count.
+    /// The time of the first attempt at the current action, and now. A clock that was set forward meanwhile is compensated.
     fn times(&mut self) -> (Timestamp, Timestamp) {
-        let now = self.pipeline.clock.now();
+        let now = self.pipeline.ports.clock.now();
         let first = self.progress.first_try.get_or_insert(now);
         let took = now - self.since;
         if took > LONGEST_TRY {
@@ -79,7 +84,7 @@ impl Run<'_> {
     }
 }
 
-/// The reason with the number of attempts behind it.
+/// The reason, followed by the number of attempts.
 pub(super) fn after_tries(reason: &str, tries: u32) -> String {
     match tries {
         0 | 1 => reason.to_owned(),

@@ -9,10 +9,10 @@ use crate::{
     violation::Code,
 };
 
-/// What a marketplace is told to show.
+/// The content of a listing.
 #[derive(Debug, Clone, Copy)]
 pub struct Listing<'a> {
-    /// The ad: its id is the reference by which the marketplace knows it again.
+    /// The ad. The marketplace stores its id as the reference of the listing.
     pub ad: &'a Ad,
     /// Its images, in display order.
     pub images: &'a [ImageRef],
@@ -20,7 +20,7 @@ pub struct Listing<'a> {
 
 /// Idempotency key of one call: request, action, marketplace (decision 27).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Key {
+pub struct IdempotencyKey {
     /// The API request.
     pub request: Uuid,
     /// The action.
@@ -29,44 +29,44 @@ pub struct Key {
     pub market: Market,
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for IdempotencyKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}:{}", self.request, self.action, self.market)
     }
 }
 
-/// Not the text of a [`Key`].
+/// A text that is no [`IdempotencyKey`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected request:action:marketplace, such as 01a1fa93-5971-7147-bce3-60bca733d9f8:publish:primary")]
-pub struct InvalidKey;
+pub struct InvalidIdempotencyKey;
 
-impl FromStr for Key {
-    type Err = InvalidKey;
+impl FromStr for IdempotencyKey {
+    type Err = InvalidIdempotencyKey;
 
-    /// The key that is written so.
-    fn from_str(text: &str) -> Result<Self, InvalidKey> {
+    /// Parses a key from its text.
+    fn from_str(text: &str) -> Result<Self, InvalidIdempotencyKey> {
         let mut parts = text.split(':');
-        let mut next = || parts.next().ok_or(InvalidKey);
-        let request = next()?.parse().map_err(|_| InvalidKey)?;
-        let action = Action::from_name(next()?).ok_or(InvalidKey)?;
-        let market = Market::from_name(next()?).ok_or(InvalidKey)?;
-        if parts.next().is_some() { Err(InvalidKey) } else { Ok(Self { request, action, market }) }
+        let mut next = || parts.next().ok_or(InvalidIdempotencyKey);
+        let request = next()?.parse().map_err(|_| InvalidIdempotencyKey)?;
+        let action = Action::from_name(next()?).ok_or(InvalidIdempotencyKey)?;
+        let market = Market::from_name(next()?).ok_or(InvalidIdempotencyKey)?;
+        if parts.next().is_some() { Err(InvalidIdempotencyKey) } else { Ok(Self { request, action, market }) }
     }
 }
 
-/// A listing that was found by its plate.
+/// A listing with a given plate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct PlateListing {
     /// Its id on the marketplace.
     pub id: String,
-    /// The ad that it shows; `None` for one that did not come through this service.
+    /// The ad that it shows; `None` for a listing that this service did not publish.
     pub reference: Option<Uuid>,
 }
 
-/// Why a marketplace did not do what it was asked.
+/// Why a call of a marketplace failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MarketplaceError {
-    /// A passing fault: try again, not before the given pause.
+    /// A transient error: retry, after the pause if there is one.
     #[error("{reason}")]
     Transient {
         /// Its kind.
@@ -76,20 +76,20 @@ pub enum MarketplaceError {
         /// The pause that the marketplace asked for.
         retry_after: Option<Duration>,
     },
-    /// It was not asked at all, since it is known to fail just now. No try was spent; one is worth it after the pause.
+    /// The call was not sent, because the circuit breaker is open. It does not count as an attempt. Retry after the pause.
     #[error("{reason}")]
     NotAsked {
-        /// The kind of what it failed for before.
+        /// The code of the earlier error.
         code: Code,
-        /// What it failed for before.
+        /// Why earlier calls failed.
         reason: String,
-        /// When it can be asked again.
+        /// Time until calls are sent again.
         retry_after: Duration,
     },
-    /// The marketplace will not take it as it is.
+    /// The marketplace refuses the ad as it is.
     #[error("{0}")]
     Refused(String),
-    /// It does not have the listing (any more).
+    /// The marketplace does not have the listing, or no longer.
     #[error("the listing does not exist")]
     Gone,
     /// The ad has no listing there.
@@ -113,30 +113,30 @@ impl MarketplaceError {
     }
 }
 
-/// A marketplace. Every write carries a key: called again with the same key, it answers as it did the first time and
-/// changes nothing.
+/// A marketplace. Every write has an idempotency key: a repeated call with the same key returns the first answer and changes
+/// nothing.
 #[async_trait]
 pub trait Marketplace: Send + Sync {
-    /// Shows a listing for an ad and returns its id. An ad has at most one: publishing it again updates that.
-    async fn publish(&self, key: Key, listing: Listing<'_>) -> Result<String, MarketplaceError>;
+    /// Publishes a listing of an ad and returns its id. An ad has at most one listing: publishing again updates it.
+    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError>;
 
-    /// Shows a listing again with this content, tied to this ad.
+    /// Updates and shows a listing, and links it to this ad.
     ///
     /// # Errors
     /// [`MarketplaceError::Gone`] when there is no such listing.
-    async fn update(&self, key: Key, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError>;
+    async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError>;
 
-    /// Takes a listing off. Success also when it is gone already.
-    async fn unpublish(&self, key: Key, id: &str) -> Result<(), MarketplaceError>;
+    /// Removes a listing. Succeeds also if it does not exist.
+    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError>;
 
     /// Moves a listing to the first place.
-    async fn bump(&self, key: Key, id: &str) -> Result<(), MarketplaceError>;
+    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError>;
 
-    /// Gives a listing pole position until then.
-    async fn boost(&self, key: Key, id: &str, until: Timestamp) -> Result<(), MarketplaceError>;
+    /// Gives a listing pole position until the given time.
+    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError>;
 
-    /// The listing that is shown for a dealer's plate (upper case without spaces).
-    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<Found>, MarketplaceError>;
+    /// The visible listing of a dealer with this plate (upper case without spaces).
+    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError>;
 }
 
 #[cfg(test)]
@@ -145,10 +145,10 @@ mod tests {
 
     #[test]
     fn a_key_is_read_as_it_is_written() {
-        let key = Key { request: Uuid::from_u128(7), action: Action::Bump, market: Market::Secondary };
+        let key = IdempotencyKey { request: Uuid::from_u128(7), action: Action::Bump, market: Market::Secondary };
         assert_eq!(key.to_string().parse(), Ok(key));
         for text in ["", "x", "7:bump:secondary", &format!("{key}:1"), &key.to_string().replace("bump", "jump")] {
-            assert_eq!(text.parse::<Key>(), Err(InvalidKey), "{text}");
+            assert_eq!(text.parse::<IdempotencyKey>(), Err(InvalidIdempotencyKey), "{text}");
         }
     }
 }

@@ -6,12 +6,12 @@ use sha2::{Digest, Sha256};
 
 use crate::model::Validators;
 
-/// SHA-256 of bytes, such as an image's; the same image is stored once.
+/// SHA-256 checksum, by which an image is stored once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Checksum([u8; 32]);
 
 impl Checksum {
-    /// Of these bytes.
+    /// The checksum of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
@@ -30,7 +30,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// The formats that marketplaces take.
+/// Image formats that marketplaces accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// JPEG.
@@ -57,22 +57,22 @@ impl Format {
     }
 }
 
-/// Bytes that are a whole JPEG or PNG.
+/// A complete JPEG or PNG image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// What they are.
+    /// Its format.
     pub format: Format,
-    /// The file.
+    /// Its bytes.
     pub bytes: Bytes,
-    /// Their checksum.
+    /// The checksum of its bytes.
     pub checksum: Checksum,
 }
 
 impl Image {
-    /// Decides by the bytes, not by what a server called them.
+    /// Detects the format from the bytes, whatever the server declared.
     ///
     /// # Errors
-    /// When they are neither JPEG nor PNG, have no readable size, or stop before the end of the picture.
+    /// [`ImageError::Unusable`] when the bytes are neither JPEG nor PNG, have no readable size, or are truncated.
     pub fn new(bytes: Bytes) -> Result<Self, ImageError> {
         let broken = |what: &str| ImageError::Unusable(what.to_owned());
         let (format, end): (_, &[u8]) = match imagesize::image_type(&bytes) {
@@ -91,10 +91,10 @@ impl Image {
     }
 }
 
-/// Why an image cannot be had.
+/// Why an image could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
-    /// A passing fault: try again, not before the given pause.
+    /// A transient error: retry, after the pause if there is one.
     #[error("{reason}")]
     Transient {
         /// What happened.
@@ -102,16 +102,16 @@ pub enum ImageError {
         /// The pause that the host asked for.
         retry_after: Option<Duration>,
     },
-    /// The host was not asked at all, since it is known to be silent just now. No try was spent; one is worth it after the
+    /// The request was not sent, because the host does not answer at present. It does not count as an attempt. Retry after the
     /// pause.
     #[error("{reason}")]
     NotAsked {
-        /// What it failed by before.
+        /// Why earlier requests failed.
         reason: String,
-        /// When it can be asked again.
+        /// Time until requests are sent again.
         retry_after: Duration,
     },
-    /// It will not get better.
+    /// A permanent error.
     #[error("{0}")]
     Unusable(String),
 }
@@ -121,43 +121,43 @@ pub enum ImageError {
 pub struct ImageRequest<'a> {
     /// Its address.
     pub url: &'a str,
-    /// Code of the dealer whose ad it is for. Dealers share places and memory.
+    /// Code of the ad's dealer. Dealers share connections and memory.
     pub dealer_code: &'a str,
-    /// What the host said of the image when it was stored; the host is then asked only for a different one.
+    /// The validators of the stored image, for a conditional request.
     pub known: Option<&'a Validators>,
 }
 
-/// What an image host answered.
+/// The answer of an image host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fetched {
     /// An image.
     Image(Image, Validators),
-    /// The image is the one that is [known](ImageRequest::known).
+    /// The image has not changed since it was [stored](ImageRequest::known).
     Unchanged,
 }
 
-/// Fetches images from public addresses. It is called for many ads at the same time. How many images it fetches at once, how much
-/// memory they take, and how dealers share both, is for it to decide.
+/// Fetches images from public addresses. It is called for many ads at the same time, and limits how many images it fetches at
+/// once, how much memory they take, and how dealers share both.
 #[async_trait]
 pub trait ImageFetcher: Send + Sync {
-    /// The image at an address.
+    /// Fetches the image at an address.
     async fn fetch(&self, request: ImageRequest<'_>) -> Result<Fetched, ImageError>;
 }
 
-/// Why an image was not stored. Both pass: an operator can mend them, and the ad does not change by it.
+/// Why an image was not stored. Both errors are transient: the operator can correct them without a change of the ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ImageStoreError {
-    /// It does not answer, or refuses.
+    /// The store does not answer or refuses.
     #[error("the service's image store is not available")]
     Unavailable,
-    /// It has no space left.
+    /// The store has no space left.
     #[error("the service's image store has no space left")]
     Full,
 }
 
-/// Keeps images under their checksums.
+/// Stores images by checksum.
 #[async_trait]
 pub trait MediaStore: Send + Sync {
-    /// Stores an image, once however often it comes, and returns where it is served.
+    /// Stores an image, unless it is stored already, and returns the address at which it is served.
     async fn put(&self, image: &Image) -> Result<String, ImageStoreError>;
 }

@@ -1,5 +1,5 @@
-//! The traits that the outside implements. Everything in this crate that needs a database, a marketplace, the network or
-//! the time asks one of these for it; [`memory`](crate::memory) has implementations for tests and for embedding.
+//! Traits for everything outside of the domain: database, marketplaces, network, time. [`memory`](crate::memory) implements
+//! them for tests and for embedding.
 
 mod marketplace;
 mod media;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::model::{Dealer, Timestamp};
-pub use marketplace::{Found, InvalidKey, Key, Listing, Marketplace, MarketplaceError};
+pub use marketplace::{IdempotencyKey, InvalidIdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing};
 pub use media::{
     Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore,
 };
@@ -25,24 +25,24 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
-/// Where long computations run: checking and merging a large ad takes many milliseconds, in which nothing else would happen on
-/// the thread. An embedder without it computes where it calls.
+/// Runs long computations: checking and merging a large ad takes many milliseconds, in which it would block its thread. Without
+/// this port they run on the calling thread.
 pub trait Compute: Send + Sync {
-    /// Runs the work of a dealer to its end.
+    /// Runs work for a dealer, and returns when it is complete.
     fn run(&self, dealer_code: &str, work: &mut (dyn FnMut() + Send));
 }
 
-/// Fresh ids.
+/// Generates ids.
 pub trait Ids: Send + Sync {
-    /// An id that was never given before; ids given later sort later, as far as possible.
+    /// A new id, which sorts after all earlier ones as far as possible.
     fn next(&self) -> Uuid;
 }
 
-/// Who the dealers are. Asked on every write, so an implementation answers from memory and keeps that fresh.
+/// The dealers. Every write reads it, so an implementation answers from memory and keeps its data up to date.
 pub trait DealerDirectory: Send + Sync {
     /// The dealer of a code.
     fn dealer(&self, code: &str) -> Option<Arc<Dealer>>;
 
-    /// Codes of all dealers of a group; empty for an unknown one.
+    /// Codes of all dealers of a group; empty for an unknown group.
     fn group(&self, group: &str) -> Arc<[String]>;
 }

@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -8,7 +8,7 @@ use crate::model::{
     Market, Progress, Request, Timestamp,
 };
 
-/// Whose ads may be seen: one dealer's, or those of all dealers of a group.
+/// The dealers whose ads a request may access.
 #[derive(Debug, Clone, Copy)]
 pub enum Scope<'a> {
     /// One dealer.
@@ -18,7 +18,7 @@ pub enum Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// Whether a dealer's ads may be seen.
+    /// Whether it includes a dealer.
     pub fn covers(&self, dealer_code: &str) -> bool {
         match self {
             Self::Dealer(code) => *code == dealer_code,
@@ -27,40 +27,40 @@ impl Scope<'_> {
     }
 }
 
-/// An ad with what the service keeps about it and never shows.
+/// An ad with what the service stores about it and does not show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredAd {
     /// The ad.
     pub ad: Ad,
-    /// Counts the accepted writes; a change names the one that it builds on.
+    /// Number of accepted writes. A [`Revision`] names the one that it is based on.
     pub revision: i64,
-    /// The state that the ad will be in when every accepted request has run.
+    /// The state of the ad once all accepted requests have run.
     pub intent: AdState,
-    /// Until when pole position is active or asked for.
+    /// End of the pole position that is active or requested.
     pub pole_position_until: Option<Timestamp>,
-    /// What its requests left undone.
+    /// What failed requests left undone.
     pub leftover: Leftover,
 }
 
-/// An ad to be created, with the request that does the work and the first entry of its log.
+/// A new ad with its first request and its first log entry.
 #[derive(Debug)]
 pub struct NewAd<'a> {
     /// The ad.
     pub ad: &'a Ad,
     /// The request.
     pub request: &'a Request,
-    /// The first entry.
+    /// The first log entry.
     pub entry: &'a LogEntry,
 }
 
-/// An accepted write on an existing ad, with the request that does the work. What is `None` stays.
+/// An accepted write on an existing ad, with its request. Fields that are `None` stay unchanged.
 #[derive(Debug)]
 pub struct Revision<'a> {
     /// The ad.
     pub ad: Uuid,
-    /// The ad's dealer. Dealers share the time of a store.
+    /// The ad's dealer. Stores share their time between dealers.
     pub dealer_code: &'a str,
-    /// The revision that it builds on.
+    /// The revision that it is based on.
     pub revision: i64,
     /// New content.
     pub content: Option<&'a Content>,
@@ -68,7 +68,7 @@ pub struct Revision<'a> {
     pub version: Option<(ApiVersion, u16)>,
     /// New intent.
     pub intent: Option<AdState>,
-    /// Until when pole position is asked for.
+    /// End of the requested pole position.
     pub pole_position_until: Option<Timestamp>,
     /// When it was accepted.
     pub updated: Timestamp,
@@ -77,65 +77,65 @@ pub struct Revision<'a> {
 }
 
 impl Revision<'_> {
-    /// Most unfinished requests that the ad may have with this one. A deletion is accepted beyond what others are, so that no
-    /// queue keeps an ad listed; there is never more than one of it.
+    /// Maximum number of unfinished requests of the ad, including this one. One deletion is accepted beyond the usual maximum, so
+    /// that a full queue does not keep an ad published.
     pub fn most_unfinished(&self) -> u32 {
         if self.intent == Some(AdState::Deleted) { MOST_UNFINISHED + 1 } else { MOST_UNFINISHED }
     }
 }
 
-/// What a dealer has in the store, and a quota can limit.
+/// What a quota can limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Usage {
-    /// Accepted requests that are not finished.
+    /// Unfinished requests.
     Requests,
     /// Ads that are not deleted.
     Ads,
-    /// Bytes of different images that were [added](Store::add_dealer_image).
+    /// Bytes of the different images that were [added](Store::add_dealer_image).
     ImageBytes,
 }
 
-/// A request handed to one worker, with its ad as it stands now.
+/// A request that a worker has claimed, with its ad.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claimed {
-    /// Fences the lease: what another worker has taken over can no longer be recorded.
+    /// Fencing token of the lease: once another worker has claimed the request, this one can no longer record.
     pub lease: i64,
     /// The request.
     pub request: Request,
     /// Its ad.
     pub stored: StoredAd,
-    /// Where the ad's images came from.
+    /// Sources of the ad's images.
     pub image_sources: ImageSources,
 }
 
-/// How much a worker takes at once, and of whom.
+/// How many requests a worker claims at once, and of which dealers.
 #[derive(Debug, Clone, Copy)]
 pub struct Capacity<'a> {
-    /// Most requests.
+    /// Maximum number of requests.
     pub limit: usize,
-    /// Most requests of one dealer.
+    /// Maximum number of requests of one dealer.
     pub per_dealer: usize,
-    /// Dealers of whom it takes nothing now.
+    /// Dealers whose requests are not claimed now.
     pub full: &'a [String],
 }
 
 impl From<usize> for Capacity<'_> {
-    /// So many, whoever's they are.
+    /// This many, of any dealers.
     fn from(limit: usize) -> Self {
         Self { limit, per_dealer: limit, full: &[] }
     }
 }
 
-/// What there was to claim.
+/// The claimed requests.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Claims {
-    /// Requests that are now this worker's.
+    /// Requests that belong to this worker now.
     pub claimed: Vec<Claimed>,
-    /// When the next one that waits for its time, or for the end of a worker's lease, is due.
+    /// When the next waiting request is due, or the next lease ends.
     pub next_due: Option<Timestamp>,
 }
 
-/// What a worker changes about an ad. What is `None` stays.
+/// What a worker changes about an ad. Fields that are `None` stay unchanged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AdChange {
     /// New state.
@@ -144,27 +144,27 @@ pub struct AdChange {
     pub intent: Option<AdState>,
     /// New images.
     pub image_refs: Option<Vec<ImageRef>>,
-    /// Where they came from, and their sizes.
+    /// Their sources.
     pub image_sources: Option<ImageSources>,
-    /// Listing ids obtained.
+    /// New listing ids.
     pub listings: Vec<(Market, String)>,
-    /// New end of pole position; `Some(None)` when it was not given.
+    /// New end of pole position; `Some(None)` removes it.
     pub pole_position_until: Option<Option<Timestamp>>,
-    /// What its requests have left undone so far.
+    /// New leftover.
     pub leftover: Option<Leftover>,
 }
 
-/// What becomes of a request.
+/// What happens to a request after a record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// The worker goes on with it.
-    Goes {
-        /// How far it has come.
+    /// The worker continues with it.
+    Continues {
+        /// Its progress.
         progress: Progress,
     },
-    /// It waits for its time; any worker may then claim it.
+    /// It waits; from `until` on, any worker may claim it.
     Waits {
-        /// How far it has come.
+        /// Its progress.
         progress: Progress,
         /// When it is due.
         until: Timestamp,
@@ -173,7 +173,7 @@ pub enum Outcome {
     Finished,
 }
 
-/// What a worker did: log entries, what they announce, and what becomes of the request, in one commit.
+/// What a worker did, for one commit: log entries, the changes that they report, and what happens to the request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// The ad.
@@ -186,53 +186,53 @@ pub struct Record {
     pub entries: Vec<LogEntry>,
     /// What changes about the ad.
     pub change: AdChange,
-    /// What becomes of the request.
+    /// What happens to the request.
     pub outcome: Outcome,
     /// When.
     pub at: Timestamp,
 }
 
-/// A part of a list with the number of rows in the whole.
+/// A page of a list, with the number of rows in the whole list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageOf<T> {
     /// Rows in the whole list.
     pub count: u64,
-    /// Rows of this part. Fewer than the limit when they would have more than [`PAGE_BYTES`]; the next part then begins
-    /// behind the last of them.
+    /// Rows of this page. There are fewer than the limit if more would exceed [`PAGE_BYTES`]; the next page then starts after the
+    /// last of them.
     pub rows: Vec<T>,
 }
 
-/// Most bytes of content, images and log messages in one part of a list. One row may have more: a part has at least one.
-/// Bounds the memory of an answer; a page of 500 ordinary ads has about 1 MB.
+/// Maximum size of content, images and log messages in one page, in bytes. It limits the memory of an answer; a page of 500
+/// ordinary ads has about 1 MB. A page has at least one row, however large that is.
 pub const PAGE_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Why the store did not do it.
+/// Why an operation of a store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The dealer has used this source id.
+    /// The dealer has already used this source id.
     #[error("the source id is used")]
     Duplicate,
-    /// Somebody else changed the ad first; read it again.
+    /// The ad has changed since the revision; read it again.
     #[error("the ad was changed in the meantime")]
     Conflict,
-    /// The ad has as many unfinished requests as it may have.
+    /// The ad has the maximum number of unfinished requests.
     #[error("the ad has {0} unfinished requests")]
     QueueFull(u32),
     /// Another worker has the request now.
     #[error("the lease was lost")]
     LeaseLost,
-    /// A read that a client asked for was stopped because it took longer than a read may take.
+    /// A client's read was cancelled because it exceeded its time limit.
     #[error("a read was stopped after {} s", .0.as_secs_f64())]
     TimedOut(Duration),
-    /// It cannot be written or read now: locked, full, out of reach.
+    /// It cannot be read or written now: locked, full, unreachable.
     #[error("the store is not available: {0}")]
-    Unavailable(String),
-    /// It holds what it should not, or answers what makes no sense.
+    Unavailable(#[source] Box<dyn Error + Send + Sync>),
+    /// It contains invalid data, or its answers make no sense.
     #[error("the store is faulty: {0}")]
-    Faulty(String),
+    Faulty(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// Keeps ads, their logs and the queue of accepted requests. Each method is one commit or one consistent read.
+/// Stores ads, their logs and the queue of accepted requests. Each method is one commit or one consistent read.
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Stores a new ad, its first log entry and its request.
@@ -248,8 +248,8 @@ pub trait Store: Send + Sync {
     /// [`most_unfinished`](Revision::most_unfinished) requests without this one.
     async fn revise(&self, revision: Revision<'_>) -> Result<(), StoreError>;
 
-    /// The ads of a source id within a scope (a group may have one at each dealer), with their latest log entries,
-    /// oldest first, when they are wanted.
+    /// The ads with a source id within a scope (each dealer of a group may have one), with their latest log entries, oldest
+    /// first, if `with_log`.
     async fn find(
         &self,
         scope: Scope<'_>,
@@ -260,46 +260,46 @@ pub trait Store: Send + Sync {
     /// Whether a dealer has ever used a source id.
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError>;
 
-    /// Ads within a scope, with their latest log entries when the query includes them. Content and images that the query
-    /// does not ask for may be missing from the ads.
+    /// A page of the ads within a scope, with their latest log entries if the query includes them. The ads may lack content and
+    /// images that the query does not ask for.
     ///
     /// # Errors
     /// [`StoreError::TimedOut`].
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError>;
 
-    /// Log entries of an ad.
+    /// A page of the log entries of an ad.
     ///
     /// # Errors
     /// [`StoreError::TimedOut`].
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError>;
 
-    /// Takes requests that are due: of each ad the oldest unfinished one only, so that one ad's requests run in order,
-    /// one at a time. A request whose lease ended is taken again. Dealers take turns: as long as one has more than its
-    /// part, what is left over goes to others first.
+    /// Claims requests that are due: of each ad only the oldest unfinished one, so that the requests of an ad run in order, one
+    /// at a time. A request whose lease has ended is claimed again. Dealers take turns: while one has more than its share, other
+    /// dealers come first.
     async fn claim(&self, now: Timestamp, lease_until: Timestamp, capacity: Capacity<'_>)
     -> Result<Claims, StoreError>;
 
-    /// Makes due now what is due after this time, and takes the leases of it back. For when the clock was set back: what
-    /// was written by the time before would otherwise wait until that comes again.
+    /// Makes requests that are due after a time due now, and revokes their leases. It is called when the clock was set back:
+    /// otherwise these requests would wait until the earlier time is reached again.
     async fn release(&self, now: Timestamp, after: Timestamp) -> Result<(), StoreError>;
 
-    /// Makes a lease last longer.
+    /// Extends a lease.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] when another worker has it.
+    /// [`StoreError::LeaseLost`] when another worker has claimed the request.
     async fn extend(&self, request: Uuid, lease: i64, until: Timestamp) -> Result<(), StoreError>;
 
     /// Records what a worker did.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] when another worker has the request; nothing is then stored.
+    /// [`StoreError::LeaseLost`] when another worker has claimed the request; then nothing is stored.
     async fn record(&self, record: Record) -> Result<(), StoreError>;
 
-    /// Ties a listing of a marketplace to an ad, unless it is tied to another live one (decision 25). Returns whether
-    /// it is tied to this ad now. A deleted ad's ties are free.
+    /// Links a listing of a marketplace to an ad, unless it is linked to another ad that is not deleted (decision 25). Returns
+    /// whether it is linked to this ad now.
     async fn tie(&self, ad: Uuid, market: Market, listing: &str) -> Result<bool, StoreError>;
 
-    /// Whether it can be read and written now.
+    /// Checks that it can be read and written.
     async fn check(&self) -> Result<(), StoreError>;
 
     /// Whether an ad exists and is not deleted.
@@ -308,11 +308,11 @@ pub trait Store: Send + Sync {
     /// Whether an ad has a request that is not finished.
     async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError>;
 
-    /// How much a dealer has. Counting may end at `at_most`: then the answer is no less than that. Called at most a few times
-    /// a second for each dealer, and not at all where there are no quotas.
+    /// How much a dealer has. Counting may stop at `at_most`; the result is then at least `at_most`. It is called at most a few
+    /// times a second for each dealer, and only if there are quotas.
     async fn usage(&self, dealer_code: &str, of: Usage, at_most: u64) -> Result<u64, StoreError>;
 
-    /// Remembers that an image of a dealer is stored, under its checksum; whether it is new. Called where there is a quota of
+    /// Records that an image of a dealer is stored, and returns whether it is new. It is called only if there is a quota of
     /// [`Usage::ImageBytes`].
     async fn add_dealer_image(&self, dealer_code: &str, checksum: &str, bytes: u64) -> Result<bool, StoreError>;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::rows::{Row, rows};
+use super::rows::{ReferenceRow, rows};
 use crate::{
     catalogue::Catalogue,
     categories::{self, COMMON_FIELDS, Category, FromV3, Heading, Rule, ad_fields, rules},
@@ -10,7 +10,7 @@ use crate::{
     model::ApiVersion,
 };
 
-/// Types that the documents describe by another one: the type, and the one that it is like.
+/// Types that the documents describe by their differences from another type.
 const LIKE: &[(&str, &str)] = &[
     ("transport", "car"),
     ("moped", "motorcycle"),
@@ -84,7 +84,7 @@ fn categories_table(page: &mut String) {
     );
 }
 
-/// How ads of V3 come to V4.
+/// How ads of V3 become V4.
 fn from_v3(category: &Category) -> String {
     if category.is_open() {
         let targets = listed(category.targets().map(|(vehicle_type, _)| vehicle_type));
@@ -161,11 +161,11 @@ fn section(page: &mut String, vehicle_type: &str, category: &'static Category, c
 }
 
 /// The rows of a category without those of all registered ones.
-fn own_rows(category: &'static Category) -> Vec<Row> {
+fn own_rows(category: &'static Category) -> Vec<ReferenceRow> {
     rows(category.fields().filter(|field| !(category.registered && COMMON_FIELDS.contains(field))))
 }
 
-/// The type by which the documents describe another.
+/// The type from which a type differs in the documents.
 fn like(vehicle_type: &str) -> Option<&'static Category> {
     LIKE.iter().find(|(name, _)| *name == vehicle_type).and_then(|(_, like)| categories::by_vehicle_type(like))
 }
@@ -198,7 +198,7 @@ fn heading(heading: Heading) -> &'static str {
     }
 }
 
-fn table(page: &mut String, rows: &[Row], kind: impl Fn(&Row) -> String) {
+fn table(page: &mut String, rows: &[ReferenceRow], kind: impl Fn(&ReferenceRow) -> String) {
     say!(page, "| Field | Type | Since | Rule |");
     say!(page, "|---|---|---|---|");
     for row in rows {
@@ -208,7 +208,7 @@ fn table(page: &mut String, rows: &[Row], kind: impl Fn(&Row) -> String) {
 }
 
 /// What a row says beside the type.
-fn rule(row: &Row) -> String {
+fn rule(row: &ReferenceRow) -> String {
     format!("{}{}", if row.field.required { "Required. " } else { "" }, row.field.doc)
 }
 
@@ -228,7 +228,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 /// `Car (1020)`.
 fn title(category: &Category) -> String {
     let name = categories::humanised(&category.vehicle_type.unwrap_or(category.name).replace('-', "_"));
-    // The category table may know better how to write it: ATV.
+    // The category table has the right capitalisation, such as ATV.
     let name = if name.eq_ignore_ascii_case(category.name) { category.name } else { &name };
     format!("{name} ({})", category.id)
 }

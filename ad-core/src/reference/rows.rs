@@ -1,4 +1,4 @@
-//! Rows of a table with those of the objects inside their arrays and objects.
+//! Rows of a table, including those of nested objects.
 
 use crate::{
     catalogue::{Catalogue, List},
@@ -8,19 +8,19 @@ use crate::{
 
 /// One row of a reference.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    /// Where the field stands: dotted, with `[]` behind an array, such as `condition.wheels[].name`.
+pub struct ReferenceRow {
+    /// Path of the field, with `[]` after an array, such as `condition.wheels[].name`.
     pub place: String,
-    /// What the table says about it.
+    /// Its row in the table.
     pub field: &'static Field,
 }
 
-impl Row {
-    /// Its kind in words, with the lookup that has its allowed values and how many there are.
+impl ReferenceRow {
+    /// Its kind in words, with the lookup of its allowed values and their number.
     pub fn words(&self, category: &Category, catalogue: &Catalogue) -> String {
         let kind = self.field.kind;
         match (values_of(&kind, category, catalogue), category.vehicle_type) {
-            // Models have a lookup of their own, which their row names.
+            // The description of a model names its lookup.
             (Some(values), _) if matches!(kind, Kind::Model { .. }) => format!("{kind}, {values} values"),
             (Some(values), Some(vehicle_type)) => {
                 format!("{kind}, {values} values: `/v4/vehicles/{vehicle_type}/{}`", self.place.replace("[]", ""))
@@ -30,7 +30,7 @@ impl Row {
     }
 }
 
-/// How many values of the catalogue a field allows.
+/// Number of values of the catalogue that a field allows.
 fn values_of(kind: &Kind, category: &Category, catalogue: &Catalogue) -> Option<usize> {
     let count = |list: &List| list.entries().len();
     match *kind {
@@ -44,8 +44,8 @@ fn values_of(kind: &Kind, category: &Category, catalogue: &Catalogue) -> Option<
     }
 }
 
-/// Rows in their order, each followed by the members of its objects.
-pub fn rows(fields: impl IntoIterator<Item = &'static Field>) -> Vec<Row> {
+/// The rows in order, each followed by the members of its objects.
+pub fn rows(fields: impl IntoIterator<Item = &'static Field>) -> Vec<ReferenceRow> {
     let mut found = Vec::new();
     for field in fields {
         collect(String::new(), field, &mut found);
@@ -53,14 +53,14 @@ pub fn rows(fields: impl IntoIterator<Item = &'static Field>) -> Vec<Row> {
     found
 }
 
-fn collect(above: String, field: &'static Field, found: &mut Vec<Row>) {
+fn collect(above: String, field: &'static Field, found: &mut Vec<ReferenceRow>) {
     let place = above + field.path;
     let (inside, below) = match field.kind {
         Kind::Objects { fields, .. } => (fields, format!("{place}[].")),
         Kind::Object { fields } => (fields, format!("{place}.")),
         _ => (&[] as &[Field], String::new()),
     };
-    found.push(Row { place, field });
+    found.push(ReferenceRow { place, field });
     for field in inside {
         collect(below.clone(), field, found);
     }

@@ -1,5 +1,5 @@
-//! What is stored though it was not sent, or otherwise than it was sent: the generated title, `is_new_vehicle`, the
-//! currency of prices, and marks of HTML in a text (decisions 13, 16 and 18).
+//! Fields that the service derives or rewrites: the generated title, `is_new_vehicle`, the currency of prices, and `<` and `>` in
+//! a text (decisions 13, 16 and 18).
 
 use serde_json::{Map, Value};
 
@@ -10,8 +10,8 @@ use crate::{
     model::{DEFAULT_CURRENCY, Dealer, get},
 };
 
-/// Drops a title that was generated before, so that it is generated anew: where titles must not be sent, a client may
-/// send back the one that it read; where one may be sent, the generated one follows the fields that it came from.
+/// Removes a generated title, so that it is generated again. If titles must not be sent, a client may still send back the title
+/// that it read. If they may be sent, the generated title follows the fields that it is made of.
 pub(super) fn forget_generated_title(
     catalogue: &Catalogue,
     category: &Category,
@@ -32,8 +32,7 @@ pub(super) fn forget_generated_title(
     }
 }
 
-/// The title of an ad that was sent without one; `None` for categories that demand it, or when there is nothing to
-/// make it from.
+/// The generated title of an ad; `None` for categories that require a title, or if the fields for it are missing.
 pub(super) fn generated_title(catalogue: &Catalogue, category: &Category, ad: &Map<String, Value>) -> Option<String> {
     let fields = ad.get("category_fields").and_then(Value::as_object);
     let generated = fields.and_then(|fields| title::generate(category, fields, catalogue));
@@ -44,12 +43,11 @@ pub(super) fn generated_title(catalogue: &Catalogue, category: &Category, ad: &M
     }
 }
 
-/// Fills what is stored though it was not sent, and rewrites what is stored differently. One pass: asking an ad for
-/// each name costs more than its handful of members.
+/// Inserts derived fields, and rewrites others. It takes one pass, which is faster than looking up each name.
 pub(super) fn fill(category: &Category, dealer: Option<&Dealer>, ad: &mut Map<String, Value>) {
     for (name, value) in ad {
         match (name.as_str(), value) {
-            // Not `any`: looking at every byte at once is quicker than stopping early.
+            // Not `any`: reading all bytes without a branch is faster than stopping early.
             ("body", Value::String(body))
                 if body.bytes().fold(false, |found, it| found | matches!(it, b'<' | b'>')) =>
             {
@@ -78,8 +76,8 @@ fn fill_fields(category: &Category, fields: &mut Map<String, Value>) {
     }
 }
 
-/// Whether `is_new_vehicle` was derived from the mileage that a patch changes, and so follows it: where new or used is not
-/// locked, and the patch does not say itself.
+/// Whether `is_new_vehicle` was derived from the mileage and so follows a patch that changes the mileage: if new or used is not
+/// locked, and the patch does not have `is_new_vehicle`.
 pub(super) fn follows_the_mileage(
     category: &Category,
     before: &Map<String, Value>,
@@ -94,7 +92,7 @@ pub(super) fn follows_the_mileage(
         && mileage(before).is_some_and(|mileage| get(before, is_new) == Some(&Value::Bool(mileage == 0.0)))
 }
 
-/// Drops what was derived, so that it is derived anew.
+/// Removes the derived `is_new_vehicle`, so that it is derived again.
 pub(super) fn forget_is_new_vehicle(ad: &mut Map<String, Value>) {
     let fields = ad.get_mut("category_fields").and_then(Value::as_object_mut);
     if let Some(Value::Object(condition)) = fields.and_then(|fields| fields.get_mut("condition")) {

@@ -1,14 +1,14 @@
-//! Deep merge of an update into stored content: a member that is absent is kept, one that is `null` is to be cleared,
-//! one with a value replaces, and objects merge member by member ('Endpoints' rule 2, decision 6).
+//! Deep merge of an update into stored content: an absent member is kept, `null` clears, any other value replaces, and objects
+//! merge member by member ('Endpoints' rule 2, decision 6).
 
 use serde_json::{Map, Value};
 
 use crate::categories::ad_fields;
 
-/// Stored content with a patch laid over it.
+/// Stored content with a patch merged into it.
 ///
-/// A `null` of the patch stays in the result as `null`: the check that follows clears it or refuses it, because only the
-/// tables know which fields may be cleared.
+/// A `null` of the patch stays in the result as `null`. The check that follows clears or refuses it, because the tables say which
+/// fields are nullable.
 ///
 /// ```
 /// use serde_json::json;

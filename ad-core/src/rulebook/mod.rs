@@ -1,5 +1,4 @@
-//! Everything that decides whether a payload is an ad: the tables, the rules beside them, the catalogue and the
-//! operator's settings. What comes out is either normalised content or all errors.
+//! The check of payloads by tables, rules, catalogue and the operator's settings. The result is normalised content or all errors.
 
 mod derived;
 mod example;
@@ -14,8 +13,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     catalogue::Catalogue,
-    categories::{self, AdFacts, Category, Facts, Settings, ad_fields, rules},
-    fields::{Against, Check, FieldErrors, Mode},
+    categories::{self, AdFacts, Category, Facts, RuleSettings, ad_fields, rules},
+    fields::{CategoryTable, Check, FieldErrors, Mode},
     model::{Ad, ApiVersion, Content, Dealer, get},
     rulebook::merge::merge,
     violation::{Choices, Code, Violation},
@@ -23,79 +22,89 @@ use crate::{
 
 pub use warnings::Warning;
 
-/// The rules, ready to check payloads with.
+/// Checks payloads.
 #[derive(Debug)]
 pub struct Rulebook {
     /// Allowed values.
     pub catalogue: Catalogue,
-    /// What an operator can set.
-    pub settings: Settings,
+    /// The operator's settings.
+    pub settings: RuleSettings,
 }
 
 impl Default for Rulebook {
     fn default() -> Self {
-        Self { catalogue: Catalogue::embedded(), settings: Settings::default() }
+        Self { catalogue: Catalogue::embedded(), settings: RuleSettings::default() }
     }
 }
 
-/// A payload that passed.
+/// A valid payload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
-    /// The client's reference; empty where none was sent and none was needed.
+    /// The client's reference; empty if none was sent and none is required.
     pub source_id: String,
-    /// The ad's content, normalised, with derived fields and generated title.
+    /// The normalised content, with derived fields and generated title.
     pub content: Content,
-    /// What is allowed but probably not meant.
+    /// Warnings about what is allowed but probably a mistake.
     pub warnings: Vec<Warning>,
 }
 
-/// Who writes what, for a check.
+/// Whether the payload of a new ad must have a `source_id`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceId {
+    /// It must: a create.
+    Required,
+    /// It may be missing: a validation.
+    Optional,
+}
+
+/// Where a payload is sent and by whom.
 #[derive(Debug, Clone, Copy)]
-pub struct Write<'a> {
-    /// The category, by the path's vehicle type.
+pub struct WriteContext<'a> {
+    /// The category of the ad.
     pub category: &'static Category,
     /// The API version of the path.
     pub version: ApiVersion,
-    /// The dealer; `None` when it is itself in error and rules about it cannot be held.
+    /// The dealer; `None` if it is unknown or an error itself, and rules that need it are not checked.
     pub dealer: Option<&'a Dealer>,
 }
 
 impl Rulebook {
-    /// Checks the payload of a create. With `source_id_optional` (validate), the client's reference may be missing.
+    /// Checks the payload of a create.
     ///
     /// # Errors
-    /// All errors of the payload at their paths.
+    /// All errors of the payload, by field.
     pub fn create(
         &self,
-        write: Write<'_>,
+        write: WriteContext<'_>,
         payload: Map<String, Value>,
-        source_id_optional: bool,
+        source_id: SourceId,
     ) -> Result<Checked, FieldErrors> {
-        self.complete(write, Mode::Create, payload, source_id_optional)
+        self.complete(write, Mode::Create, payload, source_id)
     }
 
-    /// Checks a stored ad of another system that is to be imported: as a create, but for what only a new ad may not have.
+    /// Checks an ad of another system for import: as a create, without the rules that apply only to new ads.
     ///
     /// # Errors
-    /// All errors of the ad at their paths.
-    pub fn import(&self, write: Write<'_>, ad: Map<String, Value>) -> Result<Checked, FieldErrors> {
-        self.complete(write, Mode::Whole, ad, false)
+    /// All errors of the ad, by field.
+    pub fn import(&self, write: WriteContext<'_>, ad: Map<String, Value>) -> Result<Checked, FieldErrors> {
+        self.complete(write, Mode::Whole, ad, SourceId::Required)
     }
 
     fn complete(
         &self,
-        write: Write<'_>,
+        write: WriteContext<'_>,
         mode: Mode,
         mut payload: Map<String, Value>,
-        source_id_optional: bool,
+        source_id: SourceId,
     ) -> Result<Checked, FieldErrors> {
         let mut check = self.check(write.version, mode, against(write.category));
         let mut errors = check.object(&ad_fields::CREATE, &mut payload);
-        if source_id_optional && !payload.contains_key("source_id") {
+        if source_id == SourceId::Optional && !payload.contains_key("source_id") {
             errors.forget("source_id");
         }
-        // What identifies the ad is no part of its content.
-        let [source_id, _, category_id] = ["source_id", "dealer_code", "category_id"].map(|name| payload.remove(name));
+        // The fields that identify the ad are not part of its content.
+        let [sent_source_id, _, category_id] =
+            ["source_id", "dealer_code", "category_id"].map(|name| payload.remove(name));
         let id = write.category.id;
         if let Some(sent) = category_id.as_ref().and_then(Value::as_u64)
             && sent != u64::from(id)
@@ -105,31 +114,37 @@ impl Rulebook {
             errors.push("category_id", Violation::NotAChoice { sent, choices, note });
         }
         let mut checked = self.finish(write, mode, &check, payload, Before::default(), errors)?;
-        if let Some(Value::String(source_id)) = source_id {
+        if let Some(Value::String(source_id)) = sent_source_id {
             checked.source_id = source_id;
         }
         Ok(checked)
     }
 
-    /// What is wrong with the payload of a create whose category is itself in error: all that does not depend on it.
+    /// The errors of the payload of a create whose category is an error itself: all that do not depend on the category.
     pub fn without_category(
         &self,
         version: ApiVersion,
         mut payload: Map<String, Value>,
-        source_id_optional: bool,
+        source_id: SourceId,
     ) -> FieldErrors {
-        let mut errors = self.check(version, Mode::Create, Against::Unknown).object(&ad_fields::CREATE, &mut payload);
-        if source_id_optional && !payload.contains_key("source_id") {
+        let mut errors =
+            self.check(version, Mode::Create, CategoryTable::Unknown).object(&ad_fields::CREATE, &mut payload);
+        if source_id == SourceId::Optional && !payload.contains_key("source_id") {
             errors.forget("source_id");
         }
         errors
     }
 
-    /// Checks an update: the patch is merged into what is stored, and the result is checked as a whole.
+    /// Checks an update: merges the patch into the stored content, and checks the result as a whole.
     ///
     /// # Errors
-    /// All errors of the patch and of the merged ad at their paths.
-    pub fn update(&self, write: Write<'_>, stored: &Ad, mut patch: Map<String, Value>) -> Result<Checked, FieldErrors> {
+    /// All errors of the patch and of the merged ad, by field.
+    pub fn update(
+        &self,
+        write: WriteContext<'_>,
+        stored: &Ad,
+        mut patch: Map<String, Value>,
+    ) -> Result<Checked, FieldErrors> {
         let mut fixed = FieldErrors::default();
         unchanged(stored, &mut patch, &mut fixed);
         let before = stored.content.fields();
@@ -146,14 +161,14 @@ impl Rulebook {
         self.revised(write, Mode::Update, stored, &patched, merged, fixed)
     }
 
-    /// Checks a migration: the payload replaces what is stored, but for the images when it has none
-    /// ('Endpoints' rule 7, decision 28).
+    /// Checks a migration: the payload replaces the stored content, except for the images if it has none ('Endpoints' rule 7,
+    /// decision 28).
     ///
     /// # Errors
-    /// All errors of the payload at their paths.
+    /// All errors of the payload, by field.
     pub fn migrate(
         &self,
-        write: Write<'_>,
+        write: WriteContext<'_>,
         stored: &Ad,
         mut payload: Map<String, Value>,
     ) -> Result<Checked, FieldErrors> {
@@ -171,7 +186,7 @@ impl Rulebook {
 
     fn revised(
         &self,
-        write: Write<'_>,
+        write: WriteContext<'_>,
         mode: Mode,
         stored: &Ad,
         patched: &[&'static str],
@@ -187,14 +202,15 @@ impl Rulebook {
         Ok(checked)
     }
 
-    fn check<'a>(&'a self, version: ApiVersion, mode: Mode, category: Against<'a>) -> Check<'a> {
-        Check::new(&self.catalogue, version, mode, category).with_http_images(self.settings.http_images)
+    fn check<'a>(&'a self, version: ApiVersion, mode: Mode, category: CategoryTable<'a>) -> Check<'a> {
+        let schemes: &[&str] = if self.settings.http_images { &["https", "http"] } else { &["https"] };
+        Check::new(&self.catalogue, version, mode, category).with_image_schemes(schemes)
     }
 
-    /// What follows the walk over the tables: derived fields, the rules, and the result.
+    /// The steps after the check of the tables: derived fields, rules, and the result.
     fn finish(
         &self,
-        write: Write<'_>,
+        write: WriteContext<'_>,
         mode: Mode,
         check: &Check<'_>,
         mut ad: Map<String, Value>,
@@ -213,7 +229,7 @@ impl Rulebook {
             settings: &self.settings,
             check,
         };
-        // Without category fields there is one thing to say about them, and the walk has said it.
+        // Missing category fields are one error, which the check of the table reports.
         let of_the_category = if facts.ad.category_fields.is_some() { write.category.rules } else { &[] };
         for rule in ad_fields::RULES.iter().chain(of_the_category).copied().flatten() {
             (rule.check)(&facts, &mut errors);
@@ -234,21 +250,21 @@ impl Rulebook {
     }
 }
 
-/// What a revision builds on.
+/// What a write is based on.
 #[derive(Debug, Clone, Copy, Default)]
 struct Before<'a> {
-    /// What was stored; `None` for a new ad.
+    /// The stored content; `None` for a new ad.
     content: Option<&'a Content>,
-    /// Which fields of [`rules::OF_THE_DIRECTORY`] the patch sends.
+    /// The fields of [`rules::OF_THE_DIRECTORY`] that the patch has.
     patched: &'a [&'static str],
 }
 
-/// What the `category_fields` of a category are held against.
-fn against(category: &Category) -> Against<'_> {
-    if category.is_open() { Against::Open } else { Against::Table(category.tree()) }
+/// The table by which the `category_fields` of a category are checked.
+fn against(category: &Category) -> CategoryTable<'_> {
+    if category.is_open() { CategoryTable::Open } else { CategoryTable::Known(category.tree()) }
 }
 
-/// What an update may send only unchanged (decisions 11 and 12); what it sends unchanged is dropped.
+/// Reports changes of fields that an update cannot change (decisions 11 and 12), and removes these fields from the patch.
 fn unchanged(stored: &Ad, patch: &mut Map<String, Value>, errors: &mut FieldErrors) {
     let mut hold = |name: &str, is: Value, same: fn(&Value, &Value) -> bool| {
         if let Some(sent) = patch.remove(name)

@@ -1,6 +1,4 @@
-//! The category of a payload (decision 12), and the check that needs nothing but the payload.
-//!
-//! How it is read is the business of whoever receives it; what its fields must hold, the [`rulebook`](crate::rulebook)'s.
+//! The category of a payload (decision 12), and the check of a payload without the service.
 
 use serde_json::{Map, Value};
 
@@ -8,14 +6,14 @@ use crate::{
     categories::{self, Category, TRAILER},
     fields::{FieldErrors, not_a_choice},
     model::ApiVersion,
-    rulebook::{Checked, Rulebook, Write},
+    rulebook::{Checked, Rulebook, SourceId, WriteContext},
     violation::{Choices, Violation},
 };
 
 /// The category that the `category_id` of a payload names.
 ///
 /// # Errors
-/// What is wrong with `category_id` beyond what the table of the ad says: nothing when it is missing or no integer.
+/// The errors of `category_id` that the check of the ad's table does not report: none if it is missing or no integer.
 pub fn category(version: ApiVersion, sent: Option<&Value>) -> Result<&'static Category, FieldErrors> {
     let mut wrong = FieldErrors::default();
     let Some(id) = sent.and_then(categories::sent_id) else { return Err(wrong) };
@@ -49,11 +47,11 @@ pub enum PayloadError {
 }
 
 impl Rulebook {
-    /// Checks the payload of a create by itself, as a client can before it sends it: everything but what only the service
-    /// knows, which is who the dealer is and which source ids have been used.
+    /// Checks the payload of a create before it is sent: all that does not depend on the dealer and on the used source ids, which
+    /// only the service knows.
     ///
     /// # Errors
-    /// What the service would answer.
+    /// As the service would answer.
     pub fn create_unsent(
         &self,
         version: ApiVersion,
@@ -63,11 +61,11 @@ impl Rulebook {
         let category = of_type.map_or_else(|| category(version, payload.get("category_id")), Ok);
         match category {
             Ok(category) if category.id == TRAILER => Err(PayloadError::TrailerCreateDisabled),
-            Ok(category) => {
-                self.create(Write { category, version, dealer: None }, payload, false).map_err(PayloadError::Fields)
-            }
+            Ok(category) => self
+                .create(WriteContext { category, version, dealer: None }, payload, SourceId::Required)
+                .map_err(PayloadError::Fields),
             Err(wrong) => {
-                let mut errors = self.without_category(version, payload, false);
+                let mut errors = self.without_category(version, payload, SourceId::Required);
                 errors.put("category_id", wrong);
                 Err(PayloadError::Fields(errors))
             }

@@ -8,13 +8,13 @@ use crate::{
     violation::{Code, Violation},
 };
 
-/// Most bytes of a payload (decision 9).
+/// Maximum size of a payload, in bytes (decision 9).
 pub const MOST_BYTES: usize = 1024 * 1024;
 
-/// Most levels of a payload, its own object included (decision 9).
+/// Maximum number of levels of a payload, including its own object (decision 9).
 pub const MOST_LEVELS: usize = 32;
 
-/// Whether arrays and objects stand in each other more than so many levels deep.
+/// Whether arrays and objects are nested more deeply than `levels`.
 pub fn deeper_than(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(items) => levels == 0 || items.iter().any(|item| deeper_than(item, levels - 1)),
@@ -23,13 +23,13 @@ pub fn deeper_than(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// Fields that the refusal names.
+/// Number of fields that the error names.
 const MOST_NAMED: usize = 3;
 
-/// Refuses content that is larger than a payload may be, unless it is smaller than what is stored: updates add to each other,
-/// and content that was accepted before there was a limit can be shortened step by step.
+/// Checks that content is not larger than a payload may be, to which several updates could add up. Content that exceeds the limit
+/// already, because it was stored before there was one, may become smaller step by step.
 pub(super) fn check(ad: &Map<String, Value>, before: Option<&Content>) -> Result<(), FieldErrors> {
-    // Most ads are so far from the limit that their texts need not be looked at.
+    // Most ads are so far below the limit that an estimate is enough.
     if object_bytes_at_most(ad) <= MOST_BYTES {
         return Ok(());
     }
@@ -42,7 +42,7 @@ pub(super) fn check(ad: &Map<String, Value>, before: Option<&Content>) -> Result
     Err(errors)
 }
 
-/// What is said of an ad that would be so large, by its largest fields with their sizes.
+/// The text of the error, with the size of the ad and its largest fields with their sizes, in bytes.
 pub fn too_large(bytes: usize, largest: &[(String, usize)]) -> String {
     let largest: Vec<_> = largest.iter().map(|(path, bytes)| format!("{path} ({} bytes)", grouped(bytes))).collect();
     format!(
@@ -54,7 +54,7 @@ pub fn too_large(bytes: usize, largest: &[(String, usize)]) -> String {
     )
 }
 
-/// The largest fields with their sizes; those of `category_fields` one by one.
+/// The largest fields with their sizes; those of `category_fields` are separate fields.
 fn largest(ad: &Map<String, Value>) -> Vec<(String, usize)> {
     let mut sizes = Vec::new();
     for (name, value) in ad {

@@ -12,9 +12,9 @@ fn dealer() -> Dealer {
 fn create(vehicle_type: &str, payload: Value) -> Result<Checked, Value> {
     let dealer = dealer();
     let category = by_vehicle_type(vehicle_type).unwrap();
-    let write = Write { category, version: ApiVersion::V4, dealer: Some(&dealer) };
+    let write = WriteContext { category, version: ApiVersion::V4, dealer: Some(&dealer) };
     let Value::Object(payload) = payload else { panic!("payloads are objects") };
-    Rulebook::default().create(write, payload, false).map_err(|errors| json!(errors))
+    Rulebook::default().create(write, payload, SourceId::Required).map_err(|errors| json!(errors))
 }
 
 fn car(fields: &Value) -> Value {

@@ -8,7 +8,7 @@ use crate::{catalogue::Catalogue, categories::Category, fields::Kind, model::get
 /// Brand, model, trim and year.
 const PARTS: [&str; 4] = ["brand", "model", "model_type", "model_year"];
 
-/// The title of these category fields; `None` when there is nothing to make it from.
+/// The title for these category fields; `None` if all parts are missing.
 pub fn generate(category: &Category, fields: &Map<String, Value>, catalogue: &Catalogue) -> Option<String> {
     let mut title = String::with_capacity(64);
     for path in PARTS {

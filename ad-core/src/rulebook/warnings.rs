@@ -1,22 +1,22 @@
-//! What is allowed but probably not meant (decision 7).
+//! Warnings about what is allowed but probably a mistake (decision 7).
 
 use crate::{
     categories::{Facts, rules},
     violation::Code,
 };
 
-/// Something that is allowed but probably not meant (decision 7).
+/// A warning about something that is allowed but probably a mistake (decision 7).
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Warning {
     /// The field.
     pub field: String,
-    /// What kind of warning it is.
+    /// Its code.
     pub code: Code,
-    /// What is odd about it.
+    /// Its text.
     pub message: String,
 }
 
-/// The warnings of an ad that passed.
+/// The warnings of a valid ad.
 pub(super) fn of(facts: &Facts<'_>) -> Vec<Warning> {
     let mut warnings: Vec<_> = facts
         .check

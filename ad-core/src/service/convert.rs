@@ -12,15 +12,15 @@ use crate::{
     model::{Ad, AdState, ApiVersion, Plan},
     ports::StoredAd,
     rulebook::{
-        Write,
+        WriteContext,
         versions::{Conversion, VersionError, conversion},
     },
     violation::{Code, Violation},
 };
 
 impl Service {
-    /// Replaces an ad of V3 by a complete payload of V4; id, source id, log, and without `image_urls` the images stay. On
-    /// a typed path the category is the path's, on the generic one the payload says it.
+    /// Replaces the content of a V3 ad by a complete V4 payload. Id, source id and log stay, and so do the images if the payload
+    /// has no `image_urls`. The category is that of a typed path, or the payload's `category_id` on the generic path.
     ///
     /// # Errors
     /// [`ServiceError::Invalid`] with all errors of the payload; [`ServiceError::Version`] when the ad is V4 already;
@@ -45,7 +45,7 @@ impl Service {
             };
             let dealer = self.dealer(&ad.dealer_code);
             let check = |category, payload| {
-                let write = Write { category, version: ApiVersion::V4, dealer: Some(&dealer) };
+                let write = WriteContext { category, version: ApiVersion::V4, dealer: Some(&dealer) };
                 self.rulebook.migrate(write, ad, payload)
             };
             let (category, sends_images) = match category {
@@ -68,7 +68,7 @@ impl Service {
     }
 }
 
-/// Whether an ad is one that migrates at all.
+/// Checks that an ad can migrate.
 fn may_migrate(stored: &StoredAd) -> Result<(), ServiceError> {
     let ad = &stored.ad;
     let category = category_of(ad)?;
@@ -91,7 +91,7 @@ fn fixed_by_the_path(category: &Category) -> FieldErrors {
     wrong
 }
 
-/// The category that a payload on the generic path names: one that the ad may migrate to.
+/// The category in a payload on the generic path, to which the ad must be able to migrate.
 fn category_sent(ad: &Ad, sent: Option<&Value>) -> Result<&'static Category, FieldErrors> {
     let mut wrong = FieldErrors::default();
     let targets: Vec<_> = ad.category().into_iter().flat_map(Category::targets).map(|(_, target)| target).collect();

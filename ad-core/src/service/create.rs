@@ -10,26 +10,26 @@ use crate::{
     categories::{Category, TRAILER},
     model::{Action, ActionState, Ad, AdState, ApiVersion, Content, Dealer, LogEntry, Plan, Progress},
     ports::{NewAd, Usage},
-    rulebook::{Checked, Warning, Write, payload, versions::VersionError},
+    rulebook::{Checked, SourceId, Warning, WriteContext, payload, versions::VersionError},
     violation::{Code, Violation},
 };
 
-/// The way in for a new ad.
+/// The path to which the payload of a new ad is sent.
 #[derive(Debug, Clone, Copy)]
-pub enum Through {
-    /// `/v4/{vehicle_type}`: the path says the category.
+pub enum CreatePath {
+    /// `/v4/{vehicle_type}`: the path has the category.
     V4(&'static Category),
-    /// `/v3/ad`: the payload says the category.
+    /// `/v3/ad`: the payload has the category.
     V3,
 }
 
-impl From<&'static Category> for Through {
+impl From<&'static Category> for CreatePath {
     fn from(category: &'static Category) -> Self {
         Self::V4(category)
     }
 }
 
-/// What a payload would become (decision 7).
+/// The ad that a create would make (decision 7).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Validated {
     /// The client's reference, if one was sent.
@@ -44,7 +44,7 @@ pub struct Validated {
     pub warnings: Vec<Warning>,
 }
 
-/// A create that passed.
+/// A valid create.
 struct Creation {
     version: ApiVersion,
     category: &'static Category,
@@ -63,10 +63,10 @@ impl Service {
         &self,
         access: &Access,
         request_id: Uuid,
-        through: impl Into<Through> + Send,
+        through: impl Into<CreatePath> + Send,
         payload: Map<String, Value>,
     ) -> Result<Ad, ServiceError> {
-        let creation = self.check_create(access, through.into(), payload, false)?;
+        let creation = self.check_create(access, through.into(), payload, SourceId::Required)?;
         let Creation { version, category, dealer, checked } = creation;
         let now = self.clock.now();
         let ad = Ad {
@@ -91,7 +91,7 @@ impl Service {
             actions.push(Action::Publish);
         }
         let mut request = self.accept(request_id, Some(Plan { actions, markets: category.markets() }));
-        // Its first entry is written along with the ad.
+        // Its first log entry is stored together with the ad.
         request.progress = Progress { begun: true, ..Progress::default() };
         let entry = LogEntry::new(request_id, now, Action::Create, ActionState::Processing, "Processing".into());
         self.admit_ad(&ad.dealer_code).await?;
@@ -102,17 +102,17 @@ impl Service {
         Ok(ad)
     }
 
-    /// Checks what a create would check, but for unfinished requests, and stores nothing.
+    /// Checks a payload as a create does, except for the quota of requests, and stores nothing.
     ///
     /// # Errors
     /// As [`Self::create`].
     pub async fn validate(
         &self,
         access: &Access,
-        through: impl Into<Through> + Send,
+        through: impl Into<CreatePath> + Send,
         payload: Map<String, Value>,
     ) -> Result<Validated, ServiceError> {
-        let creation = self.check_create(access, through.into(), payload, true)?;
+        let creation = self.check_create(access, through.into(), payload, SourceId::Optional)?;
         let Creation { category, dealer, checked, .. } = creation;
         let source_id = (!checked.source_id.is_empty()).then_some(checked.source_id);
         if let Some(source_id) = &source_id
@@ -133,13 +133,13 @@ impl Service {
     fn check_create(
         &self,
         access: &Access,
-        through: Through,
+        through: CreatePath,
         payload: Map<String, Value>,
-        source_id_optional: bool,
+        source_id: SourceId,
     ) -> Result<Creation, ServiceError> {
         let (version, category) = match through {
-            Through::V4(category) => (ApiVersion::V4, Ok(category)),
-            Through::V3 => (ApiVersion::V3, payload::category(ApiVersion::V3, payload.get("category_id"))),
+            CreatePath::V4(category) => (ApiVersion::V4, Ok(category)),
+            CreatePath::V3 => (ApiVersion::V3, payload::category(ApiVersion::V3, payload.get("category_id"))),
         };
         if category.as_ref().is_ok_and(|category| category.id == TRAILER) {
             return Err(VersionError::TrailerCreateDisabled.into());
@@ -147,10 +147,10 @@ impl Service {
         let dealer = self.dealer_of(access, payload.get("dealer_code"));
         let checked = match &category {
             Ok(category) => {
-                let write = Write { category, version, dealer: dealer.as_deref().ok() };
-                self.rulebook.create(write, payload, source_id_optional)
+                let write = WriteContext { category, version, dealer: dealer.as_deref().ok() };
+                self.rulebook.create(write, payload, source_id)
             }
-            Err(_) => Err(self.rulebook.without_category(version, payload, source_id_optional)),
+            Err(_) => Err(self.rulebook.without_category(version, payload, source_id)),
         };
         match (category, dealer, checked) {
             (Ok(category), Ok(dealer), Ok(checked)) => Ok(Creation { version, category, dealer, checked }),
@@ -167,7 +167,7 @@ impl Service {
         }
     }
 
-    /// The dealer of a create, or what is wrong with its `dealer_code` beyond what the table says.
+    /// The dealer of a create, or the error of its `dealer_code`; `Err(None)` if the check of the table reports it.
     fn dealer_of(&self, access: &Access, sent: Option<&Value>) -> Result<Arc<Dealer>, Option<Violation>> {
         let sent = match sent {
             None | Some(Value::Null) => None,

@@ -1,8 +1,8 @@
-//! Ads that another system has stored and that this one takes over as they are: V3 and trailers included, which clients
-//! cannot create any more (decision 28). A line of an import is an ad as GET shows it.
+//! Import of ads that another system has stored, including V3 ads and trailers, which clients can no longer create (decision 28).
+//! A line of an import is an ad as GET returns it.
 //!
-//! Only an operator imports. Nothing is fetched or published on the way; what is left to do stands in the ad's leftover,
-//! and a retry does it.
+//! Only an operator imports. An import fetches and publishes nothing; the ad's leftover has what is left to do, and a retry does
+//! it.
 
 use std::sync::Arc;
 
@@ -14,43 +14,43 @@ use crate::{
     fields::{FieldErrors, not_a_choice},
     model::{Ad, AdState, ApiVersion, Dealer, Leftover, Timestamp},
     ports::DealerDirectory,
-    rulebook::{Rulebook, Write},
-    violation::{Code, Expected, Format, Violation},
+    rulebook::{Rulebook, SourceId, WriteContext},
+    violation::{Code, Expected, TextFormat, Violation},
 };
 
-/// An ad to be taken over, and what a retry would do for it.
+/// An ad to be imported.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Import {
+pub struct ImportedAd {
     /// The ad.
     pub ad: Ad,
-    /// What is left to do, besides fetching the images.
+    /// What a retry has to do, besides fetching the images.
     pub leftover: Leftover,
 }
 
-/// Reads an ad as GET shows it. `id` and `now` are used where the ad does not say its id and times.
+/// Reads an ad as GET returns it. `id` and `now` replace a missing id and missing times.
 ///
-/// Beside the fields of a write it may have `id`, `state`, `api_version` (the newest that has its category, if absent),
+/// In addition to the fields of a write it may have `id`, `state`, `api_version` (the newest that has its category, if absent),
 /// `marketplace_ad_id`, `offer_id`, `created` and `updated`; `image_refs` serve as `image_urls` where these are absent.
-/// `dealer_code` must be there. A title that is generated is generated anew; `log` is left out.
+/// `dealer_code` is required. A generated title is generated again; `log` is ignored.
 ///
 /// # Errors
-/// All that is wrong with it, at its path.
+/// All errors of the ad, by field.
 pub fn read(
     rulebook: &Rulebook,
     directory: &dyn DealerDirectory,
     mut sent: Map<String, Value>,
     id: Uuid,
     now: Timestamp,
-) -> Result<Import, FieldErrors> {
+) -> Result<ImportedAd, FieldErrors> {
     let mut errors = FieldErrors::default();
-    let kept = Kept::take(&mut sent, &mut errors, id, now);
+    let kept = ServiceFields::take(&mut sent, &mut errors, id, now);
     let category = category(&sent, kept.version, &mut errors);
     let dealer_code = sent.get("dealer_code").and_then(Value::as_str).map(str::to_owned);
     if sent.get("dealer_code").is_none_or(Value::is_null) {
         errors.push("dealer_code", Violation::Required);
     }
     let (Some((category, version)), Some(dealer_code)) = (category, dealer_code) else {
-        errors.absorb(rulebook.without_category(kept.version.unwrap_or(ApiVersion::V4), sent, false));
+        errors.absorb(rulebook.without_category(kept.version.unwrap_or(ApiVersion::V4), sent, SourceId::Required));
         return Err(errors);
     };
     if category.heading == Heading::Forbidden {
@@ -58,7 +58,7 @@ pub fn read(
     }
     images_of_refs(&mut sent);
     let dealer = directory.dealer(&dealer_code).unwrap_or_else(|| Arc::new(Dealer::named(&dealer_code)));
-    let checked = match rulebook.import(Write { category, version, dealer: Some(&dealer) }, sent) {
+    let checked = match rulebook.import(WriteContext { category, version, dealer: Some(&dealer) }, sent) {
         Ok(checked) if errors.is_empty() => checked,
         Ok(_) => return Err(errors),
         Err(wrong) => {
@@ -80,11 +80,11 @@ pub fn read(
         created: kept.created,
         updated: kept.updated,
     };
-    Ok(Import { leftover: leftover(&ad, category), ad })
+    Ok(ImportedAd { leftover: leftover(&ad, category), ad })
 }
 
-/// What the service keeps about an ad beside what its client wrote.
-struct Kept {
+/// The fields of an ad that the service adds.
+struct ServiceFields {
     id: Uuid,
     state: AdState,
     version: Option<ApiVersion>,
@@ -94,7 +94,7 @@ struct Kept {
     updated: Timestamp,
 }
 
-impl Kept {
+impl ServiceFields {
     fn take(sent: &mut Map<String, Value>, errors: &mut FieldErrors, id: Uuid, now: Timestamp) -> Self {
         let mut text = |name: &str, errors: &mut FieldErrors| match sent.remove(name) {
             None | Some(Value::Null) => None,
@@ -104,8 +104,8 @@ impl Kept {
                 None
             }
         };
-        let id =
-            text("id", errors).map_or(id, |text| parsed("id", &text, Violation::WrongFormat(Format::Uuid), id, errors));
+        let id = text("id", errors)
+            .map_or(id, |text| parsed("id", &text, Violation::WrongFormat(TextFormat::Uuid), id, errors));
         let not_a_time = || Violation::stated(Code::InvalidFormat, crate::model::NotATime.to_string());
         let created = text("created", errors).map_or(now, |text| parsed("created", &text, not_a_time(), now, errors));
         let updated =
@@ -147,14 +147,14 @@ fn named<T>(
     found
 }
 
-/// The category that an ad names, with the version that it is of.
+/// The category of an ad, with its API version.
 fn category(
     sent: &Map<String, Value>,
     version: Option<ApiVersion>,
     errors: &mut FieldErrors,
 ) -> Option<(&'static Category, ApiVersion)> {
     let sent = sent.get("category_id").filter(|sent| !sent.is_null())?;
-    // What is no number at all has its error from the table.
+    // The check of the table reports a value that is no number.
     let id = categories::sent_id(sent)?;
     let Some(category) = categories::by_id(id) else {
         let ids: Vec<_> = categories::all().map(|category| category.id.to_string()).collect();
@@ -171,7 +171,7 @@ fn category(
     Some((category, version))
 }
 
-/// Where `image_urls` are absent, as in every answer, the addresses of the images that the other system had fetched.
+/// Takes missing `image_urls` from `image_refs`, as answers have them.
 fn images_of_refs(sent: &mut Map<String, Value>) {
     if sent.get("image_urls").is_some_and(|urls| !urls.is_null()) {
         return;
@@ -183,7 +183,7 @@ fn images_of_refs(sent: &mut Map<String, Value>) {
     }
 }
 
-/// What is to be shown may not be on every marketplace.
+/// What a retry has to do: publish a visible ad on all its marketplaces.
 fn leftover(ad: &Ad, category: &Category) -> Leftover {
     let shown = ad.state == AdState::Created && ad.content.visible();
     Leftover::publishing(if shown { category.markets() } else { Vec::new() })

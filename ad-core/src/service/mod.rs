@@ -1,5 +1,5 @@
-//! The use cases: what a client may ask for, decided and handed to the [`Store`]. Nothing here waits for a marketplace
-//! or an image; that is the [`pipeline`](crate::pipeline)'s work afterwards.
+//! The use cases. Each decides about a client's request and stores the decision in one commit of the [`Store`]. The
+//! [`pipeline`](crate::pipeline) calls marketplaces and image hosts afterwards.
 
 mod convert;
 mod create;
@@ -25,15 +25,15 @@ use crate::{
     },
     violation::{Code, Violation},
 };
-pub use create::{Through, Validated};
+pub use create::{CreatePath, Validated};
 
-/// An ad of so many bytes takes about a millisecond to check.
+/// Size of an ad, in bytes, whose check takes about a millisecond.
 const LARGE: usize = 64 * 1024;
 
-/// How often a write is decided anew when somebody else changes its ad in between.
+/// Maximum number of attempts of a write whose ad is changed concurrently.
 const ATTEMPTS: usize = 20;
 
-/// The use cases over their ports.
+/// The use cases, over their ports.
 #[derive(Clone)]
 pub struct Service {
     store: Arc<dyn Store>,
@@ -51,7 +51,7 @@ impl std::fmt::Debug for Service {
     }
 }
 
-/// What a token gives access to ('Authentication' 2).
+/// The dealers that a token gives access to ('Authentication' 2).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Access {
     /// One dealer.
@@ -77,24 +77,44 @@ impl Access {
     }
 }
 
-/// Which ad a path means.
+/// Which ad a request is about. Its source id is enough, unless the token is a group's and several of its dealers use that id.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
     /// The client's reference.
     pub source_id: &'a str,
     /// The dealer, where a group's token must say which of several.
     pub dealer_code: Option<&'a str>,
-    /// The category of a typed path; `None` on generic ones.
+    /// The category of a typed path, under which alone the ad is looked for; `None` on generic paths.
     pub category: Option<&'static Category>,
 }
 
-/// Why a use case did not do it.
+impl<'a> From<&'a str> for Target<'a> {
+    fn from(source_id: &'a str) -> Self {
+        Self { source_id, dealer_code: None, category: None }
+    }
+}
+
+impl<'a> From<&'a String> for Target<'a> {
+    fn from(source_id: &'a String) -> Self {
+        source_id.as_str().into()
+    }
+}
+
+impl<'a> Target<'a> {
+    /// The ad of this dealer.
+    #[must_use]
+    pub fn of_dealer(self, dealer_code: Option<&'a str>) -> Self {
+        Self { dealer_code, ..self }
+    }
+}
+
+/// Why a use case refused a request or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// The payload or a parameter is wrong.
     #[error("the request is not valid")]
     Invalid(FieldErrors),
-    /// The address of the ad is not unique: what is wrong with the query.
+    /// A query parameter is wrong or missing.
     #[error("the query is not valid")]
     InvalidQuery(FieldErrors),
     /// Business rules forbid it.
@@ -106,7 +126,7 @@ pub enum ServiceError {
     /// There is no such ad in the token's scope.
     #[error("Not found.")]
     NotFound,
-    /// There is no such ad of the path's vehicle type, but one of another.
+    /// The source id is not of an ad of the path's vehicle type, but of another ad.
     #[error("Not found.")]
     Elsewhere {
         /// The ad that has the source id.
@@ -120,7 +140,7 @@ pub enum ServiceError {
     /// Too many accepted requests are not finished.
     #[error(transparent)]
     TooManyRequests(#[from] TooManyRequests),
-    /// The store did not do it.
+    /// The store failed.
     #[error(transparent)]
     Store(StoreError),
 }
@@ -152,19 +172,19 @@ impl From<Denial> for ServiceError {
     }
 }
 
-/// Why a request is not accepted before others are finished.
+/// Why a request is refused until other requests are finished.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TooManyRequests {
-    /// Those of the ad.
+    /// The ad has too many unfinished requests.
     #[error(
         "This ad has {unfinished} unfinished requests, and at most {MOST_UNFINISHED} are accepted. Wait until some of them are \
          finished (their entries in the ad's log end in \"done\" or \"error\"), then send this one again. DELETE is still accepted."
     )]
     OfAd {
-        /// How many there are.
+        /// Their number.
         unfinished: u32,
     },
-    /// Those of the dealer.
+    /// The dealer has too many unfinished requests.
     #[error(transparent)]
     OfDealer(QuotaExceeded),
 }
@@ -197,19 +217,19 @@ impl Service {
         Self { store, directory, rulebook, clock, ids, quotas: None, compute: None }
     }
 
-    /// The same, holding dealers to quotas.
+    /// The same, with quotas for dealers.
     #[must_use]
     pub fn with_quotas(self, quotas: Arc<Quotas>) -> Self {
         Self { quotas: Some(quotas), ..self }
     }
 
-    /// The same, with a place for long computations.
+    /// The same, with a port that runs long computations.
     #[must_use]
     pub fn with_compute(self, compute: Arc<dyn Compute>) -> Self {
         Self { compute: Some(compute), ..self }
     }
 
-    /// Runs what is done with an ad of so many bytes: where long computations run, if it is one.
+    /// Runs work on an ad of the given size, by the port for long computations if the ad is large.
     fn computed<T: Send>(&self, dealer_code: &str, bytes: usize, work: impl Fn() -> T + Send + Sync) -> T {
         let mut result = None;
         if let Some(compute) = self.compute.as_ref().filter(|_| bytes >= LARGE) {
@@ -218,7 +238,7 @@ impl Service {
         result.unwrap_or_else(work)
     }
 
-    /// Whether a dealer may have one more ad.
+    /// Checks that a dealer may have one more ad.
     async fn admit_ad(&self, dealer_code: &str) -> Result<(), ServiceError> {
         let Some(quotas) = &self.quotas else { return Ok(()) };
         quotas.admit(dealer_code, Usage::Ads, 1).await.map_err(|error| match error {
@@ -227,7 +247,7 @@ impl Service {
         })
     }
 
-    /// Whether a dealer may have one more unfinished request.
+    /// Checks that a dealer may have one more unfinished request.
     async fn admit_request(&self, dealer_code: &str) -> Result<(), ServiceError> {
         let Some(quotas) = &self.quotas else { return Ok(()) };
         quotas.admit(dealer_code, Usage::Requests, 1).await.map_err(|error| match error {
@@ -236,14 +256,14 @@ impl Service {
         })
     }
 
-    /// A dealer has one more.
+    /// Records that a dealer has one more.
     fn added(&self, dealer_code: &str, of: Usage) {
         if let Some(quotas) = &self.quotas {
             quotas.added(dealer_code, of, 1);
         }
     }
 
-    /// The rules that it holds payloads against.
+    /// The rules by which it checks payloads.
     pub fn rulebook(&self) -> &Rulebook {
         &self.rulebook
     }
@@ -253,7 +273,7 @@ impl Service {
         self.directory.dealer(code).unwrap_or_else(|| Arc::new(Dealer::named(code)))
     }
 
-    /// The one ad that a path means.
+    /// The one ad that a target identifies.
     async fn locate(
         &self,
         access: &Access,
@@ -281,26 +301,26 @@ impl Service {
         found.pop().ok_or(ServiceError::NotFound)
     }
 
-    fn scoped<'a>(&self, access: &'a Access) -> Scoped<'a> {
+    fn scoped<'a>(&self, access: &'a Access) -> DealerScope<'a> {
         match access {
-            Access::Dealer(code) => Scoped::Dealer(code),
-            Access::Group(group) => Scoped::Group(self.directory.group(group)),
+            Access::Dealer(code) => DealerScope::Dealer(code),
+            Access::Group(group) => DealerScope::Group(self.directory.group(group)),
         }
     }
 
-    /// A request that is accepted now.
+    /// Creates an accepted request.
     fn accept(&self, request_id: Uuid, plan: Option<Plan>) -> Request {
         Request::new(request_id, plan, self.clock.now())
     }
 }
 
-/// A token's scope with the dealers that it covers now.
-enum Scoped<'a> {
+/// The dealers that a token gives access to now.
+enum DealerScope<'a> {
     Dealer(&'a str),
     Group(Arc<[String]>),
 }
 
-impl Scoped<'_> {
+impl DealerScope<'_> {
     fn scope(&self) -> Scope<'_> {
         match self {
             Self::Dealer(code) => Scope::Dealer(code),
@@ -311,8 +331,9 @@ impl Scoped<'_> {
 
 /// The category of a stored ad.
 fn category_of(ad: &Ad) -> Result<&'static Category, ServiceError> {
-    ad.category()
-        .ok_or_else(|| StoreError::Faulty(format!("ad {} has unknown category {}", ad.id, ad.category_id)).into())
+    ad.category().ok_or_else(|| {
+        StoreError::Faulty(format!("ad {} has unknown category {}", ad.id, ad.category_id).into()).into()
+    })
 }
 
 /// A stored ad, for an error about it.

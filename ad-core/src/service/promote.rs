@@ -77,7 +77,7 @@ impl Service {
             allowed(refusals)?;
             let plan = Plan { actions: vec![Action::Boost], markets: vec![Market::Primary] };
             Ok(Decision {
-                // Asked for from now on, so that asking twice is not charged twice.
+                // Recorded as requested now, so that a repeated request is not charged twice.
                 pole_position_until: Some(now + POLE_POSITION),
                 ..Decision::of(request_id, Some(plan))
             })
@@ -85,8 +85,8 @@ impl Service {
         .await
     }
 
-    /// Accepts a promotion, unless it is known that no marketplace asked for lists the ad (decision 24): it has no listing there,
-    /// and no unfinished request that could bring one.
+    /// Accepts a promotion, unless no marketplace of it lists the ad (decision 24): the ad has no listing there, and no
+    /// unfinished request that could publish one.
     async fn promote(
         &self,
         access: &Access,
@@ -111,7 +111,7 @@ impl Service {
             return Ok(ad);
         }
         let may_be_listed = self.store.has_unfinished(ad.id).await?;
-        // Read again: what was unfinished a moment ago may have brought a listing.
+        // Read again: a request that was unfinished a moment ago may have published a listing.
         self.revise(access, target, |stored| {
             let decision = decide(stored)?;
             if may_be_listed || is_listed(stored, &decision) {
@@ -127,7 +127,7 @@ impl Service {
         .await
     }
 
-    /// Does again what the ad's requests left undone, or publishes again (decision 24).
+    /// Does what the ad's failed requests left undone, or else publishes again (decision 24).
     ///
     /// # Errors
     /// [`ServiceError::Refused`] when the ad is deleted; [`ServiceError::NotFound`].
@@ -149,7 +149,7 @@ pub(super) fn deleted(stored: &StoredAd, what: &str) -> Option<Denial> {
     (stored.intent == AdState::Deleted).then(denial)
 }
 
-/// What forbids promoting an ad that is not shown.
+/// The rules that forbid promoting a deleted or hidden ad.
 fn showing(stored: &StoredAd, what: &str) -> Vec<Denial> {
     let hidden = || Denial::new(Code::AdHidden, format!("Ad is not visible, cannot {what}"));
     let hidden = (!stored.ad.content.visible()).then(hidden);

@@ -18,7 +18,7 @@ impl Service {
         Ok((stored.ad, log))
     }
 
-    /// A page of ads; on a typed path those that are found under its vehicle type.
+    /// A page of ads; on a typed path only those of its vehicle type.
     ///
     /// # Errors
     /// [`ServiceError::Store`].

@@ -1,4 +1,4 @@
-//! Update and delete, and how every write on an existing ad is decided.
+//! Update and delete, and the transaction of all writes on existing ads.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -8,7 +8,7 @@ use crate::{
     model::{Action, Ad, AdState, ApiVersion, Content, Plan},
     ports::{Revision, StoreError, StoredAd, Usage},
     rulebook::{
-        Write,
+        WriteContext,
         versions::{Conversion, VersionError, conversion},
     },
     violation::Code,
@@ -48,7 +48,7 @@ impl Service {
                 (ApiVersion::V3, _) | (ApiVersion::V4, Conversion::None) => false,
             };
             let dealer = self.dealer(&ad.dealer_code);
-            let write = Write { category, version, dealer: Some(&dealer) };
+            let write = WriteContext { category, version, dealer: Some(&dealer) };
             let checked = self.rulebook.update(write, ad, patch.clone())?;
             let actions = update_actions(stored, &checked.content, patch.contains_key("image_urls"));
             Ok(Some(Decision {
@@ -61,7 +61,7 @@ impl Service {
         .await
     }
 
-    /// Deletes an ad softly ('Endpoints' rule 3): its state changes when a worker has taken it off the marketplaces.
+    /// Deletes an ad softly ('Endpoints' rule 3): its state changes when a worker has unpublished it.
     ///
     /// # Errors
     /// [`ServiceError::NotFound`].
@@ -76,7 +76,7 @@ impl Service {
         .await
     }
 
-    /// Reads an ad, decides, and stores the decision with its request; decides anew when the ad has changed in between.
+    /// Reads an ad, decides, and stores the decision with its request; repeats this when the ad has changed in between.
     ///
     /// # Errors
     /// Those of the decision; [`ServiceError::TooManyRequests`] when too many of the ad or of its dealer are unfinished.
@@ -94,7 +94,7 @@ impl Service {
             if decision.intent == Some(AdState::Created) {
                 self.admit_ad(&stored.ad.dealer_code).await?;
             }
-            // Nothing keeps an ad from being deleted.
+            // A quota never prevents a deletion.
             if decision.intent != Some(AdState::Deleted) {
                 self.admit_request(&stored.ad.dealer_code).await?;
             }
@@ -129,11 +129,11 @@ impl Service {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(StoreError::Unavailable("the ad is being changed by many at once".to_owned()).into())
+        Err(StoreError::Unavailable("the ad is being changed by many at once".into()).into())
     }
 }
 
-/// What a write on an existing ad comes to.
+/// The decision about a write on an existing ad.
 pub(super) struct Decision {
     pub(super) request_id: Uuid,
     pub(super) plan: Option<Plan>,
@@ -150,8 +150,8 @@ impl Decision {
     }
 }
 
-/// What there is to do for an update (decision 21): media when images come or go, then publish, or unpublish when the ad
-/// was hidden.
+/// The actions of an update (decision 21): media when images are added or removed, then publish, or unpublish when the ad was
+/// hidden.
 pub(super) fn update_actions(stored: &StoredAd, content: &Content, sends_images: bool) -> Vec<Action> {
     let before = &stored.ad.content;
     let has_images = content.image_urls().next().is_some()

@@ -1,11 +1,11 @@
-//! The codes of everything that the service refuses or warns of (extensions E1): one list, from which answers, `docs/errors.md` and
-//! the pages below `/docs/errors/` are made.
+//! The codes of all errors and warnings (extensions E1). Answers, `docs/errors.md` and the pages below `/docs/errors/` are made
+//! from this list.
 
 use std::fmt::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-/// What a code stands for, for people.
+/// The description of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About {
     /// A few words.
@@ -18,12 +18,12 @@ pub struct About {
 
 macro_rules! codes {
     ($($code:ident $name:literal: $title:literal, $explanation:literal, $cure:literal;)+) => {
-        /// What kind of error or warning it is. A code that was published keeps its meaning.
+        /// The kind of an error or warning. A published code keeps its meaning.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[non_exhaustive]
         pub enum Code {
             $(#[doc = $explanation] #[serde(rename = $name)] $code,)+
-            /// A code of a newer service, which this library does not know.
+            /// A code of a newer service, unknown to this library.
             #[serde(other, rename = "unknown")]
             Unknown,
         }
@@ -45,7 +45,7 @@ macro_rules! codes {
                 Self::ALL.iter().copied().find(|code| code.name() == name).unwrap_or(Self::Unknown)
             }
 
-            /// What it stands for.
+            /// Its description.
             pub const fn about(self) -> About {
                 match self {
                     $(Self::$code => About { title: $title, explanation: $explanation, cure: $cure },)+

@@ -1,5 +1,5 @@
-//! What is wrong with a field, as a value: a [`Code`] and the parameters of its text (extensions E1). The text is made where it is
-//! shown; programs ask for the code.
+//! An error of a field as a value: a [`Code`] and the parameters of its text (extensions E1). Programs read the code; the text is
+//! rendered where it is shown.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ pub mod nearest;
 pub use code::{About, Code, reference};
 use nearest::quoted;
 
-/// What a value has to be instead.
+/// The expected type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// A JSON object.
@@ -28,9 +28,9 @@ pub enum Expected {
     Number,
 }
 
-/// How a text has to be written.
+/// The expected format of a text or number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum TextFormat {
     /// `YYYY-MM-DD`.
     Date,
     /// An absolute address.
@@ -54,30 +54,30 @@ pub enum Format {
     Uuid,
 }
 
-/// Which values would have been valid, as far as it helps.
+/// The valid values, as far as they are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choices {
-    /// Those that were probably meant, the likeliest first.
+    /// Those that are similar to what was sent, the most similar first.
     Meant(Vec<String>),
     /// All of them.
     All(Vec<String>),
     /// The nearest of many.
     Nearest(Vec<String>),
-    /// None are told.
+    /// None.
     Untold,
 }
 
-/// One thing that is wrong with a field.
+/// An error of a field.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Violation {
     /// It is missing.
     Required,
-    /// It is missing while another field, which needs it, is there.
+    /// It is missing, and another field that is present needs it.
     RequiredWith {
         /// The other field.
         other: &'static str,
-        /// The rule that binds them.
+        /// The rule that connects them.
         rule: &'static str,
     },
     /// It is `null`.
@@ -86,28 +86,28 @@ pub enum Violation {
     Blank,
     /// There is no such field.
     UnknownField {
-        /// Paths of the fields that were probably meant.
+        /// Paths of fields with a similar name.
         meant: Vec<&'static str>,
     },
-    /// So many fields beside this one are unknown.
+    /// Number of further unknown fields, which are not listed.
     MoreUnknownFields(usize),
     /// There is no such query parameter.
     UnknownParameter {
-        /// Those that were probably meant.
+        /// Parameters with a similar name.
         meant: Vec<&'static str>,
     },
-    /// So many parameters are unknown and not named.
+    /// Number of further unknown parameters, which are not listed.
     MoreUnknownParameters(usize),
     /// V3 does not have the field.
     NotSupportedByV3,
-    /// Ads of the category do not have it.
+    /// It must not be sent for ads of the category.
     Forbidden {
         /// The category, as messages show it.
         category: String,
-        /// What there is instead.
+        /// What replaces it.
         instead: &'static str,
     },
-    /// It is something else.
+    /// It has the wrong type.
     WrongType(Expected),
     /// It is none of the allowed values.
     NotAChoice {
@@ -115,27 +115,27 @@ pub enum Violation {
         sent: String,
         /// What is allowed.
         choices: Choices,
-        /// What else there is to know: a sentence.
+        /// A sentence with more information.
         note: Option<String>,
     },
-    /// It is written in another way.
-    WrongFormat(Format),
-    /// The number is less than this.
+    /// It has the wrong format.
+    WrongFormat(TextFormat),
+    /// The number is less than this minimum.
     TooSmall(f64),
-    /// The number is more than this.
+    /// The number is greater than this maximum.
     TooLarge(f64),
-    /// It has more characters.
+    /// It has more characters than this maximum.
     TooLong(usize),
-    /// It has fewer characters.
+    /// It has fewer characters than this minimum.
     TooShort(usize),
-    /// It has more items.
+    /// It has more items than this maximum.
     TooMany(usize),
-    /// It occurs before in the same list.
+    /// It occurs earlier in the same list.
     Duplicate {
         /// The item, in quotes.
         sent: String,
     },
-    /// What one rule alone can say.
+    /// An error with a text of its own.
     Stated {
         /// What kind of error it is.
         code: Code,
@@ -143,25 +143,25 @@ pub enum Violation {
         rule: Option<&'static str>,
         /// The text.
         text: Cow<'static, str>,
-        /// What else there is to know: a sentence.
+        /// A sentence with more information.
         note: Option<String>,
     },
-    /// What the service answered in a body without codes.
+    /// An error from an answer without codes.
     Answered(String),
 }
 
 impl Violation {
-    /// What one check alone can say.
+    /// An error with a text of its own.
     pub fn stated(code: Code, text: impl Into<Cow<'static, str>>) -> Self {
         Self::Stated { code, rule: None, text: text.into(), note: None }
     }
 
-    /// What a rule over several fields says.
+    /// An error of a rule over several fields.
     pub fn of_rule(rule: &'static str, code: Code, text: impl Into<Cow<'static, str>>) -> Self {
         Self::Stated { code, rule: Some(rule), text: text.into(), note: None }
     }
 
-    /// The same with a sentence of what else there is to know, if there is any.
+    /// The same, with a sentence of more information if there is one.
     #[must_use]
     pub fn with_note(mut self, sentence: Option<String>) -> Self {
         if let Self::Stated { note, .. } | Self::NotAChoice { note, .. } = &mut self {
@@ -170,7 +170,7 @@ impl Violation {
         self
     }
 
-    /// Its code; `None` where the service has not told it.
+    /// Its code; `None` if the answer had none.
     pub fn code(&self) -> Option<Code> {
         Some(match self {
             Self::Required => Code::Required,
@@ -196,7 +196,7 @@ impl Violation {
         })
     }
 
-    /// The name of the rule over several fields that it is of.
+    /// The name of the rule over several fields that it violates.
     pub fn rule(&self) -> Option<&'static str> {
         match self {
             Self::RequiredWith { rule, .. } => Some(rule),
@@ -205,7 +205,7 @@ impl Violation {
         }
     }
 
-    /// What was probably meant, the likeliest first.
+    /// Similar fields or values, the most similar first.
     pub fn suggestions(&self) -> Vec<&str> {
         match self {
             Self::UnknownField { meant } | Self::UnknownParameter { meant } => meant.clone(),
@@ -214,7 +214,7 @@ impl Violation {
         }
     }
 
-    /// All values that are allowed, where they are few.
+    /// All allowed values, if they are few.
     pub fn allowed(&self) -> Option<&[String]> {
         match self {
             Self::NotAChoice { choices: Choices::All(all), .. } => Some(all),
@@ -222,7 +222,7 @@ impl Violation {
         }
     }
 
-    /// Its text: what is wrong, and then what helps.
+    /// Its text: the error, followed by help.
     pub fn texts(&self) -> Vec<Cow<'_, str>> {
         let one = |text: &'static str| vec![Cow::Borrowed(text)];
         match self {
@@ -267,11 +267,11 @@ fn with_meant(text: &'static str, meant: &[&str]) -> Vec<Cow<'static, str>> {
     [Some(Cow::Borrowed(text)), hint].into_iter().flatten().collect()
 }
 
-/// Most choices that a text names all of.
+/// Maximum number of choices that are all listed.
 const MOST_NAMED: usize = 12;
 
 impl Choices {
-    /// What helps whoever sent this text, or no text at all, instead of one of these values (decision 4).
+    /// The choices to show for a value that is none of the valid ones (decision 4); `sent` is `None` if it is not a text.
     pub fn of<'a>(sent: Option<&str>, valid: impl Iterator<Item = &'a str> + Clone) -> Self {
         let owned = |values: Vec<&str>| values.into_iter().map(str::to_owned).collect();
         let meant = sent.map(|sent| nearest::meant(sent, valid.clone())).unwrap_or_default();
@@ -300,7 +300,7 @@ impl Choices {
 }
 
 impl Expected {
-    /// What is said of a value that is something else.
+    /// The text for a value of another type.
     pub(crate) fn text(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::Object => "Expected an object.",
@@ -316,7 +316,7 @@ impl Expected {
     }
 }
 
-impl Format {
+impl TextFormat {
     fn text(self) -> Cow<'static, str> {
         match self {
             Self::Date => "Date has wrong format. Use one of these formats instead: YYYY-MM-DD.".into(),

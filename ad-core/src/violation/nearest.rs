@@ -1,20 +1,20 @@
-//! What a client probably meant: the nearest of the valid values.
+//! Suggestions for misspelled values: the most similar valid values.
 //!
-//! A third of the letters may differ. In names of several words, such as `registration_number`, that holds for each word, so that
-//! `engine_power` is not taken for `engine_type`.
+//! At most a third of the letters may differ. In names of several words, such as `registration_number`, that applies to each
+//! word, so that `engine_power` does not suggest `engine_type`.
 
-/// How many suggestions a message carries at most.
+/// Maximum number of suggestions.
 const MOST: usize = 3;
 
-/// Most letters that are compared: nothing valid is longer, and comparing takes its time.
+/// Maximum length of a value that is compared, in bytes. Valid values are shorter, and comparing long ones is slow.
 const LONGEST: usize = 100;
 
-/// `Did you mean "volvo"?`, when something valid is near enough.
+/// `Did you mean "volvo"?`, if a valid value is similar.
 pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
     ask(meant(sent, valid).into_iter())
 }
 
-/// The valid values that are near enough to have been meant, the nearest first.
+/// The valid values that are similar, the most similar first.
 pub fn meant<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     if sent.len() > LONGEST {
         return Vec::new();
@@ -23,7 +23,7 @@ pub fn meant<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a st
     near(valid.filter_map(|value| Some((distance(&sent, &value.to_lowercase())?, value))))
 }
 
-/// The nearest of the valid values, however far they are.
+/// The most similar valid values, however different they are.
 pub fn nearest<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     if sent.len() > LONGEST {
         return Vec::new();
@@ -34,13 +34,13 @@ pub fn nearest<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a 
     rated.into_iter().map(|(_, value)| value).take(MOST).collect()
 }
 
-/// The same as [`did_you_mean`] for a field's name, which is compared with whole paths and with their last names, so that `mileage` finds
-/// `condition.mileage`; where none of these is near, a name that has it as a word will do, as `model_year` for `year`.
+/// As [`did_you_mean`], for the name of a field, which is compared with whole paths and with their last names: `mileage` suggests
+/// `condition.mileage`. If none is similar, names that contain it as a word are suggested: `year` suggests `model_year`.
 pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
     ask(meant_path(sent, valid).into_iter())
 }
 
-/// The paths of fields that are near enough to have been meant by a name, the nearest first.
+/// The paths of fields that are similar to a name, the most similar first.
 pub fn meant_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Vec<&'a str> {
     if sent.len() > LONGEST {
         return Vec::new();
@@ -63,16 +63,16 @@ pub fn quoted<'a>(values: impl Iterator<Item = &'a str>) -> String {
     values.map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// How many letters differ; `None` when these are too many.
+/// How many letters differ; `None` if too many.
 fn distance(sent: &str, valid: &str) -> Option<usize> {
     let (letters, others) = (sent.chars().count(), valid.chars().count());
-    // Of two letters, one is no third: nearly everything would be near.
+    // Of two letters none may differ: otherwise nearly all values would be similar.
     let most = if letters < 3 { 0 } else { letters / 3 };
-    // What differs in length by more is not worth comparing.
+    // Lengths that differ by more need no comparison.
     (letters.abs_diff(others) <= most).then(|| strsim::osa_distance(sent, valid)).filter(|distance| *distance <= most)
 }
 
-/// The same for names, word by word where they have as many words.
+/// The same for names, word by word if both have the same number of words.
 fn name_distance(sent: &str, valid: &str) -> Option<usize> {
     if !sent.contains('_') || sent.split('_').count() != valid.split('_').count() {
         return distance(sent, valid);
@@ -80,7 +80,7 @@ fn name_distance(sent: &str, valid: &str) -> Option<usize> {
     sent.split('_').zip(valid.split('_')).map(|(sent, valid)| distance(sent, valid)).sum()
 }
 
-/// The nearest values: those as near as the nearest.
+/// The values with the smallest distance.
 fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>) -> Vec<&'a str> {
     let mut rated: Vec<_> = rated.collect();
     rated.sort_by_key(|(distance, _)| *distance);
@@ -88,7 +88,7 @@ fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>) -> Vec<&'a str> {
     rated.into_iter().filter(|(distance, _)| *distance == best).map(|(_, value)| value).take(MOST).collect()
 }
 
-/// `Did you mean "volvo" or "volga"?`, if there is anything to ask for.
+/// `Did you mean "volvo" or "volga"?`, if there are values.
 pub(crate) fn ask<'a>(values: impl Iterator<Item = &'a str>) -> Option<String> {
     let values: Vec<_> = values.map(|value| format!("\"{value}\"")).collect();
     (!values.is_empty()).then(|| format!("Did you mean {}?", values.join(" or ")))

@@ -5,7 +5,7 @@ use std::{fmt, sync::LazyLock};
 use ad_core::{
     categories::{self, Category},
     model::{Ad, AdState, ApiVersion, Content, Dealer, Timestamp},
-    rulebook::{Checked, Rulebook, Write},
+    rulebook::{Checked, Rulebook, WriteContext},
 };
 use serde_json::{Map, json};
 use uuid::Uuid;
@@ -41,8 +41,8 @@ impl Kind {
             .collect()
     }
 
-    pub(crate) fn write(self) -> Write<'static> {
-        Write { category: self.category, version: self.version, dealer: Some(&DEALER) }
+    pub(crate) fn write(self) -> WriteContext<'static> {
+        WriteContext { category: self.category, version: self.version, dealer: Some(&DEALER) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is quick agrees with what is thorough: plain addresses are not given to a parser, and are what it would say.
 
 use ad_core::{
-    fields::{Against, Check, Field, Kind, Mode, Tree},
+    fields::{CategoryTable, Check, Field, Kind, Mode, Tree},
     model::ApiVersion,
 };
 use email_address::{EmailAddress, Options};
@@ -18,7 +18,7 @@ const FIELDS: &[Field] = &[
 
 fn accepts(name: &str, text: &str) -> bool {
     let mut payload = Map::from_iter([(name.to_owned(), json!(text))]);
-    let mut check = Check::new(&RULEBOOK.catalogue, ApiVersion::V4, Mode::Create, Against::Unknown);
+    let mut check = Check::new(&RULEBOOK.catalogue, ApiVersion::V4, Mode::Create, CategoryTable::Unknown);
     check.object(&Tree::new(FIELDS), &mut payload).is_empty()
 }
 

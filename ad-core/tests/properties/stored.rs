@@ -52,7 +52,7 @@ fn complete(kind: Kind, ad: &Ad) -> Map<String, Value> {
 #[test]
 fn a_full_payload_of_every_type_and_version_is_accepted_and_stays() {
     for kind in Kind::all() {
-        let checked = RULEBOOK.create(kind.write(), kind.full(), false);
+        let checked = RULEBOOK.create(kind.write(), kind.full(), ad_core::rulebook::SourceId::Required);
         let checked = checked.unwrap_or_else(|errors| panic!("{}: {}", kind.category, json!(errors)));
         let ad = ad(kind, &checked);
         stays(kind, &ad);
@@ -69,7 +69,8 @@ fn a_number_is_kept_to_the_last_digit_however_often_an_ad_is_stored() {
     let mut payload = kind.full();
     for sent in [22.802_382_893_898_894, 0.1 + 0.2, 1e-7, 123_456_789_012.345_67] {
         payload["category_fields"]["max_speed"]["value"] = json!(sent);
-        let mut ad = ad(kind, &RULEBOOK.create(kind.write(), payload.clone(), false).unwrap());
+        let mut ad =
+            ad(kind, &RULEBOOK.create(kind.write(), payload.clone(), ad_core::rulebook::SourceId::Required).unwrap());
         for _ in 0..3 {
             ad = crate::kinds::ad(kind, &RULEBOOK.update(kind.write(), &ad, Map::new()).unwrap());
         }
@@ -133,7 +134,7 @@ proptest! {
     fn any_object_is_a_payload_that_is_accepted_or_refused(kind in select(Kind::all()), payload in any_object()) {
         let ad = kind.full_ad();
         let checked = [
-            RULEBOOK.create(kind.write(), payload.clone(), true),
+            RULEBOOK.create(kind.write(), payload.clone(), ad_core::rulebook::SourceId::Optional),
             RULEBOOK.import(kind.write(), payload.clone()),
             RULEBOOK.update(kind.write(), ad, payload.clone()),
             RULEBOOK.migrate(kind.write(), ad, payload.clone()),
@@ -142,14 +143,14 @@ proptest! {
             // What a client is told is an object of names, however odd the names that it sent.
             prop_assert!(json!(errors).is_object() && !errors.flatten().is_empty());
         }
-        RULEBOOK.without_category(kind.version, payload, false);
+        RULEBOOK.without_category(kind.version, payload, ad_core::rulebook::SourceId::Required);
     }
 
     #[test]
     fn anything_may_stand_in_category_fields(kind in select(Kind::all()), fields in any_json()) {
         let mut payload = kind.full();
         payload.insert("category_fields".to_owned(), fields);
-        if let Ok(checked) = RULEBOOK.create(kind.write(), payload, false) {
+        if let Ok(checked) = RULEBOOK.create(kind.write(), payload, ad_core::rulebook::SourceId::Required) {
             stays(kind, &ad(kind, &checked));
         }
     }
@@ -161,10 +162,10 @@ proptest! {
     #[test]
     fn what_a_create_accepts_is_stored_as_it_is_accepted_again(kind in select(Kind::all()), changes in changes()) {
         let payload = changed(&kind.full(), &changes);
-        if let Ok(checked) = RULEBOOK.create(kind.write(), payload, false) {
+        if let Ok(checked) = RULEBOOK.create(kind.write(), payload, ad_core::rulebook::SourceId::Required) {
             let ad = ad(kind, &checked);
             stays(kind, &ad);
-            let again = RULEBOOK.create(kind.write(), complete(kind, &ad), false);
+            let again = RULEBOOK.create(kind.write(), complete(kind, &ad), ad_core::rulebook::SourceId::Required);
             prop_assert_eq!(json!(again.map(|again| again.content).map_err(|errors| json!(errors)).unwrap()), json!(ad.content));
         }
     }
@@ -194,7 +195,7 @@ proptest! {
     #[test]
     fn an_ad_of_v3_is_taken_over_by_v4_as_it_is(category in select(converting()), changes in changes()) {
         let v3 = Kind { category, version: ApiVersion::V3 };
-        if let Ok(checked) = RULEBOOK.create(v3.write(), changed(&v3.full(), &changes), false) {
+        if let Ok(checked) = RULEBOOK.create(v3.write(), changed(&v3.full(), &changes), ad_core::rulebook::SourceId::Required) {
             stays(Kind { version: ApiVersion::V4, ..v3 }, &ad(v3, &checked));
         }
     }

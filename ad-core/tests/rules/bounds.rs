@@ -7,7 +7,7 @@ use ad_core::{
     model::{Ad, ApiVersion, Content, Dealer, MOST_UNFINISHED},
     ports::{Clock, Ids, Store, Usage},
     quotas::{DealerQuotas, Quotas},
-    rulebook::{Checked, Rulebook, Write, size::MOST_BYTES},
+    rulebook::{Checked, Rulebook, SourceId, WriteContext, size::MOST_BYTES},
     service::{ServiceError, TooManyRequests},
 };
 use serde_json::{Value, json};
@@ -23,8 +23,8 @@ fn tractor(texts: usize) -> Value {
         "category_fields": fields})
 }
 
-fn write(dealer: &Dealer) -> Write<'_> {
-    Write { category: by_id(1222).unwrap(), version: ApiVersion::V3, dealer: Some(dealer) }
+fn write(dealer: &Dealer) -> WriteContext<'_> {
+    WriteContext { category: by_id(1222).unwrap(), version: ApiVersion::V3, dealer: Some(dealer) }
 }
 
 fn update(ad: &Ad, patch: Value) -> Result<Checked, Value> {
@@ -58,7 +58,7 @@ fn content_is_at_most_a_mebibyte_on_create_import_and_update() {
     let (rulebook, dealer) = (Rulebook::default(), dealer());
     let large = tractor(110);
     assert!(large.to_string().len() > MOST_BYTES);
-    let created = rulebook.create(write(&dealer), object(large.clone()), false).unwrap_err();
+    let created = rulebook.create(write(&dealer), object(large.clone()), SourceId::Required).unwrap_err();
     let imported = rulebook.import(write(&dealer), object(large)).unwrap_err();
     assert_eq!(created, imported);
     let message = json!(created)[0].as_str().unwrap().to_owned();
@@ -78,7 +78,7 @@ fn the_limit_is_exact() {
     let of = |last: usize| {
         let mut payload = tractor(104);
         payload["category_fields"]["z"] = json!(["y".repeat(last / 2), "y".repeat(last - last / 2)]);
-        rulebook.create(write(&dealer), object(payload), false)
+        rulebook.create(write(&dealer), object(payload), SourceId::Required)
     };
     let bytes = |last| of(last).unwrap().content.stored_text().unwrap().len();
     let exact = MOST_BYTES - bytes(0);
@@ -119,12 +119,12 @@ async fn an_ad_has_at_most_a_hundred_unfinished_requests_and_may_always_be_delet
 }
 
 /// A house that holds its dealers to quotas.
-fn limited(quotas: DealerQuotas) -> House {
+fn limited(quotas: DealerQuotas) -> (House, Arc<Quotas>) {
     let mut house = House::new();
     let quotas = Arc::new(Quotas::new(quotas, house.kit.store.clone(), house.clock.clone()));
-    house.kit.pipeline.quotas = Some(Arc::clone(&quotas));
-    house.kit.service = house.kit.service.clone().with_quotas(quotas);
-    house
+    house.kit.pipeline = house.kit.pipeline.with_quotas(Arc::clone(&quotas));
+    house.kit.service = house.kit.service.with_quotas(Arc::clone(&quotas));
+    (house, quotas)
 }
 
 fn car(number: usize) -> Value {
@@ -133,7 +133,7 @@ fn car(number: usize) -> Value {
 
 #[tokio::test]
 async fn a_dealer_has_no_more_unfinished_requests_than_its_quota() {
-    let house = limited(DealerQuotas { requests: Some(2), ..DealerQuotas::default() });
+    let (house, _) = limited(DealerQuotas { requests: Some(2), ..DealerQuotas::default() });
     house.create("car", car(1)).await.unwrap();
     house.create("car", car(2)).await.unwrap();
     let refused = house.create("car", car(3)).await;
@@ -148,7 +148,7 @@ async fn a_dealer_has_no_more_unfinished_requests_than_its_quota() {
 
 #[tokio::test]
 async fn deleted_ads_make_room_in_the_quota_and_reviving_one_takes_it() {
-    let house = limited(DealerQuotas { ads: Some(1), ..DealerQuotas::default() });
+    let (house, _) = limited(DealerQuotas { ads: Some(1), ..DealerQuotas::default() });
     house.create("boat", boat()).await.unwrap();
     let refused = house.create("car", car(1)).await.unwrap_err();
     assert!(matches!(refused, ServiceError::Refused(_)) && refused.to_string().contains("dealer_ads"), "{refused}");
@@ -167,7 +167,8 @@ async fn deleted_ads_make_room_in_the_quota_and_reviving_one_takes_it() {
 #[tokio::test]
 async fn an_image_beyond_the_quota_is_unusable_and_a_known_one_is_not() {
     let image = ad_core::memory::one_pixel(1);
-    let house = limited(DealerQuotas { image_bytes: Some(image.bytes.len() as u64), ..DealerQuotas::default() });
+    let (house, quotas) =
+        limited(DealerQuotas { image_bytes: Some(image.bytes.len() as u64), ..DealerQuotas::default() });
     let images = |files: &[&str]| json!({"image_urls": files.iter().map(|file| format!("https://cdn.example.com/{file}")).collect::<Vec<_>>()});
     house.create("car", with(&car(1), images(&["1.jpg", "2.jpg"]))).await.unwrap();
     house.run().await;
@@ -179,7 +180,7 @@ async fn an_image_beyond_the_quota_is_unusable_and_a_known_one_is_not() {
     house.update("c1", images(&["1.jpg"])).await.unwrap();
     house.run().await;
     assert_eq!(house.ad().await.image_refs.len(), 1, "the same bytes count once");
-    house.kit.pipeline.quotas.as_ref().unwrap().admit_image("south", &image).await.unwrap();
+    quotas.admit_image("south", &image).await.unwrap();
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use ad_core::{
     catalogue::Catalogue,
     model::{ApiVersion, Content, Dealer},
-    rulebook::{Rulebook, Write},
+    rulebook::{Rulebook, WriteContext},
 };
 use serde_json::{Value, json};
 
@@ -313,7 +313,7 @@ fn what_the_directory_no_longer_covers_is_refused_only_where_it_is_sent() {
     let leasing = json!({"price": [{"type": "leasing", "amount": 1, "currency": "SEK"}]});
     assert!(desk.update(&ad, leasing).unwrap_err()["category_fields"]["online_purchasable"].is_array());
 
-    let write = Write { category: category("car"), version: ApiVersion::V4, dealer: Some(&desk.0) };
+    let write = WriteContext { category: category("car"), version: ApiVersion::V4, dealer: Some(&desk.0) };
     let patch = json!({"body": "x"}).as_object().unwrap().clone();
     let warnings = Rulebook::default().update(write, &ad, patch).unwrap().warnings;
     let warned: Vec<_> = warnings.iter().map(|warning| warning.field.as_str()).collect();

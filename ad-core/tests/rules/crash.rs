@@ -8,7 +8,7 @@ use std::sync::{
 use ad_core::{
     memory::{Call, MemoryStore, one_pixel},
     model::{Ad, AdQuery, Exclusions, LogEntry, LogQuery, Market, Timestamp},
-    pipeline::Pipeline,
+    pipeline::{Pipeline, PipelinePorts},
     ports::{Capacity, Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
 };
 use async_trait::async_trait;
@@ -36,7 +36,7 @@ struct Mortal {
 #[async_trait]
 impl Store for Mortal {
     async fn record(&self, record: Record) -> Result<(), StoreError> {
-        let dead = || Err(StoreError::Unavailable("the worker died".to_owned()));
+        let dead = || Err(StoreError::Unavailable("the worker died".into()));
         match (self.commits_to_live.fetch_sub(1, Ordering::SeqCst), self.dies) {
             (1, Dies::Before) => dead(),
             (1, Dies::After) => self.store.record(record).await.and_then(|()| dead()),
@@ -141,9 +141,9 @@ async fn seen(house: &House) -> Seen {
 /// enough to die.
 async fn run_dying(house: &House, commits: usize, dies: Dies) -> bool {
     let mortal = Mortal { store: house.kit.store.clone(), commits_to_live: AtomicUsize::new(commits), dies };
-    let pipeline = Pipeline { store: Arc::new(mortal), ..house.kit.pipeline.clone() };
+    let pipeline = Pipeline::new(PipelinePorts { store: Arc::new(mortal), ..house.kit.pipeline.ports().clone() });
     let fell = pipeline.run_due().await.is_err();
-    house.clock.advance(pipeline.patience.lease);
+    house.clock.advance(pipeline.settings().lease);
     house.run().await;
     fell
 }
@@ -193,13 +193,13 @@ async fn a_car_hidden_after_its_worker_died_is_shown_nowhere() {
         house.create("car", with(&car(), json!({"image_urls": null}))).await.unwrap();
         let mortal =
             Mortal { store: house.kit.store.clone(), commits_to_live: AtomicUsize::new(commits), dies: Dies::Before };
-        let pipeline = Pipeline { store: Arc::new(mortal), ..house.kit.pipeline.clone() };
+        let pipeline = Pipeline::new(PipelinePorts { store: Arc::new(mortal), ..house.kit.pipeline.ports().clone() });
         drop(pipeline.run_due().await);
         house.update("car-1", json!({"visible": false})).await.unwrap();
-        house.clock.advance(pipeline.patience.lease);
+        house.clock.advance(pipeline.settings().lease);
         house.run().await;
         for market in [&house.kit.primary, &house.kit.secondary] {
-            assert!(market.shown(house.kit.pipeline.clock.now()).is_empty(), "died at commit {commits}");
+            assert!(market.shown(house.kit.pipeline.ports().clock.now()).is_empty(), "died at commit {commits}");
         }
     }
 }

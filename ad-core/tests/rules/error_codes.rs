@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use ad_core::{
     categories::by_vehicle_type,
     model::ApiVersion,
-    rulebook::{Rulebook, Write},
+    rulebook::{Rulebook, SourceId, WriteContext},
     violation::{self, Code},
 };
 use serde_json::{Value, json};
@@ -55,8 +55,8 @@ fn errors(changes: &Value) -> Vec<(String, &'static str, Option<&'static str>)> 
         }
     }
     let Value::Object(car) = car else { unreachable!() };
-    let write = Write { category: by_vehicle_type("car").unwrap(), version: ApiVersion::V4, dealer: None };
-    let errors = Rulebook::default().create(write, car, false).unwrap_err();
+    let write = WriteContext { category: by_vehicle_type("car").unwrap(), version: ApiVersion::V4, dealer: None };
+    let errors = Rulebook::default().create(write, car, SourceId::Required).unwrap_err();
     let violations = errors.violations().into_iter();
     violations.map(|(path, it)| (path, it.code().unwrap().name(), it.rule())).collect()
 }

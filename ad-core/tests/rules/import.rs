@@ -4,14 +4,14 @@ use ad_core::{
     memory::MemoryDirectory,
     model::{AdState, ApiVersion, Leftover, Market, Timestamp},
     rulebook::Rulebook,
-    service::import::{self, Import},
+    service::import::{self, ImportedAd},
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::support::{dealer, object, with};
 
-fn read(ad: Value) -> Result<Import, Value> {
+fn read(ad: Value) -> Result<ImportedAd, Value> {
     let directory = MemoryDirectory::default();
     directory.put(dealer());
     let now = "2026-01-15T10:00:00Z".parse().unwrap();
@@ -33,7 +33,7 @@ fn trailer() -> Value {
 
 #[test]
 fn an_ad_is_taken_over_as_get_shows_it() {
-    let Import { ad, leftover } = read(trailer()).unwrap();
+    let ImportedAd { ad, leftover } = read(trailer()).unwrap();
     assert_eq!(ad.id.to_string(), "01a1fb01-a196-747d-8ea6-05037ac31aa7");
     assert_eq!((ad.api_version, ad.category_id, ad.state), (ApiVersion::V3, 1045, AdState::Created));
     assert_eq!(ad.marketplace_ad_id.as_deref(), Some("777"));
@@ -53,12 +53,12 @@ fn an_ad_is_taken_over_as_get_shows_it() {
 fn what_it_does_not_say_is_as_of_now_and_the_newest_version_that_has_the_category() {
     let bare = json!({"source_id": "c", "dealer_code": "south", "category_id": "1020", "visible": false,
         "category_fields": {"vin": "12345678901234567", "model_year": 2015}});
-    let Import { ad, leftover } = read(bare.clone()).unwrap();
+    let ImportedAd { ad, leftover } = read(bare.clone()).unwrap();
     assert_eq!((ad.id, ad.api_version), (Uuid::nil(), ApiVersion::V4));
     let now: Timestamp = "2026-01-15T10:00:00Z".parse().unwrap();
     assert_eq!((ad.created, ad.updated, leftover), (now, now, Leftover::default()));
     let open = json!({"source_id": "b", "dealer_code": "south", "category_id": 1122, "state": "deleted"});
-    let Import { ad, leftover } = read(open).unwrap();
+    let ImportedAd { ad, leftover } = read(open).unwrap();
     assert_eq!((ad.api_version, ad.state, leftover), (ApiVersion::V3, AdState::Deleted, Leftover::default()));
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ad_core::{
     model::{Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, Bound, Exclusions, LogQuery, Page},
-    parameters::{AD_PARAMETERS, BUMP_PARAMETERS, TARGET_PARAMETERS, TargetQuery},
+    parameters::{AD_PARAMETERS, AdParameters, BUMP_PARAMETERS, TARGET_PARAMETERS},
     ports::Clock,
 };
 use serde_json::{Value, json};
@@ -161,10 +161,10 @@ fn every_documented_parameter_is_read() {
 
 #[test]
 fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
-    let parse = |parameters, query| TargetQuery::parse(parameters, &pairs(query)).map_err(|errors| json!(errors));
+    let parse = |parameters, query| AdParameters::parse(parameters, &pairs(query)).map_err(|errors| json!(errors));
     assert_eq!(
         parse(BUMP_PARAMETERS, "exclude_primary=true&exclude_secondary=false&dealer_code=d"),
-        Ok(TargetQuery { dealer_code: Some("d".to_owned()), exclude: Exclusions { primary: true, secondary: false } })
+        Ok(AdParameters { dealer_code: Some("d".to_owned()), exclude: Exclusions { primary: true, secondary: false } })
     );
     assert_eq!(
         parse(BUMP_PARAMETERS, "exclude_primary=yes"),

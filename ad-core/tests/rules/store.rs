@@ -181,7 +181,7 @@ async fn a_request_is_taken_over_when_its_lease_ends_and_its_old_owner_can_recor
     shelf.create("a").await.unwrap();
     let lost = shelf.claim_one().await;
     let progress = Progress { begun: true, ..Progress::default() };
-    shelf.record(&lost, AdChange::default(), Outcome::Goes { progress: progress.clone() }).await.unwrap();
+    shelf.record(&lost, AdChange::default(), Outcome::Continues { progress: progress.clone() }).await.unwrap();
 
     shelf.clock.advance(LEASE.saturating_sub(Duration::from_millis(1)));
     assert_eq!(shelf.claim(1).await.0, []);
@@ -222,7 +222,7 @@ async fn every_change_of_the_worker_moves_updated_and_a_record_without_one_does_
     let claimed = shelf.claim_one().await;
     let created = shelf.clock.now();
     let updated = async || shelf.store.find(Scope::Dealer(DEALER), "a", false).await.unwrap()[0].0.ad.updated;
-    let goes = || Outcome::Goes { progress: Progress::default() };
+    let goes = || Outcome::Continues { progress: Progress::default() };
 
     shelf.clock.advance(Duration::from_secs(1));
     shelf.record(&claimed, AdChange::default(), goes()).await.unwrap();
@@ -266,7 +266,10 @@ async fn an_ad_comes_with_its_latest_hundred_entries_oldest_first() {
     let claimed = shelf.claim_one().await;
     for _ in 0..150 {
         shelf.clock.advance(Duration::from_millis(1));
-        shelf.record(&claimed, AdChange::default(), Outcome::Goes { progress: Progress::default() }).await.unwrap();
+        shelf
+            .record(&claimed, AdChange::default(), Outcome::Continues { progress: Progress::default() })
+            .await
+            .unwrap();
     }
     let log = shelf.store.find(Scope::Dealer(DEALER), "a", true).await.unwrap().remove(0).1;
     assert_eq!(log.len(), 100);

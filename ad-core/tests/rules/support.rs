@@ -7,7 +7,7 @@ use ad_core::{
     memory::{Kit, ManualClock, one_pixel},
     model::{ActionState, Ad, AdState, ApiVersion, Dealer, Exclusions, LogEntry, Market, Page},
     ports::{Clock, Ids},
-    rulebook::{Checked, Rulebook, Write, merge::merge},
+    rulebook::{Checked, Rulebook, SourceId, WriteContext, merge::merge},
     service::{Access, ServiceError, Target},
 };
 use serde_json::{Map, Value, json};
@@ -76,7 +76,9 @@ pub(crate) struct Desk(pub(crate) Dealer);
 impl Desk {
     /// What a create makes of a payload, or its errors.
     pub(crate) fn create(&self, vehicle_type: &str, payload: Value) -> Result<Checked, Value> {
-        Rulebook::default().create(self.write(vehicle_type), object(payload), false).map_err(|errors| json!(errors))
+        Rulebook::default()
+            .create(self.write(vehicle_type), object(payload), SourceId::Required)
+            .map_err(|errors| json!(errors))
     }
 
     /// The ad that a payload becomes.
@@ -106,8 +108,12 @@ impl Desk {
         Ok(Ad { content: checked.content, ..ad.clone() })
     }
 
-    fn write(&self, vehicle_type: &str) -> Write<'_> {
-        Write { category: by_vehicle_type(vehicle_type).unwrap(), version: ApiVersion::V4, dealer: Some(&self.0) }
+    fn write(&self, vehicle_type: &str) -> WriteContext<'_> {
+        WriteContext {
+            category: by_vehicle_type(vehicle_type).unwrap(),
+            version: ApiVersion::V4,
+            dealer: Some(&self.0),
+        }
     }
 }
 
@@ -250,7 +256,7 @@ pub(crate) fn access() -> Access {
 }
 
 pub(crate) fn target(source_id: &str) -> Target<'_> {
-    Target { source_id, dealer_code: None, category: None }
+    Target::from(source_id)
 }
 
 pub(crate) fn category(vehicle_type: &str) -> &'static Category {

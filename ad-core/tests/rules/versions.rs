@@ -5,7 +5,7 @@ use ad_core::{
     model::{Ad, ApiVersion},
     ports::{Clock, Ids},
     rulebook::versions::VersionError,
-    service::{ServiceError, Target, Through},
+    service::{CreatePath, ServiceError, Target},
 };
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ async fn house_of(payload: Value) -> House {
 }
 
 async fn create(house: &House, payload: Value) -> Result<Ad, ServiceError> {
-    house.kit.service.create(&access(), house.kit.ids.next(), Through::V3, object(payload)).await
+    house.kit.service.create(&access(), house.kit.ids.next(), CreatePath::V3, object(payload)).await
 }
 
 async fn update(house: &House, version: ApiVersion, source_id: &str, patch: Value) -> Result<Ad, ServiceError> {

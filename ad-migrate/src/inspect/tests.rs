@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ad_core::{
     catalogue::Catalogue,
     model::ApiVersion,
-    rulebook::{Rulebook, Write},
+    rulebook::{Rulebook, SourceId, WriteContext},
 };
 use serde_json::{Value, json};
 
@@ -56,8 +56,8 @@ fn field<'a>(mapped: &'a Mapped, path: &str) -> &'a Value {
 fn are_valid(all: &[Mapped]) {
     let rules = Rulebook::default();
     for mapped in all {
-        let write = Write { category: mapped.category.unwrap(), version: ApiVersion::V4, dealer: None };
-        let result = rules.create(write, mapped.payload.clone(), false);
+        let write = WriteContext { category: mapped.category.unwrap(), version: ApiVersion::V4, dealer: None };
+        let result = rules.create(write, mapped.payload.clone(), SourceId::Required);
         assert!(result.is_ok(), "{:?}\n{:?}", result.err().map(|errors| errors.flatten().len()), mapped.payload);
     }
 }

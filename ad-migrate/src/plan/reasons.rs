@@ -3,7 +3,7 @@
 use ad_core::{
     categories::rules::{OWNERS_OF_USED, PLATE_OR_VIN},
     rulebook::Warning,
-    violation::{Code, Format, Violation},
+    violation::{Code, TextFormat, Violation},
 };
 
 /// The one reason that is about two fields.
@@ -53,7 +53,7 @@ impl ImageError {
             Violation::Duplicate { .. } => Self::Twice,
             Violation::Required => Self::Missing,
             _ if value.is_some_and(|value| !value.contains("://")) => Self::FileName,
-            Violation::WrongFormat(Format::Scheme(_)) => Self::NotHttps,
+            Violation::WrongFormat(TextFormat::Scheme(_)) => Self::NotHttps,
             _ => Self::NotAnAddress,
         }
     }
@@ -148,17 +148,22 @@ mod tests {
             ("image_urls", Violation::TooMany(20), None, "more than 20 images"),
             (
                 "image_urls.3",
-                Violation::WrongFormat(Format::Address),
+                Violation::WrongFormat(TextFormat::Address),
                 Some("ABC123_1.JPG"),
                 "images are file names, not addresses",
             ),
             (
                 "image_urls.3",
-                Violation::WrongFormat(Format::Scheme(&["https"])),
+                Violation::WrongFormat(TextFormat::Scheme(&["https"])),
                 Some("http://a.example/1.jpg"),
                 "image address is not https",
             ),
-            ("image_urls.3", Violation::WrongFormat(Format::Address), Some("https://"), "image address is not valid"),
+            (
+                "image_urls.3",
+                Violation::WrongFormat(TextFormat::Address),
+                Some("https://"),
+                "image address is not valid",
+            ),
         ] {
             assert_eq!(reason(&attribute(path), &violation, value), says, "{path}: {violation:?}");
         }

@@ -252,7 +252,7 @@ fn service(error: &ServiceError) -> Response {
         }
         ServiceError::TooManyRequests(_) => later(detail(StatusCode::TOO_MANY_REQUESTS, error), QUEUE_RETRY_AFTER),
         ServiceError::Store(StoreError::Unavailable(reason)) => {
-            tracing::warn!(reason, "store unavailable");
+            tracing::warn!(%reason, "store unavailable");
             retry_later(StatusCode::SERVICE_UNAVAILABLE, &UNAVAILABLE)
         }
         ServiceError::Store(error) => {

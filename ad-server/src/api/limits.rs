@@ -118,7 +118,7 @@ impl Writes {
         let ad = format!("{} {source_id}", access.name());
         let lock = Arc::clone(self.all().entry(ad.clone()).or_default());
         let mut only = OnlyWrite { writes: self.clone(), ad, lock: None };
-        let busy = |_| StoreError::Unavailable("the ad is being changed by many at once".to_owned());
+        let busy = |_| StoreError::Unavailable("the ad is being changed by many at once".into());
         only.lock = Some(timeout(TURN, lock.lock_owned()).await.map_err(busy)?);
         Ok(only)
     }

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use ad_core::{
     categories::{self, TRAILER},
     model::{AdQuery, LogQuery},
-    parameters::TargetQuery,
+    parameters::AdParameters,
     rulebook::versions::VersionError,
-    service::{Access, ServiceError, Target, Through},
+    service::{Access, CreatePath, ServiceError, Target},
 };
 use poem::{
     Endpoint, Request, Response, Result,
@@ -124,7 +124,7 @@ pub(super) fn not_allowed(base: BasePath, operations: &[&Operation], method: &Me
 impl AdCall<'_> {
     /// Everything but lists.
     async fn act(self, operation: &Operation, request: &mut Request) -> Result<Response, ApiError> {
-        let query = TargetQuery::parse(operation.parameters, &body::query(request)?)?;
+        let query = AdParameters::parse(operation.parameters, &body::query(request)?)?;
         let (access, limits) = (&self.access, &self.context.limits);
         let payload =
             if operation.takes_body() { body::object(request, limits, access).await? } else { Payload::default() };
@@ -139,7 +139,12 @@ impl AdCall<'_> {
         }
     }
 
-    async fn perform(&self, operation: &Operation, query: TargetQuery, payload: Payload) -> Result<Response, ApiError> {
+    async fn perform(
+        &self,
+        operation: &Operation,
+        query: AdParameters,
+        payload: Payload,
+    ) -> Result<Response, ApiError> {
         let Payload { object: payload, memory: _memory } = payload;
         let (service, access, id) = (&self.context.service, &self.access, self.request_id);
         let target = self.target(query.dealer_code.as_deref());
@@ -219,7 +224,7 @@ impl AdCall<'_> {
     }
 
     /// The way in of a new ad on this path.
-    fn through(&self) -> Through {
-        self.base.category().map_or(Through::V3, Through::V4)
+    fn through(&self) -> CreatePath {
+        self.base.category().map_or(CreatePath::V3, CreatePath::V4)
     }
 }

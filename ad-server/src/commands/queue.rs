@@ -1,6 +1,6 @@
 //! `ad-server queue`: show unfinished requests, retry them, or give them up.
 
-use ad_core::{model::Timestamp, pipeline::Patience, ports::Clock};
+use ad_core::{model::Timestamp, pipeline::PipelineSettings, ports::Clock};
 use clap::{Args, Subcommand};
 use uuid::Uuid;
 
@@ -163,7 +163,8 @@ async fn give_up(base: GlobalArgs, requests: &[Uuid], yes: bool) -> Result<(), C
     let (database, pipeline) = app::operator_pipeline(&settings).await?;
     let opened = Opened { database, url: Database::name_of(&settings.database_url) };
     for request in requests {
-        let claimed = match opened.database.take(*request, SystemClock.now() + Patience::default().lease).await {
+        let claimed = match opened.database.take(*request, SystemClock.now() + PipelineSettings::default().lease).await
+        {
             Ok(claimed) => claimed,
             Err(TakeError::Store(error)) => return opened.answer(Err(error)),
             Err(error) => return Err(CommandError::Input(error.to_string())),

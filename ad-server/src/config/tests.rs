@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use ad_core::pipeline::Patience;
+use ad_core::pipeline::PipelineSettings;
 
 use super::*;
 use crate::{media::MediaLocation, telemetry::LogFormat};
@@ -20,9 +20,9 @@ fn the_defaults_are_those_of_the_documents() {
     assert_eq!(settings.database_url, "sqlite://data/ads.db");
     assert_eq!(settings.media, MediaLocation::Folder("./data/media".into()));
     assert_eq!(settings.key_source(), KeySource::File("./data/token-keys.json".into()));
-    assert_eq!(settings.video_hosts, ad_core::categories::Settings::default().video_hosts);
-    assert_eq!(settings.image_retry(), Patience::default().images);
-    assert_eq!(settings.marketplace_retry(), Patience::default().marketplaces);
+    assert_eq!(settings.video_hosts, ad_core::categories::RuleSettings::default().video_hosts);
+    assert_eq!(settings.image_retry(), PipelineSettings::default().images);
+    assert_eq!(settings.marketplace_retry(), PipelineSettings::default().marketplaces);
     assert!(!settings.allow_private_images);
     assert_eq!((settings.max_connections.get(), settings.connections_per_address()), (900, 225));
     assert!(settings.proxies().is_empty());

@@ -92,7 +92,7 @@ mod tests {
     use ad_core::{
         categories,
         model::ApiVersion,
-        rulebook::{Rulebook, Write},
+        rulebook::{Rulebook, SourceId, WriteContext},
     };
     use serde_json::json;
 
@@ -103,9 +103,9 @@ mod tests {
         let dealers = dealers();
         let dealer = dealers.iter().find(|dealer| dealer.code == ad.dealer_code).unwrap();
         let category = categories::by_vehicle_type(ad.vehicle_type).unwrap();
-        let write = Write { category, version: ApiVersion::V4, dealer: Some(dealer) };
+        let write = WriteContext { category, version: ApiVersion::V4, dealer: Some(dealer) };
         let payload = ad.payload.as_object().unwrap().clone();
-        Rulebook::default().create(write, payload, false).map_err(|errors| json!(errors))
+        Rulebook::default().create(write, payload, SourceId::Required).map_err(|errors| json!(errors))
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ad_core::{
     model::{Content, Market, Timestamp},
-    ports::{Clock, Found, Key, Listing, Marketplace, MarketplaceError, StoreError},
+    ports::{Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing, StoreError},
 };
 use async_trait::async_trait;
 use serde::Serialize;
@@ -39,7 +39,7 @@ impl Local {
         Self { database, market, clock }
     }
 
-    fn call(&self, sql: Sql, key: Key) -> Statement {
+    fn call(&self, sql: Sql, key: IdempotencyKey) -> Statement {
         Statement::new(sql).bind(self.market.name()).bind(self.clock.now().as_millis()).bind(key.to_string())
     }
 
@@ -84,49 +84,49 @@ fn show(statement: Statement, Listing { ad, images }: Listing<'_>) -> Result<Sta
 
 fn failure(error: StoreError) -> MarketplaceError {
     match error {
-        StoreError::Unavailable(reason) => MarketplaceError::unreachable(reason, None),
+        StoreError::Unavailable(reason) => MarketplaceError::unreachable(reason.to_string(), None),
         error => MarketplaceError::Refused(error.to_string()),
     }
 }
 
 #[async_trait]
 impl Marketplace for Local {
-    async fn publish(&self, key: Key, listing: Listing<'_>) -> Result<String, MarketplaceError> {
+    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
         let ran = self.database.share(show(self.call(sql::PUBLISH, key), listing)?).await.map_err(failure)?;
         let row = ran.rows.first().ok_or(MarketplaceError::Gone)?;
         Ok(listing_id(self.market, Columns::of(row).value().map_err(failure)?))
     }
 
-    async fn update(&self, key: Key, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
+    async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
         let seq = self.seq(id)?;
         self.run_on_one(show(self.call(sql::UPDATE, key), listing)?.bind(seq)).await
     }
 
-    async fn unpublish(&self, key: Key, id: &str) -> Result<(), MarketplaceError> {
+    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
         match listing_seq(self.market, id) {
             Some(seq) => self.run(self.call(sql::UNPUBLISH, key).bind(seq)).await.map(drop),
             None => Ok(()),
         }
     }
 
-    async fn bump(&self, key: Key, id: &str) -> Result<(), MarketplaceError> {
+    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
         let seq = self.seq(id)?;
         self.run_on_one(self.call(sql::BUMP, key).bind(seq)).await
     }
 
-    async fn boost(&self, key: Key, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
+    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
         let seq = self.seq(id)?;
         self.run_on_one(self.call(sql::BOOST, key).bind(seq).bind(until.as_millis())).await
     }
 
-    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<Found>, MarketplaceError> {
+    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
         let statement = Statement::new(sql::FIND_BY_PLATE).bind(self.market.name()).bind(dealer_code).bind(plate);
         let rows = self.database.share_read(statement).await.map_err(failure)?;
         let found = |row| {
             let mut columns = Columns::of(row);
             let id = listing_id(self.market, columns.value()?);
             let reference = columns.maybe_id()?;
-            Ok(Found { id, reference })
+            Ok(PlateListing { id, reference })
         };
         rows.first().map(found).transpose().map_err(failure)
     }

@@ -5,7 +5,7 @@ use std::sync::{
 
 use ad_core::{
     model::{Action, Ad, ImageRef, Market, Timestamp},
-    ports::{Clock, Found, Key, Listing, Marketplace, MarketplaceError},
+    ports::{Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
 };
 use futures_util::TryStreamExt;
 use serde_json::json;
@@ -29,8 +29,8 @@ fn local(temporary: &Temporary, market: Market) -> Local {
     Local::new(temporary.database.clone(), market, Arc::new(Ticks::default()))
 }
 
-fn key(request: u128, action: Action) -> Key {
-    Key { request: Uuid::from_u128(request), action, market: Market::Primary }
+fn key(request: u128, action: Action) -> IdempotencyKey {
+    IdempotencyKey { request: Uuid::from_u128(request), action, market: Market::Primary }
 }
 
 async fn publish(local: &Local, request: u128, ad: &Ad) -> String {
@@ -158,7 +158,7 @@ async fn an_imported_listing_is_found_by_its_plate_and_taken_over() {
     primary.unpublish(key(2, Action::Unpublish), &own).await.unwrap();
     assert_eq!(import(&temporary, OLD_CAR).await.unwrap(), 1);
     let found = primary.find_by_plate("d1", "ABC001").await.unwrap().unwrap();
-    assert_eq!(found, Found { id: "20000002".to_owned(), reference: None });
+    assert_eq!(found, PlateListing { id: "20000002".to_owned(), reference: None });
     assert_eq!(primary.find_by_plate("d2", "ABC001").await.unwrap(), None);
 
     primary.update(key(3, Action::Publish), &found.id, Listing { ad: &first, images: &[] }).await.unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ad_core::{
     model::{Ad, ApiVersion, Content, ImageRef, Timestamp},
-    ports::{Found, Listing},
+    ports::{Listing, PlateListing},
 };
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
@@ -173,13 +173,13 @@ pub(super) struct FoundListing {
     pub(super) reference: Option<Uuid>,
 }
 
-impl From<Found> for FoundListing {
-    fn from(Found { id, reference }: Found) -> Self {
+impl From<PlateListing> for FoundListing {
+    fn from(PlateListing { id, reference }: PlateListing) -> Self {
         Self { id, reference }
     }
 }
 
-impl From<FoundListing> for Found {
+impl From<FoundListing> for PlateListing {
     fn from(FoundListing { id, reference }: FoundListing) -> Self {
         Self { id, reference }
     }

@@ -9,7 +9,7 @@ use ad_core::{
     model::Leftover,
     ports::{Clock, DealerDirectory, Ids, StoreError},
     rulebook::Rulebook,
-    service::import::{self, Import},
+    service::import::{self, ImportedAd},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -91,7 +91,7 @@ impl Importer<'_> {
     }
 
     /// One line as an ad, or all that is wrong with it.
-    fn read(&self, text: &[u8]) -> Result<Import, Vec<String>> {
+    fn read(&self, text: &[u8]) -> Result<ImportedAd, Vec<String>> {
         let value: Value = serde_json::from_slice(text).map_err(|error| vec![not_json(&error)])?;
         let Value::Object(ad) = value else { return Err(vec!["not a JSON object".to_owned()]) };
         import::read(self.rulebook, self.directory, ad, self.ids.next(), self.clock.now()).map_err(|errors| {
@@ -189,7 +189,7 @@ struct Row(
 );
 
 impl Row {
-    fn of(line: usize, Import { ad, leftover }: &Import, database: &Database) -> Result<Self, StoreError> {
+    fn of(line: usize, ImportedAd { ad, leftover }: &ImportedAd, database: &Database) -> Result<Self, StoreError> {
         let text = |text: String| database.storable(text);
         Ok(Self(
             line,

@@ -170,7 +170,7 @@ impl Database {
     /// [`StoreError::Unavailable`] when it cannot be read; the others as well.
     pub async fn queue_state(&self, now: Timestamp) -> Result<QueueState, StoreError> {
         let rows = self.read(Statement::new(sql::QUEUE_STATE).bind(now.as_millis())).await?;
-        let row = rows.first().ok_or_else(|| StoreError::Faulty("the queue is missing".to_owned()))?;
+        let row = rows.first().ok_or_else(|| StoreError::Faulty("the queue is missing".into()))?;
         let mut columns = Columns::of(row);
         Ok(QueueState {
             depth: columns.number()?,
@@ -309,7 +309,7 @@ impl DatabaseStore {
 
 fn recording(record: &Record) -> Result<Statement, StoreError> {
     let (progress, until): (Option<&Progress>, _) = match &record.outcome {
-        Outcome::Goes { progress } => (Some(progress), None),
+        Outcome::Continues { progress } => (Some(progress), None),
         Outcome::Waits { progress, until } => (Some(progress), Some(until.as_millis())),
         Outcome::Finished => (None, None),
     };

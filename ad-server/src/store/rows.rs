@@ -47,7 +47,7 @@ impl<'r> Columns<'r> {
             Row::Postgres(row) => row.try_get(self.next),
         };
         self.next += 1;
-        value.map_err(|error| StoreError::Faulty(error.to_string()))
+        value.map_err(|error| StoreError::Faulty(error.into()))
     }
 
     /// A text if there is one.
@@ -175,7 +175,7 @@ impl<'r> Columns<'r> {
             Row::Sqlite(row) => sqlx::Column::name(row.column(self.next - 1)),
             Row::Postgres(row) => sqlx::Column::name(row.column(self.next - 1)),
         };
-        StoreError::Faulty(format!("the column {column} cannot be read: {what}"))
+        StoreError::Faulty(format!("the column {column} cannot be read: {what}").into())
     }
 }
 
@@ -216,12 +216,12 @@ pub(super) fn json_of(value: &(impl Serialize + ?Sized)) -> String {
 
 /// A value as JSON text.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(|error| StoreError::Faulty(error.to_string()))
+    serde_json::to_string(value).map_err(|error| StoreError::Faulty(error.into()))
 }
 
 /// Content as it is stored.
 pub(super) fn content_text(content: &Content) -> Result<String, StoreError> {
-    content.stored_text().map_err(|error| StoreError::Faulty(error.to_string()))
+    content.stored_text().map_err(|error| StoreError::Faulty(error.into()))
 }
 
 /// For comparing in any case.

@@ -108,7 +108,7 @@ macro_rules! kept_columns {
     };
 }
 
-/// The latest log entries of an ad, oldest first, as one JSON text. 100 is `ad_core::model::LATEST`.
+/// The latest log entries of an ad, oldest first, as one JSON text. 100 is `ad_core::model::LATEST_ENTRIES`.
 macro_rules! latest_log {
     (sqlite) => {
         "(SELECT json_group_array(json_array(request_id, created, action, state, json(message), code) ORDER BY n) \

@@ -269,7 +269,7 @@ impl From<&sqlx::Error> for Failure {
 
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
-        if failure.passing { Self::Unavailable(failure.text) } else { Self::Faulty(failure.text) }
+        if failure.passing { Self::Unavailable(failure.text.into()) } else { Self::Faulty(failure.text.into()) }
     }
 }
 

@@ -229,7 +229,7 @@ pub(super) mod tests {
     #[async_trait]
     impl QueueSource for NoQueue {
         async fn queue_state(&self) -> Result<QueueLoad, StoreError> {
-            Err(StoreError::Unavailable("gone".to_owned()))
+            Err(StoreError::Unavailable("gone".into()))
         }
     }
 

@@ -5,8 +5,8 @@ use std::{future::Future, sync::Arc, time::Instant};
 use ad_core::{
     model::{Market, Timestamp},
     ports::{
-        Fetched, Found, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, Key, Listing, Marketplace,
-        MarketplaceError, MediaStore,
+        Fetched, IdempotencyKey, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, Listing, Marketplace,
+        MarketplaceError, MediaStore, PlateListing,
     },
 };
 use async_trait::async_trait;
@@ -29,7 +29,7 @@ impl ObservedMarketplace {
     async fn call<T>(
         &self,
         action: &'static str,
-        key: Option<Key>,
+        key: Option<IdempotencyKey>,
         call: impl Future<Output = Result<T, MarketplaceError>>,
     ) -> Result<T, MarketplaceError> {
         let market = self.market.name();
@@ -65,27 +65,27 @@ impl ObservedMarketplace {
 
 #[async_trait]
 impl Marketplace for ObservedMarketplace {
-    async fn publish(&self, key: Key, listing: Listing<'_>) -> Result<String, MarketplaceError> {
+    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
         self.call("publish", Some(key), self.inner.publish(key, listing)).await
     }
 
-    async fn update(&self, key: Key, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
+    async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
         self.call("update", Some(key), self.inner.update(key, id, listing)).await
     }
 
-    async fn unpublish(&self, key: Key, id: &str) -> Result<(), MarketplaceError> {
+    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
         self.call("unpublish", Some(key), self.inner.unpublish(key, id)).await
     }
 
-    async fn bump(&self, key: Key, id: &str) -> Result<(), MarketplaceError> {
+    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
         self.call("bump", Some(key), self.inner.bump(key, id)).await
     }
 
-    async fn boost(&self, key: Key, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
+    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
         self.call("boost", Some(key), self.inner.boost(key, id, until)).await
     }
 
-    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<Found>, MarketplaceError> {
+    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
         self.call("find_by_plate", None, self.inner.find_by_plate(dealer_code, plate)).await
     }
 }

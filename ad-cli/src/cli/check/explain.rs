@@ -4,7 +4,7 @@ use ad_core::{
     catalogue::Catalogue,
     categories::{Category, Heading, ad_fields},
     fields::{Field, FieldErrors, Kind},
-    reference::{Row, rows},
+    reference::{ReferenceRow, rows},
     violation::nearest,
 };
 use serde_json::Value;
@@ -153,7 +153,8 @@ impl Explainer<'_> {
         }
         // The unit of a measure.
         if let Some((measure, "unit")) = attribute.rsplit_once('.')
-            && let Some(Row { field: Field { kind: Kind::Measure { units, .. }, .. }, .. }) = row(category, measure)
+            && let Some(ReferenceRow { field: Field { kind: Kind::Measure { units, .. }, .. }, .. }) =
+                row(category, measure)
         {
             return (meant(&mut units.iter().copied()), Some(fields(vehicle_type, measure)));
         }
@@ -199,11 +200,11 @@ fn attribute(path: &str) -> String {
 }
 
 /// The rows of an ad of a category that may be sent, those of the category below `category_fields`.
-pub(crate) fn known(category: &Category) -> Vec<Row> {
+pub(crate) fn known(category: &Category) -> Vec<ReferenceRow> {
     let around = rows(ad_fields::IDENTITY.iter().chain(ad_fields::WRITTEN)).into_iter();
     let around = around.filter(|row| !is_forbidden(category, &row.place));
     let inside = rows(category.fields()).into_iter();
-    let inside = inside.map(|row| Row { place: format!("category_fields.{}", row.place), ..row });
+    let inside = inside.map(|row| ReferenceRow { place: format!("category_fields.{}", row.place), ..row });
     around.chain(inside).collect()
 }
 
@@ -212,6 +213,6 @@ fn is_forbidden(category: &Category, path: &str) -> bool {
     category.heading == Heading::Forbidden && matches!(path.split('.').next(), Some("title" | "contact"))
 }
 
-fn row(category: &Category, attribute: &str) -> Option<Row> {
+fn row(category: &Category, attribute: &str) -> Option<ReferenceRow> {
     known(category).into_iter().find(|row| row.place.replace("[]", "") == attribute)
 }

@@ -5,7 +5,7 @@ use ad_core::{
     categories::{self, Category, Heading},
     fields::Kind,
     model::ApiVersion,
-    reference::Row,
+    reference::ReferenceRow,
     violation::nearest,
 };
 use clap::builder::PossibleValuesParser;
@@ -112,7 +112,7 @@ impl FieldRow {
     }
 }
 
-fn field_row(category: &Category, vehicle_type: &str, row: &Row, catalogue: &Catalogue) -> FieldRow {
+fn field_row(category: &Category, vehicle_type: &str, row: &ReferenceRow, catalogue: &Catalogue) -> FieldRow {
     let attribute = row.place.replace("[]", "");
     let attribute = attribute.strip_prefix("category_fields.").unwrap_or(&attribute);
     let values = match row.field.kind {

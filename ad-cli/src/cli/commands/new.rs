@@ -3,7 +3,7 @@
 use ad_core::{
     categories::{self, Category, TRAILER},
     model::ApiVersion,
-    reference::Row,
+    reference::ReferenceRow,
     rulebook::{Rulebook, payload::PayloadError},
 };
 use clap::builder::PossibleValuesParser;
@@ -63,7 +63,7 @@ fn shorten(
     category: &'static Category,
     version: ApiVersion,
     rulebook: &Rulebook,
-    rows: &[Row],
+    rows: &[ReferenceRow],
     full: &Map<String, Value>,
 ) -> Map<String, Value> {
     let errors = |ad: &Map<String, Value>| match rulebook.create_unsent(version, Some(category), ad.clone()) {
@@ -119,7 +119,7 @@ fn copy(from: &Map<String, Value>, path: &str, to: &mut Map<String, Value>) {
 }
 
 /// Writes an object with its members in the order of the tables.
-fn write_object(object: &Map<String, Value>, path: &str, rows: &[Row], level: usize, out: &mut String) {
+fn write_object(object: &Map<String, Value>, path: &str, rows: &[ReferenceRow], level: usize, out: &mut String) {
     let mut members: Vec<_> = object
         .iter()
         .map(|(name, value)| {
@@ -140,7 +140,7 @@ fn write_object(object: &Map<String, Value>, path: &str, rows: &[Row], level: us
     out.push('}');
 }
 
-fn write_value(value: &Value, path: &str, rows: &[Row], level: usize, out: &mut String) {
+fn write_value(value: &Value, path: &str, rows: &[ReferenceRow], level: usize, out: &mut String) {
     match value {
         // A measure reads best on one line.
         Value::Object(measure) if measure.len() == 2 && measure.contains_key("unit") => {
@@ -174,7 +174,7 @@ fn is_at_or_below(place: &str, path: &str) -> bool {
 }
 
 /// What the fields of the payload mean.
-fn explain(context: &Context, category: &Category, payload: &Map<String, Value>, rows: &[Row]) {
+fn explain(context: &Context, category: &Category, payload: &Map<String, Value>, rows: &[ReferenceRow]) {
     let name = category.vehicle_type.unwrap_or_default();
     let is_there = |place: &str| {
         let mut path = place.split('.');

@@ -8,7 +8,7 @@ use ad_core::{
     fields::FieldErrors,
     model::{self, AdState, ApiVersion, Content},
     rulebook::{
-        Rulebook, Write,
+        Rulebook, WriteContext,
         versions::{Conversion, conversion_of},
     },
 };
@@ -65,7 +65,7 @@ pub(super) fn compare(
     if let Some(blocked) = blocked(ad, category) {
         return only(blocked);
     }
-    let write = Write { category, version: ApiVersion::V4, dealer: None };
+    let write = WriteContext { category, version: ApiVersion::V4, dealer: None };
     let wanted = with_currencies(wanted.clone(), ad);
     let content = match rulebook.import(write, wanted.clone()) {
         Ok(checked) => checked.content,
@@ -135,7 +135,7 @@ fn with_currencies(mut wanted: Map<String, Value>, ad: &Ad) -> Map<String, Value
 /// The search for an update.
 struct Search<'a> {
     rulebook: &'a Rulebook,
-    write: Write<'a>,
+    write: WriteContext<'a>,
     stored: &'a model::Ad,
     wanted: &'a Map<String, Value>,
     /// What the rules make of it.
@@ -242,7 +242,7 @@ mod tests {
     /// The ad that the service shows for a payload, after this change to the answer.
     fn ad(vehicle_type: &str, payload: &Value, change: impl FnOnce(&mut Value)) -> Ad {
         let category = categories::by_vehicle_type(vehicle_type).unwrap();
-        let write = Write { category, version: ApiVersion::V4, dealer: None };
+        let write = WriteContext { category, version: ApiVersion::V4, dealer: None };
         let content = Rulebook::default().import(write, payload.as_object().unwrap().clone()).unwrap().content;
         let fields = content.fields();
         let images =
@@ -305,7 +305,7 @@ mod tests {
                     || name == "brand"
             });
             let least = Value::Object(least);
-            let write = Write { category, version: ApiVersion::V4, dealer: None };
+            let write = WriteContext { category, version: ApiVersion::V4, dealer: None };
             if Rulebook::default().import(write, least.as_object().unwrap().clone()).is_err() {
                 // Its required fields stand deeper.
                 continue;

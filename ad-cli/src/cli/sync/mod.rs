@@ -35,7 +35,7 @@ use std::{
     time::Duration,
 };
 
-use ad_core::{categories::Settings, model::ApiVersion, rulebook::Rulebook};
+use ad_core::{categories::RuleSettings, model::ApiVersion, rulebook::Rulebook};
 
 use self::{
     interrupt::Interrupt,
@@ -133,7 +133,7 @@ impl<'a> Sync<'a> {
     fn new(context: &'a Context, wish: &'a Wish) -> Result<Self, Failure> {
         let connection = context.connection()?;
         let client = context.client_for(&connection.url, &connection.token)?;
-        let settings = Settings { http_images: wish.http_images, ..Settings::default() };
+        let settings = RuleSettings { http_images: wish.http_images, ..RuleSettings::default() };
         Ok(Self {
             context,
             wish,

@@ -9,7 +9,7 @@ use ad_core::{
     fields::FieldErrors,
     model::ApiVersion,
     ports::Checksum,
-    rulebook::{Rulebook, Write, payload},
+    rulebook::{Rulebook, WriteContext, payload},
     violation::{Code, Violation},
 };
 use serde::{Deserialize, Serialize};
@@ -230,7 +230,7 @@ impl Reader<'_> {
         let Ok(category) = payload::category(ApiVersion::V4, payload.get("category_id")) else {
             return Err(self.checker.check(piece, index).0);
         };
-        let write = Write { category, version: ApiVersion::V4, dealer: None };
+        let write = WriteContext { category, version: ApiVersion::V4, dealer: None };
         let checked = self.rulebook.import(write, payload.clone());
         let errors: Vec<_> = checked.as_ref().err().into_iter().chain(dealer).collect();
         if errors.is_empty() {

@@ -1,5 +1,5 @@
-//! Example payloads: complete and valid, and such as a dealer might send. Which fields there are comes from the tables, what
-//! they hold from [`values`] where the catalogue has it; so an example cannot drift from what validation accepts.
+//! Example payloads, complete and valid. The tables determine the fields, [`values`] their values if the catalogue has them. So
+//! the examples always match the validation.
 
 mod values;
 
@@ -12,19 +12,19 @@ use crate::{
     model::ApiVersion,
     rulebook::{Rulebook, title},
 };
-use values::Values;
+use values::ExampleValues;
 
-/// Fields that an example cannot fill: what is valid differs from dealer to dealer.
+/// Fields that an example omits, because the valid values differ between dealers.
 const DEALERS_OWN: &[&str] = &["salesperson"];
 
 impl Category {
     /// The payload of a create through this version, with every field that it may have but `dealer_code` and
-    /// `salesperson`. For [`TRAILER`](crate::categories::TRAILER), which nobody can create, it is what such a payload would be.
+    /// `salesperson`. For [`TRAILER`](crate::categories::TRAILER), which cannot be created, it is what such a payload would be.
     ///
     /// Without `source_id` and `category_id` it is the payload of a migration.
     pub fn example(&self, version: ApiVersion, rulebook: &Rulebook) -> Map<String, Value> {
         let model = self.modelled_on();
-        let values = Values::of(model);
+        let values = ExampleValues::of(model);
         let fields = fields(model, version, &rulebook.catalogue, values);
         let text = |path| values.text(path).unwrap_or_default();
         let source_id = match (version, self.vehicle_type) {
@@ -68,7 +68,7 @@ impl Category {
         let create = self.example(version, rulebook);
         let mut price = create.get("price").cloned().unwrap_or_default();
         if let Value::Array(price) = &mut price {
-            let reduced = Values::of(self.modelled_on()).amount() / 10 * 9;
+            let reduced = ExampleValues::of(self.modelled_on()).amount() / 10 * 9;
             price.push(json!({"type": "reduced", "amount": reduced, "currency": "SEK"}));
         }
         let year = create.get("category_fields").and_then(|fields| fields.get("model_year")).cloned();
@@ -84,7 +84,7 @@ impl Category {
         }
     }
 
-    /// The category whose table an example follows: its own, or for one without a table the one that its ads become.
+    /// The category whose table an example follows: the category itself, or if it has no table the one to which its ads migrate.
     fn modelled_on(&self) -> &Self {
         let target = self.targets().next().map(|(_, target)| target);
         target.filter(|_| self.is_open()).unwrap_or(self)
@@ -92,8 +92,13 @@ impl Category {
 }
 
 /// The category fields that a version has.
-fn fields(category: &Category, version: ApiVersion, catalogue: &Catalogue, values: Values) -> Map<String, Value> {
-    // What has no table is open: what every vehicle has will do.
+fn fields(
+    category: &Category,
+    version: ApiVersion,
+    catalogue: &Catalogue,
+    values: ExampleValues,
+) -> Map<String, Value> {
+    // A category without a table is open: fields that every vehicle has are enough.
     let untabled = values::UNTABLED.iter().filter(|_| category.is_open());
     let rows = untabled.chain(category.fields());
     let sent = rows.filter(|field| field.since.allows(version) && !DEALERS_OWN.contains(&field.path));
@@ -104,7 +109,7 @@ fn object<'a>(
     rows: impl Iterator<Item = &'a Field>,
     below: &str,
     catalogue: &Catalogue,
-    values: Values,
+    values: ExampleValues,
 ) -> Map<String, Value> {
     let mut object = Map::new();
     for row in rows {
@@ -128,8 +133,14 @@ fn put(object: &mut Map<String, Value>, path: &str, value: Value) {
     }
 }
 
-/// An example of one field; `None` where there is none. `beside` is what stands in the same object already.
-fn value(kind: &Kind, path: &str, catalogue: &Catalogue, values: Values, beside: &Map<String, Value>) -> Option<Value> {
+/// An example of one field; `None` if there is none. `beside` has the fields of the same object so far.
+fn value(
+    kind: &Kind,
+    path: &str,
+    catalogue: &Catalogue,
+    values: ExampleValues,
+    beside: &Map<String, Value>,
+) -> Option<Value> {
     let text = values.text(path);
     match kind {
         Kind::Slug { list } => Some(one_of(text, catalogue.list(list).ids())),
@@ -144,7 +155,7 @@ fn value(kind: &Kind, path: &str, catalogue: &Catalogue, values: Values, beside:
             Some(json!({"value": serde_json::from_str::<Value>(value).ok()?, "unit": unit}))
         }
         Kind::List { item, .. } => {
-            let single = |text| value(item, path, catalogue, Values::only(text), beside);
+            let single = |text| value(item, path, catalogue, ExampleValues::only(text), beside);
             Some(text?.split(", ").filter_map(single).collect())
         }
         Kind::Objects { fields, .. } => Some(json!([object(fields.iter(), &format!("{path}."), catalogue, values)])),
@@ -153,7 +164,7 @@ fn value(kind: &Kind, path: &str, catalogue: &Catalogue, values: Values, beside:
     }
 }
 
-/// The value that is meant, or the first where the catalogue has been replaced by one without it.
+/// The wanted value, or the first one if a replaced catalogue does not have it.
 fn one_of<'a>(meant: Option<&str>, mut ids: impl Iterator<Item = &'a str> + Clone) -> Value {
     let found = ids.clone().find(|id| Some(*id) == meant).or_else(|| ids.next());
     json!(found)

@@ -3,7 +3,7 @@ use crate::{
     categories::{all, typed},
     fields::FieldErrors,
     model::{Ad, AdState, Dealer, Timestamp},
-    rulebook::{Checked, Write},
+    rulebook::{Checked, SourceId, WriteContext},
 };
 
 const VERSIONS: [ApiVersion; 2] = [ApiVersion::V3, ApiVersion::V4];
@@ -30,11 +30,11 @@ fn created(
     rulebook: &Rulebook,
     category: &'static Category,
     version: ApiVersion,
-    then: impl Fn(Write<'_>, &Ad) -> Result<Checked, FieldErrors>,
+    then: impl Fn(WriteContext<'_>, &Ad) -> Result<Checked, FieldErrors>,
 ) {
     let dealer = Dealer::named("north-cars");
-    let write = Write { category, version, dealer: Some(&dealer) };
-    let checked = rulebook.create(write, category.example(version, rulebook), false);
+    let write = WriteContext { category, version, dealer: Some(&dealer) };
+    let checked = rulebook.create(write, category.example(version, rulebook), SourceId::Required);
     let checked = checked.unwrap_or_else(|errors| panic!("{category} {version}: {:?}", errors.flatten()));
     assert_eq!(checked.warnings, [], "{category} {version}");
     let again = then(write, &stored(category, version, checked));
@@ -62,7 +62,7 @@ fn without_its_identity_an_example_migrates_every_ad_that_may_become_one_of_its_
             payload.remove("source_id");
             payload.remove("category_id");
             created(&rulebook, from, ApiVersion::V3, |write, ad| {
-                let write = Write { category, version: ApiVersion::V4, ..write };
+                let write = WriteContext { category, version: ApiVersion::V4, ..write };
                 rulebook.migrate(write, ad, payload.clone())
             });
         }
@@ -78,7 +78,7 @@ fn an_example_fills_every_row_of_its_table_as_it_is_meant() {
             let path = format!("category_fields.{}", field.path);
             let value = crate::model::get(&example, &path).unwrap_or_else(|| panic!("{category} {path}"));
             if matches!(field.kind, Kind::Slug { .. } | Kind::Model { .. } | Kind::Choice { .. }) {
-                assert_eq!(value.as_str(), Values::of(category).text(field.path), "{category} {path}");
+                assert_eq!(value.as_str(), ExampleValues::of(category).text(field.path), "{category} {path}");
             }
         }
     }

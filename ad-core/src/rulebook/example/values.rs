@@ -1,5 +1,5 @@
-//! What the fields of an example hold: text by path, read as its field's kind says. A measure is `197 hp`, a list is separated
-//! by commas. What stands for one vehicle type goes before what stands for all.
+//! The values of examples: a text for each path, parsed by the kind of its field. A measure is `197 hp`, and commas separate the
+//! items of a list. The values of a vehicle type take precedence over those of all types.
 
 use crate::{
     categories::Category,
@@ -13,12 +13,12 @@ type Texts = &'static [(&'static str, &'static str)];
 
 /// The texts of one category.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Values {
+pub(super) struct ExampleValues {
     own: Texts,
     only: Option<&'static str>,
 }
 
-impl Values {
+impl ExampleValues {
     pub(super) fn of(category: &Category) -> Self {
         let of_type = OF_TYPES.iter().find(|(vehicle_type, _)| Some(*vehicle_type) == category.vehicle_type);
         Self { own: of_type.map_or(WITHOUT_TYPE, |(_, own)| own), only: None }
@@ -29,7 +29,7 @@ impl Values {
         Self { own: &[], only: Some(text) }
     }
 
-    /// The text of a path; what stands for its last name where nothing stands for the path.
+    /// The text of a path, or else of its last name.
     pub(super) fn text(self, path: &str) -> Option<&'static str> {
         let name = path.rsplit('.').next().unwrap_or(path);
         let found =
@@ -44,7 +44,7 @@ impl Values {
     }
 }
 
-/// What a category without a table may send, among other things.
+/// Some fields that a category without a table may have.
 pub(super) const UNTABLED: &[Field] = &[
     text("brand", "Brand"),
     text("model", "Model"),

@@ -174,7 +174,7 @@ fn added(field: &Field) -> Value {
         "state" => json!({"type": "string", "enum": AdState::NAMES}),
         "api_version" => json!({"type": "string", "enum": ApiVersion::NAMES}),
         "created" | "updated" => json!({"type": "string", "format": "date-time"}),
-        "log" => json!({"type": "array", "maxItems": ad_core::model::LATEST, "items": reference("LogEntry")}),
+        "log" => json!({"type": "array", "maxItems": ad_core::model::LATEST_ENTRIES, "items": reference("LogEntry")}),
         "image_refs" => json!({"type": "array", "items": reference("ImageRef")}),
         _ => json!({"type": "string", "nullable": true}),
     };

@@ -8,10 +8,10 @@ use ad_core::{
     model::{
         Action, ActionState, Ad, AdState, ApiVersion, Content, Dealer, ImageRef, LogEntry, MOST_UNFINISHED, Timestamp,
     },
-    parameters::TargetQuery,
+    parameters::AdParameters,
     ports::StoreError,
     rulebook::{
-        self, Rulebook, Write,
+        self, Rulebook, SourceId, WriteContext,
         versions::{AdRef, VersionError},
     },
     service::ServiceError,
@@ -145,7 +145,7 @@ fn stored(
     category: &'static Category,
     payload: Map<String, Value>,
 ) -> Option<Ad> {
-    let checked = checked(rulebook, version, category, payload, false)?;
+    let checked = checked(rulebook, version, category, payload, SourceId::Required)?;
     Some(ad(checked.source_id, version, category, checked.content))
 }
 
@@ -155,10 +155,10 @@ fn checked(
     version: ApiVersion,
     category: &'static Category,
     payload: Map<String, Value>,
-    is_validation: bool,
+    source_id: SourceId,
 ) -> Option<rulebook::Checked> {
     let dealer = Dealer::named(DEALER);
-    rulebook.create(Write { category, version, dealer: Some(&dealer) }, payload, is_validation).ok()
+    rulebook.create(WriteContext { category, version, dealer: Some(&dealer) }, payload, source_id).ok()
 }
 
 fn ad(source_id: String, api_version: ApiVersion, category: &Category, content: Content) -> Ad {
@@ -200,7 +200,7 @@ fn validated(
     category: &'static Category,
     payload: Map<String, Value>,
 ) -> Option<Value> {
-    let checked = checked(rulebook, version, category, payload, true)?;
+    let checked = checked(rulebook, version, category, payload, SourceId::Optional)?;
     Some(crate::api::respond::validation(&ad_core::service::Validated {
         source_id: Some(checked.source_id),
         dealer_code: DEALER.to_owned(),
@@ -235,8 +235,9 @@ fn payload_errors(rulebook: &Rulebook) -> Value {
     let guess = json!({"source_id": "1", "title": "2019 Volvo V60",
         "category_fields": {"brand": "wolvo", "year": 2019, "mileage": 1200}});
     let Value::Object(guess) = guess else { return Value::Null };
-    let errors =
-        rulebook.create(Write { category: first(), version: ApiVersion::V4, dealer: None }, guess, false).err();
+    let errors = rulebook
+        .create(WriteContext { category: first(), version: ApiVersion::V4, dealer: None }, guess, SourceId::Required)
+        .err();
     json!(errors)
 }
 
@@ -273,7 +274,7 @@ const RATE: Rate =
 /// What errors say.
 fn errors() -> Map<String, Value> {
     let detail = |error: ApiError| json!({"detail": error.to_string()});
-    let unknown_parameter = TargetQuery::parse(&[], &[("dry_run".to_owned(), "true".to_owned())]).err();
+    let unknown_parameter = AdParameters::parse(&[], &[("dry_run".to_owned(), "true".to_owned())]).err();
     let not_json = body::parsed(b"").err().unwrap_or(ApiError::Internal);
     let creates: Vec<_> = BasePath::Generic.operations().filter(|operation| operation.path.is_empty()).collect();
     let mut examples = vec![

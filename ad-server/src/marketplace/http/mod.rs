@@ -11,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     model::{Market, Timestamp},
-    ports::{Clock, Found, Key, Listing, Marketplace, MarketplaceError},
+    ports::{Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
     violation::Code,
 };
 use async_trait::async_trait;
@@ -99,7 +99,12 @@ impl HttpMarketplace {
         url
     }
 
-    fn write<'p>(&self, method: Method, path: impl IntoIterator<Item = &'p str>, key: Key) -> RequestBuilder {
+    fn write<'p>(
+        &self,
+        method: Method,
+        path: impl IntoIterator<Item = &'p str>,
+        key: IdempotencyKey,
+    ) -> RequestBuilder {
         self.client.request(method, self.url(path)).header(IDEMPOTENCY_KEY, key.to_string())
     }
 
@@ -196,40 +201,40 @@ fn with_body(request: RequestBuilder, body: &impl Serialize) -> Result<RequestBu
 
 #[async_trait]
 impl Marketplace for HttpMarketplace {
-    async fn publish(&self, key: Key, listing: Listing<'_>) -> Result<String, MarketplaceError> {
+    async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
         let request = self.write(Method::POST, ["listings"], key);
         let body = self.call(with_body(request, &Sent::from(listing))?).await?;
         let Listed { id } = self.read(&body)?;
         self.id(id)
     }
 
-    async fn update(&self, key: Key, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
+    async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
         let request = self.write(Method::PUT, ["listings", id], key);
         self.call(with_body(request, &Sent::from(listing))?).await.map(drop)
     }
 
-    async fn unpublish(&self, key: Key, id: &str) -> Result<(), MarketplaceError> {
+    async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
         match self.call(self.write(Method::DELETE, ["listings", id], key)).await {
             Ok(_) | Err(MarketplaceError::Gone) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    async fn bump(&self, key: Key, id: &str) -> Result<(), MarketplaceError> {
+    async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
         self.call(self.write(Method::POST, ["listings", id, "bump"], key)).await.map(drop)
     }
 
-    async fn boost(&self, key: Key, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
+    async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
         let request = self.write(Method::POST, ["listings", id, "boost"], key);
         self.call(with_body(request, &Boost { until: until.to_string() })?).await.map(drop)
     }
 
-    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<Found>, MarketplaceError> {
+    async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
         let mut url = self.url(["listings"]);
         url.query_pairs_mut().append_pair("dealer_code", dealer_code).append_pair("registration_number", plate);
         let body = self.call(self.client.get(url)).await?;
         let FoundListings { results } = self.read(&body)?;
-        let found = results.into_iter().next().map(Found::from);
-        found.map(|found| Ok(Found { id: self.id(found.id)?, ..found })).transpose()
+        let found = results.into_iter().next().map(PlateListing::from);
+        found.map(|found| Ok(PlateListing { id: self.id(found.id)?, ..found })).transpose()
     }
 }

@@ -60,7 +60,7 @@ async fn host() -> (HttpMarketplace, Paths) {
     (HttpMarketplace::new(Market::Primary, options, Arc::new(Fixed)).unwrap(), paths)
 }
 
-const KEY: Key = Key { request: Uuid::nil(), action: Action::Bump, market: Market::Primary };
+const KEY: IdempotencyKey = IdempotencyKey { request: Uuid::nil(), action: Action::Bump, market: Market::Primary };
 
 fn passing(reason: &str, retry_after: Option<u64>) -> Result<(), MarketplaceError> {
     let retry_after = retry_after.map(Duration::from_secs);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ad_core::{
     model::{Timestamp, plate},
-    ports::{Clock, Key, Listing, Marketplace, MarketplaceError},
+    ports::{Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError},
 };
 use poem_openapi::{
     ApiResponse, OpenApi, OpenApiService, SecurityScheme,
@@ -104,7 +104,7 @@ pub(super) struct Api {
     pub(super) clock: Arc<dyn Clock>,
 }
 
-fn key(text: &str) -> Result<Key, ErrorResponse> {
+fn key(text: &str) -> Result<IdempotencyKey, ErrorResponse> {
     text.parse().map_err(|error| ErrorResponse::Malformed(problem("malformed", format!("{IDEMPOTENCY_KEY}: {error}"))))
 }
 

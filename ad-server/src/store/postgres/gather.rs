@@ -50,7 +50,7 @@ impl Gather {
     }
 
     pub(super) async fn run(&self, statement: Statement) -> Result<Ran, StoreError> {
-        let ended = || StoreError::Unavailable("the database is closed".to_owned());
+        let ended = || StoreError::Unavailable("the database is closed".into());
         let (answer, answered) = oneshot::channel();
         self.queue.send(Asked { statement, answer }).await.map_err(|_| ended())?;
         answered.await.map_err(|_| ended())?

@@ -64,7 +64,7 @@ impl Writer {
     /// Does something and returns when it is on the disk.
     pub(crate) async fn run<W: Work>(&self, work: W) -> Result<W::Answer, StoreError> {
         let (answer, answered) = oneshot::channel();
-        let ended = || StoreError::Unavailable("the database is closed".to_owned());
+        let ended = || StoreError::Unavailable("the database is closed".into());
         self.queue.send(Box::new(Waiting { work, result: None, answer })).await.map_err(|_| ended())?;
         answered.await.map_err(|_| ended())?
     }
@@ -133,7 +133,7 @@ impl<W: Work> Operation for Waiting<W> {
 
     fn finish(self: Box<Self>, outcome: Result<(), Failure>) {
         let answer = match outcome {
-            Ok(()) => self.result.ok_or_else(|| StoreError::Faulty("an operation was not run".to_owned())),
+            Ok(()) => self.result.ok_or_else(|| StoreError::Faulty("an operation was not run".into())),
             Err(failure) => Err(failure.into()),
         };
         // A caller who has gone away does not want to know.

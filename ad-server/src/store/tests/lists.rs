@@ -40,7 +40,7 @@ async fn every_filter_finds_what_it_names() {
         listings: vec![(Market::Primary, "77".to_owned())],
         ..AdChange::default()
     };
-    let outcome = Outcome::Goes { progress: Progress::default() };
+    let outcome = Outcome::Continues { progress: Progress::default() };
     let (request, lease, at_) = (head.request.id, head.lease, at(9999));
     let record = Record { ad: head.stored.ad.id, request, lease, entries: Vec::new(), change, outcome, at: at_ };
     store.record(record).await.unwrap();
@@ -126,7 +126,7 @@ async fn the_log_is_filtered_and_paged() {
         entry(2, Action::Publish, ActionState::Error, 25),
     ];
     let (request, lease) = (head.request.id, head.lease);
-    let outcome = Outcome::Goes { progress: Progress::default() };
+    let outcome = Outcome::Continues { progress: Progress::default() };
     let change = AdChange::default();
     let ad_id = head.stored.ad.id;
     let record = Record { ad: ad_id, request, lease, entries: entries.clone(), change, outcome, at: at(20) };

@@ -1,5 +1,5 @@
 use ad_core::{
-    model::{LATEST, Leftover, Progress},
+    model::{LATEST_ENTRIES, Leftover, Progress},
     ports::{AdChange, Claimed, Outcome, Record, Revision, Scope},
 };
 
@@ -96,7 +96,7 @@ async fn a_record_commits_log_ad_and_request_together() {
     let publish = entry(1, Action::Publish, ActionState::Processing, 21);
     let progress = Progress { ended: 1, begun: true, ..Progress::default() };
     let entries = vec![done.clone(), publish.clone()];
-    store.record(Record { entries, ..record(&head, Outcome::Goes { progress }) }).await.unwrap();
+    store.record(Record { entries, ..record(&head, Outcome::Continues { progress }) }).await.unwrap();
     let published = entry(1, Action::Publish, ActionState::Done, 30);
     let change = AdChange {
         listings: vec![(Market::Primary, "p1".to_owned()), (Market::Secondary, "s1".to_owned())],
@@ -133,7 +133,7 @@ async fn a_lost_lease_writes_nothing() {
 
     let change = AdChange { state: Some(AdState::Deleted), ..AdChange::default() };
     let entries = vec![entry(1, Action::Publish, ActionState::Done, 40)];
-    for outcome in [Outcome::Finished, Outcome::Goes { progress: Progress::default() }] {
+    for outcome in [Outcome::Finished, Outcome::Continues { progress: Progress::default() }] {
         for change in [change.clone(), AdChange::default()] {
             let late = Record { entries: entries.clone(), change, ..record(&slow, outcome.clone()) };
             assert!(matches!(store.record(late).await, Err(StoreError::LeaseLost)));
@@ -168,10 +168,10 @@ async fn the_latest_entries_come_oldest_first() {
     create(&store, 1, &ad(1, 10)).await.unwrap();
     let head = claim(&store, 20, 40).await.remove(0);
     let entries: Vec<_> = (0..150).map(|number| entry(number, Action::Publish, ActionState::Processing, 21)).collect();
-    let goes = Outcome::Goes { progress: Progress::default() };
+    let goes = Outcome::Continues { progress: Progress::default() };
     store.record(Record { entries: entries.clone(), ..record(&head, goes) }).await.unwrap();
     let (_, log) = store.find(Scope::Dealer("d1"), "Bil-1", true).await.unwrap().remove(0);
-    assert_eq!(log, entries[entries.len() - LATEST..]);
+    assert_eq!(log, entries[entries.len() - LATEST_ENTRIES..]);
 }
 
 #[tokio::test]
@@ -192,7 +192,7 @@ async fn a_listing_is_tied_to_one_live_ad() {
     let heads = claim(&store, 20, 40).await;
     let listings = vec![(Market::Primary, "p9".to_owned()), (Market::Secondary, "s9".to_owned())];
     let change = AdChange { listings, ..AdChange::default() };
-    let goes = Outcome::Goes { progress: Progress::default() };
+    let goes = Outcome::Continues { progress: Progress::default() };
     store.record(Record { change, ..record(&heads[0], goes) }).await.unwrap();
     assert!(!tie(&two, Market::Primary, "p9").await);
     assert!(!tie(&two, Market::Secondary, "s9").await);
