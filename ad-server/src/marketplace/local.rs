@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 
 use super::{listing_id, listing_seq, sql};
-use crate::store::{Columns, Database, Ran, Sql, Statement};
+use crate::store::{Columns, Database, Statement};
 
 /// One of the marketplaces.
 #[derive(Clone)]
@@ -39,18 +39,10 @@ impl Local {
         Self { database, market, clock }
     }
 
-    fn call(&self, sql: Sql, key: IdempotencyKey) -> Statement {
-        Statement::new(sql).bind(self.market.name()).bind(self.clock.now().as_millis()).bind(key.to_string())
-    }
-
-    async fn run(&self, statement: Statement) -> Result<Ran, MarketplaceError> {
-        self.database.write(statement).await.map_err(failure)
-    }
-
     /// Dealer code, source id and plate of the ad that a listing shows, or showed last.
     pub(super) async fn about(&self, id: &str) -> Result<Option<ListedAd>, StoreError> {
-        let Some(seq) = listing_seq(self.market, id) else { return Ok(None) };
-        let rows = self.database.read(Statement::new(sql::ABOUT).bind(self.market.name()).bind(seq)).await?;
+        let Some(listing) = listing_seq(self.market, id) else { return Ok(None) };
+        let rows = self.database.read(sql::AboutListing { market: self.market.name(), listing }).await?;
         let about = |row| {
             let mut columns = Columns::of(row);
             Ok((columns.string()?, columns.maybe_string()?, columns.maybe_string()?))
@@ -63,23 +55,44 @@ impl Local {
         listing_seq(self.market, id).ok_or(MarketplaceError::Gone)
     }
 
-    /// Runs a call that answers with the listing's row if there is one.
-    async fn run_on_one(&self, statement: Statement) -> Result<(), MarketplaceError> {
-        if self.run(statement).await?.rows.is_empty() { Err(MarketplaceError::Gone) } else { Ok(()) }
+    /// Runs a call that answers with the listing, if there is one.
+    async fn call(&self, statement: impl Into<Statement>) -> Result<i64, MarketplaceError> {
+        let ran = self.database.run(statement).await.map_err(failure)?;
+        let row = ran.rows.first().ok_or(MarketplaceError::Gone)?;
+        Columns::of(row).value().map_err(failure)
     }
-}
 
-fn show(statement: Statement, Listing { ad, images }: Listing<'_>) -> Result<Statement, MarketplaceError> {
-    let images = images.iter().map(|image| image.cdn_url.as_str()).collect();
-    let shown = ListingContent { category_id: ad.category_id, content: &ad.content, images };
-    let shown = serde_json::to_string(&shown).map_err(|error| MarketplaceError::Refused(error.to_string()))?;
-    Ok(statement
-        .bind(ad.id)
-        .bind(ad.source_id.as_str())
-        .bind(ad.dealer_code.as_str())
-        .bind(ad.content.registration_number().as_deref())
-        .bind(ad.content.title())
-        .bind(shown))
+    async fn promote(
+        &self,
+        key: IdempotencyKey,
+        id: &str,
+        pole_position_until: Option<Timestamp>,
+    ) -> Result<(), MarketplaceError> {
+        let (market, now, listing) = (self.market.name(), self.clock.now(), self.seq(id)?);
+        let promote = sql::PromoteListing { market, key: key.to_string(), now, listing, pole_position_until };
+        self.call(promote).await.map(drop)
+    }
+
+    fn show<'a>(
+        &self,
+        key: IdempotencyKey,
+        Listing { ad, images }: Listing<'a>,
+        registration_number: Option<&'a str>,
+    ) -> Result<sql::PublishListing<'a>, MarketplaceError> {
+        let images = images.iter().map(|image| image.cdn_url.as_str()).collect();
+        let shown = ListingContent { category_id: ad.category_id, content: &ad.content, images };
+        Ok(sql::PublishListing {
+            market: self.market.name(),
+            key: key.to_string(),
+            now: self.clock.now(),
+            reference: ad.id,
+            source_id: &ad.source_id,
+            dealer_code: &ad.dealer_code,
+            registration_number,
+            title: ad.content.title(),
+            content: serde_json::to_string(&shown).map_err(|error| MarketplaceError::Refused(error.to_string()))?,
+        })
+    }
 }
 
 fn failure(error: StoreError) -> MarketplaceError {
@@ -92,36 +105,35 @@ fn failure(error: StoreError) -> MarketplaceError {
 #[async_trait]
 impl Marketplace for Local {
     async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
-        let ran = self.database.share(show(self.call(sql::PUBLISH, key), listing)?).await.map_err(failure)?;
-        let row = ran.rows.first().ok_or(MarketplaceError::Gone)?;
-        Ok(listing_id(self.market, Columns::of(row).value().map_err(failure)?))
+        let plate = listing.ad.content.registration_number();
+        let seq = self.call(self.show(key, listing, plate.as_deref())?).await?;
+        Ok(listing_id(self.market, seq))
     }
 
     async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
-        let seq = self.seq(id)?;
-        self.run_on_one(show(self.call(sql::UPDATE, key), listing)?.bind(seq)).await
+        let plate = listing.ad.content.registration_number();
+        let shown = self.show(key, listing, plate.as_deref())?;
+        self.call(sql::UpdateListing { listing: self.seq(id)?, shown }).await.map(drop)
     }
 
     async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
-        match listing_seq(self.market, id) {
-            Some(seq) => self.run(self.call(sql::UNPUBLISH, key).bind(seq)).await.map(drop),
-            None => Ok(()),
-        }
+        let Some(listing) = listing_seq(self.market, id) else { return Ok(()) };
+        let (market, now) = (self.market.name(), self.clock.now());
+        let unpublish = sql::UnpublishListing { market, key: key.to_string(), now, listing };
+        self.database.run(unpublish).await.map(drop).map_err(failure)
     }
 
     async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
-        let seq = self.seq(id)?;
-        self.run_on_one(self.call(sql::BUMP, key).bind(seq)).await
+        self.promote(key, id, None).await
     }
 
     async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
-        let seq = self.seq(id)?;
-        self.run_on_one(self.call(sql::BOOST, key).bind(seq).bind(until.as_millis())).await
+        self.promote(key, id, Some(until)).await
     }
 
     async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
-        let statement = Statement::new(sql::FIND_BY_PLATE).bind(self.market.name()).bind(dealer_code).bind(plate);
-        let rows = self.database.share_read(statement).await.map_err(failure)?;
+        let find = sql::FindListing { market: self.market.name(), dealer_code, registration_number: plate };
+        let rows = self.database.read(find).await.map_err(failure)?;
         let found = |row| {
             let mut columns = Columns::of(row);
             let id = listing_id(self.market, columns.value()?);

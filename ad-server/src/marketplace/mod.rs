@@ -10,7 +10,7 @@ mod http;
 mod local;
 mod operators;
 mod receiver;
-mod sql;
+pub(crate) mod sql;
 #[cfg(test)]
 mod tests;
 mod wire;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{listing_id, sql};
 use crate::{
     lines::{ImportError, LineError},
-    store::{Columns, Database, Link, Row, Statement, Work},
+    store::{Columns, Database, Link, Row, Work},
 };
 
 /// Lines that go to the database together.
@@ -41,7 +41,7 @@ struct ListingLine {
 pub async fn import_listings(database: &Database, lines: impl BufRead, now: Timestamp) -> Result<usize, ImportError> {
     let lines = read_lines(lines)?;
     let chunks = lines.chunks(CHUNK).map(serde_json::to_string).collect::<Result<_, _>>().map_err(io::Error::from)?;
-    let listed = database.write(Import { chunks, now }).await?;
+    let listed = database.write(ImportLines { chunks, now }).await?;
     let errors = listed.iter().map(already_listed).collect::<Result<Vec<_>, _>>()?;
     if errors.is_empty() { Ok(lines.len()) } else { Err(ImportError::Lines(errors)) }
 }
@@ -94,24 +94,23 @@ fn already_listed(row: &Row) -> Result<LineError, StoreError> {
     Ok(LineError { line: usize::try_from(line).unwrap_or_default(), message })
 }
 
-/// Writes the lines unless some of them are listed already; then it returns those.
-struct Import {
+/// Adds the lines unless some of them are listed already; then it returns those.
+struct ImportLines {
     chunks: Vec<String>,
     now: Timestamp,
 }
 
-impl Work for Import {
+impl Work for ImportLines {
     type Answer = Vec<Row>;
 
     async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Vec<Row>> {
         let mut listed = Vec::new();
-        for chunk in &self.chunks {
-            listed.extend(link.run(&Statement::new(sql::LISTED).bind(chunk.as_str())).await?.rows);
+        for lines in &self.chunks {
+            listed.extend(link.run(&sql::AlreadyListed { lines }.into()).await?.rows);
         }
         if listed.is_empty() {
-            for chunk in &self.chunks {
-                let import = Statement::new(sql::IMPORT).bind(chunk.as_str()).bind(self.now.as_millis());
-                link.run(&import).await?;
+            for lines in &self.chunks {
+                link.run(&sql::ImportListings { lines, now: self.now }.into()).await?;
             }
         }
         Ok(listed)
@@ -189,11 +188,12 @@ pub fn list_listings<'d>(
     database: &'d Database,
     filter: &ListingFilter,
 ) -> impl Stream<Item = Result<ListingRow, StoreError>> + Send + use<'d> {
-    let statement = Statement::new(sql::LIST)
-        .bind(filter.marketplace.map(Market::name))
-        .bind(filter.dealer_code.as_deref())
-        .bind(filter.registration_number.as_deref().map(plate));
-    database.stream(&statement).map(|row| listing(&row?))
+    let list = sql::ListListings {
+        market: filter.marketplace.map(Market::name),
+        dealer_code: filter.dealer_code.as_deref(),
+        registration_number: filter.registration_number.as_deref().map(plate),
+    };
+    database.stream(&list.into()).map(|row| listing(&row?))
 }
 
 fn listing(row: &Row) -> Result<ListingRow, StoreError> {

@@ -1,291 +1,211 @@
-//! The statements of the local marketplaces, in both dialects: see [`store::sql`](crate::store::sql).
+//! The statements of the local marketplaces.
 //!
-//! A call changes a listing only if its key is not among those of the latest calls that did. The latest alone would not do:
-//! a call that was given up may arrive long after the one that came in its place, when the next is done already. Whether
-//! there is such a listing, and which, is told in any case.
+//! A call is remembered by its key when it changed a listing. Made again, it changes nothing, and its answer is the listing that it
+//! changed then: a call that was given up may arrive long after the one that replaced it, when the next is done already.
 
-use crate::store::{
-    Sql,
-    sql::{both, both_for_many, each, inputs, value},
-};
+use ad_core::model::Timestamp;
+use uuid::Uuid;
 
-/// The first place of the marketplace in value 1. PostgreSQL counts places for all marketplaces together, so that calls
-/// need not wait for each other.
-macro_rules! first_place {
-    (sqlite) => {
-        "(SELECT coalesce(max(place), 0) + 1 FROM listings AS other WHERE other.market = $1 AND other.place IS NOT NULL)"
-    };
-    (postgres) => {
-        "nextval('listing_places')"
-    };
-}
+use crate::store::statement::statements;
 
-/// Whether a key is none of those of a listing: about ten, the latest first, divided by spaces.
-macro_rules! is_new {
-    ($listing:literal) => {
-        is_new!($listing, "$3")
-    };
-    ($listing:literal, $key:literal) => {
-        concat!(
-            "replace(' ' || coalesce(",
-            $listing,
-            ".last_key, '') || ' ', ' ' || ",
-            $key,
-            " || ' ', '') = ' ' || coalesce(",
-            $listing,
-            ".last_key, '') || ' '"
+statements! {
+    /// Shows an ad, as a new listing or as the one that it has. An update does not make a listing appear as new: one that is shown
+    /// keeps its place. In PostgreSQL places are counted for all marketplaces together, so that calls do not wait for each other.
+    PublishListing<'a> {
+        market: &'a str, key: String, now: Timestamp, reference: Uuid, source_id: &'a str, dealer_code: &'a str,
+        registration_number: Option<&'a str>, title: Option<&'a str>, content: String,
+    }
+    sqlite "
+        INSERT INTO listings (market, reference, source_id, dealer_code, registration_number, title, content, place, state,
+            changed, changes)
+        SELECT :market, :reference, :source_id, :dealer_code, :registration_number, :title, :content,
+            (SELECT coalesce(max(place), 0) + 1 FROM listings AS other WHERE other.market = :market AND place IS NOT NULL),
+            'active', :now, 1
+        WHERE NOT EXISTS (SELECT 1 FROM listing_calls WHERE market = :market AND key = :key)
+        ON CONFLICT (market, reference) WHERE reference IS NOT NULL DO UPDATE SET source_id = excluded.source_id,
+            dealer_code = excluded.dealer_code, registration_number = excluded.registration_number, title = excluded.title,
+            content = excluded.content, place = coalesce(listings.place, excluded.place), state = 'active',
+            changed = excluded.changed, changes = listings.changes + 1;
+
+        INSERT INTO listing_calls (market, key, listing)
+        SELECT market, :key, seq FROM listings WHERE market = :market AND reference = :reference
+        ON CONFLICT (market, key) DO UPDATE SET key = excluded.key
+        RETURNING listing"
+    postgres "
+        WITH :input, new AS (
+            INSERT INTO listings (market, reference, source_id, dealer_code, registration_number, title, content, place, state,
+                changed, changes)
+            SELECT market, reference, source_id, dealer_code, registration_number, title, content, nextval('listing_places'),
+                'active', now, 1
+            FROM input
+            WHERE NOT EXISTS (SELECT 1 FROM listing_calls AS call WHERE call.market = input.market AND call.key = input.key)
+            ON CONFLICT (market, reference) WHERE reference IS NOT NULL DO UPDATE SET source_id = excluded.source_id,
+                dealer_code = excluded.dealer_code, registration_number = excluded.registration_number,
+                title = excluded.title, content = excluded.content, place = coalesce(listings.place, excluded.place),
+                state = 'active', changed = excluded.changed, changes = listings.changes + 1
+            RETURNING seq, market, reference
+        ), call AS (
+            INSERT INTO listing_calls (market, key, listing)
+            SELECT market, key, seq FROM input JOIN new USING (market, reference)
+            ON CONFLICT DO NOTHING
         )
-    };
-}
+        SELECT seq, input_number FROM input JOIN new USING (market, reference)
+        UNION ALL
+        SELECT listing, input_number FROM input JOIN listing_calls USING (market, key)";
 
-/// What a call that was not made before leaves behind.
-macro_rules! applied {
-    () => {
-        applied!("$2", "$3")
-    };
-    ($now:literal, $key:literal) => {
-        concat!(
-            "changed = ",
-            $now,
-            ", last_key = substr(",
-            $key,
-            " || ' ' || coalesce(listings.last_key, ''), 1, 600), changes = listings.changes + 1"
+    /// Shows an ad as this listing. An ad has at most one listing: another one is removed.
+    UpdateListing<'a> { listing: i64, ..shown: PublishListing<'a> }
+    sqlite "
+        UPDATE listings SET reference = NULL, place = NULL, state = 'removed', changed = :now, changes = changes + 1
+        WHERE market = :market AND reference = :reference AND seq <> :listing
+            AND EXISTS (SELECT 1 FROM listings AS this WHERE this.seq = :listing AND this.market = :market)
+            AND NOT EXISTS (SELECT 1 FROM listing_calls AS call WHERE call.market = :market AND call.key = :key);
+
+        INSERT INTO listing_calls (market, key, listing)
+        SELECT market, :key, seq FROM listings WHERE seq = :listing AND market = :market
+        ON CONFLICT DO NOTHING;
+
+        UPDATE listings SET reference = :reference, source_id = :source_id, dealer_code = :dealer_code,
+            registration_number = :registration_number, title = :title, content = :content,
+            place = coalesce(place,
+                (SELECT coalesce(max(place), 0) + 1 FROM listings AS other WHERE other.market = :market AND place IS NOT NULL)),
+            state = 'active', changed = :now, changes = changes + 1
+        WHERE seq = :listing AND changes() > 0;
+
+        SELECT listing FROM listing_calls WHERE market = :market AND key = :key"
+    postgres "
+        WITH call AS (
+            INSERT INTO listing_calls (market, key, listing)
+            SELECT market, :key, seq FROM listings WHERE seq = :listing AND market = :market
+            ON CONFLICT DO NOTHING
+            RETURNING listing
+        ), others AS (
+            UPDATE listings SET reference = NULL, place = NULL, state = 'removed', changed = :now, changes = changes + 1
+            FROM call WHERE market = :market AND reference = :reference AND seq <> call.listing
+            RETURNING seq
+        ), change AS (
+            UPDATE listings SET reference = :reference, source_id = :source_id, dealer_code = :dealer_code,
+                registration_number = :registration_number, title = :title, content = :content,
+                place = coalesce(place, nextval('listing_places')), state = 'active', changed = :now, changes = changes + 1
+            -- The others are counted so that they are removed first; an ad is the reference of one listing at any moment.
+            FROM call WHERE seq = call.listing AND (SELECT count(*) FROM others) >= 0
         )
-    };
-}
+        SELECT listing FROM call
+        UNION ALL
+        SELECT listing FROM listing_calls WHERE market = :market AND key = :key";
 
-/// A change, and then the listing whether it was changed or not.
-macro_rules! changed_or_not {
-    (sqlite, $change:expr, $which:literal) => {
-        concat!($change, "; SELECT seq FROM listings WHERE ", $which)
-    };
-    (postgres, $change:expr, $which:literal) => {
-        concat!(
-            "WITH change AS (",
-            $change,
-            " RETURNING seq) SELECT seq FROM change \
-             UNION ALL SELECT seq FROM listings WHERE NOT EXISTS (SELECT 1 FROM change) AND ",
-            $which
+    /// Removes a listing.
+    UnpublishListing<'a> { market: &'a str, key: String, now: Timestamp, listing: i64 }
+    sqlite "
+        INSERT INTO listing_calls (market, key, listing)
+        SELECT market, :key, seq FROM listings WHERE seq = :listing AND market = :market
+        ON CONFLICT DO NOTHING;
+
+        UPDATE listings SET place = NULL, pole_until = NULL, state = 'removed', changed = :now, changes = changes + 1
+        WHERE seq = :listing AND changes() > 0"
+    postgres "
+        WITH call AS (
+            INSERT INTO listing_calls (market, key, listing)
+            SELECT market, :key, seq FROM listings WHERE seq = :listing AND market = :market
+            ON CONFLICT DO NOTHING
+            RETURNING listing
         )
-    };
-}
+        UPDATE listings SET place = NULL, pole_until = NULL, state = 'removed', changed = :now, changes = changes + 1
+        FROM call WHERE seq = call.listing";
 
-macro_rules! insert_listing {
-    ($dialect:ident, $from:literal) => {
-        concat!(
-            "INSERT INTO listings (market, changed, last_key, reference, source_id, dealer_code, registration_number, title, \
-                 content, place, state, changes) SELECT ",
-            value!($dialect, 1), ", ", value!($dialect, 2), ", ", value!($dialect, 3), ", ", value!($dialect, 4), ", ",
-            value!($dialect, 5), ", ", value!($dialect, 6), ", ", value!($dialect, 7), ", ", value!($dialect, 8), ", ",
-            value!($dialect, 9), ", ",
-            first_place!($dialect),
-            ", 'active', 1",
-            $from,
-            " ON CONFLICT (market, reference) WHERE reference IS NOT NULL DO UPDATE SET \
-                 source_id = excluded.source_id, dealer_code = excluded.dealer_code, \
-                 registration_number = excluded.registration_number, title = excluded.title, \
-                 content = excluded.content, place = coalesce(listings.place, excluded.place), state = 'active', ",
-            applied!("excluded.changed", "excluded.last_key"),
-            " WHERE ",
-            is_new!("listings", "excluded.last_key")
+    /// Promotes a listing that is shown: to pole position until a time, or else to the first place.
+    PromoteListing<'a> {
+        market: &'a str, key: String, now: Timestamp, listing: i64, pole_position_until: Option<Timestamp>,
+    }
+    sqlite "
+        INSERT INTO listing_calls (market, key, listing)
+        SELECT market, :key, seq FROM listings WHERE seq = :listing AND market = :market AND state = 'active'
+        ON CONFLICT DO NOTHING;
+
+        UPDATE listings SET pole_until = coalesce(:pole_position_until, pole_until), changed = :now, changes = changes + 1,
+            place = CASE WHEN :pole_position_until IS NOT NULL THEN place ELSE
+                (SELECT max(place) + 1 FROM listings AS other WHERE other.market = :market AND place IS NOT NULL) END
+        WHERE seq = :listing AND changes() > 0;
+
+        SELECT listing FROM listing_calls WHERE market = :market AND key = :key"
+    postgres "
+        WITH call AS (
+            INSERT INTO listing_calls (market, key, listing)
+            SELECT market, :key, seq FROM listings WHERE seq = :listing AND market = :market AND state = 'active'
+            ON CONFLICT DO NOTHING
+            RETURNING listing
+        ), change AS (
+            UPDATE listings SET pole_until = coalesce(:pole_position_until, pole_until), changed = :now, changes = changes + 1,
+                place = CASE WHEN :pole_position_until IS NOT NULL THEN place ELSE nextval('listing_places') END
+            FROM call WHERE seq = call.listing
         )
-    };
+        SELECT listing FROM call
+        UNION ALL
+        SELECT listing FROM listing_calls WHERE market = :market AND key = :key";
+
+    /// Dealer code, source id and plate of what a listing shows, or showed last.
+    AboutListing<'a> { market: &'a str, listing: i64 }
+    both "SELECT dealer_code, source_id, registration_number FROM listings WHERE market = :market AND seq = :listing";
+
+    /// A listing of a plate that is shown. One that shows no ad comes before one that may be refused.
+    FindListing<'a> { market: &'a str, dealer_code: &'a str, registration_number: &'a str }
+    sqlite "
+        SELECT seq, reference FROM listings
+        WHERE market = :market AND dealer_code = :dealer_code AND registration_number = :registration_number
+            AND state = 'active'
+        ORDER BY reference IS NOT NULL, seq LIMIT 1"
+    postgres "
+        WITH :input
+        SELECT found.seq, found.reference, input_number
+        FROM input CROSS JOIN LATERAL (
+            SELECT seq, reference FROM listings
+            WHERE market = input.market AND dealer_code = input.dealer_code
+                AND registration_number = input.registration_number AND state = 'active'
+            ORDER BY reference IS NOT NULL, seq LIMIT 1
+        ) AS found";
+
+    /// Which of these lines, a JSON array, have a plate that is listed: number of the line, marketplace and listing.
+    AlreadyListed<'a> { lines: &'a str }
+    sqlite "
+        SELECT line.value ->> 'number', market, seq
+        FROM json_each(:lines) AS line JOIN listings ON market = line.value ->> 'marketplace'
+            AND dealer_code = line.value ->> 'dealer_code' AND registration_number = line.value ->> 'registration_number'
+            AND state = 'active'"
+    postgres "
+        SELECT line.number, market, seq
+        FROM json_to_recordset(CAST(:lines AS JSON))
+            AS line (number BIGINT, marketplace TEXT, dealer_code TEXT, registration_number TEXT)
+            JOIN listings ON market = marketplace AND listings.dealer_code = line.dealer_code
+            AND listings.registration_number = line.registration_number AND state = 'active'";
+
+    /// Adds the listings of these lines, a JSON array. A later line comes before an earlier one.
+    ImportListings<'a> { lines: &'a str, now: Timestamp }
+    sqlite "
+        INSERT INTO listings (market, dealer_code, registration_number, title, place, state, changed)
+        SELECT value ->> 'marketplace', value ->> 'dealer_code', value ->> 'registration_number', value ->> 'title',
+            (SELECT coalesce(max(place), 0) FROM listings AS other
+                WHERE other.market = value ->> 'marketplace' AND place IS NOT NULL) + key + 1,
+            'active', :now
+        FROM json_each(:lines) ORDER BY key"
+    postgres "
+        INSERT INTO listings (market, dealer_code, registration_number, title, place, state, changed)
+        SELECT marketplace, dealer_code, registration_number, title, nextval('listing_places'), 'active', :now
+        FROM json_to_recordset(CAST(:lines AS JSON))
+            AS line (number BIGINT, marketplace TEXT, dealer_code TEXT, registration_number TEXT, title TEXT)
+        ORDER BY number";
+
+    /// The listings of a marketplace, of a dealer, of a plate, each if it is given, in their order. A position counts all
+    /// listings that are shown.
+    ListListings<'a> { market: Option<&'a str>, dealer_code: Option<&'a str>, registration_number: Option<String> }
+    both "
+        SELECT market, seq, dealer_code, registration_number, title, source_id, position, pole_until, state, changed, changes
+        FROM (
+            SELECT market, seq, dealer_code, registration_number, title, source_id, pole_until, state, changed, changes, place,
+                CASE WHEN place IS NOT NULL
+                    THEN row_number() OVER (PARTITION BY market ORDER BY place DESC NULLS LAST) END AS position
+            FROM listings
+        ) AS placed
+        WHERE (:market IS NULL OR market = :market) AND (:dealer_code IS NULL OR dealer_code = :dealer_code)
+            AND (:registration_number IS NULL OR registration_number = :registration_number)
+        ORDER BY market, place DESC NULLS LAST, seq DESC";
 }
-
-macro_rules! publish {
-    (sqlite) => {
-        changed_or_not!(sqlite, insert_listing!(sqlite, " WHERE true"), "market = $1 AND reference = $4")
-    };
-    (postgres) => {
-        concat!(
-            inputs!(1, 2, 3, 4, 5, 6, 7, 8, 9),
-            ", change AS (",
-            insert_listing!(postgres, " FROM inputs"),
-            " RETURNING seq, market, reference) \
-             SELECT seq, input FROM change JOIN inputs ON v1 = market AND v4 = reference \
-             UNION ALL SELECT seq, input FROM inputs JOIN listings ON market = v1 AND reference = v4 \
-                 WHERE NOT EXISTS (SELECT 1 FROM change WHERE change.market = v1 AND change.reference = v4)"
-        )
-    };
-}
-
-/// 1 marketplace, 2 now, 3 key, 4 ad, 5 source id, 6 dealer code, 7 plate, 8 title, 9 content. An update does not make
-/// a listing appear as new: one that is shown keeps its place.
-pub(super) const PUBLISH: Sql = both_for_many!(publish);
-
-macro_rules! take_off_others {
-    () => {
-        concat!(
-            "UPDATE listings SET reference = NULL, place = NULL, state = 'removed', ",
-            applied!(),
-            " WHERE market = $1 AND reference = $4 AND seq <> $10 \
-                 AND EXISTS (SELECT 1 FROM listings AS this WHERE this.seq = $10 AND this.market = $1 AND ",
-            is_new!("this"),
-            ")"
-        )
-    };
-}
-
-macro_rules! update_this {
-    ($dialect:ident, $after:literal) => {
-        concat!(
-            "UPDATE listings SET reference = $4, source_id = $5, dealer_code = $6, registration_number = $7, title = $8, \
-                 content = $9, place = coalesce(place, ",
-            first_place!($dialect),
-            "), state = 'active', ",
-            applied!(),
-            " WHERE seq = $10 AND market = $1 AND ",
-            is_new!("listings"),
-            $after
-        )
-    };
-}
-
-macro_rules! update {
-    (sqlite) => {
-        concat!(
-            take_off_others!(),
-            "; ",
-            changed_or_not!(sqlite, update_this!(sqlite, ""), "seq = $10 AND market = $1")
-        )
-    };
-    // The others are counted so that they are off before this one is theirs.
-    (postgres) => {
-        concat!(
-            "WITH others AS (",
-            take_off_others!(),
-            " RETURNING seq), change AS (",
-            update_this!(postgres, " AND (SELECT count(*) FROM others) >= 0"),
-            " RETURNING seq) SELECT seq FROM change \
-              UNION ALL SELECT seq FROM listings WHERE NOT EXISTS (SELECT 1 FROM change) AND seq = $10 AND market = $1"
-        )
-    };
-}
-
-/// The same, and 10 the number of the listing. Another listing of the ad is taken off, since an ad has at most one.
-pub(super) const UPDATE: Sql = both!(update);
-
-/// 1 marketplace, 2 now, 3 key, 4 number of the listing.
-pub(super) const UNPUBLISH: Sql = Sql::plain(concat!(
-    "UPDATE listings SET place = NULL, pole_until = NULL, state = 'removed', ",
-    applied!(),
-    " WHERE seq = $4 AND market = $1 AND ",
-    is_new!("listings")
-));
-
-/// Changes a listing that is shown, unless the call was made before; then tells whether there is one.
-macro_rules! change_shown {
-    ($dialect:ident, $change:expr) => {
-        changed_or_not!(
-            $dialect,
-            concat!(
-                "UPDATE listings SET ",
-                $change,
-                ", ",
-                applied!(),
-                " WHERE seq = $4 AND market = $1 AND state = 'active' AND ",
-                is_new!("listings")
-            ),
-            "seq = $4 AND market = $1 AND state = 'active'"
-        )
-    };
-}
-
-macro_rules! bump {
-    ($dialect:ident) => {
-        change_shown!($dialect, concat!("place = ", first_place!($dialect)))
-    };
-}
-
-/// 1 marketplace, 2 now, 3 key, 4 number of the listing.
-pub(super) const BUMP: Sql = both!(bump);
-
-/// The same, and 5 the end of pole position.
-pub(super) const BOOST: Sql = both!(change_shown, "pole_until = $5");
-
-/// 1 marketplace, 2 number of the listing.
-pub(super) const ABOUT: Sql =
-    Sql::plain("SELECT dealer_code, source_id, registration_number FROM listings WHERE market = $1 AND seq = $2");
-
-macro_rules! find_by_plate {
-    (sqlite) => {
-        find_by_plate!("$1", "$2", "$3")
-    };
-    (postgres) => {
-        concat!(
-            inputs!(1, 2, 3),
-            " SELECT found.*, input FROM inputs CROSS JOIN LATERAL (",
-            find_by_plate!("v1", "v2", "v3"),
-            ") AS found"
-        )
-    };
-    ($market:literal, $dealer_code:literal, $plate:literal) => {
-        concat!(
-            "SELECT seq, reference FROM listings WHERE market = ",
-            $market,
-            " AND dealer_code = ",
-            $dealer_code,
-            " AND registration_number = ",
-            $plate,
-            " AND state = 'active' ORDER BY reference IS NOT NULL, seq LIMIT 1"
-        )
-    };
-}
-
-/// 1 marketplace, 2 dealer code, 3 plate. One that no ad has comes before one that may be refused.
-pub(super) const FIND_BY_PLATE: Sql = both_for_many!(find_by_plate);
-
-macro_rules! listed {
-    ($dialect:ident) => {
-        concat!(
-            "SELECT CAST(line.value ->> 'number' AS BIGINT), listings.market, listings.seq FROM ",
-            each!($dialect, "$1", "line"),
-            " JOIN listings ON listings.market = line.value ->> 'marketplace' \
-                 AND listings.dealer_code = line.value ->> 'dealer_code' \
-                 AND listings.registration_number = line.value ->> 'registration_number' AND listings.state = 'active'"
-        )
-    };
-}
-
-/// 1 lines as a JSON array. Those whose plate is listed already.
-pub(super) const LISTED: Sql = both!(listed);
-
-/// The place of a line.
-macro_rules! next_place {
-    (sqlite) => {
-        "(SELECT coalesce(max(place), 0) FROM listings AS other \
-          WHERE other.market = value ->> 'marketplace' AND other.place IS NOT NULL) + key + 1"
-    };
-    (postgres) => {
-        first_place!(postgres)
-    };
-}
-
-macro_rules! import {
-    ($dialect:ident) => {
-        concat!(
-            "INSERT INTO listings (market, dealer_code, registration_number, title, place, state, changed) \
-             SELECT value ->> 'marketplace', value ->> 'dealer_code', value ->> 'registration_number', \
-                 value ->> 'title', ",
-            next_place!($dialect),
-            ", 'active', $2 FROM ",
-            each!($dialect, "$1", "line"),
-            " ORDER BY key"
-        )
-    };
-}
-
-/// 1 lines as a JSON array, 2 now.
-pub(super) const IMPORT: Sql = both!(import);
-
-/// 1 marketplace, 2 dealer code, 3 plate; each may be null. A position counts all listings that are shown, not only
-/// those that are asked for.
-pub(super) const LIST: Sql = Sql::plain(
-    "\
-SELECT market, seq, dealer_code, registration_number, title, source_id, position, pole_until, state, changed, changes \
-FROM (SELECT market, seq, dealer_code, registration_number, title, source_id, pole_until, state, changed, changes, \
-          place, CASE WHEN place IS NOT NULL \
-          THEN row_number() OVER (PARTITION BY market ORDER BY place DESC NULLS LAST) END AS position FROM listings) AS placed \
-WHERE ($1 IS NULL OR market = $1) AND ($2 IS NULL OR dealer_code = $2) AND ($3 IS NULL OR registration_number = $3) \
-ORDER BY market, place DESC NULLS LAST, seq DESC",
-);

@@ -1,41 +1,47 @@
 //! The store: ads, logs, the queue, dealers and tokens in one database, SQLite or PostgreSQL.
 //!
-//! | Module | What it is for |
+//! | Module | Purpose |
 //! |---|---|
-//! | `database` | either kind behind one face: statements in, rows out |
-//! | `sqlite`, `postgres` | the engines: connections, transactions, what one of them has and the other has not |
-//! | `sql` | every statement of the store, in one place, for both |
-//! | `statement`, `rows` | values in, columns out |
-//! | `ads`, `queue`, `lists` | `ad_core::ports::Store` over them |
-//! | `dealers`, `tokens`, `import` | what operators keep and bring in here |
+//! | `ads` | `ad_core::ports::Store`, over `queue` and `lists` |
+//! | `dealers`, `tokens`, `import` | what operators manage and import |
+//! | `sql`, `lists`, `search` | the statements; those whose conditions vary are put together |
+//! | `database` | a database of either kind: runs statements and returns rows |
+//! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
+//! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
+//! | `options`, `failure`, `nul` | how a database is opened; its errors; the character that PostgreSQL cannot store |
 //!
-//! It knows nothing of HTTP, of what the requests in its queue do, or of the time: that is handed to it. The local
-//! marketplaces keep their tables in the same database and write to it in the same way, but live in
-//! [`marketplace`](crate::marketplace).
+//! It depends neither on HTTP nor on what the requests in its queue do, and is given the time. The local marketplaces have their
+//! tables in the same database and write to it in the same way, but are part of [`marketplace`](crate::marketplace).
 
 mod ads;
 mod database;
 mod dealers;
+mod failure;
 mod import;
 mod lists;
+mod nul;
+mod options;
 mod postgres;
 mod queue;
 mod rows;
-pub(crate) mod sql;
+mod search;
+mod sql;
 mod sqlite;
-mod statement;
+pub(crate) mod statement;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tokens;
+mod work;
 
 pub use ads::DatabaseStore;
-pub use database::{Database, OpenError, Options};
+pub use database::Database;
 pub use dealers::DirectoryVersion;
 pub use import::{ImportAdsError, Importer};
-pub use queue::{Failing, QueueFilter, QueueState, TakeError, Unfinished};
+pub use options::{OpenError, Options};
+pub use queue::{Failing, QueueFilter, QueueSummary, TakeError, Unfinished};
 pub use tokens::TokenRecord;
 pub(crate) use {
-    database::{Link, Work, Wrap},
     rows::{Columns, Row},
-    statement::{Ran, Sql, Statement},
+    statement::{Sql, Statement},
+    work::{Link, Work},
 };

@@ -1,9 +1,9 @@
-//! The queue of accepted requests: claiming them, and recording what was done.
+//! The queue of accepted requests: claims, records of what was done, and what operators see of it.
 
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 use ad_core::{
-    model::{AdState, Market, Progress, Timestamp},
+    model::{Market, Progress, Timestamp},
     ports::{AdChange, Capacity, Claimed, Claims, Outcome, Record, StoreError},
 };
 
@@ -11,52 +11,54 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
-    Columns, Database, DatabaseStore, Link, Row, Statement, Work, Wrap,
+    Columns, Database, Link, Row, Statement, Work,
     rows::{entry_values, json},
-    sql,
+    sql::queue as sql,
+    work::Isolation,
 };
 
-/// Takes requests and reads them with their ads, in one transaction: what cannot be read is not taken either.
-struct Claim {
+/// Claims requests and reads them with their ads, in one transaction: one that cannot be read is not claimed either.
+struct ClaimBatch {
     now: Timestamp,
     lease_until: Timestamp,
     limit: usize,
     /// The dealer behind whom it begins.
-    from: String,
+    behind: String,
     per_dealer: usize,
-    full: Vec<String>,
+    full_dealers: Vec<String>,
 }
 
-/// What was taken, and the last dealer from whom.
-struct Taken {
+/// Requests that were claimed, with their ads, and the last dealer of them.
+struct ClaimedBatch {
     rows: Vec<Row>,
     last: String,
 }
 
-impl Work for Claim {
-    type Answer = Taken;
+impl Work for ClaimBatch {
+    type Answer = ClaimedBatch;
 
-    /// Whoever claims at the same time is not waited for, and an ad is read as it is when its request is taken.
-    const WRAP: Wrap = Wrap::Committed;
+    /// It does not wait for those who claim at the same time, and reads an ad as it is when its request is claimed.
+    const ISOLATION: Isolation = Isolation::ReadCommitted;
 
-    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Taken> {
-        let claim = Statement::new(sql::CLAIM)
-            .bind(self.now.as_millis())
-            .bind(self.lease_until.as_millis())
-            .bind(i64::try_from(self.limit).unwrap_or(i64::MAX))
-            .bind(self.from.as_str())
-            .bind(i64::try_from(self.per_dealer).unwrap_or(i64::MAX))
-            .bind(self.full.clone());
-        let (mut taken, mut last) = (Vec::<i64>::new(), String::new());
-        for row in &link.run(&claim).await?.rows {
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<ClaimedBatch> {
+        let claim = sql::ClaimDue {
+            now: self.now,
+            lease_until: self.lease_until,
+            limit: self.limit,
+            behind: &self.behind,
+            per_dealer: self.per_dealer,
+            full_dealers: &self.full_dealers,
+        };
+        let (mut requests, mut last) = (Vec::<i64>::new(), String::new());
+        for row in &link.run(&claim.into()).await?.rows {
             let mut columns = Columns::of(row);
-            taken.push(columns.value().map_err(broken)?);
+            requests.push(columns.value().map_err(broken)?);
             last = last.max(columns.string().map_err(broken)?);
         }
-        if taken.is_empty() {
-            return Ok(Taken { rows: Vec::new(), last });
+        if requests.is_empty() {
+            return Ok(ClaimedBatch { rows: Vec::new(), last });
         }
-        Ok(Taken { rows: link.run(&Statement::new(sql::CLAIMED).bind(taken)).await?.rows, last })
+        Ok(ClaimedBatch { rows: link.run(&sql::ClaimedRequests { requests }.into()).await?.rows, last })
     }
 }
 
@@ -77,7 +79,7 @@ fn claimed(row: &Row) -> Result<Claimed, StoreError> {
 
 /// How the queue stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct QueueState {
+pub struct QueueSummary {
     /// Accepted requests that are not finished.
     pub depth: u64,
     /// Those of them that a worker could take now.
@@ -131,21 +133,20 @@ pub struct QueueFilter {
     pub reason: Option<String>,
 }
 
-/// Takes one request out of turn.
-struct Take {
+/// Claims one request out of turn.
+struct TakeOne {
     request: Uuid,
     lease_until: Timestamp,
 }
 
-impl Work for Take {
+impl Work for TakeOne {
     type Answer = Vec<Row>;
 
     async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Vec<Row>> {
-        let take = Statement::new(sql::TAKE).bind(self.request).bind(self.lease_until.as_millis());
-        let taken = link.run(&take).await?.rows;
-        let taken =
-            taken.iter().map(|row| Columns::of(row).value().map_err(broken)).collect::<Result<Vec<i64>, _>>()?;
-        Ok(link.run(&Statement::new(sql::CLAIMED).bind(taken)).await?.rows)
+        let claim = sql::ClaimOne { id: self.request, lease_until: self.lease_until };
+        let claimed = link.run(&claim.into()).await?.rows;
+        let requests = claimed.iter().map(|row| Columns::of(row).value().map_err(broken)).collect::<Result<_, _>>()?;
+        Ok(link.run(&sql::ClaimedRequests { requests }.into()).await?.rows)
     }
 }
 
@@ -168,11 +169,11 @@ impl Database {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when it cannot be read; the others as well.
-    pub async fn queue_state(&self, now: Timestamp) -> Result<QueueState, StoreError> {
-        let rows = self.read(Statement::new(sql::QUEUE_STATE).bind(now.as_millis())).await?;
-        let row = rows.first().ok_or_else(|| StoreError::Faulty("the queue is missing".into()))?;
+    pub async fn queue_state(&self, now: Timestamp) -> Result<QueueSummary, StoreError> {
+        let rows = self.read(sql::ReadQueueState { now }).await?;
+        let row = rows.first().ok_or_else(|| StoreError::Faulty("the queue is missing".to_owned()))?;
         let mut columns = Columns::of(row);
-        Ok(QueueState {
+        Ok(QueueSummary {
             depth: columns.number()?,
             due: columns.number()?,
             behind: columns.number()?,
@@ -183,7 +184,7 @@ impl Database {
 
     /// Requests that failed and are to be tried again, by reason, the most frequent first.
     pub async fn failing(&self) -> Result<Vec<Failing>, StoreError> {
-        let rows = self.read(Statement::new(sql::FAILING)).await?;
+        let rows = self.read(sql::FailingByReason {}).await?;
         let failing = |row| {
             let mut columns = Columns::of(row);
             Ok(Failing {
@@ -198,10 +199,8 @@ impl Database {
 
     /// Unfinished requests, the oldest first.
     pub async fn unfinished(&self, filter: &QueueFilter, limit: u32) -> Result<Vec<Unfinished>, StoreError> {
-        let statement = Statement::new(sql::UNFINISHED)
-            .bind(filter.dealer_code.as_deref())
-            .bind(filter.reason.as_deref())
-            .bind(i64::from(limit));
+        let QueueFilter { dealer_code, reason } = filter;
+        let (dealer_code, reason) = (dealer_code.as_deref(), reason.as_deref());
         let unfinished = |row| {
             let mut columns = Columns::of(row);
             Ok(Unfinished {
@@ -214,16 +213,14 @@ impl Database {
                 reason: columns.maybe_string()?,
             })
         };
-        self.read(statement).await?.iter().map(unfinished).collect()
+        self.read(sql::UnfinishedRequests { dealer_code, reason, limit }).await?.iter().map(unfinished).collect()
     }
 
     /// Has requests that failed and wait for their next try tried now; returns how many.
     pub async fn try_now(&self, filter: &QueueFilter, now: Timestamp) -> Result<u64, StoreError> {
-        let statement = Statement::new(sql::TRY_NOW)
-            .bind(now.as_millis())
-            .bind(filter.dealer_code.as_deref())
-            .bind(filter.reason.as_deref());
-        let changed = self.write(statement).await?.changed;
+        let QueueFilter { dealer_code, reason } = filter;
+        let retry = sql::RetryNow { now, dealer_code: dealer_code.as_deref(), reason: reason.as_deref() };
+        let changed = self.run(retry).await?.changed;
         self.wake();
         Ok(changed)
     }
@@ -233,11 +230,11 @@ impl Database {
     /// # Errors
     /// When there is no such request, or it is not its ad's turn.
     pub async fn take(&self, request: Uuid, lease_until: Timestamp) -> Result<Claimed, TakeError> {
-        let rows = self.write(Take { request, lease_until }).await?;
+        let rows = self.write(TakeOne { request, lease_until }).await?;
         if let Some(row) = rows.first() {
             return Ok(claimed(row)?);
         }
-        let rows = self.read(Statement::new(sql::IS_UNFINISHED).bind(request)).await?;
+        let rows = self.read(sql::IsUnfinished { id: request }).await?;
         let is_there: bool = rows.first().map_or(Ok(false), |row| Columns::of(row).value())?;
         Err(if is_there { TakeError::Behind(request) } else { TakeError::Unknown(request) })
     }
@@ -247,101 +244,72 @@ impl Database {
     /// # Errors
     /// [`StoreError::Unavailable`] when it cannot be read.
     pub async fn queue_depth(&self) -> Result<u64, StoreError> {
-        self.read_number(sql::QUEUE_DEPTH).await
+        self.read_number(sql::QueueDepth {}).await
     }
-}
 
-impl DatabaseStore {
-    /// Looks first whether there is anything, which needs no transaction: workers ask all the time.
+    /// Looks first whether there is anything, which needs no transaction: workers ask all the time. `turn` is the dealer behind
+    /// whom it begins.
     pub(super) async fn claim_due(
         &self,
+        turn: &Mutex<String>,
         now: Timestamp,
         lease_until: Timestamp,
         capacity: Capacity<'_>,
     ) -> Result<Claims, StoreError> {
-        let rows = self.database.read(Statement::new(sql::LOOK).bind(now.as_millis())).await?;
+        let turn = || turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = self.read(sql::NextClaimable { now }).await?;
         let Some(mut columns) = rows.first().map(Columns::of) else { return Ok(Claims::default()) };
         let (first, next_due) = (columns.maybe_time()?, columns.maybe_time()?);
         if first.is_none_or(|first| first > now) || capacity.limit == 0 {
             return Ok(Claims { claimed: Vec::new(), next_due });
         }
-        let claim = |from, limit| Claim {
-            now,
-            lease_until,
-            limit,
-            from,
-            per_dealer: capacity.per_dealer,
-            full: capacity.full.to_vec(),
+        let Capacity { limit, per_dealer, full } = capacity;
+        let claim = |behind, limit| {
+            self.write(ClaimBatch { now, lease_until, limit, behind, per_dealer, full_dealers: full.to_vec() })
         };
-        let from = self.turn().clone();
-        let is_first = from.is_empty();
-        let mut taken = self.database.write(claim(from, capacity.limit)).await?;
-        let free = capacity.limit.saturating_sub(taken.rows.len());
+        let behind = turn().clone();
+        let is_first = behind.is_empty();
+        let ClaimedBatch { mut rows, mut last } = claim(behind, limit).await?;
+        let free = limit.saturating_sub(rows.len());
         if free > 0 && !is_first {
             // From the first dealer on again.
-            let more = self.database.write(claim(String::new(), free)).await?;
-            taken = Taken { rows: [taken.rows, more.rows].into_iter().flatten().collect(), last: more.last };
+            let more = claim(String::new(), free).await?;
+            rows.extend(more.rows);
+            last = more.last;
         }
-        let claimed = taken.rows.iter().map(claimed).collect::<Result<Vec<_>, _>>()?;
-        // Who was not reached comes first the next time. When all were, it begins with the first again.
-        *self.turn() = if claimed.len() < capacity.limit { String::new() } else { taken.last };
+        let claimed = rows.iter().map(claimed).collect::<Result<Vec<_>, _>>()?;
+        // Dealers who were not reached come first the next time. When all were, it begins with the first again.
+        *turn() = if claimed.len() < limit { String::new() } else { last };
         Ok(Claims { claimed, next_due })
     }
-
-    fn turn(&self) -> std::sync::MutexGuard<'_, String> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) async fn record_work(&self, record: &Record) -> Result<(), StoreError> {
-        let ran = self.database.share(recording(record)?).await?;
-        if ran.changed == 0 {
-            return Err(StoreError::LeaseLost);
-        }
-        for row in &ran.rows {
-            let next: Option<i64> = Columns::of(row).value()?;
-            if next.is_some() {
-                self.database.wake();
-            }
-        }
-        Ok(())
-    }
 }
 
-fn recording(record: &Record) -> Result<Statement, StoreError> {
-    let (progress, until): (Option<&Progress>, _) = match &record.outcome {
-        Outcome::Continues { progress } => (Some(progress), None),
-        Outcome::Waits { progress, until } => (Some(progress), Some(until.as_millis())),
-        Outcome::Finished => (None, None),
-    };
-    let changes = record.change != AdChange::default();
-    let text = match (progress.is_some(), changes) {
-        (true, false) => sql::RECORD_PROGRESS,
-        (true, true) => sql::RECORD_PROGRESS_AND_CHANGE,
-        (false, false) => sql::RECORD_END,
-        (false, true) => sql::RECORD_END_AND_CHANGE,
-    };
-    let statement = Statement::new(text)
-        .bind(entry_values(&record.entries)?)
-        .bind(record.ad)
-        .bind(record.request)
-        .bind(record.lease)
-        .bind(progress.map(json).transpose()?)
-        .bind(until)
-        .bind(record.at.as_millis());
-    if changes { changing(statement, &record.change) } else { Ok(statement) }
-}
-
-fn changing(statement: Statement, change: &AdChange) -> Result<Statement, StoreError> {
+/// The statement that records what a worker did.
+pub(super) fn record_statement(work: &Record) -> Result<Statement, StoreError> {
+    let change = &work.change;
+    let changes = *change != AdChange::default();
     let listing = |market| change.listings.iter().rfind(|(on, _)| *on == market).map(|(_, id)| id.as_str());
-    Ok(statement
-        .bind(change.state.map(AdState::name))
-        .bind(change.intent.map(AdState::name))
-        .bind(change.image_refs.as_ref().map(json).transpose()?)
-        .bind(listing(Market::Primary))
-        .bind(listing(Market::Secondary))
-        .bind(change.pole_position_until.is_some())
-        .bind(change.pole_position_until.flatten().map(Timestamp::as_millis))
-        .bind(change.leftover.is_some())
-        .bind(change.leftover.as_ref().filter(|leftover| !leftover.is_empty()).map(json).transpose()?)
-        .bind(change.image_sources.as_ref().map(json).transpose()?))
+    let record = sql::RecordEnd {
+        request: work.request,
+        lease: work.lease,
+        entries: entry_values(&work.entries)?,
+        now: work.at,
+        changes,
+        state: change.state,
+        intent: change.intent,
+        image_refs: change.image_refs.as_ref().map(json).transpose()?,
+        image_sources: change.image_sources.as_ref().map(json).transpose()?,
+        marketplace_ad_id: listing(Market::Primary),
+        offer_id: listing(Market::Secondary),
+        changes_pole_position: change.pole_position_until.is_some(),
+        pole_position_until: change.pole_position_until.flatten(),
+        changes_leftover: change.leftover.is_some(),
+        leftover: change.leftover.as_ref().filter(|leftover| !leftover.is_empty()).map(json).transpose()?,
+    };
+    let (progress, wait_until) = match &work.outcome {
+        Outcome::Continues { progress } => (json(progress)?, None),
+        Outcome::Waits { progress, until } => (json(progress)?, Some(*until)),
+        Outcome::Finished => return Ok(record.into()),
+    };
+    Ok(sql::RecordProgress { progress, wait_until, record }.into())
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use sqlx::{Decode, Postgres, Row as _, Sqlite, Type, postgres::PgRow, sqlite::SqliteRow};
 use uuid::Uuid;
 
-use super::postgres;
+use super::nul;
 
 /// A row of either database.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl<'r> Columns<'r> {
         let text: Option<&'r str> = self.value()?;
         Ok(text.map(|text| match self.row {
             Row::Sqlite(_) => Cow::Borrowed(text),
-            Row::Postgres(_) => postgres::restored(text),
+            Row::Postgres(_) => nul::restored(text),
         }))
     }
 
@@ -82,9 +82,9 @@ impl<'r> Columns<'r> {
 
     /// An id.
     pub(crate) fn id(&mut self) -> Result<Uuid, StoreError> {
-        match self.row {
-            Row::Sqlite(_) => self.parsed(),
-            Row::Postgres(_) => self.value(),
+        match self.maybe_id()? {
+            Some(id) => Ok(id),
+            None => Err(self.faulty("is empty")),
         }
     }
 
@@ -97,10 +97,6 @@ impl<'r> Columns<'r> {
             }
             Row::Postgres(_) => self.value(),
         }
-    }
-
-    pub(crate) fn parsed<T: std::str::FromStr>(&mut self) -> Result<T, StoreError> {
-        self.named(|text| text.parse().ok())
     }
 
     pub(crate) fn named<T>(&mut self, from_name: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
@@ -117,8 +113,10 @@ impl<'r> Columns<'r> {
     }
 
     pub(crate) fn json<T: DeserializeOwned>(&mut self) -> Result<T, StoreError> {
-        let text = self.text()?;
-        serde_json::from_str(&text).map_err(|error| self.faulty(&error.to_string()))
+        match self.maybe_json()? {
+            Some(value) => Ok(value),
+            None => Err(self.faulty("is empty")),
+        }
     }
 
     pub(crate) fn maybe_json<T: DeserializeOwned>(&mut self) -> Result<Option<T>, StoreError> {
@@ -126,7 +124,7 @@ impl<'r> Columns<'r> {
         text.map(|text| serde_json::from_str(&text)).transpose().map_err(|error| self.faulty(&error.to_string()))
     }
 
-    /// By the columns of [`ad_columns`](super::sql::ad_columns).
+    /// An ad, by the columns from `id` to `updated`.
     pub(super) fn ad(&mut self) -> Result<Ad, StoreError> {
         Ok(Ad {
             id: self.id()?,
@@ -149,7 +147,7 @@ impl<'r> Columns<'r> {
         Content::stored(text).map_err(|error| self.faulty(&error.to_string()))
     }
 
-    /// By the same and the columns that are never shown.
+    /// The same, and the columns from `revision` to `leftover`, which are never shown.
     pub(super) fn stored_ad(&mut self) -> Result<StoredAd, StoreError> {
         Ok(StoredAd {
             ad: self.ad()?,
@@ -160,11 +158,12 @@ impl<'r> Columns<'r> {
         })
     }
 
+    /// A request, by its id, plan, progress and time.
     pub(super) fn request(&mut self) -> Result<Request, StoreError> {
         Ok(Request { id: self.id()?, plan: self.maybe_json()?, progress: self.json()?, accepted: self.time()? })
     }
 
-    /// Entries as [`latest_log`](super::sql::latest_log) gives them; none where they were not wanted.
+    /// The latest log entries as JSON; none where they were not read.
     pub(super) fn entries(&mut self) -> Result<Vec<LogEntry>, StoreError> {
         let entries: Option<Vec<EntryRow>> = self.maybe_json()?;
         Ok(entries.unwrap_or_default().into_iter().map(entry).collect())
@@ -198,7 +197,7 @@ pub(super) fn log_entry(columns: &mut Columns<'_>) -> Result<LogEntry, StoreErro
     })
 }
 
-/// Log entries for [`insert_log`](super::sql).
+/// Log entries as the statements take them apart.
 pub(super) fn entry_values(entries: &[LogEntry]) -> Result<String, StoreError> {
     let rows: Vec<_> = entries
         .iter()
@@ -209,9 +208,9 @@ pub(super) fn entry_values(entries: &[LogEntry]) -> Result<String, StoreError> {
     json(&rows)
 }
 
-/// A value that can be no other than JSON, as JSON text.
-pub(super) fn json_of(value: &(impl Serialize + ?Sized)) -> String {
-    serde_json::to_string(value).expect("texts and numbers are JSON")
+/// A list as JSON text.
+pub(super) fn json_of(list: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(list).expect("texts and numbers are JSON")
 }
 
 /// A value as JSON text.

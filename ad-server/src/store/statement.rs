@@ -1,31 +1,117 @@
-//! Statements with their values, and what became of them, whichever database it is.
+//! Statements: a text for each database, and values that are bound by name.
 
-use std::borrow::Cow;
-
-use ad_core::ports::StoreError;
-use sqlx::{Arguments, AssertSqlSafe, postgres::PgArguments, sqlite::SqliteArguments};
+use ad_core::{
+    model::{AdState, ApiVersion, Market, Timestamp},
+    ports::Scope,
+};
+use sqlx::{Arguments, AssertSqlSafe, SqlSafeStr, SqlStr, postgres::PgArguments, sqlite::SqliteArguments};
 use uuid::Uuid;
 
-use super::{
-    postgres,
-    rows::{Row, json_of},
-    sqlite,
-};
+use super::{nul::storable, rows::json_of};
 
-/// SQL in the two dialects. Most of it is written once, by macros of [`sql`](super::sql) that take the dialect.
-#[derive(Debug, Clone, Copy)]
+/// Defines statements, each as the struct of its values. In the text, `:name` is the value of that field.
+///
+/// ```text
+/// statements! {
+///     /// Makes a lease last until a later time, unless another worker has the request.
+///     Extend { request: Uuid, lease: i64, until: Timestamp }
+///     both "UPDATE requests SET claimable = :until WHERE id = :request AND lease = :lease";
+/// }
+/// database.run(Extend { request, lease, until }).await
+/// ```
+///
+/// The values may end with those of another statement (`..base: Base`). After them stands one text for `both` databases, or one
+/// for `sqlite` and one for `postgres`:
+/// - `sqlite` may be several statements separated by `;`. They are sent together, because each exchange with the connection's
+///   thread costs as much as a small statement.
+/// - `postgres` is one statement, which is a transaction of its own. With `WITH :input` it runs a batch of many inputs: `input` is a
+///   table of them, with the values as columns and `input_number`, which is the last column of each row that is returned.
+macro_rules! statements {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident $(<$life:lifetime>)? { $($field:ident: $type:ty),* $(, ..$base:ident: $base_type:ty)? $(,)? }
+        $($database:ident $text:literal)+;
+    )+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Default)]
+            pub(crate) struct $name $(<$life>)? { $(pub(crate) $field: $type,)* $(pub(crate) $base: $base_type)? }
+
+            impl $(<$life>)? $name $(<$life>)? {
+                fn names() -> Vec<&'static str> {
+                    [&[$(stringify!($field)),*] as &[_] $(, &<$base_type>::names())?].concat()
+                }
+
+                fn values(self) -> Vec<$crate::store::statement::SqlValue> {
+                    let values = vec![$(self.$field.into()),*];
+                    $(let values = values.into_iter().chain(self.$base.values()).collect();)?
+                    values
+                }
+            }
+
+            impl $(<$life>)? From<$name $(<$life>)?> for $crate::store::Statement {
+                fn from(statement: $name $(<$life>)?) -> Self {
+                    static SQL: std::sync::LazyLock<$crate::store::Sql> =
+                        std::sync::LazyLock::new(|| $crate::store::Sql::new($name::names())$(.$database($text))+);
+                    Self::new(&SQL, statement.values())
+                }
+            }
+        )+
+
+        /// All statements of this module, with empty values.
+        #[cfg(test)]
+        pub(crate) fn all() -> Vec<(&'static str, $crate::store::Statement)> {
+            vec![$((stringify!($name), $name::default().into())),+]
+        }
+    };
+}
+pub(crate) use statements;
+
+/// The texts of a statement, with `$1` and so on in the place of names.
+#[derive(Debug)]
 pub(crate) struct Sql {
-    pub(crate) sqlite: &'static str,
-    pub(crate) postgres: &'static str,
-    /// Whether PostgreSQL is given many inputs at once: each of its values is then a list with that of each input, and each
-    /// row ends with the number of its input, from 1.
-    pub(crate) is_for_many: bool,
+    names: Vec<&'static str>,
+    sqlite: String,
+    postgres: String,
+    is_batch: bool,
 }
 
 impl Sql {
-    /// SQL that both databases understand.
-    pub(crate) const fn plain(sql: &'static str) -> Self {
-        Self { sqlite: sql, postgres: sql, is_for_many: false }
+    pub(crate) fn new(names: Vec<&'static str>) -> Self {
+        Self { names, sqlite: String::new(), postgres: String::new(), is_batch: false }
+    }
+
+    pub(crate) fn both(self, text: &str) -> Self {
+        self.sqlite(text).postgres(text)
+    }
+
+    pub(crate) fn sqlite(self, text: &str) -> Self {
+        Self { sqlite: self.numbered(text), ..self }
+    }
+
+    pub(crate) fn postgres(self, text: &str) -> Self {
+        let is_batch = text.contains(":input");
+        let (values, columns) = (self.names.join(", :"), self.names.join(", "));
+        let input = format!(
+            "input AS MATERIALIZED (
+                SELECT * FROM unnest(:{values}) WITH ORDINALITY AS input ({columns}, input_number)
+            )"
+        );
+        Self { postgres: self.numbered(&text.replace(":input", &input)), is_batch, ..self }
+    }
+
+    fn numbered(&self, text: &str) -> String {
+        let text = text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+        let mut parts = text.split(':');
+        let mut numbered = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let end = part.find(|next: char| !next.is_ascii_lowercase() && next != '_').unwrap_or(part.len());
+            let (name, rest) = part.split_at(end);
+            let place = self.names.iter().position(|known| *known == name);
+            let place = place.unwrap_or_else(|| panic!("no value is named {name:?}: {text}"));
+            numbered += &format!("${}{rest}", place + 1);
+        }
+        numbered
     }
 }
 
@@ -36,9 +122,9 @@ pub(crate) enum Dialect {
     Postgres,
 }
 
-/// A value of a statement. Lists are one value however long they are, so that the statement stays the same.
+/// A value of a statement. A list is one value, however long it is: a JSON array in SQLite, an array in PostgreSQL.
 #[derive(Debug, Clone)]
-pub(crate) enum Value {
+pub(crate) enum SqlValue {
     Number(Option<i64>),
     Text(Option<String>),
     Flag(bool),
@@ -48,10 +134,10 @@ pub(crate) enum Value {
 }
 
 macro_rules! value_from {
-    ($($from:ty => $value:ident($number:ident -> $into:expr)),+ $(,)?) => {
-        $(impl From<$from> for Value {
-            fn from($number: $from) -> Self {
-                Self::$value($into)
+    ($($from:ty => $kind:ident($value:ident -> $into:expr)),+ $(,)?) => {
+        $(impl From<$from> for SqlValue {
+            fn from($value: $from) -> Self {
+                Self::$kind($into)
             }
         })+
     };
@@ -59,44 +145,85 @@ macro_rules! value_from {
 
 value_from! {
     i64 => Number(number -> Some(number)),
-    Option<i64> => Number(number -> number),
     u16 => Number(number -> Some(number.into())),
     Option<u16> => Number(number -> number.map(i64::from)),
+    u32 => Number(number -> Some(number.into())),
+    u64 => Number(number -> Some(i64::try_from(number).unwrap_or(i64::MAX))),
+    usize => Number(number -> Some(i64::try_from(number).unwrap_or(i64::MAX))),
+    Timestamp => Number(time -> Some(time.as_millis())),
+    Option<Timestamp> => Number(time -> time.map(Timestamp::as_millis)),
     &str => Text(text -> Some(text.to_owned())),
     Option<&str> => Text(text -> text.map(str::to_owned)),
     String => Text(text -> Some(text)),
     Option<String> => Text(text -> text),
+    Option<AdState> => Text(state -> state.map(|state| state.name().to_owned())),
+    Option<ApiVersion> => Text(version -> version.map(|version| version.name().to_owned())),
+    Option<Market> => Text(market -> market.map(|market| market.name().to_owned())),
     bool => Flag(flag -> flag),
     Uuid => Id(id -> id),
+    &[String] => Texts(texts -> texts.to_vec()),
     Vec<String> => Texts(texts -> texts),
     Vec<i64> => Numbers(numbers -> numbers),
 }
 
-/// SQL with its values: can be run, and run again. `$1` is the first value.
-///
-/// In SQLite it may be several statements divided by `;`: they reach the database in one go, which matters because each
-/// way there and back crosses two threads. PostgreSQL is given one statement, which commits by itself.
+/// The values of a statement that is put together for one database, in the order of their numbers.
+#[derive(Debug)]
+pub(super) struct Values {
+    pub(super) dialect: Dialect,
+    values: Vec<SqlValue>,
+}
+
+impl Values {
+    pub(super) fn new(dialect: Dialect) -> Self {
+        Self { dialect, values: Vec::new() }
+    }
+
+    /// Adds a value, and returns how it is written in the text.
+    pub(super) fn add(&mut self, value: impl Into<SqlValue>) -> String {
+        self.values.push(value.into());
+        format!("${}", self.values.len())
+    }
+
+    /// The condition that a column has one of these values.
+    pub(super) fn one_of(&mut self, column: &str, values: impl Into<SqlValue>) -> String {
+        let values = self.add(values);
+        match self.dialect {
+            Dialect::Sqlite => format!("{column} IN (SELECT value FROM json_each({values}))"),
+            Dialect::Postgres => format!("{column} = ANY ({values})"),
+        }
+    }
+
+    /// The condition that a dealer code is within a scope.
+    pub(super) fn within(&mut self, scope: Scope<'_>, dealer_code: &str) -> String {
+        match scope {
+            Scope::Dealer(code) => format!("{dealer_code} = {}", self.add(code)),
+            Scope::Dealers(codes) => self.one_of(dealer_code, codes),
+        }
+    }
+
+    /// The statement of this text.
+    pub(super) fn statement(self, text: String) -> Statement {
+        Statement { sql: StatementSql::Built(text), values: self.values, dealer: None }
+    }
+}
+
+/// SQL with its values, which can be run any number of times.
 #[derive(Debug, Clone)]
 pub(crate) struct Statement {
-    sql: Text,
-    values: Vec<Value>,
+    sql: StatementSql,
+    pub(super) values: Vec<SqlValue>,
     dealer: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-enum Text {
-    Constant(Sql),
-    Built(Dialect, String),
+enum StatementSql {
+    Constant(&'static Sql),
+    Built(String),
 }
 
 impl Statement {
-    pub(crate) fn new(sql: Sql) -> Self {
-        Self { sql: Text::Constant(sql), values: Vec::new(), dealer: None }
-    }
-
-    /// A statement that is put together, for a database of this dialect.
-    pub(crate) fn build(dialect: Dialect) -> Self {
-        Self { sql: Text::Built(dialect, String::new()), values: Vec::new(), dealer: None }
+    pub(crate) fn new(sql: &'static Sql, values: Vec<SqlValue>) -> Self {
+        Self { sql: StatementSql::Constant(sql), values, dealer: None }
     }
 
     /// A client of this dealer waits for it.
@@ -105,63 +232,35 @@ impl Statement {
     }
 
     /// The dealer whose client waits for it.
-    pub(crate) fn of_dealer(&self) -> Option<&str> {
+    pub(crate) fn dealer(&self) -> Option<&str> {
         self.dealer.as_deref()
     }
 
-    /// How long its texts are together.
+    /// The total length of its texts.
     pub(super) fn text_bytes(&self) -> usize {
-        let texts = self.values.iter().map(|value| if let Value::Text(Some(text)) = value { text.len() } else { 0 });
+        let texts = self.values.iter().map(|value| if let SqlValue::Text(Some(text)) = value { text.len() } else { 0 });
         texts.sum()
     }
 
-    /// Adds the next value.
-    pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
-        self.values.push(value.into());
-        self
-    }
-
-    /// Goes on with this text.
-    ///
-    /// # Panics
-    /// When it is a constant.
-    pub(super) fn push(&mut self, sql: impl std::fmt::Display) -> &mut Self {
-        use std::fmt::Write as _;
-        match &mut self.sql {
-            Text::Built(_, text) => write!(text, "{sql}").expect("a String takes any text"),
-            Text::Constant(_) => unreachable!("a constant is complete"),
-        }
-        self
-    }
-
-    /// Goes on with the place of the next value.
-    pub(super) fn push_bind(&mut self, value: impl Into<Value>) -> &mut Self {
-        self.values.push(value.into());
-        let place = self.values.len();
-        self.push(format_args!("${place}"))
-    }
-
-    /// Goes on with the condition that a column has one of these texts.
-    pub(super) fn push_in(&mut self, column: &str, values: impl Into<Value>) -> &mut Self {
-        match self.dialect() {
-            Some(Dialect::Postgres) => self.push(column).push(" = ANY (").push_bind(values).push(")"),
-            _ => self.push(column).push(" IN (SELECT value FROM json_each(").push_bind(values).push("))"),
-        }
-    }
-
-    /// The dialect that it is built in.
-    pub(super) fn dialect(&self) -> Option<Dialect> {
-        match self.sql {
-            Text::Built(dialect, _) => Some(dialect),
-            Text::Constant(_) => None,
-        }
-    }
-
-    pub(super) fn text(&self, dialect: Dialect) -> Cow<'static, str> {
+    pub(super) fn text(&self, dialect: Dialect) -> SqlStr {
         match &self.sql {
-            Text::Built(_, text) => Cow::Owned(text.clone()),
-            Text::Constant(sql) if dialect == Dialect::Sqlite => Cow::Borrowed(sql.sqlite),
-            Text::Constant(sql) => Cow::Borrowed(sql.postgres),
+            // Put together from constants of this crate.
+            StatementSql::Built(text) => AssertSqlSafe(text.clone()).into_sql_str(),
+            StatementSql::Constant(sql) if dialect == Dialect::Sqlite => SqlStr::from_static(&sql.sqlite),
+            StatementSql::Constant(sql) => SqlStr::from_static(&sql.postgres),
+        }
+    }
+
+    /// Whether PostgreSQL can run it in one statement with others like it.
+    pub(super) fn is_batch(&self) -> bool {
+        matches!(self.sql, StatementSql::Constant(sql) if sql.is_batch)
+    }
+
+    /// Whether it is the same but for its values.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        match (&self.sql, &other.sql) {
+            (StatementSql::Constant(one), StatementSql::Constant(other)) => std::ptr::eq(*one, *other),
+            _ => false,
         }
     }
 
@@ -169,128 +268,60 @@ impl Statement {
         let mut arguments = SqliteArguments::default();
         for value in &self.values {
             let added = match value.clone() {
-                Value::Number(number) => arguments.add(number),
-                Value::Text(text) => arguments.add(text),
-                Value::Flag(flag) => arguments.add(flag),
-                Value::Id(id) => arguments.add(id.to_string()),
-                Value::Texts(texts) => arguments.add(json_of(&texts)),
-                Value::Numbers(numbers) => arguments.add(json_of(&numbers)),
+                SqlValue::Number(number) => arguments.add(number),
+                SqlValue::Text(text) => arguments.add(text),
+                SqlValue::Flag(flag) => arguments.add(flag),
+                SqlValue::Id(id) => arguments.add(id.to_string()),
+                SqlValue::Texts(texts) => arguments.add(json_of(&texts)),
+                SqlValue::Numbers(numbers) => arguments.add(json_of(&numbers)),
             };
-            added.expect("texts and numbers always encode");
+            added.expect(ENCODES);
         }
-        // Every text is a constant of this crate, or put together from such.
-        sqlx::query_with(AssertSqlSafe(self.text(Dialect::Sqlite)), arguments)
-    }
-
-    /// Whether PostgreSQL can do it together with others like it.
-    pub(super) fn is_for_many(&self) -> bool {
-        matches!(self.sql, Text::Constant(sql) if sql.is_for_many)
-    }
-
-    /// Whether it is the same but for its values.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        matches!((&self.sql, &other.sql), (Text::Constant(one), Text::Constant(other)) if one.postgres == other.postgres)
-    }
-
-    /// One statement for the inputs of all these, which are alike.
-    pub(super) fn together(statements: &[Self]) -> sqlx::query::Query<'static, sqlx::Postgres, PgArguments> {
-        /// The values of all at a place.
-        macro_rules! column {
-            ($statements:ident, $place:ident, $kind:ident($value:ident) => $into:expr) => {
-                $statements
-                    .iter()
-                    .filter_map(|statement| match &statement.values[$place] {
-                        Value::$kind($value) => Some($into),
-                        _ => None,
-                    })
-                    .collect::<Vec<_>>()
-            };
-        }
-        let mut arguments = PgArguments::default();
-        let first = &statements[0];
-        for (place, value) in first.values.iter().enumerate() {
-            let added = match value {
-                Value::Number(_) => arguments.add(column!(statements, place, Number(number) => *number)),
-                Value::Text(_) => {
-                    arguments.add(column!(statements, place, Text(text) => text.as_deref().map(postgres::storable)))
-                }
-                Value::Flag(_) => arguments.add(column!(statements, place, Flag(flag) => *flag)),
-                Value::Id(_) => arguments.add(column!(statements, place, Id(id) => *id)),
-                Value::Texts(_) | Value::Numbers(_) => unreachable!("no input of a statement for many is a list"),
-            };
-            added.expect("texts and numbers always encode");
-        }
-        sqlx::query_with(AssertSqlSafe(first.text(Dialect::Postgres)), arguments)
+        sqlx::query_with(self.text(Dialect::Sqlite), arguments)
     }
 
     pub(super) fn for_postgres(&self) -> sqlx::query::Query<'static, sqlx::Postgres, PgArguments> {
         let mut arguments = PgArguments::default();
         for value in &self.values {
             let added = match value {
-                Value::Number(number) => arguments.add(*number),
-                Value::Text(text) => arguments.add(text.as_deref().map(postgres::storable)),
-                Value::Flag(flag) => arguments.add(*flag),
-                Value::Id(id) => arguments.add(*id),
-                Value::Texts(texts) => {
-                    arguments.add(texts.iter().map(|text| postgres::storable(text)).collect::<Vec<_>>())
-                }
-                Value::Numbers(numbers) => arguments.add(numbers.as_slice()),
+                SqlValue::Number(number) => arguments.add(*number),
+                SqlValue::Text(text) => arguments.add(text.as_deref().map(storable)),
+                SqlValue::Flag(flag) => arguments.add(*flag),
+                SqlValue::Id(id) => arguments.add(*id),
+                SqlValue::Texts(texts) => arguments.add(texts.iter().map(|text| storable(text)).collect::<Vec<_>>()),
+                SqlValue::Numbers(numbers) => arguments.add(numbers.as_slice()),
             };
-            added.expect("texts and numbers always encode");
+            added.expect(ENCODES);
         }
-        sqlx::query_with(AssertSqlSafe(self.text(Dialect::Postgres)), arguments)
+        sqlx::query_with(self.text(Dialect::Postgres), arguments)
+    }
+
+    /// One statement for the inputs of all these, which are alike.
+    pub(super) fn batch(statements: &[Self]) -> sqlx::query::Query<'static, sqlx::Postgres, PgArguments> {
+        /// The values of all at a place.
+        macro_rules! column {
+            ($place:ident, $kind:ident($value:ident) => $into:expr) => {{
+                let values = statements.iter().filter_map(|statement| match &statement.values[$place] {
+                    SqlValue::$kind($value) => Some($into),
+                    _ => None,
+                });
+                values.collect::<Vec<_>>()
+            }};
+        }
+        let mut arguments = PgArguments::default();
+        let first = &statements[0];
+        for (place, value) in first.values.iter().enumerate() {
+            let added = match value {
+                SqlValue::Number(_) => arguments.add(column!(place, Number(number) => *number)),
+                SqlValue::Text(_) => arguments.add(column!(place, Text(text) => text.as_deref().map(storable))),
+                SqlValue::Flag(_) => arguments.add(column!(place, Flag(flag) => *flag)),
+                SqlValue::Id(_) => arguments.add(column!(place, Id(id) => *id)),
+                SqlValue::Texts(_) | SqlValue::Numbers(_) => unreachable!("no value of a batch is a list"),
+            };
+            added.expect(ENCODES);
+        }
+        sqlx::query_with(first.text(Dialect::Postgres), arguments)
     }
 }
 
-/// What statements did.
-#[derive(Debug, Default)]
-pub(crate) struct Ran {
-    /// Rows that were inserted, updated or deleted, all statements together; in PostgreSQL, whose statement may do all
-    /// of that at once, the number of its last part. Makes sense only where each of them writes: for a `SELECT` SQLite
-    /// repeats the number of the statement before it.
-    pub(crate) changed: u64,
-    /// Rows that were returned, all statements together.
-    pub(crate) rows: Vec<Row>,
-}
-
-/// Why the database did not do it, in a form that several callers can be given.
-#[derive(Debug, Clone)]
-pub(crate) struct Failure {
-    /// Whether it may go well another time.
-    pub(crate) passing: bool,
-    text: String,
-}
-
-impl From<&sqlx::Error> for Failure {
-    fn from(error: &sqlx::Error) -> Self {
-        Self { passing: is_passing(error), text: error.to_string() }
-    }
-}
-
-impl From<Failure> for StoreError {
-    fn from(failure: Failure) -> Self {
-        if failure.passing { Self::Unavailable(failure.text.into()) } else { Self::Faulty(failure.text.into()) }
-    }
-}
-
-/// The error as callers of the store know it.
-pub(crate) fn store_error(error: &sqlx::Error) -> StoreError {
-    Failure::from(error).into()
-}
-
-fn is_passing(error: &sqlx::Error) -> bool {
-    match error {
-        sqlx::Error::Database(error) => match error.try_downcast_ref::<sqlx::postgres::PgDatabaseError>() {
-            Some(error) => postgres::is_passing(error),
-            None => sqlite::is_passing(&**error),
-        },
-        sqlx::Error::Io(_)
-        | sqlx::Error::Tls(_)
-        | sqlx::Error::PoolTimedOut
-        | sqlx::Error::PoolClosed
-        | sqlx::Error::WorkerCrashed
-        // What a server that goes down in the middle of an answer leaves behind.
-        | sqlx::Error::Protocol(_) => true,
-        _ => false,
-    }
-}
+const ENCODES: &str = "numbers, texts and ids always encode";

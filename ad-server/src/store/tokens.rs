@@ -1,9 +1,9 @@
-//! What is kept about issued and revoked tokens, so that they can be listed and revoked.
+//! Records of issued and revoked tokens, so that they can be listed and revoked.
 
 use ad_core::{model::Timestamp, ports::StoreError};
 use serde::{Deserialize, Serialize};
 
-use super::{Columns, Database, Row, Statement, rows::json, sql};
+use super::{Columns, Database, Row, rows::json, sql::directory as sql};
 
 /// What is kept about a token; never the token itself.
 ///
@@ -29,33 +29,34 @@ pub struct TokenRecord {
 impl Database {
     /// Keeps a token that was issued.
     pub async fn record_token(&self, token: &TokenRecord) -> Result<(), StoreError> {
-        let statement = Statement::new(sql::RECORD_TOKEN)
-            .bind(token.jti.as_str())
-            .bind(token.scope_type.as_deref())
-            .bind(token.scope.as_deref())
-            .bind(token.permissions.as_ref().map(json).transpose()?)
-            .bind(token.issued.map(Timestamp::as_millis))
-            .bind(token.expires.map(Timestamp::as_millis))
-            .bind(token.revoked.map(Timestamp::as_millis));
-        self.write(statement).await.map(drop)
+        let statement = sql::RecordToken {
+            jti: &token.jti,
+            scope_type: token.scope_type.as_deref(),
+            scope: token.scope.as_deref(),
+            permissions: token.permissions.as_ref().map(json).transpose()?,
+            issued: token.issued,
+            expires: token.expires,
+            revoked: token.revoked,
+        };
+        self.run(statement).await.map(drop)
     }
 
     /// All tokens, in the order in which they were issued or, where others issued them, revoked.
     pub async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
-        self.read(Statement::new(sql::TOKENS)).await?.iter().map(token).collect()
+        self.read(sql::AllTokens {}).await?.iter().map(token).collect()
     }
 
     /// Revokes a token, whoever issued it; one that was revoked before stays as it was. Returns whether it was issued
     /// here.
     pub async fn revoke_token(&self, jti: &str, at: Timestamp) -> Result<bool, StoreError> {
-        let ran = self.write(Statement::new(sql::REVOKE_TOKEN).bind(jti).bind(at.as_millis())).await?;
+        let ran = self.run(sql::RevokeToken { jti, now: at }).await?;
         let issued = ran.rows.first().map(|row| Columns::of(row).maybe_time()).transpose()?;
         Ok(issued.flatten().is_some())
     }
 
     /// The tokens that were revoked.
     pub async fn revoked_tokens(&self) -> Result<Vec<String>, StoreError> {
-        self.read(Statement::new(sql::REVOKED_TOKENS)).await?.iter().map(|row| Columns::of(row).string()).collect()
+        self.read(sql::RevokedTokens {}).await?.iter().map(|row| Columns::of(row).string()).collect()
     }
 }
 

@@ -9,9 +9,9 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use crate::store::database::{OpenError, Options};
+use crate::store::options::{OpenError, Options};
 
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+pub(in crate::store) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
 /// The oldest version that the tests run on.
 const OLDEST: i32 = 150_000;
@@ -173,9 +173,9 @@ fn pool(connections: u32, settings: Arc<[String]>) -> PgPoolOptions {
 }
 
 /// Brings the tables up to date.
-async fn prepare(options: &PgConnectOptions) -> Result<(), Failed> {
+async fn prepare(options: &PgConnectOptions) -> Result<(), ServerFailure> {
     let connect = tokio::time::timeout(PATIENCE, PgConnection::connect_with(options));
-    let mut connection = connect.await.map_err(|_| Failed::new("no answer", REACH))??;
+    let mut connection = connect.await.map_err(|_| ServerFailure::new("no answer", REACH))??;
     let version: i32 =
         sqlx::query_scalar("SELECT current_setting('server_version_num')::int4").fetch_one(&mut connection).await?;
     if version < OLDEST {
@@ -188,7 +188,7 @@ async fn prepare(options: &PgConnectOptions) -> Result<(), Failed> {
     .fetch_one(&mut connection)
     .await?;
     if foreign {
-        return Err(Failed::new("it contains tables of another program", ANOTHER));
+        return Err(ServerFailure::new("it contains tables of another program", ANOTHER));
     }
     // That a table is there already is no news.
     connection.execute("SET client_min_messages = warning").await?;
@@ -201,18 +201,18 @@ const REACH: &str = "check that PostgreSQL runs and is reachable at this address
 const ANOTHER: &str = "set another database with --database-url, or another schema with ?options=-csearch_path%3DNAME";
 
 /// An [`OpenError::Server`] that does not know its name yet.
-struct Failed {
+struct ServerFailure {
     reason: String,
     advice: &'static str,
 }
 
-impl Failed {
+impl ServerFailure {
     fn new(reason: impl Into<String>, advice: &'static str) -> Self {
         Self { reason: reason.into(), advice }
     }
 }
 
-impl From<sqlx::Error> for Failed {
+impl From<sqlx::Error> for ServerFailure {
     fn from(error: sqlx::Error) -> Self {
         let Some(error) = error.as_database_error() else { return Self::new(error.to_string(), REACH) };
         let advice = match error.code().as_deref() {
@@ -225,7 +225,7 @@ impl From<sqlx::Error> for Failed {
     }
 }
 
-impl From<MigrateError> for Failed {
+impl From<MigrateError> for ServerFailure {
     fn from(error: MigrateError) -> Self {
         match error {
             MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),

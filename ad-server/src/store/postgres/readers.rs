@@ -6,25 +6,25 @@ use std::time::Duration;
 use futures_util::TryStreamExt;
 use sqlx::{Either, Executor, PgPool, Postgres, error::DatabaseError, pool::PoolConnection};
 
-use crate::store::{database::Reading, rows::Row, statement::Statement};
+use crate::store::{rows::Row, statement::Statement, work::RowReader};
 
 /// A fixed number of connections. Their statements end by themselves after the time that a read may take.
 #[derive(Debug, Clone)]
-pub(in crate::store) struct Readers(pub(super) PgPool);
+pub(in crate::store) struct PostgresReaders(pub(super) PgPool);
 
-impl Readers {
-    /// A connection, which is used again after [`Lease::run`] came to its end.
-    pub(super) async fn acquire(&self) -> sqlx::Result<Lease> {
-        Ok(Lease(Some(self.0.acquire().await?)))
+impl PostgresReaders {
+    /// A connection, which is used again after [`PostgresLease::run`] came to its end.
+    pub(super) async fn acquire(&self) -> sqlx::Result<PostgresLease> {
+        Ok(PostgresLease(Some(self.0.acquire().await?)))
     }
 }
 
 /// A connection in use.
-pub(super) struct Lease(Option<PoolConnection<Postgres>>);
+pub(super) struct PostgresLease(Option<PoolConnection<Postgres>>);
 
-impl Lease {
+impl PostgresLease {
     /// Runs a statement and hands out its rows as they come.
-    pub(super) async fn run(mut self, statement: &Statement, read: &mut Reading<'_>) -> sqlx::Result<()> {
+    pub(super) async fn run(mut self, statement: &Statement, read: &mut RowReader<'_>) -> sqlx::Result<()> {
         let Some(connection) = &mut self.0 else { return Ok(()) };
         let mut results = connection.fetch_many(statement.for_postgres());
         while let Some(result) = results.try_next().await? {
@@ -39,7 +39,7 @@ impl Lease {
     }
 }
 
-impl Drop for Lease {
+impl Drop for PostgresLease {
     fn drop(&mut self) {
         // The pool would wait for the end of the statement.
         drop(self.0.take().map(PoolConnection::detach));

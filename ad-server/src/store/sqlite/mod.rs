@@ -24,19 +24,20 @@ use ad_core::ports::StoreError;
 use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
 use percent_encoding::percent_decode_str;
 use sqlx::{
-    ConnectOptions, Connection, Either, Executor, SqliteConnection, SqlitePool,
-    error::DatabaseError,
+    ConnectOptions, Connection, SqliteConnection, SqlitePool,
     migrate::{MigrateError, Migrator},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{
-    database::{Database, OpenError, Options, Reading},
+    failure::{sqlite_code, store_error},
+    options::{OpenError, Options},
     rows::Row,
-    statement::{Ran, Statement, store_error},
+    statement::Statement,
+    work::{Link, RowReader},
 };
-use readers::Readers;
+use readers::SqliteReaders;
 use writer::Writer;
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -56,9 +57,9 @@ pub(crate) struct Sqlite {
     /// For what the service itself reads.
     readers: SqlitePool,
     /// For single ads that clients read.
-    pub(super) look_ups: Arc<Readers>,
+    pub(super) look_ups: Arc<SqliteReaders>,
     /// For lists that clients read.
-    pub(super) lists: Arc<Readers>,
+    pub(super) lists: Arc<SqliteReaders>,
     writer: Writer,
     written: mpsc::Sender<()>,
 }
@@ -67,7 +68,7 @@ impl Sqlite {
     /// Opens `sqlite://path`, and makes the file and its folder if there is none.
     pub(super) async fn open(url: &str, options: &Options) -> Result<Self, OpenError> {
         let path = path(url)?;
-        let failed = |failure: Failed| failure.at(&path);
+        let failed = |failure: FileFailure| failure.at(&path);
         let folders = MadeFolders::above(&path)?;
         if !path.exists() {
             make(&path, options).await.map_err(failed)?;
@@ -88,7 +89,8 @@ impl Sqlite {
             // The connection is a thread of this process: asking whether it is still there is a waste.
             .test_before_acquire(false)
             .connect_lazy_with(reading(&path, options));
-        let for_clients = |connect, connections| Arc::new(Readers::new(connect, connections, options.read_timeout));
+        let for_clients =
+            |connect, connections| Arc::new(SqliteReaders::new(connect, connections, options.read_timeout));
         let look_ups = for_clients(reading(&path, options), options.readers);
         // A list reads the rows of its page twice, once for their lengths: the second time they should still be here.
         let lists = for_clients(reading(&path, options).pragma("cache_size", "-8000"), options.lists);
@@ -107,7 +109,7 @@ impl Sqlite {
 
     pub(super) async fn read(&self, statement: &Statement) -> sqlx::Result<Vec<Row>> {
         let mut connection = self.readers.acquire().await?;
-        Ok(run(&mut connection, statement).await?.rows)
+        Ok(Link::Sqlite(&mut connection).run(statement).await?.rows)
     }
 
     pub(super) fn stream<'s>(&'s self, statement: &Statement) -> BoxStream<'s, sqlx::Result<Row>> {
@@ -127,46 +129,26 @@ impl Sqlite {
 
 /// Reads for a client, for so long at most.
 pub(super) async fn read_within(
-    readers: &Readers,
+    readers: &SqliteReaders,
     limit: Duration,
     statement: &Statement,
-    read: &mut Reading<'_>,
+    read: &mut RowReader<'_>,
 ) -> Result<(), StoreError> {
-    let lease = readers.acquire().await.map_err(|error| store_error(&error))?;
+    let lease = readers.acquire().await.map_err(store_error)?;
     let ran = timeout(limit, lease.run(statement, read)).await.map_err(|_| StoreError::TimedOut(limit))?;
-    ran.map_err(|error| store_error(&error))
+    ran.map_err(store_error)
 }
 
-/// Runs the statements of one on a connection.
-pub(super) async fn run(connection: &mut SqliteConnection, statement: &Statement) -> sqlx::Result<Ran> {
-    let mut ran = Ran::default();
-    let mut results = connection.fetch_many(statement.for_sqlite());
-    while let Some(result) = results.try_next().await? {
-        match result {
-            Either::Left(done) => ran.changed += done.rows_affected(),
-            Either::Right(row) => ran.rows.push(Row::Sqlite(row)),
-        }
+/// An address as it may be shown: without user and password, should it be one of another kind.
+pub(super) fn name_of(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, place))) if scheme != "sqlite" => format!("{scheme}://{place}"),
+        _ => url.to_owned(),
     }
-    Ok(ran)
-}
-
-/// Primary result codes <https://www.sqlite.org/rescode.html> of a database that cannot be used just now: `BUSY`,
-/// `LOCKED`, `READONLY`, `IOERR`, `FULL`, `CANTOPEN`, `PROTOCOL`.
-const PASSING: [i32; 7] = [5, 6, 8, 10, 13, 14, 15];
-
-/// Whether a failure may go well another time.
-pub(super) fn is_passing(error: &dyn DatabaseError) -> bool {
-    result_code(error).is_some_and(|code| PASSING.contains(&code))
-}
-
-/// The primary result code of a database error; its extended codes keep it in the lowest byte.
-fn result_code(error: &dyn DatabaseError) -> Option<i32> {
-    let code: i32 = error.code()?.parse().ok()?;
-    Some(code & 0xff)
 }
 
 fn path(url: &str) -> Result<PathBuf, OpenError> {
-    let wrong = || OpenError::Url(Database::name_of(url));
+    let wrong = || OpenError::Url(name_of(url));
     let path = url.strip_prefix("sqlite:").ok_or_else(wrong)?;
     let path = path.strip_prefix("//").unwrap_or(path);
     // A database in memory would be another one for every connection; parameters could turn off what we rely on.
@@ -241,7 +223,7 @@ fn reading(path: &Path, options: &Options) -> SqliteConnectOptions {
     connecting(path, options).read_only(true).with_regexp()
 }
 
-async fn make(path: &Path, options: &Options) -> Result<(), Failed> {
+async fn make(path: &Path, options: &Options) -> Result<(), FileFailure> {
     let file = tempfile::Builder::new().prefix(".new-").suffix(".db").tempfile_in(folder(path))?;
     let mut connection = SqliteConnection::connect_with(&writing(file.path(), options)).await?;
     let migrated = migrate(&mut connection).await;
@@ -256,7 +238,7 @@ async fn make(path: &Path, options: &Options) -> Result<(), Failed> {
 }
 
 /// One transaction for all of them, so that two processes cannot get in each other's way.
-async fn migrate(connection: &mut SqliteConnection) -> Result<(), Failed> {
+async fn migrate(connection: &mut SqliteConnection) -> Result<(), FileFailure> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let foreign: bool = sqlx::query_scalar(
         "SELECT count(*) > 0 AND NOT count(*) FILTER (WHERE name = '_sqlx_migrations') FROM sqlite_schema",
@@ -264,7 +246,7 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), Failed> {
     .fetch_one(&mut *transaction)
     .await?;
     if foreign {
-        return Err(Failed::new("it belongs to another program", ANOTHER_FILE));
+        return Err(FileFailure::new("it belongs to another program", ANOTHER_FILE));
     }
     MIGRATIONS.run(&mut *transaction).await?;
     transaction.commit().await?;
@@ -272,12 +254,12 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), Failed> {
 }
 
 /// An [`OpenError::File`] that does not know its path yet.
-struct Failed {
+struct FileFailure {
     reason: String,
     advice: &'static str,
 }
 
-impl Failed {
+impl FileFailure {
     fn new(reason: impl Into<String>, advice: &'static str) -> Self {
         Self { reason: reason.into(), advice }
     }
@@ -287,16 +269,16 @@ impl Failed {
     }
 }
 
-impl From<io::Error> for Failed {
+impl From<io::Error> for FileFailure {
     fn from(error: io::Error) -> Self {
         Self::new(error.to_string(), PERMISSIONS)
     }
 }
 
-impl From<sqlx::Error> for Failed {
+impl From<sqlx::Error> for FileFailure {
     fn from(error: sqlx::Error) -> Self {
-        match error.as_database_error().and_then(result_code) {
-            Some(BUSY) => return Self::new("another process has locked it", "stop that process, or try again"),
+        match error.as_database_error().and_then(sqlite_code) {
+            Some(BUSY) => return Self::new("another process keeps it locked", "stop that one, or try again"),
             Some(NOT_A_DATABASE) => return Self::new("it is not an SQLite database", ANOTHER_FILE),
             _ => {}
         }
@@ -305,7 +287,7 @@ impl From<sqlx::Error> for Failed {
     }
 }
 
-impl From<MigrateError> for Failed {
+impl From<MigrateError> for FileFailure {
     fn from(error: MigrateError) -> Self {
         match error {
             MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),

@@ -16,7 +16,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::store::{database::Reading, rows::Row, statement::Statement};
+use crate::store::{rows::Row, statement::Statement, work::RowReader};
 
 /// Instructions of the virtual machine of SQLite between two looks at whether to stop. A search in one text is one of about
 /// ten that a row takes, and takes up to 5 ms.
@@ -24,7 +24,7 @@ const LOOK_EVERY: i32 = 50;
 
 /// A fixed number of connections.
 #[derive(Debug)]
-pub(in crate::store) struct Readers {
+pub(in crate::store) struct SqliteReaders {
     connect: SqliteConnectOptions,
     connections: u32,
     free: Semaphore,
@@ -50,14 +50,14 @@ impl Reader {
     }
 }
 
-impl Readers {
+impl SqliteReaders {
     pub(super) fn new(connect: SqliteConnectOptions, connections: u32, patience: Duration) -> Self {
         let free = Semaphore::new(connections as usize);
         Self { connect, connections, free, patience, idle: Mutex::default() }
     }
 
-    /// A connection, which is used again after [`Lease::run`] came to its end.
-    pub(super) async fn acquire(&self) -> sqlx::Result<Lease<'_>> {
+    /// A connection, which is used again after [`SqliteLease::run`] came to its end.
+    pub(super) async fn acquire(&self) -> sqlx::Result<SqliteLease<'_>> {
         let place = timeout(self.patience, self.free.acquire()).await.map_err(|_| sqlx::Error::PoolTimedOut)?;
         let place = place.map_err(|_| sqlx::Error::PoolClosed)?;
         let idle = self.idle().pop();
@@ -65,7 +65,7 @@ impl Readers {
             Some(reader) => reader,
             None => Reader::open(&self.connect).await?,
         };
-        Ok(Lease { readers: self, reader: Some(reader), is_done: false, _place: place })
+        Ok(SqliteLease { readers: self, reader: Some(reader), is_done: false, _place: place })
     }
 
     /// Closes the connections when nothing is read any more.
@@ -88,16 +88,16 @@ impl Readers {
 }
 
 /// A connection in use.
-pub(super) struct Lease<'r> {
-    readers: &'r Readers,
+pub(super) struct SqliteLease<'r> {
+    readers: &'r SqliteReaders,
     reader: Option<Reader>,
     is_done: bool,
     _place: SemaphorePermit<'r>,
 }
 
-impl Lease<'_> {
+impl SqliteLease<'_> {
     /// Runs a statement and hands out its rows as they come.
-    pub(super) async fn run(mut self, statement: &Statement, read: &mut Reading<'_>) -> sqlx::Result<()> {
+    pub(super) async fn run(mut self, statement: &Statement, read: &mut RowReader<'_>) -> sqlx::Result<()> {
         let Some(reader) = &mut self.reader else { return Ok(()) };
         let mut results = reader.connection.fetch_many(statement.for_sqlite());
         while let Some(result) = results.try_next().await? {
@@ -111,7 +111,7 @@ impl Lease<'_> {
     }
 }
 
-impl Drop for Lease<'_> {
+impl Drop for SqliteLease<'_> {
     fn drop(&mut self) {
         let Some(reader) = self.reader.take() else { return };
         if self.is_done {

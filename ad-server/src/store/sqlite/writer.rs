@@ -20,8 +20,8 @@ use tokio::{
 };
 
 use crate::store::{
-    database::{Link, Work},
-    statement::Failure,
+    failure::DatabaseFailure,
+    work::{Link, Work},
 };
 
 /// Least time that a transaction takes operations in. It takes them for as long as the last commit took, if that is longer: where
@@ -35,7 +35,7 @@ const WAITING: usize = 1024;
 /// Hands operations to the task that owns the connection. The task ends when the last handle is gone.
 #[derive(Clone)]
 pub(crate) struct Writer {
-    queue: mpsc::Sender<Box<dyn Operation>>,
+    queue: mpsc::Sender<Box<dyn QueuedWork>>,
     end: Arc<Notify>,
     task: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
@@ -65,7 +65,7 @@ impl Writer {
     pub(crate) async fn run<W: Work>(&self, work: W) -> Result<W::Answer, StoreError> {
         let (answer, answered) = oneshot::channel();
         let ended = || StoreError::Unavailable("the database is closed".into());
-        self.queue.send(Box::new(Waiting { work, result: None, answer })).await.map_err(|_| ended())?;
+        self.queue.send(Box::new(WaitingWork { work, result: None, answer })).await.map_err(|_| ended())?;
         answered.await.map_err(|_| ended())?
     }
 
@@ -82,7 +82,7 @@ impl Writer {
 
 /// A [`Writer`] as long as somebody else has it too.
 pub(super) struct WeakWriter {
-    queue: mpsc::WeakSender<Box<dyn Operation>>,
+    queue: mpsc::WeakSender<Box<dyn QueuedWork>>,
     end: Arc<Notify>,
     task: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
@@ -95,7 +95,7 @@ impl WeakWriter {
 }
 
 /// A [`Work`] of any kind, with the caller who waits for it.
-trait Operation: Send {
+trait QueuedWork: Send {
     /// Whether somebody still waits for it.
     fn is_wanted(&self) -> bool;
 
@@ -106,16 +106,16 @@ trait Operation: Send {
     fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, sqlx::Result<()>>;
 
     /// Tells the caller.
-    fn finish(self: Box<Self>, outcome: Result<(), Failure>);
+    fn finish(self: Box<Self>, outcome: Result<(), DatabaseFailure>);
 }
 
-struct Waiting<W: Work> {
+struct WaitingWork<W: Work> {
     work: W,
     result: Option<W::Answer>,
     answer: oneshot::Sender<Result<W::Answer, StoreError>>,
 }
 
-impl<W: Work> Operation for Waiting<W> {
+impl<W: Work> QueuedWork for WaitingWork<W> {
     fn is_wanted(&self) -> bool {
         !self.answer.is_closed()
     }
@@ -131,7 +131,7 @@ impl<W: Work> Operation for Waiting<W> {
         })
     }
 
-    fn finish(self: Box<Self>, outcome: Result<(), Failure>) {
+    fn finish(self: Box<Self>, outcome: Result<(), DatabaseFailure>) {
         let answer = match outcome {
             Ok(()) => self.result.ok_or_else(|| StoreError::Faulty("an operation was not run".into())),
             Err(failure) => Err(failure.into()),
@@ -142,27 +142,27 @@ impl<W: Work> Operation for Waiting<W> {
 }
 
 /// What went wrong in a transaction. Nothing of it was stored.
-enum Fault {
+enum TransactionFault {
     /// It could not begin or not commit: that concerns all of it.
-    Transaction(Failure),
+    Transaction(DatabaseFailure),
     /// One operation failed.
-    Operation(Failure),
+    Operation(DatabaseFailure),
 }
 
-type Queue = VecDeque<Box<dyn Operation>>;
+type WorkQueue = VecDeque<Box<dyn QueuedWork>>;
 
 /// Operations that wait.
 #[derive(Default)]
 struct Pending {
     /// Those of clients, by dealer, in the order in which it is the dealers' turn. No queue is empty.
-    of_dealers: VecDeque<(String, Queue)>,
+    of_dealers: VecDeque<(String, WorkQueue)>,
     /// Those of the service itself.
-    own: Queue,
+    own: WorkQueue,
     is_turn_of_own: bool,
 }
 
 impl Pending {
-    fn of(operation: Box<dyn Operation>) -> Self {
+    fn of(operation: Box<dyn QueuedWork>) -> Self {
         let mut pending = Self::default();
         pending.add(operation);
         pending
@@ -172,7 +172,7 @@ impl Pending {
         self.of_dealers.is_empty() && self.own.is_empty()
     }
 
-    fn add(&mut self, operation: Box<dyn Operation>) {
+    fn add(&mut self, operation: Box<dyn QueuedWork>) {
         let Some(dealer) = operation.dealer() else { return self.own.push_back(operation) };
         match self.of_dealers.iter_mut().find(|(other, _)| other == dealer) {
             Some((_, queue)) => queue.push_back(operation),
@@ -181,7 +181,7 @@ impl Pending {
     }
 
     /// The next one: of clients and of the service itself by turns, while there are both.
-    fn next(&mut self) -> Option<Box<dyn Operation>> {
+    fn next(&mut self) -> Option<Box<dyn QueuedWork>> {
         self.is_turn_of_own = !self.is_turn_of_own;
         if self.is_turn_of_own {
             self.own.pop_front().or_else(|| self.next_of_dealers())
@@ -190,7 +190,7 @@ impl Pending {
         }
     }
 
-    fn next_of_dealers(&mut self) -> Option<Box<dyn Operation>> {
+    fn next_of_dealers(&mut self) -> Option<Box<dyn QueuedWork>> {
         let (dealer, mut queue) = self.of_dealers.pop_front()?;
         let next = queue.pop_front();
         if !queue.is_empty() {
@@ -200,7 +200,7 @@ impl Pending {
     }
 
     /// The next one for which somebody still waits.
-    fn next_wanted(&mut self) -> Option<Box<dyn Operation>> {
+    fn next_wanted(&mut self) -> Option<Box<dyn QueuedWork>> {
         std::iter::from_fn(|| self.next()).find(|operation| operation.is_wanted())
     }
 }
@@ -213,7 +213,7 @@ struct Task {
 }
 
 impl Task {
-    async fn serve(mut self, mut queue: mpsc::Receiver<Box<dyn Operation>>, end: Arc<Notify>) {
+    async fn serve(mut self, mut queue: mpsc::Receiver<Box<dyn QueuedWork>>, end: Arc<Notify>) {
         let mut pending = Pending::default();
         loop {
             tokio::select! {
@@ -243,15 +243,15 @@ impl Task {
         let mut batch = Vec::new();
         let outcome = match self.transaction(pending, &mut batch).await {
             Ok(()) => Ok(()),
-            Err(Fault::Operation(_)) if batch.len() > 1 => return self.write_singly(batch).await,
-            Err(Fault::Operation(failure) | Fault::Transaction(failure)) => Err(failure),
+            Err(TransactionFault::Operation(_)) if batch.len() > 1 => return self.write_singly(batch).await,
+            Err(TransactionFault::Operation(failure) | TransactionFault::Transaction(failure)) => Err(failure),
         };
         for operation in batch {
             operation.finish(outcome.clone());
         }
     }
 
-    async fn write_singly(&mut self, batch: Vec<Box<dyn Operation>>) {
+    async fn write_singly(&mut self, batch: Vec<Box<dyn QueuedWork>>) {
         // Once the database does not even take a transaction, there is no point in making the others wait for it too.
         let mut refused = None;
         for operation in batch {
@@ -259,12 +259,12 @@ impl Task {
             let outcome = match &refused {
                 Some(failure) => {
                     alone.push(operation);
-                    Err(Failure::clone(failure))
+                    Err(DatabaseFailure::clone(failure))
                 }
                 None => match self.transaction(&mut Pending::of(operation), &mut alone).await {
                     Ok(()) => Ok(()),
-                    Err(Fault::Operation(failure)) => Err(failure),
-                    Err(Fault::Transaction(failure)) => Err(refused.insert(failure).clone()),
+                    Err(TransactionFault::Operation(failure)) => Err(failure),
+                    Err(TransactionFault::Transaction(failure)) => Err(refused.insert(failure).clone()),
                 },
             };
             for operation in alone {
@@ -274,13 +274,17 @@ impl Task {
     }
 
     /// Runs operations in one transaction, and moves them to `batch`: those to which the outcome applies.
-    async fn transaction(&mut self, pending: &mut Pending, batch: &mut Vec<Box<dyn Operation>>) -> Result<(), Fault> {
+    async fn transaction(
+        &mut self,
+        pending: &mut Pending,
+        batch: &mut Vec<Box<dyn QueuedWork>>,
+    ) -> Result<(), TransactionFault> {
         let until = Instant::now() + self.commit_took.max(LEAST_TIME);
         let connection = match self.begin().await {
             Ok(connection) => connection,
             Err(failure) => {
                 batch.extend(std::iter::from_fn(|| pending.next()));
-                return Err(Fault::Transaction(failure));
+                return Err(TransactionFault::Transaction(failure));
             }
         };
         while batch.len() < MOST
@@ -291,30 +295,32 @@ impl Task {
             batch.push(operation);
             if let Err(error) = ran {
                 roll_back(connection).await;
-                return Err(Fault::Operation(Failure::from(&error)));
+                return Err(TransactionFault::Operation(DatabaseFailure::from(&error)));
             }
         }
         let begun = Instant::now();
         if let Err(error) = run(connection, "COMMIT").await {
             roll_back(connection).await;
-            return Err(Fault::Transaction(Failure::from(&error)));
+            return Err(TransactionFault::Transaction(DatabaseFailure::from(&error)));
         }
         self.commit_took = begun.elapsed();
         Ok(())
     }
 
     /// Begins a transaction, on a new connection if the last one broke.
-    async fn begin(&mut self) -> Result<&mut SqliteConnection, Failure> {
+    async fn begin(&mut self) -> Result<&mut SqliteConnection, DatabaseFailure> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => SqliteConnection::connect_with(&self.options).await.map_err(|error| Failure::from(&error))?,
+            None => {
+                SqliteConnection::connect_with(&self.options).await.map_err(|error| DatabaseFailure::from(&error))?
+            }
         };
         match run(&mut connection, "BEGIN IMMEDIATE").await {
             Ok(()) => Ok(self.connection.insert(connection)),
             Err(error) => {
-                let failure = Failure::from(&error);
+                let failure = DatabaseFailure::from(&error);
                 // A database that is locked now takes the same connection later; anything else asks for a new one.
-                if failure.passing && error.as_database_error().is_some() {
+                if failure.is_temporary && error.as_database_error().is_some() {
                     self.connection = Some(connection);
                 }
                 tracing::warn!(%error, "the database takes no writes");
@@ -339,16 +345,16 @@ async fn roll_back(connection: &mut SqliteConnection) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Sql, Statement};
+    use crate::store::{Statement, sql::ads::WriteNothing};
 
-    fn operation(dealer: Option<&str>) -> Box<dyn Operation> {
-        let statement = Statement::new(Sql::plain("SELECT 1"));
+    fn operation(dealer: Option<&str>) -> Box<dyn QueuedWork> {
+        let statement = Statement::from(WriteNothing {});
         let work = match dealer {
             Some(dealer) => statement.for_client_of(dealer),
             None => statement,
         };
         let (answer, _) = oneshot::channel();
-        Box::new(Waiting { work, result: None, answer })
+        Box::new(WaitingWork { work, result: None, answer })
     }
 
     #[test]

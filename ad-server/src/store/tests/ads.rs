@@ -12,8 +12,8 @@ const D1: Scope<'_> = Scope::Dealer("d1");
 #[tokio::test]
 async fn values_are_numbered_over_all_statements_of_a_query() {
     let temporary = Temporary::open().await;
-    let sql = Sql::plain("SELECT $3, $1; SELECT $2; SELECT $1, $3");
-    let rows = temporary.database.read(Statement::new(sql).bind("a").bind("b").bind("c")).await.unwrap();
+    let sql = with_values("SELECT $3, $1; SELECT $2; SELECT $1, $3", ["a".into(), "b".into(), "c".into()]);
+    let rows = temporary.database.read(sql).await.unwrap();
     let texts = |row: usize, number: usize| {
         let mut columns = Columns::of(&rows[row]);
         (0..number).map(|_| columns.string().unwrap()).collect::<Vec<_>>()

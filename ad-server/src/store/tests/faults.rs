@@ -5,16 +5,16 @@ use futures_util::future::join_all;
 use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use super::*;
-use crate::store::{Link, Ran, Work};
+use crate::store::work::{Link, Ran, Work};
 
 /// A write that the database refuses.
 fn faulty() -> Statement {
     let sql = "INSERT INTO dealers (code, dealer) VALUES ('x', 'kept?'); INSERT INTO dealers (code) VALUES (NULL)";
-    Statement::new(Sql::plain(sql))
+    statement(sql)
 }
 
 fn dealer(code: usize) -> Statement {
-    Statement::new(Sql::plain("INSERT INTO dealers (code, dealer) VALUES ($1, '{}')")).bind(code.to_string())
+    with_values("INSERT INTO dealers (code, dealer) VALUES ($1, '{}')", [code.to_string().into()])
 }
 
 async fn number_of_dealers(database: &Database) -> i64 {
@@ -136,10 +136,10 @@ async fn the_writer_ends_with_its_last_handle() {
 
 /// A statement that would run for minutes.
 fn endless() -> Statement {
-    Statement::new(Sql::plain(
+    statement(
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) \
          SELECT count(*), (SELECT count(*) FROM dealers) FROM n",
-    ))
+    )
 }
 
 /// Whether no read is under way: while there is one, what is written cannot be moved from the log to the database.
@@ -181,7 +181,7 @@ async fn a_read_that_nobody_waits_for_is_stopped() {
         drop((list, look_up));
         comes_to_rest(&temporary).await;
     }
-    let rows = database.look_up(Statement::new(Sql::plain("SELECT count(*) FROM dealers"))).await.unwrap();
+    let rows = database.look_up(statement("SELECT count(*) FROM dealers")).await.unwrap();
     assert_eq!(rows.len(), 1, "there is a connection again");
 }
 

@@ -6,6 +6,7 @@ mod lists;
 mod migrations;
 mod plans;
 mod queue;
+mod statements;
 mod text;
 
 use ad_core::{
@@ -16,7 +17,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use super::{Columns, Database, DatabaseStore, Options, Sql, Statement};
+use super::{
+    Columns, Database, DatabaseStore, Options, Statement,
+    statement::{Dialect, SqlValue, Values},
+};
 
 /// A database that goes away with the test.
 pub(crate) struct Temporary {
@@ -40,20 +44,29 @@ impl Temporary {
     }
 }
 
+/// A statement of this text.
+fn statement(text: &str) -> Statement {
+    Values::new(Dialect::Sqlite).statement(text.to_owned())
+}
+
+/// The same with values.
+fn with_values<const N: usize>(text: &str, values: [SqlValue; N]) -> Statement {
+    let mut all = Values::new(Dialect::Sqlite);
+    for value in values {
+        all.add(value);
+    }
+    all.statement(text.to_owned())
+}
+
 /// What a query of one number answers.
-pub(crate) async fn number(database: &Database, sql: &'static str) -> i64 {
-    Columns::of(&database.read(Statement::new(Sql::plain(sql))).await.unwrap()[0]).value().unwrap()
+pub(crate) async fn number(database: &Database, sql: &str) -> i64 {
+    Columns::of(&database.read(statement(sql)).await.unwrap()[0]).value().unwrap()
 }
 
-/// The steps of the database for a statement of any text.
-async fn explained(database: &Database, text: &str) -> Vec<String> {
-    let mut explain = Statement::build(database.dialect());
-    explain.push("EXPLAIN QUERY PLAN ").push(text);
-    steps(database, explain).await
-}
-
-async fn steps(database: &Database, explain: Statement) -> Vec<String> {
-    let rows = database.read(explain).await.unwrap();
+/// The steps of the database for a statement, whatever its values are.
+async fn explained(database: &Database, explain: &Statement) -> Vec<String> {
+    let explain = format!("EXPLAIN QUERY PLAN {}", explain.text(Dialect::Sqlite).as_str());
+    let rows = database.read(statement(&explain)).await.unwrap();
     let detail = |row| {
         let mut columns = Columns::of(row);
         for _ in 0..3 {

@@ -7,7 +7,7 @@ use ad_core::{
 };
 
 use super::*;
-use crate::store::lists::push_list;
+use crate::store::lists::list;
 
 /// Every filter; whether it names a few ads, which may then be looked at.
 fn filters() -> Vec<(Option<AdFilter>, bool)> {
@@ -37,10 +37,7 @@ fn filters() -> Vec<(Option<AdFilter>, bool)> {
 
 /// The steps of the database for a list.
 async fn plan(database: &Database, scope: Scope<'_>, query: &AdQuery) -> Vec<String> {
-    let mut sql = Statement::build(database.dialect());
-    sql.push("EXPLAIN QUERY PLAN ");
-    push_list(&mut sql, scope, query);
-    steps(database, sql).await
+    explained(database, &list(database.dialect(), scope, query)).await
 }
 
 /// What is wrong with a step.

@@ -4,7 +4,7 @@ use ad_core::{
 };
 
 use super::*;
-use crate::store::sql;
+use crate::store::sql::queue::{ClaimDue, NextClaimable};
 
 /// Adds a request without content to an ad.
 async fn revise(store: &DatabaseStore, ad_number: u32, revision: i64, number: u32, accepted: i64) {
@@ -210,8 +210,11 @@ async fn a_listing_is_tied_to_one_live_ad() {
 #[tokio::test]
 async fn claims_use_the_index_of_what_can_be_claimed() {
     let temporary = Temporary::open().await;
-    for (sql, index) in [(sql::LOOK, "requests_claimable (claimable"), (sql::CLAIM, "requests_dealer (dealer_code=?")] {
-        let plan = explained(&temporary.database, sql.sqlite).await;
+    for (statement, index) in [
+        (NextClaimable::default().into(), "requests_claimable (claimable"),
+        (ClaimDue::default().into(), "requests_dealer (dealer_code=?"),
+    ] {
+        let plan = explained(&temporary.database, &statement).await;
         assert!(plan.iter().any(|step| step.contains(index)), "{plan:#?}");
         assert!(!plan.iter().any(|step| step.contains("SCAN requests")), "{plan:#?}");
     }

@@ -8,7 +8,7 @@ use super::*;
 use crate::store::{
     Link, Work,
     ads::revision,
-    sqlite::{MIGRATIONS, text::INDEX_TEXTS},
+    sqlite::{MIGRATIONS, text::IndexTexts},
 };
 
 /// What texts have in them that somebody might take for more than text.
@@ -165,12 +165,10 @@ async fn long_texts_are_indexed_one_at_a_time() {
     temporary.database.close().await;
     // Without a store nothing is indexed in the background.
     let database = Database::open(&url(&temporary.folder)).await.unwrap();
-    let all = Sql::plain("INSERT OR IGNORE INTO unindexed (place) SELECT place FROM texts");
-    database.write(Statement::new(all)).await.unwrap();
+    database.run(statement("INSERT OR IGNORE INTO unindexed (place) SELECT place FROM texts")).await.unwrap();
     assert_eq!(database.unindexed().await.unwrap(), 5);
     for rest in [4, 3, 0] {
-        let batch = Statement::new(INDEX_TEXTS).bind(64_i64).bind(32 * 1024_i64);
-        database.write(batch).await.unwrap();
+        database.run(IndexTexts { texts: 64, bytes: 32 * 1024 }).await.unwrap();
         assert_eq!(database.unindexed().await.unwrap(), rest);
     }
 }
@@ -182,9 +180,8 @@ impl Work for IndexedBefore {
     type Answer = u64;
 
     async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<u64> {
-        link.run(&Statement::new(Sql::plain("INSERT OR IGNORE INTO unindexed (place) SELECT place FROM texts")))
-            .await?;
-        link.run(&Statement::new(INDEX_TEXTS).bind(10_i64).bind(i64::MAX)).await?;
+        link.run(&statement("INSERT OR IGNORE INTO unindexed (place) SELECT place FROM texts")).await?;
+        link.run(&IndexTexts { texts: 10, bytes: i64::MAX }.into()).await?;
         Ok(link.run(&self.0).await?.changed)
     }
 }

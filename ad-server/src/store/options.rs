@@ -1,0 +1,73 @@
+//! How a database is opened, and why it cannot be.
+
+use std::{io, path::PathBuf, time::Duration};
+
+/// How the database is used.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// SQLite: how long to wait for another process that writes.
+    pub busy_timeout: Duration,
+    /// SQLite: most connections for reads of single ads for clients, and as many for reads of the service itself.
+    pub readers: u32,
+    /// SQLite: most connections for lists for clients. Each keeps a core busy.
+    pub lists: u32,
+    /// Time limit of a read for a client.
+    pub read_timeout: Duration,
+    /// SQLite: most pages of 4 KiB of the file; as many as fit on the disk if absent.
+    pub max_pages: Option<u32>,
+    /// PostgreSQL: most connections of this process.
+    pub connections: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
+        Self {
+            busy_timeout: Duration::from_secs(5),
+            readers: 4,
+            // One more than a dealer alone may have (see `Lists`).
+            lists: cores.clamp(2, 4) + 1,
+            read_timeout: Duration::from_secs(2),
+            max_pages: None,
+            connections: 16,
+        }
+    }
+}
+
+/// Why the database cannot be opened, and what to do. Nothing was left behind.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Not the address of a database.
+    #[error(
+        "\"{0}\" is not the address of a database; write it as sqlite://path/to/file.db or postgres://user@host/database"
+    )]
+    Url(String),
+    /// The folder cannot be created.
+    #[error("cannot create the folder {}: {error}; create it, or set another path with --database-url", .path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The cause.
+        error: io::Error,
+    },
+    /// The file cannot be used.
+    #[error("cannot open the database {}: {reason}; {advice}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        reason: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// The server cannot be used.
+    #[error("cannot open the database {name}: {reason}; {advice}")]
+    Server {
+        /// Which, without a password.
+        name: String,
+        /// The cause.
+        reason: String,
+        /// What to do.
+        advice: &'static str,
+    },
+}

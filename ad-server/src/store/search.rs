@@ -1,0 +1,140 @@
+//! The conditions of a list that searches texts for a part, in any case.
+//!
+//! In SQLite an index of trigrams ([`text`](super::sqlite::text)) proposes texts of the dealer, and the text itself decides: so
+//! a list is exact, whatever the index makes of a character. Texts that are not indexed yet are always proposed. PostgreSQL reads
+//! the texts of the dealer.
+
+use ad_core::{model::AdFilter, ports::Scope};
+
+use super::{
+    rows::folded,
+    statement::{Dialect, Values},
+};
+
+/// A text that can be searched, and a part that it contains.
+#[derive(Debug, Clone)]
+pub(super) struct Search {
+    column: &'static str,
+    /// In PostgreSQL, the name of the table of what was found.
+    found: &'static str,
+    /// In lower case, as the texts are: the databases would fold only some letters.
+    part: String,
+}
+
+impl Search {
+    /// In title and body.
+    pub(super) fn in_content(part: &str) -> Self {
+        Self { column: "texts.search", found: "found_search", part: folded(part) }
+    }
+
+    /// In the source id.
+    pub(super) fn in_source_id(part: &str) -> Self {
+        Self { column: "texts.source_id", found: "found_source_id", part: folded(part) }
+    }
+
+    /// What a filter searches for, if it does.
+    pub(super) fn of(filter: &AdFilter) -> Option<Self> {
+        match filter {
+            AdFilter::Search(part) => Some(Self::in_content(part)),
+            AdFilter::SourceIdContains(part) => Some(Self::in_source_id(part)),
+            _ => None,
+        }
+    }
+
+    /// The condition on an ad.
+    pub(super) fn condition(&self, values: &mut Values, scope: Scope<'_>) -> String {
+        match values.dialect {
+            Dialect::Sqlite => self.in_texts(values, scope),
+            Dialect::Postgres => format!("seq IN (SELECT ad FROM {})", self.found),
+        }
+    }
+
+    /// The table of what was found, for PostgreSQL: it might otherwise search each text once for each ad.
+    pub(super) fn found(&self, values: &mut Values, scope: Scope<'_>) -> String {
+        let Self { column, found, part } = self;
+        let dealers = values.within(scope, "texts.dealer_code");
+        let start: String = part.chars().take(SHORT).collect();
+        let contains_start = format!("strpos({column}, {}) > 0", values.add(start.as_str()));
+        let contains = if start == *part {
+            contains_start
+        } else {
+            // A regular expression that is plain text is searched for in linear time, but costs more than its start, which nearly
+            // always decides. With AND the database could choose which is evaluated first.
+            let whole = values.add(format!("***={part}"));
+            format!("CASE WHEN {contains_start} THEN {column} ~ {whole} ELSE false END")
+        };
+        format!("{found} AS MATERIALIZED (SELECT texts.ad FROM texts WHERE {dealers} AND {contains}), ")
+    }
+
+    /// The condition on an ad in SQLite. The sign before `seq` keeps the database from reading ads one by one: it walks the index
+    /// that has the order of the list. Joins are made in the order of `CROSS JOIN`.
+    fn in_texts(&self, values: &mut Values, scope: Scope<'_>) -> String {
+        let Self { column, part, .. } = self;
+        let dealers = values.within(scope, "dealer.dealer_code");
+        // Not `instr`, whose time grows with the product of both lengths. A pattern without special characters is searched for in
+        // linear time.
+        let contains = format!("{column} REGEXP {}", values.add(regex::escape(part)));
+        let Some(trigrams) = trigrams(part) else {
+            return format!(
+                "+seq IN (
+    SELECT texts.place & {SEQ} FROM dealer_numbers AS dealer CROSS JOIN texts
+    WHERE texts.place BETWEEN dealer.number << 40 AND (dealer.number << 40) + {SEQ} AND {dealers} AND {contains}
+)"
+            );
+        };
+        let trigrams = values.add(trigrams);
+        format!(
+            "+seq IN (
+    SELECT texts.place & {SEQ} FROM dealer_numbers AS dealer CROSS JOIN trigrams CROSS JOIN texts
+    WHERE texts.place = trigrams.rowid
+        AND trigrams.rowid BETWEEN dealer.number << 40 AND (dealer.number << 40) + {SEQ}
+        AND trigrams MATCH '\"' || {DEALER_MARK} || '\" ' || {trigrams} AND {dealers} AND {contains}
+    UNION ALL
+    SELECT texts.place & {SEQ} FROM dealer_numbers AS dealer CROSS JOIN unindexed CROSS JOIN texts
+    WHERE texts.place = unindexed.place
+        AND unindexed.place BETWEEN dealer.number << 40 AND (dealer.number << 40) + {SEQ} AND {dealers} AND {contains}
+)"
+        )
+    }
+}
+
+/// Most characters that PostgreSQL searches for by `strpos`, whose time grows with the product of both lengths.
+const SHORT: usize = 16;
+
+/// The part of a place that is the number of the ad: 2^40 − 1.
+const SEQ: u64 = (1 << 40) - 1;
+
+/// Three characters of a private-use plane for the number of a dealer; the index has them before every text.
+const DEALER_MARK: &str =
+    "char(1048576 + (dealer.number >> 20), 1048576 + (dealer.number >> 10 & 1023), 1048576 + (dealer.number & 1023))";
+
+/// Most trigrams of a part that the index is asked for; more would cost more than they exclude.
+const MOST_TRIGRAMS: usize = 6;
+
+/// The query to the index for a part: trigrams from all over it. None if it is shorter than one.
+fn trigrams(part: &str) -> Option<String> {
+    // As the tokenizer has it, which skips NUL.
+    let characters: Vec<char> = part.chars().filter(|character| *character != '\0').collect();
+    let last = characters.len().checked_sub(3)?;
+    let asked = MOST_TRIGRAMS.min(last + 1);
+    let quoted = (0..asked).map(|number| {
+        let start = if asked > 1 { number * last / (asked - 1) } else { 0 };
+        let trigram: String = characters[start..start + 3].iter().collect();
+        format!("\"{}\"", trigram.replace('"', "\"\""))
+    });
+    Some(quoted.collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::trigrams;
+
+    #[test]
+    fn a_term_is_asked_for_by_trigrams_from_all_over_it() {
+        assert_eq!(trigrams("ab"), None);
+        assert_eq!(trigrams("a\0b"), None);
+        assert_eq!(trigrams("åäö").unwrap(), "\"åäö\"");
+        assert_eq!(trigrams("a\"b*").unwrap(), "\"a\"\"b\" \"\"\"b*\"");
+        assert_eq!(trigrams("0123456789").unwrap(), "\"012\" \"123\" \"234\" \"456\" \"567\" \"789\"");
+    }
+}

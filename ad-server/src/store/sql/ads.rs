@@ -1,0 +1,167 @@
+//! Ads and what their dealers have.
+
+use ad_core::model::{AdState, ApiVersion, Timestamp};
+use uuid::Uuid;
+
+use crate::store::statement::statements;
+
+statements! {
+    /// Stores an ad with its first log entry, its text for searching and its request, unless its dealer has used the source id.
+    CreateAd<'a> {
+        id: Uuid, source_id: &'a str, source_id_folded: String, dealer_code: &'a str, category_id: u16, state: &'a str,
+        api_version: &'a str, created: Timestamp, updated: Timestamp, registration_number: Option<&'a str>,
+        marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>, image_refs: String, content: String, search: String,
+        entry_request: Uuid, entry_created: Timestamp, entry_action: &'a str, entry_state: &'a str, entry_message: String,
+        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp,
+    }
+    sqlite "
+        INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
+            registration_number, marketplace_ad_id, offer_id, image_refs, content)
+        VALUES (:id, :source_id, :dealer_code, :category_id, :state, :api_version, 0, :state, :created, :updated,
+            :registration_number, :marketplace_ad_id, :offer_id, :image_refs, :content)
+        ON CONFLICT (source_id, dealer_code) DO NOTHING;
+
+        INSERT INTO log (ad, n, request_id, created, action, state, message)
+        SELECT last_insert_rowid(), 1, :entry_request, :entry_created, :entry_action, :entry_state, :entry_message
+        WHERE changes() > 0;
+
+        INSERT INTO texts (place, search, source_id)
+        SELECT (number << 40) + last_insert_rowid(), :search, :source_id_folded
+        FROM dealer_numbers WHERE dealer_code = :dealer_code AND changes() > 0;
+
+        -- The last row is that of the text, whose place ends with the number of the ad.
+        INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
+        SELECT :request, last_insert_rowid() & (1 << 40) - 1, :dealer_code, :plan, :progress, :accepted, :accepted
+        WHERE changes() > 0"
+    postgres "
+        WITH :input, inserted AS (
+            INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
+                registration_number, marketplace_ad_id, offer_id, image_refs, content)
+            SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated,
+                registration_number, marketplace_ad_id, offer_id, image_refs, content
+            FROM input
+            ON CONFLICT (source_id, dealer_code) DO NOTHING
+            RETURNING seq, id
+        ), new AS (
+            SELECT inserted.seq, input.* FROM inserted JOIN input USING (id)
+        ), entry AS (
+            INSERT INTO log (ad, n, request_id, created, action, state, message)
+            SELECT seq, 1, entry_request, entry_created, entry_action, entry_state, entry_message FROM new
+        ), text AS (
+            INSERT INTO texts (ad, dealer_code, search, source_id)
+            SELECT seq, dealer_code, search, source_id_folded FROM new
+        ), request AS (
+            INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
+            SELECT request, seq, dealer_code, plan, progress, accepted, accepted FROM new
+        )
+        SELECT input_number FROM new";
+
+    /// Changes an ad and adds the request of the change, unless the ad has another revision or as many unfinished requests as it may
+    /// have. Every accepted write changes the revision, so that requests of other processes are counted as well. Values that
+    /// are null stay as they are; the registration number belongs to the content.
+    ReviseAd<'a> {
+        id: Uuid, revision: i64, content: Option<String>, search: Option<String>, registration_number: Option<&'a str>,
+        api_version: Option<ApiVersion>, category_id: Option<u16>, intent: Option<AdState>,
+        pole_position_until: Option<Timestamp>, updated: Timestamp, most_unfinished: u32,
+        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp,
+    }
+    sqlite "
+        UPDATE ads SET content = coalesce(:content, content),
+            registration_number = CASE WHEN :content IS NULL THEN registration_number ELSE :registration_number END,
+            api_version = coalesce(:api_version, api_version), category_id = coalesce(:category_id, category_id),
+            intent = coalesce(:intent, intent), pole_position_until = coalesce(:pole_position_until, pole_position_until),
+            updated = :updated, revision = revision + 1
+        WHERE id = :id AND revision = :revision
+            AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < :most_unfinished;
+
+        -- A request waits for those before it.
+        INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
+        SELECT :request, seq, dealer_code, :plan, :progress, :accepted,
+            CASE WHEN EXISTS (SELECT 1 FROM requests AS earlier WHERE earlier.ad = ads.seq) THEN NULL ELSE :accepted END
+        FROM ads WHERE id = :id AND changes() > 0;
+
+        UPDATE texts SET search = :search
+        WHERE changes() > 0 AND search <> :search
+            AND place = (SELECT (number << 40) + seq FROM ads JOIN dealer_numbers USING (dealer_code) WHERE id = :id)"
+    postgres "
+        WITH revised AS (
+            UPDATE ads SET content = coalesce(:content, content),
+                registration_number = CASE WHEN :content IS NULL THEN registration_number ELSE :registration_number END,
+                api_version = coalesce(:api_version, api_version), category_id = coalesce(:category_id, category_id),
+                intent = coalesce(:intent, intent), pole_position_until = coalesce(:pole_position_until, pole_position_until),
+                updated = :updated, revision = revision + 1
+            WHERE id = :id AND revision = :revision
+                AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < :most_unfinished
+            RETURNING seq, dealer_code
+        ), text AS (
+            UPDATE texts SET search = :search FROM revised
+            WHERE texts.dealer_code = revised.dealer_code AND texts.ad = revised.seq AND search <> :search
+        )
+        INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
+        SELECT :request, seq, dealer_code, :plan, :progress, :accepted,
+            CASE WHEN EXISTS (SELECT 1 FROM requests AS earlier WHERE earlier.ad = revised.seq) THEN NULL ELSE :accepted END
+        FROM revised";
+
+    /// The unfinished requests of an ad, if it still has this revision.
+    UnfinishedOfRevision { id: Uuid, revision: i64 }
+    both "SELECT (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) FROM ads WHERE id = :id AND revision = :revision";
+
+    /// Whether a dealer has used a source id.
+    IsSourceIdUsed<'a> { dealer_code: &'a str, source_id: &'a str }
+    both "SELECT EXISTS (SELECT 1 FROM ads WHERE dealer_code = :dealer_code AND source_id = :source_id)";
+
+    /// Whether an ad exists and is not deleted.
+    IsLive { id: Uuid }
+    both "SELECT EXISTS (SELECT 1 FROM ads WHERE id = :id AND state = 'created')";
+
+    /// Whether an ad has unfinished requests.
+    HasUnfinished { id: Uuid }
+    both "SELECT EXISTS (SELECT 1 FROM requests JOIN ads ON ads.seq = requests.ad WHERE ads.id = :id)";
+
+    /// Ties a listing to an ad, unless it is tied to another ad or is that of one that is not deleted.
+    TieListing<'a> { id: Uuid, market: &'a str, listing: &'a str }
+    both "
+        INSERT INTO ties (market, listing, ad)
+        SELECT :market, :listing, seq FROM ads
+        WHERE id = :id
+            AND NOT EXISTS (SELECT 1 FROM ads AS other WHERE :market = 'primary'
+                AND other.marketplace_ad_id = :listing AND other.state = 'created' AND other.id <> :id)
+            AND NOT EXISTS (SELECT 1 FROM ads AS other WHERE :market = 'secondary'
+                AND other.offer_id = :listing AND other.state = 'created' AND other.id <> :id)
+        ON CONFLICT (market, listing) DO UPDATE SET ad = excluded.ad
+            WHERE ties.ad = excluded.ad OR EXISTS (SELECT 1 FROM ads WHERE ads.seq = ties.ad AND ads.state = 'deleted')";
+
+    /// A dealer's unfinished requests, counted up to a limit. The first request of each ad is claimable and leads to those behind
+    /// it, so that no index of all requests by dealer has to be written.
+    RequestsOfDealer<'a> { dealer_code: &'a str, at_most: u64 }
+    both "
+        SELECT count(*) FROM (
+            SELECT 1 FROM requests AS first JOIN requests AS unfinished ON unfinished.ad = first.ad
+            WHERE first.dealer_code = :dealer_code AND first.claimable IS NOT NULL LIMIT :at_most
+        ) AS counted";
+
+    /// A dealer's ads that are not deleted, counted up to a limit.
+    AdsOfDealer<'a> { dealer_code: &'a str, at_most: u64 }
+    both "
+        SELECT count(*) FROM (
+            SELECT 1 FROM ads WHERE dealer_code = :dealer_code AND state = 'created' LIMIT :at_most
+        ) AS counted";
+
+    /// The bytes of a dealer's images.
+    ImageBytesOfDealer<'a> { dealer_code: &'a str }
+    both "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM dealer_images WHERE dealer_code = :dealer_code";
+
+    /// Adds an image of a dealer, unless it is known.
+    AddDealerImage<'a> { dealer_code: &'a str, checksum: &'a str, bytes: u64 }
+    both "
+        INSERT INTO dealer_images (dealer_code, checksum, bytes) VALUES (:dealer_code, :checksum, :bytes)
+        ON CONFLICT (dealer_code, checksum) DO NOTHING";
+
+    /// Whether an image was added for a dealer.
+    HasDealerImage<'a> { dealer_code: &'a str, checksum: &'a str }
+    both "SELECT EXISTS (SELECT 1 FROM dealer_images WHERE dealer_code = :dealer_code AND checksum = :checksum)";
+
+    /// Changes nothing, in a transaction that writes: whether the database can be written.
+    WriteNothing {}
+    both "UPDATE directory_version SET version = version WHERE false";
+}

@@ -1,0 +1,254 @@
+//! The queue of accepted requests.
+
+use ad_core::model::{AdState, Timestamp};
+use uuid::Uuid;
+
+use crate::store::statement::statements;
+
+statements! {
+    /// When the first request can be claimed, which may be in the past, and when the next one after now.
+    NextClaimable { now: Timestamp }
+    both "
+        SELECT (SELECT claimable FROM requests WHERE claimable IS NOT NULL ORDER BY claimable LIMIT 1),
+            (SELECT claimable FROM requests WHERE claimable > :now ORDER BY claimable LIMIT 1)";
+
+    /// Claims requests that are due: of the dealers behind one, in turn, some of each. It goes from one dealer who has requests to
+    /// the next without reading the requests of any. PostgreSQL skips what another process is claiming.
+    ClaimDue<'a> {
+        now: Timestamp, lease_until: Timestamp, limit: usize, behind: &'a str, per_dealer: usize, full_dealers: &'a [String],
+    }
+    sqlite "
+        WITH RECURSIVE dealers (code) AS (
+            SELECT min(dealer_code) FROM requests WHERE claimable IS NOT NULL AND dealer_code > :behind
+            UNION ALL
+            SELECT (SELECT min(dealer_code) FROM requests WHERE claimable IS NOT NULL AND dealer_code > dealers.code)
+            FROM dealers WHERE code IS NOT NULL
+        )
+        UPDATE requests SET claimable = :lease_until, lease = lease + 1
+        WHERE seq IN (
+            SELECT due.seq FROM dealers CROSS JOIN requests AS due
+            WHERE due.seq IN (
+                    SELECT seq FROM requests WHERE dealer_code = dealers.code AND claimable <= :now
+                    ORDER BY claimable, seq LIMIT :per_dealer
+                )
+                AND dealers.code NOT IN (SELECT value FROM json_each(:full_dealers))
+            LIMIT :limit
+        )
+        RETURNING seq, dealer_code"
+    postgres "
+        WITH RECURSIVE dealers (code) AS (
+            SELECT min(dealer_code) FROM requests WHERE claimable IS NOT NULL AND dealer_code > :behind
+            UNION ALL
+            SELECT (SELECT min(dealer_code) FROM requests WHERE claimable IS NOT NULL AND dealer_code > dealers.code)
+            FROM dealers WHERE code IS NOT NULL
+        )
+        UPDATE requests SET claimable = :lease_until, lease = lease + 1
+        WHERE seq IN (
+            SELECT due.seq FROM dealers CROSS JOIN LATERAL (
+                SELECT seq FROM requests WHERE dealer_code = dealers.code AND claimable <= :now
+                ORDER BY claimable, seq LIMIT :per_dealer FOR UPDATE SKIP LOCKED
+            ) AS due
+            WHERE dealers.code <> ALL (:full_dealers)
+            LIMIT :limit
+        )
+        RETURNING seq, dealer_code";
+
+    /// Claims one request out of turn, also from the worker that has it, but not one behind another of its ad.
+    ClaimOne { id: Uuid, lease_until: Timestamp }
+    both "
+        UPDATE requests SET claimable = :lease_until, lease = lease + 1 WHERE id = :id AND claimable IS NOT NULL
+        RETURNING seq";
+
+    /// Requests that were claimed, with their ads.
+    ClaimedRequests { requests: Vec<i64> }
+    sqlite "
+        SELECT requests.id, requests.plan, requests.progress, requests.accepted, requests.lease,
+            ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.state, ads.api_version, ads.content, ads.image_refs,
+            ads.marketplace_ad_id, ads.offer_id, ads.created, ads.updated,
+            ads.revision, ads.intent, ads.pole_position_until, ads.leftover, ads.image_sources
+        FROM requests JOIN ads ON ads.seq = requests.ad
+        WHERE requests.seq IN (SELECT value FROM json_each(:requests)) ORDER BY requests.seq"
+    postgres "
+        SELECT requests.id, requests.plan, requests.progress, requests.accepted, requests.lease,
+            ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.state, ads.api_version, ads.content, ads.image_refs,
+            ads.marketplace_ad_id, ads.offer_id, ads.created, ads.updated,
+            ads.revision, ads.intent, ads.pole_position_until, ads.leftover, ads.image_sources
+        FROM requests JOIN ads ON ads.seq = requests.ad
+        WHERE requests.seq = ANY (:requests) ORDER BY requests.seq";
+
+    /// Makes a lease last until a later time, unless another worker has the request.
+    ExtendLease { id: Uuid, lease: i64, until: Timestamp }
+    both "UPDATE requests SET claimable = :until WHERE id = :id AND lease = :lease";
+
+    /// Takes back the leases, and ends the waits, that end after a time.
+    ReleaseAfter { now: Timestamp, after: Timestamp }
+    both "UPDATE requests SET claimable = :now, lease = lease + 1 WHERE claimable > :after";
+
+    /// Records the progress of a request that is not finished, with the values of [`RecordEnd`]. With a time to wait for, the
+    /// request is nobody's until then.
+    RecordProgress<'a> {
+        progress: String, wait_until: Option<Timestamp>, ..record: RecordEnd<'a>
+    }
+    sqlite "
+        INSERT INTO log (ad, n, request_id, created, action, state, message, code)
+        SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
+            entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5
+        FROM requests CROSS JOIN json_each(:entries) AS entry
+        WHERE requests.id = :request AND lease = :lease;
+
+        UPDATE ads SET state = coalesce(:state, state), intent = coalesce(:intent, intent),
+            image_refs = coalesce(:image_refs, image_refs), image_sources = coalesce(:image_sources, image_sources),
+            marketplace_ad_id = coalesce(:marketplace_ad_id, marketplace_ad_id), offer_id = coalesce(:offer_id, offer_id),
+            pole_position_until = CASE WHEN :changes_pole_position THEN :pole_position_until ELSE pole_position_until END,
+            leftover = CASE WHEN :changes_leftover THEN :leftover ELSE leftover END, updated = :now
+        WHERE :changes AND seq = (SELECT ad FROM requests WHERE id = :request AND lease = :lease);
+
+        UPDATE requests SET progress = :progress, claimable = coalesce(:wait_until, claimable),
+            lease = CASE WHEN :wait_until IS NULL THEN lease ELSE lease + 1 END
+        WHERE id = :request AND lease = :lease"
+    postgres "
+        WITH :input, held AS (
+            UPDATE requests SET progress = input.progress, claimable = coalesce(wait_until, claimable),
+                lease = CASE WHEN wait_until IS NULL THEN requests.lease ELSE requests.lease + 1 END
+            FROM input WHERE requests.id = input.request AND requests.lease = input.lease
+            RETURNING requests.ad, input.*
+        ), changed AS (
+            UPDATE ads SET state = coalesce(held.state, ads.state), intent = coalesce(held.intent, ads.intent),
+                image_refs = coalesce(held.image_refs, ads.image_refs),
+                image_sources = coalesce(held.image_sources, ads.image_sources),
+                marketplace_ad_id = coalesce(held.marketplace_ad_id, ads.marketplace_ad_id),
+                offer_id = coalesce(held.offer_id, ads.offer_id),
+                pole_position_until =
+                    CASE WHEN changes_pole_position THEN held.pole_position_until ELSE ads.pole_position_until END,
+                leftover = CASE WHEN changes_leftover THEN held.leftover ELSE ads.leftover END, updated = held.now
+            FROM held WHERE ads.seq = held.ad AND held.changes
+        ), logged AS (
+            INSERT INTO log (ad, n, request_id, created, action, state, message, code)
+            SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
+                CAST(entry.value ->> 0 AS UUID), CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3,
+                CAST(entry.value -> 4 AS TEXT), entry.value ->> 5
+            FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)
+        )
+        SELECT CAST(NULL AS BIGINT), input_number FROM held";
+
+    /// Records the end of a request, log entries, and what `changes` about the ad, unless the lease was lost. Values of the ad that
+    /// are null stay, but for the end of pole position and the leftover, which have flags of their own. The next request of the ad
+    /// becomes claimable, and is returned.
+    RecordEnd<'a> {
+        request: Uuid, lease: i64, entries: String, now: Timestamp,
+        changes: bool, state: Option<AdState>, intent: Option<AdState>, image_refs: Option<String>,
+        image_sources: Option<String>, marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>,
+        changes_pole_position: bool, pole_position_until: Option<Timestamp>, changes_leftover: bool, leftover: Option<String>,
+    }
+    sqlite "
+        INSERT INTO log (ad, n, request_id, created, action, state, message, code)
+        SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
+            entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5
+        FROM requests CROSS JOIN json_each(:entries) AS entry
+        WHERE requests.id = :request AND lease = :lease;
+
+        UPDATE ads SET state = coalesce(:state, state), intent = coalesce(:intent, intent),
+            image_refs = coalesce(:image_refs, image_refs), image_sources = coalesce(:image_sources, image_sources),
+            marketplace_ad_id = coalesce(:marketplace_ad_id, marketplace_ad_id), offer_id = coalesce(:offer_id, offer_id),
+            pole_position_until = CASE WHEN :changes_pole_position THEN :pole_position_until ELSE pole_position_until END,
+            leftover = CASE WHEN :changes_leftover THEN :leftover ELSE leftover END, updated = :now
+        WHERE :changes AND seq = (SELECT ad FROM requests WHERE id = :request AND lease = :lease);
+
+        UPDATE requests SET claimable = :now
+        WHERE claimable IS NULL AND seq = (
+            SELECT min(next.seq) FROM requests AS this JOIN requests AS next ON next.ad = this.ad AND next.seq > this.seq
+            WHERE this.id = :request AND this.lease = :lease
+        )
+        RETURNING seq;
+
+        DELETE FROM requests WHERE id = :request AND lease = :lease"
+    postgres "
+        WITH :input, held AS (
+            DELETE FROM requests USING input WHERE requests.id = input.request AND requests.lease = input.lease
+            RETURNING requests.ad, input.*
+        ), changed AS (
+            -- Without changes as well. A request that is accepted at the same moment changes the row too, so that the later of
+            -- the two is run again and sees the other.
+            UPDATE ads SET state = coalesce(held.state, ads.state), intent = coalesce(held.intent, ads.intent),
+                image_refs = coalesce(held.image_refs, ads.image_refs),
+                image_sources = coalesce(held.image_sources, ads.image_sources),
+                marketplace_ad_id = coalesce(held.marketplace_ad_id, ads.marketplace_ad_id),
+                offer_id = coalesce(held.offer_id, ads.offer_id),
+                pole_position_until =
+                    CASE WHEN changes_pole_position THEN held.pole_position_until ELSE ads.pole_position_until END,
+                leftover = CASE WHEN changes_leftover THEN held.leftover ELSE ads.leftover END,
+                updated = CASE WHEN held.changes THEN held.now ELSE ads.updated END
+            FROM held WHERE ads.seq = held.ad
+        ), logged AS (
+            INSERT INTO log (ad, n, request_id, created, action, state, message, code)
+            SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
+                CAST(entry.value ->> 0 AS UUID), CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3,
+                CAST(entry.value -> 4 AS TEXT), entry.value ->> 5
+            FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)
+        ), behind AS MATERIALIZED (
+            -- The snapshot still has the request that ends.
+            SELECT now, input_number,
+                (SELECT min(seq) FROM requests WHERE requests.ad = held.ad AND requests.id <> held.request) AS seq
+            FROM held
+        ), forward AS (
+            UPDATE requests SET claimable = behind.now FROM behind
+            WHERE requests.seq = behind.seq AND requests.seq = ANY (ARRAY(SELECT seq FROM behind)) AND claimable IS NULL
+            RETURNING requests.seq, input_number
+        )
+        SELECT forward.seq, input_number FROM held LEFT JOIN forward USING (input_number)";
+
+    /// The number of unfinished requests.
+    QueueDepth {}
+    both "SELECT count(*) FROM requests";
+
+    /// Unfinished requests: all, those that are due, those behind another of their ad, and when the oldest of all and the oldest
+    /// that is due were accepted.
+    ReadQueueState { now: Timestamp }
+    both "
+        SELECT count(*), count(CASE WHEN claimable <= :now THEN 1 END), count(CASE WHEN claimable IS NULL THEN 1 END),
+            min(accepted), (SELECT min(accepted) FROM requests WHERE claimable <= :now)
+        FROM requests";
+
+    /// Requests that failed and are to be retried, by reason.
+    FailingByReason {}
+    sqlite "
+        SELECT reason, count(*), min(accepted), min(claimable)
+        FROM (SELECT progress ->> 'reason' AS reason, accepted, claimable FROM requests WHERE claimable IS NOT NULL) AS failing
+        WHERE reason IS NOT NULL GROUP BY reason ORDER BY count(*) DESC, reason"
+    postgres "
+        SELECT reason, count(*), min(accepted), min(claimable)
+        FROM (
+            SELECT CAST(progress AS JSON) ->> 'reason' AS reason, accepted, claimable FROM requests WHERE claimable IS NOT NULL
+        ) AS failing
+        WHERE reason IS NOT NULL GROUP BY reason ORDER BY count(*) DESC, reason";
+
+    /// Unfinished requests, the oldest first: of a dealer, if one is given, and failed for a reason, if one is given.
+    UnfinishedRequests<'a> { dealer_code: Option<&'a str>, reason: Option<&'a str>, limit: u32 }
+    sqlite "
+        SELECT requests.id, ads.dealer_code, ads.source_id, accepted, claimable, progress, progress ->> 'reason'
+        FROM requests JOIN ads ON ads.seq = requests.ad
+        WHERE (:dealer_code IS NULL OR ads.dealer_code = :dealer_code) AND (:reason IS NULL OR progress ->> 'reason' = :reason)
+        ORDER BY requests.seq LIMIT :limit"
+    postgres "
+        SELECT requests.id, ads.dealer_code, ads.source_id, accepted, claimable, progress, CAST(progress AS JSON) ->> 'reason'
+        FROM requests JOIN ads ON ads.seq = requests.ad
+        WHERE (:dealer_code IS NULL OR ads.dealer_code = :dealer_code)
+            AND (:reason IS NULL OR CAST(progress AS JSON) ->> 'reason' = :reason)
+        ORDER BY requests.seq LIMIT :limit";
+
+    /// Makes failed requests that wait for their next attempt due now, likewise.
+    RetryNow<'a> { now: Timestamp, dealer_code: Option<&'a str>, reason: Option<&'a str> }
+    sqlite "
+        UPDATE requests SET claimable = :now, lease = lease + 1
+        WHERE claimable > :now AND progress ->> 'reason' IS NOT NULL
+            AND (:dealer_code IS NULL OR dealer_code = :dealer_code) AND (:reason IS NULL OR progress ->> 'reason' = :reason)"
+    postgres "
+        UPDATE requests SET claimable = :now, lease = lease + 1
+        WHERE claimable > :now AND CAST(progress AS JSON) ->> 'reason' IS NOT NULL
+            AND (:dealer_code IS NULL OR dealer_code = :dealer_code)
+            AND (:reason IS NULL OR CAST(progress AS JSON) ->> 'reason' = :reason)";
+
+    /// Whether a request is unfinished.
+    IsUnfinished { id: Uuid }
+    both "SELECT EXISTS (SELECT 1 FROM requests WHERE id = :id)";
+}

@@ -1,0 +1,122 @@
+//! What is done in a transaction, whichever database it is.
+
+use futures_util::TryStreamExt;
+use sqlx::{Either, Executor, PgConnection, Row as _, SqliteConnection};
+
+use super::{rows::Row, statement::Statement};
+
+/// Takes the rows of a read as they come.
+pub(super) type RowReader<'r> = dyn FnMut(Row) -> sqlx::Result<()> + Send + 'r;
+
+/// Something to be done in a transaction.
+pub(crate) trait Work: Send + Sync + 'static {
+    /// What the caller wants to know of it.
+    type Answer: Send + 'static;
+
+    /// How PostgreSQL runs it.
+    const ISOLATION: Isolation = Isolation::RepeatableRead;
+
+    /// The dealer whose client waits for it; `None` for work of the service itself. SQLite's writer serves dealers in turn.
+    fn dealer(&self) -> Option<&str> {
+        None
+    }
+
+    /// The total length of its texts.
+    fn text_bytes(&self) -> usize {
+        0
+    }
+
+    /// Does it. Called again when the transaction was rolled back.
+    fn run(&self, link: &mut Link<'_>) -> impl Future<Output = sqlx::Result<Self::Answer>> + Send;
+}
+
+/// How PostgreSQL runs a [`Work`]. SQLite has one writer, for which all of these are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Isolation {
+    /// One statement, which is a transaction of its own.
+    SingleStatement,
+    /// A transaction with one snapshot of the database, which is rolled back and run again when others have changed what it
+    /// changes.
+    RepeatableRead,
+    /// A transaction whose statements each see what was committed before them.
+    ReadCommitted,
+}
+
+impl Work for Statement {
+    type Answer = Ran;
+
+    const ISOLATION: Isolation = Isolation::SingleStatement;
+
+    fn dealer(&self) -> Option<&str> {
+        self.dealer()
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.text_bytes()
+    }
+
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Ran> {
+        link.run(self).await
+    }
+}
+
+/// What a statement did.
+#[derive(Debug, Default)]
+pub(crate) struct Ran {
+    /// Rows that were inserted, updated or deleted, by all parts of the statement together; in PostgreSQL, the number of its
+    /// last part. Not meaningful where a part is a `SELECT`: SQLite repeats the number of the part before it.
+    pub(crate) changed: u64,
+    /// Rows that were returned, by all parts together.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A connection within a transaction.
+pub(crate) enum Link<'c> {
+    Sqlite(&'c mut SqliteConnection),
+    Postgres(&'c mut PgConnection),
+}
+
+impl Link<'_> {
+    /// Runs a statement.
+    pub(crate) async fn run(&mut self, statement: &Statement) -> sqlx::Result<Ran> {
+        let mut ran = Ran::default();
+        match self {
+            Self::Sqlite(connection) => {
+                let mut results = connection.fetch_many(statement.for_sqlite());
+                while let Some(result) = results.try_next().await? {
+                    match result {
+                        Either::Left(done) => ran.changed += done.rows_affected(),
+                        Either::Right(row) => ran.rows.push(Row::Sqlite(row)),
+                    }
+                }
+            }
+            Self::Postgres(connection) if statement.is_batch() => {
+                return Ok(run_batch(connection, std::slice::from_ref(statement)).await?.pop().unwrap_or_default());
+            }
+            Self::Postgres(connection) => {
+                let mut results = connection.fetch_many(statement.for_postgres());
+                while let Some(result) = results.try_next().await? {
+                    match result {
+                        Either::Left(done) => ran.changed += done.rows_affected(),
+                        Either::Right(row) => ran.rows.push(Row::Postgres(row)),
+                    }
+                }
+            }
+        }
+        Ok(ran)
+    }
+}
+
+/// Runs one statement of PostgreSQL for the inputs of these, and gives each of them its rows.
+pub(super) async fn run_batch(connection: &mut PgConnection, statements: &[Statement]) -> sqlx::Result<Vec<Ran>> {
+    let mut rans: Vec<Ran> = statements.iter().map(|_| Ran::default()).collect();
+    let mut rows = connection.fetch(Statement::batch(statements));
+    while let Some(row) = rows.try_next().await? {
+        let input: i64 = row.try_get(row.len() - 1)?;
+        let place = usize::try_from(input - 1).ok().and_then(|place| rans.get_mut(place));
+        let ran = place.ok_or_else(|| sqlx::Error::Protocol(format!("a row of unknown input {input}")))?;
+        ran.changed += 1;
+        ran.rows.push(Row::Postgres(row));
+    }
+    Ok(rans)
+}
