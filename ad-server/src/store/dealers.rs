@@ -23,7 +23,7 @@ impl Database {
     /// Which state of dealers and tokens this is.
     pub async fn directory_version(&self) -> Result<DirectoryVersion, StoreError> {
         let rows = self.read(sql::ReadDirectoryVersion {}).await?;
-        let missing = || StoreError::Faulty("the version of the directory is missing".to_owned());
+        let missing = || StoreError::Faulty("the version of the directory is missing".into());
         let row = rows.first().ok_or_else(missing)?;
         Columns::of(row).value().map(DirectoryVersion)
     }

@@ -198,7 +198,7 @@ struct IncomingAd {
 }
 
 impl IncomingAd {
-    fn of(line: usize, Import { ad, leftover }: &Import, dialect: Dialect) -> Result<Self, StoreError> {
+    fn of(line: usize, ImportedAd { ad, leftover }: &ImportedAd, dialect: Dialect) -> Result<Self, StoreError> {
         let text = |text: &str| match dialect {
             Dialect::Sqlite => text.to_owned(),
             // Within JSON, which the database takes apart.

@@ -171,7 +171,7 @@ impl Database {
     /// [`StoreError::Unavailable`] when it cannot be read; the others as well.
     pub async fn queue_state(&self, now: Timestamp) -> Result<QueueSummary, StoreError> {
         let rows = self.read(sql::ReadQueueState { now }).await?;
-        let row = rows.first().ok_or_else(|| StoreError::Faulty("the queue is missing".to_owned()))?;
+        let row = rows.first().ok_or_else(|| StoreError::Faulty("the queue is missing".into()))?;
         let mut columns = Columns::of(row);
         Ok(QueueSummary {
             depth: columns.number()?,
