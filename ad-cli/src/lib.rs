@@ -43,7 +43,7 @@
 //! let entries: Vec<_> = client.v4().log_all("car-1", &of_request).try_collect().await?;
 //! match Outcome::of(&entries) {
 //!     Some(outcome) => println!("{}", outcome.name()),
-//!     None => println!("still under way"),
+//!     None => println!("unfinished"),
 //! }
 //! // Page after page, as they are needed.
 //! let mut ads = client.v4().all(&ListQuery::new().with("state", "created"));

@@ -25,7 +25,7 @@ pub(crate) struct TargetArgs {
 /// Whose.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DealerArgs {
-    /// The dealer, where a group's token finds the source id at several
+    /// The dealer, if several dealers of the token's group have this source id
     #[arg(long, value_name = "CODE")]
     pub(crate) dealer_code: Option<String>,
 }
@@ -39,7 +39,7 @@ impl TargetArgs {
 /// Whether to wait for what becomes of it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WaitArgs {
-    /// Wait for what becomes of it: the service does the work after it has answered
+    /// Wait until the request is finished; the service processes it after it has answered
     #[arg(long, short)]
     pub(crate) wait: bool,
     /// How long to wait, such as 90s, 10m or 1h
@@ -137,7 +137,9 @@ impl<'a> Done<'a> {
             return Err(Failure::Said(Exit::Failed));
         }
         if !self.wait.wait {
-            self.context.out.note("accepted, and done in the background; follow it with: ad-cli wait SOURCE_ID");
+            self.context
+                .out
+                .note("accepted and processed in the background; to wait for the outcome: ad-cli wait SOURCE_ID");
         }
         Ok(())
     }
@@ -163,7 +165,7 @@ pub(crate) async fn each(
                 if matches!(failure.exit(), Exit::Unauthorised | Exit::Unreachable) {
                     // What was done so far is not to be lost.
                     done.rows.end()?;
-                    return Err(failure.hint(format!("it stopped at {source_id}; those before it are done")));
+                    return Err(failure.hint(format!("stopped at {source_id}; the ads before it are done")));
                 }
                 done.refused(source_id, message)?;
             }

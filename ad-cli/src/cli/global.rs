@@ -24,29 +24,29 @@ pub(crate) const TOKEN: &str = "AD_TOKEN";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Global {
-    /// Profile that `ad-cli login` made [default: default]
+    /// Profile saved by `ad-cli login` [default: default]
     #[arg(long, env = "AD_PROFILE", hide_env_values = true, value_name = "NAME", global = true, display_order = LAST)]
     pub profile: Option<String>,
-    /// Address of the service, instead of the profile's; the token is taken from `AD_TOKEN` then
+    /// Server URL, instead of the profile's; requires the token in `AD_TOKEN`
     #[arg(long, env = "AD_URL", hide_env_values = true, value_name = "URL", global = true, display_order = LAST)]
     pub url: Option<String>,
-    /// Requests a second at most, or `unlimited`
+    /// Maximum number of requests per second, or `unlimited`
     #[arg(long, env = "AD_RATE", hide_env_values = true, value_name = "N", default_value_t, global = true, display_order = LAST)]
     pub rate: Rate,
-    /// Seconds for an answer of the service
+    /// Time limit of a request, in seconds
     #[arg(long, env = "AD_TIMEOUT", hide_env_values = true, value_name = "SECONDS", default_value_t = 30, global = true, display_order = LAST,
         value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
-    /// Form of the answer: a table for people, the others for programs
+    /// Output format: a table for people, the others for programs
     #[arg(long, value_name = "FORM", value_enum, default_value_t, global = true, display_order = LAST)]
     pub output: Format,
-    /// Colours; `auto` means on a terminal, unless `NO_COLOR` is set
+    /// Use colours; `auto` means on a terminal, unless `NO_COLOR` is set
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, display_order = LAST)]
     pub color: ColorWhen,
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(short, long, global = true, conflicts_with = "verbose", display_order = LAST)]
     pub quiet: bool,
-    /// Say more: requests, their ids and how long they took
+    /// Also print requests with their ids and durations
     #[arg(short, long, global = true, display_order = LAST)]
     pub verbose: bool,
     // One page of help, the same for -h and --help.
@@ -72,7 +72,7 @@ impl FromStr for Rate {
         match text {
             "unlimited" => Ok(Self(None)),
             text => {
-                text.parse().map(|rate| Self(Some(rate))).map_err(|_| "give a whole number from 1 up, or unlimited")
+                text.parse().map(|rate| Self(Some(rate))).map_err(|_| "expected an integer of at least 1, or unlimited")
             }
         }
     }
@@ -162,7 +162,7 @@ impl Context {
         }
         if stored.is_some() && profiles.is_open_to_others() {
             let path = profiles.path().display();
-            self.out.warning(&format!("{path} holds tokens, and others may read it; run: chmod 600 {path}"));
+            self.out.warning(&format!("{path} contains tokens and is readable by others; run: chmod 600 {path}"));
         }
         let url = self.url.clone().or_else(|| stored.map(|profile| profile.url.clone())).ok_or_else(unknown_address)?;
         let profile = token.is_none().then(|| self.profile().to_owned());
@@ -171,16 +171,14 @@ impl Context {
             (None, Some(stored)) if is_same_service(&stored.url, &url) => stored.token.clone(),
             (None, Some(stored)) => {
                 return Err(Failure::unauthorised(format!(
-                    "the token of profile {:?} is for {}, and is not sent to {url}",
+                    "the token of profile {:?} is for {}; it is not sent to {url}",
                     self.profile(),
                     stored.url
                 ))
                 .hint(format!("set AD_TOKEN, or run: ad-cli login --profile NAME --url {url}")));
             }
             (None, None) => {
-                return Err(Failure::unauthorised("there is no token")
-                    .hint("run: ad-cli login")
-                    .hint("or set AD_TOKEN"));
+                return Err(Failure::unauthorised("no token").hint("run: ad-cli login").hint("or set AD_TOKEN"));
             }
         };
         Ok(Connection { url, token, profile })
@@ -245,12 +243,12 @@ pub(crate) fn token_of_environment() -> Result<Option<String>, Failure> {
     match std::env::var(TOKEN) {
         Ok(token) => Ok(Some(token.trim().to_owned()).filter(|token| !token.is_empty())),
         Err(std::env::VarError::NotPresent) => Ok(None),
-        Err(std::env::VarError::NotUnicode(_)) => Err(Failure::unauthorised("AD_TOKEN is not a text")),
+        Err(std::env::VarError::NotUnicode(_)) => Err(Failure::unauthorised("AD_TOKEN is not valid Unicode")),
     }
 }
 
 fn unknown_address() -> Failure {
-    Failure::usage("the address of the service is not known").hint("run: ad-cli login").hint("or set AD_URL")
+    Failure::usage("no server URL").hint("run: ad-cli login").hint("or set AD_URL")
 }
 
 /// Whether two addresses are of one service; a token goes to no other.
@@ -268,7 +266,7 @@ fn told(exchange: &Exchange<'_>) -> String {
         (None, None) => String::new(),
     };
     let id = exchange.request_id.map(|id| format!(", request {id}")).unwrap_or_default();
-    let number = if exchange.number > 1 { format!(", try {}", exchange.number) } else { String::new() };
+    let number = if exchange.number > 1 { format!(", attempt {}", exchange.number) } else { String::new() };
     format!("{} {}: {end} in {} ms{id}{number}", exchange.method, exchange.path, exchange.took.as_millis())
 }
 

@@ -44,13 +44,13 @@ pub use reference::{markdown, page as reference_page};
 const AFTER_HELP: &str = "\
 Exit codes:
   0  done
-  1  some ads failed, or the ad is not in the state that was waited for
-  2  the command line or a file named on it is wrong
-  3  refused by validation, here or by the service
-  4  not authorised: no token, a wrong or expired one, or one that may not do this
-  5  the service was not reached, did not answer in time, or did not answer as it should";
+  1  some ads failed, or the ad did not reach the expected state
+  2  invalid command line or file
+  3  rejected by validation, locally or by the service
+  4  not authorised: missing, invalid or expired token, or missing permission
+  5  the service cannot be reached, did not answer in time, or gave an unexpected answer";
 
-/// The ads of a dealer, from a terminal: check, create, update, publish and follow them on the vehicle ad import service
+/// Manage a dealer's ads on the vehicle ad import service
 #[derive(Debug, Parser)]
 #[command(name = "ad-cli", version, arg_required_else_help = true, args_override_self = true, after_help = AFTER_HELP,
     disable_help_flag = true, disable_help_subcommand = true)]
@@ -64,53 +64,53 @@ struct Cli {
 /// The commands; each has its file in `commands`.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Keep where the service is and who calls, in a profile
+    /// Save server URL and token in a profile
     Login(commands::login::Args),
-    /// Show what the token in use says: scope, permissions, expiry
+    /// Show the scope, permissions and expiry of the token in use
     Whoami(commands::whoami::Args),
-    /// Check payloads before they are sent
+    /// Validate payloads locally
     Validate(commands::validate::Args),
-    /// Print a payload to begin with, and what its fields mean
+    /// Print a sample payload with an explanation of its fields
     New(commands::new::Args),
     /// Show the fields of a vehicle type
     Fields(commands::fields::Args),
     /// Show the allowed values of a field
     Values(commands::values::Args),
-    /// Show the models of a brand of cars
+    /// Show the models of a car brand
     Models(commands::values::ModelsArgs),
-    /// Create many ads: checked, sent, waited for and reported
+    /// Create many ads from a file
     Import(commands::import::Args),
-    /// Make the ads at the service those of a file: the whole stock, created, updated and deleted
+    /// Make the ads at the service equal to a stock file: create, update and delete
     Sync(commands::sync::Args),
     /// Create an ad from a payload
     Create(commands::create::Args),
     /// Show an ad
     Get(commands::get::Args),
-    /// List ads, by any of the service's filters
+    /// List ads, with all filters of the API
     List(commands::list::Args),
     /// Change some fields of an ad
     Update(commands::update::Args),
     /// Delete ads
     Delete(commands::delete::Args),
-    /// Renew ads, so that they appear as new
+    /// Bump ads, so that they appear as new
     Bump(commands::bump::Args),
     /// Give ads pole position: first in search results for 3 days
     PolePosition(commands::pole_position::Args),
-    /// Have the service do again what it left undone
+    /// Retry an ad's failed steps
     Retry(commands::retry::Args),
-    /// Show what has been done to an ad
+    /// Show the log of an ad
     Log(commands::log::Args),
-    /// Wait until an ad is published, deleted or failed
+    /// Wait until the latest request of an ad is finished
     Wait(commands::wait::Args),
-    /// Make ads of V3 ads of V4, or say what they need for it
+    /// Migrate V3 ads to V4, or show what they lack
     MigrateV4(commands::migrate_v4::Args),
-    /// Print all ads, one JSON object a line
+    /// Print all ads, one JSON object per line
     Export(commands::export::Args),
-    /// Open the documentation of the service's API
+    /// Open the API documentation of the service
     Open(commands::open::Args),
-    /// Print a script that completes commands and options in a shell
+    /// Print a shell completion script
     Completions(commands::completions::Args),
-    /// Print the manual, or write a page for every command into a folder
+    /// Print the manual, or write manual pages to a folder
     Man(commands::man::Args),
 }
 

@@ -19,7 +19,7 @@ use super::Failure;
 /// The profile that is used when none is named.
 pub(crate) const DEFAULT: &str = "default";
 
-const HEAD: &str = "# Written by `ad-cli login`. It holds tokens: show it to nobody.\n\n";
+const HEAD: &str = "# Written by `ad-cli login`. It contains tokens: keep it secret.\n\n";
 
 /// A service, and the token for it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,9 +55,8 @@ struct File {
 impl Profiles {
     /// Those of the user who runs this.
     pub(crate) fn of_user() -> Result<Self, Failure> {
-        let folder = etcetera::base_strategy::choose_native_strategy().map_err(|_| {
-            Failure::usage("there is no home directory, and so no place for profiles; set AD_URL and AD_TOKEN instead")
-        })?;
+        let folder = etcetera::base_strategy::choose_native_strategy()
+            .map_err(|_| Failure::usage("no home directory for profiles; set AD_URL and AD_TOKEN instead"))?;
         Self::at(folder.config_dir().join("ad-cli").join("profiles.toml"))
     }
 
@@ -71,7 +70,7 @@ impl Profiles {
         let file = toml::from_str(&text).map_err(|error: toml::de::Error| {
             let line = error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
             Failure::usage(format!("{}, line {line}: {}", path.display(), error.message()))
-                .hint("mend the file, or remove it and run: ad-cli login")
+                .hint("correct the file, or remove it and run: ad-cli login")
         })?;
         Ok(Self { path, file })
     }
@@ -102,13 +101,13 @@ impl Profiles {
     /// What is said when there is no profile of a name.
     pub(crate) fn missing(&self, name: &str) -> Failure {
         let known = || self.file.profile.keys().map(String::as_str);
-        let failure = Failure::usage(format!("there is no profile {name:?}"));
+        let failure = Failure::usage(format!("no profile {name:?}"));
         let failure = match nearest::did_you_mean(name, known()) {
             Some(hint) => failure.hint(hint),
             None if self.file.profile.is_empty() => failure,
-            None => failure.hint(format!("there are {}", nearest::quoted(known()))),
+            None => failure.hint(format!("existing profiles: {}", nearest::quoted(known()))),
         };
-        failure.hint(format!("make it with: ad-cli login --profile {name} --url URL"))
+        failure.hint(format!("to create it: ad-cli login --profile {name} --url URL"))
     }
 
     /// Keeps a profile.

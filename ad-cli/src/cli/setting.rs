@@ -18,7 +18,7 @@ pub(crate) struct Setting {
 
 /// `PATH=VALUE`.
 pub(crate) fn set(text: &str) -> Result<Setting, String> {
-    let (path, value) = text.split_once('=').ok_or("give it as PATH=VALUE, such as price.0.amount=99000")?;
+    let (path, value) = text.split_once('=').ok_or("expected PATH=VALUE, such as price.0.amount=99000")?;
     Ok(Setting { path: segments(path)?, value: Some(value.to_owned()) })
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn unset(text: &str) -> Result<Setting, String> {
 fn segments(path: &str) -> Result<Vec<String>, String> {
     let segments: Vec<_> = path.trim().split('.').map(str::to_owned).collect();
     if segments.iter().any(String::is_empty) {
-        return Err("a path is names and places in arrays with dots between them, such as price.0.amount".to_owned());
+        return Err("expected a path of names and array indexes separated by dots, such as price.0.amount".to_owned());
     }
     Ok(segments)
 }
@@ -79,7 +79,7 @@ impl Setting {
         if let Value::Array(items) = place {
             let count = items.len();
             let index = next.parse::<usize>().ok().filter(|index| *index <= count).ok_or_else(|| {
-                format!("{}: {next:?} is no place in this array; it has {count} items, 0 is the first", self.dotted())
+                format!("{}: {next:?} is not an index of this array of {count} items; the first is 0", self.dotted())
             })?;
             if index == count {
                 items.push(Value::Null);
@@ -92,7 +92,10 @@ impl Setting {
             *place = Value::Object(Map::new());
         }
         let Value::Object(members) = place else {
-            return Err(format!("{}: what {next:?} should stand in is a value", self.dotted()));
+            return Err(format!(
+                "{}: {next:?} cannot be set, because its parent is not an object or array",
+                self.dotted()
+            ));
         };
         let below = members.entry(next.clone()).or_insert(Value::Null);
         self.put(below, now.get(next).unwrap_or(&Value::Null), rest, value)

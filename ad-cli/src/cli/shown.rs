@@ -60,8 +60,9 @@ pub fn outcome(outcome: &Value) -> Cell {
     let text = plain(outcome).replace('_', " ");
     match text.as_str() {
         "" => text.into(),
-        "failed" | "refused" => Cell::toned(text, Tone::Bad),
-        "under way" => Cell::toned(text, Tone::Warning),
+        "failed" => Cell::toned(text, Tone::Bad),
+        "refused" => Cell::toned("rejected", Tone::Bad),
+        "under way" => Cell::toned("unfinished", Tone::Warning),
         _ => Cell::toned(text, Tone::Good),
     }
 }
@@ -108,6 +109,6 @@ mod tests {
         assert_eq!(price(&json!([{"type": "leasing", "amount": 1, "currency": "SEK"}, {"type": "list", "amount": 1_349_900.5, "currency": "SEK"}])).text, "1,349,900.5 SEK");
         assert_eq!(price(&json!([])).text, "");
         assert_eq!(minute(&json!("2026-01-15T10:00:59.999Z")).text, "2026-01-15 10:00Z");
-        assert_eq!(outcome(&json!("under_way")), Cell::toned("under way", Tone::Warning));
+        assert_eq!(outcome(&json!("under_way")), Cell::toned("unfinished", Tone::Warning));
     }
 }

@@ -38,12 +38,12 @@ impl Single {
                 }
             });
             if found.len() > 1 {
-                return Err(Failure::usage(format!("{name} holds several payloads, and one is wanted"))
-                    .hint(format!("send them all: ad-cli import {name}")));
+                return Err(Failure::usage(format!("{name} contains several payloads; expected one"))
+                    .hint(format!("to create them all: ad-cli import {name}")));
             }
         }
         let Some((text, place, problem)) = found.pop() else {
-            return Err(Failure::usage(format!("{name} holds no payload")));
+            return Err(Failure::usage(format!("{name} contains no payload")));
         };
         let broken =
             |place: Place, what: &str| Failure::refused(format!("{name}:{}:{}: {what}", place.line, place.column));
@@ -70,7 +70,7 @@ impl Single {
             return Ok(());
         }
         self.show(context, &verdict)?;
-        context.out.note("nothing was sent; --no-check leaves it to the service");
+        context.out.note("nothing was sent; use --no-check to skip local validation");
         Err(Failure::Said(Exit::Refused))
     }
 
@@ -85,7 +85,7 @@ impl Single {
         };
         let id = error.request_id().map(|id| format!(" (request {id})")).unwrap_or_default();
         match self.show(context, &verdict) {
-            Ok(()) => Failure::refused(format!("the service refuses {}{id}", self.name)),
+            Ok(()) => Failure::refused(format!("the service rejected {}{id}", self.name)),
             Err(failure) => failure,
         }
     }

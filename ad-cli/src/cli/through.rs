@@ -9,11 +9,11 @@ use clap::{Args, builder::PossibleValuesParser};
 /// What commands take that check or create ads.
 #[derive(Debug, Args)]
 pub(crate) struct Through {
-    /// The vehicle type; otherwise each payload says its `category_id`
+    /// Vehicle type [default: the `category_id` of each payload]
     #[arg(long = "type", value_name = "TYPE", conflicts_with = "v3", hide_possible_values = true,
         value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
     of_type: Option<String>,
-    /// Through V3 (/v3/ad)
+    /// Use API V3 (/v3/ad)
     #[arg(long)]
     v3: bool,
 }

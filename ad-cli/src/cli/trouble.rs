@@ -10,7 +10,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let failure = match error.kind() {
             ErrorKind::Invalid(errors) => {
-                let message = format!("the service refuses this:{}", lines(errors));
+                let message = format!("the service rejected the request:{}", lines(errors));
                 // What is wrong with a question stood on the command line.
                 if error.request().starts_with("GET ") { Self::usage(message) } else { Self::refused(message) }
             }
@@ -24,34 +24,36 @@ impl From<Error> for Failure {
                 ways.chain(refusal.suggestion.clone()).fold(failure, Self::hint)
             }
             ErrorKind::Unauthorised(_) => Self::unauthorised(error.to_string())
-                .hint("see what the token says: ad-cli whoami")
-                .hint("a new one comes from customer support; then run: ad-cli login"),
+                .hint("to show the token's scope: ad-cli whoami")
+                .hint("ask customer support for a new token; then run: ad-cli login"),
             ErrorKind::Forbidden(_) => {
-                Self::unauthorised(error.to_string()).hint("see what the token permits: ad-cli whoami")
+                Self::unauthorised(error.to_string()).hint("to show the token's permissions: ad-cli whoami")
             }
             ErrorKind::NotFound(detail) => Self::failed(format!("{detail} ({})", error.request()))
-                .hint("ads that the token can see: ad-cli list --source-id-icontains TEXT"),
+                .hint("to search the ads visible to the token: ad-cli list --source-id-icontains TEXT"),
             ErrorKind::Other(detail) => Self::failed(format!("{detail} ({})", error.request())),
-            ErrorKind::TooMany { .. } => Self::unreachable(error.to_string())
-                .hint("the service limits the requests of a token; ask more slowly: --rate 5"),
+            ErrorKind::TooMany { .. } => {
+                Self::unreachable(error.to_string()).hint("the service limits the request rate; lower yours: --rate 5")
+            }
             _ => Self::unreachable(error.to_string()),
         };
         let failure = match error.kind() {
             ErrorKind::Unexpected(_) | ErrorKind::Unreachable(_) => {
-                failure.hint("is the address right? it is taken from --url, AD_URL or the profile: ad-cli whoami")
+                failure.hint("check the server URL, from --url, AD_URL or the profile; to show it: ad-cli whoami")
             }
-            ErrorKind::TimedOut(_) => failure.hint("wait longer: --timeout SECONDS"),
+            ErrorKind::TimedOut(_) => failure.hint("to wait longer: --timeout SECONDS"),
             _ => failure,
         };
         let failure = match error.request_id() {
             Some(id) if matches!(failure.exit(), Exit::Unreachable | Exit::Unauthorised) => {
-                failure.hint(format!("support finds the request by its id: {id}"))
+                failure.hint(format!("for support, use the request id: {id}"))
             }
             _ => failure,
         };
         if error.is_unclear() {
-            return failure
-                .hint("whether it was accepted is not known; look before you try again: ad-cli get SOURCE_ID");
+            return failure.hint(
+                "it is unknown whether the request was accepted; check before you repeat it: ad-cli get SOURCE_ID",
+            );
         }
         failure
     }

@@ -34,7 +34,7 @@ pub fn duration(text: &str) -> Result<Duration, &'static str> {
     };
     match digits.parse::<u64>().ok().and_then(|count| count.checked_mul(seconds)) {
         Some(total) if seconds > 0 && total > 0 => Ok(Duration::from_secs(total)),
-        _ => Err("give a time such as 90s, 10m or 1h"),
+        _ => Err("expected a duration such as 90s, 10m or 1h"),
     }
 }
 
@@ -71,7 +71,7 @@ pub async fn for_ad(client: &Client, target: Target<'_>, within: Duration) -> Re
     })
     .await?;
     // It was looked at least once.
-    let ad = last.ok_or_else(|| Failure::failed("the ad was not looked at"))?;
+    let ad = last.ok_or_else(|| Failure::failed("the ad was not read"))?;
     Ok((waited, ad))
 }
 
@@ -109,9 +109,11 @@ impl Waited {
         match self {
             Self::Came(Outcome::Failed { action, message }) => Some(format!("{action}: {message}")),
             Self::Came(Outcome::Published { warning, .. }) => warning.clone(),
-            Self::Came(Outcome::Hidden) => Some("not shown: visible is false".to_owned()),
+            Self::Came(Outcome::Hidden) => Some("hidden: visible is false".to_owned()),
             Self::Came(_) | Self::NotYet(None) => None,
-            Self::NotYet(Some(entry)) => Some(format!("{} is {} since {}", entry.action, entry.state, entry.created)),
+            Self::NotYet(Some(entry)) => {
+                Some(format!("{} has been {} since {}", entry.action, entry.state, entry.created))
+            }
         }
     }
 

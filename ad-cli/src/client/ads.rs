@@ -253,7 +253,7 @@ impl<'a> Ads<'a> {
     ) -> Result<Answer<T>, Error> {
         let path = self.path(&rest);
         let bytes = serde_json::to_vec(body).map_err(|error| {
-            Error::new(ErrorKind::Malformed(format!("the payload cannot be written as JSON: {error}")), &method, &path)
+            Error::new(ErrorKind::Malformed(format!("cannot serialize the payload: {error}")), &method, &path)
         })?;
         self.transport.ask(Call { method, path, query, body: Some(bytes.into()), repeat }).await
     }

@@ -108,7 +108,7 @@ fn refusal(status: u16, headers: &HeaderMap, bytes: &[u8]) -> ErrorKind {
 fn unexpected(status: u16, headers: &HeaderMap, bytes: &[u8], error: Option<&serde_json::Error>) -> ErrorKind {
     if let (300..400, Some(location)) = (status, text(headers, LOCATION.as_str())) {
         return ErrorKind::Unexpected(format!(
-            "the address redirects to {location} (status {status}); if the service is there, use that address"
+            "the address redirects to {location} (status {status}); use that address if it is the service"
         ));
     }
     if status == 429 {
@@ -125,14 +125,14 @@ fn unexpected(status: u16, headers: &HeaderMap, bytes: &[u8], error: Option<&ser
     let what = if kind.starts_with("text/html") || start.to_ascii_lowercase().starts_with("<!doctype html") {
         "with a web page".to_owned()
     } else if start.is_empty() {
-        "with nothing".to_owned()
+        "with an empty body".to_owned()
     } else if let Some(error) = error.filter(|_| kind.starts_with("application/json")) {
-        format!("with JSON that is not what was expected ({error})")
+        format!("with unexpected JSON ({error})")
     } else {
-        format!("with something that is not the service's: {start}")
+        format!("with unexpected content: {start}")
     };
     ErrorKind::Unexpected(format!(
-        "this is not the service, or not the right version: it answered {what} (status {status})"
+        "unexpected answer {what} (status {status}); check that the address is that of the service and its version is supported"
     ))
 }
 

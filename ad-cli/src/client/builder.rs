@@ -28,7 +28,7 @@ const TOKEN: HeaderName = HeaderName::from_static("x-auth-token");
 #[non_exhaustive]
 pub enum BuildError {
     /// The address cannot be one.
-    #[error("{url:?} is not the address of a service: {problem}")]
+    #[error("invalid server URL {url:?}: {problem}")]
     Url {
         /// What was given, without a password.
         url: String,
@@ -36,10 +36,10 @@ pub enum BuildError {
         problem: String,
     },
     /// The token has characters that no header may have, or none at all.
-    #[error("this cannot be a token: {0}")]
+    #[error("invalid token: {0}")]
     Token(&'static str),
     /// TLS is not to be had.
-    #[error("cannot set up HTTP: {0}")]
+    #[error("cannot create the HTTP client: {0}")]
     Http(#[source] reqwest::Error),
 }
 
@@ -138,12 +138,10 @@ fn token_header(token: &str) -> Result<HeaderValue, BuildError> {
         return Err(BuildError::Token("it is empty"));
     }
     if token.contains(|character: char| character.is_whitespace() || character.is_control() || !character.is_ascii()) {
-        return Err(BuildError::Token(
-            "a token is one line of letters, digits, dots, - and _; was something else pasted?",
-        ));
+        return Err(BuildError::Token("expected one line of letters, digits, dots, - and _"));
     }
     let mut value =
-        HeaderValue::from_str(token).map_err(|_| BuildError::Token("it has characters that cannot be sent"))?;
+        HeaderValue::from_str(token).map_err(|_| BuildError::Token("it contains characters that cannot be sent"))?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -159,16 +157,14 @@ fn base(text: &str) -> Result<Url, BuildError> {
         return Err(wrong("it must start with https:// or http://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("it must not have a user name or a password; the token says who calls"));
+        return Err(wrong("it must not contain a user name or password; use a token"));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong("it must not have ? or #"));
+        return Err(wrong("it must not contain ? or #"));
     }
     let path = url.path().trim_end_matches('/').to_owned();
     if let Some(segment @ ("v3" | "v4" | "ad")) = path.rsplit('/').next() {
-        return Err(wrong(&format!(
-            "give the address of the service itself, without the path of its API (/{segment})"
-        )));
+        return Err(wrong(&format!("omit the path of the API (/{segment})")));
     }
     url.set_path(&format!("{path}/"));
     Ok(url)

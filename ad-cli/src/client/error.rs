@@ -166,7 +166,7 @@ impl fmt::Display for Error {
             | ErrorKind::Unexpected(detail) => formatter.write_str(detail),
             ErrorKind::Unreachable(reason) => write!(formatter, "cannot reach the service: {reason}"),
             ErrorKind::TimedOut(after) => write!(formatter, "no answer within {} s", after.as_secs_f64()),
-            ErrorKind::Lost(reason) => write!(formatter, "the connection broke before the answer was there: {reason}"),
+            ErrorKind::Lost(reason) => write!(formatter, "the connection was lost before the answer: {reason}"),
         }
     }
 }

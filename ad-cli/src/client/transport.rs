@@ -93,7 +93,7 @@ impl Transport {
     /// Asks, again where that is safe, and reads the answer.
     pub(super) async fn ask<T: DeserializeOwned>(&self, call: Call<'_>) -> Result<Answer<T>, Error> {
         if call.path.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
-            let told = "an empty name, \".\" and \"..\" cannot stand in a path".to_owned();
+            let told = "an empty name, \".\" and \"..\" are not allowed in a path".to_owned();
             return Err(Error::new(ErrorKind::Malformed(told), &call.method, &format!("/{}", call.path)));
         }
         let mut address = format!("{}{}", self.base, call.path);

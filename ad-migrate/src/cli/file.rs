@@ -135,7 +135,7 @@ pub(crate) fn not_checked(error: CheckError) -> Failure {
         CheckError::Sink(error) if error.kind() == io::ErrorKind::BrokenPipe => Failure::Output(error),
         error @ CheckError::Sink(_) => Failure::failed(error.to_string()),
         error @ CheckError::Temporary(_) => {
-            Failure::failed(error.to_string()).hint("set TMPDIR to a folder with some room")
+            Failure::failed(error.to_string()).hint("set TMPDIR to a folder with free space")
         }
     }
 }

@@ -97,10 +97,10 @@ pub(crate) struct SubmitArgs {
     /// Write what became of every row into this file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Requests that are out at the same time
+    /// Maximum number of concurrent requests
     #[arg(long, value_name = "N", default_value = "16")]
     pub(crate) parallel: NonZeroUsize,
-    /// How long to wait while nothing happens once all are sent, such as 90s, 10m or 1h
+    /// After all ads are sent, stop waiting after this time without progress, such as 90s, 10m or 1h
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = waiting::duration)]
     pub(crate) within: Duration,
 }

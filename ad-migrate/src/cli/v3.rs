@@ -78,7 +78,7 @@ const COLUMNS: &[Column] = &[
     Column::new("CATEGORY", "category_id").shown(shown::vehicle_type),
     Column::new("BECOMES", "vehicle_type"),
     Column::new("WAY", "way").shown(way),
-    Column::new("WHAT IT NEEDS", "needs").wrapped(),
+    Column::new("MISSING", "needs").wrapped(),
     Column::new("LEFT OUT", "left_out").wrapped(),
 ];
 
@@ -305,7 +305,7 @@ impl Migration<'_> {
             let trouble = match &waited {
                 Waited::Came(Outcome::Failed { action, message }) => Some(format!("{action}: {message}")),
                 Waited::Came(_) => None,
-                Waited::NotYet(_) => Some("still under way".to_owned()),
+                Waited::NotYet(_) => Some("unfinished".to_owned()),
             };
             if let Some(message) = trouble {
                 self.totals.migrated -= 1;
@@ -332,7 +332,7 @@ impl Migration<'_> {
             (ready, "ready to migrate (--submit)"),
             (lacking, "lacking something"),
             (refused, "refused or failed"),
-            (stays, "staying with V3"),
+            (stays, "stay V3"),
             (converts, "converted by their next update"),
         ];
         let parts: Vec<_> =

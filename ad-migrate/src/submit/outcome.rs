@@ -131,11 +131,11 @@ impl Summary {
         [
             (self.linked, "linked to listings that were there"),
             (self.new, "newly listed"),
-            (self.hidden, "stored and not shown"),
+            (self.hidden, "stored, hidden"),
             (self.accepted, "accepted"),
             (self.failed, "failed"),
-            (self.refused, "refused by the service"),
-            (self.under_way, "under way"),
+            (self.refused, "rejected by the service"),
+            (self.under_way, "unfinished"),
             (self.unclear, "unclear"),
             (self.not_sent, "not sent"),
         ]

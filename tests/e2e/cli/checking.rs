@@ -200,7 +200,7 @@ async fn what_is_asked_for_wrongly_is_answered_with_the_nearest() {
     for (line, hint) in [
         ("values car body_typ", "Did you mean \"body_type\"?"),
         ("values car body_type suvv", "Did you mean \"suv\"?"),
-        ("values car model", "`ad-cli models BRAND` shows those of a brand"),
+        ("values car model", "to list the models of a brand: ad-cli models BRAND"),
         ("values car model_year", "has no list of allowed values; it is: integer, 1900 to 2100"),
         ("models volv", "Did you mean \"volvo\"?"),
         ("fields car milage", "Did you mean \"category_fields.condition.mileage\"?"),

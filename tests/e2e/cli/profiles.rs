@@ -114,14 +114,14 @@ async fn a_token_or_an_address_that_is_none_is_not_kept() {
     .await;
     let foreign = format!("{}x", server.client.token.as_deref().unwrap());
     for (line, token, code, told) in [
-        (format!("login --url {url}"), "", 4, "no token was given"),
+        (format!("login --url {url}"), "", 4, "no token"),
         (format!("login --url {url}"), "this is no token", 4, "was something else pasted?"),
         (format!("login --url {url}"), "abc", 4, "this is not a token"),
         (format!("login --url {url}"), expired.as_str(), 4, "this token expired"),
         (format!("login --url {url}"), foreign.as_str(), 4, "Invalid token: "),
         ("login --url ads.example".to_owned(), "abc", 2, "it must start with https:// or http://"),
         (format!("login --url {url}/v4"), "abc", 2, "without the path of its API (/v4)"),
-        ("login".to_owned(), "abc", 2, "the address of the service is not known"),
+        ("login".to_owned(), "abc", 2, "no server URL"),
     ] {
         let cli = Cli::new();
         let ended = cli.piped(&line, token).await;

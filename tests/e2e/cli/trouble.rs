@@ -83,7 +83,7 @@ async fn a_token_that_does_not_do_is_told_with_the_way_out() {
     let forbidden = cli.run("delete car-1").await;
     assert_eq!(forbidden.code, 4);
     assert_eq!(errors(&forbidden.stderr), ["error: This token does not have the permission \"write\"."]);
-    assert!(forbidden.stderr.contains("see what the token permits: ad-cli whoami"), "{forbidden:?}");
+    assert!(forbidden.stderr.contains("to show the token's permissions: ad-cli whoami"), "{forbidden:?}");
 }
 
 #[tokio::test]

@@ -78,7 +78,7 @@ impl Checker {
                 return (verdict, None);
             }
             (problem, _) => {
-                let message = problem.unwrap_or("There is no payload.").to_owned();
+                let message = problem.unwrap_or("The payload is missing.").to_owned();
                 verdict.findings.push(Finding::whole(piece.place, vec![message]));
                 return (verdict, None);
             }

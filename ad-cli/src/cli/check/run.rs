@@ -175,13 +175,12 @@ impl Collected {
 
 /// That an ad stands in the file again.
 pub(crate) fn twice(first: &Seen, again: &Seen) -> Verdict {
-    let message =
-        format!("The same ad stands in the file already, on line {}: a source_id can be used once.", first.place.line);
+    let message = format!("Duplicate source_id (first on line {}): each ad needs its own.", first.place.line);
     let finding = Finding { field: Some("source_id".to_owned()), ..Finding::whole(again.place, vec![message]) };
     Verdict { index: again.index, findings: vec![finding], ..Verdict::default() }
 }
 
 fn no_temporary(error: &io::Error) -> Failure {
-    Failure::failed(format!("cannot use a temporary file, which is needed for looking for duplicates: {error}"))
-        .hint("set TMPDIR to a folder with some room")
+    Failure::failed(format!("cannot create a temporary file for duplicate detection: {error}"))
+        .hint("set TMPDIR to a folder with free space")
 }

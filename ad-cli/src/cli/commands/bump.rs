@@ -11,7 +11,7 @@ use crate::{
 /// Arguments of `bump`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Charges apply. The ad must be visible, and the dealer permitted to bump.
+Charges apply. The ad must be visible, and the dealer needs permission to bump.
 
 Examples:
   ad-cli bump car-1
@@ -19,7 +19,7 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     many: ManyArgs,
-    /// Leave out a marketplace; registered vehicles only
+    /// Exclude a marketplace; registered vehicles only
     #[arg(long, value_name = "MARKETPLACE", value_enum)]
     exclude: Option<Marketplace>,
 }

@@ -18,20 +18,20 @@ use crate::{
 /// Arguments of `create`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The payload is checked here first; with mistakes in it nothing is sent (exit code 3). FILE holds one JSON object; many ads at once:
+The payload is validated locally first; an invalid one is not sent (exit code 3). FILE contains one JSON object. To create many ads, use
 ad-cli import.
 
 Examples:
-  ad-cli new car > car.json   # then fill it in
+  ad-cli new car > car.json   # then edit it
   ad-cli create car.json --wait
   cat car.json | ad-cli create -")]
 pub(crate) struct Args {
-    /// File with the payload; - is stdin
+    /// File with the payload, or - for stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
     #[command(flatten)]
     through: Through,
-    /// Send it without checking it here; the service checks it anyway
+    /// Skip local validation; the service validates in any case
     #[arg(long)]
     no_check: bool,
     #[command(flatten)]
@@ -49,15 +49,15 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         _ if checker.version == ApiVersion::V3 => client.v3(),
         Some(vehicle_type) => client.typed(vehicle_type),
         None => {
-            return Err(Failure::refused(format!("{}: its category_id names no vehicle type of V4", payload.name))
-                .hint("name the vehicle type: --type TYPE"));
+            return Err(Failure::refused(format!("{}: category_id is not a vehicle type of V4", payload.name))
+                .hint("set the vehicle type: --type TYPE"));
         }
     };
     let answer = match ads.create(&payload.object).await {
         Ok(answer) => answer,
         Err(error) if matches!(error.kind(), ErrorKind::Conflict(_)) => {
             return Err(
-                Failure::from(error).hint(format!("see the ad that has it: ad-cli get {}", payload.source_id()))
+                Failure::from(error).hint(format!("to show the existing ad: ad-cli get {}", payload.source_id()))
             );
         }
         Err(error) if error.is_unclear() => found(context, &client, &payload, error).await?,
@@ -74,13 +74,13 @@ async fn found(context: &Context, client: &Client, payload: &Single, lost: Error
     match client.v4().read(Target::from(payload.source_id()).of_dealer(dealer_code)).await {
         Ok(answer) => {
             let created = answer.created;
-            context.out.warning(&format!("{lost}; but the service has an ad of this source_id, created at {created}"));
+            context.out.warning(&format!("{lost}; the service has an ad with this source_id, created at {created}"));
             // The id is that of the question, and not of the request that created it.
             Ok(answer.without_request_id())
         }
         Err(error) if matches!(error.kind(), ErrorKind::NotFound(_)) => Err(Failure::unreachable(lost.to_string())
             .hint(
-                "the service has no such ad now: look again in a moment, and if it is not there then, create it again",
+                "the service does not have the ad yet; check again in a moment, and create it again if it is still missing",
             )),
         Err(_) => Err(lost.into()),
     }

@@ -8,10 +8,11 @@ use crate::cli::{
 /// Arguments of `delete`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Deleted ads stay readable with their data, and their source ids can never be used again.
+Deleted ads remain readable, and their source ids can never be used again.
 
 Examples:
-  ad-cli delete car-1 --waitn  ad-cli delete car-1 car-2")]
+  ad-cli delete car-1 --wait
+  ad-cli delete car-1 car-2")]
 pub(crate) struct Args {
     #[command(flatten)]
     many: ManyArgs,

@@ -13,7 +13,7 @@ use crate::{
 /// Arguments of `export`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Every ad is one line, as the service shows it, oldest first; deleted ones too. Of any size: nothing is kept in memory.
+Prints every ad as one line, oldest first, including deleted ones. Memory use is independent of the number of ads.
 
 Examples:
   ad-cli export > ads.ndjson
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// Only ads in this state
     #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(ad_core::model::AdState::NAMES))]
     state: Option<String>,
-    /// With the 100 latest log entries of each ad
+    /// Include the 100 latest log entries of each ad
     #[arg(long)]
     log: bool,
 }

@@ -22,17 +22,17 @@ use crate::cli::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  ad-cli fields                    the vehicle types
+  ad-cli fields                    vehicle types
   ad-cli fields car                all fields of a car
-  ad-cli fields car mileage        those with `mileage` in their name or description
-  ad-cli fields car --required     those that must be sent")]
+  ad-cli fields car mileage        fields with `mileage` in their name or description
+  ad-cli fields car --required     required fields")]
 pub(crate) struct Args {
     /// The vehicle type, such as car
     #[arg(value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)), hide_possible_values = true)]
     r#type: Option<String>,
     /// Only fields with these words in their path, type or description
     search: Vec<String>,
-    /// Only fields that must be sent
+    /// Only required fields
     #[arg(long)]
     required: bool,
 }
@@ -149,10 +149,10 @@ fn rules(context: &Context, category: &Category) {
 }
 
 fn nothing(vehicle_type: &str, search: &[String], all: &[FieldRow]) -> Failure {
-    let failure = Failure::usage(format!("{vehicle_type} has no such field: {}", search.join(" ")));
+    let failure = Failure::usage(format!("{vehicle_type} has no field {}", search.join(" ")));
     let places: Vec<_> = all.iter().map(|row| row.field.as_str()).collect();
     match search.first().and_then(|word| nearest::did_you_mean_path(word, places.iter().copied())) {
         Some(hint) => failure.hint(hint),
-        None => failure.hint(format!("`ad-cli fields {vehicle_type}` shows all of them")),
+        None => failure.hint(format!("to list all fields: ad-cli fields {vehicle_type}")),
     }
 }

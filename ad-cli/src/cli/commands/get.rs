@@ -25,8 +25,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     context.out.record_in(&ad, VIEW_FIELDS)?;
     if let Some(last) = entries.last() {
         let message = crate::message_text(&last.external_message);
-        context.out.note(&format!("last in the log: {} {} at {}: {message}", last.action, last.state, last.created));
-        context.out.note(&format!("see all of it: ad-cli log {}", ad.source_id));
+        context.out.note(&format!("latest log entry: {} {} at {}: {message}", last.action, last.state, last.created));
+        context.out.note(&format!("to show the log: ad-cli log {}", ad.source_id));
     }
     Ok(())
 }

@@ -15,42 +15,42 @@ const MOST_PARALLEL: u64 = 256;
 /// Arguments of `import`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-FILE holds one JSON object, a JSON array of objects, or one object a line (NDJSON). All of them are checked first; those with mistakes are
-told and not sent, the others are sent, and waited for until they are published or have failed.
+FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON). All payloads are validated locally first. Invalid
+ones are reported and skipped; the others are sent, and the command waits until they are published or have failed.
 
-What is done is kept in a journal beside the file. After an interruption --resume goes on where it was: no ad is sent twice.
+A journal beside the file records the progress. After an interruption, --resume continues; no ad is sent twice.
 
-Exit code 0: all ads are published. 1: some are not; the report says which and why. 3: all were refused.
+Exit code 0: all ads are published. 1: some are not; the report contains the reasons. 3: all were rejected.
 
 Examples:
   ad-cli import stock.ndjson
   ad-cli import stock.ndjson --resume
   ad-cli import stock.json --report report.json --rate 20")]
 pub(crate) struct Args {
-    /// The file; - is stdin
+    /// The file, or - for stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
     #[command(flatten)]
     through: Through,
-    /// Go on where an earlier import of this file was
+    /// Resume an interrupted import of this file
     #[arg(long)]
     resume: bool,
-    /// Go on though the file has changed since: ads that were accepted are not sent again, changed or not
+    /// Resume although the file has changed; accepted ads are not sent again, even if they have changed
     #[arg(long, requires = "resume")]
     accept_changes: bool,
-    /// The journal [default: FILE.journal]
+    /// Journal file [default: FILE.journal]
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Write what became of every ad into this file, as JSON
+    /// Write the outcome of every ad to this file, as JSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Requests that are out at the same time
+    /// Maximum number of concurrent requests
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=MOST_PARALLEL))]
     parallel: u64,
-    /// Do not wait for what becomes of the ads
+    /// Do not wait for the outcomes
     #[arg(long)]
     no_wait: bool,
-    /// How long to wait while nothing happens once all are sent, such as 90s, 10m or 1h
+    /// After all ads are sent, stop waiting after this time without progress, such as 90s, 10m or 1h
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = waiting::duration, conflicts_with = "no_wait")]
     within: Duration,
 }

@@ -22,7 +22,7 @@ use crate::{
 /// Arguments of `list`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Times are UTC: \"2026-01-15 10:00:00\", or ISO 8601. Without --all one page is shown.
+Times are UTC: \"2026-01-15 10:00:00\", or ISO 8601. Without --all, one page is printed.
 
 Examples:
   ad-cli list --state created --search volvo
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// Only this vehicle type
     #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
     of_type: Option<String>,
-    /// All pages, not only one
+    /// Print all pages
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let shown = page.results.len() as u64;
     if shown < page.count {
         let count = page.count;
-        context.out.note(&format!("{shown} of {count} ads; --all shows all of them, --offset others"));
+        context.out.note(&format!("{shown} of {count} ads; use --all for all of them, or --offset for another page"));
     } else if shown == 0 {
         context.out.note("no ads");
     }

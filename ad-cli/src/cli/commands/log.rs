@@ -25,7 +25,7 @@ Examples:
 pub(crate) struct Args {
     /// Source id of the ad
     source_id: String,
-    /// Show new entries as they come, until Ctrl-C
+    /// Keep printing new entries until Ctrl-C
     #[arg(long, short, conflicts_with_all = ["limit", "offset", "ordering"])]
     follow: bool,
     #[command(flatten)]

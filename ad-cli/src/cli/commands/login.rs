@@ -16,15 +16,15 @@ use crate::{
 /// Arguments of `login`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The token is taken from AD_TOKEN if that is set; else it is asked for, without showing what is typed, or read from stdin. It is never an
-argument: what stands on a command line is kept in the shell's history. The service is asked whether it takes the token; then both are kept
-in the profile, in a file that only you may read.
+The token is read from AD_TOKEN, from a prompt without echo, or from stdin. It cannot be an argument, because shells keep command lines in
+their history. The command checks the token at the service and saves server URL and token in the profile, in a file that only you can
+read.
 
 Examples:
   ad-cli login --url https://ads.example.com
   ad-cli login --url https://ads.example.com --profile north < token.txt")]
 pub(crate) struct Args {
-    /// Keep the profile without asking the service whether it takes the token
+    /// Save the profile without checking the token at the service
     #[arg(long)]
     no_check: bool,
 }
@@ -38,12 +38,12 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let token = token()?;
     let client = context.client_for(&url, &token)?;
     let Some(claims) = Claims::of(&token) else {
-        return Err(Failure::unauthorised("this is not a token: a token has three parts with dots between them"));
+        return Err(Failure::unauthorised("invalid token: expected three parts separated by dots"));
     };
     if claims.validity(context.now()) == Validity::Expired {
         let end = claims.expires().map(|end| away(end, context.now())).unwrap_or_default();
         return Err(
-            Failure::unauthorised(format!("this token expired {end}")).hint("a new one comes from customer support")
+            Failure::unauthorised(format!("the token expired {end}")).hint("ask customer support for a new token")
         );
     }
     if !args.no_check {
@@ -52,7 +52,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             Ok(_) => {}
             // It is known, and may do something else.
             Err(error) if matches!(error.kind(), ErrorKind::Forbidden(_)) => {
-                context.out.warning("this token may not read ads");
+                context.out.warning("the token has no permission to read ads");
             }
             Err(error) => return Err(error.into()),
         }
@@ -62,9 +62,9 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         .expires()
         .map_or("until it is revoked".to_owned(), |end| format!("until {end} ({})", away(end, context.now())));
     let path = profiles.path().display();
-    context.out.note(&format!("Profile {name:?}: {} as {}, {until}. Kept in {path}", client.url(), claims.scope()));
+    context.out.note(&format!("Profile {name:?}: {} as {}, {until}. Saved in {path}", client.url(), claims.scope()));
     if token_of_environment()?.is_some() {
-        context.out.note("AD_TOKEN is set, and counts more than the profile");
+        context.out.note("AD_TOKEN is set and overrides the token of the profile");
     }
     Ok(())
 }
@@ -76,12 +76,11 @@ fn address(context: &Context, known: Option<&Profile>) -> Result<String, Failure
     }
     let known = known.map(|profile| profile.url.clone());
     if !io::stdin().is_terminal() {
-        return known
-            .ok_or_else(|| Failure::usage("the address of the service is not known").hint("name it: --url URL"));
+        return known.ok_or_else(|| Failure::usage("no server URL").hint("set it: --url URL"));
     }
     let shown = known.as_ref().map(|url| format!(" [{url}]")).unwrap_or_default();
-    let typed = asked(&format!("Address of the service{shown}: "))?;
-    if typed.is_empty() { known.ok_or_else(|| Failure::usage("no address was given")) } else { Ok(typed) }
+    let typed = asked(&format!("Server URL{shown}: "))?;
+    if typed.is_empty() { known.ok_or_else(|| Failure::usage("no server URL")) } else { Ok(typed) }
 }
 
 fn asked(question: &str) -> Result<String, Failure> {
@@ -96,8 +95,8 @@ fn token() -> Result<String, Failure> {
         return Ok(token);
     }
     let typed = if io::stdin().is_terminal() {
-        rpassword::prompt_password("Token (it is not shown): ")
-            .map_err(|error| Failure::usage(format!("cannot ask for the token: {error}")))?
+        rpassword::prompt_password("Token (not echoed): ")
+            .map_err(|error| Failure::usage(format!("cannot prompt for the token: {error}")))?
     } else {
         let mut line = String::new();
         io::stdin()
@@ -108,9 +107,7 @@ fn token() -> Result<String, Failure> {
     };
     let token = typed.trim();
     if token.is_empty() {
-        return Err(
-            Failure::unauthorised("no token was given").hint("type it when asked, pipe it to stdin, or set AD_TOKEN")
-        );
+        return Err(Failure::unauthorised("no token").hint("enter it at the prompt, pipe it to stdin, or set AD_TOKEN"));
     }
     Ok(token.to_owned())
 }

@@ -13,7 +13,7 @@ Examples:
   ad-cli man | man -l -
   ad-cli man --folder ~/.local/share/man/man1")]
 pub(crate) struct Args {
-    /// Write a page for every command into this folder, which is made if it is not there
+    /// Write a manual page for each command to this folder, which is created if missing
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
@@ -28,7 +28,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(cannot)?;
     clap_mangen::generate_to(definition(), folder).map_err(cannot)?;
     context.out.note(&format!(
-        "pages written to {}; read them with: man {}",
+        "manual pages written to {}; to read one: man {}",
         folder.display(),
         folder.join("ad-cli.1").display()
     ));

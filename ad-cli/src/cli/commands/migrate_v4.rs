@@ -25,12 +25,12 @@ use crate::{
 /// Arguments of `migrate-v4`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-What becomes of an ad of V3 depends on its category: 'converts' means that any update through V4 converts it, 'ready' that it migrates with
-the data that it has, 'needs data' that something has to be added, 'needs type' that it may become one of several vehicle types and --type has
-to say which, 'stays' that V4 has no category for it.
+The status of a V3 ad depends on its category: 'converts' means that any V4 update converts it, 'ready' that it can migrate with its own
+data, 'needs data' that required data is missing, 'needs type' that --type must select one of several vehicle types, and 'stays' that V4 has
+no category for it.
 
-Without --dry-run those that convert or are ready are migrated; id, source id, log and images stay. The others need complete payloads of V4:
-write them into a file, each with the source_id of its ad, and name it with --payloads. They replace the data of the ad.
+Without --dry-run, ads with status 'converts' or 'ready' are migrated; id, source id, log and images stay. The others need complete V4
+payloads: write them to a file, each with the source_id of its ad, and pass it with --payloads. They replace the data of the ad.
 
 Examples:
   ad-cli migrate-v4 --all --dry-run
@@ -41,19 +41,19 @@ pub(crate) struct Args {
     /// Source ids of the ads
     #[arg(value_name = "SOURCE_ID", required_unless_present = "all")]
     source_ids: Vec<String>,
-    /// All ads of V3 that are not deleted
+    /// All V3 ads that are not deleted
     #[arg(long, conflicts_with = "source_ids")]
     all: bool,
-    /// Say what would become of them, and change nothing
+    /// Show the status of the ads without changing them
     #[arg(long)]
     dry_run: bool,
-    /// File with complete payloads of V4, of any form that import takes; - is stdin
+    /// File with complete V4 payloads, in any format of `import`, or - for stdin
     #[arg(long, value_name = "FILE|-")]
     payloads: Option<PathBuf>,
-    /// The vehicle type to become, where there are several
+    /// Vehicle type of the migrated ads, if several are possible
     #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
     of_type: Option<String>,
-    /// The dealer, where a group's token finds a source id at several
+    /// The dealer, if several dealers of the token's group have this source id
     #[arg(long, value_name = "CODE")]
     dealer_code: Option<String>,
 }
@@ -64,7 +64,7 @@ const COLUMNS: &[Column] = &[
     Column::new("WAY", "way").shown(way),
     Column::new("TO", "vehicle_types"),
     Column::new("REQUEST", "request_id").for_programs(),
-    Column::new("WHAT IT NEEDS", "needs").wrapped().shown(|needs| {
+    Column::new("MISSING", "needs").wrapped().shown(|needs| {
         let messages = |need: &Value| need["messages"].as_array().into_iter().flatten().map(plain).collect::<Vec<_>>();
         let told = |need: &Value| match plain(&need["field"]).as_str() {
             "" => messages(need).join(" "),
@@ -124,7 +124,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         let ad = client.v4().read(target).await?.body;
         match ad.api_version {
             ApiVersion::V3 => show(ad).await?,
-            ApiVersion::V4 => context.out.note(&format!("{source_id} is an ad of V4 already")),
+            ApiVersion::V4 => context.out.note(&format!("{source_id} is already a V4 ad")),
         }
     }
     rows.end()?;
@@ -178,9 +178,9 @@ fn prepared(path: &std::path::Path) -> Result<HashMap<String, Map<String, Value>
                 (Some(problem), _) => fail(piece.place, problem),
                 (None, Err(broken)) => fail(piece.place.after(&piece.text[..broken.at]), &broken.message),
                 (None, Ok(object)) => match object.get("source_id").and_then(Value::as_str).map(str::to_owned) {
-                    None => fail(piece.place, "it has no source_id, and so it is not known for which ad it is"),
+                    None => fail(piece.place, "the payload has no source_id; add the source_id of its ad"),
                     Some(id) if payloads.contains_key(&id) => {
-                        fail(piece.place, "there is another payload for this source_id");
+                        fail(piece.place, "duplicate source_id");
                     }
                     Some(id) => {
                         payloads.insert(id, object);
@@ -214,11 +214,11 @@ impl Totals {
             [some((self.converts + self.ready).saturating_sub(self.refused), "accepted"), some(self.refused, "refused")]
         };
         let rest = [
-            some(self.needs_data, "in need of data (--payloads)"),
-            some(self.needs_type, "in need of a vehicle type (--type)"),
-            some(self.stays, "staying with V3"),
+            some(self.needs_data, "need data (--payloads)"),
+            some(self.needs_type, "need a vehicle type (--type)"),
+            some(self.stays, "stay V3"),
         ];
         let parts: Vec<_> = done.into_iter().chain(rest).flatten().collect();
-        if parts.is_empty() { "no ads of V3".to_owned() } else { format!("ads of V3: {}", parts.join(", ")) }
+        if parts.is_empty() { "no V3 ads".to_owned() } else { format!("V3 ads: {}", parts.join(", ")) }
     }
 }

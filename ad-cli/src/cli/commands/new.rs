@@ -15,17 +15,17 @@ use crate::cli::{Context, Failure, check::known};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  ad-cli new car > car.json              what is required, and what every ad should have
-  ad-cli new boat --full > boat.json     every field there is
+  ad-cli new car > car.json              required and recommended fields
+  ad-cli new boat --full > boat.json     all fields
   ad-cli new car | ad-cli validate -")]
 pub(crate) struct Args {
     /// The vehicle type, such as car
     #[arg(value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
     r#type: String,
-    /// With every field that an ad of this type may have
+    /// Include all fields of this type
     #[arg(long)]
     full: bool,
-    /// For V3 (/v3/ad)
+    /// Use API V3 (/v3/ad)
     #[arg(long)]
     v3: bool,
 }
@@ -36,11 +36,11 @@ const WANTED: &[&str] = &["price", "body", "category_fields.brand", "category_fi
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let name = &args.r#type;
     let Some(category) = categories::by_vehicle_type(name) else {
-        return Err(Failure::usage(format!("\"{name}\" is no vehicle type")));
+        return Err(Failure::usage(format!("unknown vehicle type \"{name}\"")));
     };
     let version = if args.v3 { ApiVersion::V3 } else { ApiVersion::V4 };
     if !category.is_in(version) {
-        return Err(Failure::usage(format!("V3 does not have the type {name}")).hint("leave out --v3"));
+        return Err(Failure::usage(format!("V3 has no vehicle type {name}")).hint("omit --v3"));
     }
     let rulebook = Rulebook::default();
     let rows = known(category);
@@ -183,15 +183,15 @@ fn explain(context: &Context, category: &Category, payload: &Map<String, Value>,
     };
     let shown: Vec<_> = rows.iter().filter(|row| !row.place.contains("[]") && is_there(&row.place)).collect();
     let width = shown.iter().map(|row| row.place.len()).max().unwrap_or(0);
-    context.out.note("\nWhat the fields mean (* must be sent):");
+    context.out.note("\nFields (* required):");
     for row in shown {
         let mark = if row.field.required { '*' } else { ' ' };
         context.out.note(&format!("{mark} {:width$}  {}", row.place, row.field.doc.replace('`', "")));
     }
     if category.id == TRAILER {
-        context.out.warning("trailers cannot be created any more; this is what updating or migrating one takes");
+        context.out.warning("trailers cannot be created; this payload is for updates and migrations");
     }
     context.out.note(&format!(
-        "\nAll fields: ad-cli fields {name}. Allowed values: ad-cli values {name} FIELD. Check yours: ad-cli validate FILE"
+        "\nAll fields: ad-cli fields {name}. Allowed values: ad-cli values {name} FIELD. To validate: ad-cli validate FILE"
     ));
 }

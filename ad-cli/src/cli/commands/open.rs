@@ -12,10 +12,10 @@ Examples:
   ad-cli open redoc
   curl $(ad-cli open openapi --print)")]
 pub(crate) struct Args {
-    /// Which page
+    /// The page
     #[arg(value_enum, default_value_t)]
     page: Page,
-    /// Print the address instead of opening it; so it is without a terminal or a browser
+    /// Print the address instead of opening it; the default without a terminal or browser
     #[arg(long)]
     print: bool,
 }
@@ -23,10 +23,10 @@ pub(crate) struct Args {
 /// A page of the documentation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Page {
-    /// Every operation, to be tried out
+    /// Interactive documentation
     #[default]
     Swagger,
-    /// Every operation, to be read
+    /// Documentation for reading
     Redoc,
     /// The OpenAPI document
     Openapi,

@@ -8,7 +8,7 @@ use crate::cli::{
 /// Arguments of `pole-position`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Charges apply. The ad comes first in search results for 3 days; registered vehicles only, on the primary marketplace.
+Charges apply. The ad appears first in search results of the primary marketplace for 3 days. Registered vehicles only.
 
 Examples:
   ad-cli pole-position car-1")]

@@ -8,7 +8,8 @@ use crate::cli::{
 /// Arguments of `retry`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Does what publishing lacks (images, publish, unpublish, delete), whichever request left it, and then a bump or pole position of the last request that failed; when nothing is left undone, publishes again.
+Runs the failed steps of publishing (images, publish, unpublish, delete), whichever request they belong to, and then a failed bump or pole
+position of the last request. If nothing has failed, publishes the ad again.
 
 Examples:
   ad-cli retry car-1 --wait")]

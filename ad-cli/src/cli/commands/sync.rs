@@ -11,12 +11,12 @@ use crate::cli::{
 /// Arguments of `sync`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-FILE is the whole stock: ads that are not in it are deleted, ads that differ from it are updated, ads that are not there are created. \
-What an ad has and its payload in the file has not is cleared. With a group's token, each payload's dealer_code says whose stock it is; \
-dealers that are not in the file are left alone.
+FILE is the desired state of the whole stock: ads that are missing at the service are created, ads that differ are updated, and ads that are \
+not in FILE are deleted. Fields of an ad that its payload does not contain are cleared. With a group's token, dealer_code of each payload \
+names the dealer; dealers without a payload in FILE are unchanged.
 
-Nothing is changed when FILE is empty, cannot be read to its end, has no ad in order, or names an ad twice. An ad whose payload has \
-mistakes is left as it is. More deletions than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals.
+Nothing is changed if FILE is empty, cannot be read to its end, contains no valid payload, or contains duplicate source_ids. Ads with an \
+invalid payload are unchanged. More deletions than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals.
 
 Examples:
   ad-cli sync plan stock.ndjson
@@ -30,22 +30,22 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Step {
-    /// Show what there is to do, and change nothing
+    /// Show the changes without making them
     Plan(PlanArgs),
-    /// Do what there is to do, or what a saved plan says
+    /// Make the changes, or those of a saved plan
     Apply(ApplyArgs),
 }
 
 /// What both take.
 #[derive(Debug, clap::Args)]
 struct StockArgs {
-    /// Allow so many deletions; without it, 10 % of a dealer's ads or 20, whichever is less
+    /// Maximum number of deletions [default: 10 % of a dealer's ads or 20, whichever is less]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     allow_removals: u64,
-    /// Run again whenever FILE changes
+    /// Repeat whenever FILE changes
     #[arg(long)]
     watch: bool,
-    /// Take images over http too, for services of developers
+    /// Accept images over http, for development
     #[arg(long, hide = true)]
     http_images: bool,
 }
@@ -53,14 +53,14 @@ struct StockArgs {
 /// Arguments of `sync plan`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exit code 0: there is a plan, or nothing to do. 3: some ads are left as they are, or there are more deletions than are allowed.")]
+Exit code 0: the plan is complete. 3: some ads are skipped, or there are more deletions than allowed.")]
 struct PlanArgs {
-    /// The stock, in any form that import takes; - is stdin
+    /// Stock file, in any format of `import`, or - for stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
     #[command(flatten)]
     stock: StockArgs,
-    /// Keep the plan in a file, for `sync apply`
+    /// Save the plan to a file, for `sync apply`
     #[arg(long, value_name = "PLAN", conflicts_with = "watch")]
     save: Option<PathBuf>,
 }
@@ -68,23 +68,23 @@ struct PlanArgs {
 /// Arguments of `sync apply`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Updates go first, then creates, then deletions; ads that are unchanged cost no request. A saved plan is carried out only while FILE and \
-its ads at the service are as they were. After an interruption, run it again: it does what is left.
+Updates are sent first, then creates, then deletions; unchanged ads need no request. A saved plan is applied only if neither FILE nor its \
+ads at the service have changed since. After an interruption, run the command again to make the remaining changes.
 
-Exit code 0: all is as the file wants it. 1: some ads failed. 3: some were left as they are, or nothing was done for safety.")]
+Exit code 0: the ads are equal to the file. 1: some ads failed. 3: some ads were skipped, or nothing was changed for safety.")]
 struct ApplyArgs {
-    /// The stock, in any form that import takes, or a saved plan; - is stdin
+    /// Stock file, in any format of `import`, or - for stdin, or a saved plan
     #[arg(value_name = "FILE|PLAN|-")]
     file: PathBuf,
     #[command(flatten)]
     stock: StockArgs,
-    /// Do it without asking
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
-    /// End when all is accepted; the service does the work in the background
+    /// Do not wait for the outcomes; the service processes accepted requests in the background
     #[arg(long)]
     no_wait: bool,
-    /// How long to wait for what becomes of it, such as 90s, 10m or 1h
+    /// How long to wait for the outcomes, such as 90s, 10m or 1h
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = waiting::duration, conflicts_with = "no_wait")]
     within: Duration,
 }
@@ -111,7 +111,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
                 return sync::apply(context, &wish, way).await;
             }
             if !args.yes {
-                return Err(Failure::usage("--watch asks nobody, and needs --yes"));
+                return Err(Failure::usage("--watch cannot ask for confirmation; add --yes"));
             }
             sync::watch(context, &wish, Some(way)).await
         }

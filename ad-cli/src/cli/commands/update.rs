@@ -23,9 +23,9 @@ use crate::{
 /// Arguments of `update`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-What is not named is kept. FILE holds an object with the fields to change; --set changes single ones, and counts more. A value is JSON, or a
-text. In an array, places count from 0, and the place behind the last one adds an item. An ad of V3 in a compatible category becomes V4 by
-an update; --v3 keeps it as it is.
+Other fields are unchanged. FILE contains a JSON object with the fields to change; --set sets single fields and overrides FILE. A value is JSON
+or plain text. Array indexes start at 0; the index after the last item adds an item. An update converts a V3 ad of a compatible category to V4,
+unless --v3 is used.
 
 Examples:
   ad-cli update car-1 --set price.0.amount=189000 --set visible=false
@@ -35,7 +35,7 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
-    /// File with the fields to change; - is stdin
+    /// File with the fields to change, or - for stdin
     #[arg(value_name = "FILE|-", required_unless_present_any = ["set", "unset"])]
     file: Option<PathBuf>,
     /// Set a field
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// Update through V3 (/v3/ad)
     #[arg(long)]
     v3: bool,
-    /// Print what would be sent, and send nothing
+    /// Print the request without sending it
     #[arg(long, conflicts_with = "wait")]
     dry_run: bool,
     #[command(flatten)]
@@ -70,14 +70,13 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let answer = match ads.update(target, &patch).await {
         Ok(answer) => answer,
         Err(error) if matches!(error.kind(), ErrorKind::Identified(_)) => {
-            return Err(
-                Failure::from(error).hint(format!("what it needs: ad-cli migrate-v4 {} --dry-run", ad.source_id))
-            );
+            return Err(Failure::from(error)
+                .hint(format!("to show what it lacks: ad-cli migrate-v4 {} --dry-run", ad.source_id)));
         }
         Err(error) => return Err(refused(context, file.as_ref(), &ad, category, error)),
     };
     if ad.api_version == ApiVersion::V3 && answer.api_version == ApiVersion::V4 {
-        context.out.note(&format!("{} was an ad of V3, and is one of V4 now", ad.source_id));
+        context.out.note(&format!("{} was a V3 ad and is now a V4 ad", ad.source_id));
     }
     let mut done = Done::new(context, &client, &args.wait);
     done.accepted(&answer).await?;
@@ -99,7 +98,7 @@ fn refused(
         return error.into();
     }
     let vehicle_type = category.and_then(|category| category.vehicle_type).unwrap_or("TYPE");
-    Failure::from(error).hint(format!("what each field takes: ad-cli fields {vehicle_type}"))
+    Failure::from(error).hint(format!("to list the fields: ad-cli fields {vehicle_type}"))
 }
 
 /// What is to be sent.
@@ -126,9 +125,10 @@ fn path<'a>(context: &Context, client: &'a Client, args: &Args, ad: &Ad, categor
         _ if args.v3 => client.v3(),
         (Conversion::None | Conversion::Automatic, Some(vehicle_type)) => client.typed(vehicle_type),
         _ => {
-            context
-                .out
-                .note(&format!("{} is an ad of V3, and is updated through V3; see: ad-cli migrate-v4", ad.source_id));
+            context.out.note(&format!(
+                "{} is a V3 ad and is updated through V3; to migrate it: ad-cli migrate-v4",
+                ad.source_id
+            ));
             client.v3()
         }
     }

@@ -18,22 +18,22 @@ use crate::{
 /// Arguments of `validate`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without --online nothing is sent anywhere: payloads are checked by the rules and allowed values that come with this program. What only
-the service knows is left to it: whether a source_id is free, and the dealer's salespersons and products.
+Without --online nothing is sent: payloads are validated by the rules and allowed values built into this program. Only the service can check
+whether a source_id is unused, and the dealer's salespersons and products.
 
-FILE holds one JSON object, a JSON array of objects, or one object a line (NDJSON), of any size.
+FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON), and may have any size.
 
 Examples:
   ad-cli validate car.json
-  ad-cli validate stock.ndjson --output csv > mistakes.csv
+  ad-cli validate stock.ndjson --output csv > errors.csv
   ad-cli new car | ad-cli validate -")]
 pub(crate) struct Args {
-    /// The file; - is stdin
+    /// The file, or - for stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
     #[command(flatten)]
     through: Through,
-    /// Ask the service too about each payload that has no mistakes; it stores nothing
+    /// Also send each locally valid payload to the `validate` operation of the service, which stores nothing
     #[arg(long)]
     online: bool,
 }
@@ -56,9 +56,9 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let totals = totals?;
     context.out.note(&summary(&name, totals));
     match totals {
-        Totals { payloads: 0, .. } => Err(Failure::usage(format!("{name} has no payloads"))),
+        Totals { payloads: 0, .. } => Err(Failure::usage(format!("{name} contains no payloads"))),
         Totals { refused: 0, .. } if !args.online => {
-            context.out.detail("checked offline; --online asks the service for what only it knows");
+            context.out.detail("validated locally; use --online for the checks that only the service can do");
             Ok(())
         }
         Totals { refused: 0, .. } => Ok(()),

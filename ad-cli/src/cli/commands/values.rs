@@ -13,19 +13,19 @@ use crate::cli::{Context, Failure, check::known, output::Column};
 /// Arguments of `values`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The values are those that come with this program; the service may have been given others.
+The values are those built into this program; the catalogue of the service may differ.
 
 Examples:
-  ad-cli values car                      the fields that have allowed values
-  ad-cli values car body_type            those of one field
-  ad-cli values car brand vol            those with `vol` in them")]
+  ad-cli values car                      fields with allowed values
+  ad-cli values car body_type            values of a field
+  ad-cli values car brand vol            values that contain `vol`")]
 pub(crate) struct Args {
     /// The vehicle type, such as car
     #[arg(value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)), hide_possible_values = true)]
     r#type: String,
-    /// The field, such as `body_type` or `powertrain.fuels`; its last name will do
+    /// The field, such as `body_type` or `powertrain.fuels`, or the last part of its path
     attribute: Option<String>,
-    /// Only values with this in their id or name
+    /// Only values whose id or name contains this text
     search: Option<String>,
 }
 
@@ -34,11 +34,11 @@ pub(crate) struct Args {
 #[command(after_help = "\
 Examples:
   ad-cli models volvo
-  ad-cli values car brand                the brands")]
+  ad-cli values car brand                brands")]
 pub(crate) struct ModelsArgs {
-    /// The brand, by its id
+    /// Id of the brand
     brand: String,
-    /// Only models with this in their id or name
+    /// Only models whose id or name contains this text
     search: Option<String>,
 }
 
@@ -47,7 +47,7 @@ const COLUMNS: &[Column] = &[Column::new("ID", "id"), Column::new("NAME", "name"
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let catalogue = Catalogue::embedded();
     let Some(category) = categories::by_vehicle_type(&args.r#type) else {
-        return Err(Failure::usage(format!("\"{}\" is no vehicle type", args.r#type)));
+        return Err(Failure::usage(format!("unknown vehicle type \"{}\"", args.r#type)));
     };
     let Some(attribute) = &args.attribute else { return show(context, &category.attributes(), None, &args.r#type) };
     let entries = entries(category, &args.r#type, attribute, &catalogue)?;
@@ -68,11 +68,11 @@ pub(crate) fn models(context: &Context, args: &ModelsArgs) -> Result<(), Failure
         }
         brands.extend(category.values(&catalogue, "brand").into_iter().flatten());
     }
-    let failure = Failure::usage(format!("there is no brand \"{}\" with models", args.brand));
+    let failure = Failure::usage(format!("unknown brand \"{}\"", args.brand));
     let ids = brands.iter().map(|entry| entry.id.as_str());
     Err(match nearest::did_you_mean(&args.brand, ids) {
         Some(hint) => failure.hint(hint),
-        None => failure.hint("`ad-cli values car brand` shows the brands"),
+        None => failure.hint("to list the brands: ad-cli values car brand"),
     })
 }
 
@@ -97,22 +97,23 @@ fn entries(category: &Category, vehicle_type: &str, asked: &str, catalogue: &Cat
         let failure = Failure::usage(format!("{vehicle_type} has no field \"{asked}\""));
         return Err(match nearest::did_you_mean_path(asked, places.into_iter()) {
             Some(hint) => failure.hint(hint),
-            None => failure.hint(format!("`ad-cli values {vehicle_type}` shows the fields that have allowed values")),
+            None => failure.hint(format!("to list the fields with allowed values: ad-cli values {vehicle_type}")),
         });
     };
     match kind {
         Kind::Model { .. } => {
-            Err(Failure::usage("the models depend on the brand").hint("`ad-cli models BRAND` shows those of a brand"))
+            Err(Failure::usage("the models depend on the brand")
+                .hint("to list the models of a brand: ad-cli models BRAND"))
         }
         Kind::Measure { units, .. } => {
             Ok(units.iter().map(|unit| Entry::new(*unit, format!("unit of {place}"))).collect())
         }
         kind => kind.allowed(catalogue).ok_or_else(|| {
             Failure::usage(format!(
-                "{place} has no list of allowed values; it is: {}",
+                "{place} has no list of allowed values; its type is: {}",
                 kind.to_string().replace('`', "")
             ))
-            .hint(format!("`ad-cli values {vehicle_type}` shows the fields that have one"))
+            .hint(format!("to list the fields with allowed values: ad-cli values {vehicle_type}"))
         }),
     }
 }
@@ -124,7 +125,7 @@ fn show(context: &Context, entries: &[Entry], search: Option<&str>, of: &str) ->
     };
     let found: Vec<_> = entries.iter().filter(is_wanted).collect();
     if let (Some(search), true) = (search, found.is_empty()) {
-        let failure = Failure::usage(format!("no value of {of} has \"{search}\" in it"));
+        let failure = Failure::usage(format!("no value of {of} contains \"{search}\""));
         return Err(match nearest::did_you_mean(search, entries.iter().map(|entry| entry.id.as_str())) {
             Some(hint) => failure.hint(hint),
             None => failure,

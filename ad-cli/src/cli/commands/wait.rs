@@ -18,10 +18,10 @@ use crate::{
 /// Arguments of `wait`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Waits until the ad is published, deleted or failed, as its latest request says.
+Waits until the latest request of the ad is finished.
 
-Exit code 0: it is published, deleted, renewed or, with visible false, stored. 1: it failed, is not what --until names, or is still under way
-when --within is over.
+Exit code 0: the ad is published, deleted, bumped or, with visible=false, stored. 1: the request failed, the ad is not in the state of --until,
+or the request is unfinished after --within.
 
 Examples:
   ad-cli create car.json && ad-cli wait car-1
@@ -29,7 +29,7 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
-    /// What it has to come to; anything else is a failure
+    /// Expected state; any other outcome is a failure
     #[arg(long, value_name = "STATE", value_enum)]
     until: Option<Until>,
     /// How long to wait, such as 90s, 10m or 1h
@@ -40,9 +40,9 @@ pub(crate) struct Args {
 /// What an ad may have to come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Until {
-    /// It is on the marketplaces
+    /// Published on the marketplaces
     Published,
-    /// It is deleted
+    /// Deleted
     Deleted,
 }
 

@@ -13,11 +13,11 @@ use crate::{
 /// Arguments of `whoami`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The token is read, not verified: only the service can tell whether it is genuine and not revoked. --online asks it.
+The token is decoded, not verified: only the service can check its signature and whether it was revoked (--online).
 
-Exit code 4: the token has expired, or the service does not take it.")]
+Exit code 4: the token has expired, or the service rejects it.")]
 pub(crate) struct Args {
-    /// Ask the service whether it takes the token
+    /// Check the token at the service
     #[arg(long)]
     online: bool,
 }
@@ -25,8 +25,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let connection = context.connection()?;
     let claims = Claims::of(&connection.token).ok_or_else(|| {
-        Failure::unauthorised("the token in use is none: a token has three parts with dots between them")
-            .hint("run: ad-cli login")
+        Failure::unauthorised("invalid token: expected three parts separated by dots").hint("run: ad-cli login")
     })?;
     let now = context.now();
     let validity = claims.validity(now);
@@ -61,7 +60,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         Validity::Valid => {}
         Validity::Expired => {
             return Err(Failure::unauthorised("the token has expired")
-                .hint("a new one comes from customer support; then run: ad-cli login"));
+                .hint("ask customer support for a new token; then run: ad-cli login"));
         }
         Validity::NotYet => return Err(Failure::unauthorised("the token is not valid yet")),
     }
@@ -69,7 +68,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         let client = context.client_for(&connection.url, &connection.token)?;
         let question = ListQuery::new().with("limit", 1).with("fields", "source_id");
         let ads = client.v4().list_as::<serde_json::Value>(&question).await?;
-        context.out.note(&format!("the service takes the token, and shows it {} ads", ads.count));
+        context.out.note(&format!("the service accepts the token; {} ads are visible to it", ads.count));
     }
     Ok(())
 }

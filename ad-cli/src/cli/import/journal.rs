@@ -158,7 +158,7 @@ impl Journal {
     pub(crate) fn open(path: &Path) -> Result<(Self, Past), Failure> {
         let cannot = |what: &str, error: &io::Error| {
             Failure::usage(format!("cannot {what} the journal {}: {error}", path.display()))
-                .hint("there has to be a file that can be written, and locked")
+                .hint("the journal must be a writable file on a file system with locks")
         };
         let mut options = OpenOptions::new();
         let mut file =
@@ -166,8 +166,8 @@ impl Journal {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Failure::usage(format!("another run is using the journal {}", path.display()))
-                    .hint("wait until it has ended, or name another place"));
+                return Err(Failure::usage(format!("another process is using the journal {}", path.display()))
+                    .hint("wait until it has finished, or set another journal"));
             }
             Err(TryLockError::Error(error)) => return Err(cannot("lock", &error)),
         }
@@ -228,7 +228,7 @@ impl Journal {
         match self.broken.get() {
             None => Ok(()),
             Some(reason) => Err(Failure::failed(format!("cannot write the journal {}: {reason}", self.path.display()))
-                .hint("nothing is sent without it; make room, then go on")),
+                .hint("nothing is sent without a journal; free space, then resume")),
         }
     }
 }
@@ -267,7 +267,7 @@ fn write(mut file: File, lines: &Receiver<Lines>, broken: &OnceLock<String>) {
 fn read(file: &mut File, path: &Path) -> Result<Past, Failure> {
     let unreadable = |line: u64, why: &dyn std::fmt::Display| {
         Failure::usage(format!("{}, line {line}: {why}", path.display()))
-            .hint("this is not a journal, or it has been changed; name another place")
+            .hint("the file is not a journal or is damaged; set another journal")
     };
     let mut past = Past::default();
     let mut lines = BufReader::new(&mut *file);
@@ -284,7 +284,7 @@ fn read(file: &mut File, path: &Path) -> Result<Past, Failure> {
         whole += length as u64;
     }
     if past.begun.is_none() && !text.is_empty() && !text.starts_with(b"{\"begun\":") {
-        return Err(unreadable(number, &"not an entry of a journal"));
+        return Err(unreadable(number, &"not a journal entry"));
     }
     file.set_len(whole).and_then(|()| file.seek(SeekFrom::End(0))).map_err(|error| unreadable(number, &error))?;
     Ok(past)

@@ -143,7 +143,7 @@ pub async fn carry_out(context: &Context, import: Import<'_>) -> Result<Imported
     let checked = check(context, &input, &state)?;
     let Totals { payloads, refused, .. } = checked.totals;
     if payloads == 0 {
-        return Err(Failure::usage(format!("{} has no payloads", input.name)));
+        return Err(Failure::usage(format!("{} contains no payloads", input.name)));
     }
     let before = past.ads.values().filter(|known| matches!(known, Known::Accepted(_) | Known::Ended(..)));
     let before = before.count() as u64;
@@ -167,7 +167,7 @@ pub async fn carry_out(context: &Context, import: Import<'_>) -> Result<Imported
         (Some(failure), _) | (None, Err(failure)) => Some(failure),
         (None, Ok(())) => interrupted.then(|| Failure::failed("interrupted")),
     };
-    let failure = failure.map(|failure| failure.hint(format!("go on where it was: {}", import.again)));
+    let failure = failure.map(|failure| failure.hint(format!("to resume: {}", import.again)));
     Ok(Imported { name: input.name, payloads, records: state.take_records(), failure })
 }
 
@@ -175,7 +175,7 @@ pub async fn carry_out(context: &Context, import: Import<'_>) -> Result<Imported
 fn input(file: &Path) -> Result<Input, Failure> {
     let (mut kept, path, name) = if file.as_os_str() == "-" {
         let kept = NamedTempFile::new()
-            .map_err(|error| Failure::failed(format!("cannot keep stdin in a temporary file: {error}")))?;
+            .map_err(|error| Failure::failed(format!("cannot store stdin in a temporary file: {error}")))?;
         let path = kept.path().to_owned();
         (Some(kept), path, "stdin".to_owned())
     } else {
@@ -219,25 +219,28 @@ fn open_journal(context: &Context, import: &Import<'_>, input: &Input, url: &str
     if let Some(begun) = &past.begun {
         let shown = path.display();
         if import.resume == Resume::No {
-            return Err(Failure::usage(format!("{shown} says that this has been imported before, at {}", begun.at))
-                .hint(format!("go on where it was: {}", import.again))
-                .hint(format!("begin anew, which the service refuses for ads that it has: remove {shown}")));
+            return Err(Failure::usage(format!(
+                "according to {shown}, this file was imported before, at {}",
+                begun.at
+            ))
+            .hint(format!("to resume: {}", import.again))
+            .hint(format!("to start again, remove {shown}; the service rejects ads that it already has")));
         }
         if begun.url != url {
-            return Err(Failure::usage(format!("{shown} is of an import to {}, and not to {url}", begun.url))
-                .hint("what is at one service says nothing about another: keep a journal for each"));
+            return Err(Failure::usage(format!("{shown} belongs to an import to {}, not to {url}", begun.url))
+                .hint("use a separate journal for each service"));
         }
         if begun.sha256 != input.sha256 && import.resume == (Resume::Yes { accept_changes: false }) {
-            return Err(Failure::usage(format!("{} has changed since {shown} was begun", input.name))
-                .hint("ads that were accepted are not sent again, changed or not; the others are")
-                .hint("if that is what you want, add --accept-changes"));
+            return Err(Failure::usage(format!("{} has changed since {shown} was created", input.name))
+                .hint("accepted ads are not sent again, even if they have changed; the others are")
+                .hint("to continue, add --accept-changes"));
         }
         if begun.sha256 != input.sha256 && import.resume == Resume::IfBegun {
-            let since = "what is sent has changed since the last run; ads that were accepted are not sent again";
+            let since = "the file has changed since the last run; accepted ads are not sent again";
             context.out.note(since);
         }
     } else if matches!(import.resume, Resume::Yes { .. }) {
-        context.out.note(&format!("{} is new: nothing was imported yet", path.display()));
+        context.out.note(&format!("{} is new; nothing has been imported yet", path.display()));
     }
     let file = import.file.display().to_string();
     let at = context.now().to_string();
@@ -292,7 +295,7 @@ async fn supervise(
                     return true;
                 }
                 state.stop();
-                context.out.note("stopping, once the answers that are out have come; again to stop at once");
+                context.out.note("stopping after the running requests; press Ctrl-C again to stop at once");
             }
         }
     }

@@ -77,11 +77,11 @@ impl Summary {
     fn parts(&self) -> [(u64, &'static str); 8] {
         [
             (self.published, "published"),
-            (self.hidden, "stored and not shown"),
+            (self.hidden, "stored, hidden"),
             (self.accepted, "accepted"),
             (self.failed, "failed"),
             (self.refused, "refused"),
-            (self.under_way, "under way"),
+            (self.under_way, "unfinished"),
             (self.unclear, "unclear"),
             (self.not_sent, "not sent"),
         ]

@@ -122,7 +122,7 @@ async fn create_once(client: &Client, state: &State, job: &Job) -> Sent {
             Err(error) => return refused(error),
         }
     }
-    Sent::Unclear(unclear.unwrap_or_else(|| Failure::unreachable("no answer of the service was seen")))
+    Sent::Unclear(unclear.unwrap_or_else(|| Failure::unreachable("no answer from the service")))
 }
 
 async fn create(ads: &Ads<'_>, job: &Job) -> Result<Answer<Ad>, Error> {
@@ -171,7 +171,7 @@ async fn look_for(client: &Client, state: &State, job: &Job) -> Result<Option<Se
         Sent::Accepted(ad.log.as_deref().and_then(<[_]>::first).map(|entry| entry.request_id))
     } else {
         Sent::Refused(Refusal::of(
-            "An ad with this source_id is there already, and it is another one; choose another source_id, or update it.",
+            "The service already has another ad with this source_id; choose another source_id, or update that ad.",
         ))
     }))
 }

@@ -297,7 +297,7 @@ impl State {
     /// An ad of which nobody knows whether the service has it.
     pub(super) fn unclear(&self, job: Job) {
         let record = Record::new(job.index, job.place, Some(job.ad), "unclear");
-        let message = Some("sent, but no answer was seen; going on finds out".to_owned());
+        let message = Some("sent without an answer; resume to find the outcome".to_owned());
         self.inner().records.insert(job.index, Record { message, ..record });
     }
 }

@@ -93,12 +93,12 @@ pub(crate) struct Piece<'a> {
 
 const TOO_LONG_LINE: &str = "The line is longer than 2 MiB; one payload is at most 1 MiB.";
 const NO_END: &str =
-    "No end of this payload within 2 MiB: a quote or a bracket is probably not closed. What follows cannot be read.";
-const HALF: &str = "Half-written JSON: the file ends within this payload.";
-const OPEN_ARRAY: &str = "Half-written JSON: the file ends before the array is closed with ].";
+    "No end of this payload within 2 MiB: a quote or bracket is probably not closed. The rest of the file is not read.";
+const HALF: &str = "Truncated JSON: the file ends within this payload.";
+const OPEN_ARRAY: &str = "Truncated JSON: the file ends before the array is closed with ].";
 const NO_COMMA: &str = "Expected a comma between two payloads of the array.";
-const ODD_COMMA: &str = "A comma without a payload before or behind it.";
-const AFTER: &str = "Nothing is expected behind the end of the array. What follows is not read.";
+const ODD_COMMA: &str = "A comma without a payload before or after it.";
+const AFTER: &str = "Unexpected text after the end of the array. The rest of the file is not read.";
 
 impl Chunks {
     /// Begins to read.

@@ -31,7 +31,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<Map<String, Value>, Broken> {
     }
     // White space is not sent.
     if text.len() > MOST_BYTES && value.to_string().len() > MOST_BYTES {
-        let most = format!("The payload is larger than {MOST_BYTES} bytes, the most that the service takes.");
+        let most = format!("The payload is larger than {MOST_BYTES} bytes, the maximum that the service accepts.");
         return Err(Broken::new(most, 0));
     }
     match value {
@@ -49,7 +49,7 @@ fn expected_object(found: &Value) -> String {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     };
-    format!("A payload is a JSON object, and this is {what}.")
+    format!("Expected a JSON object, found {what}.")
 }
 
 /// What is wrong with a text that is no JSON.
@@ -64,7 +64,7 @@ fn broken(text: &[u8], error: &serde_json::Error) -> Broken {
     let message = error.to_string();
     let message = message.strip_suffix(&place).unwrap_or(&message);
     match error.classify() {
-        Category::Eof => Broken::new(format!("Half-written JSON: {message}."), text.len()),
+        Category::Eof => Broken::new(format!("Truncated JSON: {message}."), text.len()),
         _ => Broken::new(format!("Not JSON: {message}."), at),
     }
 }

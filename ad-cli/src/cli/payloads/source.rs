@@ -17,7 +17,7 @@ use crate::cli::Failure;
 const LOOK: usize = 64 * 1024;
 
 /// What a file should be.
-const EXPECTED: &str = "give one ad as a JSON object, several as a JSON array, or one object a line (NDJSON)";
+const EXPECTED: &str = "expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)";
 
 /// Why a file has no payloads to read.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +42,7 @@ pub(crate) enum NotPayloads {
         what: String,
     },
     /// It is JSON, but nothing that could hold payloads.
-    #[error("{name} is JSON, but {what} and not an ad")]
+    #[error("{name} is JSON, but contains {what} instead of an ad")]
     NoObject {
         /// The file.
         name: String,
@@ -98,7 +98,7 @@ impl Source {
             |reason: &dyn fmt::Display| NotPayloads::Unreadable { name: name.clone(), reason: reason.to_string() };
         let file = File::open(path).map_err(|error| unreadable(&reason(&error)))?;
         if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(unreadable(&"it is a folder; name a file in it"));
+            return Err(unreadable(&"it is a folder; use a file in it"));
         }
         Self::of(&name, file)
     }
@@ -125,7 +125,7 @@ impl Source {
     fn judged(self, is_whole: bool) -> Result<Self, NotPayloads> {
         let name = || self.name.clone();
         let Some(first) = self.head.iter().find(|byte| !is_space(**byte)) else {
-            let other = NotPayloads::Else { name: name(), what: "nothing but white space".to_owned() };
+            let other = NotPayloads::Else { name: name(), what: "only white space".to_owned() };
             return Err(if is_whole { NotPayloads::Empty(name()) } else { other });
         };
         if let Some(what) = binary(&self.head) {
@@ -151,7 +151,7 @@ fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        io::ErrorKind::IsADirectory => "it is a folder; name a file in it".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder; use a file in it".to_owned(),
         _ => error.to_string(),
     }
 }
@@ -173,7 +173,7 @@ fn as_utf8(head: Vec<u8>, rest: impl Read + Send + 'static) -> (Box<dyn Read + S
     match encoding {
         None => (Box::new(bytes), None),
         Some(encoding) => {
-            let note = "is UTF-16 and is read as such; the service gets UTF-8".to_owned();
+            let note = "is UTF-16; it is converted to UTF-8".to_owned();
             let decoder = encoding.new_decoder_without_bom_handling();
             let text = Utf16 { bytes, decoder, ready: Cursor::default(), has_ended: false };
             (Box::new(text), Some(note))
@@ -201,7 +201,7 @@ impl<R: Read> Utf16<R> {
         let (result, _, written) =
             self.decoder.decode_to_utf8_without_replacement(&raw[..read], &mut text, self.has_ended);
         if result != DecoderResult::InputEmpty {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-16 throughout"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it contains invalid UTF-16"));
         }
         text.truncate(written);
         self.ready = Cursor::new(text);

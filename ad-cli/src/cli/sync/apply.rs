@@ -187,7 +187,7 @@ fn told(error: &Error) -> String {
             let fields: Vec<_> = errors.flatten().into_iter().map(|(path, it)| format!("{path}: {it}")).collect();
             fields.join("; ")
         }
-        ErrorKind::Conflict(_) => format!("{error} Somebody else has used it since the plan was made."),
+        ErrorKind::Conflict(_) => format!("{error} It was used after the plan was made."),
         ErrorKind::Identified(refusal) => refusal.message.clone().unwrap_or_else(|| refusal.error.name().to_owned()),
         _ => error.to_string(),
     }

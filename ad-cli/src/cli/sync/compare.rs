@@ -83,25 +83,27 @@ fn blocked(ad: &Ad, category: &Category) -> Option<Verdict> {
     let conversion = conversion_of(ad.api_version, stored);
     let block = |reason: String, hints: Vec<String>| Some(Verdict::Blocked { reason, hints });
     if ad.state == AdState::Deleted && (is_registered || conversion == Conversion::Migration) {
-        let what = if is_registered { "a registered vehicle" } else { "an ad of V3 that would have to migrate" };
+        let what = if is_registered { "a registered vehicle" } else { "a V3 ad that cannot be converted" };
         return block(
-            format!("it was deleted at the service; {what} cannot come back, and its source_id is used up for ever"),
-            vec![format!("give it a new source_id in the file, such as {}", another(id))],
+            format!("the ad is deleted at the service; {what} cannot be revived, and its source_id cannot be reused"),
+            vec![format!("use a new source_id in the file, such as {}", another(id))],
         );
     }
     if conversion == Conversion::Migration {
         let into = stored.into_iter().flat_map(Category::targets).any(|(_, target)| target.id == category.id);
         let migrate =
-            format!("migrate it with its payload of the file: ad-cli migrate-v4 --payloads FILE {}", quoted(id));
-        let anew = format!("or give it a new source_id in the file, such as {}; then this one is deleted", another(id));
+            format!("migrate it with its payload in the file: ad-cli migrate-v4 --payloads FILE {}", quoted(id));
+        let anew = format!("or use a new source_id in the file, such as {}; the V3 ad is then deleted", another(id));
         let hints = if into { vec![migrate, anew] } else { vec![anew.trim_start_matches("or ").to_owned()] };
-        return block("it is an ad of V3, which an update does not make one of V4".to_owned(), hints);
+        return block("it is a V3 ad, which an update cannot convert to V4".to_owned(), hints);
     }
     if ad.category_id != category.id {
         let is = stored.map_or_else(|| format!("category {}", ad.category_id), ToString::to_string);
         return block(
-            format!("it is of {is} at the service and of {category} in the file, and no ad can change that"),
-            vec![format!("give it a new source_id in the file, such as {}; then this one is deleted", another(id))],
+            format!(
+                "the category is {is} at the service and {category} in the file; the category of an ad cannot change"
+            ),
+            vec![format!("use a new source_id in the file, such as {}; the old ad is then deleted", another(id))],
         );
     }
     None
@@ -177,7 +179,8 @@ impl Search<'_> {
         // Of a price whose currency only the service knows, none is told.
         after.extend(patch.get("price").map(|price| ("price".to_owned(), price.clone())));
         let changes = contents::differences(self.write.category, &before, &after);
-        let notes = kept.into_iter().map(|(field, why)| format!("{field} is kept, it cannot be cleared: {why}"));
+        let notes =
+            kept.into_iter().map(|(field, why)| format!("{field} is unchanged because it cannot be cleared: {why}"));
         let verdict = if changes.is_empty() && !revives {
             Verdict::Unchanged
         } else {

@@ -35,7 +35,7 @@ pub(super) fn missing(comparison: &Comparison, ad: &Ad, images: &[String]) -> Op
 pub(super) fn why_missing(source_id: &str, log: &[LogEntry], missing: &[String]) -> Option<String> {
     let latest = log.last()?.request_id;
     if Outcome::of(log.iter().filter(|entry| entry.request_id == latest)).is_none() {
-        return Some("the service is still at work on it, and its images are compared next time".to_owned());
+        return Some("the ad has unfinished requests; its images will be compared by the next run".to_owned());
     }
     let entry = log.iter().rev().find(|entry| entry.action == Action::HandleMedia)?;
     if entry.state != ActionState::Error {
@@ -46,7 +46,7 @@ pub(super) fn why_missing(source_id: &str, log: &[LogEntry], missing: &[String])
         missing.iter().map(|url| Some(format!("{url} ({})", failed.get(&*short_address(url))?))).collect();
     let (count, reasons) = (missing.len(), reasons?);
     Some(format!(
-        "the service could not fetch {}: {}; have it try again with: ad-cli retry {}",
+        "the service could not fetch {}: {}; to retry: ad-cli retry {}",
         if count == 1 { "an image".to_owned() } else { format!("{count} images") },
         reasons.join(", "),
         quoted(source_id)

@@ -26,7 +26,7 @@ impl Interrupt {
         let (heard, out) = (interrupt.clone(), context.out);
         tokio::spawn(async move {
             interrupted().await;
-            out.note("ending; what is under way comes to its end first, Ctrl-C again does not wait for it");
+            out.note("stopping after the running requests; press Ctrl-C again to stop at once");
             heard.0.is_wanted.store(true, Ordering::SeqCst);
             heard.0.notify.notify_waiters();
             interrupted().await;

@@ -75,10 +75,10 @@ pub(crate) async fn plan(context: &Context, wish: &Wish, save: Option<&Path>) ->
     show::plan(context.out, &plan)?;
     if let Some(path) = save {
         saved::save(&mut plan, path)?;
-        context.out.note(&format!("saved; carry it out with: ad-cli sync apply {}", path.display()));
+        context.out.note(&format!("plan saved; to apply it: ad-cli sync apply {}", path.display()));
     }
     if let Some(deletions) = plan.lacks_leave() {
-        context.out.warning(&format!("{}; they need --allow-removals {deletions}", too_many(&plan, deletions)));
+        context.out.warning(&format!("{}; to allow them: --allow-removals {deletions}", too_many(&plan, deletions)));
         return Err(Failure::Said(Exit::Refused));
     }
     if plan.left.is_empty() { Ok(()) } else { Err(Failure::Said(Exit::Refused)) }
@@ -105,7 +105,7 @@ pub(crate) async fn apply(context: &Context, wish: &Wish, way: Way) -> Result<()
 /// Plans, and with a way carries it out, now and whenever the file changes.
 pub(crate) async fn watch(context: &Context, wish: &Wish, way: Option<Way>) -> Result<(), Failure> {
     if wish.file.as_os_str() == "-" {
-        return Err(Failure::usage("stdin cannot be watched; name a file"));
+        return Err(Failure::usage("stdin cannot be watched; use a file"));
     }
     let interrupt = Interrupt::listen(context);
     watch::watch(context, &wish.file, &interrupt, async || {
@@ -153,7 +153,7 @@ impl<'a> Sync<'a> {
         let stock = reader.read(source)?;
         if stock.wanted.is_empty() {
             show::refused(self.context.out, &stock.name, stock.refused.iter().map(|refused| &refused.verdict))?;
-            return Err(Failure::refused(format!("{} has no ad in order, and nothing was changed", stock.name)));
+            return Err(Failure::refused(format!("{} contains no valid payload; nothing was changed", stock.name)));
         }
         let path = if self.wish.file.as_os_str() == "-" { None } else { std::path::absolute(&self.wish.file).ok() };
         Planner { client: &self.client, reader }.plan(path, stock, self.wish.allow_removals).await
@@ -168,8 +168,9 @@ fn show_first(context: &Context, plan: &Plan) -> Result<(), Failure> {
 /// Whether a plan is within what is allowed.
 fn may_be_done(plan: &Plan) -> Result<(), Failure> {
     let Some(deletions) = plan.lacks_leave() else { return Ok(()) };
-    Err(Failure::refused(format!("{}; nothing was changed", too_many(plan, deletions)))
-        .hint(format!("is the file the whole stock? if they are meant: --allow-removals {deletions}")))
+    Err(Failure::refused(format!("{}; nothing was changed", too_many(plan, deletions))).hint(format!(
+        "check that the file contains the whole stock; to allow the deletions: --allow-removals {deletions}"
+    )))
 }
 
 fn too_many(plan: &Plan, deletions: u64) -> String {
@@ -194,8 +195,8 @@ async fn confirmed(
         return Ok(Interrupt::listen(context));
     }
     if file.as_os_str() == "-" || !io::stdin().is_terminal() {
-        return Err(Failure::usage("nothing was changed: there is nobody to ask whether this is to be done")
-            .hint("add --yes, or save the plan and look at it: ad-cli sync plan FILE --save PLAN"));
+        return Err(Failure::usage("nothing was changed: cannot ask for confirmation without a terminal")
+            .hint("add --yes, or save and review the plan: ad-cli sync plan FILE --save PLAN"));
     }
     if !asked(plan).await? {
         return Err(Failure::failed("nothing was changed"));
@@ -206,7 +207,7 @@ async fn confirmed(
 }
 
 async fn asked(plan: &Plan) -> Result<bool, Failure> {
-    let question = format!("Do this ({})? [y/N] ", counted(plan.steps.len() as u64, "request"));
+    let question = format!("Make these changes ({})? [y/N] ", counted(plan.steps.len() as u64, "request"));
     let answer = tokio::task::spawn_blocking(move || {
         crate::cli::output::ask(&question)?;
         let mut answer = String::new();
@@ -229,9 +230,7 @@ async fn carry_out(
         context.out.note(&show::summary(&applied.rows));
     }
     if let Some(failure) = applied.stopped {
-        return Err(
-            failure.hint("what was accepted is done; run it again for the rest: it looks at what there is first")
-        );
+        return Err(failure.hint("accepted requests will be finished; run the command again for the remaining changes"));
     }
     if applied.rows.iter().any(|row| !row.is_good()) {
         return Err(Failure::Said(Exit::Failed));

@@ -188,7 +188,7 @@ impl Planner<'_> {
         }
         if found.unnameable > 0 {
             remarks.push(format!(
-                "{} of categories that V4 does not have cannot stand in the file, and {} left alone; see: ad-cli list",
+                "{} of categories without V4 cannot be in the file and {} unchanged; to list them: ad-cli list",
                 check::counted(found.unnameable, "ad"),
                 if found.unnameable == 1 { "is" } else { "are" },
             ));
@@ -348,7 +348,8 @@ impl Planner<'_> {
 /// What is said of an ad that is as it is wanted, and that nobody sees.
 fn unpublished(ad: &Ad) -> Option<String> {
     let is_seen = !ad.visible || ad.marketplace_ad_id.is_some();
-    (!is_seen).then(|| format!("it is not published, or not yet; see: ad-cli log {}", quoted(&ad.source_id)))
+    (!is_seen)
+        .then(|| format!("it is not published, or not yet; to show its log: ad-cli log {}", quoted(&ad.source_id)))
 }
 
 fn step(act: Act, identity: Identity, ad: &Ad, changes: Vec<Change>, body: Option<Kept>) -> Step {
@@ -369,7 +370,7 @@ fn held(count: usize, unknown: &[u64]) -> String {
     let lines: Vec<_> = unknown.iter().take(5).map(u64::to_string).collect();
     let more = if unknown.len() > 5 { " and more" } else { "" };
     format!(
-        "nothing is deleted: {} not in the file, but what stands on line {}{more} cannot be read and might be one of them",
+        "nothing is deleted: {} not in the file, but line {}{more} cannot be parsed and might contain one of them",
         if count == 1 { "1 ad is".to_owned() } else { format!("{count} ads are") },
         lines.join(", "),
     )

@@ -103,12 +103,11 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
     }
     let name = path.display();
     let broken = |line: usize, error: &dyn std::fmt::Display| {
-        Failure::usage(format!("{name}:{line}: this plan cannot be read: {error}"))
-            .hint("make it anew: ad-cli sync plan")
+        Failure::usage(format!("{name}:{line}: invalid plan: {error}")).hint("make a new plan: ad-cli sync plan")
     };
     let header: Header = serde_json::from_slice(&first).map_err(|error| broken(1, &error))?;
     if header.ad_cli_plan != VERSION {
-        return Err(broken(1, &format!("it is of version {}, and not of {VERSION}", header.ad_cli_plan)));
+        return Err(broken(1, &format!("version {} instead of {VERSION}", header.ad_cli_plan)));
     }
     let (mut steps, mut spool) = (Vec::new(), Spool::new()?);
     for (index, line) in lines.lines().enumerate() {
@@ -116,13 +115,13 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
         let mut step: Step = serde_json::from_str(&line).map_err(|error| broken(index + 2, &error))?;
         let Body { body } = serde_json::from_str(&line).map_err(|error| broken(index + 2, &error))?;
         if body.is_some() == (step.act == Act::Delete) {
-            return Err(broken(index + 2, &"its step and its body do not fit"));
+            return Err(broken(index + 2, &"step and body do not match"));
         }
         step.body = body.map(|body| spool.keep_object(&body)).transpose()?;
         steps.push(step);
     }
     if steps.len() != header.steps {
-        return Err(broken(steps.len() + 1, &format!("it ends after {} of {} steps", steps.len(), header.steps)));
+        return Err(broken(steps.len() + 1, &format!("truncated after {} of {} steps", steps.len(), header.steps)));
     }
     Ok(Some(Plan {
         name: header.name,
@@ -143,14 +142,13 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
 /// Whether the file is still what a plan was made from, and the service the same.
 pub(super) fn fits(plan: &Plan, client: &Client) -> Result<(), Failure> {
     let anew = |message: String| {
-        Failure::refused(message).hint("nothing was changed; plan again: ad-cli sync plan FILE --save PLAN")
+        Failure::refused(message).hint("nothing was changed; make a new plan: ad-cli sync plan FILE --save PLAN")
     };
     if plan.url != client.url() {
-        return Err(anew(format!("the plan is for {}, and not for {}", plan.url, client.url())));
+        return Err(anew(format!("the plan is for {}, not for {}", plan.url, client.url())));
     }
     let Some(path) = &plan.path else { return Ok(()) };
-    let source =
-        Source::open(path).map_err(|error| anew(format!("the plan is of a file that is not there now: {error}")))?;
+    let source = Source::open(path).map_err(|error| anew(format!("the file of the plan cannot be read: {error}")))?;
     if stock::digest(source)? != plan.digest {
         return Err(anew(format!("{} has changed since the plan was made", path.display())));
     }
@@ -172,9 +170,9 @@ pub(super) async fn is_current(plan: &Plan, client: &Client) -> Result<(), Failu
     let named: Vec<_> = changed.iter().take(MOST_NAMED).copied().collect();
     let more = if changed.len() > MOST_NAMED { ", …" } else { "" };
     Err(Failure::refused(format!(
-        "{} of the plan changed at the service since it was made: {}{more}",
+        "{} changed at the service since the plan was made: {}{more}",
         counted(changed.len() as u64, "ad"),
         named.join(", ")
     ))
-    .hint("nothing was changed; plan again"))
+    .hint("nothing was changed; make a new plan"))
 }

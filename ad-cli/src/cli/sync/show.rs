@@ -158,7 +158,7 @@ fn for_people(out: Output, plan: &Plan) -> Styled {
     let mut text = out.styled();
     let groups = [
         ("To update", Tone::Warning, Act::Update),
-        ("To bring back", Tone::Warning, Act::Revive),
+        ("To revive", Tone::Warning, Act::Revive),
         ("To create", Tone::Good, Act::Create),
         ("To delete", Tone::Bad, Act::Delete),
     ];
@@ -171,8 +171,8 @@ fn for_people(out: Output, plan: &Plan) -> Styled {
         Why::Blocked { reason, hints } => Some((left, reason.as_str(), hints.as_slice())),
         Why::Refused(_) => None,
     });
-    under(&mut text, Tone::Bad, "Left as they are", blocked, of_blocked);
-    under(&mut text, Tone::Warning, "To know", plan.notes.iter(), |text, (ad, note)| {
+    under(&mut text, Tone::Bad, "Skipped", blocked, of_blocked);
+    under(&mut text, Tone::Warning, "Notes", plan.notes.iter(), |text, (ad, note)| {
         text.push("  ").toned(Tone::Strong, &ad.source_id).push(": ").push(note).end_line();
     });
     for remark in &plan.remarks {
@@ -234,7 +234,7 @@ fn counts(plan: &Plan) -> String {
     let left = plan.left.len();
     let parts = [
         of(&[Act::Update], "update"),
-        of(&[Act::Revive], "bring back"),
+        of(&[Act::Revive], "revive"),
         of(&[Act::Create], "create"),
         of(&[Act::Delete], "delete"),
         (unchanged > 0).then(|| format!("{unchanged} unchanged")),
@@ -338,17 +338,17 @@ pub(super) fn summary(rows: &[Row]) -> String {
     };
     let parts = [
         good(&[Act::Update], "updated"),
-        good(&[Act::Revive], "brought back"),
+        good(&[Act::Revive], "revived"),
         good(&[Act::Create], "created"),
         good(&[Act::Delete], "deleted"),
-        bad("refused", "refused by the service"),
+        bad("refused", "rejected by the service"),
         bad("failed", "failed"),
-        bad("under_way", "still under way"),
+        bad("under_way", "unfinished"),
         bad("unclear", "unclear"),
         bad("not_sent", "not sent"),
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { "nothing was done".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "nothing was changed".to_owned() } else { parts.join(", ") }
 }
 
 #[cfg(test)]

@@ -60,8 +60,8 @@ impl Spool {
 }
 
 fn no_temporary(error: &io::Error) -> Failure {
-    Failure::failed(format!("cannot use a temporary file, in which the stock is kept meanwhile: {error}"))
-        .hint("set TMPDIR to a folder with some room")
+    Failure::failed(format!("cannot create a temporary file for the stock: {error}"))
+        .hint("set TMPDIR to a folder with free space")
 }
 
 #[cfg(test)]

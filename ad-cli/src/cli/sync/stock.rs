@@ -49,8 +49,8 @@ impl Scope {
         match Claims::of(token) {
             Some(Claims { dealer_code: Some(code), .. }) => Ok(Self::Dealer(code)),
             Some(Claims { dealer_group: Some(_), .. }) => Ok(Self::Group),
-            _ => Err(Failure::unauthorised("the token names neither a dealer nor a dealer group")
-                .hint("see what the token says: ad-cli whoami")
+            _ => Err(Failure::unauthorised("the token contains neither a dealer nor a dealer group")
+                .hint("to show the token's scope: ad-cli whoami")
                 .hint("run: ad-cli login")),
         }
     }
@@ -64,11 +64,11 @@ impl Scope {
             (Self::Dealer(code), Some(sent)) if sent == code => return Ok(code.clone()),
             (Self::Group, Some(sent)) if !sent.is_empty() => return Ok(sent.to_owned()),
             (Self::Dealer(code), Some(_)) => {
-                let text = format!("The token is for \"{code}\"; leave dealer_code out, or send \"{code}\".");
+                let text = format!("The token is for \"{code}\"; omit dealer_code, or send \"{code}\".");
                 errors.push("dealer_code", Violation::stated(Code::NotAllowed, text));
             }
             (Self::Group, _) => {
-                let text = "The token is for a dealer group; say which dealer's ad it is.";
+                let text = "The token is for a dealer group; send the dealer_code.";
                 errors.push("dealer_code", Violation::stated(Code::Required, text));
             }
         }
@@ -165,14 +165,12 @@ impl Reader<'_> {
                 twice.push(format!("and {more} more"));
             }
             let name = &stock.name;
-            let message =
-                format!("{name} names ads twice, so that it is not known what is wanted:\n  {}", twice.join("\n  "));
-            return Err(Failure::refused(message).hint("nothing was changed; leave each source_id once in the file"));
+            let message = format!("{name} contains duplicate source_ids:\n  {}", twice.join("\n  "));
+            return Err(Failure::refused(message).hint("nothing was changed; remove the duplicates from the file"));
         }
         if count == 0 {
-            return Err(Failure::usage(format!("{} has no payloads, and nothing was changed", stock.name)).hint(
-                "an empty file is not taken for an empty stock; to delete ads, name them: ad-cli delete SOURCE_ID",
-            ));
+            return Err(Failure::usage(format!("{} contains no payloads; nothing was changed", stock.name))
+                .hint("an empty file does not mean an empty stock; to delete ads: ad-cli delete SOURCE_ID"));
         }
         Ok(stock)
     }
@@ -192,7 +190,7 @@ impl Reader<'_> {
                 let (line, again) = (first.line, piece.place);
                 let name = &stock.name;
                 return Ok(Some(format!(
-                    "{name}:{}:{}: \"{source_id}\" stands on line {line} too",
+                    "{name}:{}:{}: duplicate source_id \"{source_id}\" (first on line {line})",
                     again.line, again.column
                 )));
             }
@@ -292,5 +290,5 @@ fn each(source: Source, mut show: impl FnMut(u64, Piece<'_>) -> Result<(), Failu
 
 fn unreadable(name: &str, place: Place, problem: &str) -> Failure {
     Failure::refused(format!("{name}:{}:{}: {problem}", place.line, place.column))
-        .hint("nothing was changed: a file that cannot be read to its end is not the whole stock")
+        .hint("nothing was changed, because the file cannot be read to its end")
 }

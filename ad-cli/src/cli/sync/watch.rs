@@ -54,8 +54,8 @@ pub(super) async fn watch(
         pause = if again.is_some() { (pause * 2).min(LONGEST_PAUSE) } else { FIRST_PAUSE };
         let name = path.display();
         context.out.note(&match again {
-            Some(pause) => format!("trying again in {} s, or when {name} changes", pause.as_secs()),
-            None => format!("waiting for {name} to change; Ctrl-C ends it"),
+            Some(pause) => format!("retrying in {} s, or when {name} changes", pause.as_secs()),
+            None => format!("waiting for {name} to change; press Ctrl-C to stop"),
         });
         changed(path, seen, again, interrupt).await;
         if interrupt.is_wanted() {
