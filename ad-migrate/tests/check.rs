@@ -85,7 +85,7 @@ fn rows_that_cannot_go_are_shown_with_their_place_and_what_to_do() {
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let table = stdout(&output);
     for shown in
-        ["ROW", "WHAT TO DO", "no registration number and no VIN", "20211", "ABC123 stands in row 1 (line 2) already."]
+        ["ROW", "WHAT TO DO", "no registration number and no VIN", "20211", "ABC123 already occurs in row 1 (line 2)."]
     {
         assert!(table.contains(shown), "{shown}: {table}");
     }

@@ -18,28 +18,28 @@ use crate::{
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Nothing is sent anywhere: rows are mapped, and checked by the rules and allowed values that come with this program.
+Nothing is sent: rows are mapped and validated by the rules and allowed values built into this program.
 
 Exit codes:
-  0  all rows can go
+  0  all rows are valid
   1  the file cannot be read to its end
-  2  the command line, the mapping or the file named on it is wrong
-  3  some rows cannot go
+  2  invalid command line, mapping or file
+  3  some rows are invalid
 
 Examples:
   ad-migrate check stock.csv --mapping stock.toml --report report.html
   ad-migrate check stock.zip --mapping stock.toml --member lager.xml
-  ad-migrate check stock.csv --mapping stock.toml --output csv > mistakes.csv")]
+  ad-migrate check stock.csv --mapping stock.toml --output csv > errors.csv")]
 pub(crate) struct Args {
     #[command(flatten)]
     file: FileArgs,
-    /// Write a page to forward: one HTML file
+    /// Write a self-contained HTML page to forward
     #[arg(long, value_name = "FILE.html", help_heading = "Reports")]
     report: Option<PathBuf>,
-    /// Write everything that was found as JSON
+    /// Write all findings as JSON
     #[arg(long, value_name = "FILE.json", help_heading = "Reports")]
     json: Option<PathBuf>,
-    /// Rows that cannot go that are shown on the terminal
+    /// Number of invalid rows to show on the terminal
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=10_000), help_heading = "Reports")]
     limit_shown: u64,
 }
@@ -58,11 +58,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
     match totals {
         Totals { unread: Some(Unread { message, hints }), .. } => {
-            let before = if totals.rows > 0 { "; the rows before were checked" } else { "" };
+            let before = if totals.rows > 0 { "; the rows before it were validated" } else { "" };
             let failure = Failure::failed(format!("{}{before}", message.trim_end_matches('.')));
             Err(hints.iter().fold(failure, Failure::hint))
         }
-        Totals { rows: 0, .. } => Err(Failure::usage(format!("{file} has no rows"))),
+        Totals { rows: 0, .. } => Err(Failure::usage(format!("{file} contains no rows"))),
         Totals { refused: 0, .. } => Ok(()),
         _ => Err(Failure::Said(Exit::Refused)),
     }
@@ -106,7 +106,7 @@ impl Reports {
         }
         if let Some((path, page)) = self.page {
             page.end(totals).map_err(|error| unwritable(&path, &error))?;
-            self.out.note(&format!("the page to forward: {}", path.display()));
+            self.out.note(&format!("page to forward: {}", path.display()));
         }
         Ok(())
     }

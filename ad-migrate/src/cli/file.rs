@@ -20,7 +20,7 @@ pub(crate) struct FileArgs {
     /// The legacy file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The mapping: a TOML file, or the name of one that comes with this program
+    /// Mapping: a TOML file, or the name of a built-in mapping
     #[arg(short, long, value_name = "FILE|NAME")]
     mapping: String,
     #[command(flatten)]
@@ -31,19 +31,19 @@ pub(crate) struct FileArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Reading the file")]
 pub(crate) struct Reading {
-    /// Its encoding: utf-8, utf-16, windows-1252, iso-8859-1
+    /// Encoding: utf-8, utf-16, windows-1252, iso-8859-1
     #[arg(long, value_name = "NAME")]
     encoding: Option<String>,
-    /// What separates the columns of CSV; `tab` is one
+    /// Column separator of CSV, such as `;` or `tab`
     #[arg(long, value_name = "MARK", value_parser = separator)]
     separator: Option<char>,
-    /// The first row of CSV is a vehicle already
+    /// The CSV file has no header row
     #[arg(long)]
     no_header: bool,
-    /// Where the records are: lager/fordon in XML, vehicles in JSON
+    /// Path of the records, such as lager/fordon in XML or vehicles in JSON
     #[arg(long, value_name = "PATH")]
     rows: Option<String>,
-    /// Which file of an archive
+    /// File of an archive
     #[arg(long, value_name = "NAME")]
     member: Option<String>,
 }
@@ -93,7 +93,7 @@ fn separator(text: &str) -> Result<char, &'static str> {
     match (text, marks.next(), marks.next()) {
         ("tab" | "\\t", ..) => Ok('\t'),
         (_, Some(mark), None) => Ok(mark),
-        _ => Err("give one character, or tab"),
+        _ => Err("expected one character, or tab"),
     }
 }
 
@@ -105,7 +105,7 @@ fn mapping(name: &str, catalogue: &Catalogue) -> Result<Mapping, Failure> {
         (Err(error), None) => {
             let failure = Failure::usage(match error.kind() {
                 io::ErrorKind::NotFound => {
-                    format!("there is no mapping {name}: no such file, and no such built-in one")
+                    format!("no mapping {name}: neither a file nor a built-in mapping")
                 }
                 io::ErrorKind::InvalidData => format!("cannot read the mapping {name}: it is not UTF-8"),
                 _ => format!("cannot read the mapping {name}: {error}"),
@@ -115,12 +115,12 @@ fn mapping(name: &str, catalogue: &Catalogue) -> Result<Mapping, Failure> {
                 None => failure,
             };
             let names = Mapping::builtin_names().collect::<Vec<_>>().join(", ");
-            return Err(failure.hint(format!("these come with the program: {names}")));
+            return Err(failure.hint(format!("built-in mappings: {names}")));
         }
     };
     Mapping::parse(&text, catalogue).map_err(|error| {
-        let failure = Failure::usage(format!("the mapping {name} is wrong:\n  {}", error.0.join("\n  ")));
-        failure.hint("nothing has been read; mend the mapping first")
+        let failure = Failure::usage(format!("invalid mapping {name}:\n  {}", error.0.join("\n  ")));
+        failure.hint("no row was read; correct the mapping first")
     })
 }
 

@@ -22,16 +22,16 @@ use crate::{
 /// Arguments of `inspect`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Nothing is sent anywhere. The first 5,000 rows are looked at; what is less than 60 % sure stands in the draft as a comment.
+Nothing is sent. The first 5,000 rows are analysed. Guesses with less than 60 % confidence are comments in the draft.
 
 Examples:
-  ad-migrate inspect stock.csv                        what its columns probably are
-  ad-migrate inspect stock.csv --out stock.toml       and a mapping to edit
-  ad-migrate check stock.csv --mapping stock.toml     what comes of it")]
+  ad-migrate inspect stock.csv                        show the probable columns
+  ad-migrate inspect stock.csv --out stock.toml       also draft a mapping
+  ad-migrate check stock.csv --mapping stock.toml     try the mapping")]
 pub(crate) struct Args {
     /// The legacy file
     file: PathBuf,
-    /// Write the draft of a mapping; a file that is there already is left alone
+    /// Write the draft of a mapping; existing files are not overwritten
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut reader = Reader::open(&args.file, &args.reading.over(&Settings::default())).map_err(not_read)?;
     let draft = inspect(&mut reader, &catalogue).map_err(not_read)?;
     if draft.rows == 0 {
-        return Err(Failure::usage(format!("{} has no rows", args.file.display())));
+        return Err(Failure::usage(format!("{} contains no rows", args.file.display())));
     }
     if let Some(path) = &args.out {
         write(path, &draft.mapping).map_err(|error| unwritable(path, &error))?;
@@ -80,8 +80,9 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
     match error.kind() {
-        io::ErrorKind::AlreadyExists => Failure::usage(format!("{} is there already", path.display()))
-            .hint("give another name, or remove it if it is not needed"),
+        io::ErrorKind::AlreadyExists => {
+            Failure::usage(format!("{} already exists", path.display())).hint("choose another name, or remove the file")
+        }
         _ => Failure::usage(format!("cannot write {}: {error}", path.display())),
     }
 }
@@ -104,7 +105,7 @@ fn show(context: &Context, args: &Args, draft: &Draft) -> Result<(), Failure> {
         draft.missing.iter().for_each(|missing| out.note(&format!("  - {missing}")));
     }
     match &args.out {
-        Some(path) => out.note(&format!("The draft is {}.", path.display())),
+        Some(path) => out.note(&format!("Draft written to {}.", path.display())),
         None => out.note("--out FILE.toml writes a draft of the mapping."),
     }
     Ok(())

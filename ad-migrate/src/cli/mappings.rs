@@ -10,11 +10,11 @@ use crate::mapping::{Mapping, values};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  ad-migrate mappings                                 all of them
-  ad-migrate mappings csv-semicolon-sv > stock.toml   one, to begin with
-  ad-migrate mappings fuel                            a value map: which terms mean what")]
+  ad-migrate mappings                                 list all
+  ad-migrate mappings csv-semicolon-sv > stock.toml   start from a built-in mapping
+  ad-migrate mappings fuel                            print a value map")]
 pub(crate) struct Args {
-    /// The one to print
+    /// Mapping or value map to print
     name: Option<String>,
 }
 
@@ -50,10 +50,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if let Some(row) = all().find(|row| row.name == name) {
         return Ok(context.out.text(row.text)?);
     }
-    let failure = Failure::usage(format!("there is no mapping or value map \"{name}\""));
+    let failure = Failure::usage(format!("no mapping or value map \"{name}\""));
     Err(match nearest::did_you_mean(name, all().map(|row| row.name)) {
         Some(hint) => failure.hint(hint),
-        None => failure.hint("`ad-migrate mappings` lists them"),
+        None => failure.hint("to list them: ad-migrate mappings"),
     })
 }
 

@@ -16,14 +16,14 @@ use clap::{Parser, Subcommand};
 /// What follows the list of commands in the help.
 const AFTER_HELP: &str = "\
 Exit codes:
-  0  done: every row can go, or has gone
-  1  some rows cannot go or have failed, or the file cannot be read to its end
-  2  the command line, or a file named on it, is wrong
-  3  refused by validation: `check` found rows that cannot go, or none can
-  4  not authorised: no token, a wrong or expired one, or one that may not do this
-  5  the service was not reached, did not answer in time, or did not answer as it should";
+  0  success: all rows are valid, or have become ads
+  1  some rows are invalid or have failed, or the file cannot be read to its end
+  2  invalid command line or file
+  3  rejected by validation: `check` found invalid rows, or no row is valid
+  4  not authorised: missing, invalid or expired token, or missing permission
+  5  the service cannot be reached, did not answer in time, or gave an unexpected answer";
 
-/// From the nightly bulk file to the API: looks at a legacy stock file, maps it to ads, checks them and submits them
+/// Migrate a legacy stock file to the API: inspect it, map it to ads, validate and submit them
 #[derive(Debug, Parser)]
 #[command(
     name = "ad-migrate",
@@ -44,17 +44,17 @@ struct Cli {
 /// The commands; each has its file.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Look at an unknown file, and write a first mapping for it
+    /// Detect the columns of an unknown file and draft a mapping
     Inspect(inspect::Args),
-    /// Show the mappings and value maps that come with the program
+    /// Show the built-in mappings and value maps
     Mappings(mappings::Args),
-    /// Check a legacy file against the rules, without sending anything
+    /// Map and validate the rows of a file, without sending anything
     Check(check::Args),
-    /// Submit the rows that can go: each becomes an ad, once
+    /// Create one ad per valid row of a file
     Run(run::Args),
-    /// Show the ads that were submitted hidden
+    /// Publish ads that were submitted hidden
     Publish(publish::Args),
-    /// Migrate the ads of V3 that V4 does not take as they are
+    /// Migrate V3 ads of categories that V4 does not convert
     V3(v3::Args),
 }
 

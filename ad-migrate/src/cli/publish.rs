@@ -10,10 +10,10 @@ use crate::submit::{folder::Folder, outcome};
 /// Arguments of `publish`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Shows the ads that `ad-migrate run --hidden` created. That is when they are published, and when those whose licence plate the dealer \
-has listed already are linked to that listing. The file is only named: what was created stands in the folder beside it.
+Publishes the ads that `ad-migrate run --hidden` created, and links each to the dealer's existing listing with the same registration \
+number. FILE is not read; the folder beside it records which ads were created.
 
-Interrupted or killed, the same command goes on where it was.
+After an interruption, run the same command again to resume.
 
 Examples:
   ad-migrate publish stock.csv --limit 10
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     file: PathBuf,
     #[command(flatten)]
     submit: SubmitArgs,
-    /// Show so many ads at most, and leave the others for the next time
+    /// Maximum number of ads to publish in this run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
 }
@@ -32,9 +32,9 @@ pub(crate) struct Args {
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let folder = Folder::of(&args.file, args.submit.folder.as_deref());
     if !folder.is_begun() {
-        return Err(Failure::usage(format!("{} has no ads that were created", folder.path().display()))
+        return Err(Failure::usage(format!("no ads were created from {}", folder.path().display()))
             .hint(format!("create them first: ad-migrate run {} --mapping M --hidden", args.file.display()))
-            .hint("or say where they are kept: --folder DIR"));
+            .hint("or set the folder of the migration: --folder DIR"));
     }
     let _taken = folder.take()?;
     let done = args.submit.carry_out(context, &folder, Task::Show, args.limit).await?;

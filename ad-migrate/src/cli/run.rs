@@ -39,17 +39,17 @@ const SUBMITTING: &str = "Submitting";
 /// Arguments of `run`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-All rows are checked first, as `ad-migrate check` does. Those that cannot go are told in numbers and stay behind; each of the others \
-is created once, and waited for until it is published or has failed. An ad whose licence plate the dealer has listed already is linked \
-to that listing and replaces its data; the others are listed anew. The end says which is which, and what is listed and not in the file; \
-nothing is deleted.
+All rows are validated first, as by `ad-migrate check`. Invalid rows are counted and skipped. For each valid row the command creates one \
+ad and waits until it is published or has failed. An ad whose registration number the dealer has already listed is linked to that \
+listing and replaces its data; other ads get a new listing. The final report shows linked and new ads, and what is listed but not in \
+the file; nothing is deleted.
 
-What is done is kept in a folder beside the file. Interrupted or killed, the same command goes on where it was, and creates nothing twice.
+A folder beside the file records the progress. After an interruption, run the same command again to resume; no ad is created twice.
 
-Begin small: --rehearse sends everything to the service's checks and stores nothing, --limit 10 takes ten, --hidden stores ads without \
-showing them; `ad-migrate publish` shows them later, and links them then.
+Start small: --rehearse only sends the rows to the service's `validate`, --limit 10 creates ten ads, and --hidden creates hidden ads, \
+which `ad-migrate publish` later publishes and links.
 
-Exit code 0: every row has become an ad. 1: some have not. 3: no row can go.
+Exit code 0: all rows have become ads. 1: some have not. 3: no row is valid.
 
 Examples:
   ad-migrate run stock.csv --mapping stock.toml --rehearse
@@ -61,28 +61,28 @@ pub(crate) struct Args {
     file: FileArgs,
     #[command(flatten)]
     submit: SubmitArgs,
-    /// Send every row to the service's validation instead: nothing is stored, and no source id is used up
+    /// Dry run: send every valid row to the service's `validate`, which stores nothing and uses up no source id
     #[arg(long, conflicts_with_all = ["hidden", "only_failed"], help_heading = SUBMITTING)]
     rehearse: bool,
-    /// Create the ads without showing them; `ad-migrate publish` does that later
+    /// Create hidden ads, to be published later by `ad-migrate publish`
     #[arg(long, help_heading = SUBMITTING)]
     hidden: bool,
-    /// Create so many ads at most, and leave the others for the next run
+    /// Maximum number of ads to create in this run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = SUBMITTING)]
     limit: Option<u64>,
-    /// Only do again what failed: refused rows are sent again, and ads that could not be published are retried
+    /// Only send rejected rows again and retry ads that could not be published
     #[arg(long, help_heading = SUBMITTING)]
     only_failed: bool,
-    /// An export of the dealer's listings from the marketplace's console; those that are not in the file are told
-    #[arg(long, value_name = "FILE", help_heading = "What is not in the file")]
+    /// Export of the dealer's listings from the marketplace's console, to report those that are not in the file
+    #[arg(long, value_name = "FILE", help_heading = "Listings without a row")]
     listings: Option<PathBuf>,
-    /// The column of the licence plates in that export
+    /// Column of the registration numbers in that export
     #[arg(
         long,
         value_name = "COLUMN",
         default_value = "registration_number",
         requires = "listings",
-        help_heading = "What is not in the file"
+        help_heading = "Listings without a row"
     )]
     listings_plate: String,
 }
@@ -91,10 +91,10 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = SUBMITTING)]
 pub(crate) struct SubmitArgs {
-    /// Where payloads and journal are kept [default: FILE.migration]
+    /// Folder of payloads and journal [default: FILE.migration]
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
-    /// Write what became of every row into this file, as JSON
+    /// Write the outcome of every row to this file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// Maximum number of concurrent requests
@@ -143,7 +143,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let listings = listings.map_err(not_read)?;
     let name = args.file.name();
     let scratch = if args.rehearse {
-        tempfile::tempdir().map_err(|error| Failure::failed(format!("cannot use a temporary folder: {error}")))?
+        tempfile::tempdir().map_err(|error| Failure::failed(format!("cannot create a temporary folder: {error}")))?
     } else {
         folder.scratch()?
     };
@@ -202,13 +202,13 @@ fn told(context: &Context, file: &FileArgs, totals: &Totals) -> Result<(), Failu
             Failure::failed(format!("{name} cannot be read to its end, so nothing is sent: {}", unread.message));
         return Err(unread.hints.iter().cloned().fold(failure, Failure::hint));
     }
-    let see = format!("see them: ad-migrate check {name} --mapping {}", file.mapping_name());
+    let see = format!("to list them: ad-migrate check {name} --mapping {}", file.mapping_name());
     if totals.good == 0 {
-        return Err(Failure::refused(format!("none of the {} rows of {name} can go", totals.rows)).hint(see));
+        return Err(Failure::refused(format!("none of the {} rows of {name} is valid", totals.rows)).hint(see));
     }
     warn_of_missing(context.out, totals);
     if totals.refused > 0 {
-        context.out.warning(&format!("{} of {} rows cannot go; {see}", totals.refused, totals.rows));
+        context.out.warning(&format!("{} of {} rows are invalid; {see}", totals.refused, totals.rows));
     }
     Ok(())
 }
@@ -232,11 +232,11 @@ async fn rehearsed(
     };
     let rehearsed = rehearse(context, client, &rehearsal, |field| bound.columns_of(field)).await?;
     let Rehearsed { asked, refused, there } = rehearsed;
-    let parts = [(there, "are there already"), (refused, "it would refuse")];
+    let parts = [(there, "already exist"), (refused, "would be rejected")];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     let parts = parts.fold(String::new(), |told, (count, what)| format!("{told}, {count} {what}"));
     let taken = asked - refused - there;
-    context.out.note(&format!("rehearsed {asked} ads: the service would take {taken}{parts}; nothing was stored"));
+    context.out.note(&format!("rehearsed {asked} ads: the service would accept {taken}{parts}; nothing was stored"));
     match (rehearsed.refused, totals.refused) {
         (0, 0) => Ok(()),
         (0, _) => Err(Failure::Said(Exit::Failed)),

@@ -42,33 +42,33 @@ const MOST_VALUES: usize = 40;
 /// Arguments of `v3`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without --submit nothing is changed: the dealer's ads of V3 are read, payloads of V4 are filled with what they have, and what is missing \
-is written into FILE, a row for each field, with what is allowed there. Complete its column `value` in a spreadsheet, and run the same \
-command again to see how far that goes; with --submit, the ads that are complete are migrated, and the others stay in FILE.
+Without --submit nothing is changed: the command reads the dealer's V3 ads, fills V4 payloads with their data, and writes missing fields to \
+FILE, one row per field, with the allowed values. Complete the column `value` in a spreadsheet, and run the command again to validate your \
+values. With --submit, complete ads are migrated, and the others stay in FILE.
 
-Id, source id, log and images of an ad stay; what stands under 'left out' has no field in V4 and does not. Ads of categories that V4 takes \
-as they are (cars, motorcycles, …) are not listed: any update through V4 converts them.
+Id, source id, log and images of an ad stay. Data under 'left out' has no field in V4 and is lost. Ads of categories that V4 converts \
+(cars, motorcycles, …) are not listed: any V4 update converts them.
 
-Exit code 0: no ad of V3 has to be migrated any more, or without --submit: all can be. 1: some lack something, or were refused.
+Exit code 0: all V3 ads are migrated, or without --submit: can be migrated. 1: some ads lack data or were rejected.
 
 Examples:
   ad-migrate v3 v3.csv
   ad-migrate v3 v3.csv --submit")]
 pub(crate) struct Args {
-    /// The file to complete: written, and read again if it is there
+    /// File to complete; it is created, and read if it exists
     #[arg(value_name = "FILE.csv")]
     file: PathBuf,
-    /// Migrate the ads that are complete
+    /// Migrate the complete ads
     #[arg(long)]
     submit: bool,
-    /// The vehicle type of those that may become several, unless the file says another
+    /// Vehicle type of ads that could become several types, unless FILE sets one
     #[arg(long = "type", value_name = "TYPE", hide_possible_values = true,
         value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
     of_type: Option<String>,
-    /// Write the payload of each ad, as far as it goes, into this file, one a line
+    /// Write the payloads, also incomplete ones, to this file, one per line
     #[arg(long, value_name = "FILE.ndjson")]
     payloads: Option<PathBuf>,
-    /// How long to wait for what becomes of a migrated ad, such as 90s, 10m or 1h
+    /// How long to wait for the outcome of a migration, such as 90s, 10m or 1h
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = waiting::duration, requires = "submit")]
     within: Duration,
 }
@@ -188,9 +188,9 @@ impl Migration<'_> {
                     Some((_, answer)) => {
                         let hint = nearest::did_you_mean(answer, first.vehicle_types.iter().copied());
                         let hint = hint.map(|hint| format!(" {hint}")).unwrap_or_default();
-                        format!("\"{answer}\" is not one of those that it may become.{hint}")
+                        format!("The ad cannot become \"{answer}\".{hint}")
                     }
-                    None => "What it becomes.".to_owned(),
+                    None => "Vehicle type of the migrated ad.".to_owned(),
                 };
                 let needs = format!("{VEHICLE_TYPE}: {question} {allowed}");
                 self.open.push(Open { allowed, ..open(ad, "", VEHICLE_TYPE, &question, wanted.unwrap_or_default()) });
@@ -330,17 +330,19 @@ impl Migration<'_> {
         let parts = [
             (migrated, "migrated"),
             (ready, "ready to migrate (--submit)"),
-            (lacking, "lacking something"),
-            (refused, "refused or failed"),
+            (lacking, "incomplete"),
+            (refused, "rejected or failed"),
             (stays, "stay V3"),
             (converts, "converted by their next update"),
         ];
         let parts: Vec<_> =
             parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
         let told = if parts.is_empty() { "none".to_owned() } else { parts.join(", ") };
-        self.context.out.note(&format!("ads of V3: {told}"));
+        self.context.out.note(&format!("V3 ads: {told}"));
         if lacking > 0 {
-            self.context.out.note(&format!("complete the column `value` of {} and run this again", file.display()));
+            self.context
+                .out
+                .note(&format!("complete the column `value` of {} and run the command again", file.display()));
         }
         if lacking + refused == 0 { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
     }

@@ -103,7 +103,7 @@ impl<'a> Work<'a> {
                 message: if text.is_empty() {
                     "Nothing says what type of vehicle it is.".to_owned()
                 } else {
-                    format!("\"{}\" is no vehicle type of this mapping.", short(text))
+                    format!("\"{}\" is not a vehicle type of this mapping.", short(text))
                 },
                 advice: Some(format!(
                     "Add it to the values of [vehicle], which has {allowed}, or say otherwise = \"…\"."
@@ -258,8 +258,8 @@ impl<'a> Work<'a> {
                 columns: vec![self.row.columns().name(column).to_owned()],
                 value: Some(short(first).into_owned()),
                 field: Some(self.bound.mapping.rules[made.rule].target.to_string()),
-                message: format!("There are {} values; the first is taken.", others + 1),
-                advice: Some("Say first = true in the mapping if that is meant, or join = \", \".".to_owned()),
+                message: format!("The column has {} values; the first is used.", others + 1),
+                advice: Some("If this is intended, set first = true in the mapping, or join = \", \".".to_owned()),
             };
             self.mapped.findings.push(finding);
         }
@@ -338,7 +338,7 @@ impl<'a> Work<'a> {
             self.warn(
                 made,
                 format!("{} occurs twice", made.noun),
-                format!("{dropped} equal values are left out."),
+                format!("{dropped} equal values are skipped."),
                 None,
             );
         }
@@ -349,7 +349,8 @@ impl<'a> Work<'a> {
         let before = values.len();
         if before > most {
             values.truncate(most);
-            let message = format!("There are {before} values; the first {most} are taken, as the mapping says.");
+            let message =
+                format!("The row has {before} values; the first {most} are used, because the mapping sets max.");
             self.warn(made, format!("{} list is cut", made.noun), message, None);
         }
     }
@@ -520,7 +521,7 @@ fn images(values: &[Value], most: usize) -> Result<(), Bad> {
         return bad(
             "images are file names, not addresses",
             format!("{names} of {} images are file names.", values.len()),
-            "Put them where they can be fetched, and say so in the mapping: template = \"https://…/{value}\".",
+            "Put the images on a web server, and set in the mapping: template = \"https://…/{value}\".",
         );
     }
     let is_plain = |text: &str| text.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"));
@@ -529,7 +530,7 @@ fn images(values: &[Value], most: usize) -> Result<(), Bad> {
         return bad(
             "image address is not https",
             format!("{plain} of {} images have an address that begins with http://.", values.len()),
-            "Give addresses that begin with https://.",
+            "Use addresses that begin with https://.",
         );
     }
     if values.len() > most {
@@ -537,9 +538,9 @@ fn images(values: &[Value], most: usize) -> Result<(), Bad> {
             "too many images",
             format!("{} images, at most {most} are allowed.", values.len()),
             if most == MOST_IMAGES {
-                "Choose 20, or say max = 20 in the mapping to take the first ones."
+                "Choose 20, or set max = 20 in the mapping to use the first ones."
             } else {
-                "Choose fewer, or say \"max\" in the mapping to take the first ones."
+                "Choose fewer, or set \"max\" in the mapping to use the first ones."
             },
         );
     }

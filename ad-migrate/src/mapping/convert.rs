@@ -180,7 +180,7 @@ impl Convert {
 fn unknown(text: &str, noun: &str, hint: Option<String>) -> Bad {
     Bad {
         reason: format!("unknown {noun}"),
-        message: format!("\"{}\" is no known {noun}.", short(text)),
+        message: format!("\"{}\" is not a known {noun}.", short(text)),
         advice: hint,
         cure: Cure::ValueMap,
     }
@@ -226,7 +226,7 @@ fn counted<'t>(text: &'t str, with: With<'_>) -> Result<Found<'t>, Bad> {
         NoNumber::Ambiguous => Bad::new(
             format!("{noun} can be read in two ways"),
             format!("\"{}\" could have thousands or decimals.", short(text)),
-            "Say decimal = \",\" or decimal = \".\" in the mapping: at its top for all numbers, or at this field.",
+            "Set decimal = \",\" or decimal = \".\" in the mapping: at its top for all numbers, or at this field.",
         ),
     })
 }
@@ -235,7 +235,7 @@ fn no_number(text: &str, noun: &str) -> Bad {
     Bad::in_file(
         format!("{noun} is not a number"),
         format!("\"{}\" is not a number.", short(text)),
-        "Correct the value in the file, or map it: values = { \"…\" = \"\" } leaves it out.",
+        "Correct the value in the file, or map it: values = { \"…\" = \"\" } removes it.",
     )
 }
 
@@ -328,7 +328,7 @@ fn day(text: &str, with: With<'_>) -> Result<Value, Bad> {
         NoDate::None => Bad::new(
             format!("{noun} is not a date"),
             format!("\"{shown}\" is not a date."),
-            "Say its form in the mapping: date = \"DD/MM/YYYY\".",
+            "Set its format in the mapping: date = \"DD/MM/YYYY\".",
         ),
         NoDate::NotFull => Bad::in_file(
             format!("{noun} is not a full date"),
@@ -343,7 +343,7 @@ fn day(text: &str, with: With<'_>) -> Result<Value, Bad> {
         NoDate::Ambiguous => Bad::new(
             format!("{noun} can be read in two ways"),
             format!("In \"{shown}\", the day and the month could each be the other."),
-            "Say its form in the mapping: date = \"DD/MM/YYYY\" or date = \"MM/DD/YYYY\".",
+            "Set its format in the mapping: date = \"DD/MM/YYYY\" or date = \"MM/DD/YYYY\".",
         ),
     })
 }
@@ -390,9 +390,9 @@ fn measure(
     let unit = match (with.unit, own) {
         (Some(told), Some(own)) if told != own => {
             return Err(Bad::new(
-                format!("{noun} has another unit than the mapping says"),
-                format!("\"{}\" is in {own}, and the mapping says {told}.", short(text)),
-                "Leave \"unit\" out of the mapping where the values tell it themselves.",
+                format!("{noun} has another unit than the mapping"),
+                format!("\"{}\" is in {own}, but the mapping sets {told}.", short(text)),
+                "Omit \"unit\" from the mapping if the values contain it.",
             ));
         }
         (Some(unit), _) | (None, Some(unit)) => unit,
@@ -401,7 +401,7 @@ fn measure(
             return Err(Bad::new(
                 format!("{noun} has no unit"),
                 format!("\"{}\" has no unit.", short(text)),
-                format!("Say it in the mapping: unit = \"{}\".", units[0]),
+                format!("Set it in the mapping: unit = \"{}\".", units[0]),
             ));
         }
     };
@@ -411,7 +411,7 @@ fn measure(
         return Err(Bad::new(
             format!("{noun} cannot be converted"),
             format!("\"{}\" cannot be converted exactly from {unit} to {to}.", short(text)),
-            format!("Leave \"as\" out: the service takes {unit} too."),
+            format!("Omit \"as\": the service accepts {unit} too."),
         ));
     };
     within(number, min, MOST_MEASURED, text, noun)?;
@@ -479,9 +479,9 @@ pub(super) fn price(text: &str, of: &str, amount: &Convert, told: Option<&str>, 
     let currency = match (told, written) {
         (Some(told), Some(written)) if told != written => {
             return Err(Bad::new(
-                format!("{noun} is in another currency than the mapping says"),
-                format!("\"{}\" is in {written}, and the mapping says {told}.", short(text)),
-                "Leave \"currency\" out of the mapping where the values tell it themselves.",
+                format!("{noun} has another currency than the mapping"),
+                format!("\"{}\" is in {written}, but the mapping sets {told}.", short(text)),
+                "Omit \"currency\" from the mapping if the values contain it.",
             ));
         }
         (Some(told), _) => Some(told),

@@ -40,8 +40,8 @@ impl Explainer<'_> {
             PayloadError::Fields(errors) => self.errors(errors),
             PayloadError::TrailerCreateDisabled => vec![Finding {
                 reason: "trailers cannot be created".to_owned(),
-                message: "The service creates no trailers; it only updates and deletes those it has.".to_owned(),
-                advice: Some("Take the row out, or have the operator of the service import it.".to_owned()),
+                message: "Trailers can be updated and deleted, but not created.".to_owned(),
+                advice: Some("Remove the row, or ask the operator of the service to import it.".to_owned()),
                 ..self.found("category_id", |_| String::new())
             }],
         }
@@ -64,7 +64,7 @@ impl Explainer<'_> {
             let Some(first) = violations.first().filter(|violation| !self.follows(&path, violation)) else { continue };
             let mut finding = self.finding(&path, first);
             finding.message = if first.rule() == Some(PLATE_OR_VIN) {
-                "There is neither a registration number nor a VIN; one of them is required.".to_owned()
+                "Registration number and VIN are missing; one of them is required.".to_owned()
             } else {
                 violations.iter().flat_map(|violation| violation.texts()).collect::<Vec<_>>().join(" ")
             };
@@ -148,13 +148,13 @@ impl Explainer<'_> {
         }
         let what = words(attribute);
         if violation.rule() == Some(PLATE_OR_VIN) {
-            return "Fill in the registration number or the VIN in the file, or map the column that has it.".to_owned();
+            return "Add the registration number or the VIN to the file, or map its column.".to_owned();
         }
         if matches!(violation, Violation::Required | Violation::RequiredWith { .. }) {
-            return format!("Fill in the {what} in the file, or map the column that has it.");
+            return format!("Add the {what} to the file, or map its column.");
         }
         let Some(vehicle_type) = self.category.and_then(|category| category.vehicle_type) else {
-            return "Say in the mapping what type of vehicle the rows are; see: ad-cli fields".to_owned();
+            return "Set the vehicle type in the mapping; see: ad-cli fields".to_owned();
         };
         let name = attribute.strip_prefix("category_fields.").unwrap_or(attribute);
         let kind = self.category.and_then(|category| category.field(name)).map(|field| field.kind);
@@ -171,7 +171,7 @@ impl Explainer<'_> {
                 format!("Correct it, or map it to the right {what}; see: ad-cli values {vehicle_type} {name}")
             }
             Some(_) => format!("Correct the {what} in the file; see: ad-cli fields {vehicle_type} {}", last(name)),
-            None => format!("Correct the {what} in the file, or how it is mapped; see: ad-cli fields {vehicle_type}"),
+            None => format!("Correct the {what} in the file or its mapping; see: ad-cli fields {vehicle_type}"),
         }
     }
 }
@@ -212,7 +212,7 @@ impl Together {
 
     fn told(mut self) -> Finding {
         if self.more > 0 {
-            self.finding.message = format!("{} The same is true of {} more.", self.finding.message, self.more);
+            self.finding.message = format!("{} The same applies to {} more.", self.finding.message, self.more);
         }
         self.finding
     }

@@ -126,10 +126,10 @@ pub trait Sink {
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// The temporary files cannot be used.
-    #[error("cannot use a temporary file, which is needed for looking for rows that occur twice: {0}")]
+    #[error("cannot create a temporary file for duplicate detection: {0}")]
     Temporary(#[source] io::Error),
     /// The sink cannot take what was found.
-    #[error("cannot write down what was found: {0}")]
+    #[error("cannot store the findings: {0}")]
     Sink(#[source] io::Error),
 }
 

@@ -28,7 +28,7 @@ pub(super) fn reason(attribute: &str, violation: &Violation, value: Option<&str>
         Violation::TooShort(_) => format!("{what} is too short"),
         Violation::Blank => format!("{what} is empty"),
         Violation::UnknownField { .. } | Violation::Forbidden { .. } => format!("{what} must not be sent"),
-        Violation::Duplicate { .. } => format!("{what} occurs twice in a row"),
+        Violation::Duplicate { .. } => format!("duplicate {what} in a row"),
         other if other.code() == Some(Code::OutOfRange) => format!("{what} out of range"),
         _ => format!("{what} is not valid"),
     }
@@ -61,7 +61,7 @@ impl ImageError {
     fn reason(self) -> &'static str {
         match self {
             Self::TooMany => "more than 20 images",
-            Self::Twice => "an image occurs twice in a row",
+            Self::Twice => "duplicate image in a row",
             Self::Missing => "images are missing",
             Self::FileName => "images are file names, not addresses",
             Self::NotHttps => "image address is not https",
@@ -72,17 +72,17 @@ impl ImageError {
     /// What to do about it.
     pub(super) fn advice(self) -> &'static str {
         match self {
-            Self::TooMany => "Keep the 20 best: let the mapping take the first 20, or take the others out.",
-            Self::Twice => "Take one of them out.",
+            Self::TooMany => {
+                "Keep at most 20: set max = 20 in the mapping to take the first ones, or remove the others."
+            }
+            Self::Twice => "Remove the duplicate.",
             Self::FileName => {
-                "Put the pictures on a web server, and let the mapping make addresses of their names with a template."
+                "Put the images on a web server, and set a template in the mapping that makes URLs from their names."
             }
             Self::NotHttps => {
-                "Serve the pictures over https, and let the mapping replace http:// with https:// where the server does so already."
+                "Serve the images over https, and replace http:// with https:// in the file or by a template in the mapping."
             }
-            Self::Missing | Self::NotAnAddress => {
-                "Give an address that begins with https:// and can be opened by everybody."
-            }
+            Self::Missing | Self::NotAnAddress => "Use a public address that begins with https://.",
         }
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn odd(attribute: &str, warning: &Warning) -> String {
         Code::NoPrice => "no price".to_owned(),
         Code::LeasingDetailsWithoutPrice => "leasing details without a leasing price".to_owned(),
         Code::IgnoredField => format!("{} is ignored", words(attribute)),
-        _ => format!("{} is odd", words(attribute)),
+        _ => format!("{} needs attention", words(attribute)),
     }
 }
 

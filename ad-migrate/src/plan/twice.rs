@@ -139,22 +139,22 @@ fn finding(kind: Kind, verdict: &Verdict, row: u64, line: u64, columns_of: impl 
     let (severity, reason, advice) = match kind {
         Kind::SourceId => (
             Severity::Error,
-            "source id occurs twice",
-            "Each ad needs a source id of its own, for ever: take the row out, or make the source id of another column.",
+            "duplicate source id",
+            "Each ad needs its own permanent source id: remove the row, or map the source id from another column.",
         ),
         Kind::Plate => (
             Severity::Error,
-            "registration number occurs twice",
-            "Two ads cannot be linked to one listing: take the row out that is not for sale any more, or correct the number.",
+            "duplicate registration number",
+            "Two ads cannot be linked to one listing: remove the row that is no longer for sale, or correct the number.",
         ),
-        Kind::Vin => (Severity::Warning, "VIN occurs twice", "If it is the same vehicle, take one of the rows out."),
+        Kind::Vin => (Severity::Warning, "duplicate VIN", "If it is the same vehicle, remove one of the rows."),
     };
     let value = kind.of(verdict).map(str::to_owned);
     Finding {
         severity,
         reason: reason.to_owned(),
         columns: columns_of(kind.field()),
-        message: format!("{} stands in row {row} (line {line}) already.", value.as_deref().unwrap_or_default()),
+        message: format!("{} already occurs in row {row} (line {line}).", value.as_deref().unwrap_or_default()),
         value,
         field: Some(kind.field().to_owned()),
         advice: Some(advice.to_owned()),
@@ -202,10 +202,10 @@ mod tests {
         ];
         for most in [1, 2, 3, 1000] {
             let expected = [
-                (3, Severity::Error, "ABC123 stands in row 1 (line 2) already."),
-                (3, Severity::Warning, "V1 stands in row 1 (line 2) already."),
-                (4, Severity::Error, "a stands in row 1 (line 2) already."),
-                (5, Severity::Error, "ABC123 stands in row 1 (line 2) already."),
+                (3, Severity::Error, "ABC123 already occurs in row 1 (line 2)."),
+                (3, Severity::Warning, "V1 already occurs in row 1 (line 2)."),
+                (4, Severity::Error, "a already occurs in row 1 (line 2)."),
+                (5, Severity::Error, "ABC123 already occurs in row 1 (line 2)."),
             ];
             assert_eq!(told(&rows, most), expected.map(|(row, severity, text)| (row, severity, text.to_owned())));
         }

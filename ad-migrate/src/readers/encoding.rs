@@ -140,13 +140,13 @@ fn guess(head: &[u8]) -> (Charset, String) {
     }
     if good > bad {
         let note = format!(
-            "Encoding utf-8: {good} letters of the beginning are valid UTF-8, though {bad} bytes are not; rows with such bytes are told."
+            "Encoding utf-8: {good} letters of the beginning are valid UTF-8, though {bad} bytes are not; rows with such bytes are reported."
         );
         return (of(UTF_8), note);
     }
     match head.iter().find(|byte| UNDEFINED.contains(byte)) {
         None => {
-            let note = "Encoding windows-1252: the beginning of the file is not valid UTF-8, and windows-1252 is what else is usual.";
+            let note = "Encoding windows-1252: the beginning of the file is not valid UTF-8; windows-1252 is the usual alternative.";
             (of(WINDOWS_1252), note.to_owned())
         }
         Some(byte) => {

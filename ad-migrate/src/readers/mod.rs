@@ -240,9 +240,9 @@ fn too_long() -> Trouble {
     Trouble {
         reason: "the row is too long",
         column: None,
-        message: format!("The row is longer than {} MiB, which no row may be. It is left out.", LONGEST_ROW >> 20),
+        message: format!("The row is longer than the limit of {} MiB and is skipped.", LONGEST_ROW >> 20),
         advice: Some(
-            "Look whether pictures are in the file itself, or a line break or a closing tag is missing.".to_owned(),
+            "Check whether the file contains image data, or a line break or closing tag is missing.".to_owned(),
         ),
     }
 }

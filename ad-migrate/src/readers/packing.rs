@@ -54,7 +54,7 @@ pub(super) fn gunzip(packed: Box<dyn Read + Send>, read: Arc<AtomicU64>) -> Box<
 pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<Member, ReadError> {
     let damaged = |error: &dyn std::fmt::Display| {
         ReadError::new(format!("The zip archive {name} cannot be read: {error}."))
-            .hint("Fetch it again; it may have been cut off.")
+            .hint("Download it again; it may be truncated.")
     };
     check_list(name, &mut file).map_err(|error| damaged(&error))??;
     let mut archive = ZipArchive::new(file).map_err(|error| damaged(&error))?;

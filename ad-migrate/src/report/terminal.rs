@@ -120,7 +120,7 @@ impl Terminal {
             self.rows.end()?;
             if totals.refused > self.shown {
                 let more = counted(totals.refused - self.shown, "more row");
-                out.note(&format!("… and {more} that cannot go; --limit-shown shows more, --report and --json all"));
+                out.note(&format!("… and {more} that are invalid; --limit-shown shows more, --report and --json all"));
             }
         }
         if out.is_for_people() && !totals.reasons.is_empty() {
@@ -154,7 +154,7 @@ pub fn warn_of_missing(out: Output, totals: &Totals) {
     }
     if !more.is_empty() {
         let more = counted(more.len() as u64, "more column");
-        out.warning(&format!("… and {more} that the mapping names; is it the one for this file?"));
+        out.warning(&format!("… and {more} of the mapping; check that it is the mapping for this file"));
     }
 }
 
@@ -171,8 +171,8 @@ fn inferred(out: Output, totals: &Totals) {
 
 /// `stock.csv: 19,412 of 20,000 rows can go, 588 cannot, 1,200 with warnings`
 fn summary(file: &str, totals: &Totals) -> String {
-    let mut summary = format!("{file}: {} of {} can go", grouped(totals.good), counted(totals.rows, "row"));
-    for (count, what) in [(totals.refused, "cannot"), (totals.odd, "with warnings")] {
+    let mut summary = format!("{file}: {} of {} are valid", grouped(totals.good), counted(totals.rows, "row"));
+    for (count, what) in [(totals.refused, "are invalid"), (totals.odd, "have warnings")] {
         if count > 0 {
             summary = format!("{summary}, {} {what}", grouped(count));
         }

@@ -46,8 +46,8 @@ impl Folder {
                 Ok(lock)
             }
             Err(TryLockError::WouldBlock) => {
-                Err(Failure::usage(format!("another run is using {}", self.path.display()))
-                    .hint("wait until it has ended"))
+                Err(Failure::usage(format!("another process is using {}", self.path.display()))
+                    .hint("wait until it has finished"))
             }
             Err(TryLockError::Error(error)) => Err(self.cannot("lock", &error)),
         }
@@ -96,6 +96,6 @@ impl Folder {
     /// What is told when it cannot be used.
     pub fn cannot(&self, what: &str, error: &io::Error) -> Failure {
         Failure::usage(format!("cannot {what} the folder of the migration, {}: {error}", self.path.display()))
-            .hint("name another: --folder DIR")
+            .hint("set another: --folder DIR")
     }
 }

@@ -106,7 +106,7 @@ pub fn listings(mut export: Reader, plate: &str, stock: &Stock) -> Result<Vec<Mi
     } else {
         Err(ReadError {
             message: format!("the export of listings has no column {plate:?}"),
-            hints: vec!["name the column of the plates: --listings-plate COLUMN".to_owned()],
+            hints: vec!["set the column of registration numbers: --listings-plate COLUMN".to_owned()],
         })
     }
 }
@@ -119,7 +119,7 @@ pub fn show(context: &Context, missing: &[Missing]) -> Result<(), Failure> {
     if missing.is_empty() {
         return Ok(());
     }
-    context.out.note("\nlisted and not in the file; nothing is done about them:");
+    context.out.note("\nlisted, but not in the file (unchanged):");
     if !context.out.is_for_people() {
         for missing in missing {
             context.out.note(&missing.to_string());

@@ -129,7 +129,7 @@ impl Summary {
 
     fn parts(&self) -> [(u64, &'static str); 9] {
         [
-            (self.linked, "linked to listings that were there"),
+            (self.linked, "linked to existing listings"),
             (self.new, "newly listed"),
             (self.hidden, "stored, hidden"),
             (self.accepted, "accepted"),

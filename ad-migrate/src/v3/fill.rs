@@ -143,12 +143,12 @@ fn convert(
         Err(error) => {
             let wrong = |message: String| Finding {
                 severity: crate::finding::Severity::Error,
-                reason: "no field of V4".to_owned(),
+                reason: "no V4 field".to_owned(),
                 columns: Vec::new(),
                 value: None,
                 field: None,
                 message,
-                advice: Some("leave the column `field` as it was written".to_owned()),
+                advice: Some("do not change the column `field`".to_owned()),
             };
             return (Map::new(), error.0.into_iter().map(wrong).collect());
         }

@@ -87,9 +87,7 @@ pub fn read(path: &Path) -> Result<Answers, ReadError> {
         let column = |name: &str| {
             next.columns().id(name).ok_or_else(|| ReadError {
                 message: format!("{} has no column {name:?}", path.display()),
-                hints: vec![
-                    "complete the file that `ad-migrate v3` wrote, and leave its columns as they are".to_owned(),
-                ],
+                hints: vec!["complete the file that `ad-migrate v3` wrote without changing its columns".to_owned()],
             })
         };
         let [id, dealer, field, value] =

@@ -65,7 +65,7 @@ impl Csv {
         if shape.names.len() > MOST_COLUMNS {
             let count = shape.names.len();
             return Err(ReadError::new(format!("The file has {count} columns; at most {MOST_COLUMNS} can be read."))
-                .hint("Look whether separator and quote are right, and whether each vehicle has a line of its own."));
+                .hint("Check the separator and quote, and that each vehicle has its own line."));
         }
         let mut columns = Columns::default();
         for name in &shape.names {

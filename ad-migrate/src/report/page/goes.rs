@@ -14,22 +14,22 @@ pub(super) fn section(totals: &Totals, kept: &Kept) -> Markup {
     html! {
         @if totals.good > 0 {
             section {
-                h2 { "What will go" }
+                h2 { "Ads to submit" }
                 table.types {
-                    thead { tr { th { "Vehicle type" } th.number { "Rows" } th.number { "Can go" } th.number { "Pictures" } } }
+                    thead { tr { th { "Vehicle type" } th.number { "Rows" } th.number { "Valid" } th.number { "Pictures" } } }
                     tbody {
                         @for (name, of_type) in &totals.types {
                             tr {
-                                td data-label="Vehicle type" { @if name.is_empty() { "not known" } @else { (name) } }
+                                td data-label="Vehicle type" { @if name.is_empty() { "unknown" } @else { (name) } }
                                 td.number data-label="Rows" { (grouped(of_type.rows)) }
-                                td.number data-label="Can go" { (grouped(of_type.good)) }
+                                td.number data-label="Valid" { (grouped(of_type.good)) }
                                 td.number data-label="Pictures" { (grouped(of_type.images)) }
                             }
                         }
                     }
                 }
                 @if !kept.good.is_empty() {
-                    h3 { "The first ones, as they will be submitted" }
+                    h3 { "The first ads, as they will be submitted" }
                     table {
                         thead { tr { th.number { "Row" } th { "Source id" } th { "Plate" } th { "Vehicle" } th.number { "Price" } th.number { "Mileage" } th { "Pictures" } } }
                         tbody { @for good in &kept.good { (row(good)) } }

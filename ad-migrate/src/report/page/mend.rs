@@ -40,7 +40,7 @@ pub(super) fn chart(totals: &Totals) -> Markup {
                 }
                 @if more > 0 { p.note { "and " (counted(more as u64, "more reason")) ", below" } }
                 @if totals.other_reasons > 0 {
-                    p.note { "and " (counted(totals.other_reasons, "finding")) " for reasons that are not counted one by one" }
+                    p.note { "and " (counted(totals.other_reasons, "finding")) " for further reasons" }
                 }
             }
         }
@@ -55,10 +55,10 @@ pub(super) fn sections(totals: &Totals, kept: &Kept, severity: Severity) -> Mark
             section.mend {
                 @match severity {
                     Severity::Error => {
-                        h2 { "What has to be mended" }
+                        h2 { "Errors" }
                         input.filter type="search" placeholder="Find a row, source id, plate or value" aria-label="Find rows" hidden;
                     }
-                    Severity::Warning => h2 { "What should be looked at" },
+                    Severity::Warning => h2 { "Warnings" },
                 }
                 @for (index, reason) in reasons {
                     (section(index, reason, kept.of(severity, &reason.reason), severity == Severity::Error))

@@ -109,7 +109,7 @@ fn whole(about: &About, totals: &Totals, kept: &Kept) -> Markup {
 
 fn headline(totals: &Totals) -> String {
     let ads = if totals.rows == 1 { "ad" } else { "ads" };
-    format!("{} of {} {ads} can go", grouped(totals.good), grouped(totals.rows))
+    format!("{} of {} {ads} valid", grouped(totals.good), grouped(totals.rows))
 }
 
 fn head(about: &About, totals: &Totals) -> Markup {
@@ -120,14 +120,14 @@ fn head(about: &About, totals: &Totals) -> Markup {
             (shares(totals))
             p.lead {
                 @if totals.rows == 0 {
-                    "There are no rows in the file."
+                    "The file contains no rows."
                 } @else if totals.refused == 0 {
-                    "Every row passes the rules."
+                    "All rows are valid."
                 } @else {
-                    (counted(totals.refused, "row")) " cannot go yet. Each is listed below under what is wrong with it, with what to do about it."
+                    (counted(totals.refused, "row")) " cannot be submitted yet. They are listed below by reason, with what to do."
                 }
                 @if totals.odd > 0 {
-                    " " (counted(totals.odd, "row")) " can go and should be looked at."
+                    " " (counted(totals.odd, "row")) " valid with warnings."
                 }
             }
         }
@@ -137,9 +137,9 @@ fn head(about: &About, totals: &Totals) -> Markup {
 /// How many can go, can go but are odd, and cannot, as one bar.
 fn shares(totals: &Totals) -> Markup {
     let parts = [
-        ("good", totals.good - totals.odd, "can go as they are"),
-        ("odd", totals.odd, "can go, with warnings"),
-        ("bad", totals.refused, "cannot go"),
+        ("good", totals.good - totals.odd, "valid"),
+        ("odd", totals.odd, "valid, with warnings"),
+        ("bad", totals.refused, "invalid"),
     ];
     let mut from = 0.0;
     let parts = parts.map(|(class, count, what)| {
@@ -166,9 +166,9 @@ fn shares(totals: &Totals) -> Markup {
 fn figures(totals: &Totals) -> Markup {
     let figures = [
         ("Rows in the file", totals.rows),
-        ("Can go", totals.good),
-        ("Cannot go", totals.refused),
-        ("To look at", totals.odd),
+        ("Valid", totals.good),
+        ("Invalid", totals.refused),
+        ("With warnings", totals.odd),
         ("Pictures", totals.images),
     ];
     html! {
@@ -283,7 +283,7 @@ mod tests {
             (0..20_000).map(|row| verdict(row, vec![finding(Severity::Error, &format!("reason {}", row % 40), "x")]));
         let page = page(rows.collect());
         assert!(page.len() < 2_000_000, "{}", page.len());
-        assert!(page.contains("0 of 20,000 ads can go") && page.contains("more, see the JSON report"));
+        assert!(page.contains("0 of 20,000 ads valid") && page.contains("more, see the JSON report"));
     }
 
     #[test]

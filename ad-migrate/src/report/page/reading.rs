@@ -19,15 +19,15 @@ pub(super) fn section(about: &About, totals: &Totals) -> Markup {
                 }
             }
             @if !totals.detected.notes.is_empty() {
-                h3 { "What was inferred" }
+                h3 { "Inferences" }
                 ul { @for note in &totals.detected.notes { li { (note) } } }
             }
             @if !totals.missing.is_empty() {
-                h3 { "Columns that the mapping names and the file does not have" }
+                h3 { "Columns of the mapping that the file lacks" }
                 ul { @for column in &totals.missing { li { (column) } } }
             }
             @if !totals.unused.is_empty() {
-                h3 { "Columns that nothing uses" }
+                h3 { "Unused columns" }
                 p.tags { @for column in &totals.unused { span { (column) } " " } }
             }
         }
@@ -45,8 +45,7 @@ fn facts(about: &About, detected: &Detected) -> Vec<(&'static str, String)> {
         '\t' => "tab".to_owned(),
         mark => mark.to_string(),
     });
-    let header =
-        detected.header.map(|has| if has { "yes" } else { "no, columns are called by their positions" }.to_owned());
+    let header = detected.header.map(|has| if has { "yes" } else { "no, columns are numbered" }.to_owned());
     [
         ("File", Some(name(&about.file).into_owned())),
         ("Mapping", Some(name(&about.mapping).into_owned())),
