@@ -357,7 +357,7 @@ fn warn(settings: &Settings, address: Option<SocketAddr>) {
         ),
         (
             settings.allow_private_images,
-            "allow_private_images is on: whoever has a token can make the service fetch from private networks; turn it off \
+            "allow_private_images is on: everyone with a token can make the service fetch from private networks; turn it off \
              in production",
         ),
     ];

@@ -151,7 +151,7 @@ impl Writer<'_> {
             field::YEAR if self.column(index).share(Look::Year) < 50 => options.push("year = true".to_owned()),
             field::VAT | field::NEW if self.column(index).share(Look::Boolean) < 50 => {
                 confidence = confidence.min(SURE - 1);
-                notes.push("Say what its values mean: values = { \"…\" = true }.".to_owned());
+                notes.push("Map its values: values = { \"…\" = true }.".to_owned());
             }
             field::TRAFFIC | "category_fields.eu_check_last" | "category_fields.eu_check_next" => {
                 self.date(index, &mut options, &mut notes, &mut confidence);
@@ -182,9 +182,10 @@ impl Writer<'_> {
         if self.column(index).share(Look::PictureNames) > self.column(index).share(Look::Pictures) {
             options.push("template = \"https://CHANGE.example/{value}\"".to_owned());
             notes.push(
-                "The pictures are file names. Put them where they can be fetched, and write that address.".to_owned(),
+                "The images are file names. Put them on a web server and set their address in the template.".to_owned(),
             );
-            self.missing.push("Where the pictures are: image_urls has file names; correct its template.".to_owned());
+            self.missing
+                .push("Address of the images: image_urls contains file names; correct its template.".to_owned());
         }
         let mut last = *all.last().unwrap_or(&index);
         let is_row = all.windows(2).all(|pair| pair[1] - pair[0] == 1);
@@ -238,14 +239,14 @@ impl Writer<'_> {
         ) {
             ("km", None)
         } else if numbers.greatest > 60_000.0 {
-            ("km", Some("The greatest is too much for mil; check that it is km."))
+            ("km", Some("The largest value is too large for mil; check that it is km."))
         } else {
-            ("mil", Some("The greatest is small for km; check that it is mil."))
+            ("mil", Some("The largest value is small for km; check that it is mil."))
         };
         options.push(format!("unit = \"{unit}\""));
         if let Some(why) = why {
             notes.push(why.to_owned());
-            self.missing.push(format!("The unit of the mileage: it is taken for {unit} by its size."));
+            self.missing.push(format!("The unit of the mileage: assumed to be {unit} from its size."));
         }
     }
 
@@ -272,7 +273,7 @@ impl Writer<'_> {
         } else {
             options.push("unit = \"hp\"".to_owned());
             if !names::has_word(name, &["hk", "hp", "ps", "bhp", "hastkrafter", "horsepower", "horses"]) {
-                notes.push("Nothing says the unit; check that it is hp.".to_owned());
+                notes.push("The unit is unknown; check that it is hp.".to_owned());
             }
         }
     }
@@ -311,21 +312,21 @@ impl Writer<'_> {
         let is_comma = if with_point == with_comma { points >= commas } else { with_comma };
         let decimal = if is_comma { ',' } else { '.' };
         options.push(format!("decimal = \"{decimal}\""));
-        notes.push("Values such as \"1.234\" are taken for thousands; check that they are.".to_owned());
+        notes.push("Values such as \"1.234\" are assumed to be thousands; check this.".to_owned());
     }
 
     fn date(&mut self, index: usize, options: &mut Vec<String>, notes: &mut Vec<String>, confidence: &mut u8) {
         let column = self.column(index);
         if column.share(Look::Month) > column.share(Look::Date) {
             *confidence = (*confidence).min(30);
-            notes.push("Its dates have no day, and the field takes full dates only.".to_owned());
+            notes.push("Its dates have no day, but the field needs full dates.".to_owned());
             return;
         }
         if let Some((form, is_shown)) = column.dates.form() {
             options.push(format!("date = \"{form}\""));
             if !is_shown {
-                notes.push("Nothing shows which is the day and which the month; check it.".to_owned());
-                self.missing.push(format!("The form of the dates in {}: taken for {form}.", self.seen.names[index]));
+                notes.push("Day and month are ambiguous; check the format.".to_owned());
+                self.missing.push(format!("The date format of {}: assumed to be {form}.", self.seen.names[index]));
             }
         }
     }
@@ -351,7 +352,7 @@ impl Writer<'_> {
             (false, false) => options.push(format!("values = [\"{name}\", \"{builtin}\"]")),
         }
         if !entries.is_empty() {
-            let about = format!("Values of {} that are not known", names[index]);
+            let about = format!("Unknown values of {}", names[index]);
             self.maps.push(OwnMap { name, about, entries });
         }
     }
@@ -359,7 +360,7 @@ impl Writer<'_> {
     fn color_group(&mut self, index: usize, confidence: u8) {
         if is_target(self.category, field::COLOR_GROUP) {
             let rule = format!("{{ from = {}, values = \"color\", otherwise = \"skip\" }}", self.from(index));
-            let notes = vec!["The group of the same colour, where the built-in map knows it.".to_owned()];
+            let notes = vec!["The group of the same colour, if the built-in map contains it.".to_owned()];
             self.lines.push(Line { field: field::COLOR_GROUP, rule, confidence, notes });
         }
     }
@@ -375,20 +376,19 @@ impl Writer<'_> {
             let full =
                 by.filter(|index| self.column(*index).is_unique()).max_by_key(|index| self.column(*index).filled);
             if let Some(index) = full.filter(|index| self.column(*index).filled == self.seen.rows) {
-                let note = "No column has a number of its own for each vehicle; this one is different in every row.";
+                let note = "No column looks like a stock number; this one is unique in every row.";
                 self.lines.retain(|line| line.field != field::SOURCE_ID);
                 let (rule, notes) = (self.from(index), vec![note.to_owned()]);
-                self.missing.push(format!("The source id: {rule} stands in for it."));
+                self.missing.push(format!("The source id: {rule} is used instead."));
                 self.lines.push(Line { field: field::SOURCE_ID, rule, confidence: 70, notes });
             }
         }
         if !self.has(field::YEAR)
             && let Some(index) = self.guessed.column_of(field::TRAFFIC)
         {
-            let note =
-                "No column has the model year; the year of the first registration is near, and not always the same.";
+            let note = "No column contains the model year; the year of the first registration is an approximation.";
             let (rule, notes) = (format!("{{ from = {}, year = true }}", self.from(index)), vec![note.to_owned()]);
-            self.missing.push(format!("The model year: the year of {} stands in for it.", self.from(index)));
+            self.missing.push(format!("The model year: the year of {} is used instead.", self.from(index)));
             self.lines.push(Line { field: field::YEAR, rule, confidence: 65, notes });
         }
         let owners = self.guessed.column_of(field::OWNERS).filter(|_| self.has(field::OWNERS));
@@ -397,7 +397,7 @@ impl Writer<'_> {
             && is_target(self.category, field::NEW)
         {
             let rule = format!("{{ from = {}, values = {{ \"0\" = \"\" }}, otherwise = false }}", self.from(index));
-            let notes = vec!["A vehicle that had an owner is a used one, even with a mileage of 0.".to_owned()];
+            let notes = vec!["A vehicle with previous owners is used, even with a mileage of 0.".to_owned()];
             self.lines.push(Line { field: field::NEW, rule, confidence: 80, notes });
         }
     }
@@ -407,10 +407,10 @@ impl Writer<'_> {
         let mut missing: Vec<String> = Vec::new();
         let mut need = |field: &str, what: &str| {
             if !self.has(field) {
-                missing.push(format!("{what}: {field} is needed, and no column is surely it."));
+                missing.push(format!("{what}: {field} is required, but no column is certain."));
             }
         };
-        need(field::SOURCE_ID, "A reference of your own");
+        need(field::SOURCE_ID, "Your own identifier");
         for required in self.category.fields().filter(|row| row.required && !row.path.contains("wheels")) {
             need(&format!("category_fields.{}", required.path), required.doc);
         }
@@ -420,16 +420,18 @@ impl Writer<'_> {
         }
         if self.category.registered && !self.has(field::PLATE) && !self.has(field::VIN) {
             missing.push(
-                "A plate or a VIN: an ad needs one of them, and listings are found again by the plate.".to_owned(),
+                "A registration number or a VIN: an ad needs one of them, and the registration number links it to its listing.".to_owned(),
             );
         } else if self.category.registered && !self.has(field::PLATE) {
-            missing.push("The plate: without it, an ad cannot be linked to the listing that exists.".to_owned());
+            missing.push(
+                "The registration number: without it, an ad cannot be linked to its existing listing.".to_owned(),
+            );
         }
         if !self.has(field::IMAGES) {
-            missing.push("Pictures: image_urls has to be sent when ads are moved, or they have none.".to_owned());
+            missing.push("Images: without image_urls, the ads will have no images.".to_owned());
         }
         if !self.has(field::PRICE) {
-            missing.push("A price: price.list is not needed, but an ad without one is odd.".to_owned());
+            missing.push("A price: price.list is optional, but usually expected.".to_owned());
         }
         for map in &self.maps {
             missing.push(format!("{}: fill in [values.{}].", map.about, map.name));
@@ -440,15 +442,15 @@ impl Writer<'_> {
 
     fn text(&self, types: &[(String, Option<String>, u32)]) -> String {
         let mut text = String::from(
-            "# A first mapping, guessed from the file. Lines are: field of the ad = column of the file.\n",
+            "# Draft of a mapping, guessed from the file. Each line is: field of the ad = column of the file.\n",
         );
         let _ = writeln!(
             text,
-            "# It was made from {} rows. What is less than {SURE} % sure is a comment: take the # away to use it.",
+            "# Based on {} rows. Guesses with less than {SURE} % confidence are comments: remove the # to use them.",
             self.seen.rows
         );
         if !self.missing.is_empty() {
-            text.push_str("#\n# What is missing or to be checked:\n");
+            text.push_str("#\n# Missing or to be checked:\n");
             for missing in &self.missing {
                 let _ = writeln!(text, "# - {}", printable::line(missing));
             }
@@ -458,7 +460,7 @@ impl Writer<'_> {
         for map in &self.maps {
             let _ = writeln!(
                 text,
-                "\n# {}. Say what each means and take its # away; \"\" is no value.",
+                "\n# {}. Set the value of each and remove its #; \"\" means no value.",
                 printable::line(&map.about)
             );
             let _ = writeln!(text, "[values.{}]", map.name);
@@ -512,7 +514,7 @@ impl Writer<'_> {
         let _ = writeln!(text, "from = {}", self.from(index));
         let _ = writeln!(text, "values = {{ {} }}", known.collect::<Vec<_>>().join(", "));
         for (value, _, count) in types.iter().filter(|(_, means, _)| means.is_none()) {
-            let _ = writeln!(text, "# {} is not known, in {count} rows: add it to the values.", quoted(value));
+            let _ = writeln!(text, "# {} is unknown, in {count} rows: add it to the values.", quoted(value));
         }
     }
 
@@ -527,7 +529,7 @@ impl Writer<'_> {
                 continue;
             }
             if is_first {
-                text.push_str("\n# Columns that nothing is made of:\n");
+                text.push_str("\n# Unused columns:\n");
                 is_first = false;
             }
             let samples = column.samples.iter().map(|sample| printable::line(sample)).collect::<Vec<_>>().join(" · ");

@@ -121,7 +121,7 @@ fn by_name(said: &Said, column: &Column) -> Match {
 /// How much the values of a column speak for a field or against it, and what they are.
 fn agreement(of: &str, column: &Column) -> (i16, String) {
     if column.values == 0 {
-        return (-40, "it has no values".to_owned());
+        return (-40, "no values".to_owned());
     }
     let share = |looks: &[Look]| looks.iter().map(|look| column.share(*look)).max().unwrap_or(0);
     let looks: (&[Look], &str) = match of {
@@ -132,7 +132,7 @@ fn agreement(of: &str, column: &Column) -> (i16, String) {
         field::GEARBOX => (&[Look::Gearbox], "known gearboxes"),
         field::BODY_TYPE => (&[Look::Body], "known body types"),
         field::COLOR => (&[Look::Color], "known colours"),
-        field::DRIVE => (&[Look::Drive], "known kinds of drive"),
+        field::DRIVE => (&[Look::Drive], "known drive types"),
         field::IMAGES => (&[Look::Pictures, Look::PictureNames, Look::Address], "pictures"),
         field::URL | "video_url" => (&[Look::Address], "addresses"),
         field::YEAR => (&[Look::Year, Look::Month, Look::Date], "years"),
@@ -172,15 +172,15 @@ fn by_look(column: &Column, index: usize, rows: u32) -> Vec<Match> {
     for (look, field, confidence, what) in [
         (Look::Vin, field::VIN, 90, "VINs"),
         (Look::SwedishPlate, field::PLATE, 86, "Swedish plates"),
-        (Look::Plate, field::PLATE, 66, "like German plates"),
-        (Look::Pictures, field::IMAGES, 86, "addresses of pictures"),
-        (Look::PictureNames, field::IMAGES, 75, "file names of pictures"),
+        (Look::Plate, field::PLATE, 66, "similar to German plates"),
+        (Look::Pictures, field::IMAGES, 86, "addresses of images"),
+        (Look::PictureNames, field::IMAGES, 75, "file names of images"),
         (Look::Brand, field::BRAND, 80, "known brands"),
         (Look::Fuel, field::FUELS, 76, "known fuels"),
         (Look::Gearbox, field::GEARBOX, 75, "known gearboxes"),
         (Look::Body, field::BODY_TYPE, 73, "known body types"),
         (Look::Color, field::COLOR, 72, "known colours"),
-        (Look::Drive, field::DRIVE, 70, "known kinds of drive"),
+        (Look::Drive, field::DRIVE, 70, "known drive types"),
         (Look::Year, field::YEAR, 64, "years"),
         (Look::Date, field::TRAFFIC, 61, "dates"),
         (Look::Email, field::SALESPERSON, 40, "e-mail addresses"),
@@ -193,19 +193,19 @@ fn by_look(column: &Column, index: usize, rows: u32) -> Vec<Match> {
         }
     }
     if column.share(Look::Prose).max(column.share(Look::Html)) >= 50 {
-        add(field::BODY, 72, "it has whole sentences".to_owned());
+        add(field::BODY, 72, "it contains sentences".to_owned());
     }
     numbers(column, &mut add);
     let is_text =
         column.share(Look::Number) < 50 && column.share(Look::Pictures) == 0 && column.share(Look::Prose) < 50;
     if is_text && column.share(Look::Date) < 50 && column.repeated == 0 && column.mark().is_some_and(|mark| mark != "/")
     {
-        add(field::EQUIPMENT, 62, "it has lists of words".to_owned());
+        add(field::EQUIPMENT, 62, "it contains lists of words".to_owned());
     }
     let is_short = column.longest() <= 24 && !column.distinct.keys().any(|text| text.contains(' '));
     if column.is_unique() && column.filled == rows && rows > 1 && is_short && column.share(Look::Vin) < 50 {
         let confidence = if index == 0 { 68 } else { 50 };
-        add(field::SOURCE_ID, confidence, "every row has another one".to_owned());
+        add(field::SOURCE_ID, confidence, "unique in every row".to_owned());
     }
     found
 }
@@ -218,13 +218,13 @@ fn numbers(column: &Column, add: &mut impl FnMut(&'static str, u8, String)) {
     }
     let is_round = numbers.count > 0 && numbers.round * 100 / numbers.count >= 70;
     if is_round && numbers.greatest >= 10_000.0 {
-        add(field::PRICE, 63, "the numbers are large and round, as prices are".to_owned());
+        add(field::PRICE, 63, "large, round numbers like prices".to_owned());
     } else if numbers.greatest >= 2_000.0 && numbers.greatest <= 2_000_000.0 && column.distinct.len() > 3 {
-        add(field::MILEAGE, 60, "the numbers are of the size of mileages".to_owned());
+        add(field::MILEAGE, 60, "numbers in the range of mileages".to_owned());
     } else if numbers.greatest >= 100.0 && numbers.greatest <= 1_200.0 && column.distinct.len() > 3 {
-        add(field::POWER, 45, "the numbers are of the size of engine powers".to_owned());
+        add(field::POWER, 45, "numbers in the range of engine power".to_owned());
     } else if numbers.greatest <= 9.0 {
-        add(field::OWNERS, 25, "the numbers are small: owners, doors or seats".to_owned());
+        add(field::OWNERS, 25, "small numbers: owners, doors or seats".to_owned());
     }
 }
 
@@ -265,7 +265,7 @@ fn model_beside_brand(guessed: &mut Guessed, names: &[String], columns: &[Column
     let beside = &columns[brand + 1];
     let is_weak = guessed.columns[brand + 1].as_ref().is_none_or(|guess| guess.confidence < SURE);
     if is_weak && beside.filled > 0 && beside.longest() <= 40 && beside.share(Look::Prose) == 0 {
-        let why = "it stands behind the brand".to_owned();
+        let why = "it follows the brand".to_owned();
         guessed.columns[brand + 1] = Some(Match { field: field::MODEL, confidence: 66, why });
     }
 }

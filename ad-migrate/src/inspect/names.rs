@@ -72,16 +72,16 @@ pub(super) fn said(name: &str) -> Option<Said> {
         Some(Said { field, confidence, why: format!("\"{text}\" {why}") })
     };
     if let Some(around) = around.filter(|_| is_generic(last)) {
-        return asked(around, 90, "is what such columns are called").or_else(|| by_words(around));
+        return asked(around, 90, "is a usual name of such columns").or_else(|| by_words(around));
     }
-    asked(last, if parts.len() == 1 { 92 } else { 90 }, "is what such columns are called")
-        .or_else(|| asked(last.split(['(', '[']).next()?.trim(), 90, "is what such columns are called"))
-        .or_else(|| asked(&format!("{} {last}", around?), 85, "is what such columns are called"))
+    asked(last, if parts.len() == 1 { 92 } else { 90 }, "is a usual name of such columns")
+        .or_else(|| asked(last.split(['(', '[']).next()?.trim(), 90, "is a usual name of such columns"))
+        .or_else(|| asked(&format!("{} {last}", around?), 85, "is a usual name of such columns"))
         .or_else(|| by_words(last))
         // `features/feature`: the one of many.
         .or_else(|| {
             let around = around.filter(|around| folded(around).starts_with(&folded(last)))?;
-            asked(around, 85, "is what such columns are called")
+            asked(around, 85, "is a usual name of such columns")
         })
 }
 
@@ -98,7 +98,7 @@ fn by_words(part: &str) -> Option<Said> {
                 && let Some(field) = FIELDS.get(&term)
             {
                 let confidence = if to - from == words.len() { 88 } else { 62 };
-                let why = format!("\"{part}\" has \"{}\" in it", words[from..to].join(" "));
+                let why = format!("\"{part}\" contains \"{}\"", words[from..to].join(" "));
                 best = Some((term.len(), Said { field, confidence, why }));
             }
         }

@@ -105,9 +105,7 @@ impl<'a> Work<'a> {
                 } else {
                     format!("\"{}\" is not a vehicle type of this mapping.", short(text))
                 },
-                advice: Some(format!(
-                    "Add it to the values of [vehicle], which has {allowed}, or say otherwise = \"…\"."
-                )),
+                advice: Some(format!("Add it to the values of [vehicle] (now {allowed}), or set otherwise = \"…\".")),
             };
             self.mapped.findings.push(finding);
         }
@@ -431,7 +429,7 @@ impl<'a> Work<'a> {
                     Convert::OneOf(_) | Convert::Model(_) => take(text, scratch),
                     _ => Err(Bad {
                         reason: format!("unknown {}", made.noun),
-                        message: format!("\"{}\" is in none of the value maps.", short(text)),
+                        message: format!("No value map contains \"{}\".", short(text)),
                         advice: None,
                         cure: Cure::Mapping,
                     }),
@@ -446,7 +444,7 @@ impl<'a> Work<'a> {
     fn bad(&mut self, made: &Made, bad: Bad, text: &str) {
         let rule = &self.bound.mapping.rules[made.rule];
         let is_of_map = bad.cure == Cure::ValueMap;
-        let line = format!("To map it, add a line \"{}\" = \"…\" to the values of \"{}\".", short(text), rule.target);
+        let line = format!("To map it, add the line \"{}\" = \"…\" to the values of \"{}\".", short(text), rule.target);
         let advice = match bad.advice {
             Some(hint) if is_of_map => Some(format!("{hint} {line}")),
             None if is_of_map => Some(line),

@@ -224,8 +224,8 @@ fn counted<'t>(text: &'t str, with: With<'_>) -> Result<Found<'t>, Bad> {
     number::read(text, with.decimal).map_err(|why| match why {
         NoNumber::None => no_number(text, noun),
         NoNumber::Ambiguous => Bad::new(
-            format!("{noun} can be read in two ways"),
-            format!("\"{}\" could have thousands or decimals.", short(text)),
+            format!("{noun} is ambiguous"),
+            format!("The separator in \"{}\" may be of thousands or decimals.", short(text)),
             "Set decimal = \",\" or decimal = \".\" in the mapping: at its top for all numbers, or at this field.",
         ),
     })
@@ -277,7 +277,7 @@ fn year(text: &str) -> Option<&str> {
 fn no_year(text: &str, noun: &str) -> Bad {
     Bad::in_file(
         format!("{noun} is not the year of a date"),
-        format!("\"{}\" has no year of four digits, or several.", short(text)),
+        format!("Expected one year of four digits in \"{}\".", short(text)),
         "Correct the value in the file.",
     )
 }
@@ -333,16 +333,16 @@ fn day(text: &str, with: With<'_>) -> Result<Value, Bad> {
         NoDate::NotFull => Bad::in_file(
             format!("{noun} is not a full date"),
             format!("\"{shown}\" has no day, or no month."),
-            "Correct the value in the file, or leave the field out.",
+            "Correct the value in the file, or omit the field.",
         ),
         NoDate::Impossible => Bad::in_file(
             format!("{noun} is an impossible date"),
-            format!("There is no such day as \"{shown}\"."),
+            format!("The date \"{shown}\" does not exist."),
             "Correct the value in the file.",
         ),
         NoDate::Ambiguous => Bad::new(
-            format!("{noun} can be read in two ways"),
-            format!("In \"{shown}\", the day and the month could each be the other."),
+            format!("{noun} is ambiguous"),
+            format!("Day and month of \"{shown}\" are ambiguous."),
             "Set its format in the mapping: date = \"DD/MM/YYYY\" or date = \"MM/DD/YYYY\".",
         ),
     })
@@ -426,7 +426,7 @@ pub(super) fn unknown_unit(text: &str, unit: &str, noun: &str, units: &[&str]) -
     let allowed = ad_core::violation::nearest::quoted(units.iter().copied());
     Bad::new(
         format!("unknown unit of {noun}"),
-        format!("\"{}\" of \"{}\" is no unit of {noun}.", short(unit), short(text)),
+        format!("\"{}\" of \"{}\" is not a unit of {noun}.", short(unit), short(text)),
         format!("Units: {allowed}."),
     )
 }

@@ -67,7 +67,7 @@ impl Made {
         let mut one = |text: &str| match (&self.convert, self.target.price) {
             (Convert::Model(models), _) if !models.has(text, scratch) => Err(Bad {
                 reason: String::new(),
-                message: format!("\"{text}\" is no model of any brand."),
+                message: format!("No brand has the model \"{text}\"."),
                 advice: None,
                 cure: Cure::Mapping,
             }),
@@ -89,7 +89,7 @@ impl Made {
             [text] => one(text).map(Some),
             _ => Err(Bad {
                 reason: String::new(),
-                message: format!("These are {} values, and {} takes one.", texts.len(), rule.target),
+                message: format!("{} values for {}, which takes one.", texts.len(), rule.target),
                 advice: None,
                 cure: Cure::Mapping,
             }),
@@ -152,7 +152,7 @@ impl<'a, 'i> Planner<'a, 'i> {
             format!("\"{}\" cannot be mapped. {why}", rule.target)
         } else {
             let hint = target::hint(categories, &rule.target).unwrap_or_default();
-            format!("\"{}\" is no field of {of}. {hint}", rule.target)
+            format!("\"{}\" is not a field of {of}. {hint}", rule.target)
         };
         self.problems.on(rule.line, message.trim_end());
     }
@@ -219,13 +219,13 @@ impl<'a, 'i> Planner<'a, 'i> {
             ("year", rule.year, matches!(item, Convert::Integer { .. }), "whole numbers"),
             ("html", rule.html, matches!(item, Convert::Text { .. }), "texts"),
             ("max", rule.max.is_some(), is_list, "lists"),
-            ("join", rule.join.is_some(), !is_list, "fields that are no lists"),
+            ("join", rule.join.is_some(), !is_list, "fields that are not lists"),
             ("split", rule.split.is_some(), is_list || rule.first, "lists; with first = true, the first part is taken"),
         ];
         for (name, is_said, fits, of) in options {
             if is_said && !fits {
                 self.problems
-                    .on(rule.line, format!("\"{name}\" is for {of}, and \"{}\" is none of them.", rule.target));
+                    .on(rule.line, format!("\"{name}\" is for {of}, but \"{}\" is not one of them.", rule.target));
             }
         }
     }
@@ -236,7 +236,7 @@ impl<'a, 'i> Planner<'a, 'i> {
             let found = units::find(text, units, &mut self.scratch);
             if found.is_none() {
                 let allowed = ad_core::violation::nearest::quoted(units.iter().copied());
-                let message = format!("\"{text}\" is no unit of \"{}\". Units: {allowed}.", rule.target);
+                let message = format!("\"{text}\" is not a unit of \"{}\". Units: {allowed}.", rule.target);
                 self.problems.on(rule.line, message);
             }
             found
@@ -248,8 +248,7 @@ impl<'a, 'i> Planner<'a, 'i> {
         if let (Some(from), Some(to)) = (made.unit, made.to)
             && units::factor(from, to).is_none()
         {
-            let message =
-                format!("\"{}\" cannot be converted exactly from {from} to {to}; leave \"as\" out.", rule.target);
+            let message = format!("\"{}\" cannot be converted exactly from {from} to {to}; omit \"as\".", rule.target);
             self.problems.on(rule.line, message);
         }
     }
@@ -302,7 +301,7 @@ struct Wrong(Vec<(usize, bool, String)>);
 
 impl Wrong {
     fn note(&mut self, line: usize, term: &str, target: &str, bad: Option<&Bad>) {
-        let message = bad.map(|bad| format!("What \"{term}\" means for \"{target}\": {}", sentence(bad)));
+        let message = bad.map(|bad| format!("Value of \"{term}\" for \"{target}\": {}", sentence(bad)));
         match self.0.iter_mut().find(|(known, _, said)| *known == line && said.contains(&format!("\"{term}\""))) {
             Some((_, is_right, _)) => *is_right |= bad.is_none(),
             None => self.0.push((line, bad.is_none(), message.unwrap_or_else(|| format!("\"{term}\"")))),

@@ -57,7 +57,7 @@ impl<'i> Problems<'i> {
             if !known.contains(&name) {
                 let hint = nearest::did_you_mean(name, known.iter().copied())
                     .unwrap_or_else(|| format!("There are {}.", nearest::quoted(known.iter().copied())));
-                self.at(&key.span(), format!("\"{name}\" is no key of {of}. {hint}"));
+                self.at(&key.span(), format!("\"{name}\" is not a key of {of}. {hint}"));
             }
         }
     }
@@ -66,7 +66,7 @@ impl<'i> Problems<'i> {
     pub(super) fn table<'v>(&mut self, value: &'v Spanned<'i>, what: &str) -> Option<&'v DeTable<'i>> {
         let table = value.get_ref().as_table();
         if table.is_none() {
-            self.at(&value.span(), format!("{what} is a table, and this is {}.", shown(value)));
+            self.at(&value.span(), format!("{what} must be a table, not {}.", shown(value)));
         }
         table
     }
@@ -75,7 +75,7 @@ impl<'i> Problems<'i> {
     pub(super) fn text<'v>(&mut self, value: &'v Spanned<'i>, what: &str) -> Option<&'v str> {
         let text = value.get_ref().as_str();
         if text.is_none() {
-            self.at(&value.span(), format!("{what} is a text in quotes, and this is {}.", shown(value)));
+            self.at(&value.span(), format!("{what} must be a text in quotes, not {}.", shown(value)));
         }
         text
     }
@@ -84,7 +84,7 @@ impl<'i> Problems<'i> {
     pub(super) fn boolean(&mut self, value: &Spanned<'i>, what: &str) -> Option<bool> {
         let boolean = value.get_ref().as_bool();
         if boolean.is_none() {
-            self.at(&value.span(), format!("{what} is true or false, and this is {}.", shown(value)));
+            self.at(&value.span(), format!("{what} must be true or false, not {}.", shown(value)));
         }
         boolean
     }
@@ -95,7 +95,7 @@ impl<'i> Problems<'i> {
         let number = number.and_then(|number| usize::from_str_radix(number.as_str(), number.radix()).ok());
         let number = number.filter(|number| *number > 0);
         if number.is_none() {
-            self.at(&value.span(), format!("{what} is a whole number from 1, and this is {}.", shown(value)));
+            self.at(&value.span(), format!("{what} must be an integer of at least 1, not {}.", shown(value)));
         }
         number
     }
@@ -116,7 +116,7 @@ impl<'i> Problems<'i> {
         };
         if texts.is_none() {
             let message =
-                format!("{what} is a text, a number, true or false, or a list of these; this is {}.", shown(value));
+                format!("{what} must be a text, a number, true, false, or a list of these, not {}.", shown(value));
             self.at(&value.span(), message);
         }
         texts.map(|texts| texts.into_iter().filter(|text| !text.is_empty()).collect())

@@ -239,7 +239,7 @@ impl<'i> RuleReader<'i> {
             DeValue::Array(maps) => maps.iter().flat_map(|map| self.maps_of(map)).collect(),
             DeValue::String(name) => self.map_named(name, value).into_iter().collect(),
             _ => {
-                let message = format!("\"values\" is the name of a value map, or a table; this is {}.", shown(value));
+                let message = format!("\"values\" must be the name of a value map or a table, not {}.", shown(value));
                 self.problems.at(&value.span(), message);
                 Vec::new()
             }
@@ -257,7 +257,7 @@ impl<'i> RuleReader<'i> {
         let all = values::builtin().iter().map(|map| map.name).chain(own);
         let hint = ad_core::violation::nearest::did_you_mean(name, all.clone())
             .unwrap_or_else(|| format!("There are {}.", ad_core::violation::nearest::quoted(all)));
-        let message = format!("There is no value map \"{name}\", neither built in nor as [values.{name}]. {hint}");
+        let message = format!("No value map \"{name}\", neither built in nor as [values.{name}]. {hint}");
         self.problems.at(&value.span(), message);
         None
     }
@@ -280,7 +280,7 @@ impl<'i> RuleReader<'i> {
                 Some(self.source(Source::Positions(position, position)))
             }
             _ => {
-                let message = format!("{what} is a column's name, path or position, and this is {}.", shown(value));
+                let message = format!("{what} must be a column's name, path or position, not {}.", shown(value));
                 self.problems.at(&value.span(), message);
                 None
             }
@@ -309,18 +309,15 @@ impl<'i> RuleReader<'i> {
             self.key(&mut rule, key.get_ref(), value);
         }
         if rule.constant.is_some() && (!rule.from.is_empty() || rule.template.is_some()) {
-            self.problems
-                .on(line, format!("\"{target}\" has a \"constant\" and columns too; it can have one of them."));
+            self.problems.on(line, format!("\"{target}\" has both a \"constant\" and columns; use one of them."));
         }
         if rule.constant.is_none() && rule.template.is_none() && rule.from.is_empty() {
-            let message = format!(
-                "\"{target}\" has no \"from\", \"constant\" or \"template\": nothing says where it comes from."
-            );
+            let message = format!("\"{target}\" has no \"from\", \"constant\" or \"template\"; add one of them.");
             self.problems.on(line, message);
         }
         let asks_value = rule.template.iter().flatten().any(|piece| *piece == Piece::Value);
         if asks_value && rule.from.is_empty() {
-            self.problems.on(line, format!("The template of \"{target}\" has {{value}}, and there is no \"from\"."));
+            self.problems.on(line, format!("The template of \"{target}\" contains {{value}}; add \"from\"."));
         }
         rule
     }
@@ -355,7 +352,7 @@ impl<'i> RuleReader<'i> {
     fn mark(&mut self, value: &Spanned<'i>, what: &str) -> Option<Box<str>> {
         let text = self.problems.text(value, what)?;
         if text.is_empty() {
-            self.problems.at(&value.span(), format!("{what} is what stands between the values, and this is empty."));
+            self.problems.at(&value.span(), format!("{what} must be the separator between values, not an empty text."));
             return None;
         }
         Some(text.into())
@@ -376,7 +373,7 @@ impl<'i> RuleReader<'i> {
         };
         self.problems.unknown_keys(table, &["column"], what);
         let Some(column) = table.get("column") else {
-            self.problems.at(&value.span(), format!("{what} as a table names its column: {{ column = \"…\" }}."));
+            self.problems.at(&value.span(), format!("{what} as a table must name a column: {{ column = \"…\" }}."));
             return None;
         };
         self.column(column, "A column").map(Told::Column)
@@ -388,7 +385,7 @@ impl<'i> RuleReader<'i> {
             Some(".") => Some('.'),
             Some(",") => Some(','),
             _ => {
-                let message = format!("\"decimal\" is \",\" or \".\", and this is {}.", shown(value));
+                let message = format!("\"decimal\" must be \",\" or \".\", not {}.", shown(value));
                 self.problems.at(&value.span(), message);
                 None
             }
@@ -400,7 +397,7 @@ impl<'i> RuleReader<'i> {
         let form = Form::parse(text);
         if form.is_none() {
             let message = format!(
-                "\"{text}\" is no form of dates; write YYYY, MM and DD with what stands between them, such as \"DD.MM.YYYY\"."
+                "\"{text}\" is not a date format; use YYYY, MM and DD with their separators, such as \"DD.MM.YYYY\"."
             );
             self.problems.at(&value.span(), message);
         }
@@ -414,7 +411,7 @@ impl<'i> RuleReader<'i> {
         };
         self.problems.unknown_keys(table, &["column", "is", "not", "empty"], "\"when\"");
         let Some(column) = table.get("column") else {
-            self.problems.at(&value.span(), "\"when\" as a table names its column: { column = \"…\", is = \"…\" }.");
+            self.problems.at(&value.span(), "\"when\" as a table must name a column: { column = \"…\", is = \"…\" }.");
             return None;
         };
         let column = self.column(column, "A column")?;
@@ -450,7 +447,7 @@ impl<'i> RuleReader<'i> {
             let name = rest.find('}').filter(|_| brace == "{").map(|end| &rest[..end]);
             let Some(name) = name.filter(|name| !name.trim().is_empty()) else {
                 let message = format!(
-                    "The template \"{text}\" has a brace that names no column; write {brace}{brace} for the sign itself."
+                    "The template \"{text}\" has a brace without a column name; write {brace}{brace} for a literal brace."
                 );
                 self.problems.at(&value.span(), message);
                 return pieces;

@@ -40,7 +40,7 @@ pub(crate) enum NoTarget {
 /// The field of a path in ads of a category.
 pub(crate) fn find(category: &'static Category, path: &str) -> Result<Target, NoTarget> {
     if path == "category_id" {
-        let message = "The category follows from the vehicle type; say it in [vehicle].";
+        let message = "The vehicle type determines the category; set it in [vehicle].";
         return Err(NoTarget::NotSet(message.to_owned()));
     }
     if let Some(of) = path.strip_prefix("price.") {
@@ -63,7 +63,7 @@ pub(crate) fn find(category: &'static Category, path: &str) -> Result<Target, No
         Kind::Objects { .. } | Kind::Object { .. } | Kind::CategoryFields => {
             let within = places(category).into_iter().filter(|place| place.starts_with(&format!("{path}.")));
             let members = within.take(4).map(|place| format!("\"{place}\"")).collect::<Vec<_>>().join(", ");
-            Err(NoTarget::NotSet(format!("It has members, which are mapped one by one: {members}.")))
+            Err(NoTarget::NotSet(format!("It is an object; map its members: {members}.")))
         }
         kind => Ok(Target { steps, kind, price: None }),
     }
@@ -72,7 +72,7 @@ pub(crate) fn find(category: &'static Category, path: &str) -> Result<Target, No
 /// The amount of a price of a type.
 fn price_of(of: &str) -> Result<Target, NoTarget> {
     if of == price::REDUCED {
-        let message = "An ad cannot begin with a reduced price; map the regular one, \"price.list\".";
+        let message = "A new ad cannot have a reduced price; map the regular one, \"price.list\".";
         return Err(NoTarget::NotSet(message.to_owned()));
     }
     let kind = |name: &str| price::FIELDS.iter().find(|field| field.path == name).map(|field| field.kind);

@@ -35,9 +35,7 @@ pub(super) fn read<'i>(
     value: Option<&'i Spanned<'i>>,
 ) -> Option<(Vehicle, Vec<&'static Category>)> {
     let Some(value) = value else {
-        reader
-            .problems
-            .on(1, "There is no [vehicle]: say which type of vehicle the file is about, such as type = \"car\".");
+        reader.problems.on(1, "[vehicle] is missing: set the vehicle type, such as type = \"car\".");
         return None;
     };
     let table = reader.problems.table(value, "\"vehicle\"")?;
@@ -72,7 +70,7 @@ fn by_columns<'i>(reader: &mut RuleReader<'i>, value: &'i Spanned<'i>) -> Option
                     std::mem::replace(&mut reader.maps[index], OwnMap { entries: Vec::new() });
                 for (term, values, line) in &own {
                     let [name] = values.as_slice() else {
-                        reader.problems.on(*line, format!("\"{term}\" means one vehicle type."));
+                        reader.problems.on(*line, format!("\"{term}\" must map to one vehicle type."));
                         continue;
                     };
                     if let Some(category) = known(name) {
@@ -134,5 +132,5 @@ fn unknown(name: &str) -> String {
     let types = || categories::typed().map(|(name, _)| name);
     let hint =
         nearest::did_you_mean(name, types()).unwrap_or_else(|| format!("There are {}.", nearest::quoted(types())));
-    format!("\"{name}\" is no vehicle type. {hint}")
+    format!("\"{name}\" is not a vehicle type. {hint}")
 }

@@ -48,13 +48,14 @@ pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Re
     let marked = Encoding::for_bom(head);
     let mark = marked.map_or(0, |(_, length)| length);
     if let Some(set) = set {
-        let charset = named(set, head).ok_or_else(|| {
-            ReadError::new(format!("There is no encoding {set:?} here.")).hint(format!("Use {NAMES}."))
-        })?;
+        let charset = named(set, head)
+            .ok_or_else(|| ReadError::new(format!("Unknown encoding {set:?}.")).hint(format!("Use {NAMES}.")))?;
         if let Some((encoding, _)) = marked.filter(|(encoding, _)| *encoding != charset.encoding) {
-            let message =
-                format!("The encoding is set to {set}, but the file begins with the mark of {}.", encoding.name());
-            return Err(ReadError::new(message).hint("Leave the encoding out.".to_owned()));
+            let message = format!(
+                "The encoding is set to {set}, but the file begins with the byte order mark of {}.",
+                encoding.name()
+            );
+            return Err(ReadError::new(message).hint("Omit the encoding.".to_owned()));
         }
         return Ok(Found { charset, mark, note: None });
     }

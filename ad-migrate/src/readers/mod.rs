@@ -254,7 +254,7 @@ fn foreign(charset: Charset, columns: &Columns, column: ColumnId, value: &str) -
         reason: "not in the file's encoding",
         column: Some(column),
         message: format!(
-            "Column {name} has bytes that are no {encoding}, which the rest of the file is: {}.",
+            "Column {name} contains bytes that are not {encoding}, the encoding of the file: {}.",
             quoted(value)
         ),
         advice: Some(charset.advice()),
@@ -268,7 +268,7 @@ fn foreign_record(charset: Charset, line: u64, near: &str) -> Trouble {
         reason: "not in the file's encoding",
         column: None,
         message: format!(
-            "The record has bytes in line {line} that are no {encoding}, which the rest of the file is: {}.",
+            "The record contains bytes in line {line} that are not {encoding}, the encoding of the file: {}.",
             quoted(near)
         ),
         advice: Some(charset.advice()),

@@ -77,7 +77,7 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
             let message = format!("The file {} in {name} is not read: {}.", quoted(member), error.message);
             return Err(ReadError { message, ..error });
         }
-        let start = entry.data_start().ok_or_else(|| damaged(&"it does not say where a file begins"))?;
+        let start = entry.data_start().ok_or_else(|| damaged(&"the start of a file is missing"))?;
         (entry.compression(), start, entry.compressed_size(), entry.crc32())
     };
     let mut file = archive.into_inner();
@@ -89,10 +89,10 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
         CompressionMethod::Deflated => Box::new(DeflateDecoder::new(packed)),
         other => {
             return Err(ReadError::new(format!(
-                "The file {} in {name} is packed with {other}, which is not read.",
+                "The file {} in {name} is compressed with {other}, which is not supported.",
                 quoted(member)
             ))
-            .hint("Unpack it first, or pack it as usual (deflate)."));
+            .hint("Unpack it first, or compress it with deflate."));
         }
     };
     let checked = Checked { inner: CrcReader::new(bytes), crc };
@@ -110,8 +110,8 @@ fn check_list(name: &str, file: &mut File) -> io::Result<Result<(), ReadError>> 
     file.take(tail).read_to_end(&mut text)?;
     let record = memchr::memmem::rfind(&text, b"PK\x05\x06").and_then(|at| text.get(at..at + RECORD));
     let size = record.and_then(|record| record[12..16].try_into().ok()).map_or(0, u32::from_le_bytes);
-    let many = || ReadError::new(format!("The zip archive {name} has far too many files to be one of stock."));
-    Ok(if size > LONGEST_LIST { Err(many().hint("Unpack the one with the stock.")) } else { Ok(()) })
+    let many = || ReadError::new(format!("The zip archive {name} has too many files."));
+    Ok(if size > LONGEST_LIST { Err(many().hint("Unpack the stock file.")) } else { Ok(()) })
 }
 
 /// Refuses what is no archive of data files, and names that lead out of it.
@@ -167,7 +167,7 @@ fn choose(name: &str, names: &[String], wanted: Option<&str>) -> Result<(usize, 
         [] => Err(ReadError::new(format!("The zip archive {name} has no file in it."))),
         [(index, member)] => Ok((*index, Some(format!("File {} of the archive: it is the only one.", quoted(member))))),
         _ => Err(ReadError::new(format!("The zip archive {name} has {} files: {list}.", data.len()))
-            .hint("Say which one it is: --member NAME, or member = \"NAME\" in the mapping.")),
+            .hint("Select one: --member NAME, or member = \"NAME\" in the mapping.")),
     }
 }
 

@@ -71,14 +71,14 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<Source, ReadError
         let file = File::open(path).map_err(|error| unreadable(&reason(&error)))?;
         let metadata = file.metadata().map_err(|error| unreadable(&reason(&error)))?;
         if metadata.is_dir() {
-            return Err(unreadable("it is a folder").hint("Name a file in it."));
+            return Err(unreadable("it is a folder").hint("Use a file in it."));
         }
         (name, metadata.len(), Box::new(Counted { inner: file, read: read.clone() }))
     };
     let (magic, rest) = begin(&name, input, MAGIC)?;
     let packing = Packing::of(&magic);
     if settings.member.is_some() && packing != Some(Packing::Zip) {
-        return Err(ReadError::new(format!("{name} is no zip archive: it has no members.")).hint("Leave member out."));
+        return Err(ReadError::new(format!("{name} is not a zip archive and has no members.")).hint("Omit member."));
     }
     let input = Box::new(behind(magic, 0, rest));
     let mut source = Source {
@@ -110,7 +110,7 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<Source, ReadError
     };
     (source.head, source.rest) = begin(&source.name, unpacked, HEAD)?;
     if source.packing.is_some() && Packing::of(&source.head).is_some() {
-        let message = format!("{} is an archive within an archive, which is not read.", source.name);
+        let message = format!("{} is an archive within an archive, which is not supported.", source.name);
         return Err(ReadError::new(message).hint("Unpack the outer one first."));
     }
     Ok(source)

@@ -189,7 +189,7 @@ impl Csv {
                 ),
             ),
         };
-        let advice = format!("Write a quote in a quoted text twice ({quote}{quote}), and one behind the text.");
+        let advice = format!("Double quotes within a quoted text ({quote}{quote}), and end the text with one.");
         Trouble { reason, column, message, advice: Some(advice) }
     }
 
@@ -210,12 +210,10 @@ impl Csv {
                 reason: "too few columns",
                 column: last,
                 message: format!(
-                    "The row has {has} columns, and should have {expected}: it ends with {}.",
+                    "The row has {has} columns instead of {expected}: it ends with {}.",
                     self.column(last, has)
                 ),
-                advice: Some(
-                    "A line break in a text needs quotes around the text; or columns were left out.".to_owned(),
-                ),
+                advice: Some("Quote texts with line breaks, and add missing columns.".to_owned()),
             });
         }
         let surplus = self.cells.get(expected..).unwrap_or_default();
@@ -230,13 +228,10 @@ impl Csv {
             reason: "too many columns",
             column: None,
             message: format!(
-                "The row has {has} columns, and should have {expected}: at its end there is {}{more} too many.",
+                "The row has {has} columns instead of {expected}: {}{more} at its end is too many.",
                 shown.join(", ")
             ),
-            advice: Some(format!(
-                "A text that has the separator ({}) in it needs quotes around it.",
-                sign(self.dialect.separator)
-            )),
+            advice: Some(format!("Quote texts that contain the separator ({}).", sign(self.dialect.separator))),
         })
     }
 }

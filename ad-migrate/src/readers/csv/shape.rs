@@ -104,7 +104,7 @@ fn byte(letter: char, what: &str, charset: Charset) -> Result<u8, ReadError> {
     let byte = charset.byte(letter).filter(|byte| !b"\r\n\0".contains(byte));
     byte.ok_or_else(|| {
         let message = format!("The {what} {letter:?} cannot be one in a file of {}.", charset.name);
-        ReadError::new(message).hint("Use a sign of ASCII, such as ; , | or a tab.".to_owned())
+        ReadError::new(message).hint("Use an ASCII character, such as ; , | or a tab.".to_owned())
     })
 }
 
@@ -122,7 +122,7 @@ fn find_quote(text: &[u8], notes: &mut Vec<String>) -> u8 {
     let around = |quote: u8| text.windows(3).filter(|it| it[1] == quote && (is_edge(it[0]) != is_edge(it[2]))).count();
     let (marks, apostrophes) = (around(b'"'), around(b'\''));
     if marks == 0 && apostrophes >= 8 && apostrophes % 2 == 0 {
-        notes.push("Quote ': cells stand in apostrophes.".to_owned());
+        notes.push("Quote ': cells are in apostrophes.".to_owned());
         b'\''
     } else {
         b'"'
@@ -154,7 +154,7 @@ fn find_separator(text: &[u8], is_all: bool, quote: u8, line_end: u8, notes: &mu
         notes.push(format!("Separator {sign}: with it, {rows} of the first {all} rows have {width} columns."));
         separator
     } else {
-        notes.push("One column: none of the usual separators (tab ; | ,) is in most rows.".to_owned());
+        notes.push("One column: most rows contain none of the usual separators (tab ; | ,).".to_owned());
         0
     }
 }
@@ -216,7 +216,7 @@ impl Sample {
         } else if different * 2 < filled {
             "most cells of the first row are the same".to_owned()
         } else if let Some((_, cell)) = recurs.filter(|_| below == 0) {
-            format!("{} of the first row stands below itself too", quoted(cell))
+            format!("{} of the first row also occurs in the same column below", quoted(cell))
         } else {
             let cells = first.len();
             notes.push(match below {
@@ -225,7 +225,7 @@ impl Sample {
             });
             return true;
         };
-        notes.push(format!("No header: {without}. Columns are called by their positions, from 1."));
+        notes.push(format!("No header: {without}. Columns are numbered from 1."));
         false
     }
 
@@ -242,7 +242,7 @@ impl Sample {
         if has_header {
             if may_be_less {
                 notes.push(format!(
-                    "Rows may be short: {short} of the first {} leave out empty cells at the end.",
+                    "Rows may be short: {short} of the first {} omit empty cells at the end.",
                     rows.len()
                 ));
             }
@@ -250,7 +250,7 @@ impl Sample {
         }
         let varies = !ends_empty && (rows.len() - count) * 5 > rows.len();
         if varies {
-            notes.push(format!("Rows differ in their width, up to {widest} columns: the last columns seem to be as many as there is something for."));
+            notes.push(format!("Rows have up to {widest} columns: the number of trailing columns varies."));
             return Width { expected: widest, may_be_less: true, may_be_more: true };
         }
         Width { expected: usual, may_be_less, may_be_more: false }
@@ -269,9 +269,13 @@ fn header_names(cells: &[String], notes: &mut Vec<String>) -> Vec<String> {
             // Fewer than there are columns are taken.
             let mut numbers = (2..=cells.len() + 1).map(|number| format!("{base} ({number})"));
             name = numbers.find(|name| !taken.contains(name)).unwrap_or(base);
-            notes.push(format!("Column {} is called {} here: the header has the name before.", at + 1, quoted(&name)));
+            notes.push(format!(
+                "Column {} is called {}, because its name in the header is a duplicate.",
+                at + 1,
+                quoted(&name)
+            ));
         } else if cell.is_empty() {
-            notes.push(format!("Column {} has no name in the header and is called by its position.", at + 1));
+            notes.push(format!("Column {} has no name in the header and is identified by its position.", at + 1));
         }
         taken.insert(name.clone());
         seen.insert(name.clone());

@@ -31,7 +31,7 @@ fn without_a_header_columns_are_called_by_their_positions() {
     let note = &seen.reader.detected().notes[3];
     assert_eq!(
         note,
-        "No header: \"https://img.example/1.jpg\" in the first row is an address. Columns are called by their positions, from 1."
+        "No header: \"https://img.example/1.jpg\" in the first row is an address. Columns are numbered from 1."
     );
 }
 

@@ -162,7 +162,7 @@ fn pool(connections: u32, settings: Arc<[String]>) -> PgPoolOptions {
                     let set = connection.execute(AssertSqlSafe(settings.clone())).await;
                     // What this is for ends a little later without it: not every server knows it, nor every system.
                     if let (CLIENT_CHECK, Err(sqlx::Error::Database(error))) = (settings.as_str(), &set) {
-                        tracing::debug!(%error, "the server does not look whether clients are still there");
+                        tracing::debug!(%error, "the server does not support client_connection_check_interval");
                     } else {
                         set?;
                     }
@@ -179,7 +179,7 @@ async fn prepare(options: &PgConnectOptions) -> Result<(), ServerFailure> {
     let version: i32 =
         sqlx::query_scalar("SELECT current_setting('server_version_num')::int4").fetch_one(&mut connection).await?;
     if version < OLDEST {
-        tracing::warn!(version, "PostgreSQL is older than 15, or another engine; it is not tested with this");
+        tracing::warn!(version, "database is older than PostgreSQL 15 or another engine, which is not tested");
     }
     let foreign: bool = sqlx::query_scalar(
         "SELECT count(*) > 0 AND count(*) FILTER (WHERE table_name = '_sqlx_migrations') = 0 \

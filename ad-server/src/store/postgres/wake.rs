@@ -67,7 +67,7 @@ async fn tell_others(pool: PgPool, mut told: mpsc::Receiver<()>) {
         // What came in while it waited is told with this.
         let _more = told.try_recv();
         if let Err(error) = sqlx::query("SELECT pg_notify($1, '')").bind(CHANNEL).execute(&pool).await {
-            tracing::debug!(%error, "others cannot be told that there is something to do; they will see by themselves");
+            tracing::debug!(%error, "cannot notify other processes; they poll the queue");
         }
     }
 }
@@ -81,7 +81,7 @@ async fn listen(pool: PgPool, queued: Arc<Notify>, mut stop: watch::Receiver<boo
             _ = stop.changed() => return,
             Err(error) = hear(&pool, &queued) => {
                 if !warned {
-                    tracing::warn!(%error, "other processes cannot wake this one now; it looks into the queue by itself");
+                    tracing::warn!(%error, "cannot listen for notifications; polling the queue");
                 }
                 warned = true;
             }

@@ -74,7 +74,7 @@ impl SqliteReaders {
         let idle = std::mem::take(&mut *self.idle());
         for reader in idle {
             if let Err(error) = reader.connection.close().await {
-                tracing::debug!(%error, "a connection that only reads was not closed cleanly");
+                tracing::debug!(%error, "read connection not closed cleanly");
             }
         }
         drop(all);

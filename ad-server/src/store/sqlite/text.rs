@@ -90,7 +90,7 @@ async fn index_all(writer: &WeakWriter, written: &mut mpsc::Receiver<()>) -> Opt
             Ok((_, took)) if is_busy => Some(GATHER.max(took * (SHARE - 1))),
             Ok((texts, _)) => (texts > 0).then_some(Duration::ZERO),
             Err(error) => {
-                tracing::warn!(%error, "texts cannot be indexed; searching is slower until they are");
+                tracing::warn!(%error, "cannot index texts; searches are slower meanwhile");
                 Some(AGAIN)
             }
         };

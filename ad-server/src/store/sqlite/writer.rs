@@ -75,7 +75,7 @@ impl Writer {
         if let Some(task) = self.task.lock().await.take()
             && let Err(error) = task.await
         {
-            tracing::error!(%error, "the writer of the database ended badly");
+            tracing::error!(%error, "database writer task panicked");
         }
     }
 }
@@ -234,7 +234,7 @@ impl Task {
         if let Some(connection) = self.connection
             && let Err(error) = connection.close().await
         {
-            tracing::warn!(%error, "the database was not closed cleanly; its next start will see to it");
+            tracing::warn!(%error, "database not closed cleanly; SQLite recovers it at the next start");
         }
     }
 
@@ -323,7 +323,7 @@ impl Task {
                 if failure.is_temporary && error.as_database_error().is_some() {
                     self.connection = Some(connection);
                 }
-                tracing::warn!(%error, "the database takes no writes");
+                tracing::warn!(%error, "database rejects writes");
                 Err(failure)
             }
         }
@@ -338,7 +338,7 @@ async fn run(connection: &mut SqliteConnection, sql: &'static str) -> sqlx::Resu
 
 async fn roll_back(connection: &mut SqliteConnection) {
     if let Err(error) = run(connection, "ROLLBACK").await {
-        tracing::debug!(%error, "already rolled back");
+        tracing::debug!(%error, "transaction already rolled back");
     }
 }
 
