@@ -83,7 +83,7 @@ async fn a_token_that_was_not_issued_here_is_revoked_with_a_note() {
         assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(said.contains(jti), "{said}");
-        assert_eq!(said.contains("data/ads.db did not issue it"), !is_own, "{said}");
+        assert_eq!(said.contains("data/ads.db did not issue this token"), !is_own, "{said}");
     }
     let listed = json_of(dir, "token list --json").await;
     let [first, foreign] = listed.as_array().unwrap().as_slice() else { panic!("{listed}") };

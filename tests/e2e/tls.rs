@@ -71,7 +71,7 @@ async fn a_new_certificate_is_used_without_a_restart_and_a_bad_one_is_not() {
         server.said().into_iter().find(|line| line.contains("keeping the previous one"))
     })
     .await;
-    assert!(complaint.contains("key.pem: not the key of the certificate in cert.pem"), "{complaint}");
+    assert!(complaint.contains("key.pem: the key does not match the certificate in cert.pem"), "{complaint}");
     assert!(accepted(FIRST.0).await);
 
     put(&folder, SECOND);
@@ -90,10 +90,10 @@ async fn files_that_cannot_be_used_are_told_at_start() {
     for (cert, key, says) in [
         ("missing.pem", "key.pem", "cannot read missing.pem: "),
         ("cert.pem", "missing.pem", "set the PEM file with --tls-key"),
-        ("key.pem", "key.pem", "key.pem: no certificate in it"),
-        ("cert.pem", "empty.pem", "empty.pem: no private key in it"),
+        ("key.pem", "key.pem", "key.pem: contains no certificate"),
+        ("cert.pem", "empty.pem", "empty.pem: contains no private key"),
         ("broken.pem", "key.pem", "broken.pem: not a PEM file"),
-        ("cert.pem", "other.pem", "other.pem: not the key of the certificate in cert.pem"),
+        ("cert.pem", "other.pem", "other.pem: the key does not match the certificate in cert.pem"),
     ] {
         let output = run(dir.path(), &["serve", "--listen", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key]).await;
         let said = String::from_utf8_lossy(&output.stderr);
@@ -103,7 +103,7 @@ async fn files_that_cannot_be_used_are_told_at_start() {
     let output = run(dir.path(), &["serve", "--listen", "127.0.0.1:0", "--tls-cert", "cert.pem"]).await;
     assert_eq!(
         String::from_utf8_lossy(&output.stderr).trim(),
-        "error: TLS needs both: set tls_cert and tls_key, or neither"
+        "error: TLS needs a certificate and a key: set both tls_cert and tls_key, or neither"
     );
     assert!(!dir.path().join("data").exists());
 }

@@ -190,7 +190,10 @@ mod tests {
         else {
             panic!()
         };
-        assert_eq!(told, "this is not the service, or not the right version: it answered with a web page (status 200)");
+        assert_eq!(
+            told,
+            "unexpected answer with a web page (status 200); check that the address is that of the service and its version is supported"
+        );
         let moved = headers(&[("location", "https://ads.example/")]);
         let ErrorKind::Unexpected(told) = unexpected(301, &moved, b"", None) else { panic!() };
         assert!(told.starts_with("the address redirects to https://ads.example/"), "{told}");

@@ -110,7 +110,7 @@ fn an_english_xml_feed_needs_no_edit() {
 fn a_file_without_a_header_needs_an_address_and_what_one_word_means() {
     let draft = draft("headerless.tsv");
     let says = |text: &str| draft.missing.iter().any(|missing| missing.contains(text));
-    assert!(says("image_urls has file names"), "{:?}", draft.missing);
+    assert!(says("image_urls contains file names"), "{:?}", draft.missing);
     assert!(says("[values.own_fuel]"), "{:?}", draft.missing);
     let edits = [
         ("# \"Laddhybrid\"", "\"Laddhybrid\" = [\"gasoline\", \"electric\"]"),

@@ -127,18 +127,18 @@ fn what_cannot_be_read_is_told_by_a_short_reason() {
         ("category_fields.model_year", "'X'", "2019/2020", "model year is not a number"),
         ("category_fields.in_traffic_date", "'X'", "05/2019", "in traffic date is not a full date"),
         ("category_fields.in_traffic_date", "'X'", "2019-02-30", "in traffic date is an impossible date"),
-        ("category_fields.in_traffic_date", "'X'", "04/05/2019", "in traffic date can be read in two ways"),
+        ("category_fields.in_traffic_date", "'X'", "04/05/2019", "in traffic date is ambiguous"),
         ("category_fields.is_vat_deductible", "'X'", "kanske", "is vat deductible is neither yes nor no"),
-        (mileage, "{ from = 'X', unit = 'mil' }", "1.234", "mileage can be read in two ways"),
+        (mileage, "{ from = 'X', unit = 'mil' }", "1.234", "mileage is ambiguous"),
         (mileage, "'X'", "12345", "mileage has no unit"),
         (mileage, "'X'", "12345 miles", "unknown unit of mileage"),
-        (mileage, "{ from = 'X', unit = 'mil' }", "12345 km", "mileage has another unit than the mapping says"),
+        (mileage, "{ from = 'X', unit = 'mil' }", "12345 km", "mileage has another unit than the mapping"),
         ("category_fields.powertrain.fuels", "{ from = 'X', values = 'fuel' }", "Hybrid", "unknown fuel"),
         (
             "price.list",
             "{ from = 'X', currency = 'SEK' }",
             "100 EUR",
-            "list price is in another currency than the mapping says",
+            "list price has another currency than the mapping",
         ),
         ("price.list", "'X'", "ring", "list price is not a number"),
         (
@@ -164,9 +164,9 @@ fn a_finding_names_the_column_the_value_and_what_to_do() {
     assert_eq!(finding.columns, ["Märke"]);
     assert_eq!(finding.value.as_deref(), Some("Wolvo"));
     assert_eq!(finding.field.as_deref(), Some("category_fields.brand"));
-    assert_eq!(finding.message, "\"Wolvo\" is no known brand.");
+    assert_eq!(finding.message, "\"Wolvo\" is not a known brand.");
     let advice =
-        "Did you mean \"volvo\"? To map it, add a line \"Wolvo\" = \"…\" to the values of \"category_fields.brand\".";
+        "Did you mean \"volvo\"? To map it, add the line \"Wolvo\" = \"…\" to the values of \"category_fields.brand\".";
     assert_eq!(finding.advice.as_deref(), Some(advice));
     assert_eq!(at(&mapped.payload, "category_fields.brand"), None);
     assert_eq!(at(&mapped.payload, "category_fields.model"), Some(&json!("V60")), "the other fields are made");
@@ -289,15 +289,15 @@ body = { from = "Text", template = "{" }
     for (line, says) in [
         (3, "unknown field `seperator`"),
         (5, "\"automatc\" is no known transmission. Did you mean \"automatic\"?"),
-        (9, "\"form\" is no key of a field. Did you mean \"from\"?"),
+        (9, "\"form\" is not a key of a field. Did you mean \"from\"?"),
         (10, "Did you mean \"category_fields.brand\"?"),
-        (11, "\"miles\" is no unit of \"category_fields.condition.mileage\". Units: \"km\", \"mil\"."),
-        (12, "There is no value map \"fule\", neither built in nor as [values.fule]. Did you mean \"fuel\"?"),
+        (11, "\"miles\" is not a unit of \"category_fields.condition.mileage\". Units: \"km\", \"mil\"."),
+        (12, "No value map \"fule\", neither built in nor as [values.fule]. Did you mean \"fuel\"?"),
         (14, "cannot be converted exactly from kw to hp"),
         (15, "\"unit\" is for measures"),
-        (16, "is no form of dates"),
+        (16, "is not a date format"),
         (17, "the title is generated"),
-        (18, "a brace that names no column"),
+        (18, "a brace without a column name"),
     ] {
         let found = errors.iter().any(|error| error.starts_with(&format!("line {line}: ")) && error.contains(says));
         assert!(found, "line {line}: {says}\n{}", errors.join("\n"));

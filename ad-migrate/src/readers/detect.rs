@@ -111,7 +111,7 @@ fn form(name: &str, text: &[u8], notes: &mut Vec<String>) -> Result<Form, ReadEr
             .hint("A login or error page may have been saved instead of the file; fetch it again."));
     }
     let (form, why) = match start.first() {
-        None => return Err(ReadError::new(format!("{name} has nothing but white space in it."))),
+        None => return Err(ReadError::new(format!("{name} contains only white space."))),
         Some(b'<') => (Form::Xml, "the file begins with <"),
         Some(b'{') if is_ndjson(start) => (Form::Ndjson, "the first lines are JSON objects, each by itself"),
         Some(b'{') if json::another_follows(start) => (Form::Ndjson, "one JSON object follows the other"),

@@ -117,8 +117,8 @@ fn damaged_archives_are_told() {
 #[test]
 fn an_archive_within_an_archive_is_refused() {
     let inner = gzip(CSV.as_bytes());
-    assert_eq!(why(&gzip(&inner)), "FILE is an archive within an archive, which is not read.");
-    assert_eq!(why(&zip(&[("a.gz", &inner)])), "FILE is an archive within an archive, which is not read.");
+    assert_eq!(why(&gzip(&inner)), "FILE is an archive within an archive, which is not supported.");
+    assert_eq!(why(&zip(&[("a.gz", &inner)])), "FILE is an archive within an archive, which is not supported.");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn what_is_no_stock_is_told_for_what_it_is() {
     tar[257..262].copy_from_slice(b"ustar");
     for (bytes, what) in [
         (&b""[..], "FILE is empty."),
-        (b" \r\n ", "FILE has nothing but white space in it."),
+        (b" \r\n ", "FILE contains only white space."),
         (&[0; 5000], "FILE is nothing but zero bytes, and neither CSV nor XML nor JSON."),
         (b"%PDF-1.7", "FILE is a PDF document, and neither CSV nor XML nor JSON."),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "FILE is an Office document (such as .xls), and neither CSV nor XML nor JSON."),

@@ -172,7 +172,7 @@ async fn mistakes_are_found_before_anything_is_sent_and_told_by_line() {
     let by_service = cli.run("create car.json --no-check").await;
     assert_eq!(by_service.code, 3);
     assert_eq!(by_service.stdout, refused.stdout, "the service says the same");
-    assert!(by_service.stderr.contains("error: the service refuses car.json (request "), "{by_service:?}");
+    assert!(by_service.stderr.contains("error: the service rejected car.json (request "), "{by_service:?}");
 
     cli.file("half.json", "{\n  \"source_id\": \"car-1\",\n");
     let half = cli.run("create half.json").await;
@@ -187,7 +187,7 @@ async fn mistakes_are_found_before_anything_is_sent_and_told_by_line() {
         (patch.code, patch.stderr.as_str()),
         (
             1,
-            "error: Not found. (GET /v4/ad/car-1)\n  help: ads that the token can see: ad-cli list --source-id-icontains TEXT\n"
+            "error: Not found. (GET /v4/ad/car-1)\n  help: to search the ads visible to the token: ad-cli list --source-id-icontains TEXT\n"
         )
     );
     server.client.post("/v4/car", &plain_car("car-1", "ABC123")).await.expect(201);
@@ -196,7 +196,7 @@ async fn mistakes_are_found_before_anything_is_sent_and_told_by_line() {
     assert!(patch.stdout.contains("stdin:2:3") && patch.stdout.contains("A valid integer is required."), "{patch:?}");
     let set = cli.run("update car-1 --set category_fields.model_year=x").await;
     assert_eq!(set.code, 3);
-    let told = "error: the service refuses this:\n  category_fields.model_year: A valid integer is required.\n  help: what each field takes: ad-cli fields car\n";
+    let told = "error: the service rejected the request:\n  category_fields.model_year: A valid integer is required.\n  help: to list the fields: ad-cli fields car\n";
     assert_eq!(set.stderr, told);
 }
 
@@ -241,5 +241,5 @@ async fn a_boat_and_an_ad_of_v3_go_their_ways() {
     assert_eq!(kept.json()[0]["ad"]["api_version"], "v3");
     let converted = cli.run("update old --set body=y --output json").await;
     assert_eq!(converted.json()[0]["ad"]["api_version"], "v4");
-    assert!(converted.stderr.contains("old was an ad of V3, and is one of V4 now"), "{converted:?}");
+    assert!(converted.stderr.contains("old was a V3 ad and is now a V4 ad"), "{converted:?}");
 }

@@ -21,7 +21,7 @@ async fn a_new_payload_of_every_type_validates() {
             let new = cli.run(&format!("new {name} {form}")).await;
             let payload = new.json();
             assert_eq!(payload["category_id"], vehicle_type["category_id"]);
-            assert!(new.stderr.contains("What the fields mean"), "{new:?}");
+            assert!(new.stderr.contains("Fields (* required)"), "{new:?}");
             let checked = cli.piped("validate - --output ndjson", &new.stdout).await;
             let expected = if name == "trailer" { 3 } else { 0 };
             assert_eq!(checked.code, expected, "{name} {form}: {checked:?}");
@@ -115,7 +115,7 @@ async fn what_is_no_file_of_payloads_is_told_in_one_line() {
         ("b.json", b"id;brand;model\n1;volvo;v60\n", "b.json is a table of separated values (CSV), not JSON"),
         ("c.json", b"", "c.json is empty"),
         ("d.json", b"\xff\xd8\xff\xe0", "d.json is a JPEG image, not JSON"),
-        ("e.json", b"[]", "e.json has no payloads"),
+        ("e.json", b"[]", "e.json contains no payloads"),
     ] {
         cli.file(name, content);
         let ended = cli.run(&format!("validate {name}")).await;
@@ -139,7 +139,7 @@ async fn half_written_files_and_other_encodings_are_told_with_their_place() {
     let ended = cli.run("validate array.json").await;
     assert_eq!(ended.code, 3);
     assert!(line(&ended).starts_with("array.json:3:"), "{ended:?}");
-    assert!(line(&ended).contains("Half-written JSON"), "{ended:?}");
+    assert!(line(&ended).contains("Truncated JSON"), "{ended:?}");
     assert!(ended.stderr.contains("2 payloads, 1 valid, 1 with errors"), "{ended:?}");
     // Windows-1252, as a spreadsheet may write it.
     let bytes: Vec<u8> = first.chars().map(|it| u8::try_from(u32::from(it)).unwrap_or(b'?')).collect();
@@ -152,7 +152,7 @@ async fn half_written_files_and_other_encodings_are_told_with_their_place() {
     let wide: Vec<u8> = std::iter::once(0xFEFF).chain(first.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     cli.file("wide.json", wide);
     let ended = cli.run("validate wide.json").await;
-    assert!(ended.code == 0 && ended.stderr.contains("is UTF-16 and is read as such"), "{ended:?}");
+    assert!(ended.code == 0 && ended.stderr.contains("is UTF-16; it is converted to UTF-8"), "{ended:?}");
     // A mark that does not count.
     cli.file("marked.json", format!("\u{feff}{first}"));
     assert_eq!(cli.run("validate marked.json").await.code, 0);
@@ -201,7 +201,7 @@ async fn what_is_asked_for_wrongly_is_answered_with_the_nearest() {
         ("values car body_typ", "Did you mean \"body_type\"?"),
         ("values car body_type suvv", "Did you mean \"suv\"?"),
         ("values car model", "to list the models of a brand: ad-cli models BRAND"),
-        ("values car model_year", "has no list of allowed values; it is: integer, 1900 to 2100"),
+        ("values car model_year", "has no list of allowed values; its type is: integer, 1900 to 2100"),
         ("models volv", "Did you mean \"volvo\"?"),
         ("fields car milage", "Did you mean \"category_fields.condition.mileage\"?"),
         ("fields caravn", "similar value"),

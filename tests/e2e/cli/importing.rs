@@ -78,13 +78,13 @@ async fn every_ad_is_told_and_a_bad_one_stops_no_other() {
         "stock.ndjson:1:2: error: Not JSON: key must be a string.",
         "error: category_fields.brand is \"wolvo\" (car-5)",
         "see: ad-cli values car brand",
-        "The same ad stands in the file already, on line 10",
+        "Duplicate source_id (first on line 10)",
         "This source_id has been used",
         "is not a salesperson of dealer",
     ] {
         assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);
     }
-    assert!(ended.stderr.contains("21 ads: 15 published, 1 stored and not shown, 5 refused"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("21 ads: 15 published, 1 stored, hidden, 5 refused"), "{}", ended.stderr);
     // Programs see every ad.
     std::fs::remove_file(format!("{}.journal", file.display())).unwrap();
     let ended = cli.run("import stock.ndjson --output ndjson").await;
@@ -198,7 +198,7 @@ async fn two_imports_do_not_share_a_journal() {
         .await;
     let second = cli.run("import stock.ndjson --resume").await;
     assert_eq!(second.code, 2, "{second:?}");
-    assert!(second.stderr.contains("another run is using the journal"), "{second:?}");
+    assert!(second.stderr.contains("another process is using the journal"), "{second:?}");
     server.signal("CONT").await;
     assert!(import.wait().await.unwrap().success());
     assert_eq!(count(&server).await, 5);

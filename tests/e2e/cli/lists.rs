@@ -33,7 +33,7 @@ async fn a_list_is_a_table_for_people() {
     assert_eq!(listed.done().replace(&id, "<id>").lines().map(str::trim_end).collect::<Vec<_>>(), expected);
     let more = cli.run("list --type car --ordering source_id --limit 1 --verbose").await;
     assert!(redacted(more.done(), &cli, None).lines().nth(1).unwrap().trim_end().ends_with("<time>"), "{more:?}");
-    assert_eq!(listed.stderr, "1 of 2 ads; --all shows all of them, --offset others\n");
+    assert_eq!(listed.stderr, "1 of 2 ads; use --all for all of them, or --offset for another page\n");
     assert_eq!(cli.run("list --state deleted").await.stderr, "no ads\n");
 }
 

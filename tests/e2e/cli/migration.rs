@@ -94,5 +94,5 @@ async fn what_is_ready_migrates_and_the_rest_with_payloads() {
     cli.file("wrong.ndjson", "{\"category_id\": 1060}\n");
     let wrong = cli.run("migrate-v4 --payloads wrong.ndjson bus-1").await;
     assert_eq!(wrong.code, 3);
-    assert!(wrong.stderr.contains("wrong.ndjson:1:1: it has no source_id"), "{wrong:?}");
+    assert!(wrong.stderr.contains("wrong.ndjson:1:1: the payload has no source_id"), "{wrong:?}");
 }

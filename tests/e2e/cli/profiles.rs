@@ -16,7 +16,7 @@ async fn login_keeps_a_profile_that_only_its_owner_reads() {
     assert_eq!((login.done(), login.stderr.contains(&token)), ("", false));
     assert_eq!(
         redacted(&login.stderr, &cli, Some(&server)),
-        "Profile \"default\": URL as dealer north-cars, until it is revoked. Kept in HOME/.config/ad-cli/profiles.toml\n"
+        "Profile \"default\": URL as dealer north-cars, until it is revoked. Saved in HOME/.config/ad-cli/profiles.toml\n"
     );
     #[cfg(unix)]
     {
@@ -115,12 +115,12 @@ async fn a_token_or_an_address_that_is_none_is_not_kept() {
     let foreign = format!("{}x", server.client.token.as_deref().unwrap());
     for (line, token, code, told) in [
         (format!("login --url {url}"), "", 4, "no token"),
-        (format!("login --url {url}"), "this is no token", 4, "was something else pasted?"),
-        (format!("login --url {url}"), "abc", 4, "this is not a token"),
-        (format!("login --url {url}"), expired.as_str(), 4, "this token expired"),
+        (format!("login --url {url}"), "this is no token", 4, "expected one line of letters, digits, dots"),
+        (format!("login --url {url}"), "abc", 4, "invalid token: expected three parts"),
+        (format!("login --url {url}"), expired.as_str(), 4, "the token expired"),
         (format!("login --url {url}"), foreign.as_str(), 4, "Invalid token: "),
         ("login --url ads.example".to_owned(), "abc", 2, "it must start with https:// or http://"),
-        (format!("login --url {url}/v4"), "abc", 2, "without the path of its API (/v4)"),
+        (format!("login --url {url}/v4"), "abc", 2, "omit the path of the API (/v4)"),
         ("login".to_owned(), "abc", 2, "no server URL"),
     ] {
         let cli = Cli::new();
@@ -136,11 +136,8 @@ async fn without_a_login_the_way_to_it_is_told() {
     let cli = Cli::new();
     let nothing = cli.run("list").await;
     assert_eq!(nothing.code, 2);
-    assert_eq!(
-        nothing.stderr,
-        "error: the address of the service is not known\n  help: run: ad-cli login\n  help: or set AD_URL\n"
-    );
+    assert_eq!(nothing.stderr, "error: no server URL\n  help: run: ad-cli login\n  help: or set AD_URL\n");
     let no_token = cli.with("AD_URL", "http://127.0.0.1:9").run("get car-1").await;
     assert_eq!(no_token.code, 4);
-    assert_eq!(no_token.stderr, "error: there is no token\n  help: run: ad-cli login\n  help: or set AD_TOKEN\n");
+    assert_eq!(no_token.stderr, "error: no token\n  help: run: ad-cli login\n  help: or set AD_TOKEN\n");
 }

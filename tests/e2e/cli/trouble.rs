@@ -27,7 +27,7 @@ async fn a_service_that_is_not_there_is_one_message() {
         assert_eq!(ended.code, 5, "{line}: {ended:?}");
         let [error] = errors(&ended.stderr)[..] else { panic!("{ended:?}") };
         assert!(error.starts_with("error: cannot reach the service: "), "{error}");
-        assert!(ended.stderr.contains("is the address right?"), "{ended:?}");
+        assert!(ended.stderr.contains("check the server URL"), "{ended:?}");
     }
     let nowhere = caller("http://no-such-host.invalid").run("list").await;
     assert_eq!(nowhere.code, 5, "{nowhere:?}");
@@ -41,7 +41,7 @@ async fn a_service_that_hangs_is_given_up() {
     assert_eq!(ended.code, 5);
     assert_eq!(errors(&ended.stderr), ["error: no answer within 1 s"]);
     assert!(
-        ended.stderr.contains("--timeout") && ended.stderr.contains("whether it was accepted is not known"),
+        ended.stderr.contains("--timeout") && ended.stderr.contains("it is unknown whether the request was accepted"),
         "{ended:?}"
     );
 }
@@ -63,7 +63,9 @@ async fn a_web_page_is_not_the_service() {
     assert_eq!(ended.code, 5);
     assert_eq!(
         errors(&ended.stderr),
-        ["error: this is not the service, or not the right version: it answered with a web page (status 200)"]
+        [
+            "error: unexpected answer with a web page (status 200); check that the address is that of the service and its version is supported"
+        ]
     );
 }
 
@@ -133,12 +135,12 @@ async fn a_create_whose_answer_is_lost_is_looked_for_and_not_sent_again() {
     let url = super::client::losing(&server, 1).await;
     let created = cli.run(&format!("create car.json --wait --output json --url {url}")).await;
     assert_eq!(created.json()[0]["outcome"], "published");
-    assert!(created.stderr.contains("but the service has an ad of this source_id"), "{created:?}");
+    assert!(created.stderr.contains("the service has an ad with this source_id"), "{created:?}");
     let entries = server.client.log("car-1").await.iter().filter(|entry| entry["action"] == "create").count();
     assert_eq!(entries, 2, "one create, processing and done");
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let nobody = format!("http://{}", silent.local_addr().unwrap());
     let lost = cli.run(&format!("create car.json --url {nobody} --timeout 1")).await;
     assert_eq!(lost.code, 5);
-    assert!(lost.stderr.contains("whether it was accepted is not known"), "{lost:?}");
+    assert!(lost.stderr.contains("it is unknown whether the request was accepted"), "{lost:?}");
 }

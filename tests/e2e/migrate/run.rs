@@ -70,7 +70,7 @@ async fn killed_ten_times_it_links_what_was_listed_and_posts_nothing_twice() {
     let report = cli.home().join("report.json");
     assert_eq!(of(&report, "linked"), ids(&good[..LISTED]));
     assert_eq!(of(&report, "new"), ids(&good[LISTED..]));
-    let told = format!("{LISTED} linked to listings that were there, {} newly listed", good.len() - LISTED);
+    let told = format!("{LISTED} linked to existing listings, {} newly listed", good.len() - LISTED);
     assert!(ended.stderr.contains(&told), "{told}: {}", ended.stderr);
     for (source_id, answers) in relay.answers() {
         let accepted = answers.iter().filter(|status| **status == 201).count();
@@ -109,10 +109,10 @@ async fn two_runs_do_not_share_a_folder() {
         .await;
     for line in ["run stock.csv --mapping stock.toml", "publish stock.csv"] {
         let second = cli.run(line).await;
-        assert!(second.code == 2 && second.stderr.contains("another run is using"), "{second:?}");
+        assert!(second.code == 2 && second.stderr.contains("another process is using"), "{second:?}");
     }
     server.signal("CONT").await;
-    assert_eq!(first.wait().await.unwrap().code(), Some(1), "some rows cannot go");
+    assert_eq!(first.wait().await.unwrap().code(), Some(1), "some rows are invalid");
 }
 
 #[tokio::test]
@@ -122,7 +122,7 @@ async fn a_rehearsal_stores_nothing_and_uses_up_no_source_id() {
     let good = stock(&cli);
     let rehearsed = cli.run("run stock.csv --mapping stock.toml --rehearse").await;
     assert_eq!(rehearsed.code, 1, "{rehearsed:?}");
-    let told = format!("rehearsed {0} ads: the service would take {0}; nothing was stored", good.len());
+    let told = format!("rehearsed {0} ads: the service would accept {0}; nothing was stored", good.len());
     assert!(rehearsed.stderr.contains(&told), "{rehearsed:?}");
     assert_eq!(count(&server, "").await, 0);
     // What only the service knows: whom the dealer employs.
@@ -132,7 +132,10 @@ async fn a_rehearsal_stores_nothing_and_uses_up_no_source_id() {
     let rehearsed = cli.run("run stock.csv --mapping stock.toml --rehearse --limit 3").await;
     assert_eq!(rehearsed.code, 3, "{rehearsed:?}");
     assert!(rehearsed.stdout.contains("category_fields.salesperson"), "{rehearsed:?}");
-    assert!(rehearsed.stderr.contains("rehearsed 3 ads: the service would take 0, 3 it would refuse"), "{rehearsed:?}");
+    assert!(
+        rehearsed.stderr.contains("rehearsed 3 ads: the service would accept 0, 3 would be rejected"),
+        "{rehearsed:?}"
+    );
     assert_eq!(count(&server, "").await, 0);
     assert!(!cli.home().join("stock.csv.migration").exists(), "nothing is left behind");
 }
@@ -144,14 +147,14 @@ async fn hidden_ads_are_linked_when_they_are_published() {
     let good = stock(&cli);
     list_before(&server, [good[0].plate.as_str(), "gone 01"]).await;
     let hidden = cli.run("run stock.csv --mapping stock.toml --hidden --limit 5 --report report.json").await;
-    assert!(hidden.stderr.contains("5 stored and not shown"), "{hidden:?}");
+    assert!(hidden.stderr.contains("5 stored, hidden"), "{hidden:?}");
     assert_eq!(of(&cli.home().join("report.json"), "hidden"), ids(&good[..5]));
     let ad = server.client.ad(&good[0].source_id).await;
     assert_eq!((&ad["visible"], &ad["marketplace_ad_id"]), (&json!(false), &Value::Null));
 
     let some = cli.run("publish stock.csv --limit 2").await;
     assert_eq!(some.code, 0, "{some:?}");
-    assert!(some.stderr.contains("1 linked to listings that were there, 1 newly listed"), "{some:?}");
+    assert!(some.stderr.contains("1 linked to existing listings, 1 newly listed"), "{some:?}");
     let rest = cli.run("publish stock.csv --report report.json").await;
     assert_eq!(rest.code, 0, "{rest:?}");
     assert_eq!(of(&cli.home().join("report.json"), "linked"), ids(&good[..1]));
@@ -171,7 +174,7 @@ async fn what_failed_is_done_again_when_it_has_been_mended() {
     let unknown = "[fields]\ncategory_fields.salesperson = { constant = \"nobody@north.example\" }";
     cli.file("stock.toml", mapping.replace("[fields]", unknown));
     let refused = cli.run("run stock.csv --mapping stock.toml --limit 4").await;
-    assert!(refused.code == 1 && refused.stderr.contains("4 refused by the service"), "{refused:?}");
+    assert!(refused.code == 1 && refused.stderr.contains("4 rejected by the service"), "{refused:?}");
     assert!(refused.stdout.contains("is not a salesperson of dealer"), "{refused:?}");
     cli.file("stock.toml", mapping);
     let mended = cli.run("run stock.csv --mapping stock.toml --only-failed --report report.json").await;

@@ -388,7 +388,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         let (journal, _) = Journal::open(&path).unwrap();
-        assert!(Journal::open(&path).unwrap_err().to_string().contains("another run"));
+        assert!(Journal::open(&path).unwrap_err().to_string().contains("another process"));
         drop(journal);
         assert!(Journal::open(&path).is_ok());
     }

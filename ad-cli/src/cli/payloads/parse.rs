@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn what_is_none_is_told_with_its_place() {
-        assert_eq!(wrong(b"[1]"), ("A payload is a JSON object, and this is an array.".to_owned(), 0));
-        assert_eq!(wrong(b"{\"a\": 1"), ("Half-written JSON: EOF while parsing an object.".to_owned(), 7));
+        assert_eq!(wrong(b"[1]"), ("Expected a JSON object, found an array.".to_owned(), 0));
+        assert_eq!(wrong(b"{\"a\": 1"), ("Truncated JSON: EOF while parsing an object.".to_owned(), 7));
         assert_eq!(wrong(b"{\"a\": 1,\n \"b\" 2}"), ("Not JSON: expected `:`.".to_owned(), 14));
         assert_eq!(wrong(b"{\"a\": 1,}"), ("Not JSON: trailing comma.".to_owned(), 8));
         assert_eq!(

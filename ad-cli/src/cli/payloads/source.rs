@@ -292,8 +292,8 @@ mod tests {
             (b"hello", "cars.json is plain text, not JSON"),
             (b"{\"a\":\0", "cars.json is a binary file, not JSON"),
             (b"\xff\xfe\0\0{\0\0\0", "cars.json is UTF-32 text, not JSON"),
-            (b"\"car\"", "cars.json is JSON, but a text and not an ad"),
-            (b" 12\n", "cars.json is JSON, but a number and not an ad"),
+            (b"\"car\"", "cars.json is JSON, but contains a text instead of an ad"),
+            (b" 12\n", "cars.json is JSON, but contains a number instead of an ad"),
             (b"", "cars.json is empty"),
             (b" \r\n\xef", "cars.json is plain text, not JSON"),
             (b"\n\n  \n", "cars.json is empty"),
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(read(b"\xff\xfe{\0\"\0\xe5\0\"\0").unwrap(), ("{\"å\"".to_owned(), true));
         assert_eq!(read(b"\xfe\xff\0{\0}").unwrap(), ("{}".to_owned(), true));
         assert_eq!(read(b"{\0\"\0\x3d\xd8\x97\xde\"\0").unwrap(), ("{\"🚗\"".to_owned(), true));
-        assert_eq!(read(b"\xff\xfe{\0\x3d\xd8}\0").unwrap_err(), "cannot read cars.json: it is not UTF-16 throughout");
+        assert_eq!(read(b"\xff\xfe{\0\x3d\xd8}\0").unwrap_err(), "cannot read cars.json: it contains invalid UTF-16");
     }
 
     #[test]

@@ -399,7 +399,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let (reason, hint) = blocked("car", "car", |ad| ad["state"] = json!("deleted"));
-        assert!(reason.contains("used up for ever") && hint.contains("\"car-1001-2\""), "{reason} {hint}");
+        assert!(reason.contains("cannot be reused") && hint.contains("\"car-1001-2\""), "{reason} {hint}");
         let (reason, hint) = blocked("moped", "moped", |ad| ad["api_version"] = json!("v3"));
         assert!(
             reason.contains("V3") && hint.contains("ad-cli migrate-v4 --payloads FILE moped-1001"),

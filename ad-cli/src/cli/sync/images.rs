@@ -84,6 +84,8 @@ mod tests {
         assert!(told.starts_with("the service could not fetch an image: https://a.se/2.jpg (404)"), "{told}");
         assert_eq!(why_missing("car-1", &log, &missing(&["https://a.se/2.jpg", "https://a.se/new.jpg"])), None);
         log.push(entry(2, Action::Update, ActionState::Processing, json!("")));
-        assert!(why_missing("car-1", &log, &missing(&["https://a.se/new.jpg"])).unwrap().contains("still at work"));
+        assert!(
+            why_missing("car-1", &log, &missing(&["https://a.se/new.jpg"])).unwrap().contains("unfinished requests")
+        );
     }
 }

@@ -224,7 +224,7 @@ fn line(line: Option<u64>) -> String {
     line.map(|line| format!(", line {line}")).unwrap_or_default()
 }
 
-/// `cars.ndjson: 2 to update, 1 to create, 1 to delete, 96 unchanged, 1 left as it is`
+/// `cars.ndjson: 2 to update, 1 to create, 1 to delete, 96 unchanged, 1 skipped`
 fn counts(plan: &Plan) -> String {
     let of = |acts: &[Act], what: &str| match plan.count(acts) {
         0 => None,
@@ -238,7 +238,7 @@ fn counts(plan: &Plan) -> String {
         of(&[Act::Create], "create"),
         of(&[Act::Delete], "delete"),
         (unchanged > 0).then(|| format!("{unchanged} unchanged")),
-        (left > 0).then(|| format!("{left} left as {}", if left == 1 { "it is" } else { "they are" })),
+        (left > 0).then(|| format!("{left} skipped")),
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     let nothing = if plan.steps.is_empty() { "; nothing to do" } else { "" };

@@ -69,8 +69,8 @@ fn a_row_with_other_columns_than_it_should_have_is_told_and_the_next_one_is_read
     assert_eq!(
         seen.messages,
         [
-            "The row has 4 columns, and should have 3: at its end there is \"100\" too many.",
-            "The row has 2 columns, and should have 3: it ends with column \"Text\"."
+            "The row has 4 columns instead of 3: \"100\" at its end is too many.",
+            "The row has 2 columns instead of 3: it ends with column \"Text\"."
         ]
     );
 }
@@ -138,7 +138,7 @@ fn a_row_in_another_encoding_is_told_with_its_column() {
     assert_eq!(seen.rows[1], "2@3 Regnr=DEF456; Färg=Röd; Övrigt=x; !not in the file's encoding");
     assert_eq!(
         seen.messages,
-        ["Column \"Färg\" has bytes that are no windows-1252, which the rest of the file is: \"Röd\"."]
+        ["Column \"Färg\" contains bytes that are not windows-1252, the encoding of the file: \"Röd\"."]
     );
 }
 

@@ -66,10 +66,7 @@ fn a_bad_record_is_told_and_the_next_one_is_read() {
 fn half_written_json_ends_with_an_error_behind_its_rows() {
     let seen = read("{\"cars\": [{\"a\": 1, \"b\": 2},\n{\"a\": 3, \"b\": 4},\n{\"a\": 5, \"b\"");
     assert_eq!(seen.rows, ["1@1 a=1; b=2", "2@2 a=3; b=4"]);
-    assert_eq!(
-        seen.error.unwrap().to_string(),
-        "Half-written JSON: the file ends in line 3, column 13, within a record."
-    );
+    assert_eq!(seen.error.unwrap().to_string(), "Truncated JSON: the file ends in line 3, column 13, within a record.");
 }
 
 #[test]

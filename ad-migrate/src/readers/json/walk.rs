@@ -156,7 +156,7 @@ impl Walk {
         let Place { line, column } = self.feed.place().after(self.feed.rest());
         let begun = self.feed.place();
         let from = if begun.line == line { String::new() } else { format!(" that begins in line {}", begun.line) };
-        self.broken(format!("Half-written JSON: the file ends in line {line}, column {column}, within {what}{from}."))
+        self.broken(format!("Truncated JSON: the file ends in line {line}, column {column}, within {what}{from}."))
             .hint("Have the file written again, whole.")
     }
 }

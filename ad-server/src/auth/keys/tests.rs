@@ -27,11 +27,11 @@ fn unusable_sets_are_refused_and_never_quoted() {
         (&one(&format!(r#"{{"kty": "oct", "kid": "a", "alg": "none", "k": "{SECRET}"}}"#)), "key 1 is neither"),
         (&one(&format!(r#"{{"kty": "oct", "alg": "HS256", "k": "{SECRET}"}}"#)), "key 1 has no `kid`"),
         (&one(r#"{"kty": "RSA", "kid": "a", "alg": "RS256", "n": "MDEy", "e": "AQAB"}"#), "key 1 is neither"),
-        (&one(r#"{"kty": "OKP", "crv": "X25519", "kid": "a", "alg": "EdDSA", "x": "MDEy"}"#), "another `crv`"),
+        (&one(r#"{"kty": "OKP", "crv": "X25519", "kid": "a", "alg": "EdDSA", "x": "MDEy"}"#), "a `crv` other than"),
         (&one(r#"{"kty": "OKP", "crv": "Ed25519", "kid": "a", "alg": "EdDSA", "x": "MDEy"}"#), "not 32 bytes"),
         (
             &one(&vec![format!(r#"{{"kty": "oct", "kid": "a", "alg": "HS256", "k": "{SECRET}"}}"#); 2].join(",")),
-            "key 2 has the `kid` of an earlier key",
+            "key 2 has the same `kid` as an earlier key",
         ),
     ];
     for (text, expected) in table {

@@ -111,7 +111,7 @@ impl HttpMarketplace {
     /// Makes a call unless the circuit is open, and returns the body of the answer.
     async fn call(&self, request: RequestBuilder) -> Result<Vec<u8>, MarketplaceError> {
         let permit = self.breaker.enter(Instant::now()).map_err(|Open { reason: (code, reason), retry_after }| {
-            let reason = format!("the marketplace is left alone for a while, since its calls failed: {reason}");
+            let reason = format!("circuit breaker open after failed calls: {reason}");
             MarketplaceError::NotAsked { code, reason, retry_after }
         })?;
         let result = match self.answer(request).await {

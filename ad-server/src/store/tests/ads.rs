@@ -125,7 +125,7 @@ async fn what_cannot_be_opened_leaves_nothing_behind() {
         )
     );
     let error = Database::open(&format!("sqlite://{place}/text/below/ads.db")).await.unwrap_err().to_string();
-    assert!(error.starts_with(&format!("cannot make the folder {place}/text/below: ")), "{error}");
+    assert!(error.starts_with(&format!("cannot create the folder {place}/text/below: ")), "{error}");
     // A folder where the file should be, in one that has to be made first.
     let error = Database::open(&format!("sqlite://{place}/new/..")).await.unwrap_err().to_string();
     assert!(error.starts_with("cannot open the database "), "{error}");
