@@ -295,7 +295,7 @@ async fn what_is_missing_is_told_at_start() {
     for (args, told) in [
         (
             &["serve", "--listen", "127.0.0.1:0", "--primary-marketplace", "http://127.0.0.1:9"][..],
-            "put it into AD_SERVER_PRIMARY_MARKETPLACE_TOKEN",
+            "set AD_SERVER_PRIMARY_MARKETPLACE_TOKEN",
         ),
         (
             &[
@@ -309,7 +309,7 @@ async fn what_is_missing_is_told_at_start() {
             ],
             "no-such-file",
         ),
-        (&["marketplace", "--listen", "127.0.0.1:0"], "put one into AD_SERVER_MARKETPLACE_TOKEN"),
+        (&["marketplace", "--listen", "127.0.0.1:0"], "set AD_SERVER_MARKETPLACE_TOKEN"),
         (&["marketplace", "--listen", "127.0.0.1:0", "--token-file", "no-such-file"], "no-such-file"),
     ] {
         let output = run(folder.path(), args).await;

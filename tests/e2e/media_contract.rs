@@ -277,14 +277,14 @@ async fn requests_are_signed_and_what_is_missing_is_told_at_start() {
         (
             "s3://ads/media",
             set(&stranger, &[]),
-            "writing is refused (the store answered 403 Forbidden, InvalidAccessKeyId",
+            "permission to write denied (the store answered 403 Forbidden, InvalidAccessKeyId",
         ),
         (
             "s3://ads/media",
             set(&forger, &[]),
-            "writing is refused (the store answered 403 Forbidden, SignatureDoesNotMatch",
+            "permission to write denied (the store answered 403 Forbidden, SignatureDoesNotMatch",
         ),
-        ("s3://ads/media", set(&writer, &[]), "reading is refused (the store answered 403 Forbidden)"),
+        ("s3://ads/media", set(&writer, &[]), "permission to read denied (the store answered 403 Forbidden)"),
         ("s3://ads/media", set(&all, &nowhere), "no answer from the store: Connection refused"),
         ("s3://ads/media", set(&all, &no_url), "AWS_ENDPOINT_URL has to begin with http:// or https://"),
         ("s3://ads/media", set(&all, &no_secret), "AWS_SECRET_ACCESS_KEY is not set"),

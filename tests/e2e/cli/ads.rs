@@ -90,7 +90,7 @@ updated                              <time>
     }
     let trimmed = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
     assert_eq!(trimmed(&text), trimmed(expected));
-    assert!(shown.stderr.contains("last in the log: publish done at"), "{shown:?}");
+    assert!(shown.stderr.contains("latest log entry: publish done at"), "{shown:?}");
 
     let log = cli.run("log car-1 --verbose").await;
     let squeezed =

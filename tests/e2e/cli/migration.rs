@@ -55,8 +55,8 @@ async fn a_dry_run_tells_the_way_of_each_ad_and_changes_nothing() {
     assert_eq!(truck[0]["vehicle_types"], json!(["truck", "bus"]));
     assert_eq!(
         told.stderr,
-        "ads of V3: 1 converted by the next update, 1 ready to migrate, 1 in need of data (--payloads), \
-         1 in need of a vehicle type (--type), 1 staying with V3\n"
+        "V3 ads: 1 converted by the next update, 1 ready to migrate, 1 need data (--payloads), \
+         1 need a vehicle type (--type), 1 stay V3\n"
     );
     let table = cli.run("migrate-v4 --all --dry-run").await;
     assert!(
@@ -77,7 +77,7 @@ async fn what_is_ready_migrates_and_the_rest_with_payloads() {
     for (id, version) in [("car-1", "v4"), ("moped-1", "v4"), ("rib-1", "v3"), ("machine-1", "v3")] {
         assert_eq!(server.client.ad(id).await["api_version"], version, "{id}");
     }
-    assert!(migrated.stderr.starts_with("ads of V3: 2 accepted, 1 in need of data"), "{migrated:?}");
+    assert!(migrated.stderr.starts_with("V3 ads: 2 accepted, 1 need data"), "{migrated:?}");
 
     let mut boat = plain_boat();
     boat["source_id"] = json!("rib-1");
@@ -88,7 +88,7 @@ async fn what_is_ready_migrates_and_the_rest_with_payloads() {
     let ad = server.client.ad("rib-1").await;
     assert_eq!((&ad["api_version"], &ad["category_id"]), (&json!("v4"), &json!(1060)));
     let again = cli.run("migrate-v4 rib-1").await;
-    assert!(again.code == 0 && again.stderr.contains("rib-1 is an ad of V4 already"), "{again:?}");
+    assert!(again.code == 0 && again.stderr.contains("rib-1 is already a V4 ad"), "{again:?}");
     let nothing = cli.run("migrate-v4 --dry-run").await;
     assert_eq!(nothing.code, 2, "which ads: {nothing:?}");
     cli.file("wrong.ndjson", "{\"category_id\": 1060}\n");

@@ -52,7 +52,7 @@ token_id      <uuid>
     assert_eq!(redacted(shown.done(), &cli, Some(&server)), expected);
     let claims = cli.run("whoami --online --output json").await;
     assert_eq!(claims.json()["permissions"], json!(["read", "write"]));
-    assert!(claims.stderr.contains("the service takes the token"), "{claims:?}");
+    assert!(claims.stderr.contains("the service accepts the token"), "{claims:?}");
     let revoked = claims.json()["token_id"].as_str().unwrap().to_owned();
     server.command(&["token", "revoke", &revoked]).await;
     let refused = ad_tests::eventually("the revocation", || async {
@@ -86,9 +86,7 @@ async fn what_is_given_counts_more_than_the_environment_and_that_more_than_the_p
     assert_eq!(who(&cli, "").await, "north-cars");
     let unknown = cli.run("whoami --profile sout").await;
     assert_eq!(unknown.code, 2);
-    assert!(
-        unknown.stderr.contains("there is no profile \"sout\"") && unknown.stderr.contains("Did you mean \"south\"?")
-    );
+    assert!(unknown.stderr.contains("no profile \"sout\"") && unknown.stderr.contains("Did you mean \"south\"?"));
 }
 
 #[tokio::test]

@@ -175,12 +175,12 @@ async fn a_file_that_may_not_be_the_whole_stock_changes_nothing() {
     for (content, code, told) in [
         (String::new(), 2, "stock.ndjson is empty"),
         ("\n\n".to_owned(), 2, "stock.ndjson is empty"),
-        ("[]".to_owned(), 2, "has no payloads, and nothing was changed"),
+        ("[]".to_owned(), 2, "contains no payloads; nothing was changed"),
         ("<ads/>".to_owned(), 2, "is XML, not JSON"),
         (array[..array.len() / 2].to_owned(), 3, "Truncated JSON"),
         (array[..array.len() - 1].to_owned(), 3, "the file ends before the array is closed"),
-        (ndjson(&wrong), 3, "has no ad in order, and nothing was changed"),
-        (twice, 3, "stock.ndjson:13:1: \"car-4\" stands on line 5 too"),
+        (ndjson(&wrong), 3, "contains no valid payload; nothing was changed"),
+        (twice, 3, "stock.ndjson:13:1: duplicate source_id \"car-4\" (first on line 5)"),
         (ndjson(&ads[2..]), 3, "2 ads would be deleted (2 of the 12 ads of north-cars)"),
     ] {
         cli.file("stock.ndjson", &content);

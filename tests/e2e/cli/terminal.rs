@@ -94,7 +94,7 @@ async fn login_asks_for_what_it_needs_and_does_not_show_the_token() {
     let login = at_terminal(&cli, "login", &format!("{url}\n{token}\n")).await;
     assert_eq!(login.code, 0, "{login:?}");
     let seen = redacted(&login.stdout, &cli, Some(&server));
-    assert!(seen.contains("Address of the service: ") && seen.contains("Token (not echoed): "), "{seen}");
+    assert!(seen.contains("Server URL: ") && seen.contains("Token (not echoed): "), "{seen}");
     assert!(seen.contains("Profile \"default\": URL as dealer north-cars"), "{seen}");
     let who = cli.run("whoami --online").await;
     assert!(who.done().contains("north-cars"));
