@@ -278,7 +278,7 @@ impl From<io::Error> for FileFailure {
 impl From<sqlx::Error> for FileFailure {
     fn from(error: sqlx::Error) -> Self {
         match error.as_database_error().and_then(sqlite_code) {
-            Some(BUSY) => return Self::new("another process keeps it locked", "stop that one, or try again"),
+            Some(BUSY) => return Self::new("another process has locked it", "stop that process, or try again"),
             Some(NOT_A_DATABASE) => return Self::new("it is not an SQLite database", ANOTHER_FILE),
             _ => {}
         }
