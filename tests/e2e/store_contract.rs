@@ -11,8 +11,8 @@ use ad_core::{
         Timestamp, Validators,
     },
     ports::{
-        AdChange, Capacity, Claimed, NewAd, Outcome, PAGE_BYTES, Record, Revision, Scope, Store, StoreError, StoredAd,
-        Usage,
+        AdChange, Capacity, Claimed, LogEntries, NewAd, Outcome, PAGE_BYTES, Record, Revision, Scope, Store,
+        StoreError, StoredAd, Usage,
     },
     violation::Code,
 };
@@ -152,7 +152,12 @@ async fn create(store: &dyn Store, ad: &Ad) -> Result<Uuid, StoreError> {
 }
 
 async fn find(store: &dyn Store, ad: &Ad) -> (StoredAd, Vec<LogEntry>) {
-    store.find(Scope::Dealer(&ad.dealer_code), &ad.source_id, true).await.unwrap().pop().expect("it was stored")
+    store
+        .find(Scope::Dealer(&ad.dealer_code), &ad.source_id, LogEntries::Latest)
+        .await
+        .unwrap()
+        .pop()
+        .expect("it was stored")
 }
 
 async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u128) -> Result<Uuid, StoreError> {
@@ -221,12 +226,17 @@ async fn a_group_finds_the_ads_of_all_its_dealers(store: &dyn Store) {
         create(store, &ad(number, dealer, "same")).await.unwrap();
     }
     let group = ["north".to_owned(), "east".to_owned()];
-    let mut found: Vec<_> =
-        store.find(Scope::Dealers(&group), "same", false).await.unwrap().into_iter().map(|(it, _)| it.ad.id).collect();
+    let mut found: Vec<_> = store
+        .find(Scope::Dealers(&group), "same", LogEntries::Omitted)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|(it, _)| it.ad.id)
+        .collect();
     found.sort();
     assert_eq!(found, [id(1), id(3)]);
-    assert!(store.find(Scope::Dealers(&[]), "same", false).await.unwrap().is_empty());
-    assert!(store.find(Scope::Dealer("west"), "same", false).await.unwrap().is_empty());
+    assert!(store.find(Scope::Dealers(&[]), "same", LogEntries::Omitted).await.unwrap().is_empty());
+    assert!(store.find(Scope::Dealer("west"), "same", LogEntries::Omitted).await.unwrap().is_empty());
 }
 
 async fn a_change_on_an_old_revision_is_a_conflict(store: &dyn Store) {

@@ -16,7 +16,10 @@ use ad_core::{
         Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, ApiVersion, Bound, Content, ImageRef,
         ImageSource, Leftover, LogEntry, LogQuery, Market, Page, Plan, Progress, Request, Timestamp, Validators,
     },
-    ports::{AdChange, Capacity, Claimed, NewAd, Outcome, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
+    ports::{
+        AdChange, Capacity, Claimed, LogEntries, NewAd, Outcome, Record, Revision, Scope, Store, StoreError, StoredAd,
+        Usage,
+    },
 };
 use ad_server::store::{Database, DatabaseStore};
 use ad_tests::Postgres;
@@ -319,7 +322,7 @@ fn record(world: &World, claimed: &Claimed, entries: usize, work: &Work, outcome
 }
 
 async fn find(store: &dyn Store, dealer: &str, source: &str) -> Option<(StoredAd, Vec<LogEntry>)> {
-    store.find(Scope::Dealer(dealer), source, true).await.unwrap().pop()
+    store.find(Scope::Dealer(dealer), source, LogEntries::Latest).await.unwrap().pop()
 }
 
 /// All of an ad, told alike whether its content was taken apart or not.
@@ -334,7 +337,7 @@ async fn state(store: &dyn Store, world: &World) -> Vec<String> {
     let mut seen = Vec::new();
     let dealers = DEALERS.map(|dealer| world.dealer(dealer));
     for source in SOURCES {
-        for (stored, log) in store.find(Scope::Dealers(&dealers), source, true).await.unwrap() {
+        for (stored, log) in store.find(Scope::Dealers(&dealers), source, LogEntries::Latest).await.unwrap() {
             seen.push(format!("{source}: {} {log:?}", shown(&stored)));
         }
         seen.push(told(store.is_used(&dealers[0], source).await));

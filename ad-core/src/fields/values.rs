@@ -59,7 +59,7 @@ pub(super) fn text_kind(kind: &Kind, images: &'static [&'static str], text: &mut
         Kind::Currency if text != DEFAULT_CURRENCY && iso_currency::Currency::from_code(text).is_none() => {
             errors.here(Violation::NotAChoice {
                 sent: format!("\"{text}\""),
-                choices: Choices::Untold,
+                choices: Choices::Omitted,
                 note: Some("Send an ISO 4217 code such as \"SEK\".".to_owned()),
             });
         }

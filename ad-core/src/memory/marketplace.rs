@@ -68,11 +68,11 @@ pub struct Call {
 #[derive(Debug)]
 pub struct MemoryMarketplace {
     market: Market,
-    floor: Mutex<Listings>,
+    state: Mutex<MarketplaceState>,
 }
 
 #[derive(Debug, Default)]
-struct Listings {
+struct MarketplaceState {
     listings: Vec<MemoryListing>,
     last_rank: u64,
     calls: Vec<Call>,
@@ -90,13 +90,13 @@ struct Fault {
 impl MemoryMarketplace {
     /// An empty one.
     pub fn new(market: Market) -> Self {
-        Self { market, floor: Mutex::default() }
+        Self { market, state: Mutex::default() }
     }
 
     /// Adds a listing that this service did not publish, and returns its id.
     pub fn preset(&self, dealer_code: &str, plate: &str, title: &str) -> String {
-        let mut floor = locked(&self.floor);
-        let listing = floor.add(self.market);
+        let mut state = locked(&self.state);
+        let listing = state.add(self.market);
         dealer_code.clone_into(&mut listing.dealer_code);
         title.clone_into(&mut listing.title);
         listing.plate = Some(crate::model::plate(plate));
@@ -105,18 +105,18 @@ impl MemoryMarketplace {
 
     /// Makes the next write fail without effect. Several calls apply to successive writes.
     pub fn fail_next(&self, error: MarketplaceError) {
-        locked(&self.floor).faults.push_back(Fault { error, applied: false });
+        locked(&self.state).faults.push_back(Fault { error, applied: false });
     }
 
     /// Makes the next write take effect and return an error, as if its answer was lost. Several calls apply to successive writes.
     pub fn lose_next_answer(&self, error: MarketplaceError) {
-        locked(&self.floor).faults.push_back(Fault { error, applied: true });
+        locked(&self.state).faults.push_back(Fault { error, applied: true });
     }
 
     /// The visible listings in display order: those with pole position first, then the latest published or bumped.
     pub fn shown(&self, now: Timestamp) -> Vec<MemoryListing> {
-        let floor = locked(&self.floor);
-        let mut shown: Vec<_> = floor.listings.iter().filter(|listing| listing.shown).cloned().collect();
+        let state = locked(&self.state);
+        let mut shown: Vec<_> = state.listings.iter().filter(|listing| listing.shown).cloned().collect();
         let has_pole = |listing: &MemoryListing| listing.pole_position_until.is_some_and(|until| until > now);
         shown.sort_by_key(|listing| std::cmp::Reverse((has_pole(listing), listing.rank)));
         shown
@@ -124,12 +124,12 @@ impl MemoryMarketplace {
 
     /// A listing by its id, visible or not.
     pub fn listing(&self, id: &str) -> Option<MemoryListing> {
-        locked(&self.floor).get(id).map(|listing| listing.clone())
+        locked(&self.state).get(id).map(|listing| listing.clone())
     }
 
     /// Every call that changed something, in order.
     pub fn calls(&self) -> Vec<Call> {
-        locked(&self.floor).calls.clone()
+        locked(&self.state).calls.clone()
     }
 
     /// Applies a write once per key. Only applied calls are recorded: a refused call may be repeated with other content.
@@ -137,24 +137,24 @@ impl MemoryMarketplace {
         &self,
         key: IdempotencyKey,
         operation: Operation,
-        act: impl FnOnce(&mut Listings) -> Result<String, MarketplaceError>,
+        act: impl FnOnce(&mut MarketplaceState) -> Result<String, MarketplaceError>,
     ) -> Result<String, MarketplaceError> {
-        let mut floor = locked(&self.floor);
-        if let Some(answer) = floor.answers.get(&key.to_string()) {
+        let mut state = locked(&self.state);
+        if let Some(answer) = state.answers.get(&key.to_string()) {
             return Ok(answer.clone());
         }
-        let fault = floor.faults.pop_front();
+        let fault = state.faults.pop_front();
         if let Some(Fault { error, applied: false }) = fault {
             return Err(error);
         }
-        let listing = act(&mut floor)?;
-        floor.answers.insert(key.to_string(), listing.clone());
-        floor.calls.push(Call { key, operation, listing: listing.clone() });
+        let listing = act(&mut state)?;
+        state.answers.insert(key.to_string(), listing.clone());
+        state.calls.push(Call { key, operation, listing: listing.clone() });
         fault.map_or(Ok(listing), |fault| Err(fault.error))
     }
 }
 
-impl Listings {
+impl MarketplaceState {
     fn add(&mut self, market: Market) -> &mut MemoryListing {
         let index = self.listings.len();
         self.last_rank += 1;
@@ -197,24 +197,24 @@ impl MemoryListing {
 #[async_trait]
 impl Marketplace for MemoryMarketplace {
     async fn publish(&self, key: IdempotencyKey, listing: Listing<'_>) -> Result<String, MarketplaceError> {
-        self.apply(key, Operation::Publish, |floor| {
-            let own = floor.listings.iter().position(|known| known.reference == Some(listing.ad.id));
+        self.apply(key, Operation::Publish, |state| {
+            let own = state.listings.iter().position(|known| known.reference == Some(listing.ad.id));
             let place = match own {
-                Some(index) => &mut floor.listings[index],
-                None => floor.add(self.market),
+                Some(index) => &mut state.listings[index],
+                None => state.add(self.market),
             };
             Ok(place.show(listing))
         })
     }
 
     async fn update(&self, key: IdempotencyKey, id: &str, listing: Listing<'_>) -> Result<(), MarketplaceError> {
-        self.apply(key, Operation::Update, |floor| Ok(floor.get(id).ok_or(MarketplaceError::Gone)?.show(listing)))?;
+        self.apply(key, Operation::Update, |state| Ok(state.get(id).ok_or(MarketplaceError::Gone)?.show(listing)))?;
         Ok(())
     }
 
     async fn unpublish(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
-        self.apply(key, Operation::Unpublish, |floor| {
-            if let Some(listing) = floor.get(id) {
+        self.apply(key, Operation::Unpublish, |state| {
+            if let Some(listing) = state.get(id) {
                 listing.shown = false;
             }
             Ok(id.to_owned())
@@ -223,26 +223,26 @@ impl Marketplace for MemoryMarketplace {
     }
 
     async fn bump(&self, key: IdempotencyKey, id: &str) -> Result<(), MarketplaceError> {
-        self.apply(key, Operation::Bump, |floor| {
-            let rank = floor.last_rank + 1;
-            floor.get_shown(id)?.rank = rank;
-            floor.last_rank = rank;
+        self.apply(key, Operation::Bump, |state| {
+            let rank = state.last_rank + 1;
+            state.get_shown(id)?.rank = rank;
+            state.last_rank = rank;
             Ok(id.to_owned())
         })?;
         Ok(())
     }
 
     async fn boost(&self, key: IdempotencyKey, id: &str, until: Timestamp) -> Result<(), MarketplaceError> {
-        self.apply(key, Operation::Boost, |floor| {
-            floor.get_shown(id)?.pole_position_until = Some(until);
+        self.apply(key, Operation::Boost, |state| {
+            state.get_shown(id)?.pole_position_until = Some(until);
             Ok(id.to_owned())
         })?;
         Ok(())
     }
 
     async fn find_by_plate(&self, dealer_code: &str, plate: &str) -> Result<Option<PlateListing>, MarketplaceError> {
-        let floor = locked(&self.floor);
-        let found = floor.listings.iter().find(|listing| {
+        let state = locked(&self.state);
+        let found = state.listings.iter().find(|listing| {
             listing.shown && listing.dealer_code == dealer_code && listing.plate.as_deref() == Some(plate)
         });
         Ok(found.map(|listing| PlateListing { id: listing.id.clone(), reference: listing.reference }))

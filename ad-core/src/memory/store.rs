@@ -16,8 +16,8 @@ use crate::{
         Timestamp,
     },
     ports::{
-        AdChange, Capacity, Claimed, Claims, NewAd, Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope, Store,
-        StoreError, StoredAd, Usage,
+        AdChange, Capacity, Claimed, Claims, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope,
+        Store, StoreError, StoredAd, Usage,
     },
 };
 
@@ -198,7 +198,7 @@ impl Store for MemoryStore {
         &self,
         scope: Scope<'_>,
         source_id: &str,
-        with_log: bool,
+        log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
         let tables = locked(&self.0);
         let codes: Vec<&str> = match scope {
@@ -208,7 +208,7 @@ impl Store for MemoryStore {
         let mut found: Vec<usize> = codes.into_iter().filter_map(|code| tables.of_source(code, source_id)).collect();
         found.sort_unstable();
         let rows = found.into_iter().map(|index| &tables.ads[index]);
-        Ok(rows.map(|row| (row.stored.clone(), row.latest(with_log))).collect())
+        Ok(rows.map(|row| (row.stored.clone(), row.latest(log == LogEntries::Latest))).collect())
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {

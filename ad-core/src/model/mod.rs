@@ -5,7 +5,7 @@
 //! | [`Ad`], [`Content`], [`ImageRef`] | an ad as its dealer wrote it and as the API shows it |
 //! | [`LogEntry`], [`Action`], [`ActionState`] | the processing log of an ad |
 //! | [`Request`], [`Plan`], [`Progress`], [`Leftover`] | an accepted request, and what requests left undone |
-//! | [`AdQuery`], [`LogQuery`], [`Page`] | which ads or log entries somebody asks for |
+//! | [`AdQuery`], [`LogQuery`], [`Page`] | queries for ads and log entries |
 //! | [`Dealer`], [`Market`], [`Timestamp`] | dealers, marketplaces, points in time |
 
 mod ad;

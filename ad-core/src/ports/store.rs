@@ -27,6 +27,15 @@ impl Scope<'_> {
     }
 }
 
+/// Whether ads come with their latest log entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogEntries {
+    /// With the latest entries, oldest first.
+    Latest,
+    /// Without entries.
+    Omitted,
+}
+
 /// An ad with what the service stores about it and does not show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredAd {
@@ -249,12 +258,12 @@ pub trait Store: Send + Sync {
     async fn revise(&self, revision: Revision<'_>) -> Result<(), StoreError>;
 
     /// The ads with a source id within a scope (each dealer of a group may have one), with their latest log entries, oldest
-    /// first, if `with_log`.
+    /// first, unless they are omitted.
     async fn find(
         &self,
         scope: Scope<'_>,
         source_id: &str,
-        with_log: bool,
+        log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError>;
 
     /// Whether a dealer has ever used a source id.

@@ -110,7 +110,7 @@ impl Rulebook {
             && sent != u64::from(id)
         {
             let note = Some(format!("The category of {} is {id}.", write.category));
-            let (sent, choices) = (format!("\"{sent}\""), Choices::Untold);
+            let (sent, choices) = (format!("\"{sent}\""), Choices::Omitted);
             errors.push("category_id", Violation::NotAChoice { sent, choices, note });
         }
         let mut checked = self.finish(write, mode, &check, payload, Before::default(), errors)?;

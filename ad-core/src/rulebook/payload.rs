@@ -32,7 +32,7 @@ pub fn category(version: ApiVersion, sent: Option<&Value>) -> Result<&'static Ca
         (None, []) => "V4 does not have this category; send it to /v3/ad.".to_owned(),
         (None, types) => format!("V4 does not have this category; use {}, or send it to /v3/ad.", types.join(" or ")),
     };
-    let (sent, choices) = (format!("\"{id}\""), Choices::Untold);
+    let (sent, choices) = (format!("\"{id}\""), Choices::Omitted);
     wrong.here(Violation::NotAChoice { sent, choices, note: Some(note) });
     Err(wrong)
 }

@@ -17,7 +17,7 @@ use crate::{
     categories::Category,
     fields::FieldErrors,
     model::{Ad, Dealer, LogEntry, MOST_UNFINISHED, Plan, Request},
-    ports::{Clock, Compute, DealerDirectory, Ids, Scope, Store, StoreError, StoredAd, Usage},
+    ports::{Clock, Compute, DealerDirectory, Ids, LogEntries, Scope, Store, StoreError, StoredAd, Usage},
     quotas::{NotAdmitted, QuotaExceeded, Quotas},
     rulebook::{
         Rulebook,
@@ -278,10 +278,10 @@ impl Service {
         &self,
         access: &Access,
         target: Target<'_>,
-        with_log: bool,
+        log: LogEntries,
     ) -> Result<(StoredAd, Vec<LogEntry>), ServiceError> {
         let scoped = self.scoped(access);
-        let mut found = self.store.find(scoped.scope(), target.source_id, with_log).await?;
+        let mut found = self.store.find(scoped.scope(), target.source_id, log).await?;
         found.retain(|(stored, _)| target.dealer_code.is_none_or(|code| stored.ad.dealer_code == code));
         if let Some(category) = target.category {
             let elsewhere = found.first().map(|(stored, _)| ad_ref(&stored.ad)).transpose()?;

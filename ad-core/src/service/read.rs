@@ -4,7 +4,7 @@ use super::{Access, Service, ServiceError, Target};
 use crate::{
     categories::Category,
     model::{Ad, AdFilter, AdQuery, LogEntry, LogQuery},
-    ports::PageOf,
+    ports::{LogEntries, PageOf},
 };
 
 impl Service {
@@ -14,7 +14,7 @@ impl Service {
     /// [`ServiceError::NotFound`]; [`ServiceError::Invalid`] naming `dealer_code` when several dealers of a group use
     /// the source id.
     pub async fn read(&self, access: &Access, target: Target<'_>) -> Result<(Ad, Vec<LogEntry>), ServiceError> {
-        let (stored, log) = self.locate(access, target, true).await?;
+        let (stored, log) = self.locate(access, target, LogEntries::Latest).await?;
         Ok((stored.ad, log))
     }
 
@@ -43,7 +43,7 @@ impl Service {
         target: Target<'_>,
         query: &LogQuery,
     ) -> Result<PageOf<LogEntry>, ServiceError> {
-        let (stored, _) = self.locate(access, target, false).await?;
+        let (stored, _) = self.locate(access, target, LogEntries::Omitted).await?;
         Ok(self.store.log(stored.ad.id, query).await?)
     }
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::{ATTEMPTS, Access, Denial, Service, ServiceError, Target, ad_ref, category_of};
 use crate::{
     model::{Action, Ad, AdState, ApiVersion, Content, Plan},
-    ports::{Revision, StoreError, StoredAd, Usage},
+    ports::{LogEntries, Revision, StoreError, StoredAd, Usage},
     rulebook::{
         WriteContext,
         versions::{Conversion, VersionError, conversion},
@@ -87,7 +87,7 @@ impl Service {
         decide: impl Fn(&StoredAd) -> Result<Option<Decision>, ServiceError> + Send + Sync,
     ) -> Result<Ad, ServiceError> {
         for _ in 0..ATTEMPTS {
-            let (mut stored, _) = self.locate(access, target, false).await?;
+            let (mut stored, _) = self.locate(access, target, LogEntries::Omitted).await?;
             let (dealer_code, bytes) = (&stored.ad.dealer_code, stored.ad.content.bytes());
             let decided = self.computed(dealer_code, bytes, || decide(&stored));
             let Some(decision) = decided? else { return Ok(stored.ad) };

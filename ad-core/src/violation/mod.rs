@@ -64,7 +64,7 @@ pub enum Choices {
     /// The nearest of many.
     Nearest(Vec<String>),
     /// None.
-    Untold,
+    Omitted,
 }
 
 /// An error of a field.
@@ -282,7 +282,7 @@ impl Choices {
             return Self::All(valid.map(str::to_owned).collect());
         }
         match sent.map(|sent| nearest::nearest(sent, valid)).unwrap_or_default() {
-            nearest if nearest.is_empty() => Self::Untold,
+            nearest if nearest.is_empty() => Self::Omitted,
             nearest => Self::Nearest(owned(nearest)),
         }
     }
@@ -294,7 +294,7 @@ impl Choices {
             Self::Meant(meant) => nearest::ask(meant.iter().map(String::as_str)),
             Self::All(all) => Some(format!("Valid choices: {}.", in_quotes(all))),
             Self::Nearest(nearest) => Some(format!("Nearest valid choices: {}.", in_quotes(nearest))),
-            Self::Untold => None,
+            Self::Omitted => None,
         }
     }
 }

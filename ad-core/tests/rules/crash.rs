@@ -9,7 +9,7 @@ use ad_core::{
     memory::{Call, MemoryStore, one_pixel},
     model::{Ad, AdQuery, Exclusions, LogEntry, LogQuery, Market, Timestamp},
     pipeline::{Pipeline, PipelinePorts},
-    ports::{Capacity, Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
+    ports::{Capacity, Claims, LogEntries, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
 };
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -56,9 +56,9 @@ impl Store for Mortal {
         &self,
         scope: Scope<'_>,
         source_id: &str,
-        with_log: bool,
+        log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
-        self.store.find(scope, source_id, with_log).await
+        self.store.find(scope, source_id, log).await
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ad_core::{
     memory::{CountingIds, ManualClock, MemoryStore},
     model::{Action, ActionState, Ad, AdState, Leftover, LogEntry, Market, Plan, Progress, Request, Timestamp},
-    ports::{AdChange, Claimed, Clock, Ids, NewAd, Outcome, Record, Revision, Scope, Store, StoreError},
+    ports::{AdChange, Claimed, Clock, Ids, LogEntries, NewAd, Outcome, Record, Revision, Scope, Store, StoreError},
 };
 use uuid::Uuid;
 
@@ -87,7 +87,7 @@ impl Shelf {
     }
 
     async fn entries(&self, source_id: &str) -> usize {
-        self.store.find(Scope::Dealer(DEALER), source_id, true).await.unwrap()[0].1.len()
+        self.store.find(Scope::Dealer(DEALER), source_id, LogEntries::Latest).await.unwrap()[0].1.len()
     }
 }
 
@@ -105,7 +105,7 @@ async fn a_source_id_is_used_once_for_ever_but_by_each_dealer() {
     shelf.store.create(NewAd { ad: &theirs, request: &request, entry: &entry }).await.unwrap();
     let found = async |codes: &[&str]| {
         let codes: Vec<String> = codes.iter().map(|code| (*code).to_owned()).collect();
-        let found = shelf.store.find(Scope::Dealers(&codes), "a/å 1", false).await.unwrap();
+        let found = shelf.store.find(Scope::Dealers(&codes), "a/å 1", LogEntries::Omitted).await.unwrap();
         found.into_iter().map(|(stored, log)| (stored.ad.id, log.len())).collect::<Vec<_>>()
     };
     assert_eq!(found(&["south", DEALER]).await, [(ad.id, 0), (theirs.id, 0)]);
@@ -221,7 +221,8 @@ async fn every_change_of_the_worker_moves_updated_and_a_record_without_one_does_
     shelf.create("a").await.unwrap();
     let claimed = shelf.claim_one().await;
     let created = shelf.clock.now();
-    let updated = async || shelf.store.find(Scope::Dealer(DEALER), "a", false).await.unwrap()[0].0.ad.updated;
+    let updated =
+        async || shelf.store.find(Scope::Dealer(DEALER), "a", LogEntries::Omitted).await.unwrap()[0].0.ad.updated;
     let goes = || Outcome::Continues { progress: Progress::default() };
 
     shelf.clock.advance(Duration::from_secs(1));
@@ -271,7 +272,7 @@ async fn an_ad_comes_with_its_latest_hundred_entries_oldest_first() {
             .await
             .unwrap();
     }
-    let log = shelf.store.find(Scope::Dealer(DEALER), "a", true).await.unwrap().remove(0).1;
+    let log = shelf.store.find(Scope::Dealer(DEALER), "a", LogEntries::Latest).await.unwrap().remove(0).1;
     assert_eq!(log.len(), 100);
     assert_eq!(log[99].created, shelf.clock.now());
     assert!(log.is_sorted_by_key(|entry| entry.created));

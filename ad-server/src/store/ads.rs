@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use ad_core::{
     model::{Ad, AdQuery, Content, LogEntry, LogQuery, Market, Timestamp},
-    ports::{Capacity, Claims, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
+    ports::{Capacity, Claims, LogEntries, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
 };
 use async_trait::async_trait;
 use tokio::sync::Notify;
@@ -134,9 +134,9 @@ impl Store for DatabaseStore {
         &self,
         scope: Scope<'_>,
         source_id: &str,
-        with_log: bool,
+        log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
-        self.database.find_ads(scope, source_id, with_log).await
+        self.database.find_ads(scope, source_id, log).await
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {

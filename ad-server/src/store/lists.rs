@@ -7,7 +7,7 @@
 use ad_core::{
     categories,
     model::{Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, Bound, LogEntry, LogQuery},
-    ports::{PAGE_BYTES, PageOf, Scope, StoreError, StoredAd},
+    ports::{LogEntries, PAGE_BYTES, PageOf, Scope, StoreError, StoredAd},
 };
 use uuid::Uuid;
 
@@ -23,14 +23,14 @@ impl Database {
         &self,
         scope: Scope<'_>,
         source_id: &str,
-        with_log: bool,
+        log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
         let dealer = match scope {
             Scope::Dealer(code) => code,
             // A group takes part in the sharing as its first dealer.
             Scope::Dealers(codes) => codes.first().map_or("", String::as_str),
         };
-        let rows = self.look_up(find(self.dialect(), scope, source_id, with_log).for_client_of(dealer)).await?;
+        let rows = self.look_up(find(self.dialect(), scope, source_id, log).for_client_of(dealer)).await?;
         let found = |row| {
             let mut columns = Columns::of(row);
             Ok((columns.stored_ad()?, columns.entries()?))
@@ -90,11 +90,11 @@ fn latest_log(dialect: Dialect) -> &'static str {
 }
 
 /// The ads of a source id, with their latest log entries.
-fn find(dialect: Dialect, scope: Scope<'_>, source_id: &str, with_log: bool) -> Statement {
+fn find(dialect: Dialect, scope: Scope<'_>, source_id: &str, log: LogEntries) -> Statement {
     let mut values = Values::new(dialect);
     let source_id = values.add(source_id);
     let dealers = values.within(scope, "dealer_code");
-    let log = if with_log { latest_log(dialect) } else { "NULL" };
+    let log = if log == LogEntries::Latest { latest_log(dialect) } else { "NULL" };
     values.statement(format!(
         "SELECT id, source_id, dealer_code, category_id, state, api_version, content, image_refs, marketplace_ad_id, offer_id,
     created, updated, revision, intent, pole_position_until, leftover, {log}

@@ -1,6 +1,6 @@
 use ad_core::{
     model::Dealer,
-    ports::{Revision, Scope},
+    ports::{LogEntries, Revision, Scope},
 };
 
 use super::*;
@@ -27,13 +27,13 @@ async fn a_created_ad_is_found_with_its_log() {
     let store = temporary.store();
     let first = ad(1, 10);
     create(&store, 1, &first).await.unwrap();
-    let found = store.find(D1, "Bil-1", true).await.unwrap();
+    let found = store.find(D1, "Bil-1", LogEntries::Latest).await.unwrap();
     let [(stored, log)] = &found[..] else { panic!("{found:?}") };
     assert_eq!((&stored.ad, stored.revision, stored.intent), (&first, 0, AdState::Created));
     assert_eq!(*log, [entry(1, Action::Create, ActionState::Processing, 10)]);
 
-    assert!(store.find(D1, "Bil-1", false).await.unwrap()[0].1.is_empty());
-    assert!(store.find(Scope::Dealer("d2"), "Bil-1", true).await.unwrap().is_empty());
+    assert!(store.find(D1, "Bil-1", LogEntries::Omitted).await.unwrap()[0].1.is_empty());
+    assert!(store.find(Scope::Dealer("d2"), "Bil-1", LogEntries::Latest).await.unwrap().is_empty());
     assert!(store.is_used("d1", "Bil-1").await.unwrap());
     assert!(!store.is_used("d2", "Bil-1").await.unwrap());
     assert!(store.is_live(first.id).await.unwrap());
@@ -49,7 +49,7 @@ async fn a_group_finds_the_ads_of_all_its_dealers() {
         create(&store, number, &ad).await.unwrap();
     }
     let codes = ["d1".to_owned(), "d3".to_owned()];
-    let found = store.find(Scope::Dealers(&codes), "same", false).await.unwrap();
+    let found = store.find(Scope::Dealers(&codes), "same", LogEntries::Omitted).await.unwrap();
     assert_eq!(found.iter().map(|(stored, _)| &stored.ad.dealer_code).collect::<Vec<_>>(), ["d1", "d3"]);
 }
 
@@ -60,7 +60,7 @@ async fn a_used_source_id_writes_nothing() {
     create(&store, 1, &ad(1, 10)).await.unwrap();
     let again = Ad { id: Uuid::from_u128(9), ..ad(1, 11) };
     assert!(matches!(create(&store, 9, &again).await, Err(StoreError::Duplicate)));
-    assert_eq!(store.find(D1, "Bil-1", true).await.unwrap()[0].1.len(), 1);
+    assert_eq!(store.find(D1, "Bil-1", LogEntries::Latest).await.unwrap()[0].1.len(), 1);
     assert_eq!(store.claim(at(20), at(30), 9.into()).await.unwrap().claimed.len(), 1);
 }
 
@@ -88,7 +88,7 @@ async fn a_revision_builds_on_the_one_before() {
     let boost = Revision { pole_position_until: Some(at(99)), ..revision(1, &third) };
     store.revise(boost).await.unwrap();
 
-    let (stored, _) = store.find(D1, "Bil-1", false).await.unwrap().remove(0);
+    let (stored, _) = store.find(D1, "Bil-1", LogEntries::Omitted).await.unwrap().remove(0);
     assert_eq!((stored.revision, stored.intent, stored.pole_position_until), (2, AdState::Deleted, Some(at(99))));
     assert_eq!((stored.ad.content, stored.ad.updated), (content, at(20)));
 }

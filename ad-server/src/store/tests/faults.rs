@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use ad_core::ports::Scope;
+use ad_core::ports::{LogEntries, Scope};
 use futures_util::future::join_all;
 use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
@@ -76,7 +76,7 @@ async fn a_locked_database_is_unavailable_until_it_is_free() {
     assert!(matches!(second, Err(StoreError::Unavailable(_))), "{second:?}");
     assert!(matches!(third, Err(StoreError::Unavailable(_))), "{third:?}");
     // Reading goes on.
-    assert_eq!(store.find(Scope::Dealer("d1"), "Bil-1", true).await.unwrap().len(), 1);
+    assert_eq!(store.find(Scope::Dealer("d1"), "Bil-1", LogEntries::Latest).await.unwrap().len(), 1);
     sqlx::query("COMMIT").execute(&mut other).await.unwrap();
     create(&store, 2, &two).await.unwrap();
     assert!(!store.is_used("d1", "Bil-3").await.unwrap());
@@ -106,7 +106,7 @@ async fn a_full_database_is_unavailable_and_keeps_what_it_has() {
     let database = Database::open(&url(&temporary.folder)).await.unwrap();
     let store = DatabaseStore::new(database);
     for number in accepted {
-        let found = store.find(Scope::Dealer("d1"), &format!("Bil-{number}"), true).await.unwrap();
+        let found = store.find(Scope::Dealer("d1"), &format!("Bil-{number}"), LogEntries::Latest).await.unwrap();
         assert_eq!((found[0].0.ad.clone(), found[0].1.len()), (ad(number, 10), 1));
     }
     create(&store, 600, &ad(600, 10)).await.unwrap();

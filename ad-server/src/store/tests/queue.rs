@@ -1,6 +1,6 @@
 use ad_core::{
     model::{LATEST_ENTRIES, Leftover, Progress},
-    ports::{AdChange, Claimed, Outcome, Record, Revision, Scope},
+    ports::{AdChange, Claimed, LogEntries, Outcome, Record, Revision, Scope},
 };
 
 use super::*;
@@ -108,7 +108,7 @@ async fn a_record_commits_log_ad_and_request_together() {
     store.record(end.clone()).await.unwrap();
     assert!(matches!(store.record(end).await, Err(StoreError::LeaseLost)));
 
-    let (stored, log) = store.find(Scope::Dealer("d1"), "Bil-1", true).await.unwrap().remove(0);
+    let (stored, log) = store.find(Scope::Dealer("d1"), "Bil-1", LogEntries::Latest).await.unwrap().remove(0);
     assert_eq!(log, [entry(1, Action::Create, ActionState::Processing, 10), done, publish, published]);
     let ad = &stored.ad;
     assert_eq!((ad.marketplace_ad_id.as_deref(), ad.offer_id.as_deref()), (Some("p1"), Some("s1")));
@@ -139,7 +139,7 @@ async fn a_lost_lease_writes_nothing() {
             assert!(matches!(store.record(late).await, Err(StoreError::LeaseLost)));
         }
     }
-    let (stored, log) = store.find(Scope::Dealer("d1"), "Bil-1", true).await.unwrap().remove(0);
+    let (stored, log) = store.find(Scope::Dealer("d1"), "Bil-1", LogEntries::Latest).await.unwrap().remove(0);
     assert_eq!((stored.ad.state, log.len()), (AdState::Created, 1));
     store.extend(quick.request.id, quick.lease, at(80)).await.unwrap();
     assert_eq!(claim(&store, 79, 90).await, []);
@@ -170,7 +170,7 @@ async fn the_latest_entries_come_oldest_first() {
     let entries: Vec<_> = (0..150).map(|number| entry(number, Action::Publish, ActionState::Processing, 21)).collect();
     let goes = Outcome::Continues { progress: Progress::default() };
     store.record(Record { entries: entries.clone(), ..record(&head, goes) }).await.unwrap();
-    let (_, log) = store.find(Scope::Dealer("d1"), "Bil-1", true).await.unwrap().remove(0);
+    let (_, log) = store.find(Scope::Dealer("d1"), "Bil-1", LogEntries::Latest).await.unwrap().remove(0);
     assert_eq!(log, entries[entries.len() - LATEST_ENTRIES..]);
 }
 
