@@ -26,7 +26,7 @@ async fn an_ad_links_to_the_listing_of_its_plate() {
     let ad = server.client.published("c").await;
     assert_eq!(ad["marketplace_ad_id"], old["id"]);
     let publish = server.client.ended("c", "publish", None).await;
-    assert!(publish["external_message"].as_str().unwrap().contains("linked"), "{publish}");
+    assert!(publish["external_message"]["message"].as_str().unwrap().contains("linked"), "{publish}");
     let listings = server.listings().await;
     let linked = listings.iter().find(|it| it["id"] == old["id"]).unwrap();
     assert_eq!((&linked["source_id"], &linked["title"]), (&json!("c"), &ad["title"]), "its data is overwritten");
@@ -46,7 +46,7 @@ async fn a_listing_of_another_live_ad_is_never_taken() {
     let second = server.client.published("second").await;
     assert_ne!(first["marketplace_ad_id"], second["marketplace_ad_id"]);
     let publish = server.client.ended("second", "publish", None).await;
-    assert!(publish["external_message"].as_str().unwrap().contains("warning"), "{publish}");
+    assert!(publish["external_message"]["message"].as_str().unwrap().contains("warning"), "{publish}");
 }
 
 #[tokio::test]

@@ -89,7 +89,7 @@ async fn an_ad_links_to_the_listing_of_its_plate_over_http() {
     assert_eq!((&ad["marketplace_ad_id"], &linked["title"]), (&linked["id"], &ad["title"]));
     assert_eq!(listings.len(), 2, "one on each marketplace");
     let publish = server.client.ended("c", "publish", None).await;
-    assert!(publish["external_message"].as_str().unwrap().contains("linked"), "{publish}");
+    assert!(publish["external_message"]["message"].as_str().unwrap().contains("linked"), "{publish}");
 }
 
 #[tokio::test]
