@@ -7,7 +7,9 @@
 //! | [`Answer`], [`Ad`], [`Page`], [`Validation`] | what comes back, with the request id for support |
 //! | [`Error`], [`ErrorKind`] | every way in which it can fail, and whether it may have been accepted all the same |
 //! | [`Outcome`] | what became of a request, read from the log |
-//! | `cli` (feature `cli`, on by default) | the binary `ad-cli`: its commands, what they print, and their exit codes |
+//! | `bulk` (feature `bulk`) | files of payloads: read, checked, imported and followed |
+//! | `terminal` (feature `cli`) | what the command lines of the workspace share: options, output, exit codes |
+//! | `cli` (feature `cli`, on by default) | the binary `ad-cli` and its commands |
 //!
 //! What a payload must look like is not known here: [`ad_core`] has the rules, and the server has the last word.
 //!
@@ -69,8 +71,12 @@
 //! finds it.
 #![warn(missing_docs)]
 
+#[cfg(feature = "bulk")]
+pub mod bulk;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod client;
+#[cfg(feature = "cli")]
+pub mod terminal;
 
 pub use client::*;

@@ -1,7 +1,7 @@
 //! From the nightly bulk file to the API: a dealer's legacy stock file becomes ads, once.
 //!
 //! ```text
-//! file ─▶ readers ─▶ rows ─▶ mapping ─▶ payloads ─▶ plan ─▶ submit ─▶ the service
+//! file ─▶ readers ─▶ rows ─▶ mapping ─▶ payloads ─▶ check ─▶ submit ─▶ the service
 //!                                          │          │        │
 //!                                          └──────────┴────────┴─▶ report
 //! ```
@@ -11,8 +11,8 @@
 //! | [`readers`] | CSV, XML, JSON and NDJSON, plain or packed, in any usual encoding, as [rows](readers::Row) of texts |
 //! | [`mapping`] | which column becomes which field of an ad, as a TOML file; checked against ad-core's tables |
 //! | [`mod@inspect`] | a first look at an unknown file, and a mapping to begin with |
-//! | [`finding`] | what is to be said of a row |
-//! | [`plan`] | every row held against the rules: what goes, what cannot, and why |
+//! | [`finding`] | findings about a row |
+//! | [`check`] | every row held against the rules: what goes, what cannot, and why |
 //! | [`report`] | the same for people: a table, JSON, a page to forward |
 //! | [`submit`] | rows that can go become ads at the service, once each |
 //! | [`v3`] | ads of V3 that have to migrate, and what they lack |
@@ -24,17 +24,17 @@
 //! use ad_core::rulebook::Rulebook;
 //! use ad_migrate::{
 //!     mapping::Mapping,
-//!     plan::{self, Options, Sink, Verdict},
+//!     check::{self, Options, Sink, Verdict},
 //!     readers::Reader,
 //! };
 //!
-//! /// Keeps what is to be said of each row.
-//! struct Told(Vec<String>);
+//! /// Keeps the findings of each row.
+//! struct Texts(Vec<String>);
 //!
-//! impl Sink for Told {
+//! impl Sink for Texts {
 //!     fn verdict(&mut self, verdict: Verdict) -> std::io::Result<()> {
-//!         let said: Vec<_> = verdict.findings.iter().map(|finding| finding.reason.as_str()).collect();
-//!         self.0.push(format!("row {}: {}", verdict.row, said.join(", ")));
+//!         let reasons: Vec<_> = verdict.findings.iter().map(|finding| finding.reason.as_str()).collect();
+//!         self.0.push(format!("row {}: {}", verdict.row, reasons.join(", ")));
 //!         Ok(())
 //!     }
 //! }
@@ -56,10 +56,10 @@
 //!     &rulebook.catalogue,
 //! )?;
 //! let reader = Reader::open(&file, mapping.reading())?;
-//! let mut told = Told(Vec::new());
-//! let totals = plan::check(reader, &mapping, &rulebook, Options::default(), &mut told)?;
+//! let mut texts = Texts(Vec::new());
+//! let totals = check::run(reader, &mapping, &rulebook, Options::default(), &mut texts)?;
 //! assert_eq!((totals.rows, totals.good), (2, 1));
-//! assert!(told.0[1].starts_with("row 2: unknown brand, registration number occurs twice"), "{}", told.0[1]);
+//! assert!(texts.0[1].starts_with("row 2: unknown brand, registration number occurs twice"), "{}", texts.0[1]);
 //! # Ok(())
 //! # }
 //! ```
@@ -67,13 +67,12 @@
 //! What an ad must look like is not known here: [`ad_core`] has the rules, and [`ad_cli`] the client.
 #![warn(missing_docs)]
 
+pub mod check;
 pub mod cli;
 pub mod finding;
 pub mod inspect;
 pub mod mapping;
-pub mod plan;
 pub mod readers;
 pub mod report;
 pub mod submit;
 pub mod v3;
-mod whole;

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::{
-    Context, Exit, Failure,
-    output::{Column, Rows},
-    shown,
-    waiting::{self, Waited},
+use crate::{
+    Ad, Answer, Client, Error, Target,
+    bulk::follow::{Waited, wait_for_ad, wait_for_request},
+    terminal::{
+        Context, Exit, Failure, ad_table, duration,
+        output::{Column, Rows},
+    },
 };
-use crate::{Ad, Answer, Client, Error, Target};
 
 /// Which ad.
 #[derive(Debug, clap::Args)]
@@ -43,7 +44,7 @@ pub(crate) struct WaitArgs {
     #[arg(long, short)]
     pub(crate) wait: bool,
     /// How long to wait, such as 90s, 10m or 1h
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = waiting::duration, requires = "wait")]
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration, requires = "wait")]
     within: Duration,
 }
 
@@ -62,11 +63,17 @@ pub(crate) struct ManyArgs {
 /// What is answered about each ad.
 const COLUMNS: &[Column] = &[
     Column::new("SOURCE ID", "source_id"),
-    Column::new("OUTCOME", "outcome").shown(shown::outcome),
+    Column::new("OUTCOME", "outcome").shown(ad_table::outcome),
     Column::new("TITLE", "ad.title").wrapped(),
     Column::new("REQUEST", "request_id").for_programs(),
     Column::new("MESSAGE", "message").wrapped(),
 ];
+
+/// How a wait ended, as members of a row.
+pub(crate) fn put_into(waited: &Waited, row: &mut Map<String, Value>) {
+    row.insert("outcome".to_owned(), json!(waited.outcome()));
+    row.insert("message".to_owned(), json!(waited.message()));
+}
 
 /// What was done to ads, row by row.
 #[derive(Debug)]
@@ -94,8 +101,8 @@ impl<'a> Done<'a> {
         let mut shown = json!(ad);
         if self.wait.wait {
             let waited = self.wait_for(answer).await?;
-            waited.put_into(&mut row);
-            self.failed |= !waited.is_good();
+            put_into(&waited, &mut row);
+            self.failed |= !waited.outcome().is_good();
             // What it became, with the ids that the marketplaces gave it.
             let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
             let mut now = self.client.v4().read(target).await?.body;
@@ -108,25 +115,20 @@ impl<'a> Done<'a> {
 
     async fn wait_for(&self, answer: &Answer<Ad>) -> Result<Waited, Failure> {
         let ad = &answer.body;
+        let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
         // What changed nothing, such as deleting a deleted ad, leaves no trace to wait for.
         let is_over = ad.state == ad_core::model::AdState::Deleted;
-        match answer.request_uuid() {
-            Some(request) if !is_over => {
-                let target = (ad.source_id.as_str(), Some(ad.dealer_code.as_str()));
-                waiting::for_request(self.client, target, request, self.wait.within).await
-            }
-            _ => {
-                let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
-                Ok(waiting::for_ad(self.client, target, self.wait.within).await?.0)
-            }
-        }
+        Ok(match answer.request_uuid() {
+            Some(request) if !is_over => wait_for_request(self.client, target, request, self.wait.within).await?,
+            _ => wait_for_ad(self.client, target, self.wait.within).await?.0,
+        })
     }
 
     /// A request was refused.
-    fn refused(&mut self, source_id: &str, (message, request): (String, Option<String>)) -> Result<(), Failure> {
+    fn refused(&mut self, source_id: &str, error: &Error) -> Result<(), Failure> {
         self.failed = true;
         Ok(self.rows.push(&json!({
-            "source_id": source_id, "request_id": request, "outcome": "refused", "message": message,
+            "source_id": source_id, "request_id": error.request_id(), "outcome": "refused", "message": error.to_string(),
         }))?)
     }
 
@@ -134,7 +136,7 @@ impl<'a> Done<'a> {
     pub(crate) fn end(self) -> Result<(), Failure> {
         self.rows.end()?;
         if self.failed {
-            return Err(Failure::Said(Exit::Failed));
+            return Err(Failure::Shown(Exit::Failed));
         }
         if !self.wait.wait {
             self.context
@@ -160,14 +162,13 @@ pub(crate) async fn each(
             Ok(answer) => done.accepted(&answer).await?,
             Err(error) if args.source_ids.len() == 1 => return Err(error.into()),
             Err(error) => {
-                let message = (error.to_string(), error.request_id().map(str::to_owned));
-                let failure = Failure::from(error);
-                if matches!(failure.exit(), Exit::Unauthorised | Exit::Unreachable) {
+                if !error.is_refusal() {
                     // What was done so far is not to be lost.
                     done.rows.end()?;
-                    return Err(failure.hint(format!("stopped at {source_id}; the ads before it are done")));
+                    let hint = format!("stopped at {source_id}; the ads before it are done");
+                    return Err(Failure::from(error).hint(hint));
                 }
-                done.refused(source_id, message)?;
+                done.refused(source_id, &error)?;
             }
         }
     }

@@ -1,44 +1,19 @@
-//! The command line: what it takes, and how it ends. What a command does stands in its file in `commands`.
-//!
-//! A command answers on stdout with what it was asked for and nothing else, in the form that `--output` names; what it has to say
-//! besides goes to stderr. Both go through `Output`: a command never prints by itself. What goes wrong is a
-//! `Failure`, which knows its exit code.
-//!
-//! What is public here is for the other command lines of the workspace, which take the same options, answer in the same forms and end
-//! with the same exit codes.
+//! The binary `ad-cli`: what it takes, and how it ends. What a command does is in its file in `commands`.
 
 mod acts;
-mod check;
 mod claims;
-pub mod clock;
 mod commands;
-mod failure;
-mod global;
-pub mod import;
-mod interrupt;
-pub mod migration;
-pub mod output;
 mod parameters;
-mod payloads;
-mod profiles;
-mod reference;
 mod setting;
-pub mod shown;
 mod single;
 mod sync;
 mod through;
-pub mod trouble;
-pub mod waiting;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-pub use check::{counted, grouped};
-pub use failure::{Exit, Failure};
-pub use global::{Context, Global};
-use output::{ColorWhen, Format, Output, Talk};
-pub use reference::{markdown, page as reference_page};
+use crate::terminal::{self, Context, Failure, Global};
 
 /// What follows the list of commands in the help.
 const AFTER_HELP: &str = "\
@@ -147,41 +122,7 @@ impl Command {
 
 /// Reads the command line, runs what it says, and returns how that went.
 pub fn main() -> ExitCode {
-    start(|line: &Cli| &line.global, async |line, context| line.command.run(context).await)
-}
-
-/// Reads a command line of the workspace, runs what it says, and returns how that went. `global` are its options that every
-/// command takes.
-pub fn start<L: Parser>(
-    global: impl FnOnce(&L) -> &Global,
-    run: impl AsyncFnOnce(L, &Context) -> Result<(), Failure>,
-) -> ExitCode {
-    let line = match L::try_parse() {
-        Ok(line) => line,
-        Err(error) => {
-            show_misuse(&error);
-            return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
-        }
-    };
-    let context = Context::new(global(&line));
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return context.ended(Err(Failure::failed(format!("cannot start threads: {error}")))),
-    };
-    let result = runtime.block_on(run(line, &context));
-    // What still waits for stdin must not hold up the end.
-    runtime.shutdown_background();
-    context.ended(result)
-}
-
-/// Says what is wrong with a command line. The text quotes arguments, so it goes out as any text from outside.
-fn show_misuse(error: &clap::Error) {
-    let text = error.render().to_string();
-    match text.trim_end().strip_prefix("error: ") {
-        Some(problem) => Output::new(Format::Table, ColorWhen::Auto, Talk::Usual).error(problem, &[]),
-        // Help is no mistake, and nobody reading it to its end is none either.
-        None => drop(error.print()),
-    }
+    terminal::start(|line: &Cli| &line.global, async |line, context| line.command.run(context).await)
 }
 
 /// The whole command line, for completions, manual and documentation.
@@ -189,6 +130,11 @@ fn definition() -> clap::Command {
     let mut command = <Cli as clap::CommandFactory>::command();
     command.build();
     command
+}
+
+/// docs/cli.md, from the definition that the command line itself reads.
+pub fn markdown() -> String {
+    terminal::reference_page(include_str!("introduction.md"), definition())
 }
 
 #[cfg(test)]

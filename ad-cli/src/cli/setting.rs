@@ -6,7 +6,7 @@
 use ad_core::{categories::Category, fields::Kind};
 use serde_json::{Map, Value};
 
-use super::check::known;
+use crate::bulk::check::known;
 
 /// A field that is to be set or cleared.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::{
-    Context, Exit, Failure,
-    check::{Checker, Report, Verdict},
-    payloads::{Chunks, Piece, Place, Source, parse},
+use crate::{
+    bulk::{
+        check::{Checker, Verdict},
+        payloads::{Chunks, Piece, Place, parse},
+    },
+    terminal::{Context, Exit, Failure, Findings},
 };
 
 /// The one payload of a file, and where it stands.
@@ -24,11 +26,8 @@ pub(crate) struct Single {
 impl Single {
     /// Reads the payload of a file, or of stdin if that is named as `-`.
     pub(crate) fn read(context: &Context, path: &Path) -> Result<Self, Failure> {
-        let source = Source::open(path)?;
+        let source = context.open(path)?;
         let name = source.name.clone();
-        if let Some(note) = &source.note {
-            context.out.note(&format!("{name} {note}"));
-        }
         let mut found: Vec<(Vec<u8>, Place, Option<&'static str>)> = Vec::new();
         let mut chunks = Chunks::new(source);
         while let Some(chunk) = chunks.next(Vec::new())? {
@@ -71,7 +70,7 @@ impl Single {
         }
         self.show(context, &verdict)?;
         context.out.note("nothing was sent; use --no-check to skip local validation");
-        Err(Failure::Said(Exit::Refused))
+        Err(Failure::Shown(Exit::Refused))
     }
 
     /// What the service said of it: fields that are wrong are shown where they stand in the file.
@@ -91,7 +90,7 @@ impl Single {
     }
 
     fn show(&self, context: &Context, verdict: &Verdict) -> Result<(), Failure> {
-        let mut report = Report::new(&self.name, context.out);
+        let mut report = Findings::new(&self.name, context.out);
         report.show(verdict)?;
         Ok(report.end()?)
     }

@@ -126,22 +126,29 @@ impl<'a> Ads<'a> {
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`Invalid`](ErrorKind::Invalid) naming the parameters that are wrong.
-    pub async fn log(&self, source_id: &str, query: &LogQuery) -> Result<Answer<Page<LogEntry>>, Error> {
+    pub async fn log(&self, target: impl Into<Target<'_>>, query: &LogQuery) -> Result<Answer<Page<LogEntry>>, Error> {
         query.check().map_err(|errors| self.invalid(errors))?;
-        self.get(&one(source_id.into(), "/log"), &query.pairs()).await
+        let target = target.into();
+        self.get(&one(target, "/log"), &[dealer(target), query.pairs()].concat()).await
     }
 
     /// An ad's whole log from the page of the query on, oldest first unless ordered otherwise.
     ///
     /// # Errors
     /// As [`log`](Self::log); the stream ends with the first.
-    pub fn log_all(&self, source_id: &str, query: &LogQuery) -> BoxStream<'a, Result<LogEntry, Error>> {
-        let (ads, query, source_id) = (self.clone(), query.clone(), source_id.to_owned());
+    pub fn log_all<'t>(
+        &self,
+        target: impl Into<Target<'t>>,
+        query: &LogQuery,
+    ) -> BoxStream<'a, Result<LogEntry, Error>> {
+        let target = target.into();
+        let (ads, query) = (self.clone(), query.clone());
+        let (source_id, dealer_code) = (target.source_id.to_owned(), target.dealer_code.map(str::to_owned));
         let page = query.page().unwrap_or(model::Page { limit: 1, offset: 0 });
         pages::rows(page, move |page| {
             let query = query.clone().with("limit", page.limit).with("offset", page.offset);
-            let (ads, source_id) = (ads.clone(), source_id.clone());
-            async move { ads.log(&source_id, &query).await }
+            let (ads, source_id, dealer_code) = (ads.clone(), source_id.clone(), dealer_code.clone());
+            async move { ads.log(Target::from(&source_id).of_dealer(dealer_code.as_deref()), &query).await }
         })
     }
 

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Error, ErrorKind, transport::broken};
+use super::{Error, ErrorKind};
 
 /// An answer, and what the service calls the request.
 #[derive(Debug, Clone)]
@@ -37,9 +37,7 @@ impl<T> Answer<T> {
     pub fn request_uuid(&self) -> Option<Uuid> {
         self.request_id.as_deref().and_then(|id| id.parse().ok())
     }
-}
 
-impl<T> Answer<T> {
     /// The same without the id, where that of another request is wanted.
     #[must_use]
     pub fn without_request_id(self) -> Self {
@@ -66,12 +64,13 @@ pub(super) async fn read<T: DeserializeOwned>(
 ) -> Result<Answer<T>, Error> {
     let (status, headers) = (response.status(), response.headers().clone());
     let request_id = text(&headers, "x-request-id").map(str::to_owned);
-    let failed = |kind| Error::new(kind, method, path).answered(status.as_u16(), request_id.clone());
+    let answered = |error: Error| error.answered(status.as_u16(), request_id.clone());
+    let failed = |kind| answered(Error::new(kind, method, path));
     let began = Instant::now();
-    let bytes = response.bytes().await.map_err(|error| failed(broken(&error, began)))?;
+    let bytes = response.bytes().await.map_err(|error| answered(Error::unanswered(error, began, method, path)))?;
     if status.is_success() {
         let body = serde_json::from_slice(&bytes)
-            .map_err(|error| failed(unexpected(status.as_u16(), &headers, &bytes, Some(&error))))?;
+            .map_err(|error| failed(unexpected(status.as_u16(), &headers, &bytes, Some(&error))).caused_by(error))?;
         return Ok(Answer { body, request_id, status: status.as_u16() });
     }
     Err(failed(refusal(status.as_u16(), &headers, &bytes)))

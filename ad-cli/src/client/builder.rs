@@ -8,7 +8,7 @@ use url::Url;
 use super::{
     Client,
     pace::Pace,
-    transport::{Exchange, Retries, Transport},
+    transport::{Exchange, Observer, Retries, Transport},
 };
 
 /// Requests a second, unless told otherwise ('Limits').
@@ -42,9 +42,6 @@ pub enum BuildError {
     #[error("cannot create the HTTP client: {0}")]
     Http(#[source] reqwest::Error),
 }
-
-/// What is told of each request, see [`ClientBuilder::observe`].
-pub(super) type Observer = Arc<dyn Fn(&Exchange<'_>) + Send + Sync>;
 
 /// Makes a [`Client`].
 #[derive(Clone)]

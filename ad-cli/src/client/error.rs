@@ -1,6 +1,9 @@
 //! What can go wrong with a request, as the contract has it ('Errors') and beyond it.
 
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
 
 use ad_core::{fields::FieldErrors, rulebook::versions::Refusal};
 use reqwest::Method;
@@ -9,16 +12,17 @@ use reqwest::Method;
 ///
 /// Its text says what happened in one line, without the fields and the token; [`kind`](Self::kind) has the rest.
 #[derive(Debug)]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<Details>);
 
 #[derive(Debug)]
-struct Inner {
+struct Details {
     kind: ErrorKind,
     method: Method,
     path: String,
     status: Option<u16>,
     request_id: Option<String>,
     tries: u32,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 /// What kind of trouble it is.
@@ -70,10 +74,45 @@ pub enum ErrorKind {
     Lost(String),
 }
 
+impl ErrorKind {
+    /// What happened when there is no answer. The reason is the innermost: the outer ones repeat the address.
+    fn of_unanswered(error: &reqwest::Error, began: Instant) -> Self {
+        let mut reason: &dyn std::error::Error = error;
+        while let Some(source) = reason.source() {
+            reason = source;
+        }
+        if error.is_connect() {
+            return Self::Unreachable(if error.is_timeout() {
+                "no connection in time".to_owned()
+            } else {
+                reason.to_string()
+            });
+        }
+        if error.is_timeout() {
+            let tenths = began.elapsed().as_millis() / 100;
+            return Self::TimedOut(Duration::from_millis(
+                u64::try_from(tenths).unwrap_or(u64::MAX).saturating_mul(100),
+            ));
+        }
+        Self::Lost(reason.to_string())
+    }
+}
+
 impl Error {
     pub(super) fn new(kind: ErrorKind, method: &Method, path: &str) -> Self {
         let (method, path) = (method.clone(), path.to_owned());
-        Self(Box::new(Inner { kind, method, path, status: None, request_id: None, tries: 0 }))
+        Self(Box::new(Details { kind, method, path, status: None, request_id: None, tries: 0, source: None }))
+    }
+
+    /// That there is no answer.
+    pub(super) fn unanswered(error: reqwest::Error, began: Instant, method: &Method, path: &str) -> Self {
+        Self::new(ErrorKind::of_unanswered(&error, began), method, path).caused_by(error)
+    }
+
+    /// The same, with the error below it.
+    pub(super) fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.0.source = Some(source.into());
+        self
     }
 
     pub(super) fn answered(mut self, status: u16, request_id: Option<String>) -> Self {
@@ -132,6 +171,22 @@ impl Error {
         is_unclear && !self.is_reading()
     }
 
+    /// Whether the service refused this request and may take others. Otherwise it refuses the token, cannot be reached, or is not the
+    /// service.
+    pub fn is_refusal(&self) -> bool {
+        matches!(
+            self.0.kind,
+            ErrorKind::Invalid(_)
+                | ErrorKind::Rules(_)
+                | ErrorKind::Identified(_)
+                | ErrorKind::Malformed(_)
+                | ErrorKind::NotFound(_)
+                | ErrorKind::Conflict(_)
+                | ErrorKind::TooLarge(_)
+                | ErrorKind::Other(_)
+        )
+    }
+
     /// Whether it only reads: then nothing can have happened.
     fn is_reading(&self) -> bool {
         let last = self.0.path.split('?').next().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
@@ -171,4 +226,8 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}

@@ -87,6 +87,15 @@ impl Outcome {
         })
     }
 
+    /// Why it failed, or what was not as it should be.
+    pub fn message(&self) -> Option<String> {
+        match self {
+            Self::Failed { action, message } => Some(format!("{action}: {message}")),
+            Self::Published { warning, .. } => warning.clone(),
+            _ => None,
+        }
+    }
+
     /// Its name, as it serialises.
     pub fn name(&self) -> &'static str {
         match self {

@@ -1,13 +1,16 @@
 //! Requests on their way: paths, pace, tries, and what may be tried again.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, Response, header::CONTENT_TYPE};
 use serde::de::DeserializeOwned;
 use url::Url;
 
-use super::{Answer, Error, ErrorKind, answer, builder::Observer, pace::Pace};
+use super::{Answer, Error, ErrorKind, answer, pace::Pace};
 
 /// Longest pause between two tries that the client chooses by itself.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
@@ -56,6 +59,9 @@ pub struct Exchange<'a> {
     /// 1 for the first try.
     pub number: u32,
 }
+
+/// Called with each try of each request.
+pub(super) type Observer = Arc<dyn Fn(&Exchange<'_>) + Send + Sync>;
 
 /// What is asked.
 #[derive(Debug)]
@@ -126,7 +132,7 @@ impl Transport {
         let began = Instant::now();
         let result = match self.send(call, address).await {
             Ok(response) => answer::read(response, &call.method, path).await,
-            Err(error) => Err(Error::new(broken(&error, began), &call.method, path)),
+            Err(error) => Err(Error::unanswered(error, began, &call.method, path)),
         };
         if let Some(observer) = &self.observer {
             let (status, request_id) = match &result {
@@ -177,26 +183,4 @@ impl Transport {
 /// Bad gateway, unavailable, gateway timeout.
 fn is_for_a_moment(status: Option<u16>) -> bool {
     matches!(status, Some(502..=504))
-}
-
-/// What happened when there is no answer. The reason is the innermost: the outer ones repeat the address.
-pub(super) fn broken(error: &reqwest::Error, began: Instant) -> ErrorKind {
-    let mut reason: &dyn std::error::Error = error;
-    while let Some(source) = reason.source() {
-        reason = source;
-    }
-    if error.is_connect() {
-        return ErrorKind::Unreachable(if error.is_timeout() {
-            "no connection in time".to_owned()
-        } else {
-            reason.to_string()
-        });
-    }
-    if error.is_timeout() {
-        let tenths = began.elapsed().as_millis() / 100;
-        return ErrorKind::TimedOut(Duration::from_millis(
-            u64::try_from(tenths).unwrap_or(u64::MAX).saturating_mul(100),
-        ));
-    }
-    ErrorKind::Lost(reason.to_string())
 }

@@ -5,13 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ad_cli::cli::{Context, Exit, Failure, output::Output};
+use ad_cli::terminal::{Context, Exit, Failure, output::Output};
 use ad_core::rulebook::Rulebook;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::file::{FileArgs, not_checked};
 use crate::{
-    plan::{self, Options, Payloads, Sink, Totals, Unread, Verdict},
+    check::{self, Options, Payloads, Sink, Totals, Unread, Verdict},
     report::{About, Json, Page, Terminal},
 };
 
@@ -50,7 +50,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let about = About { file: args.file.name(), mapping: args.file.mapping_name().to_owned(), checked: context.now() };
     let mut reports = Reports::begin(context.out, args, &about)?;
     let payloads = if args.report.is_some() { Payloads::First(Page::PAYLOADS) } else { Payloads::None };
-    let totals = plan::check(reader, &mapping, &rulebook, Options { payloads }, &mut reports).map_err(not_checked)?;
+    let totals = check::run(reader, &mapping, &rulebook, Options { payloads }, &mut reports).map_err(not_checked)?;
     reports.end(&totals)?;
     ended(&about.file, &totals)
 }
@@ -64,7 +64,7 @@ fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
         }
         Totals { rows: 0, .. } => Err(Failure::usage(format!("{file} contains no rows"))),
         Totals { refused: 0, .. } => Ok(()),
-        _ => Err(Failure::Said(Exit::Refused)),
+        _ => Err(Failure::Shown(Exit::Refused)),
     }
 }
 

@@ -5,12 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ad_cli::cli::Failure;
+use ad_cli::terminal::Failure;
 use ad_core::{catalogue::Catalogue, violation::nearest};
 
 use crate::{
+    check::CheckError,
     mapping::Mapping,
-    plan::CheckError,
     readers::{ReadError, Reader, Settings},
 };
 

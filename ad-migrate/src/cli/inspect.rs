@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ad_cli::cli::{
+use ad_cli::terminal::{
     Context, Failure,
     output::{Cell, Column, Tone, plain},
 };

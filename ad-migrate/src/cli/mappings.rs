@@ -1,6 +1,6 @@
 //! `ad-migrate mappings`: the mappings and value maps that come with the program.
 
-use ad_cli::cli::{Context, Failure, output::Column};
+use ad_cli::terminal::{Context, Failure, output::Column};
 use ad_core::violation::nearest;
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ const COLUMNS: &[Column] =
     &[Column::new("NAME", "name"), Column::new("KIND", "kind"), Column::new("ABOUT", "about").wrapped()];
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct BuiltinRow {
     name: &'static str,
     kind: &'static str,
     about: &'static str,
@@ -31,12 +31,12 @@ struct Row {
 }
 
 /// All that can be printed.
-fn all() -> impl Iterator<Item = Row> {
+fn all() -> impl Iterator<Item = BuiltinRow> {
     // A file says in its first line what it is for.
     let about = |text: &'static str| text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']);
     let mappings = Mapping::builtin_names().filter_map(|name| Some((name, "mapping", Mapping::builtin(name)?)));
     let maps = values::builtin().iter().map(|map| (map.name, "value map", map.text));
-    mappings.chain(maps).map(move |(name, kind, text)| Row { name, kind, about: about(text), text })
+    mappings.chain(maps).map(move |(name, kind, text)| BuiltinRow { name, kind, about: about(text), text })
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn each_says_what_it_is_for_and_no_two_have_one_name() {
-        let all: Vec<Row> = all().collect();
+        let all: Vec<BuiltinRow> = all().collect();
         for row in &all {
             assert!(row.about.len() > 10 && row.text.starts_with("# "), "{}", row.name);
             assert_eq!(all.iter().filter(|other| other.name == row.name).count(), 1, "{}", row.name);

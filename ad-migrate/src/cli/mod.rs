@@ -10,7 +10,7 @@ mod v3;
 
 use std::process::ExitCode;
 
-use ad_cli::cli::{Context, Failure, Global};
+use ad_cli::terminal::{Context, Failure, Global};
 use clap::{Parser, Subcommand};
 
 /// What follows the list of commands in the help.
@@ -80,12 +80,12 @@ fn definition() -> clap::Command {
 
 /// docs/ad-migrate.md: the help of every command on one page.
 pub fn markdown() -> String {
-    ad_cli::cli::reference_page(include_str!("introduction.md"), definition())
+    ad_cli::terminal::reference_page(include_str!("introduction.md"), definition())
 }
 
 /// Reads the command line, runs what it says, and returns how that went.
 pub fn main() -> ExitCode {
-    ad_cli::cli::start(|line: &Cli| &line.global, async |line, context| line.command.run(context).await)
+    ad_cli::terminal::start(|line: &Cli| &line.global, async |line, context| line.command.run(context).await)
 }
 
 #[cfg(test)]

@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
-use ad_cli::cli::{Context, Exit, Failure, import::Task};
+use ad_cli::{
+    bulk::import::Task,
+    terminal::{Context, Exit, Failure},
+};
 
 use super::run::SubmitArgs;
-use crate::submit::{folder::Folder, outcome};
+use crate::submit::{folder::Folder, outcome, prepare::RowNumbers};
 
 /// Arguments of `publish`.
 #[derive(Debug, clap::Args)]
@@ -37,11 +40,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             .hint("or set the folder of the migration: --folder DIR"));
     }
     let _taken = folder.take()?;
-    let done = args.submit.carry_out(context, &folder, Task::Show, args.limit).await?;
     let name = args.file.display().to_string();
-    let summary = outcome::show(context, &name, &done, &[], args.submit.report.as_deref())?;
-    if let Some(failure) = done.failure {
-        return Err(failure);
-    }
-    if summary.is_good() { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
+    let rows = &mut RowNumbers::default();
+    let summary = args.submit.carry_out(context, &folder, Task::Show, args.limit, name, rows).await?;
+    if outcome::is_good(&summary) { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

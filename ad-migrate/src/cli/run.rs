@@ -12,24 +12,21 @@ use super::{
     file::{FileArgs, not_checked, not_read},
 };
 use crate::{
+    check::{self, Options, Payloads, Sink, Totals, Verdict},
     mapping::Mapping,
-    plan::{self, Options, Payloads, Sink, Totals, Verdict},
     readers::{Reader, Settings},
     report::warn_of_missing,
     submit::{
         folder::Folder,
         missing, outcome,
-        prepare::{Prepare, Prepared},
+        prepare::{Prepare, Prepared, RowNumbers},
         rehearse::{Rehearsal, Rehearsed, rehearse},
     },
 };
 use ad_cli::{
     Client,
-    cli::{
-        Context, Exit, Failure,
-        import::{self, Import, Resume, Task},
-        waiting,
-    },
+    bulk::import::{self, Imported, Resume, Task},
+    terminal::{self, Context, Exit, Failure, Summary, duration},
 };
 use ad_core::{model::ApiVersion, rulebook::Rulebook};
 
@@ -101,33 +98,39 @@ pub(crate) struct SubmitArgs {
     #[arg(long, value_name = "N", default_value = "16")]
     pub(crate) parallel: NonZeroUsize,
     /// After all ads are sent, stop waiting after this time without progress, such as 90s, 10m or 1h
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = waiting::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
     pub(crate) within: Duration,
 }
 
 impl SubmitArgs {
-    /// Does something with the ads of a folder, through its journal.
+    /// Does something with the ads of a folder, through its journal, and shows what came of it. `name` is what people call the file.
     pub(crate) async fn carry_out(
         &self,
         context: &Context,
         folder: &Folder,
         task: Task,
         limit: Option<u64>,
-    ) -> Result<import::Imported, Failure> {
+        name: String,
+        rows: &mut RowNumbers,
+    ) -> Result<Summary, Failure> {
         let (payloads, journal) = (folder.payloads(), folder.journal());
-        let import = Import {
+        let options = import::Options {
             file: &payloads,
             journal: Some(&journal),
             task,
             limit,
             resume: Resume::IfBegun,
-            again: "run the same command again",
             parallel: self.parallel.get().min(256),
             within: Some(self.within),
             version: ApiVersion::V4,
             of_type: None,
         };
-        import::carry_out(context, import).await
+        let mut imported = Imported { name, ..terminal::import(context, &options).await? };
+        let summary = outcome::show(context, &mut imported, rows, self.report.as_deref())?;
+        match imported.failure {
+            Some(failure) => Err(Failure::from(failure).hint("to resume: run the same command again")),
+            None => Ok(summary),
+        }
     }
 }
 
@@ -141,7 +144,6 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let _taken = if args.rehearse { None } else { Some(folder.take()?) };
     let listings = args.listings.as_deref().map(|path| Reader::open(path, &Settings::default())).transpose();
     let listings = listings.map_err(not_read)?;
-    let name = args.file.name();
     let scratch = if args.rehearse {
         tempfile::tempdir().map_err(|error| Failure::failed(format!("cannot create a temporary folder: {error}")))?
     } else {
@@ -151,29 +153,25 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let prepare = Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
     let mut preparing = Preparing { prepare, bar: Bar::new(context.out) };
     let options = Options { payloads: Payloads::All };
-    let totals = plan::check(reader, &mapping, &rulebook, options, &mut preparing).map_err(not_checked)?;
+    let totals = check::run(reader, &mapping, &rulebook, options, &mut preparing).map_err(not_checked)?;
     let Preparing { prepare, bar } = preparing;
     bar.end();
-    told(context, &args.file, &totals)?;
-    let prepared = prepare.end(&payloads).map_err(|error| folder.cannot("write into", &error))?;
+    may_be_sent(context, &args.file, &totals)?;
+    let mut prepared = prepare.end(&payloads).map_err(|error| folder.cannot("write into", &error))?;
     if args.rehearse {
-        return rehearsed(context, args, &client, &folder, &payloads, &prepared, (&mapping, &totals)).await;
+        return rehearsed(context, args, &client, &folder, &payloads, &mut prepared.rows, (&mapping, &totals)).await;
     }
     let task = if args.only_failed { Task::Failed } else { Task::Create };
-    let done = args.submit.carry_out(context, &folder, task, args.limit).await?;
-    let summary = outcome::show(context, &name, &done, &prepared.rows, args.submit.report.as_deref())?;
-    if let Some(failure) = done.failure {
-        return Err(failure);
-    }
-    let mut listed = missing::ads(&client, &prepared.stock).await?;
+    let Prepared { mut rows, mut stock } = prepared;
+    let summary = args.submit.carry_out(context, &folder, task, args.limit, args.file.name(), &mut rows).await?;
+    stock.list_ads(&client).await?;
     if let Some(listings) = listings {
-        let found = missing::listings(listings, &args.listings_plate, &prepared.stock).map_err(not_read)?;
-        listed.extend(found);
+        stock.list_export(listings, &args.listings_plate).map_err(not_read)?;
     }
-    missing::show(context, &listed)?;
-    let left_out = summary.not_sent > 0 && args.limit.is_none() && !args.only_failed;
-    if totals.refused > 0 || left_out || !summary.is_good() {
-        return Err(Failure::Said(Exit::Failed));
+    missing::show(context, &stock.missing()?)?;
+    let left_out = summary.count("not_sent") > 0 && args.limit.is_none() && !args.only_failed;
+    if totals.refused > 0 || left_out || !outcome::is_good(&summary) {
+        return Err(Failure::Shown(Exit::Failed));
     }
     Ok(())
 }
@@ -195,7 +193,7 @@ impl Sink for Preparing {
 }
 
 /// Says what the check came to, and stops where sending would be wrong.
-fn told(context: &Context, file: &FileArgs, totals: &Totals) -> Result<(), Failure> {
+fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<(), Failure> {
     let name = file.name();
     if let Some(unread) = &totals.unread {
         let failure =
@@ -219,18 +217,18 @@ async fn rehearsed(
     client: &Client,
     folder: &Folder,
     payloads: &Path,
-    prepared: &Prepared,
+    rows: &mut RowNumbers,
     (mapping, totals): (&Mapping, &Totals),
 ) -> Result<(), Failure> {
     let bound = mapping.bind(&totals.columns);
     let rehearsal = Rehearsal {
         payloads,
-        rows: &prepared.rows,
+        rows,
         most: args.limit.unwrap_or(u64::MAX),
         parallel: args.submit.parallel.get(),
         is_begun: folder.is_begun(),
     };
-    let rehearsed = rehearse(context, client, &rehearsal, |field| bound.columns_of(field)).await?;
+    let rehearsed = rehearse(context, client, rehearsal, |field| bound.columns_of(field)).await?;
     let Rehearsed { asked, refused, there } = rehearsed;
     let parts = [(there, "already exist"), (refused, "would be rejected")];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
@@ -239,7 +237,7 @@ async fn rehearsed(
     context.out.note(&format!("rehearsed {asked} ads: the service would accept {taken}{parts}; nothing was stored"));
     match (rehearsed.refused, totals.refused) {
         (0, 0) => Ok(()),
-        (0, _) => Err(Failure::Said(Exit::Failed)),
-        _ => Err(Failure::Said(Exit::Refused)),
+        (0, _) => Err(Failure::Shown(Exit::Failed)),
+        _ => Err(Failure::Shown(Exit::Refused)),
     }
 }

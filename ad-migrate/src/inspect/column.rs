@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::look::{LOOKS, Look, Terms, separator};
+use super::look::{LOOKS, Terms, ValueLook, separator};
 use crate::mapping::number;
 
 /// Most different values that are kept of a column, and of all.
@@ -106,7 +106,7 @@ impl Column {
     }
 
     /// How many of the values look so, in hundredths.
-    pub(super) fn share(&self, look: Look) -> u32 {
+    pub(super) fn share(&self, look: ValueLook) -> u32 {
         (self.looks[look as usize] * 100).checked_div(self.values).unwrap_or_default()
     }
 

@@ -8,10 +8,10 @@ use ad_core::{
 };
 
 use super::{
-    Draft, Guess, Seen,
+    Draft, Guess, SeenFile,
     column::Column,
     guess::{Guessed, Match, SURE, field},
-    look::Look,
+    look::ValueLook,
     names,
 };
 use crate::{
@@ -34,7 +34,7 @@ struct Line {
 
 /// An own value map to fill in.
 #[derive(Debug)]
-struct OwnMap {
+struct DraftMap {
     name: String,
     about: String,
     /// Each a value, what it could mean, and how many rows have it.
@@ -44,17 +44,17 @@ struct OwnMap {
 /// What is being written.
 #[derive(Debug)]
 struct Writer<'a> {
-    seen: Seen,
+    seen: SeenFile,
     guessed: Guessed,
     category: &'static Category,
     detected: &'a Detected,
     lines: Vec<Line>,
-    maps: Vec<OwnMap>,
+    maps: Vec<DraftMap>,
     missing: Vec<String>,
 }
 
 /// Writes the draft.
-pub(super) fn write(mut seen: Seen, guessed: Guessed, detected: &Detected) -> Draft {
+pub(super) fn write(mut seen: SeenFile, guessed: Guessed, detected: &Detected) -> Draft {
     let types = guessed.vehicle.map(|index| types(&mut seen, index)).unwrap_or_default();
     let most =
         types.iter().filter_map(|(_, name, count)| Some((name.as_ref()?, count))).max_by_key(|(_, count)| **count);
@@ -78,11 +78,12 @@ pub(super) fn write(mut seen: Seen, guessed: Guessed, detected: &Detected) -> Dr
 }
 
 /// The values of the column of vehicle types, and what each means.
-fn types(seen: &mut Seen, index: usize) -> Vec<(String, Option<String>, u32)> {
-    let Seen { columns, terms, .. } = seen;
+fn types(seen: &mut SeenFile, index: usize) -> Vec<(String, Option<String>, u32)> {
+    let SeenFile { columns, terms, .. } = seen;
     let all = columns[index].frequent().into_iter().take(MOST_UNKNOWN);
     let meant = all.map(|(text, count)| {
-        let means = terms.means(Look::VehicleType, text).and_then(|values| values.first().map(ToString::to_string));
+        let means =
+            terms.means(ValueLook::VehicleType, text).and_then(|values| values.first().map(ToString::to_string));
         (text.to_owned(), means, count)
     });
     meant.collect()
@@ -137,19 +138,19 @@ impl Writer<'_> {
             | "category_fields.physics.gross_weight"
             | "category_fields.physics.curb_weight" => options.push("unit = \"kg\"".to_owned()),
             of if of.starts_with("price.") => self.price(index, &mut options),
-            field::FUELS => self.values(index, Look::Fuel, "fuel", &mut options),
-            field::GEARBOX => self.values(index, Look::Gearbox, "gearbox", &mut options),
-            field::BODY_TYPE => self.values(index, Look::Body, "body", &mut options),
-            field::DRIVE => self.values(index, Look::Drive, "drive", &mut options),
-            field::BRAND => self.values(index, Look::Brand, "", &mut options),
-            field::BODY if self.column(index).share(Look::Html) > 0 => options.push("html = true".to_owned()),
+            field::FUELS => self.values(index, ValueLook::Fuel, "fuel", &mut options),
+            field::GEARBOX => self.values(index, ValueLook::Gearbox, "gearbox", &mut options),
+            field::BODY_TYPE => self.values(index, ValueLook::Body, "body", &mut options),
+            field::DRIVE => self.values(index, ValueLook::Drive, "drive", &mut options),
+            field::BRAND => self.values(index, ValueLook::Brand, "", &mut options),
+            field::BODY if self.column(index).share(ValueLook::Html) > 0 => options.push("html = true".to_owned()),
             field::EQUIPMENT => {
                 if let Some(mark) = self.column(index).mark().filter(|_| self.column(index).repeated == 0) {
                     options.push(format!("split = {}", quoted(mark)));
                 }
             }
-            field::YEAR if self.column(index).share(Look::Year) < 50 => options.push("year = true".to_owned()),
-            field::VAT | field::NEW if self.column(index).share(Look::Boolean) < 50 => {
+            field::YEAR if self.column(index).share(ValueLook::Year) < 50 => options.push("year = true".to_owned()),
+            field::VAT | field::NEW if self.column(index).share(ValueLook::Boolean) < 50 => {
                 confidence = confidence.min(SURE - 1);
                 notes.push("Map its values: values = { \"…\" = true }.".to_owned());
             }
@@ -179,7 +180,7 @@ impl Writer<'_> {
         if let Some(mark) = self.column(index).picture_mark() {
             options.push(format!("split = {}", quoted(mark)));
         }
-        if self.column(index).share(Look::PictureNames) > self.column(index).share(Look::Pictures) {
+        if self.column(index).share(ValueLook::PictureNames) > self.column(index).share(ValueLook::Pictures) {
             options.push("template = \"https://CHANGE.example/{value}\"".to_owned());
             notes.push(
                 "The images are file names. Put them on a web server and set their address in the template.".to_owned(),
@@ -317,7 +318,7 @@ impl Writer<'_> {
 
     fn date(&mut self, index: usize, options: &mut Vec<String>, notes: &mut Vec<String>, confidence: &mut u8) {
         let column = self.column(index);
-        if column.share(Look::Month) > column.share(Look::Date) {
+        if column.share(ValueLook::Month) > column.share(ValueLook::Date) {
             *confidence = (*confidence).min(30);
             notes.push("Its dates have no day, but the field needs full dates.".to_owned());
             return;
@@ -332,15 +333,15 @@ impl Writer<'_> {
     }
 
     /// The value maps of a column, with an own one for what the built-in one does not know.
-    fn values(&mut self, index: usize, look: Look, builtin: &str, options: &mut Vec<String>) {
-        let Seen { columns, terms, names, .. } = &mut self.seen;
+    fn values(&mut self, index: usize, look: ValueLook, builtin: &str, options: &mut Vec<String>) {
+        let SeenFile { columns, terms, names, .. } = &mut self.seen;
         let mut entries = Vec::new();
         for (text, count) in columns[index].frequent() {
             if entries.len() == MOST_UNKNOWN {
                 break;
             }
             if terms.means(look, text).is_none() {
-                let near = if look == Look::Brand { terms.nearest_brand(text).unwrap_or("…") } else { "…" };
+                let near = if look == ValueLook::Brand { terms.nearest_brand(text).unwrap_or("…") } else { "…" };
                 entries.push((text.to_owned(), near.to_owned(), count));
             }
         }
@@ -353,7 +354,7 @@ impl Writer<'_> {
         }
         if !entries.is_empty() {
             let about = format!("Unknown values of {}", names[index]);
-            self.maps.push(OwnMap { name, about, entries });
+            self.maps.push(DraftMap { name, about, entries });
         }
     }
 

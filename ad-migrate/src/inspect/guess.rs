@@ -3,8 +3,8 @@
 
 use super::{
     column::Column,
-    look::{Look, Terms},
-    names::{self, Said},
+    look::{Terms, ValueLook},
+    names::{self, NameGuess},
 };
 
 /// From what confidence on a guess stands in the draft as it is, and not as a comment.
@@ -111,7 +111,7 @@ fn taken(mut candidates: Vec<(usize, Match)>, count: usize) -> Guessed {
 }
 
 /// What a name says, held against the values.
-fn by_name(said: &Said, column: &Column) -> Match {
+fn by_name(said: &NameGuess, column: &Column) -> Match {
     let (change, what) = agreement(said.field, column);
     let confidence = (i16::from(said.confidence) + change).clamp(5, 99);
     let why = if what.is_empty() { said.why.clone() } else { format!("{}; {what}", said.why) };
@@ -123,25 +123,25 @@ fn agreement(of: &str, column: &Column) -> (i16, String) {
     if column.values == 0 {
         return (-40, "no values".to_owned());
     }
-    let share = |looks: &[Look]| looks.iter().map(|look| column.share(*look)).max().unwrap_or(0);
-    let looks: (&[Look], &str) = match of {
-        field::VIN => (&[Look::Vin], "VINs"),
-        field::PLATE => (&[Look::SwedishPlate, Look::Plate], "plates"),
-        field::BRAND => (&[Look::Brand], "known brands"),
-        field::FUELS => (&[Look::Fuel], "known fuels"),
-        field::GEARBOX => (&[Look::Gearbox], "known gearboxes"),
-        field::BODY_TYPE => (&[Look::Body], "known body types"),
-        field::COLOR => (&[Look::Color], "known colours"),
-        field::DRIVE => (&[Look::Drive], "known drive types"),
-        field::IMAGES => (&[Look::Pictures, Look::PictureNames, Look::Address], "pictures"),
-        field::URL | "video_url" => (&[Look::Address], "addresses"),
-        field::YEAR => (&[Look::Year, Look::Month, Look::Date], "years"),
-        field::SALESPERSON => (&[Look::Email], "e-mail addresses"),
-        field::VAT | field::NEW => (&[Look::Boolean], "yes or no"),
+    let share = |looks: &[ValueLook]| looks.iter().map(|look| column.share(*look)).max().unwrap_or(0);
+    let looks: (&[ValueLook], &str) = match of {
+        field::VIN => (&[ValueLook::Vin], "VINs"),
+        field::PLATE => (&[ValueLook::SwedishPlate, ValueLook::Plate], "plates"),
+        field::BRAND => (&[ValueLook::Brand], "known brands"),
+        field::FUELS => (&[ValueLook::Fuel], "known fuels"),
+        field::GEARBOX => (&[ValueLook::Gearbox], "known gearboxes"),
+        field::BODY_TYPE => (&[ValueLook::Body], "known body types"),
+        field::COLOR => (&[ValueLook::Color], "known colours"),
+        field::DRIVE => (&[ValueLook::Drive], "known drive types"),
+        field::IMAGES => (&[ValueLook::Pictures, ValueLook::PictureNames, ValueLook::Address], "pictures"),
+        field::URL | "video_url" => (&[ValueLook::Address], "addresses"),
+        field::YEAR => (&[ValueLook::Year, ValueLook::Month, ValueLook::Date], "years"),
+        field::SALESPERSON => (&[ValueLook::Email], "e-mail addresses"),
+        field::VAT | field::NEW => (&[ValueLook::Boolean], "yes or no"),
         field::TRAFFIC | "category_fields.eu_check_last" | "category_fields.eu_check_next" => {
-            (&[Look::Date], "full dates")
+            (&[ValueLook::Date], "full dates")
         }
-        _ if is_number(of) => (&[Look::Number], "numbers"),
+        _ if is_number(of) => (&[ValueLook::Number], "numbers"),
         _ => return (0, String::new()),
     };
     let share = share(looks.0);
@@ -170,20 +170,20 @@ fn by_look(column: &Column, index: usize, rows: u32) -> Vec<Match> {
     let mut add = |field: &'static str, confidence: u8, why: String| found.push(Match { field, confidence, why });
     let is_code = column.longest() <= 2;
     for (look, field, confidence, what) in [
-        (Look::Vin, field::VIN, 90, "VINs"),
-        (Look::SwedishPlate, field::PLATE, 86, "Swedish plates"),
-        (Look::Plate, field::PLATE, 66, "similar to German plates"),
-        (Look::Pictures, field::IMAGES, 86, "addresses of images"),
-        (Look::PictureNames, field::IMAGES, 75, "file names of images"),
-        (Look::Brand, field::BRAND, 80, "known brands"),
-        (Look::Fuel, field::FUELS, 76, "known fuels"),
-        (Look::Gearbox, field::GEARBOX, 75, "known gearboxes"),
-        (Look::Body, field::BODY_TYPE, 73, "known body types"),
-        (Look::Color, field::COLOR, 72, "known colours"),
-        (Look::Drive, field::DRIVE, 70, "known drive types"),
-        (Look::Year, field::YEAR, 64, "years"),
-        (Look::Date, field::TRAFFIC, 61, "dates"),
-        (Look::Email, field::SALESPERSON, 40, "e-mail addresses"),
+        (ValueLook::Vin, field::VIN, 90, "VINs"),
+        (ValueLook::SwedishPlate, field::PLATE, 86, "Swedish plates"),
+        (ValueLook::Plate, field::PLATE, 66, "similar to German plates"),
+        (ValueLook::Pictures, field::IMAGES, 86, "addresses of images"),
+        (ValueLook::PictureNames, field::IMAGES, 75, "file names of images"),
+        (ValueLook::Brand, field::BRAND, 80, "known brands"),
+        (ValueLook::Fuel, field::FUELS, 76, "known fuels"),
+        (ValueLook::Gearbox, field::GEARBOX, 75, "known gearboxes"),
+        (ValueLook::Body, field::BODY_TYPE, 73, "known body types"),
+        (ValueLook::Color, field::COLOR, 72, "known colours"),
+        (ValueLook::Drive, field::DRIVE, 70, "known drive types"),
+        (ValueLook::Year, field::YEAR, 64, "years"),
+        (ValueLook::Date, field::TRAFFIC, 61, "dates"),
+        (ValueLook::Email, field::SALESPERSON, 40, "e-mail addresses"),
     ] {
         let share = column.share(look);
         if share >= 60 {
@@ -192,18 +192,22 @@ fn by_look(column: &Column, index: usize, rows: u32) -> Vec<Match> {
             add(field, confidence, format!("{share} % are {what}"));
         }
     }
-    if column.share(Look::Prose).max(column.share(Look::Html)) >= 50 {
+    if column.share(ValueLook::Prose).max(column.share(ValueLook::Html)) >= 50 {
         add(field::BODY, 72, "it contains sentences".to_owned());
     }
     numbers(column, &mut add);
-    let is_text =
-        column.share(Look::Number) < 50 && column.share(Look::Pictures) == 0 && column.share(Look::Prose) < 50;
-    if is_text && column.share(Look::Date) < 50 && column.repeated == 0 && column.mark().is_some_and(|mark| mark != "/")
+    let is_text = column.share(ValueLook::Number) < 50
+        && column.share(ValueLook::Pictures) == 0
+        && column.share(ValueLook::Prose) < 50;
+    if is_text
+        && column.share(ValueLook::Date) < 50
+        && column.repeated == 0
+        && column.mark().is_some_and(|mark| mark != "/")
     {
         add(field::EQUIPMENT, 62, "it contains lists of words".to_owned());
     }
     let is_short = column.longest() <= 24 && !column.distinct.keys().any(|text| text.contains(' '));
-    if column.is_unique() && column.filled == rows && rows > 1 && is_short && column.share(Look::Vin) < 50 {
+    if column.is_unique() && column.filled == rows && rows > 1 && is_short && column.share(ValueLook::Vin) < 50 {
         let confidence = if index == 0 { 68 } else { 50 };
         add(field::SOURCE_ID, confidence, "unique in every row".to_owned());
     }
@@ -213,7 +217,10 @@ fn by_look(column: &Column, index: usize, rows: u32) -> Vec<Match> {
 /// What numbers are by their size.
 fn numbers(column: &Column, add: &mut impl FnMut(&'static str, u8, String)) {
     let numbers = &column.numbers;
-    if column.share(Look::Number) < 80 || column.share(Look::Year) >= 60 || column.share(Look::Date) >= 60 {
+    if column.share(ValueLook::Number) < 80
+        || column.share(ValueLook::Year) >= 60
+        || column.share(ValueLook::Date) >= 60
+    {
         return;
     }
     let is_round = numbers.count > 0 && numbers.round * 100 / numbers.count >= 70;
@@ -249,10 +256,10 @@ fn vehicle(names: &[String], columns: &[Column], terms: &mut Terms) -> Option<us
     };
     let mut all = names.iter().zip(columns).enumerate();
     let found = all.find(|(_, (name, column))| {
-        is_named(name) && names::said(name).is_none() && column.share(Look::VehicleType) >= 60
+        is_named(name) && names::said(name).is_none() && column.share(ValueLook::VehicleType) >= 60
     });
     let (index, (_, column)) = found?;
-    column.distinct.keys().any(|text| terms.means(Look::VehicleType, text).is_some()).then_some(index)
+    column.distinct.keys().any(|text| terms.means(ValueLook::VehicleType, text).is_some()).then_some(index)
 }
 
 /// Without a name that says so, the model stands beside the brand.
@@ -264,7 +271,7 @@ fn model_beside_brand(guessed: &mut Guessed, names: &[String], columns: &[Column
     }
     let beside = &columns[brand + 1];
     let is_weak = guessed.columns[brand + 1].as_ref().is_none_or(|guess| guess.confidence < SURE);
-    if is_weak && beside.filled > 0 && beside.longest() <= 40 && beside.share(Look::Prose) == 0 {
+    if is_weak && beside.filled > 0 && beside.longest() <= 40 && beside.share(ValueLook::Prose) == 0 {
         let why = "it follows the brand".to_owned();
         guessed.columns[brand + 1] = Some(Match { field: field::MODEL, confidence: 66, why });
     }

@@ -13,7 +13,7 @@ use crate::mapping::{
 /// What a value can look like; several at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
-pub(super) enum Look {
+pub(super) enum ValueLook {
     Vin,
     SwedishPlate,
     Plate,
@@ -42,7 +42,7 @@ pub(super) enum Look {
 }
 
 /// How many looks there are.
-pub(super) const LOOKS: usize = Look::VehicleType as usize + 1;
+pub(super) const LOOKS: usize = ValueLook::VehicleType as usize + 1;
 
 /// What lists of pictures are separated with.
 const SEPARATORS: [&str; 5] = ["|", ";", ",", "\n", " "];
@@ -53,7 +53,7 @@ const ENDINGS: [&str; 4] = [".jpg", ".jpeg", ".png", ".webp"];
 #[derive(Debug)]
 pub(super) struct Terms {
     brands: Lookup,
-    maps: [(Look, &'static str, ValueMap); 6],
+    maps: [(ValueLook, &'static str, ValueMap); 6],
     scratch: String,
 }
 
@@ -63,20 +63,20 @@ impl Terms {
         Self {
             brands: Lookup::of_list(catalogue.list("car.brand")),
             maps: [
-                map(Look::Fuel, "fuel"),
-                map(Look::Gearbox, "gearbox"),
-                map(Look::Body, "body"),
-                map(Look::Color, "color"),
-                map(Look::Drive, "drive"),
-                map(Look::VehicleType, "vehicle"),
+                map(ValueLook::Fuel, "fuel"),
+                map(ValueLook::Gearbox, "gearbox"),
+                map(ValueLook::Body, "body"),
+                map(ValueLook::Color, "color"),
+                map(ValueLook::Drive, "drive"),
+                map(ValueLook::VehicleType, "vehicle"),
             ],
             scratch: String::new(),
         }
     }
 
     /// The texts that a value stands for in the map of a look.
-    pub(super) fn means(&mut self, look: Look, text: &str) -> Option<Vec<Box<str>>> {
-        if look == Look::Brand {
+    pub(super) fn means(&mut self, look: ValueLook, text: &str) -> Option<Vec<Box<str>>> {
+        if look == ValueLook::Brand {
             return self.brands.find(text, &mut self.scratch).map(|id| vec![id.into()]);
         }
         let (_, _, map) = self.maps.iter().find(|(of, ..)| *of == look)?;
@@ -91,48 +91,54 @@ impl Terms {
 
     /// Adds what a value looks like to the counts.
     pub(super) fn count(&mut self, text: &str, counts: &mut [u32; LOOKS]) {
-        let mut is = |look: Look| counts[look as usize] += 1;
+        let mut is = |look: ValueLook| counts[look as usize] += 1;
         let letters = text.chars().count();
         if is_vin(text) {
-            is(Look::Vin);
+            is(ValueLook::Vin);
         }
         if text.contains("://") || text.contains('.') {
             pictures(text, &mut is);
         }
         if text.starts_with("http://") || text.starts_with("https://") || text.starts_with("www.") {
-            is(Look::Address);
+            is(ValueLook::Address);
         }
         if text.contains('@') && text.contains('.') && !text.contains([' ', '/']) {
-            is(Look::Email);
+            is(ValueLook::Email);
         }
         if text.contains("</") || text.contains("<br") || text.contains("<p>") || text.contains("&nbsp;") {
-            is(Look::Html);
+            is(ValueLook::Html);
         }
         if letters > 40 && text.split_whitespace().nth(4).is_some() {
-            is(Look::Prose);
+            is(ValueLook::Prose);
         }
         if letters > 40 {
             return;
         }
         plates(text, &mut is);
         match date::read(text, None) {
-            Ok(_) | Err(date::NoDate::Ambiguous) => is(Look::Date),
-            Err(date::NoDate::NotFull) if text.len() != 4 => is(Look::Month),
+            Ok(_) | Err(date::NoDate::Ambiguous) => is(ValueLook::Date),
+            Err(date::NoDate::NotFull) if text.len() != 4 => is(ValueLook::Month),
             _ => {}
         }
         if text.len() == 4 && text.parse().is_ok_and(|year: u16| (1920..=2035).contains(&year)) {
-            is(Look::Year);
+            is(ValueLook::Year);
         }
         if text.starts_with(|letter: char| letter.is_ascii_digit()) && number::read(text, Some('.')).is_ok() {
-            is(Look::Number);
+            is(ValueLook::Number);
         }
         if ["ja", "nej", "yes", "no", "nein", "true", "false"].contains(&text.to_lowercase().as_str()) {
-            is(Look::Boolean);
+            is(ValueLook::Boolean);
         }
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            for look in
-                [Look::Brand, Look::Fuel, Look::Gearbox, Look::Body, Look::Color, Look::Drive, Look::VehicleType]
-            {
+            for look in [
+                ValueLook::Brand,
+                ValueLook::Fuel,
+                ValueLook::Gearbox,
+                ValueLook::Body,
+                ValueLook::Color,
+                ValueLook::Drive,
+                ValueLook::VehicleType,
+            ] {
                 if self.means(look, text).is_some() {
                     counts[look as usize] += 1;
                 }
@@ -149,10 +155,10 @@ fn is_vin(text: &str) -> bool {
         && text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-fn plates(text: &str, is: &mut impl FnMut(Look)) {
+fn plates(text: &str, is: &mut impl FnMut(ValueLook)) {
     let bare: String = text.chars().filter(|letter| !matches!(letter, ' ' | '-')).collect::<String>().to_uppercase();
     if is_swedish_plate(&bare) {
-        is(Look::SwedishPlate);
+        is(ValueLook::SwedishPlate);
         return;
     }
     // As German ones are: letters of the town, letters, digits.
@@ -162,11 +168,11 @@ fn plates(text: &str, is: &mut impl FnMut(Look)) {
     let middle = rest.chars().filter(|letter| letter.is_alphabetic()).count();
     let is_plate = (1..=3).contains(&town) && rest.starts_with(['-', ' ']) && (1..=2).contains(&middle);
     if is_plate && (1..=4).contains(&digits) && bare.chars().count() <= 8 {
-        is(Look::Plate);
+        is(ValueLook::Plate);
     }
 }
 
-fn pictures(text: &str, is: &mut impl FnMut(Look)) {
+fn pictures(text: &str, is: &mut impl FnMut(ValueLook)) {
     let parts = || {
         let marks = separator(text).unwrap_or("\n");
         text.split(marks).map(str::trim).filter(|part| !part.is_empty())
@@ -176,9 +182,9 @@ fn pictures(text: &str, is: &mut impl FnMut(Look)) {
         ENDINGS.iter().any(|ending| path.ends_with(ending))
     };
     if parts().all(|part| part.starts_with("http")) && parts().any(is_picture) {
-        is(Look::Pictures);
+        is(ValueLook::Pictures);
     } else if parts().all(is_picture) {
-        is(Look::PictureNames);
+        is(ValueLook::PictureNames);
     }
 }
 

@@ -60,7 +60,7 @@ pub struct Guess {
 /// # Errors
 /// When it cannot be read. What was read before that is lost: a draft of a broken file would look like one of a whole one.
 pub fn inspect(reader: &mut Reader, catalogue: &Catalogue) -> Result<Draft, ReadError> {
-    let mut seen = Seen::new(catalogue);
+    let mut seen = SeenFile::new(catalogue);
     let mut reuse: Option<Batch> = None;
     while seen.rows < ROWS {
         let Some(batch) = reader.next(reuse.take())? else { break };
@@ -72,14 +72,14 @@ pub fn inspect(reader: &mut Reader, catalogue: &Catalogue) -> Result<Draft, Read
 
 /// What has been seen of a file.
 #[derive(Debug)]
-struct Seen {
+struct SeenFile {
     terms: Terms,
     names: Vec<String>,
     columns: Vec<Column>,
     rows: u32,
 }
 
-impl Seen {
+impl SeenFile {
     fn new(catalogue: &Catalogue) -> Self {
         Self { terms: Terms::new(catalogue), names: Vec::new(), columns: Vec::new(), rows: 0 }
     }

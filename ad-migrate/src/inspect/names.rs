@@ -28,7 +28,7 @@ const CURRENCIES: &[&str] = &["currency", "valuta", "wahrung", "waehrung", "curr
 
 /// What a name says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct NameGuess {
     pub(super) field: &'static str,
     /// How sure that is, in hundredths.
     pub(super) confidence: u8,
@@ -59,7 +59,7 @@ fn words(part: &str) -> Vec<String> {
 }
 
 /// What a name says by itself.
-pub(super) fn said(name: &str) -> Option<Said> {
+pub(super) fn said(name: &str) -> Option<NameGuess> {
     if is_unit(name) || is_currency(name) {
         return None;
     }
@@ -69,7 +69,7 @@ pub(super) fn said(name: &str) -> Option<Said> {
     let around = parts.len().checked_sub(2).and_then(|index| parts.get(index));
     let asked = |text: &str, confidence, why: &str| {
         let field = FIELDS.get(&folded(text))?;
-        Some(Said { field, confidence, why: format!("\"{text}\" {why}") })
+        Some(NameGuess { field, confidence, why: format!("\"{text}\" {why}") })
     };
     if let Some(around) = around.filter(|_| is_generic(last)) {
         return asked(around, 90, "is a usual name of such columns").or_else(|| by_words(around));
@@ -86,9 +86,9 @@ pub(super) fn said(name: &str) -> Option<Said> {
 }
 
 /// The longest term whose words the part has.
-fn by_words(part: &str) -> Option<Said> {
+fn by_words(part: &str) -> Option<NameGuess> {
     let words = words(part);
-    let mut best: Option<(usize, Said)> = None;
+    let mut best: Option<(usize, NameGuess)> = None;
     for from in 0..words.len() {
         for to in from + 1..=words.len() {
             let term = words[from..to].concat();
@@ -99,7 +99,7 @@ fn by_words(part: &str) -> Option<Said> {
             {
                 let confidence = if to - from == words.len() { 88 } else { 62 };
                 let why = format!("\"{part}\" contains \"{}\"", words[from..to].join(" "));
-                best = Some((term.len(), Said { field, confidence, why }));
+                best = Some((term.len(), NameGuess { field, confidence, why }));
             }
         }
     }

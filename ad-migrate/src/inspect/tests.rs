@@ -136,7 +136,7 @@ fn a_file_without_a_header_needs_an_address_and_what_one_word_means() {
 /// The draft of rows as a CSV file has them.
 fn draft_of(names: &[&str], rows: &[&[&str]]) -> Draft {
     let catalogue = Catalogue::embedded();
-    let mut seen = Seen::new(&catalogue);
+    let mut seen = SeenFile::new(&catalogue);
     seen.add(&rows_of(names, rows));
     let detected = Detected {
         form: Form::Csv,

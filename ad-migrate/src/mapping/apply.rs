@@ -11,7 +11,7 @@ use super::{
     convert::{Bad, Convert, Cure, price, short, unknown_unit},
     html,
     plan::{Made, Plan},
-    rule::{Otherwise, Piece, Rule, SourceId, Test, Told},
+    rule::{ConstantOrColumn, Otherwise, Rule, SourceId, TemplatePart, Test},
     target, units,
     vehicle::Vehicle,
 };
@@ -223,17 +223,17 @@ impl<'a> Work<'a> {
     }
 
     /// A template with its gaps filled; nothing where all of them stay empty.
-    fn filled(&self, pieces: &[Piece], value: &str, in_address: bool) -> Option<String> {
+    fn filled(&self, pieces: &[TemplatePart], value: &str, in_address: bool) -> Option<String> {
         let mut text = String::new();
         let (mut gaps, mut filled) = (0, 0);
         for piece in pieces {
             let part = match piece {
-                Piece::Text(part) => {
+                TemplatePart::Text(part) => {
                     text.push_str(part);
                     continue;
                 }
-                Piece::Value => value,
-                Piece::Column(source) => self.value_of(*source),
+                TemplatePart::Value => value,
+                TemplatePart::Column(source) => self.value_of(*source),
             };
             gaps += 1;
             filled += usize::from(!part.is_empty());
@@ -371,7 +371,7 @@ impl<'a> Work<'a> {
     fn resolve(&mut self, made: &Made, rule: &Rule, text: &str) -> Result<(), Bad> {
         let mapping = self.bound.mapping;
         let mut with = made.with(rule, mapping.decimal);
-        if let Some(Told::Column(source)) = &rule.unit
+        if let Some(ConstantOrColumn::Column(source)) = &rule.unit
             && let Convert::Measure { units, .. } = made.convert
         {
             let unit = self.value_of(*source);
@@ -385,8 +385,10 @@ impl<'a> Work<'a> {
             with.brand = target::text_at(&payload, ["category_fields", "brand"]);
         }
         let told = match (&rule.currency, made.target.price) {
-            (Some(Told::Always(currency)), Some(_)) => Some(&**currency),
-            (Some(Told::Column(source)), Some(_)) => Some(self.value_of(*source)).filter(|text| !text.is_empty()),
+            (Some(ConstantOrColumn::Always(currency)), Some(_)) => Some(&**currency),
+            (Some(ConstantOrColumn::Column(source)), Some(_)) => {
+                Some(self.value_of(*source)).filter(|text| !text.is_empty())
+            }
             _ => None,
         };
         let scratch = &mut self.scratch;

@@ -7,9 +7,9 @@ use ad_core::fields::{Kind, MOST_MEASURED};
 use serde_json::{Map, Value};
 
 use super::{
-    date::{self, Form, NoDate},
+    date::{self, DateFormat, NoDate},
     lookup::{Lookup, Lookups, Models},
-    number::{self, Decimal, Found, NoNumber},
+    number::{self, Decimal, NoNumber, NumberInText},
     units,
 };
 
@@ -54,7 +54,7 @@ pub(super) struct With<'a> {
     /// The decimal separator.
     pub(super) decimal: Option<char>,
     /// The form of dates.
-    pub(super) form: Option<&'a Form>,
+    pub(super) form: Option<&'a DateFormat>,
     /// Whether the year of a date is meant.
     pub(super) year: bool,
     /// The unit that the mapping or a column tells.
@@ -219,7 +219,7 @@ fn without_mark(text: &str, mark: char) -> String {
 }
 
 /// Reads the number of a text.
-fn counted<'t>(text: &'t str, with: With<'_>) -> Result<Found<'t>, Bad> {
+fn counted<'t>(text: &'t str, with: With<'_>) -> Result<NumberInText<'t>, Bad> {
     let noun = with.noun;
     number::read(text, with.decimal).map_err(|why| match why {
         NoNumber::None => no_number(text, noun),
@@ -240,7 +240,7 @@ fn no_number(text: &str, noun: &str) -> Bad {
 }
 
 /// The number, where nothing but a word for what is counted stands around it.
-fn in_words(found: Found<'_>, text: &str, noun: &str) -> Result<Decimal, Bad> {
+fn in_words(found: NumberInText<'_>, text: &str, noun: &str) -> Result<Decimal, Bad> {
     let is_word = found.after.is_empty()
         || (found.after.starts_with(char::is_whitespace) && found.after.trim().chars().all(char::is_alphabetic));
     if found.before.is_empty() && is_word { Ok(found.number) } else { Err(no_number(text, noun)) }

@@ -17,34 +17,34 @@ pub(crate) enum NoDate {
 
 /// A form of dates, such as `DD.MM.YYYY`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Form(Vec<Part>);
+pub(crate) struct DateFormat(Vec<DatePart>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum DatePart {
     Year,
     Month,
     Day,
     Mark(char),
 }
 
-impl Form {
+impl DateFormat {
     /// Reads a form: `YYYY`, `MM` and `DD` once each, and marks between them.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some(letter) = rest.chars().next() {
             let (part, length) = match letter {
-                'Y' => (Part::Year, "YYYY"),
-                'M' => (Part::Month, "MM"),
-                'D' => (Part::Day, "DD"),
+                'Y' => (DatePart::Year, "YYYY"),
+                'M' => (DatePart::Month, "MM"),
+                'D' => (DatePart::Day, "DD"),
                 mark if mark.is_alphanumeric() => return None,
-                mark => (Part::Mark(mark), ""),
+                mark => (DatePart::Mark(mark), ""),
             };
             rest = if length.is_empty() { &rest[letter.len_utf8()..] } else { rest.strip_prefix(length)? };
             parts.push(part);
         }
         let times = |part| parts.iter().filter(|it| **it == part).count();
-        (times(Part::Year) == 1 && times(Part::Month) == 1 && times(Part::Day) == 1).then_some(Self(parts))
+        (times(DatePart::Year) == 1 && times(DatePart::Month) == 1 && times(DatePart::Day) == 1).then_some(Self(parts))
     }
 
     fn read(&self, text: &str) -> Result<Date, NoDate> {
@@ -52,7 +52,7 @@ impl Form {
         let (mut year, mut month, mut day) = (0, 0, 0);
         for (index, part) in self.0.iter().enumerate() {
             // One digit will do where a mark ends it.
-            let is_ended = !matches!(self.0.get(index + 1), Some(Part::Year | Part::Month | Part::Day));
+            let is_ended = !matches!(self.0.get(index + 1), Some(DatePart::Year | DatePart::Month | DatePart::Day));
             let mut take = |most: usize| {
                 let digits = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
                 if digits != most && !(is_ended && most == 2 && digits == 1) {
@@ -63,10 +63,10 @@ impl Form {
                 Ok(number)
             };
             match part {
-                Part::Year => year = take(4)?,
-                Part::Month => month = take(2)?,
-                Part::Day => day = take(2)?,
-                Part::Mark(mark) => rest = rest.strip_prefix(*mark).ok_or(NoDate::None)?,
+                DatePart::Year => year = take(4)?,
+                DatePart::Month => month = take(2)?,
+                DatePart::Day => day = take(2)?,
+                DatePart::Mark(mark) => rest = rest.strip_prefix(*mark).ok_or(NoDate::None)?,
             }
         }
         if !is_time(rest) {
@@ -88,7 +88,7 @@ fn date(year: i16, month: i16, day: i16) -> Result<Date, NoDate> {
 }
 
 /// Reads a date: of a form, if one is told; otherwise of those that can be one day only.
-pub(crate) fn read(text: &str, form: Option<&Form>) -> Result<Date, NoDate> {
+pub(crate) fn read(text: &str, form: Option<&DateFormat>) -> Result<Date, NoDate> {
     if let Some(form) = form {
         return form.read(text);
     }
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str, form: Option<&str>) -> Result<String, NoDate> {
-        read(text, form.map(|form| Form::parse(form).unwrap()).as_ref()).map(|date| date.to_string())
+        read(text, form.map(|form| DateFormat::parse(form).unwrap()).as_ref()).map(|date| date.to_string())
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(shown("04052019", Some("DDMMYYYY")).as_deref(), Ok("2019-05-04"));
         assert_eq!(shown("2019-05-04", Some("DD.MM.YYYY")), Err(NoDate::None));
         for wrong in ["DD.MM", "YYYY-MM-DD-DD", "YY-MM-DD", "dd.mm.yyyy"] {
-            assert_eq!(Form::parse(wrong), None, "{wrong}");
+            assert_eq!(DateFormat::parse(wrong), None, "{wrong}");
         }
     }
 }

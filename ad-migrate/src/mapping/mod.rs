@@ -30,7 +30,7 @@ use crate::{
 };
 use apply::Work;
 use plan::{Plan, Planner};
-use rule::{Rule, RuleReader, Source};
+use rule::{ColumnSource, Rule, RuleReader};
 use vehicle::Vehicle;
 
 /// The mappings that come with the program.
@@ -48,7 +48,7 @@ const KEYS: &[&str] = &["file", "decimal", "values", "vehicle", "fields"];
 pub struct Mapping {
     settings: Settings,
     decimal: Option<char>,
-    sources: Vec<Source>,
+    sources: Vec<ColumnSource>,
     rules: Vec<Rule>,
     vehicle: Vehicle,
     plans: Vec<Plan>,
@@ -114,12 +114,40 @@ impl Mapping {
             return Err(MappingError(reader.problems.into_sentences()));
         };
         let rules = rules(&mut reader, document.get("fields"), &categories);
-        let plans = Planner::new(catalogue, &mut reader).plans(&rules, &categories);
+        let mapping = Self::planned(reader, rules, vehicle, &categories, catalogue)?;
+        Ok(Self { settings: settings.file, ..mapping })
+    }
+
+    /// The mapping for columns that are called as the fields of one category.
+    ///
+    /// # Errors
+    /// Names that are no fields.
+    pub fn of_fields<'f>(
+        category: &'static Category,
+        fields: impl Iterator<Item = &'f str>,
+        catalogue: &Catalogue,
+    ) -> Result<Self, MappingError> {
+        let mut reader = RuleReader::new("");
+        let rule =
+            |field: &str| Rule { from: vec![reader.source(ColumnSource::Name(field.into()))], ..Rule::new(field, 1) };
+        let rules = fields.map(rule).collect();
+        Self::planned(reader, rules, Vehicle::Always(0), &[category], catalogue)
+    }
+
+    /// Holds rules against the tables.
+    fn planned(
+        mut reader: RuleReader<'_>,
+        rules: Vec<Rule>,
+        vehicle: Vehicle,
+        categories: &[&'static Category],
+        catalogue: &Catalogue,
+    ) -> Result<Self, MappingError> {
+        let plans = Planner::new(catalogue, &mut reader).plans(&rules, categories);
         if !reader.problems.is_empty() {
             return Err(MappingError(reader.problems.into_sentences()));
         }
         let RuleReader { sources, decimal, .. } = reader;
-        Ok(Self { settings: settings.file, decimal, sources, rules, vehicle, plans })
+        Ok(Self { settings: Settings::default(), decimal, sources, rules, vehicle, plans })
     }
 
     /// How the file is to be read.
@@ -171,9 +199,9 @@ fn rules<'i>(
 }
 
 /// The columns of a file that a source names.
-fn resolve(source: &Source, columns: &Columns) -> Vec<ColumnId> {
+fn resolve(source: &ColumnSource, columns: &Columns) -> Vec<ColumnId> {
     match source {
-        Source::Name(name) => {
+        ColumnSource::Name(name) => {
             let in_any_case = || {
                 let name = name.to_lowercase();
                 let index = columns.names().position(|known| known.trim().to_lowercase() == name)?;
@@ -181,7 +209,7 @@ fn resolve(source: &Source, columns: &Columns) -> Vec<ColumnId> {
             };
             columns.id(name).or_else(in_any_case).into_iter().collect()
         }
-        Source::Positions(from, to) => (*from..=*to).map_while(|position| columns.at(position - 1)).collect(),
+        ColumnSource::Positions(from, to) => (*from..=*to).map_while(|position| columns.at(position - 1)).collect(),
     }
 }
 
@@ -228,14 +256,14 @@ impl Bound<'_> {
         missing
     }
 
-    fn says(&self, source: &Source, of: &str) -> String {
+    fn says(&self, source: &ColumnSource, of: &str) -> String {
         match source {
-            Source::Name(name) => {
+            ColumnSource::Name(name) => {
                 let hint = nearest::did_you_mean(name, self.names.iter().map(String::as_str));
                 let hint = hint.map_or_else(String::new, |hint| format!(" {hint}"));
                 format!("There is no column \"{name}\", from which {of} is made.{hint}")
             }
-            Source::Positions(from, to) => {
+            ColumnSource::Positions(from, to) => {
                 let place = if from == to { format!("column {from}") } else { format!("columns {from} to {to}") };
                 format!("The file has no {place}, from which {of} is made; there are {}.", self.names.len())
             }

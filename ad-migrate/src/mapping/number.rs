@@ -14,7 +14,7 @@ pub(crate) struct Decimal {
 
 /// A number in a text, and what stands around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Found<'a> {
+pub(crate) struct NumberInText<'a> {
     pub(crate) number: Decimal,
     pub(crate) before: &'a str,
     pub(crate) after: &'a str,
@@ -90,7 +90,7 @@ fn is_space(letter: char) -> bool {
 }
 
 /// Reads the number of a text. `decimal` is the decimal separator, where the mapping tells it.
-pub(crate) fn read(text: &str, decimal: Option<char>) -> Result<Found<'_>, NoNumber> {
+pub(crate) fn read(text: &str, decimal: Option<char>) -> Result<NumberInText<'_>, NoNumber> {
     let first = text.find(|letter: char| letter.is_ascii_digit()).ok_or(NoNumber::None)?;
     let before = text[..first].trim_end();
     let (before, is_negative) = match before.strip_suffix(['-', '−', '–']) {
@@ -101,7 +101,11 @@ pub(crate) fn read(text: &str, decimal: Option<char>) -> Result<Found<'_>, NoNum
     let scale = groups.decimals(decimal)?;
     let digits = if is_negative { -groups.digits } else { groups.digits };
     let scale = u32::try_from(scale).map_err(|_| NoNumber::None)?;
-    Ok(Found { number: Decimal { digits, scale }, before: before.trim(), after: text[first + groups.end..].trim_end() })
+    Ok(NumberInText {
+        number: Decimal { digits, scale },
+        before: before.trim(),
+        after: text[first + groups.end..].trim_end(),
+    })
 }
 
 /// Digits as they are grouped in a text.

@@ -7,7 +7,7 @@ use super::{
     convert::{Bad, Convert, Cure, With, price},
     lookup::Lookups,
     problems::Problems,
-    rule::{MapName, Otherwise, OwnMap, Rule, RuleReader, Told},
+    rule::{ConstantOrColumn, MapName, Otherwise, OwnMap, Rule, RuleReader},
     target::{self, NoTarget, Target},
     units,
     values::ValueMap,
@@ -73,8 +73,8 @@ impl Made {
             }),
             (amount, Some(of)) => {
                 let currency = rule.currency.as_ref().and_then(|told| match told {
-                    Told::Always(currency) => Some(&**currency),
-                    Told::Column(_) => None,
+                    ConstantOrColumn::Always(currency) => Some(&**currency),
+                    ConstantOrColumn::Column(_) => None,
                 });
                 price(text, of, amount, currency, with)
             }
@@ -241,7 +241,7 @@ impl<'a, 'i> Planner<'a, 'i> {
             }
             found
         };
-        if let Some(Told::Always(text)) = &rule.unit {
+        if let Some(ConstantOrColumn::Always(text)) = &rule.unit {
             made.unit = unit(text);
         }
         made.to = rule.to.as_ref().and_then(|to| unit(to));

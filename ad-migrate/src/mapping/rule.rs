@@ -4,21 +4,21 @@ use rustc_hash::FxHashMap;
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    date::Form,
+    date::DateFormat,
     problems::{Problems, Spanned, shown},
     values::{self, Builtin},
 };
 
 /// A column as a mapping names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Source {
+pub(super) enum ColumnSource {
     /// By its name or path.
     Name(Box<str>),
     /// By its position, from 1, to another one.
     Positions(usize, usize),
 }
 
-/// Place of a [`Source`] among those of the mapping.
+/// Place of a [`ColumnSource`] among those of the mapping.
 pub(super) type SourceId = usize;
 
 /// What a rule does with a value that its map does not have.
@@ -36,7 +36,7 @@ pub(super) enum Otherwise {
 
 /// A unit or a currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum ConstantOrColumn {
     /// Always this.
     Always(Box<str>),
     /// What a column says.
@@ -65,7 +65,7 @@ pub(super) enum Test {
 
 /// A piece of a template.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum TemplatePart {
     /// As it stands.
     Text(Box<str>),
     /// The value of the rule: `{value}`.
@@ -100,16 +100,16 @@ pub(super) struct Rule {
     pub(super) from: Vec<SourceId>,
     pub(super) constant: Option<Vec<Box<str>>>,
     pub(super) default: Option<Vec<Box<str>>>,
-    pub(super) template: Option<Vec<Piece>>,
+    pub(super) template: Option<Vec<TemplatePart>>,
     pub(super) split: Option<Box<str>>,
     pub(super) join: Option<Box<str>>,
     pub(super) values: Vec<MapName>,
     pub(super) otherwise: Otherwise,
-    pub(super) unit: Option<Told>,
+    pub(super) unit: Option<ConstantOrColumn>,
     pub(super) to: Option<Box<str>>,
-    pub(super) currency: Option<Told>,
+    pub(super) currency: Option<ConstantOrColumn>,
     pub(super) decimal: Option<char>,
-    pub(super) date: Option<Form>,
+    pub(super) date: Option<DateFormat>,
     pub(super) html: bool,
     pub(super) year: bool,
     pub(super) when: Option<When>,
@@ -142,7 +142,7 @@ const KEYS: &[&str] = &[
 ];
 
 impl Rule {
-    fn new(target: &str, line: usize) -> Self {
+    pub(super) fn new(target: &str, line: usize) -> Self {
         Self {
             target: target.into(),
             line,
@@ -171,11 +171,11 @@ impl Rule {
     /// All columns that it reads.
     pub(super) fn sources(&self) -> impl Iterator<Item = SourceId> {
         let told = [&self.unit, &self.currency].into_iter().flatten().filter_map(|told| match told {
-            Told::Column(source) => Some(*source),
-            Told::Always(_) => None,
+            ConstantOrColumn::Column(source) => Some(*source),
+            ConstantOrColumn::Always(_) => None,
         });
         let pieces = self.template.iter().flatten().filter_map(|piece| match piece {
-            Piece::Column(source) => Some(*source),
+            TemplatePart::Column(source) => Some(*source),
             _ => None,
         });
         let when = self.when.iter().map(|when| when.column);
@@ -187,8 +187,8 @@ impl Rule {
 #[derive(Debug)]
 pub(super) struct RuleReader<'i> {
     pub(super) problems: Problems<'i>,
-    pub(super) sources: Vec<Source>,
-    known: FxHashMap<Source, SourceId>,
+    pub(super) sources: Vec<ColumnSource>,
+    known: FxHashMap<ColumnSource, SourceId>,
     pub(super) maps: Vec<OwnMap>,
     names: FxHashMap<&'i str, usize>,
     pub(super) decimal: Option<char>,
@@ -262,7 +262,7 @@ impl<'i> RuleReader<'i> {
         None
     }
 
-    fn source(&mut self, source: Source) -> SourceId {
+    pub(super) fn source(&mut self, source: ColumnSource) -> SourceId {
         let next = self.sources.len();
         let id = *self.known.entry(source.clone()).or_insert(next);
         if id == next {
@@ -277,7 +277,7 @@ impl<'i> RuleReader<'i> {
             DeValue::String(name) => Some(self.source(named(name))),
             DeValue::Integer(_) => {
                 let position = self.problems.count(value, what)?;
-                Some(self.source(Source::Positions(position, position)))
+                Some(self.source(ColumnSource::Positions(position, position)))
             }
             _ => {
                 let message = format!("{what} must be a column's name, path or position, not {}.", shown(value));
@@ -315,7 +315,7 @@ impl<'i> RuleReader<'i> {
             let message = format!("\"{target}\" has no \"from\", \"constant\" or \"template\"; add one of them.");
             self.problems.on(line, message);
         }
-        let asks_value = rule.template.iter().flatten().any(|piece| *piece == Piece::Value);
+        let asks_value = rule.template.iter().flatten().any(|piece| *piece == TemplatePart::Value);
         if asks_value && rule.from.is_empty() {
             self.problems.on(line, format!("The template of \"{target}\" contains {{value}}; add \"from\"."));
         }
@@ -367,16 +367,16 @@ impl<'i> RuleReader<'i> {
         }
     }
 
-    fn told(&mut self, value: &Spanned<'i>, what: &str) -> Option<Told> {
+    fn told(&mut self, value: &Spanned<'i>, what: &str) -> Option<ConstantOrColumn> {
         let Some(table) = value.get_ref().as_table() else {
-            return self.problems.text(value, what).map(|text| Told::Always(text.into()));
+            return self.problems.text(value, what).map(|text| ConstantOrColumn::Always(text.into()));
         };
         self.problems.unknown_keys(table, &["column"], what);
         let Some(column) = table.get("column") else {
             self.problems.at(&value.span(), format!("{what} as a table must name a column: {{ column = \"…\" }}."));
             return None;
         };
-        self.column(column, "A column").map(Told::Column)
+        self.column(column, "A column").map(ConstantOrColumn::Column)
     }
 
     /// The decimal separator.
@@ -392,9 +392,9 @@ impl<'i> RuleReader<'i> {
         }
     }
 
-    fn form(&mut self, value: &Spanned<'i>) -> Option<Form> {
+    fn form(&mut self, value: &Spanned<'i>) -> Option<DateFormat> {
         let text = self.problems.text(value, "\"date\"")?;
-        let form = Form::parse(text);
+        let form = DateFormat::parse(text);
         if form.is_none() {
             let message = format!(
                 "\"{text}\" is not a date format; use YYYY, MM and DD with their separators, such as \"DD.MM.YYYY\"."
@@ -431,7 +431,7 @@ impl<'i> RuleReader<'i> {
     }
 
     /// `{Lagernr}-{value}`; a brace that opens nothing is written twice.
-    fn template(&mut self, text: &str, value: &Spanned<'i>) -> Vec<Piece> {
+    fn template(&mut self, text: &str, value: &Spanned<'i>) -> Vec<TemplatePart> {
         let mut pieces = Vec::new();
         let mut plain = String::new();
         let mut rest = text;
@@ -454,27 +454,31 @@ impl<'i> RuleReader<'i> {
             };
             rest = &rest[name.len() + 1..];
             if !plain.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(&mut plain).into()));
+                pieces.push(TemplatePart::Text(std::mem::take(&mut plain).into()));
             }
             let name = name.trim();
-            pieces.push(if name == "value" { Piece::Value } else { Piece::Column(self.source(named(name))) });
+            pieces.push(if name == "value" {
+                TemplatePart::Value
+            } else {
+                TemplatePart::Column(self.source(named(name)))
+            });
         }
         plain.push_str(rest);
         if !plain.is_empty() {
-            pieces.push(Piece::Text(plain.into()));
+            pieces.push(TemplatePart::Text(plain.into()));
         }
         pieces
     }
 }
 
 /// A column by what names it: `20-46` are positions.
-fn named(name: &str) -> Source {
+fn named(name: &str) -> ColumnSource {
     let range = name.split_once('-').and_then(|(from, to)| {
         let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?;
         Some((number(from)?, number(to)?))
     });
     match range {
-        Some((from, to)) if 0 < from && from <= to => Source::Positions(from, to),
-        _ => Source::Name(name.trim().into()),
+        Some((from, to)) if 0 < from && from <= to => ColumnSource::Positions(from, to),
+        _ => ColumnSource::Name(name.trim().into()),
     }
 }

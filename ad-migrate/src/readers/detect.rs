@@ -5,8 +5,8 @@ use super::{
     csv::Csv,
     encoding::{self, Charset},
     feed::Feed,
-    json::{self, Json},
-    source::{self, Source},
+    json::{self, JsonRecords},
+    source::{self, SourceFile},
     xml::{self, Xml},
 };
 
@@ -14,7 +14,7 @@ use super::{
 ///
 /// # Errors
 /// When it is nothing that can be read, or not what the settings say.
-pub(super) fn records(source: Source, settings: &Settings) -> Result<(Detected, Box<dyn Records>), ReadError> {
+pub(super) fn records(source: SourceFile, settings: &Settings) -> Result<(Detected, Box<dyn Records>), ReadError> {
     refuse(&source, settings)?;
     let declared = xml::declared_encoding(&source.head);
     let found = encoding::find(&source.head, settings.encoding.as_deref(), declared.as_deref())?;
@@ -43,7 +43,7 @@ pub(super) fn records(source: Source, settings: &Settings) -> Result<(Detected, 
     let records: Box<dyn Records> = match form {
         Form::Csv => Box::new(Csv::open(feed, settings, charset, &mut detected)?),
         Form::Xml => Box::new(Xml::open(utf_8(feed), settings, charset, &mut detected)?),
-        Form::Json | Form::Ndjson => Box::new(Json::open(utf_8(feed), settings, charset, &mut detected)?),
+        Form::Json | Form::Ndjson => Box::new(JsonRecords::open(utf_8(feed), settings, charset, &mut detected)?),
     };
     Ok((detected, records))
 }
@@ -77,7 +77,7 @@ const BINARY: &[(&[u8], &str)] = &[
 ];
 
 /// Refuses what is no text.
-fn refuse(source: &Source, settings: &Settings) -> Result<(), ReadError> {
+fn refuse(source: &SourceFile, settings: &Settings) -> Result<(), ReadError> {
     let (name, head) = (&source.name, &source.head);
     if head.is_empty() {
         return Err(

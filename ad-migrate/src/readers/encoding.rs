@@ -1,11 +1,9 @@
 //! In which encoding a file is, and texts out of it. UTF-16 is converted as it comes, so that the forms see bytes that ASCII is part of.
 
-use std::{
-    borrow::Cow,
-    io::{self, Cursor, Read},
-};
+use std::{borrow::Cow, io::Read};
 
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use ad_cli::bulk::payloads::{Malformed, Transcoded};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::ReadError;
 
@@ -28,7 +26,7 @@ pub(super) struct Charset {
 
 /// What was found out about an encoding.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct DetectedEncoding {
     pub(super) charset: Charset,
     /// Length of the byte order mark, which is no text.
     pub(super) mark: usize,
@@ -44,7 +42,7 @@ const fn charset(name: &'static str, encoding: &'static Encoding) -> Charset {
 ///
 /// # Errors
 /// When the encoding that is set is unknown, or contradicts the file's byte order mark.
-pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Result<Found, ReadError> {
+pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Result<DetectedEncoding, ReadError> {
     let marked = Encoding::for_bom(head);
     let mark = marked.map_or(0, |(_, length)| length);
     if let Some(set) = set {
@@ -57,16 +55,16 @@ pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Re
             );
             return Err(ReadError::new(message).hint("Omit the encoding.".to_owned()));
         }
-        return Ok(Found { charset, mark, note: None });
+        return Ok(DetectedEncoding { charset, mark, note: None });
     }
     if let Some((encoding, length)) = marked {
         let charset = of(encoding);
         let note = format!("Encoding {}: the file begins with its byte order mark.", charset.name);
-        return Ok(Found { charset, mark: length, note: Some(note) });
+        return Ok(DetectedEncoding { charset, mark: length, note: Some(note) });
     }
     if let Some(charset) = unmarked_utf_16(head) {
         let note = format!("Encoding {}: every other byte of the beginning is zero.", charset.name);
-        return Ok(Found { charset, mark: 0, note: Some(note) });
+        return Ok(DetectedEncoding { charset, mark: 0, note: Some(note) });
     }
     // What says in single bytes that it is UTF-16 is not.
     if let Some(name) = declared.filter(|name| !name.to_ascii_lowercase().starts_with("utf-16")) {
@@ -80,10 +78,10 @@ pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Re
         {
             note.push_str(" But all of the beginning is valid UTF-8: if letters look wrong, set encoding = \"utf-8\".");
         }
-        return Ok(Found { charset, mark: 0, note: Some(note) });
+        return Ok(DetectedEncoding { charset, mark: 0, note: Some(note) });
     }
     let (charset, note) = guess(head);
-    Ok(Found { charset, mark: 0, note: Some(note) })
+    Ok(DetectedEncoding { charset, mark: 0, note: Some(note) })
 }
 
 fn of(encoding: &'static Encoding) -> Charset {
@@ -176,7 +174,7 @@ fn sequences(text: &[u8]) -> (usize, usize) {
 }
 
 /// A text, and whether it was not in the encoding that it should be in.
-pub(super) type Text<'a> = (Cow<'a, str>, bool);
+pub(super) type DecodedText<'a> = (Cow<'a, str>, bool);
 
 impl Charset {
     /// Whether the forms see UTF-8: it is, or is converted.
@@ -185,7 +183,7 @@ impl Charset {
     }
 
     /// A text, and whether it is not in this encoding. Then it is read as what it is, or else as far as it can be.
-    pub(super) fn text(self, bytes: &[u8]) -> Text<'_> {
+    pub(super) fn text(self, bytes: &[u8]) -> DecodedText<'_> {
         match std::str::from_utf8(bytes) {
             Ok(text) if self.is_utf_8() || bytes.is_ascii() => (Cow::Borrowed(text), false),
             Ok(text) if is_plainly_utf_8(text) => (Cow::Borrowed(text), true),
@@ -204,9 +202,7 @@ impl Charset {
         if self.encoding == UTF_8 {
             return Box::new(rest);
         }
-        let decoder = self.encoding.new_decoder_without_bom_handling();
-        let raw = vec![0; 64 * 1024];
-        Box::new(Converted { bytes: rest, decoder, raw, ready: Cursor::default(), has_ended: false })
+        Box::new(Transcoded::new(rest, self.encoding, Malformed::Mark(NOT_TEXT)))
     }
 
     /// What a separator or a quote is in the file.
@@ -240,54 +236,4 @@ fn is_plainly_utf_8(text: &str) -> bool {
     text.chars()
         .filter(|letter| !letter.is_ascii())
         .all(|letter| matches!(letter, '\u{80}'..='\u{FF}' | '\u{2000}'..='\u{2FFF}'))
-}
-
-/// Another encoding, read as UTF-8.
-struct Converted<R> {
-    bytes: R,
-    decoder: Decoder,
-    raw: Vec<u8>,
-    /// What was converted and not handed out yet.
-    ready: Cursor<Vec<u8>>,
-    has_ended: bool,
-}
-
-impl<R: Read> Converted<R> {
-    fn refill(&mut self) -> io::Result<()> {
-        let read = self.bytes.read(&mut self.raw)?;
-        self.has_ended = read == 0;
-        let mut text = std::mem::take(&mut self.ready).into_inner();
-        text.clear();
-        let mut at = 0;
-        loop {
-            let written = text.len();
-            // A byte becomes three at most; what was left of the last block may come before.
-            text.resize(written + 3 * (read - at) + 16, 0);
-            let (result, taken, more) = self.decoder.decode_to_utf8_without_replacement(
-                &self.raw[at..read],
-                &mut text[written..],
-                self.has_ended,
-            );
-            at += taken;
-            text.truncate(written + more);
-            match result {
-                DecoderResult::InputEmpty => break,
-                DecoderResult::OutputFull => {}
-                DecoderResult::Malformed(..) => text.push(NOT_TEXT),
-            }
-        }
-        self.ready = Cursor::new(text);
-        Ok(())
-    }
-}
-
-impl<R: Read> Read for Converted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match self.ready.read(buffer)? {
-                0 if !self.has_ended && !buffer.is_empty() => self.refill()?,
-                read => return Ok(read),
-            }
-        }
-    }
 }

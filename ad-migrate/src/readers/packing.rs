@@ -13,7 +13,7 @@ use std::{
 use flate2::{CrcReader, read::DeflateDecoder, read::MultiGzDecoder};
 use zip::{CompressionMethod, ZipArchive};
 
-use super::{ReadError, quoted, source::Counted};
+use super::{ReadError, quoted};
 
 /// Most bytes that a file may unpack to.
 pub(super) const MOST_UNPACKED: u64 = 64 << 30;
@@ -29,6 +29,20 @@ const LONGEST_LIST: u32 = 4 << 20;
 
 /// Most files of an archive that are named.
 const SHOWN: usize = 10;
+
+/// Counts what is read.
+pub(super) struct CountedRead<R> {
+    pub(super) inner: R,
+    pub(super) read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for CountedRead<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
 
 /// A file of an archive.
 pub(super) struct Member {
@@ -83,7 +97,7 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
     let mut file = archive.into_inner();
     file.seek(SeekFrom::Start(start)).map_err(|error| damaged(&error))?;
     let read = Arc::new(AtomicU64::new(0));
-    let packed = Counted { inner: file.take(size), read: read.clone() };
+    let packed = CountedRead { inner: file.take(size), read: read.clone() };
     let bytes: Box<dyn Read + Send> = match method {
         CompressionMethod::Stored => Box::new(packed),
         CompressionMethod::Deflated => Box::new(DeflateDecoder::new(packed)),

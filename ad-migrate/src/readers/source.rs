@@ -5,10 +5,7 @@ use std::{
     fs::File,
     io::{self, Cursor, Read},
     path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::AtomicU64},
 };
 
 use super::{HEAD, ReadError, Settings, packing};
@@ -17,7 +14,7 @@ use super::{HEAD, ReadError, Settings, packing};
 const MAGIC: usize = 512;
 
 /// A file that has been opened and, if need be, is being unpacked.
-pub(super) struct Source {
+pub(super) struct SourceFile {
     /// What messages call it.
     pub(super) name: String,
     /// How it begins.
@@ -36,23 +33,9 @@ pub(super) struct Source {
     pub(super) notes: Vec<String>,
 }
 
-impl fmt::Debug for Source {
+impl fmt::Debug for SourceFile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Source").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// Counts what is read.
-pub(super) struct Counted<R> {
-    pub(super) inner: R,
-    pub(super) read: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.read.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
+        formatter.debug_struct("SourceFile").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -60,11 +43,11 @@ impl<R: Read> Read for Counted<R> {
 ///
 /// # Errors
 /// When it cannot be read, or is packed in a way that cannot be unpacked safely.
-pub(super) fn open(path: &Path, settings: &Settings) -> Result<Source, ReadError> {
+pub(super) fn open(path: &Path, settings: &Settings) -> Result<SourceFile, ReadError> {
     let read = Arc::new(AtomicU64::new(0));
     let is_stdin = path.as_os_str() == "-";
     let (name, size, input): (_, _, Box<dyn Read + Send>) = if is_stdin {
-        ("stdin".to_owned(), 0, Box::new(Counted { inner: io::stdin(), read: read.clone() }))
+        ("stdin".to_owned(), 0, Box::new(packing::CountedRead { inner: io::stdin(), read: read.clone() }))
     } else {
         let name = path.display().to_string();
         let unreadable = |reason: &str| ReadError::new(format!("Cannot read {name}: {reason}."));
@@ -73,7 +56,7 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<Source, ReadError
         if metadata.is_dir() {
             return Err(unreadable("it is a folder").hint("Use a file in it."));
         }
-        (name, metadata.len(), Box::new(Counted { inner: file, read: read.clone() }))
+        (name, metadata.len(), Box::new(packing::CountedRead { inner: file, read: read.clone() }))
     };
     let (magic, rest) = begin(&name, input, MAGIC)?;
     let packing = Packing::of(&magic);
@@ -81,7 +64,7 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<Source, ReadError
         return Err(ReadError::new(format!("{name} is not a zip archive and has no members.")).hint("Omit member."));
     }
     let input = Box::new(behind(magic, 0, rest));
-    let mut source = Source {
+    let mut source = SourceFile {
         name,
         head: Vec::new(),
         rest: Box::new(io::empty()),

@@ -27,7 +27,7 @@ struct Node {
 
 /// Where the records are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct RecordsPlace {
     /// Names from the root.
     pub(super) path: Vec<String>,
     /// Whether several were seen.
@@ -85,7 +85,7 @@ impl Tree {
 
     /// Goes down from the root, always to where most of the different values are, to the first that repeats; and not further than
     /// half of them come along.
-    pub(super) fn records(&self) -> Place {
+    pub(super) fn records(&self) -> RecordsPlace {
         let values = self.values();
         let (mut at, mut path) = (Self::ROOT, Vec::new());
         let mut siblings: &[NodeId] = &[];
@@ -100,7 +100,7 @@ impl Tree {
             path.push(self.nodes[at].name.clone());
         }
         let beside = siblings.iter().filter(|it| **it != at && self.nodes[**it].again > 0 && values[**it] > 1);
-        Place {
+        RecordsPlace {
             path,
             repeats: self.nodes[at].again > 0,
             values: values[at],

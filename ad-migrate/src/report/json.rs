@@ -14,15 +14,13 @@ use std::{
 };
 
 use super::About;
-use crate::{
-    plan::{Totals, Verdict},
-    whole::Whole,
-};
+use crate::check::{Totals, Verdict};
+use ad_cli::terminal::output::WholeFile;
 
 /// The report for programs.
 #[derive(Debug)]
 pub struct Json {
-    out: Whole,
+    out: WholeFile,
     before: &'static str,
 }
 
@@ -32,7 +30,7 @@ impl Json {
     /// # Errors
     /// When it cannot be written.
     pub fn create(path: &Path, about: &About) -> io::Result<Self> {
-        let mut out = Whole::create(path)?;
+        let mut out = WholeFile::create(path)?;
         let about = serde_json::to_string(about)?;
         // The object goes on.
         out.write_all(about.trim_end_matches('}').as_bytes())?;
@@ -74,8 +72,8 @@ mod tests {
 
     use super::*;
     use crate::{
+        check::tests::{finding, totals, verdict},
         finding::Severity,
-        plan::tests::{finding, totals, verdict},
     };
 
     #[test]

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
-use crate::{finding::Severity, plan::Verdict};
+use crate::{check::Verdict, finding::Severity};
 
 /// Rows that are listed under one reason.
 pub(super) const MOST_OF_A_REASON: usize = 200;
@@ -21,7 +21,7 @@ const LONGEST_ADDRESS: usize = 500;
 
 /// A row under a reason.
 #[derive(Debug)]
-pub(super) struct Listed {
+pub(super) struct ListedRow {
     pub(super) row: u64,
     pub(super) line: u64,
     pub(super) source_id: Option<String>,
@@ -45,7 +45,7 @@ pub(super) struct Good {
 /// What is kept.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    rows: FxHashMap<(Severity, String), Vec<Listed>>,
+    rows: FxHashMap<(Severity, String), Vec<ListedRow>>,
     count: usize,
     pub(super) good: Vec<Good>,
 }
@@ -73,7 +73,7 @@ impl Kept {
                 continue;
             }
             let shown = |address: &String| address.len() <= LONGEST_ADDRESS;
-            listed.push(Listed {
+            listed.push(ListedRow {
                 row: verdict.row,
                 line: verdict.line,
                 source_id: verdict.source_id.clone(),
@@ -90,7 +90,7 @@ impl Kept {
     }
 
     /// The rows that are listed under a reason.
-    pub(super) fn of(&self, severity: Severity, reason: &str) -> &[Listed] {
+    pub(super) fn of(&self, severity: Severity, reason: &str) -> &[ListedRow] {
         self.rows.get(&(severity, reason.to_owned())).map_or(&[], Vec::as_slice)
     }
 }

@@ -1,4 +1,4 @@
-//! What was found, for people and programs. Nothing is judged here: that is [`plan`](crate::plan)'s.
+//! What was found, for people and programs. Nothing is judged here: that is [`check`](crate::check)'s.
 //!
 //! | Part | For whom |
 //! |---|---|

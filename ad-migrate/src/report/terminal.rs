@@ -2,17 +2,14 @@
 
 use std::io;
 
-use ad_cli::cli::{
-    counted, grouped,
-    output::{Cell, Column, Output, Rows, Tone, plain},
-};
+use ad_cli::terminal::output::{Cell, Column, Output, Rows, Tone, counted, grouped, plain};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::About;
 use crate::{
+    check::{Totals, Verdict},
     finding::{Finding, Severity},
-    plan::{Totals, Verdict},
 };
 
 /// What people see of a finding.
@@ -56,7 +53,7 @@ const MOST_COLUMNS: usize = 3;
 
 /// A finding with the row that it is about.
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct FindingRow<'a> {
     file: &'a str,
     row: u64,
     line: u64,
@@ -95,7 +92,7 @@ impl Terminal {
         }
         self.shown += 1;
         for finding in verdict.findings.iter().filter(|finding| !people || finding.severity == Severity::Error) {
-            self.rows.push(&Told {
+            self.rows.push(&FindingRow {
                 file: &self.file,
                 row: verdict.row,
                 line: verdict.line,

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ad_cli::cli::Failure;
+use ad_cli::terminal::Failure;
 use tempfile::TempDir;
 
 /// How folders of what is not done yet begin.

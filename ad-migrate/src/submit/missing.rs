@@ -4,16 +4,26 @@
 //! The service shows ads that came through its API. Listings from before it, which no ad was linked to, stand in the marketplace's own
 //! console: an export of them can be named (`--listings`), in any form that the readers know.
 
+use std::{borrow::Cow, collections::BTreeSet, io};
+
 use ad_cli::{
-    Client, Error, ListQuery,
-    cli::{Context, Failure, output::Column},
+    Client, ListQuery,
+    bulk::{
+        self,
+        identities::{Identities, Occurrence, hash},
+        payloads::Place,
+        spool::Spool,
+    },
+    terminal::{Context, Failure, output::Column},
 };
 use ad_core::{model::AdState, parameters::MAX_LIMIT, printable};
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
-use super::prepare::Stock;
-use crate::readers::{ReadError, Reader};
+use crate::{
+    check::Verdict,
+    readers::{ReadError, Reader},
+};
 
 const COLUMNS: &[Column] = &[
     Column::new("LISTED", "listed"),
@@ -24,10 +34,10 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// Something that is listed and not in the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     /// `ad` of the service, or `listing` of the export.
-    pub listed: &'static str,
+    pub listed: Cow<'static, str>,
     /// The ad's source id.
     pub source_id: Option<String>,
     /// The plate.
@@ -40,74 +50,141 @@ pub struct Missing {
 
 /// What is asked of an ad.
 #[derive(Debug, Deserialize)]
-struct Listed {
+struct ListedAd {
     source_id: String,
     dealer_code: String,
     title: Option<String>,
     marketplace_ad_id: Option<String>,
 }
 
-/// Ads of the service that are not in the file. Of a group's dealers, only those that the file names are looked at.
-///
-/// # Errors
-/// When the service cannot be asked.
-pub async fn ads(client: &Client, stock: &Stock) -> Result<Vec<Missing>, Error> {
-    let query = ListQuery::new()
-        .with("state", AdState::Created)
-        .with("ordering", "created")
-        .with("fields", "source_id,dealer_code,title,marketplace_ad_id")
-        .with("limit", MAX_LIMIT);
-    let mut all = client.v4().all_as::<Listed>(&query);
-    let mut missing = Vec::new();
-    while let Some(ad) = all.try_next().await? {
-        let is_asked_for = stock.dealers.is_empty() || stock.dealers.contains(&ad.dealer_code);
-        if is_asked_for && !stock.source_ids.contains(ad.source_id.as_str()) {
-            missing.push(Missing {
-                listed: "ad",
-                source_id: Some(ad.source_id),
-                registration_number: None,
-                marketplace_ad_id: ad.marketplace_ad_id,
-                title: ad.title,
-            });
-        }
-    }
-    Ok(missing)
+/// What a row or a listing is known by.
+const SOURCE_ID: u8 = 0;
+const PLATE: u8 = 1;
+
+/// What the rows of a file name, whether they can go or not; and then what is listed, which is missing where no row names it.
+#[derive(Debug, Default)]
+pub struct Stock {
+    named: Identities,
+    /// Dealers, where rows that can go name them.
+    dealers: BTreeSet<String>,
+    listed: Spool,
+    listed_count: u64,
 }
 
-/// Listings of an export whose plates are not in the file. `plate` is the column of the plates.
-///
-/// # Errors
-/// When the export cannot be read, or has no such column.
-pub fn listings(mut export: Reader, plate: &str, stock: &Stock) -> Result<Vec<Missing>, ReadError> {
-    let mut missing = Vec::new();
-    let (mut batch, mut is_there) = (None, false);
-    while let Some(next) = export.next(batch.take())? {
-        if let Some(column) = next.columns().id(plate) {
-            is_there = true;
-            for row in next.rows() {
-                let found = ad_core::model::plate(row.value(column).unwrap_or_default());
-                if !found.is_empty() && !stock.plates.contains(found.as_str()) {
-                    let others = row.cells().filter(|(id, value)| *id != column && !value.trim().is_empty());
-                    let title: Vec<_> = others.take(4).map(|(_, value)| value.trim()).collect();
-                    missing.push(Missing {
-                        listed: "listing",
-                        source_id: None,
-                        registration_number: Some(found),
-                        marketplace_ad_id: None,
-                        title: Some(title.join(", ")),
-                    });
-                }
+impl Stock {
+    /// Adds what a row names.
+    ///
+    /// # Errors
+    /// When a temporary file cannot be written; so in all that follows.
+    pub fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
+        for (kind, text) in [(SOURCE_ID, &verdict.source_id), (PLATE, &verdict.plate)] {
+            if let Some(text) = text {
+                self.name(kind, text, 0)?;
             }
         }
-        batch = Some(next);
+        let dealer = verdict.payload.as_ref().and_then(|payload| payload.get("dealer_code")?.as_str());
+        if let Some(dealer) = dealer.filter(|dealer| !self.dealers.contains(*dealer)) {
+            self.dealers.insert(dealer.to_owned());
+        }
+        Ok(())
     }
-    if is_there {
-        Ok(missing)
-    } else {
-        Err(ReadError {
-            message: format!("the export of listings has no column {plate:?}"),
-            hints: vec!["set the column of registration numbers: --listings-plate COLUMN".to_owned()],
-        })
+
+    fn name(&mut self, kind: u8, text: &str, index: u64) -> io::Result<()> {
+        let hash = hash(text, None);
+        self.named.add(Occurrence { kind, hash, index, place: Place::default(), is_refused: false })
+    }
+
+    /// Adds something listed, which is missing unless a row names this.
+    fn list(&mut self, kind: u8, text: &str, missing: &Missing) -> io::Result<()> {
+        self.listed_count += 1;
+        self.name(kind, text, self.listed_count)?;
+        self.listed.add_line(missing).map(drop)
+    }
+
+    /// Adds the ads of the service. Of a group's dealers, only those that the file names are looked at.
+    ///
+    /// # Errors
+    /// When the service cannot be asked, too.
+    pub async fn list_ads(&mut self, client: &Client) -> Result<(), bulk::BulkError> {
+        let query = ListQuery::new()
+            .with("state", AdState::Created)
+            .with("ordering", "created")
+            .with("fields", "source_id,dealer_code,title,marketplace_ad_id")
+            .with("limit", MAX_LIMIT);
+        let mut all = client.v4().all_as::<ListedAd>(&query);
+        while let Some(ad) = all.try_next().await? {
+            if self.dealers.is_empty() || self.dealers.contains(&ad.dealer_code) {
+                let ListedAd { source_id, title, marketplace_ad_id, .. } = ad;
+                let missing = Missing {
+                    listed: "ad".into(),
+                    source_id: Some(source_id.clone()),
+                    registration_number: None,
+                    marketplace_ad_id,
+                    title,
+                };
+                self.list(SOURCE_ID, &source_id, &missing)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the listings of an export. `plate` is the column of the plates.
+    ///
+    /// # Errors
+    /// When the export cannot be read, or has no such column, too.
+    pub fn list_export(&mut self, mut export: Reader, plate: &str) -> Result<(), ReadError> {
+        let (mut batch, mut has_column) = (None, false);
+        while let Some(next) = export.next(batch.take())? {
+            if let Some(column) = next.columns().id(plate) {
+                has_column = true;
+                for row in next.rows() {
+                    let found = ad_core::model::plate(row.value(column).unwrap_or_default());
+                    if !found.is_empty() {
+                        let others = row.cells().filter(|(id, value)| *id != column && !value.trim().is_empty());
+                        let title: Vec<_> = others.take(4).map(|(_, value)| value.trim()).collect();
+                        let missing = Missing {
+                            listed: "listing".into(),
+                            source_id: None,
+                            registration_number: Some(found.clone()),
+                            marketplace_ad_id: None,
+                            title: Some(title.join(", ")),
+                        };
+                        self.list(PLATE, &found, &missing).map_err(|error| ReadError {
+                            message: format!("cannot use a temporary file: {error}"),
+                            hints: vec!["set TMPDIR to a folder with free space".to_owned()],
+                        })?;
+                    }
+                }
+            }
+            batch = Some(next);
+        }
+        if has_column {
+            Ok(())
+        } else {
+            Err(ReadError {
+                message: format!("the export of listings has no column {plate:?}"),
+                hints: vec!["set the column of registration numbers: --listings-plate COLUMN".to_owned()],
+            })
+        }
+    }
+
+    /// What is listed and not in the file, in the order in which it was added.
+    ///
+    /// # Errors
+    /// When a temporary file cannot be read, too.
+    pub fn missing(mut self) -> io::Result<Vec<Missing>> {
+        let (mut missing, mut in_file) = (BTreeSet::new(), None);
+        // What a row names comes before what is listed.
+        for it in self.named.sorted()? {
+            let it = it?;
+            if it.index == 0 {
+                in_file = Some((it.kind, it.hash));
+            } else if in_file != Some((it.kind, it.hash)) {
+                missing.insert(it.index);
+            }
+        }
+        let listed = (1..).zip(self.listed.lines()?).filter(|(index, _)| missing.contains(index));
+        listed.map(|(_, line)| line).collect()
     }
 }
 
@@ -135,7 +212,7 @@ pub fn show(context: &Context, missing: &[Missing]) -> Result<(), Failure> {
 impl std::fmt::Display for Missing {
     /// `ad sold-long-ago 20000004 Volvo 2019`, on one line.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(self.listed)?;
+        formatter.write_str(&self.listed)?;
         let parts = [&self.source_id, &self.registration_number, &self.marketplace_ad_id, &self.title];
         parts.into_iter().flatten().try_for_each(|part| write!(formatter, " {}", printable::line(part)))
     }

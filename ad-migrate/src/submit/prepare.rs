@@ -1,43 +1,55 @@
 //! What will be sent, written down while the file is checked; and what the file holds, for telling what it does not.
 
 use std::{
-    collections::BTreeSet,
     io::{self, BufWriter, Write},
     path::Path,
 };
 
-use rustc_hash::FxHashSet;
+use ad_cli::bulk::spool::{Span, Spool};
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
-use crate::plan::{Sink, Verdict};
-
-/// Every row of the file, whether it can go or not.
-#[derive(Debug, Default)]
-pub struct Stock {
-    /// Source ids.
-    pub source_ids: FxHashSet<Box<str>>,
-    /// Plates, in upper case without spaces.
-    pub plates: FxHashSet<Box<str>>,
-    /// Dealers, where rows name them.
-    pub dealers: BTreeSet<String>,
-}
+use super::missing::Stock;
+use crate::check::{Sink, Verdict};
 
 /// Payloads on their way to a file: one a line, in the order of the rows.
 #[derive(Debug)]
 pub struct Prepare {
     out: BufWriter<NamedTempFile>,
     hidden: bool,
-    /// The row of each payload.
-    rows: Vec<u64>,
+    rows: RowNumbers,
     stock: Stock,
+}
+
+/// The row of each payload, by its place in the file of payloads.
+#[derive(Debug, Default)]
+pub struct RowNumbers {
+    numbers: Spool,
+    /// How many there are.
+    pub count: u64,
+}
+
+const NUMBER: usize = size_of::<u64>();
+
+impl RowNumbers {
+    fn add(&mut self, row: u64) -> io::Result<()> {
+        self.count += 1;
+        self.numbers.add(&row.to_be_bytes()).map(drop)
+    }
+
+    /// The row of a payload, where it is known.
+    pub fn get(&mut self, index: u64) -> Option<u64> {
+        let span = Span { start: index * NUMBER as u64, length: NUMBER };
+        let bytes = self.numbers.text(span).ok().filter(|_| index < self.count)?;
+        bytes.try_into().ok().map(u64::from_be_bytes)
+    }
 }
 
 /// What was prepared.
 #[derive(Debug)]
 pub struct Prepared {
-    /// The row of each payload, by its place in the file.
-    pub rows: Vec<u64>,
+    /// The row of each payload.
+    pub rows: RowNumbers,
     /// What the file holds.
     pub stock: Stock,
 }
@@ -49,7 +61,7 @@ impl Prepare {
     /// When there cannot be one.
     pub fn new(folder: &Path, hidden: bool) -> io::Result<Self> {
         let out = BufWriter::new(NamedTempFile::new_in(folder)?);
-        Ok(Self { out, hidden, rows: Vec::new(), stock: Stock::default() })
+        Ok(Self { out, hidden, rows: RowNumbers::default(), stock: Stock::default() })
     }
 
     /// Puts the payloads in their place, in one step.
@@ -66,24 +78,13 @@ impl Prepare {
 
 impl Sink for Prepare {
     fn verdict(&mut self, verdict: Verdict) -> io::Result<()> {
-        if let Some(plate) = &verdict.plate {
-            self.stock.plates.insert(plate.as_str().into());
-        }
-        if let Some(source_id) = &verdict.source_id {
-            self.stock.source_ids.insert(source_id.as_str().into());
-        }
+        self.stock.add(&verdict)?;
         let Some(mut payload) = verdict.payload else { return Ok(()) };
-        if let Some(Value::String(dealer)) = payload.get("dealer_code")
-            && !self.stock.dealers.contains(dealer)
-        {
-            self.stock.dealers.insert(dealer.clone());
-        }
         if self.hidden {
             payload.insert("visible".to_owned(), Value::Bool(false));
         }
         serde_json::to_writer(&mut self.out, &payload)?;
         self.out.write_all(b"\n")?;
-        self.rows.push(verdict.row);
-        Ok(())
+        self.rows.add(verdict.row)
     }
 }

@@ -9,13 +9,15 @@ use std::{
 
 use ad_cli::{
     Client, Error, ErrorKind,
-    cli::{Context, Failure, output::Column},
+    terminal::{Context, Failure, output::Column},
 };
 use ad_core::categories;
 use futures_util::{StreamExt, stream};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::{Map, Value};
+
+use super::prepare::RowNumbers;
 
 const COLUMNS: &[Column] = &[
     Column::new("ROW", "row"),
@@ -41,7 +43,7 @@ pub struct Rehearsal<'a> {
     /// The payloads, one a line.
     pub payloads: &'a Path,
     /// The row of each.
-    pub rows: &'a [u64],
+    pub rows: &'a mut RowNumbers,
     /// So many of them.
     pub most: u64,
     /// So many at a time.
@@ -68,20 +70,20 @@ pub struct Rehearsed {
 pub async fn rehearse<'a>(
     context: &Context,
     client: &Client,
-    rehearsal: &Rehearsal<'_>,
+    rehearsal: Rehearsal<'_>,
     columns_of: impl Fn(&str) -> Vec<&'a str>,
 ) -> Result<Rehearsed, Failure> {
-    let Rehearsal { payloads, rows, most, parallel, is_begun } = *rehearsal;
+    let Rehearsal { payloads, rows, most, parallel, is_begun } = rehearsal;
     let cannot = |error: std::io::Error| Failure::failed(format!("cannot read {}: {error}", payloads.display()));
     let lines = BufReader::new(File::open(payloads).map_err(cannot)?).lines();
-    let total = most.min(rows.len() as u64);
+    let total = most.min(rows.count);
     let bar = if context.out.moves() { ProgressBar::new(total) } else { ProgressBar::hidden() };
     if let Ok(style) =
         ProgressStyle::with_template("rehearsed {bar:30.green} {pos:>7}/{len} {per_sec:>9} {eta:>5} left")
     {
         bar.set_style(style);
     }
-    let numbered = (0_usize..).zip(lines).take(usize::try_from(most).unwrap_or(usize::MAX));
+    let numbered = (0_u64..).zip(lines).take(usize::try_from(most).unwrap_or(usize::MAX));
     let asked = numbered.map(|(index, line)| async move {
         let line = line.map_err(cannot)?;
         let payload: Map<String, Value> = serde_json::from_str(&line).map_err(|error| cannot(error.into()))?;
@@ -102,9 +104,10 @@ pub async fn rehearse<'a>(
         }
         rehearsed.refused += 1;
         let source_id = payload.get("source_id").and_then(Value::as_str).unwrap_or_default();
+        let row = rows.get(index);
         for (field, message) in objections(error)? {
             let columns = field.as_deref().map(&columns_of).unwrap_or_default();
-            told.push(&Objection { row: rows.get(index).copied(), source_id, columns, field, message })?;
+            told.push(&Objection { row, source_id, columns, field, message })?;
         }
     }
     bar.finish_and_clear();

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use ad_cli::{Ad, cli::migration};
+use ad_cli::{Ad, bulk::conversion};
 use ad_core::{
     categories::{self, Category},
     fields::{Field, Kind},
@@ -24,15 +24,15 @@ const FIELDS: &str = "category_fields";
 pub struct Filled {
     /// The payload, as far as it goes.
     pub payload: Map<String, Value>,
-    /// What the ad of V3 has and the payload has not: its path and its value.
-    pub left_out: Vec<(String, String)>,
+    /// What the ad of V3 has and the payload has not, as `path: value`.
+    pub left_out: Vec<String>,
     /// What is wrong with what people have added.
     pub wrong: Vec<Finding>,
 }
 
 /// Fills the payload with which an ad becomes one of this category.
 pub fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answers: &[(String, String)]) -> Filled {
-    let mut payload = migration::stored(ad).content.into_fields();
+    let mut payload = conversion::stored(ad).content.into_fields();
     let mut left_out = Vec::new();
     if categories::by_id(ad.category_id).is_some_and(Category::is_open) {
         let open = payload.remove(FIELDS);
@@ -43,7 +43,7 @@ pub fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answers: &[
                 // Objects are taken as they are; the rules have the last word.
                 (Some(field), value) if is_whole(field, value) => put(&mut fields, field.path, value.clone()),
                 (Some(field), value) if !matches!(value, Value::Object(_)) => texts.push((field.path, path, value)),
-                (_, value) => left_out.push((path, text(value))),
+                (_, value) => left_out.push(format!("{path}: {}", text(value))),
             }
         }
         let named: Vec<_> =
@@ -52,9 +52,8 @@ pub fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answers: &[
         merge(&mut fields, converted);
         for finding in wrong {
             let wrong = |field: &str| finding.field.as_deref() == Some(&format!("{FIELDS}.{field}"));
-            left_out.extend(
-                texts.iter().filter(|(field, ..)| wrong(field)).map(|(_, path, value)| (path.clone(), text(value))),
-            );
+            let wrong = texts.iter().filter(|(field, ..)| wrong(field));
+            left_out.extend(wrong.map(|(_, path, value)| format!("{path}: {}", text(value))));
         }
         payload.insert(FIELDS.to_owned(), Value::Object(fields));
     }
@@ -115,11 +114,11 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Texts as values of their fields: a row of a file whose columns are called as the fields, and the mapping that says so. `below` is what
+/// Texts as values of their fields: a row whose columns are called as the fields. `below` is what
 /// all of the fields stand in, and what the values are wanted of.
 fn convert(
     rulebook: &Rulebook,
-    target: &Category,
+    target: &'static Category,
     named: &[(&str, String)],
     below: &str,
 ) -> (Map<String, Value>, Vec<Finding>) {
@@ -129,15 +128,7 @@ fn convert(
     for (field, _) in named {
         by_field.entry(place(field)).or_insert_with_key(|field| columns.add(field));
     }
-    let fields: toml::Table =
-        by_field.keys().map(|field| (field.clone(), toml::Value::String(field.clone()))).collect();
-    let vehicle =
-        toml::Table::from_iter([("type".to_owned(), toml::Value::from(target.vehicle_type.unwrap_or_default()))]);
-    let mapping = toml::Table::from_iter([
-        ("vehicle".to_owned(), toml::Value::Table(vehicle)),
-        ("fields".to_owned(), toml::Value::Table(fields)),
-    ]);
-    let mapping = match Mapping::parse(&mapping.to_string(), &rulebook.catalogue) {
+    let mapping = match Mapping::of_fields(target, by_field.keys().map(String::as_str), &rulebook.catalogue) {
         Ok(mapping) => mapping,
         // Names of fields that people have changed.
         Err(error) => {

@@ -5,7 +5,7 @@
 //! | [`fill`] | a payload of V4 from what the ad of V3 has, and from what people have added |
 //! | [`sheet`] | the file that people complete: a row for everything that is missing |
 //!
-//! Whether an ad can go, and which category becomes which, is said by [`ad_cli::cli::migration`] and [`ad_core`].
+//! Whether an ad can go, and which category becomes which, is said by [`ad_cli::bulk::conversion`] and [`ad_core`].
 
 pub mod fill;
 pub mod sheet;

@@ -3,12 +3,15 @@
 
 use std::{collections::HashMap, io::Write, path::Path};
 
-use ad_cli::cli::{Failure, output::no_formula};
-
-use crate::{
-    readers::{ReadError, Reader, Settings},
-    whole::Whole,
+use ad_cli::{
+    bulk::Identity,
+    terminal::{
+        Failure,
+        output::{WholeFile, no_formula},
+    },
 };
+
+use crate::readers::{ReadError, Reader, Settings};
 
 /// Columns of the file.
 const HEADER: [&str; 8] =
@@ -16,7 +19,7 @@ const HEADER: [&str; 8] =
 
 /// A row: something that an ad lacks, or that is left out of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Open {
+pub struct SheetRow {
     /// The ad.
     pub source_id: String,
     /// Its dealer.
@@ -35,17 +38,8 @@ pub struct Open {
     pub value: String,
 }
 
-/// Which ad.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Which {
-    /// The client's reference.
-    pub source_id: String,
-    /// The dealer.
-    pub dealer_code: String,
-}
-
 /// What people have answered: fields with values, by ad.
-pub type Answers = HashMap<Which, Vec<(String, String)>>;
+pub type Answers = HashMap<Identity, Vec<(String, String)>>;
 
 /// The field by which people choose between vehicle types.
 pub const VEHICLE_TYPE: &str = "vehicle_type";
@@ -54,15 +48,15 @@ pub const VEHICLE_TYPE: &str = "vehicle_type";
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write(path: &Path, open: &[Open]) -> Result<(), Failure> {
+pub fn write(path: &Path, rows: &[SheetRow]) -> Result<(), Failure> {
     let cannot = |error: std::io::Error| Failure::usage(format!("cannot write {}: {error}", path.display()));
-    let mut file = Whole::create(path).map_err(cannot)?;
+    let mut file = WholeFile::create(path).map_err(cannot)?;
     // With a byte order mark, spreadsheets take it for UTF-8; with semicolons, those of most of Europe open it in columns.
     file.write_all("\u{feff}".as_bytes()).map_err(cannot)?;
     let mut out = csv::WriterBuilder::new().delimiter(b';').from_writer(file);
     let written = out.write_record(HEADER).and_then(|()| {
-        open.iter().try_for_each(|row| {
-            let Open { source_id, dealer_code, title, vehicle_type, field, missing, allowed, value } = row;
+        rows.iter().try_for_each(|row| {
+            let SheetRow { source_id, dealer_code, title, vehicle_type, field, missing, allowed, value } = row;
             out.write_record(
                 [source_id, dealer_code, title, vehicle_type, field, missing, allowed, value]
                     .map(|it| no_formula(it.clone())),
@@ -96,7 +90,7 @@ pub fn read(path: &Path) -> Result<Answers, ReadError> {
             let text = |column| original(row.value(column).unwrap_or_default().trim()).to_owned();
             let (field, value) = (text(field), text(value));
             if !value.is_empty() && !field.is_empty() {
-                let which = Which { source_id: text(id), dealer_code: text(dealer) };
+                let which = Identity { source_id: text(id), dealer_code: Some(text(dealer)) };
                 answers.entry(which).or_default().push((field, value));
             }
         }
@@ -121,7 +115,7 @@ mod tests {
     fn what_is_written_is_read_back_and_no_formula() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v3.csv");
-        let row = |source_id: &str, value: &str| Open {
+        let row = |source_id: &str, value: &str| SheetRow {
             source_id: source_id.to_owned(),
             dealer_code: "coast-boats".to_owned(),
             title: "=HYPERLINK(\"http://evil\")".to_owned(),
@@ -135,7 +129,7 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains(";=") && !text.contains("\"=") && !text.contains("\n-"), "{text}");
         let answers = read(&path).unwrap();
-        let which = |id: &str| Which { source_id: id.to_owned(), dealer_code: "coast-boats".to_owned() };
+        let which = |id: &str| Identity { source_id: id.to_owned(), dealer_code: Some("coast-boats".to_owned()) };
         let answer = |value: &str| vec![("category_fields.brand".to_owned(), value.to_owned())];
         assert_eq!(answers, Answers::from([(which("rib;1"), answer("yamarin")), (which("-rib-2"), answer("=1+1"))]));
     }

@@ -2,10 +2,8 @@
 
 use crate::{
     Exclude,
-    cli::{
-        Context, Failure,
-        acts::{self, ManyArgs},
-    },
+    cli::acts::{self, ManyArgs},
+    terminal::{Context, Failure},
 };
 
 /// Arguments of `bump`.

@@ -2,7 +2,10 @@
 
 use clap_complete::Shell;
 
-use crate::cli::{Context, Failure, definition};
+use crate::{
+    cli::definition,
+    terminal::{Context, Failure},
+};
 
 /// Arguments of `completions`.
 #[derive(Debug, clap::Args)]

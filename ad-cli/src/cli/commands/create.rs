@@ -6,13 +6,13 @@ use ad_core::model::ApiVersion;
 
 use crate::{
     Ad, Answer, Client, Error, ErrorKind, Target,
+    bulk::check::Checker,
     cli::{
-        Context, Failure,
         acts::{Done, WaitArgs},
-        check::Checker,
         single::Single,
         through::Through,
     },
+    terminal::{Context, Failure},
 };
 
 /// Arguments of `create`.

@@ -1,8 +1,8 @@
 //! `ad-cli delete`.
 
-use crate::cli::{
-    Context, Failure,
-    acts::{self, ManyArgs},
+use crate::{
+    cli::acts::{self, ManyArgs},
+    terminal::{Context, Failure},
 };
 
 /// Arguments of `delete`.

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     ListQuery,
-    cli::{Context, Failure, shown},
+    terminal::{Context, Failure, ad_table},
 };
 
 /// Arguments of `export`.
@@ -41,7 +41,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if args.log {
         query = query.with("include", "log");
     }
-    let mut rows = context.out.rows_for_programs(shown::COLUMNS);
+    let mut rows = context.out.rows_for_programs(ad_table::COLUMNS);
     let mut all = ads.all_as::<Box<RawValue>>(&query);
     let mut count = 0_u64;
     while let Some(ad) = all.try_next().await? {

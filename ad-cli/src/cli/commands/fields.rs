@@ -12,10 +12,12 @@ use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::{
-    Context, Failure,
-    check::known,
-    output::{Cell, Column, Tone},
+use crate::{
+    bulk::check::known,
+    terminal::{
+        Context, Failure,
+        output::{Cell, Column, Tone},
+    },
 };
 
 /// Arguments of `fields`.

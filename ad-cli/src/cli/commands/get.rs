@@ -2,7 +2,10 @@
 
 use ad_core::model::VIEW_FIELDS;
 
-use crate::cli::{Context, Failure, acts::TargetArgs};
+use crate::{
+    cli::acts::TargetArgs,
+    terminal::{Context, Failure},
+};
 
 /// Arguments of `get`.
 #[derive(Debug, clap::Args)]

@@ -2,11 +2,13 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::cli::{
-    Context, Failure,
-    import::{self, Import, Resume, Task},
-    through::Through,
-    waiting,
+use crate::{
+    bulk::import::{Options, Record, Resume, Task},
+    cli::through::Through,
+    terminal::{
+        self, Context, Exit, Failure, ImportReport, ad_table,
+        output::{Column, counted},
+    },
 };
 
 /// Most requests that are out at the same time.
@@ -51,25 +53,77 @@ pub(crate) struct Args {
     #[arg(long)]
     no_wait: bool,
     /// After all ads are sent, stop waiting after this time without progress, such as 90s, 10m or 1h
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = waiting::duration, conflicts_with = "no_wait")]
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = terminal::duration, conflicts_with = "no_wait")]
     within: Duration,
 }
 
+const COLUMNS: &[Column] = &[
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("LINE", "line"),
+    Column::new("OUTCOME", "outcome").shown(ad_table::outcome),
+    Column::new("REQUEST", "request_id"),
+    Column::new("MESSAGE", "message"),
+];
+
+/// What programs get in columns.
+const ALL_COLUMNS: &[Column] = &[
+    Column::new("INDEX", "index"),
+    Column::new("LINE", "line"),
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("DEALER", "dealer_code"),
+    Column::new("OUTCOME", "outcome"),
+    Column::new("MESSAGE", "message"),
+    Column::new("REQUEST", "request_id"),
+    Column::new("MARKETPLACE AD", "marketplace_ad_id"),
+    Column::new("OFFER", "offer_id"),
+];
+
+const REPORT: ImportReport<'_, Record> = ImportReport {
+    columns: COLUMNS,
+    all_columns: ALL_COLUMNS,
+    labels: &[
+        ("published", "published"),
+        ("hidden", "stored, hidden"),
+        ("accepted", "accepted"),
+        ("failed", "failed"),
+        ("refused", "refused"),
+        ("under_way", "unfinished"),
+        ("unclear", "unclear"),
+        ("not_sent", "not sent"),
+    ],
+    list: "ads",
+    name_of: |record| record.outcome.name(),
+    row: &|record| record,
+};
+
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let again = resume_command(args);
-    let import = Import {
+    let options = Options {
         file: &args.file,
         journal: args.journal.as_deref(),
         task: Task::Create,
         limit: None,
-        resume: if args.resume { Resume::Yes { accept_changes: args.accept_changes } } else { Resume::No },
-        again: &again,
+        resume: match (args.resume, args.accept_changes) {
+            (false, _) => Resume::No,
+            (true, false) => Resume::Same,
+            (true, true) => Resume::Changed,
+        },
         parallel: usize::try_from(args.parallel).unwrap_or(1),
         within: (!args.no_wait).then_some(args.within),
         version: args.through.version(),
         of_type: args.through.category(),
     };
-    import::run(context, import, args.report.as_deref()).await
+    let mut imported = terminal::import(context, &options).await?;
+    let summary = REPORT.show(context, &mut imported, args.report.as_deref())?;
+    context.out.note(&format!("{}: {}: {}", imported.name, counted(summary.ads, "ad"), summary.text()));
+    if let Some(failure) = imported.failure {
+        return Err(Failure::from(failure).hint(format!("to resume: {}", resume_command(args))));
+    }
+    let refused = summary.count("refused");
+    match ["failed", "under_way", "unclear", "not_sent"].map(|name| summary.count(name)).iter().sum::<u64>() + refused {
+        0 => Ok(()),
+        _ if refused == summary.ads => Err(Failure::Shown(Exit::Refused)),
+        _ => Err(Failure::Shown(Exit::Failed)),
+    }
 }
 
 /// The command that goes on.

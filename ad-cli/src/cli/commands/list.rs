@@ -11,12 +11,8 @@ use serde_json::value::RawValue;
 
 use crate::{
     ListQuery,
-    cli::{
-        Context, Failure,
-        output::Column,
-        parameters::{self, Given, Table},
-        shown,
-    },
+    cli::parameters::{self, Given, Table},
+    terminal::{Context, Failure, ad_table, output::Column},
 };
 
 /// Arguments of `list`.
@@ -36,14 +32,14 @@ pub(crate) struct Args {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    filters: Given<Ads>,
+    filters: Given<AdFilters>,
 }
 
 /// The parameters of a list of ads.
 #[derive(Debug, Clone)]
-pub(crate) struct Ads;
+pub(crate) struct AdFilters;
 
-impl Table for Ads {
+impl Table for AdFilters {
     fn parameters() -> impl Iterator<Item = &'static Parameter> {
         AD_PARAMETERS.iter()
     }
@@ -80,8 +76,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 }
 
 /// The columns that people see: those of the fields that were asked for.
-fn columns(given: &Given<Ads>) -> Vec<Column> {
-    let Some(fields) = given.get("fields") else { return shown::COLUMNS.to_vec() };
+fn columns(given: &Given<AdFilters>) -> Vec<Column> {
+    let Some(fields) = given.get("fields") else { return ad_table::COLUMNS.to_vec() };
     let wanted = |name: &&&str| fields.split(',').any(|field| field.trim() == **name);
-    VIEW_FIELDS.iter().filter(wanted).map(|field| shown::column(field)).collect()
+    VIEW_FIELDS.iter().filter(wanted).map(|field| ad_table::column(field)).collect()
 }

@@ -7,11 +7,10 @@ use futures_util::TryStreamExt;
 
 use crate::{
     Client, LogQuery,
-    cli::{
-        Context, Failure,
+    cli::parameters::{self, Given, Table},
+    terminal::{
+        Context, Failure, ad_table,
         output::{Column, Rows},
-        parameters::{self, Given, Table},
-        shown,
     },
 };
 
@@ -43,9 +42,9 @@ impl Table for Entries {
 }
 
 const COLUMNS: &[Column] = &[
-    Column::new("CREATED", "created").shown(shown::second).wide(20),
+    Column::new("CREATED", "created").shown(ad_table::second).wide(20),
     Column::new("ACTION", "action").wide(12),
-    Column::new("STATE", "state").shown(shown::action_state).wide(10),
+    Column::new("STATE", "state").shown(ad_table::action_state).wide(10),
     Column::new("REQUEST", "request_id").wide(36).for_programs(),
     Column::new("MESSAGE", "external_message").shown(|message| crate::message_text(message).into()).wrapped(),
 ];

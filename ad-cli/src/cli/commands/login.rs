@@ -4,12 +4,11 @@ use std::io::{self, BufRead, IsTerminal};
 
 use crate::{
     ErrorKind, ListQuery,
-    cli::{
-        Context, Failure,
-        claims::{Claims, Validity, away},
-        global::token_of_environment,
-        output,
+    cli::claims::{Claims, Validity, away},
+    terminal::{
+        Context, Failure, output,
         profiles::{Profile, Profiles},
+        token_of_environment,
     },
 };
 

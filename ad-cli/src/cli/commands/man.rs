@@ -4,7 +4,10 @@ use std::{fs, path::PathBuf};
 
 use clap_mangen::Man;
 
-use crate::cli::{Context, Failure, definition};
+use crate::{
+    cli::definition,
+    terminal::{Context, Failure},
+};
 
 /// Arguments of `man`.
 #[derive(Debug, clap::Args)]

@@ -1,24 +1,21 @@
 //! `ad-cli migrate-v4`: ads of V3 become ads of V4.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::{collections::HashMap, path::PathBuf, pin::pin};
 
-use ad_core::{
-    categories,
-    model::{AdState, ApiVersion},
-    rulebook::Rulebook,
-};
+use ad_core::{categories, model::ApiVersion, rulebook::Rulebook};
 use clap::builder::PossibleValuesParser;
 use futures_util::TryStreamExt;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{
-    Ad, Client, ListQuery, Target,
-    cli::{
-        Context, Exit, Failure,
-        migration::{Assessment, Way, assess},
-        output::{Cell, Column, Tone, plain},
+    Ad, Target,
+    bulk::{
+        conversion::{ConversionState, ads_of_v3, assess, convert},
         payloads::{Chunks, Place, Source, parse},
-        shown,
+    },
+    terminal::{
+        Context, Exit, Failure,
+        conversion::{self, ConversionCounts},
     },
 };
 
@@ -58,65 +55,25 @@ pub(crate) struct Args {
     dealer_code: Option<String>,
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("SOURCE ID", "source_id"),
-    Column::new("CATEGORY", "category_id").shown(shown::vehicle_type),
-    Column::new("WAY", "way").shown(way),
-    Column::new("TO", "vehicle_types"),
-    Column::new("REQUEST", "request_id").for_programs(),
-    Column::new("MISSING", "needs").wrapped().shown(|needs| {
-        let messages = |need: &Value| need["messages"].as_array().into_iter().flatten().map(plain).collect::<Vec<_>>();
-        let told = |need: &Value| match plain(&need["field"]).as_str() {
-            "" => messages(need).join(" "),
-            field => format!("{field}: {}", messages(need).join(" ")),
-        };
-        needs.as_array().map(|needs| needs.iter().map(told).collect::<Vec<_>>().join("; ")).unwrap_or_default().into()
-    }),
-];
-
-fn way(way: &Value) -> Cell {
-    let text = plain(way).replace('_', " ");
-    match text.as_str() {
-        "converts" | "ready" | "accepted" => Cell::toned(text, Tone::Good),
-        "stays" => Cell::toned(text, Tone::Faint),
-        "refused" => Cell::toned(text, Tone::Bad),
-        _ => Cell::toned(text, Tone::Warning),
-    }
-}
-
-/// How many ads go which way.
-#[derive(Debug, Default)]
-struct Totals {
-    converts: u64,
-    ready: u64,
-    needs_data: u64,
-    needs_type: u64,
-    stays: u64,
-    refused: u64,
-}
-
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    use ConversionState::{Accepted, Converts, NeedsData, NeedsType, Ready, Refused, Stays};
     let prepared = args.payloads.as_deref().map(prepared).transpose()?.unwrap_or_default();
     let client = context.client()?;
     let rulebook = Rulebook::default();
-    let mut rows = context.out.rows(COLUMNS);
-    let mut totals = Totals::default();
+    let mut rows = context.out.rows(conversion::COLUMNS);
+    let mut counts = ConversionCounts::default();
     let mut show = async |ad: Ad| -> Result<(), Failure> {
-        let assessment = assess(&rulebook, &ad, prepared.get(&ad.source_id), args.of_type.as_deref());
-        let mut row = json!(assessment);
-        totals.count(assessment.way);
-        if !args.dry_run && matches!(assessment.way, Way::Converts | Way::Ready) {
-            totals.refused += u64::from(!migrate(&client, &assessment, &mut row).await?);
+        let mut assessment = assess(&rulebook, &ad, prepared.get(&ad.source_id), args.of_type.as_deref());
+        if !args.dry_run {
+            convert(&client, &mut assessment).await?;
         }
-        Ok(rows.push(&row)?)
+        counts.add(assessment.state);
+        Ok(rows.push(&assessment)?)
     };
     if args.all {
-        let query = ListQuery::new().with("state", AdState::Created).with("ordering", "created").with("limit", 500);
-        let mut all = client.v4().all(&query);
+        let mut all = pin!(ads_of_v3(&client));
         while let Some(ad) = all.try_next().await? {
-            if ad.api_version == ApiVersion::V3 {
-                show(ad).await?;
-            }
+            show(ad).await?;
         }
     }
     for source_id in &args.source_ids {
@@ -128,38 +85,18 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         }
     }
     rows.end()?;
-    context.out.note(&totals.told(args.dry_run));
-    let is_done = args.dry_run || totals.needs_data + totals.needs_type + totals.refused == 0;
-    if is_done { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
-}
-
-/// Has an ad become one of V4; whether the service took it.
-async fn migrate(client: &Client, assessment: &Assessment, row: &mut Value) -> Result<bool, Failure> {
-    let Some(vehicle_type) = assessment.vehicle_types.first() else { return Ok(false) };
-    let ads = client.typed(vehicle_type);
-    let target = Target::from(&assessment.source_id).of_dealer(Some(&assessment.dealer_code));
-    let answer = match assessment.way {
-        // An update that changes nothing else.
-        Way::Converts => ads.update(target, &json!({})).await,
-        _ => ads.migrate(target, &assessment.payload).await,
-    };
-    match answer {
-        Ok(answer) => {
-            row["way"] = json!("accepted");
-            row["request_id"] = json!(answer.request_id);
-            Ok(true)
-        }
-        Err(error) => {
-            let message = error.to_string();
-            let failure = Failure::from(error);
-            if matches!(failure.exit(), Exit::Unauthorised | Exit::Unreachable) {
-                return Err(failure);
-            }
-            row["way"] = json!("refused");
-            row["needs"] = json!([{"field": "", "messages": [message]}]);
-            Ok(false)
-        }
-    }
+    let text = counts.text(&[
+        (&[Converts], "converted by the next update"),
+        (&[Ready], "ready to migrate"),
+        (&[Accepted], "accepted"),
+        (&[Refused], "refused"),
+        (&[NeedsData], "need data (--payloads)"),
+        (&[NeedsType], "need a vehicle type (--type)"),
+        (&[Stays], "stay V3"),
+    ]);
+    context.out.note(&text.map_or_else(|| "no V3 ads".to_owned(), |text| format!("V3 ads: {text}")));
+    let is_done = args.dry_run || counts.of(&[NeedsData, NeedsType, Refused]) == 0;
+    if is_done { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }
 
 /// The payloads of a file, by the source id of their ads.
@@ -192,33 +129,5 @@ fn prepared(path: &std::path::Path) -> Result<HashMap<String, Map<String, Value>
     match wrong {
         Some(wrong) => Err(Failure::refused(wrong)),
         None => Ok(payloads),
-    }
-}
-
-impl Totals {
-    fn count(&mut self, way: Way) {
-        *match way {
-            Way::Converts => &mut self.converts,
-            Way::Ready => &mut self.ready,
-            Way::NeedsData => &mut self.needs_data,
-            Way::NeedsType => &mut self.needs_type,
-            Way::Stays => &mut self.stays,
-        } += 1;
-    }
-
-    fn told(&self, dry_run: bool) -> String {
-        let some = |count: u64, what: &str| (count > 0).then(|| format!("{count} {what}"));
-        let done = if dry_run {
-            [some(self.converts, "converted by the next update"), some(self.ready, "ready to migrate")]
-        } else {
-            [some((self.converts + self.ready).saturating_sub(self.refused), "accepted"), some(self.refused, "refused")]
-        };
-        let rest = [
-            some(self.needs_data, "need data (--payloads)"),
-            some(self.needs_type, "need a vehicle type (--type)"),
-            some(self.stays, "stay V3"),
-        ];
-        let parts: Vec<_> = done.into_iter().chain(rest).flatten().collect();
-        if parts.is_empty() { "no V3 ads".to_owned() } else { format!("V3 ads: {}", parts.join(", ")) }
     }
 }

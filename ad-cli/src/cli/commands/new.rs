@@ -9,7 +9,10 @@ use ad_core::{
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};
 
-use crate::cli::{Context, Failure, check::known};
+use crate::{
+    bulk::check::known,
+    terminal::{Context, Failure},
+};
 
 /// Arguments of `new`.
 #[derive(Debug, clap::Args)]

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use crate::cli::{Context, Failure};
+use crate::terminal::{Context, Failure};
 
 /// Arguments of `open`.
 #[derive(Debug, clap::Args)]
@@ -14,7 +14,7 @@ Examples:
 pub(crate) struct Args {
     /// The page
     #[arg(value_enum, default_value_t)]
-    page: Page,
+    page: DocsPage,
     /// Print the address instead of opening it; the default without a terminal or browser
     #[arg(long)]
     print: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Args {
 
 /// A page of the documentation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Page {
+enum DocsPage {
     /// Interactive documentation
     #[default]
     Swagger,
@@ -32,7 +32,7 @@ enum Page {
     Openapi,
 }
 
-impl Page {
+impl DocsPage {
     const fn path(self) -> &'static str {
         match self {
             Self::Swagger => "/docs/swagger-ui/",

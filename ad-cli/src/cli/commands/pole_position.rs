@@ -1,8 +1,8 @@
 //! `ad-cli pole-position`.
 
-use crate::cli::{
-    Context, Failure,
-    acts::{self, ManyArgs},
+use crate::{
+    cli::acts::{self, ManyArgs},
+    terminal::{Context, Failure},
 };
 
 /// Arguments of `pole-position`.

@@ -2,10 +2,9 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::cli::{
-    Context, Failure,
-    sync::{self, Way, Wish},
-    waiting,
+use crate::{
+    cli::sync::{self, ApplyOptions, StockOptions},
+    terminal::{Context, Failure, duration},
 };
 
 /// Arguments of `sync`.
@@ -25,11 +24,11 @@ Examples:
   ad-cli sync apply stock.ndjson --yes --watch")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    step: Step,
+    step: SyncCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Step {
+enum SyncCommand {
     /// Show the changes without making them
     Plan(PlanArgs),
     /// Make the changes, or those of a saved plan
@@ -85,35 +84,35 @@ struct ApplyArgs {
     #[arg(long)]
     no_wait: bool,
     /// How long to wait for the outcomes, such as 90s, 10m or 1h
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = waiting::duration, conflicts_with = "no_wait")]
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration, conflicts_with = "no_wait")]
     within: Duration,
 }
 
 impl StockArgs {
-    fn wish(&self, file: &std::path::Path) -> Wish {
-        Wish { file: file.to_owned(), allow_removals: self.allow_removals, http_images: self.http_images }
+    fn options(&self, file: &std::path::Path) -> StockOptions {
+        StockOptions { file: file.to_owned(), allow_removals: self.allow_removals, http_images: self.http_images }
     }
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     match &args.step {
-        Step::Plan(args) => {
-            let wish = args.stock.wish(&args.file);
+        SyncCommand::Plan(args) => {
+            let options = args.stock.options(&args.file);
             if args.stock.watch {
-                return sync::watch(context, &wish, None).await;
+                return sync::watch(context, &options, None).await;
             }
-            sync::plan(context, &wish, args.save.as_deref()).await
+            sync::plan(context, &options, args.save.as_deref()).await
         }
-        Step::Apply(args) => {
-            let wish = args.stock.wish(&args.file);
-            let way = Way { yes: args.yes, within: (!args.no_wait).then_some(args.within) };
+        SyncCommand::Apply(args) => {
+            let options = args.stock.options(&args.file);
+            let how = ApplyOptions { yes: args.yes, within: (!args.no_wait).then_some(args.within) };
             if !args.stock.watch {
-                return sync::apply(context, &wish, way).await;
+                return sync::apply(context, &options, how).await;
             }
             if !args.yes {
                 return Err(Failure::usage("--watch cannot ask for confirmation; add --yes"));
             }
-            sync::watch(context, &wish, Some(way)).await
+            sync::watch(context, &options, Some(how)).await
         }
     }
 }

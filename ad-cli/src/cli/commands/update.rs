@@ -11,13 +11,13 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Ad, Ads, Client, Error, ErrorKind,
+    bulk::check::Checker,
     cli::{
-        Context, Failure,
         acts::{Done, TargetArgs, WaitArgs},
-        check::Checker,
         setting::{self, Setting},
         single::Single,
     },
+    terminal::{Context, Failure},
 };
 
 /// Arguments of `update`.

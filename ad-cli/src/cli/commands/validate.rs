@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 use crate::{
     Client, ErrorKind,
-    cli::{
-        Context, Exit, Failure,
-        check::{Checker, Report, Totals, Verdict, check_file, counted},
+    bulk::{
+        check::{Checker, Totals, Verdict, check_file, tell_repetitions},
         payloads::{Chunks, Piece, Source, parse},
-        through::Through,
     },
+    cli::through::Through,
+    terminal::{Context, Exit, Failure, Findings, output::counted},
 };
 
 /// Arguments of `validate`.
@@ -42,14 +42,11 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let checker = Checker::new(args.through.version(), args.through.category());
     // Whom to ask is settled before anything is read.
     let client = args.online.then(|| context.client()).transpose()?;
-    let source = Source::open(&args.file)?;
-    if let Some(note) = &source.note {
-        context.out.note(&format!("{} {note}", source.name));
-    }
+    let source = context.open(&args.file)?;
     let name = source.name.clone();
-    let mut report = Report::new(&name, context.out);
+    let mut report = Findings::new(&name, context.out);
     let totals = match client {
-        None => check_file(source, &checker, |verdict| report.show(verdict)),
+        None => offline(source, &checker, &mut report),
         Some(client) => online(source, &checker, &client, &mut report).await,
     };
     report.end()?;
@@ -62,12 +59,19 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             Ok(())
         }
         Totals { refused: 0, .. } => Ok(()),
-        _ => Err(Failure::Said(Exit::Refused)),
+        _ => Err(Failure::Shown(Exit::Refused)),
     }
 }
 
+/// Checks all payloads here.
+fn offline(source: Source, checker: &Checker, report: &mut Findings) -> Result<Totals, Failure> {
+    let (mut totals, identities) = check_file(source, checker, |verdict| report.show(verdict))?;
+    tell_repetitions(identities.repeated(), &mut totals, |verdict| report.show(verdict))?;
+    Ok(totals)
+}
+
 /// Checks payload by payload: here first, and what has no mistakes there.
-async fn online(source: Source, checker: &Checker, client: &Client, report: &mut Report) -> Result<Totals, Failure> {
+async fn online(source: Source, checker: &Checker, client: &Client, report: &mut Findings) -> Result<Totals, Failure> {
     let mut totals = Totals::default();
     let mut chunks = Chunks::new(source);
     while let Some(chunk) = chunks.next(Vec::new())? {
@@ -78,12 +82,7 @@ async fn online(source: Source, checker: &Checker, client: &Client, report: &mut
             if verdict.is_valid() {
                 asked(checker, client, piece, &mut verdict).await?;
             }
-            totals.payloads += 1;
-            if !verdict.is_valid() {
-                totals.refused += 1;
-            } else if !verdict.findings.is_empty() {
-                totals.odd += 1;
-            }
+            totals.add(&verdict);
             report.show(&verdict)?;
         }
     }
@@ -111,9 +110,9 @@ async fn asked(checker: &Checker, client: &Client, piece: Piece<'_>, verdict: &m
 }
 
 fn summary(name: &str, totals: Totals) -> String {
-    let Totals { payloads, refused, odd } = totals;
+    let Totals { payloads, refused, warned } = totals;
     let valid = payloads.saturating_sub(refused);
-    let parts = [(refused, "with errors"), (odd, "with warnings")].into_iter().filter(|(count, _)| *count > 0);
+    let parts = [(refused, "with errors"), (warned, "with warnings")].into_iter().filter(|(count, _)| *count > 0);
     let parts: String =
         parts.flat_map(|(count, what)| [", ".to_owned(), count.to_string(), format!(" {what}")]).collect();
     format!("{name}: {}, {valid} valid{parts}", counted(payloads, "payload"))

@@ -8,7 +8,10 @@ use ad_core::{
 };
 use clap::builder::PossibleValuesParser;
 
-use crate::cli::{Context, Failure, check::known, output::Column};
+use crate::{
+    bulk::check::known,
+    terminal::{Context, Failure, output::Column},
+};
 
 /// Arguments of `values`.
 #[derive(Debug, clap::Args)]

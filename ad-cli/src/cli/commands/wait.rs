@@ -5,14 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::{
-    Outcome,
-    cli::{
-        Context, Exit, Failure,
-        acts::TargetArgs,
-        output::Column,
-        shown,
-        waiting::{self, Waited},
-    },
+    bulk::{AdOutcome, follow::wait_for_ad},
+    cli::acts::{TargetArgs, put_into},
+    terminal::{Context, Exit, Failure, ad_table, duration, output::Column},
 };
 
 /// Arguments of `wait`.
@@ -33,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STATE", value_enum)]
     until: Option<Until>,
     /// How long to wait, such as 90s, 10m or 1h
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = waiting::duration)]
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration)]
     within: Duration,
 }
 
@@ -48,7 +43,7 @@ enum Until {
 
 const COLUMNS: &[Column] = &[
     Column::new("SOURCE ID", "source_id"),
-    Column::new("OUTCOME", "outcome").shown(shown::outcome),
+    Column::new("OUTCOME", "outcome").shown(ad_table::outcome),
     Column::new("LISTING", "marketplace_ad_id"),
     Column::new("OFFER", "offer_id"),
     Column::new("MESSAGE", "message").wrapped(),
@@ -56,22 +51,20 @@ const COLUMNS: &[Column] = &[
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
-    let (waited, ad) = waiting::for_ad(&client, args.target.target(), args.within).await?;
+    let (waited, ad) = wait_for_ad(&client, args.target.target(), args.within).await?;
     let mut row = serde_json::Map::new();
     row.insert("source_id".to_owned(), json!(ad.source_id));
-    waited.put_into(&mut row);
+    put_into(&waited, &mut row);
     row.insert("marketplace_ad_id".to_owned(), json!(ad.marketplace_ad_id));
     row.insert("offer_id".to_owned(), json!(ad.offer_id));
     let mut rows = context.out.rows(COLUMNS);
     rows.push(&row)?;
     rows.end()?;
-    let is_wanted = match (args.until, &waited) {
-        (None, waited) => waited.is_good(),
-        (Some(Until::Published), Waited::Came(outcome)) => {
-            matches!(outcome, Outcome::Published { .. } | Outcome::Bumped | Outcome::Boosted)
-        }
-        (Some(Until::Deleted), Waited::Came(outcome)) => matches!(outcome, Outcome::Deleted),
-        (Some(_), Waited::NotYet(_)) => false,
+    let outcome = waited.outcome();
+    let is_wanted = match args.until {
+        None => outcome.is_good(),
+        Some(Until::Published) => matches!(outcome, AdOutcome::Published | AdOutcome::Bumped | AdOutcome::Boosted),
+        Some(Until::Deleted) => outcome == AdOutcome::Deleted,
     };
-    if is_wanted { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
+    if is_wanted { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

@@ -4,10 +4,8 @@ use serde_json::json;
 
 use crate::{
     ListQuery,
-    cli::{
-        Context, Failure,
-        claims::{Claims, Validity, away},
-    },
+    cli::claims::{Claims, Validity, away},
+    terminal::{Context, Failure},
 };
 
 /// Arguments of `whoami`.

@@ -16,51 +16,38 @@ use futures_util::{StreamExt, stream};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use super::{
-    interrupt::Interrupt,
     plan::{Act, Plan, Step},
-    states::{self, State},
-    stock::Identity,
+    stock::no_room,
 };
 use crate::{
-    Client, Creation, Error, ErrorKind, Outcome, Target,
-    cli::{Context, Exit, Failure},
+    Client, Creation, Error, ErrorKind, Outcome,
+    bulk::{
+        AdOutcome, Identity, Stop,
+        follow::{FIRST_PAUSE_OF_MANY, Include, Pauses, Status, Statuses},
+    },
+    terminal::{Context, Failure},
 };
 
 /// Requests side by side. The rate is the client's business.
 const SIDE_BY_SIDE: usize = 8;
 
-/// Pauses between two looks at what is under way.
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(3);
-
 /// What became of a step.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Row {
+pub(super) struct AppliedStep {
     pub(super) act: Act,
     #[serde(flatten)]
     pub(super) ad: Identity,
     pub(super) line: Option<u64>,
-    /// `accepted`, `refused`, `not_sent`, `unclear`, `under_way`, or an [`Outcome`]'s name.
-    pub(super) outcome: &'static str,
+    pub(super) outcome: AdOutcome,
     pub(super) message: Option<String>,
     pub(super) request_id: Option<String>,
 }
 
-impl Row {
-    fn new(step: &Step, outcome: &'static str) -> Self {
+impl AppliedStep {
+    fn new(step: &Step, outcome: AdOutcome) -> Self {
         Self { act: step.act, ad: step.ad.clone(), line: step.line, outcome, message: None, request_id: None }
-    }
-
-    /// Whether it went as planned.
-    pub(super) fn is_good(&self) -> bool {
-        !matches!(self.outcome, "refused" | "failed" | "not_sent" | "unclear" | "under_way")
-    }
-
-    fn request(&self) -> Option<Uuid> {
-        self.request_id.as_deref()?.parse().ok()
     }
 }
 
@@ -68,7 +55,7 @@ impl Row {
 #[derive(Debug)]
 pub(super) struct Applied {
     /// In the order of the plan.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<AppliedStep>,
     /// Why it stopped, if it did.
     pub(super) stopped: Option<Failure>,
 }
@@ -79,16 +66,16 @@ pub(super) async fn apply(
     client: &Client,
     plan: &mut Plan,
     within: Option<Duration>,
-    interrupt: &Interrupt,
+    stop: &Stop,
 ) -> Applied {
     let bar = bar(context, plan.steps.len(), "sent");
-    let sender = Sender { client, stopped: Mutex::new(None), is_stopping: AtomicBool::new(false), interrupt };
-    let mut rows: Vec<_> = plan.steps.iter().map(|step| Row::new(step, "not_sent")).collect();
+    let sender = Sender { client, stopped: Mutex::new(None), is_stopping: AtomicBool::new(false), stop };
+    let mut rows: Vec<_> = plan.steps.iter().map(|step| AppliedStep::new(step, AdOutcome::NotSent)).collect();
     let Plan { steps, spool, .. } = plan;
     for phase in Act::PHASES {
         let of_phase = steps.iter().enumerate().filter(|(_, step)| phase.contains(&step.act));
         let requests = of_phase.map(|(index, step)| {
-            let body = step.body.map(|kept| spool.object(kept)).transpose();
+            let body = step.body.map(|span| spool.object(span)).transpose().map_err(no_room());
             let sender = &sender;
             async move { (index, sender.step(step, body).await) }
         });
@@ -102,11 +89,11 @@ pub(super) async fn apply(
     let mut stopped = sender.stopped.into_inner().unwrap_or_else(PoisonError::into_inner);
     // What was accepted is waited for even if others could not be sent, unless the service is not there or nobody wants to wait.
     if let (Some(within), None) = (within, &stopped)
-        && let Err(error) = follow(context, client, &mut rows, within, interrupt).await
+        && let Err(error) = follow(context, client, &mut rows, within, stop).await
     {
         stopped = Some(Failure::from(error));
     }
-    if stopped.is_none() && interrupt.is_wanted() {
+    if stopped.is_none() && stop.is_requested() {
         stopped = Some(Failure::failed("interrupted"));
     }
     Applied { rows, stopped }
@@ -127,40 +114,41 @@ struct Sender<'a> {
     client: &'a Client,
     stopped: Mutex<Option<Failure>>,
     is_stopping: AtomicBool,
-    interrupt: &'a Interrupt,
+    stop: &'a Stop,
 }
 
 impl Sender<'_> {
-    async fn step(&self, step: &Step, body: Result<Option<Map<String, Value>>, Failure>) -> Row {
-        if self.is_stopping.load(Ordering::SeqCst) || self.interrupt.is_wanted() {
-            return Row::new(step, "not_sent");
+    async fn step(&self, step: &Step, body: Result<Option<Map<String, Value>>, crate::bulk::BulkError>) -> AppliedStep {
+        if self.is_stopping.load(Ordering::SeqCst) || self.stop.is_requested() {
+            return AppliedStep::new(step, AdOutcome::NotSent);
         }
         let body = match body {
             Ok(body) => body.unwrap_or_default(),
-            Err(failure) => {
-                self.stop(failure);
-                return Row::new(step, "not_sent");
+            Err(error) => {
+                self.stop(error.into());
+                return AppliedStep::new(step, AdOutcome::NotSent);
             }
         };
         match self.send(step, &body).await {
-            Ok(request_id) => Row { request_id, ..Row::new(step, "accepted") },
+            Ok(request_id) => AppliedStep { request_id, ..AppliedStep::new(step, AdOutcome::Accepted) },
             Err(error) => {
-                let message = Some(told(&error));
-                let request_id = error.request_id().map(str::to_owned);
-                // Whether it was accepted is seen by the next plan.
-                let stopped_at = if error.is_unclear() { "unclear" } else { "not_sent" };
-                let failure = Failure::from(error);
-                if matches!(failure.exit(), Exit::Unauthorised | Exit::Unreachable) {
-                    self.stop(failure);
-                    return Row { message, request_id, ..Row::new(step, stopped_at) };
+                let (message, request_id) = (Some(text(&error)), error.request_id().map(str::to_owned));
+                let outcome = match (error.is_refusal(), error.is_unclear()) {
+                    (true, _) => AdOutcome::Refused,
+                    // Whether it was accepted is seen by the next plan.
+                    (false, true) => AdOutcome::Unclear,
+                    (false, false) => AdOutcome::NotSent,
+                };
+                if outcome != AdOutcome::Refused {
+                    self.stop(error.into());
                 }
-                Row { message, request_id, ..Row::new(step, "refused") }
+                AppliedStep { message, request_id, ..AppliedStep::new(step, outcome) }
             }
         }
     }
 
     async fn send(&self, step: &Step, body: &Map<String, Value>) -> Result<Option<String>, Error> {
-        let target = Target::from(&step.ad.source_id).of_dealer(Some(&step.ad.dealer_code));
+        let target = step.ad.target();
         let typed = self.client.typed(step.vehicle_type.as_deref().unwrap_or("ad"));
         Ok(match step.act {
             Act::Update | Act::Revive => typed.update(target, body).await?.request_id,
@@ -173,7 +161,7 @@ impl Sender<'_> {
         })
     }
 
-    /// Nothing more is sent; what made it so is told, the first of it.
+    /// Nothing more is sent; the first reason is kept.
     fn stop(&self, failure: Failure) {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
@@ -181,7 +169,7 @@ impl Sender<'_> {
 }
 
 /// What went wrong, in one line.
-fn told(error: &Error) -> String {
+fn text(error: &Error) -> String {
     match error.kind() {
         ErrorKind::Invalid(errors) => {
             let fields: Vec<_> = errors.flatten().into_iter().map(|(path, it)| format!("{path}: {it}")).collect();
@@ -197,21 +185,21 @@ fn told(error: &Error) -> String {
 async fn follow(
     context: &Context,
     client: &Client,
-    rows: &mut [Row],
+    rows: &mut [AppliedStep],
     within: Duration,
-    interrupt: &Interrupt,
+    stop: &Stop,
 ) -> Result<(), Error> {
     let began = Instant::now();
-    let mut pause = FIRST_PAUSE;
-    let mut pending: Vec<_> = rows.iter_mut().filter(|row| row.outcome == "accepted").collect();
+    let mut pauses = Pauses::from(FIRST_PAUSE_OF_MANY);
+    let mut pending: Vec<_> = rows.iter_mut().filter(|row| row.outcome == AdOutcome::Accepted).collect();
     let bar = bar(context, pending.len(), "finished");
-    while !pending.is_empty() && !interrupt.is_wanted() {
-        let states = states::of(client, pending.iter().map(|row| &row.ad), true).await?;
+    while !pending.is_empty() && !stop.is_requested() {
+        let statuses = Statuses::of(client, pending.iter().map(|row| &row.ad), Include::Log).await?;
         let before = pending.len();
-        pending.retain_mut(|row| match states.get(&row.ad).and_then(|state| outcome(row, state)) {
+        pending.retain_mut(|row| match statuses.get(&row.ad).and_then(|status| outcome(row, status)) {
             Some(outcome) => {
-                row.outcome = outcome.name();
-                row.message = message(outcome);
+                row.outcome = (&outcome).into();
+                row.message = outcome.message();
                 false
             }
             None => true,
@@ -220,31 +208,25 @@ async fn follow(
         if pending.is_empty() || began.elapsed() > within {
             break;
         }
-        pause = if pending.len() < before { FIRST_PAUSE } else { (pause * 3 / 2).min(LONGEST_PAUSE) };
+        if pending.len() < before {
+            pauses.reset();
+        }
         tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            () = interrupt.wanted() => {}
+            () = tokio::time::sleep(pauses.next()) => {}
+            () = stop.requested() => {}
         }
     }
     for row in pending {
-        row.outcome = "under_way";
+        row.outcome = AdOutcome::UnderWay;
     }
     bar.finish_and_clear();
     Ok(())
 }
 
 /// What became of a request, when it has come to its end.
-fn outcome(row: &Row, state: &State) -> Option<Outcome> {
-    let request = row.request().or_else(|| state.log.last().map(|entry| entry.request_id))?;
-    let came = Outcome::of(state.log.iter().filter(|entry| entry.request_id == request));
+fn outcome(row: &AppliedStep, status: &Status) -> Option<Outcome> {
+    let request = row.request_id.as_deref().and_then(|id| id.parse().ok());
+    let outcome = status.outcome(request.or_else(|| status.log.last().map(|entry| entry.request_id))?);
     // Deleting an ad that was being deleted already leaves no trace of its own.
-    came.or_else(|| (row.act == Act::Delete && state.is == AdState::Deleted).then_some(Outcome::Deleted))
-}
-
-fn message(outcome: Outcome) -> Option<String> {
-    match outcome {
-        Outcome::Failed { action, message } => Some(format!("{action}: {message}")),
-        Outcome::Published { warning, .. } => warning,
-        _ => None,
-    }
+    outcome.or_else(|| (row.act == Act::Delete && status.state == AdState::Deleted).then_some(Outcome::Deleted))
 }

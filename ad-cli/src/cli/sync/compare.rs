@@ -19,7 +19,7 @@ use crate::Ad;
 
 /// What has to be done with an ad.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Verdict {
+pub(super) enum AdDifference {
     /// It is as it is wanted.
     Unchanged,
     /// An update.
@@ -45,7 +45,7 @@ pub(super) enum Verdict {
 /// What has to be done, and what there is to know besides.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Comparison {
-    pub(super) verdict: Verdict,
+    pub(super) difference: AdDifference,
     /// What stays otherwise than it is wanted.
     pub(super) notes: Vec<String>,
 }
@@ -61,7 +61,7 @@ pub(super) fn compare(
     wanted: &Map<String, Value>,
     category: &'static Category,
 ) -> Comparison {
-    let only = |verdict| Comparison { verdict, notes: Vec::new() };
+    let only = |difference| Comparison { difference, notes: Vec::new() };
     if let Some(blocked) = blocked(ad, category) {
         return only(blocked);
     }
@@ -69,19 +69,19 @@ pub(super) fn compare(
     let wanted = with_currencies(wanted.clone(), ad);
     let content = match rulebook.import(write, wanted.clone()) {
         Ok(checked) => checked.content,
-        Err(errors) => return only(Verdict::Refused(errors)),
+        Err(errors) => return only(AdDifference::Refused(errors)),
     };
     let stored = contents::with_images(contents::stored(ad), images);
     Search { rulebook, write, stored: &stored, wanted: &wanted, content: &content }.update(ad.state == AdState::Deleted)
 }
 
 /// Why no update can make an ad what is wanted, if so.
-fn blocked(ad: &Ad, category: &Category) -> Option<Verdict> {
+fn blocked(ad: &Ad, category: &Category) -> Option<AdDifference> {
     let id = &ad.source_id;
     let stored = categories::by_id(ad.category_id);
     let is_registered = stored.is_some_and(|category| category.registered);
     let conversion = conversion_of(ad.api_version, stored);
-    let block = |reason: String, hints: Vec<String>| Some(Verdict::Blocked { reason, hints });
+    let block = |reason: String, hints: Vec<String>| Some(AdDifference::Blocked { reason, hints });
     if ad.state == AdState::Deleted && (is_registered || conversion == Conversion::Migration) {
         let what = if is_registered { "a registered vehicle" } else { "a V3 ad that cannot be converted" };
         return block(
@@ -170,7 +170,7 @@ impl Search<'_> {
                 Err(errors) => {
                     let refused = keep(&mut patch, &errors);
                     if refused.is_empty() {
-                        return Comparison { verdict: Verdict::Refused(errors), notes: Vec::new() };
+                        return Comparison { difference: AdDifference::Refused(errors), notes: Vec::new() };
                     }
                     kept.extend(refused);
                 }
@@ -181,12 +181,12 @@ impl Search<'_> {
         let changes = contents::differences(self.write.category, &before, &after);
         let notes =
             kept.into_iter().map(|(field, why)| format!("{field} is unchanged because it cannot be cleared: {why}"));
-        let verdict = if changes.is_empty() && !revives {
-            Verdict::Unchanged
+        let difference = if changes.is_empty() && !revives {
+            AdDifference::Unchanged
         } else {
-            Verdict::Update { patch, changes, revives }
+            AdDifference::Update { patch, changes, revives }
         };
-        Comparison { verdict, notes: notes.collect() }
+        Comparison { difference, notes: notes.collect() }
     }
 
     /// Puts into the patch what differs from what is wanted; whether there was anything new to say.
@@ -276,8 +276,8 @@ mod tests {
     }
 
     fn update(comparison: Comparison) -> (Value, Vec<String>) {
-        match comparison.verdict {
-            Verdict::Update { patch, changes, .. } => {
+        match comparison.difference {
+            AdDifference::Update { patch, changes, .. } => {
                 (json!(patch), changes.into_iter().map(|change| change.field).collect())
             }
             other => panic!("{other:?} {:?}", comparison.notes),
@@ -289,7 +289,7 @@ mod tests {
         for (vehicle_type, _) in categories::typed() {
             let payload = example(vehicle_type);
             let same = compared(vehicle_type, &ad(vehicle_type, &payload, |_| {}), &payload);
-            assert_eq!(same, Comparison { verdict: Verdict::Unchanged, notes: vec![] }, "{vehicle_type}");
+            assert_eq!(same, Comparison { difference: AdDifference::Unchanged, notes: vec![] }, "{vehicle_type}");
         }
     }
 
@@ -366,13 +366,13 @@ mod tests {
         payload["price"] = json!([{"type": "list", "amount": 100, "currency": "EUR"}]);
         let ad = ad("car", &payload, |_| {});
         payload["price"] = json!([{"type": "list", "amount": 100}]);
-        assert_eq!(compared("car", &ad, &payload).verdict, Verdict::Unchanged);
+        assert_eq!(compared("car", &ad, &payload).difference, AdDifference::Unchanged);
         payload["price"] = json!([{"type": "list", "amount": 100.0}, {"type": "reduced", "amount": 90}]);
         let (patch, _) = update(compared("car", &ad, &payload));
         assert_eq!(patch["price"][1], json!({"type": "reduced", "amount": 90, "currency": "EUR"}));
         let mut none = ad;
         none.price.clear();
-        let Verdict::Update { patch, changes, .. } = compared("car", &none, &payload).verdict else { panic!() };
+        let AdDifference::Update { patch, changes, .. } = compared("car", &none, &payload).difference else { panic!() };
         assert_eq!(patch["price"][0], json!({"type": "list", "amount": 100.0}), "the service fills it in");
         assert_eq!(changes[0].new, patch["price"]);
     }
@@ -382,9 +382,9 @@ mod tests {
         let car = example("car");
         let mut other = car.clone();
         other["category_fields"]["registration_number"] = json!("XYZ987");
-        let refused = compared("car", &ad("car", &car, |_| {}), &other).verdict;
+        let refused = compared("car", &ad("car", &car, |_| {}), &other).difference;
         assert!(
-            matches!(&refused, Verdict::Refused(errors) if errors.contains("category_fields.registration_number")),
+            matches!(&refused, AdDifference::Refused(errors) if errors.contains("category_fields.registration_number")),
             "{refused:?}"
         );
 
@@ -393,9 +393,9 @@ mod tests {
             &ad(stored, &example(stored), change),
             &example(vehicle_type),
         )
-        .verdict
+        .difference
         {
-            Verdict::Blocked { reason, hints } => (reason, hints.join("; ")),
+            AdDifference::Blocked { reason, hints } => (reason, hints.join("; ")),
             other => panic!("{other:?}"),
         };
         let (reason, hint) = blocked("car", "car", |ad| ad["state"] = json!("deleted"));
@@ -413,7 +413,8 @@ mod tests {
     fn a_deleted_boat_comes_back_by_an_update() {
         let boat = example("boat");
         let deleted = ad("boat", &boat, |ad| ad["state"] = json!("deleted"));
-        let Verdict::Update { patch, changes, revives: true } = compared("boat", &deleted, &boat).verdict else {
+        let AdDifference::Update { patch, changes, revives: true } = compared("boat", &deleted, &boat).difference
+        else {
             panic!()
         };
         assert_eq!((patch.is_empty(), changes), (true, vec![]));

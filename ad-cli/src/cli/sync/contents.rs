@@ -9,7 +9,7 @@ use ad_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{Ad, cli::migration};
+use crate::{Ad, bulk::conversion};
 
 /// The field that a request has and an answer has not: what the service shows of it are the stored images.
 pub(super) const IMAGES: &str = "image_urls";
@@ -30,7 +30,7 @@ pub(super) struct Change {
 /// An ad of the service as the rules know it, with the addresses from which its stored images came.
 pub(super) fn stored(shown: &Ad) -> model::Ad {
     let images: Vec<_> = shown.image_refs.iter().map(|image| image.url.clone()).collect();
-    with_images(migration::stored(shown), &images)
+    with_images(conversion::stored(shown), &images)
 }
 
 /// The same with other images.

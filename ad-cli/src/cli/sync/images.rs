@@ -7,7 +7,7 @@ use ad_core::model::{Action, ActionState, AdState, LogEntry, short_address};
 use serde_json::Value;
 
 use super::{
-    compare::{Comparison, Verdict, quoted},
+    compare::{AdDifference, Comparison, quoted},
     contents::IMAGES,
 };
 use crate::{Ad, Outcome};
@@ -22,7 +22,7 @@ pub(super) struct Missing {
 
 /// What is missing, if that is all.
 pub(super) fn missing(comparison: &Comparison, ad: &Ad, images: &[String]) -> Option<Missing> {
-    let Verdict::Update { patch, revives: false, .. } = &comparison.verdict else { return None };
+    let AdDifference::Update { patch, revives: false, .. } = &comparison.difference else { return None };
     let wanted: Vec<String> =
         patch.get(IMAGES)?.as_array()?.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     let there: Vec<_> = wanted.iter().filter(|url| images.contains(url)).collect();

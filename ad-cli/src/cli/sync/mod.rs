@@ -11,7 +11,6 @@
 //! | [`apply`] | a plan carried out |
 //! | [`watch`] | again whenever the file changes |
 //! | [`show`] | plans and what became of them, for people and for programs |
-//! | [`states`], [`spool`], [`interrupt`] | ads as they are now; texts in a temporary file; Ctrl-C |
 //!
 //! What a field must hold, what an update makes of an ad, and what a source id can be used for is said by [`ad_core`]; the service has the
 //! last word.
@@ -20,12 +19,9 @@ mod apply;
 mod compare;
 mod contents;
 mod images;
-mod interrupt;
 mod plan;
 mod saved;
 mod show;
-mod spool;
-mod states;
 mod stock;
 mod watch;
 
@@ -38,20 +34,18 @@ use std::{
 use ad_core::{categories::RuleSettings, model::ApiVersion, rulebook::Rulebook};
 
 use self::{
-    interrupt::Interrupt,
     plan::{Plan, Planner},
     stock::{Reader, Scope},
 };
-use super::{
-    Context, Exit, Failure,
-    check::{Checker, counted},
-    payloads::Source,
+use crate::{
+    Client,
+    bulk::{Stop, check::Checker},
+    terminal::{Context, Exit, Failure, output::counted, stop_on_interrupt},
 };
-use crate::Client;
 
 /// What is wanted, and what is allowed for it.
 #[derive(Debug, Clone)]
-pub(crate) struct Wish {
+pub(crate) struct StockOptions {
     /// The stock.
     pub(crate) file: PathBuf,
     /// So many deletions are meant.
@@ -62,7 +56,7 @@ pub(crate) struct Wish {
 
 /// How a plan is carried out.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct ApplyOptions {
     /// Nobody is asked.
     pub(crate) yes: bool,
     /// For how long outcomes are waited for; not at all with `None`.
@@ -70,51 +64,51 @@ pub(crate) struct Way {
 }
 
 /// Shows what there is to do, and keeps it for later if that is wanted.
-pub(crate) async fn plan(context: &Context, wish: &Wish, save: Option<&Path>) -> Result<(), Failure> {
-    let mut plan = Sync::new(context, wish)?.plan().await?;
+pub(crate) async fn plan(context: &Context, options: &StockOptions, save: Option<&Path>) -> Result<(), Failure> {
+    let mut plan = Sync::new(context, options)?.plan().await?;
     show::plan(context.out, &plan)?;
     if let Some(path) = save {
         saved::save(&mut plan, path)?;
         context.out.note(&format!("plan saved; to apply it: ad-cli sync apply {}", path.display()));
     }
-    if let Some(deletions) = plan.lacks_leave() {
+    if let Some(deletions) = plan.deletions_beyond_limit() {
         context.out.warning(&format!("{}; to allow them: --allow-removals {deletions}", too_many(&plan, deletions)));
-        return Err(Failure::Said(Exit::Refused));
+        return Err(Failure::Shown(Exit::Refused));
     }
-    if plan.left.is_empty() { Ok(()) } else { Err(Failure::Said(Exit::Refused)) }
+    if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Refused)) }
 }
 
 /// Does what there is to do for a file, or what a saved plan says.
-pub(crate) async fn apply(context: &Context, wish: &Wish, way: Way) -> Result<(), Failure> {
-    if let Some(mut plan) = saved::load(&wish.file)? {
+pub(crate) async fn apply(context: &Context, options: &StockOptions, how: ApplyOptions) -> Result<(), Failure> {
+    if let Some(mut plan) = saved::load(&options.file)? {
         let client = context.client()?;
-        plan.allowed = plan.allowed.max(wish.allow_removals);
+        plan.allowed = plan.allowed.max(options.allow_removals);
         saved::fits(&plan, &client)?;
         saved::is_current(&plan, &client).await?;
         show_first(context, &plan)?;
-        let interrupt = confirmed(context, &plan, &client, way, &wish.file).await?;
-        return carry_out(context, &client, &mut plan, way, &interrupt).await;
+        let stop = confirmed(context, &plan, &client, how, &options.file).await?;
+        return carry_out(context, &client, &mut plan, how, &stop).await;
     }
-    let sync = Sync::new(context, wish)?;
+    let sync = Sync::new(context, options)?;
     let mut plan = sync.plan().await?;
     show_first(context, &plan)?;
-    let interrupt = confirmed(context, &plan, &sync.client, way, &wish.file).await?;
-    carry_out(context, &sync.client, &mut plan, way, &interrupt).await
+    let stop = confirmed(context, &plan, &sync.client, how, &options.file).await?;
+    carry_out(context, &sync.client, &mut plan, how, &stop).await
 }
 
-/// Plans, and with a way carries it out, now and whenever the file changes.
-pub(crate) async fn watch(context: &Context, wish: &Wish, way: Option<Way>) -> Result<(), Failure> {
-    if wish.file.as_os_str() == "-" {
+/// Plans, and with options for it carries it out, now and whenever the file changes.
+pub(crate) async fn watch(context: &Context, options: &StockOptions, how: Option<ApplyOptions>) -> Result<(), Failure> {
+    if options.file.as_os_str() == "-" {
         return Err(Failure::usage("stdin cannot be watched; use a file"));
     }
-    let interrupt = Interrupt::listen(context);
-    watch::watch(context, &wish.file, &interrupt, async || {
-        let Some(way) = way else { return plan(context, wish, None).await };
-        let sync = Sync::new(context, wish)?;
+    let stop = stop_on_interrupt(context);
+    watch::watch(context, &options.file, &stop, async || {
+        let Some(how) = how else { return plan(context, options, None).await };
+        let sync = Sync::new(context, options)?;
         let mut plan = sync.plan().await?;
         show_first(context, &plan)?;
         may_be_done(&plan)?;
-        carry_out(context, &sync.client, &mut plan, way, &interrupt).await
+        carry_out(context, &sync.client, &mut plan, how, &stop).await
     })
     .await
 }
@@ -122,7 +116,7 @@ pub(crate) async fn watch(context: &Context, wish: &Wish, way: Option<Way>) -> R
 /// What planning needs.
 struct Sync<'a> {
     context: &'a Context,
-    wish: &'a Wish,
+    options: &'a StockOptions,
     client: Client,
     scope: Scope,
     checker: Checker,
@@ -130,13 +124,13 @@ struct Sync<'a> {
 }
 
 impl<'a> Sync<'a> {
-    fn new(context: &'a Context, wish: &'a Wish) -> Result<Self, Failure> {
+    fn new(context: &'a Context, options: &'a StockOptions) -> Result<Self, Failure> {
         let connection = context.connection()?;
         let client = context.client_for(&connection.url, &connection.token)?;
-        let settings = RuleSettings { http_images: wish.http_images, ..RuleSettings::default() };
+        let settings = RuleSettings { http_images: options.http_images, ..RuleSettings::default() };
         Ok(Self {
             context,
-            wish,
+            options,
             client,
             scope: Scope::of(&connection.token)?,
             checker: Checker::new(ApiVersion::V4, None),
@@ -145,18 +139,16 @@ impl<'a> Sync<'a> {
     }
 
     async fn plan(&self) -> Result<Plan, Failure> {
-        let source = Source::open(&self.wish.file)?;
-        if let Some(note) = &source.note {
-            self.context.out.note(&format!("{} {note}", source.name));
-        }
+        let source = self.context.open(&self.options.file)?;
         let reader = Reader { scope: &self.scope, checker: &self.checker, rulebook: &self.rulebook };
         let stock = reader.read(source)?;
         if stock.wanted.is_empty() {
             show::refused(self.context.out, &stock.name, stock.refused.iter().map(|refused| &refused.verdict))?;
             return Err(Failure::refused(format!("{} contains no valid payload; nothing was changed", stock.name)));
         }
-        let path = if self.wish.file.as_os_str() == "-" { None } else { std::path::absolute(&self.wish.file).ok() };
-        Planner { client: &self.client, reader }.plan(path, stock, self.wish.allow_removals).await
+        let path =
+            if self.options.file.as_os_str() == "-" { None } else { std::path::absolute(&self.options.file).ok() };
+        Planner { client: &self.client, reader }.plan(path, stock, self.options.allow_removals).await
     }
 }
 
@@ -167,14 +159,14 @@ fn show_first(context: &Context, plan: &Plan) -> Result<(), Failure> {
 
 /// Whether a plan is within what is allowed.
 fn may_be_done(plan: &Plan) -> Result<(), Failure> {
-    let Some(deletions) = plan.lacks_leave() else { return Ok(()) };
+    let Some(deletions) = plan.deletions_beyond_limit() else { return Ok(()) };
     Err(Failure::refused(format!("{}; nothing was changed", too_many(plan, deletions))).hint(format!(
         "check that the file contains the whole stock; to allow the deletions: --allow-removals {deletions}"
     )))
 }
 
 fn too_many(plan: &Plan, deletions: u64) -> String {
-    let dealers: Vec<_> = plan.dealers.iter().filter(|dealer| dealer.needs_leave()).collect();
+    let dealers: Vec<_> = plan.dealers.iter().filter(|dealer| dealer.exceeds_deletion_limit()).collect();
     let of: Vec<_> = dealers
         .iter()
         .map(|dealer| format!("{} of the {} of {}", dealer.deletions, counted(dealer.ads, "ad"), dealer.code))
@@ -187,12 +179,12 @@ async fn confirmed(
     context: &Context,
     plan: &Plan,
     client: &Client,
-    way: Way,
+    how: ApplyOptions,
     file: &Path,
-) -> Result<Interrupt, Failure> {
+) -> Result<Stop, Failure> {
     may_be_done(plan)?;
-    if way.yes || plan.steps.is_empty() {
-        return Ok(Interrupt::listen(context));
+    if how.yes || plan.steps.is_empty() {
+        return Ok(stop_on_interrupt(context));
     }
     if file.as_os_str() == "-" || !io::stdin().is_terminal() {
         return Err(Failure::usage("nothing was changed: cannot ask for confirmation without a terminal")
@@ -203,13 +195,13 @@ async fn confirmed(
     }
     // Whoever was asked may have taken their time.
     saved::is_current(plan, client).await?;
-    Ok(Interrupt::listen(context))
+    Ok(stop_on_interrupt(context))
 }
 
 async fn asked(plan: &Plan) -> Result<bool, Failure> {
     let question = format!("Make these changes ({})? [y/N] ", counted(plan.steps.len() as u64, "request"));
     let answer = tokio::task::spawn_blocking(move || {
-        crate::cli::output::ask(&question)?;
+        crate::terminal::output::ask(&question)?;
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer).map(|_| answer)
     });
@@ -221,10 +213,10 @@ async fn carry_out(
     context: &Context,
     client: &Client,
     plan: &mut Plan,
-    way: Way,
-    interrupt: &Interrupt,
+    how: ApplyOptions,
+    stop: &Stop,
 ) -> Result<(), Failure> {
-    let applied = apply::apply(context, client, plan, way.within, interrupt).await;
+    let applied = apply::apply(context, client, plan, how.within, stop).await;
     show::applied(context.out, &applied.rows, &plan.left)?;
     if !plan.steps.is_empty() {
         context.out.note(&show::summary(&applied.rows));
@@ -232,8 +224,8 @@ async fn carry_out(
     if let Some(failure) = applied.stopped {
         return Err(failure.hint("accepted requests will be finished; run the command again for the remaining changes"));
     }
-    if applied.rows.iter().any(|row| !row.is_good()) {
-        return Err(Failure::Said(Exit::Failed));
+    if applied.rows.iter().any(|row| !row.outcome.is_good()) {
+        return Err(Failure::Shown(Exit::Failed));
     }
-    if plan.left.is_empty() { Ok(()) } else { Err(Failure::Said(Exit::Refused)) }
+    if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Refused)) }
 }

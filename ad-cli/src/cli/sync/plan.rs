@@ -11,15 +11,19 @@ use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    compare::{Verdict, compare, quoted},
+    compare::{AdDifference, compare, quoted},
     contents::Change,
     images::{Missing, missing, why_missing},
-    spool::{Kept, Spool},
-    stock::{Identity, Reader, Stock, Wanted},
+    stock::{Reader, Stock, Wanted},
 };
 use crate::{
     Ad, Client, ListQuery, Target,
-    cli::{Failure, check, payloads::Piece},
+    bulk::{
+        Identity, check,
+        payloads::Piece,
+        spool::{Span, Spool},
+    },
+    terminal::{Failure, output::counted},
 };
 
 /// Deletions of one dealer that need no leave: so many, or a part of the stock, whichever is less.
@@ -70,7 +74,7 @@ pub(super) struct Step {
     pub(super) changes: Vec<Change>,
     /// The payload of a create, or the patch of an update.
     #[serde(skip)]
-    pub(super) body: Option<Kept>,
+    pub(super) body: Option<Span>,
 }
 
 /// An ad that is left as it is, and why.
@@ -104,7 +108,7 @@ pub(super) struct Dealer {
 
 impl Dealer {
     /// Whether so many deletions need leave.
-    pub(super) const fn needs_leave(&self) -> bool {
+    pub(super) const fn exceeds_deletion_limit(&self) -> bool {
         self.deletions > MOST_DELETIONS || self.deletions * DELETED_PART > self.ads
     }
 }
@@ -141,9 +145,9 @@ impl Plan {
     }
 
     /// Deletions for which leave is missing: how many there are.
-    pub(super) fn lacks_leave(&self) -> Option<u64> {
+    pub(super) fn deletions_beyond_limit(&self) -> Option<u64> {
         let deletions = self.count(&[Act::Delete]);
-        (deletions > self.allowed && self.dealers.iter().any(Dealer::needs_leave)).then_some(deletions)
+        (deletions > self.allowed && self.dealers.iter().any(Dealer::exceeds_deletion_limit)).then_some(deletions)
     }
 }
 
@@ -155,7 +159,7 @@ pub(super) struct Planner<'a> {
 
 /// What has been found so far.
 #[derive(Default)]
-struct Found {
+struct PlanDraft {
     steps: Vec<Step>,
     unchanged: Vec<Identity>,
     left: Vec<Left>,
@@ -168,11 +172,12 @@ struct Found {
 
 impl Planner<'_> {
     pub(super) async fn plan(&self, path: Option<PathBuf>, mut stock: Stock, allowed: u64) -> Result<Plan, Failure> {
-        let mut found = Found::default();
+        let mut found = PlanDraft::default();
         let mut dealers = Vec::new();
         for dealer_code in stock.dealers() {
             let ads = self.dealer(&dealer_code, &mut stock, &mut found).await?;
-            let deletions = found.gone.iter().filter(|step| step.ad.dealer_code == dealer_code).count() as u64;
+            let deletions =
+                found.gone.iter().filter(|step| step.ad.dealer_code.as_deref() == Some(&dealer_code)).count() as u64;
             dealers.push(Dealer { code: dealer_code, ads, deletions });
         }
         self.creates(&mut stock, &mut found)?;
@@ -189,7 +194,7 @@ impl Planner<'_> {
         if found.unnameable > 0 {
             remarks.push(format!(
                 "{} of categories without V4 cannot be in the file and {} unchanged; to list them: ad-cli list",
-                check::counted(found.unnameable, "ad"),
+                counted(found.unnameable, "ad"),
                 if found.unnameable == 1 { "is" } else { "are" },
             ));
         }
@@ -222,7 +227,7 @@ impl Planner<'_> {
     }
 
     /// Looks at all ads of a dealer; returns how many are not deleted.
-    async fn dealer(&self, dealer_code: &str, stock: &mut Stock, found: &mut Found) -> Result<u64, Failure> {
+    async fn dealer(&self, dealer_code: &str, stock: &mut Stock, found: &mut PlanDraft) -> Result<u64, Failure> {
         // In this order an ad that is created meanwhile shifts none of those that were there.
         let query =
             ListQuery::new().with("dealer_code", dealer_code).with("ordering", "created").with("limit", MAX_LIMIT);
@@ -235,8 +240,8 @@ impl Planner<'_> {
         Ok(count)
     }
 
-    async fn ad(&self, ad: &Ad, stock: &mut Stock, found: &mut Found) -> Result<(), Failure> {
-        let identity = Identity { source_id: ad.source_id.clone(), dealer_code: ad.dealer_code.clone() };
+    async fn ad(&self, ad: &Ad, stock: &mut Stock, found: &mut PlanDraft) -> Result<(), Failure> {
+        let identity = Identity { source_id: ad.source_id.clone(), dealer_code: Some(ad.dealer_code.clone()) };
         if let Some(wanted) = stock.wanted.remove(&identity) {
             return self.wanted(ad, identity, &wanted, stock, found).await;
         }
@@ -260,7 +265,7 @@ impl Planner<'_> {
         identity: Identity,
         wanted: &Wanted,
         stock: &mut Stock,
-        found: &mut Found,
+        found: &mut PlanDraft,
     ) -> Result<(), Failure> {
         let payload = stock.payload(wanted)?;
         let rulebook = self.reader.rulebook;
@@ -277,24 +282,24 @@ impl Planner<'_> {
         let line = Some(wanted.place.line);
         let left = |why| Left {
             source_id: Some(identity.source_id.clone()),
-            dealer_code: Some(identity.dealer_code.clone()),
+            dealer_code: identity.dealer_code.clone(),
             category: Some(wanted.category),
             line,
             why,
         };
-        match comparison.verdict {
-            Verdict::Unchanged => {
+        match comparison.difference {
+            AdDifference::Unchanged => {
                 found.notes.extend(unpublished(ad).map(|note| (identity.clone(), note)));
                 found.unchanged.push(identity);
             }
-            Verdict::Update { patch, changes, revives } => {
+            AdDifference::Update { patch, changes, revives } => {
                 let act = if revives { Act::Revive } else { Act::Update };
-                let body = Some(stock.spool.keep_object(&patch)?);
+                let body = Some(stock.keep(&patch)?);
                 found.steps.push(Step { line, ..step(act, identity, ad, changes, body) });
             }
-            Verdict::Blocked { reason, hints } => found.left.push(left(Why::Blocked { reason, hints })),
-            Verdict::Refused(errors) => {
-                let text = stock.spool.text(wanted.payload)?;
+            AdDifference::Blocked { reason, hints } => found.left.push(left(Why::Blocked { reason, hints })),
+            AdDifference::Refused(errors) => {
+                let text = stock.text(wanted)?;
                 let piece = Piece { text: &text, place: wanted.place, problem: None };
                 found.left.push(left(Why::Refused(check::Verdict {
                     index: wanted.index,
@@ -315,11 +320,11 @@ impl Planner<'_> {
     }
 
     /// What is wanted and is not there.
-    fn creates(&self, stock: &mut Stock, found: &mut Found) -> Result<(), Failure> {
+    fn creates(&self, stock: &mut Stock, found: &mut PlanDraft) -> Result<(), Failure> {
         let mut wanted: Vec<_> = stock.wanted.drain().collect();
         wanted.sort_by_key(|(_, wanted)| wanted.index);
         for (ad, wanted) in wanted {
-            let text = stock.spool.text(wanted.payload)?;
+            let text = stock.text(&wanted)?;
             let line = Some(wanted.place.line);
             match self.reader.new_ad(stock.payload(&wanted)?, &wanted, &text) {
                 Ok(title) => found.steps.push(Step {
@@ -334,7 +339,7 @@ impl Planner<'_> {
                 }),
                 Err(verdict) => found.left.push(Left {
                     source_id: Some(ad.source_id),
-                    dealer_code: Some(ad.dealer_code),
+                    dealer_code: ad.dealer_code,
                     category: Some(wanted.category),
                     line,
                     why: Why::Refused(verdict),
@@ -352,7 +357,7 @@ fn unpublished(ad: &Ad) -> Option<String> {
         .then(|| format!("it is not published, or not yet; to show its log: ad-cli log {}", quoted(&ad.source_id)))
 }
 
-fn step(act: Act, identity: Identity, ad: &Ad, changes: Vec<Change>, body: Option<Kept>) -> Step {
+fn step(act: Act, identity: Identity, ad: &Ad, changes: Vec<Change>, body: Option<Span>) -> Step {
     let vehicle_type = categories::by_id(ad.category_id).and_then(|category| category.vehicle_type);
     Step {
         act,
@@ -382,7 +387,7 @@ mod tests {
 
     #[test]
     fn leave_is_needed_above_a_tenth_of_the_stock_or_twenty_ads() {
-        let needs = |ads, deletions| Dealer { code: String::new(), ads, deletions }.needs_leave();
+        let needs = |ads, deletions| Dealer { code: String::new(), ads, deletions }.exceeds_deletion_limit();
         for (ads, most) in [(1, 0), (9, 0), (10, 1), (19, 1), (20, 2), (199, 19), (200, 20), (100_000, 20)] {
             assert!(!needs(ads, most), "{most} of {ads}");
             assert!(needs(ads, most + 1), "{} of {ads}", most + 1);

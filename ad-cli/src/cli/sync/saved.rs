@@ -12,12 +12,16 @@ use serde_json::{Map, Value};
 
 use super::{
     plan::{Act, Dealer, Plan, Step},
-    spool::Spool,
-    states, stock,
+    stock::{self, no_room},
 };
 use crate::{
     Client,
-    cli::{Failure, check::counted, payloads::Source},
+    bulk::{
+        follow::{Include, Statuses},
+        payloads::Source,
+        spool::Spool,
+    },
+    terminal::{Failure, output::counted},
 };
 
 /// The form of the file.
@@ -80,7 +84,7 @@ fn lines(plan: &mut Plan) -> Result<Vec<u8>, Failure> {
     let mut lines = serde_json::to_vec(&header).map_err(io::Error::other)?;
     lines.push(b'\n');
     for step in &plan.steps {
-        let body = step.body.map(|kept| plan.spool.object(kept)).transpose()?;
+        let body = step.body.map(|span| plan.spool.object(span)).transpose().map_err(no_room())?;
         serde_json::to_writer(&mut lines, &Line { step, body: body.as_ref() }).map_err(io::Error::other)?;
         lines.push(b'\n');
     }
@@ -109,7 +113,7 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
     if header.ad_cli_plan != VERSION {
         return Err(broken(1, &format!("version {} instead of {VERSION}", header.ad_cli_plan)));
     }
-    let (mut steps, mut spool) = (Vec::new(), Spool::new()?);
+    let (mut steps, mut spool) = (Vec::new(), Spool::default());
     for (index, line) in lines.lines().enumerate() {
         let line = line.map_err(|error| broken(index + 2, &error))?;
         let mut step: Step = serde_json::from_str(&line).map_err(|error| broken(index + 2, &error))?;
@@ -117,7 +121,7 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
         if body.is_some() == (step.act == Act::Delete) {
             return Err(broken(index + 2, &"step and body do not match"));
         }
-        step.body = body.map(|body| spool.keep_object(&body)).transpose()?;
+        step.body = body.map(|body| spool.add_line(&body)).transpose().map_err(no_room())?;
         steps.push(step);
     }
     if steps.len() != header.steps {
@@ -157,11 +161,11 @@ pub(super) fn fits(plan: &Plan, client: &Client) -> Result<(), Failure> {
 
 /// Whether the ads of a plan are still as they were when it was made.
 pub(super) async fn is_current(plan: &Plan, client: &Client) -> Result<(), Failure> {
-    let states = states::of(client, plan.steps.iter().map(|step| &step.ad), false).await?;
+    let statuses = Statuses::of(client, plan.steps.iter().map(|step| &step.ad), Include::Ad).await?;
     let changed: Vec<_> = plan
         .steps
         .iter()
-        .filter(|step| states.get(&step.ad).map(|state| state.updated) != step.updated)
+        .filter(|step| statuses.get(&step.ad).map(|status| status.updated) != step.updated)
         .map(|step| step.ad.source_id.as_str())
         .collect();
     if changed.is_empty() {

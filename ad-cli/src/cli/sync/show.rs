@@ -4,16 +4,19 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    apply::Row,
+    apply::AppliedStep,
     contents::{Change, IMAGES},
     plan::{Act, Left, Plan, Step, Why},
-    stock::Identity,
 };
-use crate::cli::{
-    Failure,
-    check::{Finding, Report, Verdict, counted},
-    output::{Cell, Column, Output, Styled, Tone, plain},
-    shown,
+use crate::{
+    bulk::{
+        AdOutcome, Identity,
+        check::{Finding, Verdict},
+    },
+    terminal::{
+        Failure, Findings, ad_table,
+        output::{Column, Output, Styled, Tone, counted, plain},
+    },
 };
 
 /// Longest value that people see.
@@ -35,7 +38,7 @@ const PLAN_COLUMNS: &[Column] = &[
 const APPLIED_COLUMNS: &[Column] = &[
     Column::new("SOURCE ID", "source_id"),
     Column::new("ACT", "act"),
-    Column::new("OUTCOME", "outcome").shown(outcome),
+    Column::new("OUTCOME", "outcome").shown(ad_table::outcome),
     Column::new("MESSAGE", "message"),
 ];
 
@@ -87,7 +90,7 @@ pub(super) fn plan(out: Output, plan: &Plan) -> Result<(), Failure> {
 
 /// Shows what is wrong with payloads.
 pub(super) fn refused<'a>(out: Output, name: &str, verdicts: impl Iterator<Item = &'a Verdict>) -> Result<(), Failure> {
-    let mut findings = Report::new(name, out);
+    let mut findings = Findings::new(name, out);
     for verdict in verdicts {
         findings.show(verdict)?;
     }
@@ -104,7 +107,7 @@ fn for_programs(out: Output, plan: &Plan) -> Result<(), Failure> {
         rows.push(&PlanRow {
             act: step.act.name(),
             source_id: Some(&step.ad.source_id),
-            dealer_code: Some(&step.ad.dealer_code),
+            dealer_code: step.ad.dealer_code.as_deref(),
             vehicle_type: step.vehicle_type.as_deref(),
             title: step.title.as_deref(),
             line: step.line,
@@ -120,7 +123,7 @@ fn for_programs(out: Output, plan: &Plan) -> Result<(), Failure> {
         rows.push(&PlanRow {
             act: "unchanged",
             source_id: Some(&ad.source_id),
-            dealer_code: Some(&ad.dealer_code),
+            dealer_code: ad.dealer_code.as_deref(),
             message: note(ad),
             ..PlanRow::default()
         })?;
@@ -134,11 +137,8 @@ fn left_row(left: &Left) -> PlanRow<'_> {
     let (message, findings) = match &left.why {
         Why::Blocked { reason, hints } => (format!("{reason}; {}", hints.join("; ")), &[][..]),
         Why::Refused(verdict) => {
-            let told = verdict.findings.iter().map(|finding| {
-                let field = finding.field.as_deref().map(|field| format!("{field}: ")).unwrap_or_default();
-                format!("{field}{}", finding.messages.join(" "))
-            });
-            (told.collect::<Vec<_>>().join("; "), verdict.findings.as_slice())
+            let texts: Vec<_> = verdict.findings.iter().map(Finding::text).collect();
+            (texts.join("; "), verdict.findings.as_slice())
         }
     };
     PlanRow {
@@ -199,7 +199,7 @@ fn under<T>(
 
 fn of_step(text: &mut Styled, step: &Step, several: bool) {
     let mut about: Vec<&str> = step.vehicle_type.as_deref().into_iter().chain(step.title.as_deref()).collect();
-    about.extend(several.then_some(step.ad.dealer_code.as_str()));
+    about.extend(step.ad.dealer_code.as_deref().filter(|_| several));
     text.push("  ").toned(Tone::Strong, &step.ad.source_id).push(&format!(
         " ({}){}",
         about.join(", "),
@@ -207,7 +207,7 @@ fn of_step(text: &mut Styled, step: &Step, several: bool) {
     ));
     text.end_line();
     for change in &step.changes {
-        text.push("    ").toned(Tone::Faint, &change.field).push(": ").push(&told(change)).end_line();
+        text.push("    ").toned(Tone::Faint, &change.field).push(": ").push(&difference(change)).end_line();
     }
 }
 
@@ -246,7 +246,7 @@ fn counts(plan: &Plan) -> String {
 }
 
 /// `2800 mil → 2900 mil`
-fn told(change: &Change) -> String {
+fn difference(change: &Change) -> String {
     let (old, new) = (&change.old, &change.new);
     if change.field == IMAGES
         && let (Some(old), Some(new)) = (images(old), images(new))
@@ -301,18 +301,11 @@ fn object(members: &Map<String, Value>) -> String {
     members.iter().map(|(name, value)| format!("{name} {}", readable(value))).collect::<Vec<_>>().join(" ")
 }
 
-fn outcome(value: &Value) -> Cell {
-    match value.as_str() {
-        Some(bad @ ("not_sent" | "unclear")) => Cell::toned(bad.replace('_', " "), Tone::Bad),
-        _ => shown::outcome(value),
-    }
-}
-
 /// Shows what became of a plan: people see what did not go as planned, programs see all.
-pub(super) fn applied(out: Output, rows: &[Row], left: &[Left]) -> Result<(), Failure> {
+pub(super) fn applied(out: Output, rows: &[AppliedStep], left: &[Left]) -> Result<(), Failure> {
     if out.is_for_people() {
         let told: Vec<_> =
-            rows.iter().filter(|row| out.is_verbose() || !row.is_good() || row.message.is_some()).collect();
+            rows.iter().filter(|row| out.is_verbose() || !row.outcome.is_good() || row.message.is_some()).collect();
         if !told.is_empty() {
             let mut table = out.rows(APPLIED_COLUMNS);
             told.into_iter().try_for_each(|row| table.push(row))?;
@@ -327,12 +320,12 @@ pub(super) fn applied(out: Output, rows: &[Row], left: &[Left]) -> Result<(), Fa
 }
 
 /// `2 updated, 1 created, 1 deleted; 1 failed`
-pub(super) fn summary(rows: &[Row]) -> String {
+pub(super) fn summary(rows: &[AppliedStep]) -> String {
     let good = |acts: &[Act], what: &str| {
-        let count = rows.iter().filter(|row| row.is_good() && acts.contains(&row.act)).count();
+        let count = rows.iter().filter(|row| row.outcome.is_good() && acts.contains(&row.act)).count();
         (count > 0).then(|| format!("{count} {what}"))
     };
-    let bad = |outcome: &str, what: &str| {
+    let bad = |outcome: AdOutcome, what: &str| {
         let count = rows.iter().filter(|row| row.outcome == outcome).count();
         (count > 0).then(|| format!("{count} {what}"))
     };
@@ -341,11 +334,11 @@ pub(super) fn summary(rows: &[Row]) -> String {
         good(&[Act::Revive], "revived"),
         good(&[Act::Create], "created"),
         good(&[Act::Delete], "deleted"),
-        bad("refused", "rejected by the service"),
-        bad("failed", "failed"),
-        bad("under_way", "unfinished"),
-        bad("unclear", "unclear"),
-        bad("not_sent", "not sent"),
+        bad(AdOutcome::Refused, "rejected by the service"),
+        bad(AdOutcome::Failed, "failed"),
+        bad(AdOutcome::UnderWay, "unfinished"),
+        bad(AdOutcome::Unclear, "unclear"),
+        bad(AdOutcome::NotSent, "not sent"),
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     if parts.is_empty() { "nothing was changed".to_owned() } else { parts.join(", ") }
@@ -359,7 +352,7 @@ mod tests {
 
     #[test]
     fn changes_are_told_as_people_write_values() {
-        let told = |field: &str, old: Value, new: Value| told(&Change { field: field.to_owned(), old, new });
+        let told = |field: &str, old: Value, new: Value| difference(&Change { field: field.to_owned(), old, new });
         let mil = |value| json!({"value": value, "unit": "mil"});
         assert_eq!(told("category_fields.condition.mileage", mil(2800), mil(2900)), "2800 mil → 2900 mil");
         let list = |amount| json!({"type": "list", "amount": amount, "currency": "SEK"});

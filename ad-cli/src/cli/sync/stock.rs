@@ -2,7 +2,10 @@
 //!
 //! A file that cannot be read to its end, that holds no ad in order, or that names an ad twice is no stock: then nothing is changed.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    io,
+};
 
 use ad_core::{
     categories::Category,
@@ -12,27 +15,22 @@ use ad_core::{
     rulebook::{Rulebook, WriteContext, payload},
     violation::{Code, Violation},
 };
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::spool::{Kept, Spool};
-use crate::cli::{
-    Failure,
-    check::{Checker, Verdict},
-    claims::Claims,
-    payloads::{Chunks, Piece, Place, Source, parse},
+use crate::{
+    bulk::{
+        self, Identity,
+        check::{Checker, Verdict},
+        payloads::{Chunks, Piece, Place, Source, parse},
+        spool::{Span, Spool},
+    },
+    cli::claims::Claims,
+    terminal::Failure,
 };
 
 /// Most duplicates that are told one by one.
 const MOST_TOLD: usize = 10;
-
-/// Which ad.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(super) struct Identity {
-    pub(super) source_id: String,
-    pub(super) dealer_code: String,
-}
 
 /// Whose ads the token may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +79,7 @@ impl Scope {
 pub(super) struct Wanted {
     pub(super) index: u64,
     pub(super) place: Place,
-    pub(super) payload: Kept,
+    pub(super) payload: Span,
     pub(super) category: &'static Category,
 }
 
@@ -112,7 +110,7 @@ pub(super) struct Stock {
 impl Stock {
     /// The dealers of whom an ad is wanted: nobody else's stock is looked at.
     pub(super) fn dealers(&self) -> BTreeSet<String> {
-        self.wanted.keys().map(|ad| ad.dealer_code.clone()).collect()
+        self.wanted.keys().filter_map(|ad| ad.dealer_code.clone()).collect()
     }
 
     /// Whether a payload with mistakes may be about this ad.
@@ -126,11 +124,26 @@ impl Stock {
         unknown.filter_map(|refused| Some(refused.verdict.findings.first()?.place.line)).collect()
     }
 
+    /// The text of the payload of an ad that is wanted.
+    pub(super) fn text(&mut self, wanted: &Wanted) -> Result<Vec<u8>, Failure> {
+        Ok(self.spool.text(wanted.payload).map_err(no_room())?)
+    }
+
+    /// Keeps the body of a request.
+    pub(super) fn keep(&mut self, body: &Map<String, Value>) -> Result<Span, Failure> {
+        Ok(self.spool.add_line(body).map_err(no_room())?)
+    }
+
     /// The payload of an ad that is wanted.
     pub(super) fn payload(&mut self, wanted: &Wanted) -> Result<Map<String, Value>, Failure> {
-        let text = self.spool.text(wanted.payload)?;
+        let text = self.text(wanted)?;
         parse(&text).map_err(|error| Failure::failed(error.message))
     }
+}
+
+/// That the temporary file of the stock cannot be used.
+pub(super) fn no_room() -> impl Fn(io::Error) -> bulk::BulkError {
+    bulk::BulkError::temporary("for the stock")
 }
 
 /// Reads a stock.
@@ -148,7 +161,7 @@ impl Reader<'_> {
             digest: String::new(),
             wanted: HashMap::new(),
             refused: Vec::new(),
-            spool: Spool::new()?,
+            spool: Spool::default(),
             seen: HashMap::new(),
             anybodys: HashSet::new(),
         };
@@ -185,7 +198,7 @@ impl Reader<'_> {
         let source_id = payload.get("source_id").and_then(Value::as_str).map(str::to_owned);
         let dealer = self.scope.dealer(&payload);
         if let (Some(source_id), Ok(dealer_code)) = (&source_id, &dealer) {
-            let ad = Identity { source_id: source_id.clone(), dealer_code: dealer_code.clone() };
+            let ad = Identity { source_id: source_id.clone(), dealer_code: Some(dealer_code.clone()) };
             if let Some(first) = stock.seen.insert(ad, piece.place) {
                 let (line, again) = (first.line, piece.place);
                 let name = &stock.name;
@@ -200,9 +213,9 @@ impl Reader<'_> {
         }
         match (self.check(&payload, dealer.as_ref().err(), index, piece), source_id, dealer) {
             (Ok(category), Some(source_id), Ok(dealer_code)) => {
-                let payload = stock.spool.keep(piece.text)?;
+                let payload = stock.spool.add(piece.text).map_err(no_room())?;
                 let wanted = Wanted { index, place: piece.place, payload, category };
-                stock.wanted.insert(Identity { source_id, dealer_code }, wanted);
+                stock.wanted.insert(Identity { source_id, dealer_code: Some(dealer_code) }, wanted);
             }
             (Ok(_), source_id, dealer) => {
                 // A payload in order has both.

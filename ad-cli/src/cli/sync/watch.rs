@@ -8,8 +8,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::interrupt::Interrupt;
-use crate::cli::{Context, Exit, Failure};
+use crate::{
+    bulk::Stop,
+    terminal::{Context, Exit, Failure},
+};
 
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(300);
@@ -34,20 +36,20 @@ fn stamp(path: &Path) -> Stamp {
 pub(super) async fn watch(
     context: &Context,
     path: &Path,
-    interrupt: &Interrupt,
+    stop: &Stop,
     mut run: impl AsyncFnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut pause = FIRST_PAUSE;
-    while let Some(seen) = settled(path, interrupt).await {
+    while let Some(seen) = settled(path, stop).await {
         let result = run().await;
-        if interrupt.is_wanted() {
+        if stop.is_requested() {
             return result;
         }
         let again = match result {
             Ok(()) => None,
             Err(failure) if failure.is_broken_pipe() || failure.exit() == Exit::Unauthorised => return Err(failure),
             Err(failure) => {
-                context.told(&failure);
+                context.show_failure(&failure);
                 (failure.exit() == Exit::Unreachable).then_some(pause)
             }
         };
@@ -57,8 +59,8 @@ pub(super) async fn watch(
             Some(pause) => format!("retrying in {} s, or when {name} changes", pause.as_secs()),
             None => format!("waiting for {name} to change; press Ctrl-C to stop"),
         });
-        changed(path, seen, again, interrupt).await;
-        if interrupt.is_wanted() {
+        changed(path, seen, again, stop).await;
+        if stop.is_requested() {
             break;
         }
     }
@@ -66,10 +68,10 @@ pub(super) async fn watch(
 }
 
 /// Waits until the file is there and nobody writes to it; `None` when an end is wanted first.
-async fn settled(path: &Path, interrupt: &Interrupt) -> Option<Stamp> {
+async fn settled(path: &Path, stop: &Stop) -> Option<Stamp> {
     let (mut last, mut looks) = (stamp(path), 1);
     while last.is_none() || looks < QUIET_LOOKS {
-        if !look_again(interrupt).await {
+        if !look_again(stop).await {
             return None;
         }
         let now = stamp(path);
@@ -80,18 +82,18 @@ async fn settled(path: &Path, interrupt: &Interrupt) -> Option<Stamp> {
 }
 
 /// Waits until the file is another than it was seen, or so long.
-async fn changed(path: &Path, seen: Stamp, most: Option<Duration>, interrupt: &Interrupt) {
+async fn changed(path: &Path, seen: Stamp, most: Option<Duration>, stop: &Stop) {
     let mut waited = Duration::ZERO;
-    while stamp(path) == seen && most.is_none_or(|most| waited < most) && look_again(interrupt).await {
+    while stamp(path) == seen && most.is_none_or(|most| waited < most) && look_again(stop).await {
         waited += LOOK;
     }
 }
 
 /// Waits for the next look; `false` when an end is wanted.
-async fn look_again(interrupt: &Interrupt) -> bool {
+async fn look_again(stop: &Stop) -> bool {
     tokio::select! {
         () = tokio::time::sleep(LOOK) => {}
-        () = interrupt.wanted() => {}
+        () = stop.requested() => {}
     }
-    !interrupt.is_wanted()
+    !stop.is_requested()
 }

@@ -9,7 +9,7 @@ mod tests;
 
 use std::{borrow::Cow, sync::Arc};
 
-use scan::{Cell, Dialect, Flaw, Found};
+use scan::{CellSpan, Dialect, Flaw, RowEnd};
 use shape::{Shape, Width, sign};
 
 use super::{
@@ -36,12 +36,12 @@ pub(super) struct Csv {
     /// Rows so far.
     number: u64,
     /// Those of the row that was cut last.
-    cells: Vec<Cell>,
+    cells: Vec<CellSpan>,
 }
 
 /// What comes next.
-enum Cut {
-    Row(Found),
+enum CsvCut {
+    Row(RowEnd),
     /// A line that is too long for a row.
     TooLong,
 }
@@ -75,7 +75,7 @@ impl Csv {
         let Shape { dialect, width, .. } = shape;
         let mut csv = Self { feed, charset, dialect, columns: Arc::new(columns), width, number: 0, cells: Vec::new() };
         if shape.has_header
-            && let Some(Cut::Row(found)) = csv.cut()
+            && let Some(CsvCut::Row(found)) = csv.cut()
         {
             csv.feed.skip(found.length);
         }
@@ -83,7 +83,7 @@ impl Csv {
     }
 
     /// Finds the next row that has something in it; `None` at the end.
-    fn cut(&mut self) -> Option<Cut> {
+    fn cut(&mut self) -> Option<CsvCut> {
         loop {
             let text = self.feed.rest();
             let is_all = self.feed.is_all() && !self.feed.is_cut();
@@ -93,11 +93,11 @@ impl Csv {
                 }
             } else if let Some(found) = self.dialect.row(text, is_all, &mut self.cells) {
                 if self.cells.iter().any(|cell| !text[cell.start..cell.end].trim_ascii().is_empty()) {
-                    return Some(Cut::Row(found));
+                    return Some(CsvCut::Row(found));
                 }
                 self.feed.skip(found.length);
             } else if text.len() > LONGEST_ROW {
-                return Some(Cut::TooLong);
+                return Some(CsvCut::TooLong);
             } else if !self.feed.more() {
                 return None;
             }
@@ -131,7 +131,7 @@ impl Csv {
     }
 
     /// Hands over the row that was cut last.
-    fn push(&self, found: Found, batch: &mut Batch) {
+    fn push(&self, found: RowEnd, batch: &mut Batch) {
         let text = &self.feed.rest()[..found.length];
         let mut foreign = None;
         // Nearly always all of a row is as it should be, and need not be looked at cell by cell.
@@ -246,12 +246,12 @@ impl Csv {
         self.number += 1;
         batch.begin(self.number, self.feed.place().line);
         match cut {
-            Cut::Row(found) => {
+            CsvCut::Row(found) => {
                 self.widen();
                 self.push(found, batch);
                 self.feed.skip(found.length);
             }
-            Cut::TooLong => {
+            CsvCut::TooLong => {
                 batch.trouble(too_long());
                 self.skip_line();
             }

@@ -25,7 +25,7 @@ pub(super) struct Dialect {
 
 /// A cell: where in the text of its row, without quotes around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(super) struct CellSpan {
     pub(super) start: usize,
     pub(super) end: usize,
     /// Whether quotes in it are doubled.
@@ -43,7 +43,7 @@ pub(super) enum Flaw {
 
 /// A row's end, and what its quotes are like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct RowEnd {
     /// Bytes of the row and of the line break behind it.
     pub(super) length: usize,
     /// The first thing wrong with its quotes, in which cell, and where the quote was opened.
@@ -52,7 +52,7 @@ pub(super) struct Found {
 
 impl Dialect {
     /// Finds the cells of the row with which a text begins; `None` when it may go on behind the text.
-    pub(super) fn row(self, text: &[u8], is_all: bool, cells: &mut Vec<Cell>) -> Option<Found> {
+    pub(super) fn row(self, text: &[u8], is_all: bool, cells: &mut Vec<CellSpan>) -> Option<RowEnd> {
         cells.clear();
         let line = match memchr(self.line_end, text) {
             Some(end) => end,
@@ -62,25 +62,25 @@ impl Dialect {
         if self.quote == 0 || memchr(self.quote, &text[..line]).is_none() {
             let end = self.before_return(text, line);
             self.split(text, 0, end, cells);
-            return Some(Found { length: (line + 1).min(text.len()), flaw: None });
+            return Some(RowEnd { length: (line + 1).min(text.len()), flaw: None });
         }
         self.quoted_row(text, is_all, cells)
     }
 
     /// Cells between separators, without any quotes.
-    fn split(self, text: &[u8], mut start: usize, end: usize, cells: &mut Vec<Cell>) {
+    fn split(self, text: &[u8], mut start: usize, end: usize, cells: &mut Vec<CellSpan>) {
         let from = start;
         for at in memchr_iter(self.separator, &text[from..end]) {
             if cells.len() == MOST_CELLS {
                 break;
             }
-            cells.push(Cell { start, end: from + at, is_doubled: false });
+            cells.push(CellSpan { start, end: from + at, is_doubled: false });
             start = from + at + 1;
         }
-        cells.push(Cell { start, end, is_doubled: false });
+        cells.push(CellSpan { start, end, is_doubled: false });
     }
 
-    fn quoted_row(self, text: &[u8], is_all: bool, cells: &mut Vec<Cell>) -> Option<Found> {
+    fn quoted_row(self, text: &[u8], is_all: bool, cells: &mut Vec<CellSpan>) -> Option<RowEnd> {
         let (mut at, mut flaw) = (0, None);
         loop {
             let (cell, behind) = if text.get(at) == Some(&self.quote) {
@@ -96,7 +96,7 @@ impl Dialect {
                     let Some(found) = self.leniently(text, at, end) else {
                         flaw = flaw.or(Some((Flaw::Open, cells.len(), at)));
                         self.split(text, at, end, cells);
-                        return Some(Found { length: (line + 1).min(text.len()), flaw });
+                        return Some(RowEnd { length: (line + 1).min(text.len()), flaw });
                     };
                     flaw = flaw.or(Some((Flaw::Stray, cells.len(), at)));
                     found
@@ -109,11 +109,11 @@ impl Dialect {
                 };
                 let is_last = text.get(end) != Some(&self.separator);
                 let cell_end = if is_last { self.before_return(text, end).max(at) } else { end };
-                (Cell { start: at, end: cell_end, is_doubled: false }, end)
+                (CellSpan { start: at, end: cell_end, is_doubled: false }, end)
             };
             cells.push(cell);
             if text.get(behind) != Some(&self.separator) {
-                return Some(Found { length: (behind + 1).min(text.len()), flaw });
+                return Some(RowEnd { length: (behind + 1).min(text.len()), flaw });
             }
             at = behind + 1;
         }
@@ -121,7 +121,7 @@ impl Dialect {
 
     /// The cell whose quote is opened here, and where the separator or line end behind it stands. `Err` when it is not closed as it
     /// must be, `None` when that may be behind the text.
-    fn quoted(self, text: &[u8], open: usize, is_all: bool) -> Option<Result<(Cell, usize), ()>> {
+    fn quoted(self, text: &[u8], open: usize, is_all: bool) -> Option<Result<(CellSpan, usize), ()>> {
         let (mut at, mut is_doubled) = (open + 1, false);
         loop {
             let Some(found) = memchr(self.quote, &text[at..]) else {
@@ -134,7 +134,7 @@ impl Dialect {
             match self.behind(text, close) {
                 _ if text.get(close + 1) == Some(&self.quote) => (at, is_doubled) = (close + 2, true),
                 Some(behind) if behind < text.len() || is_all => {
-                    return Some(Ok((Cell { start: open + 1, end: close, is_doubled }, behind)));
+                    return Some(Ok((CellSpan { start: open + 1, end: close, is_doubled }, behind)));
                 }
                 // What has been read ends too early to tell.
                 Some(_) => return None,
@@ -157,7 +157,7 @@ impl Dialect {
     }
 
     /// The same within one line: quotes that close nothing belong to the text.
-    fn leniently(self, text: &[u8], open: usize, line: usize) -> Option<(Cell, usize)> {
+    fn leniently(self, text: &[u8], open: usize, line: usize) -> Option<(CellSpan, usize)> {
         let within = &text[..line];
         let close = memchr_iter(self.quote, &within[open + 1..])
             .map(|at| open + 1 + at)
@@ -167,7 +167,7 @@ impl Dialect {
         } else {
             memchr(self.line_end, &text[line..]).map_or(text.len(), |at| line + at)
         };
-        Some((Cell { start: open + 1, end: close, is_doubled: false }, behind))
+        Some((CellSpan { start: open + 1, end: close, is_doubled: false }, behind))
     }
 
     fn before_return(self, text: &[u8], end: usize) -> usize {

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     data::data,
-    scan::{Cell, Dialect},
+    scan::{CellSpan, Dialect},
 };
 use crate::readers::{ReadError, Settings, encoding::Charset, quoted};
 
@@ -165,7 +165,7 @@ fn widths(text: &[u8], is_all: bool, dialect: Dialect) -> Vec<usize> {
     widths
 }
 
-fn each_row(mut text: &[u8], is_all: bool, dialect: Dialect, mut show: impl FnMut(&[u8], &[Cell])) {
+fn each_row(mut text: &[u8], is_all: bool, dialect: Dialect, mut show: impl FnMut(&[u8], &[CellSpan])) {
     let mut cells = Vec::new();
     let mut rows = 0;
     while rows < ROWS && !text.is_empty() {

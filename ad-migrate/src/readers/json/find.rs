@@ -4,25 +4,25 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::readers::tree::{NodeId, Place, Tree};
+use crate::readers::tree::{NodeId, RecordsPlace, Tree};
 
 /// Looks at a text that may be cut.
-pub(super) fn find(text: &[u8]) -> Place {
+pub(super) fn find(text: &[u8]) -> RecordsPlace {
     let mut tree = Tree::default();
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     // Where the text is cut, or no JSON any more, there is nothing more to see.
-    let _ = Look { tree: &mut tree, node: Tree::ROOT, is_item: false }.deserialize(&mut deserializer);
+    let _ = RecordSearch { tree: &mut tree, node: Tree::ROOT, is_item: false }.deserialize(&mut deserializer);
     tree.records()
 }
 
 /// Looks at one value.
-struct Look<'a> {
+struct RecordSearch<'a> {
     tree: &'a mut Tree,
     node: NodeId,
     is_item: bool,
 }
 
-impl<'de> DeserializeSeed<'de> for Look<'_> {
+impl<'de> DeserializeSeed<'de> for RecordSearch<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -30,7 +30,7 @@ impl<'de> DeserializeSeed<'de> for Look<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Look<'_> {
+impl<'de> Visitor<'de> for RecordSearch<'_> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,13 +46,13 @@ impl<'de> Visitor<'de> for Look<'_> {
                 map.next_value::<IgnoredAny>()?;
                 return Err(A::Error::custom("enough"));
             };
-            map.next_value_seed(Look { tree: self.tree, node, is_item: false })?;
+            map.next_value_seed(RecordSearch { tree: self.tree, node, is_item: false })?;
         }
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while items.next_element_seed(Look { tree: self.tree, node: self.node, is_item: true })?.is_some() {}
+        while items.next_element_seed(RecordSearch { tree: self.tree, node: self.node, is_item: true })?.is_some() {}
         Ok(())
     }
 
@@ -87,7 +87,7 @@ impl<'de> Visitor<'de> for Look<'_> {
     }
 }
 
-impl Look<'_> {
+impl RecordSearch<'_> {
     fn value(self) {
         self.tree.value(self.node);
     }

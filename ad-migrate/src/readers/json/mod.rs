@@ -1,16 +1,15 @@
 //! JSON: an array of records, wherever in the text it is, or record after record (NDJSON). Records are cut from what has been read and
 //! taken apart one by one, so that neither the length of the file nor one bad record matters.
 
-mod ends;
 mod find;
 mod flat;
 #[cfg(test)]
 mod tests;
 mod walk;
 
+use ad_cli::bulk::payloads::JsonEnd;
 use std::{borrow::Cow, sync::Arc};
 
-use ends::End;
 use flat::Flat;
 use walk::{Cut, Walk};
 
@@ -23,7 +22,7 @@ use super::{
 
 /// The records of a JSON file.
 #[derive(Debug)]
-pub(super) struct Json {
+pub(super) struct JsonRecords {
     walk: Walk,
     charset: Charset,
     columns: Arc<Columns>,
@@ -55,7 +54,7 @@ enum Next {
     End,
 }
 
-impl Json {
+impl JsonRecords {
     /// Finds the records.
     ///
     /// # Errors
@@ -143,7 +142,7 @@ impl Json {
                     self.next = if self.around > 0 { Next::Close } else { Next::End };
                 }
                 (Next::Close, _) => {
-                    self.walk.skip_value(End::of_open(self.around))?;
+                    self.walk.skip_value(JsonEnd::of_open(self.around))?;
                     self.next = Next::End;
                 }
                 (Next::Comma, b',') => {
@@ -261,7 +260,7 @@ fn broken(what: &str, Place { line, column }: Place) -> Trouble {
 
 /// Whether another object begins behind the first one.
 pub(super) fn another_follows(text: &[u8]) -> bool {
-    End::default().find(text).is_some_and(|end| text[end..].trim_ascii_start().first() == Some(&b'{'))
+    JsonEnd::default().find(text).is_some_and(|end| text[end..].trim_ascii_start().first() == Some(&b'{'))
 }
 
 /// Whether the first lines are objects, each by itself.
@@ -276,7 +275,7 @@ fn are_lines(text: &[u8]) -> bool {
     good * 2 >= all
 }
 
-impl Records for Json {
+impl Records for JsonRecords {
     fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         self.next_record(batch)
     }

@@ -1,11 +1,11 @@
 //! Going through a JSON text of any length: into it, over what is not wanted, and to the end of what is.
 
-use super::ends::End;
 use crate::readers::{
     LONGEST_ROW, ReadError,
     feed::{Feed, Place},
     quoted,
 };
+use ad_cli::bulk::payloads::JsonEnd;
 
 /// A JSON text, and where in it one is.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Walk {
                 return Ok(());
             }
             self.skip_space();
-            self.skip_value(End::default())?;
+            self.skip_value(JsonEnd::default())?;
             if self.peek() == Some(b',') {
                 self.feed.skip(1);
             }
@@ -86,7 +86,7 @@ impl Walk {
     }
 
     /// Goes behind a value of any length.
-    pub(super) fn skip_value(&mut self, mut end: End) -> Result<(), ReadError> {
+    pub(super) fn skip_value(&mut self, mut end: JsonEnd) -> Result<(), ReadError> {
         loop {
             if let Some(length) = end.find(self.feed.rest()) {
                 self.feed.skip(length);
@@ -101,7 +101,7 @@ impl Walk {
 
     /// Finds the end of the value that begins here; `None` when the file ends first.
     pub(super) fn cut(&mut self) -> Option<Cut> {
-        let (mut end, mut seen) = (End::default(), 0);
+        let (mut end, mut seen) = (JsonEnd::default(), 0);
         loop {
             if let Some(length) = end.find(&self.feed.rest()[seen..]) {
                 return Some(Cut::Whole(seen + length));

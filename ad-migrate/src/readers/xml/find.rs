@@ -4,10 +4,10 @@ use quick_xml::{Reader, events::Event};
 use rustc_hash::FxHashSet;
 
 use super::{DEEPEST, attributes, local};
-use crate::readers::tree::{NodeId, Place, Tree};
+use crate::readers::tree::{NodeId, RecordsPlace, Tree};
 
 /// Looks at a text that may be cut.
-pub(super) fn find(text: &[u8]) -> Place {
+pub(super) fn find(text: &[u8]) -> RecordsPlace {
     let mut tree = Tree::default();
     let mut reader = Reader::from_reader(text);
     reader.config_mut().expand_empty_elements = true;

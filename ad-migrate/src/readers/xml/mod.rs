@@ -52,7 +52,7 @@ pub(super) struct Xml {
 }
 
 /// What a piece of the document came to.
-enum Step {
+enum XmlStep {
     Inside,
     Row,
     End,
@@ -141,14 +141,14 @@ impl Xml {
             };
             self.buffer = buffer;
             match step? {
-                Step::Inside => {}
-                Step::Row => return Ok(true),
-                Step::End => return Ok(false),
+                XmlStep::Inside => {}
+                XmlStep::Row => return Ok(true),
+                XmlStep::End => return Ok(false),
             }
         }
     }
 
-    fn event(&mut self, event: Event<'_>, line: u64, batch: &mut Batch) -> Result<Step, ReadError> {
+    fn event(&mut self, event: Event<'_>, line: u64, batch: &mut Batch) -> Result<XmlStep, ReadError> {
         let is_inside = self.record.is_open();
         self.bound(&event, line)?;
         match event {
@@ -164,10 +164,10 @@ impl Xml {
                 );
                 return Err(ReadError::new(message).hint("Have the file written without a DOCTYPE."));
             }
-            Event::Eof => return self.at_end(batch).map(|()| Step::End),
+            Event::Eof => return self.at_end(batch).map(|()| XmlStep::End),
             _ => {}
         }
-        Ok(Step::Inside)
+        Ok(XmlStep::Inside)
     }
 
     /// Refuses what would make the parser itself keep too much.
@@ -211,19 +211,19 @@ impl Xml {
         Ok(())
     }
 
-    fn end(&mut self, name: &str, line: u64, batch: &mut Batch) -> Result<Step, ReadError> {
+    fn end(&mut self, name: &str, line: u64, batch: &mut Batch) -> Result<XmlStep, ReadError> {
         if self.record.is_open() {
             let has_ended = self.record.end(name, line, batch);
-            return Ok(if has_ended { Step::Row } else { Step::Inside });
+            return Ok(if has_ended { XmlStep::Row } else { XmlStep::Inside });
         }
         match self.outer.pop() {
-            Some(open) if open == name => Ok(Step::Inside),
+            Some(open) if open == name => Ok(XmlStep::Inside),
             Some(open) => Err(ReadError::new(format!("<{open}> is closed with </{}> in line {line}.", short(name)))),
             None => Err(ReadError::new(format!("</{}> in line {line} closes nothing.", short(name)))),
         }
     }
 
-    fn error(&mut self, error: &quick_xml::Error, line: u64, batch: &mut Batch) -> Result<Step, ReadError> {
+    fn error(&mut self, error: &quick_xml::Error, line: u64, batch: &mut Batch) -> Result<XmlStep, ReadError> {
         self.record.forget(batch);
         Err(match error {
             quick_xml::Error::Io(error) => ReadError::io(error, &format!("The file cannot be read on in line {line}")),

@@ -1,12 +1,12 @@
 //! What will go: how many of each type, and the first as they will be submitted, so that somebody sees when a column was taken for another.
 
-use ad_cli::cli::grouped;
+use ad_cli::terminal::output::grouped;
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::pictures;
 use crate::{
-    plan::Totals,
+    check::Totals,
     report::kept::{Good, Kept},
 };
 

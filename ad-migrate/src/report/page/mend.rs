@@ -1,14 +1,14 @@
 //! What is wrong, by reason: how often, how to mend it, and which rows.
 
-use ad_cli::cli::{counted, grouped};
+use ad_cli::terminal::output::{counted, grouped};
 use maud::{Markup, html};
 
 use super::{percent, pictures};
 use crate::{
+    check::{Counted, Totals},
     finding::Severity,
-    plan::{Counted, Totals},
     report::{
-        kept::{Kept, Listed},
+        kept::{Kept, ListedRow},
         terminal::few,
     },
 };
@@ -68,7 +68,7 @@ pub(super) fn sections(totals: &Totals, kept: &Kept, severity: Severity) -> Mark
     }
 }
 
-fn section(index: usize, reason: &Counted, rows: &[Listed], open: bool) -> Markup {
+fn section(index: usize, reason: &Counted, rows: &[ListedRow], open: bool) -> Markup {
     let more = reason.rows.saturating_sub(rows.len() as u64);
     let (first, others) = rows.split_at(rows.len().min(FIRST));
     // What is to be done is said once, unless it is another thing for each row.
@@ -93,7 +93,7 @@ fn section(index: usize, reason: &Counted, rows: &[Listed], open: bool) -> Marku
     }
 }
 
-fn table(rows: &[Listed], with_advice: bool) -> Markup {
+fn table(rows: &[ListedRow], with_advice: bool) -> Markup {
     html! {
         table.rows {
             thead { tr { th.number { "Row" } th.number { "Line" } th { "Source id" } th { "Plate" } th { "Column" } th { "Value" } th { "Problem" } } }
@@ -102,7 +102,7 @@ fn table(rows: &[Listed], with_advice: bool) -> Markup {
     }
 }
 
-fn listed(row: &Listed, with_advice: bool) -> Markup {
+fn listed(row: &ListedRow, with_advice: bool) -> Markup {
     let images: Vec<_> = row.images.iter().map(String::as_str).collect();
     html! {
         tr {

@@ -15,16 +15,16 @@ use std::{
     path::Path,
 };
 
-use ad_cli::cli::{counted, grouped};
+use ad_cli::terminal::output::WholeFile;
+use ad_cli::terminal::output::{counted, grouped};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use super::{About, kept::Kept};
 use crate::{
+    check::{Totals, Verdict},
     finding::Severity,
-    plan::{Totals, Verdict},
-    whole::Whole,
 };
 
 const STYLE: &str = include_str!("style.css");
@@ -33,7 +33,7 @@ const SCRIPT: &str = include_str!("filter.js");
 /// The page, while rows come.
 #[derive(Debug)]
 pub struct Page {
-    out: Whole,
+    out: WholeFile,
     about: About,
     kept: Kept,
 }
@@ -47,7 +47,7 @@ impl Page {
     /// # Errors
     /// When it cannot be written.
     pub fn create(path: &Path, about: &About) -> io::Result<Self> {
-        Ok(Self { out: Whole::create(path)?, about: about.clone(), kept: Kept::default() })
+        Ok(Self { out: WholeFile::create(path)?, about: about.clone(), kept: Kept::default() })
     }
 
     /// Adds a row.
@@ -223,8 +223,8 @@ fn link(address: &str) -> Markup {
 mod tests {
     use super::*;
     use crate::{
+        check::tests::{finding, totals, verdict},
         finding::Finding,
-        plan::tests::{finding, totals, verdict},
     };
 
     fn page(verdicts: Vec<Verdict>) -> String {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::name;
 use crate::{
-    plan::Totals,
+    check::Totals,
     readers::{Detected, Form},
     report::About,
 };

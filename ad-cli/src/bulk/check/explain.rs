@@ -1,0 +1,233 @@
+//! From field errors to findings: what was sent and where it stands, what was probably meant, and which command shows more.
+
+use ad_core::{
+    catalogue::Catalogue,
+    categories::{Category, Heading, ad_fields},
+    fields::{Field, FieldErrors, Kind},
+    reference::{ReferenceRow, rows},
+    violation::nearest,
+};
+use serde_json::Value;
+
+use crate::bulk::payloads::{Place, locate};
+
+/// Longest value, as JSON, that is shown.
+const LONGEST_VALUE: usize = 200;
+
+/// Whether a payload with it can be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// It is refused.
+    Error,
+    /// It is allowed but probably not meant.
+    Warning,
+}
+
+/// One thing to be said about a payload. Its members are what programs read, so their names stay.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Finding {
+    /// Where it stands in the file.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Whether it is an error.
+    pub severity: Severity,
+    /// Dotted path of the field; `None` for the payload as a whole.
+    pub field: Option<String>,
+    /// What was sent, if it was and is not long.
+    pub value: Option<Value>,
+    /// Why; one text for programs.
+    #[serde(rename = "message", with = "joined")]
+    pub messages: Vec<String>,
+    /// What was probably meant, the likeliest first.
+    pub suggestions: Vec<String>,
+    /// The command that shows what is allowed.
+    pub command: Option<String>,
+}
+
+/// Sentences as one text.
+mod joined {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(messages: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&messages.join(" "))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+        String::deserialize(deserializer).map(|message| vec![message])
+    }
+}
+
+impl Finding {
+    /// `category_fields.brand: "wolvo" is not a valid choice.`
+    pub fn text(&self) -> String {
+        let messages = self.messages.join(" ");
+        self.field.as_ref().map_or(messages.clone(), |field| format!("{field}: {messages}"))
+    }
+
+    /// About a payload as a whole.
+    pub fn whole(place: Place, messages: Vec<String>) -> Self {
+        Self {
+            place,
+            severity: Severity::Error,
+            field: None,
+            value: None,
+            messages,
+            suggestions: Vec::new(),
+            command: None,
+        }
+    }
+}
+
+/// Explains what is wrong with one payload.
+#[derive(Debug)]
+pub struct Explainer<'a> {
+    /// Allowed values.
+    pub catalogue: &'a Catalogue,
+    /// Its category, if it has one.
+    pub category: Option<&'static Category>,
+    /// Its text.
+    pub text: &'a [u8],
+    /// Where that begins.
+    pub place: Place,
+}
+
+impl Explainer<'_> {
+    /// Each field with what is wrong with it, in the order in which they stand in the file.
+    pub fn errors(&self, errors: &FieldErrors) -> Vec<Finding> {
+        let mut fields: Vec<(String, Vec<String>)> = Vec::new();
+        for (path, message) in errors.flatten() {
+            match fields.last_mut() {
+                Some((last, messages)) if *last == path => messages.push(message.into_owned()),
+                _ => fields.push((path, vec![message.into_owned()])),
+            }
+        }
+        let mut findings: Vec<_> = fields.into_iter().map(|(path, messages)| self.error(&path, messages)).collect();
+        findings.sort_by_key(|finding| finding.place);
+        findings
+    }
+
+    /// What is wrong with one field.
+    pub fn error(&self, path: &str, messages: Vec<String>) -> Finding {
+        let found = locate(self.text, path);
+        let sent = found.value.len() <= LONGEST_VALUE && found.is_it && !path.is_empty();
+        let value: Option<Value> = if sent { serde_json::from_slice(&self.text[found.value]).ok() } else { None };
+        let (suggestions, command) = self.advice(path, value.as_ref(), found.is_it);
+        Finding {
+            place: self.place.after(&self.text[..found.at]),
+            severity: Severity::Error,
+            field: (!path.is_empty()).then(|| path.to_owned()),
+            value,
+            messages,
+            suggestions,
+            command,
+        }
+    }
+
+    /// What is odd about one field.
+    pub fn warning(&self, path: &str, message: &str) -> Finding {
+        let warning = self.error(path, vec![message.to_owned()]);
+        Finding { severity: Severity::Warning, suggestions: Vec::new(), command: None, ..warning }
+    }
+
+    /// What was probably meant by a value, and the command that shows what is allowed.
+    fn advice(&self, path: &str, value: Option<&Value>, is_there: bool) -> (Vec<String>, Option<String>) {
+        let Some(category) = self.category else { return (Vec::new(), Some("ad-cli fields".to_owned())) };
+        let Some(vehicle_type) = category.vehicle_type else { return (Vec::new(), None) };
+        if path == "category_id" {
+            return (Vec::new(), Some("ad-cli fields".to_owned()));
+        }
+        let sent = value.and_then(Value::as_str);
+        let meant = |ids: &mut dyn Iterator<Item = &str>| {
+            let ids: Vec<_> = ids.collect();
+            sent.map(|sent| nearest::meant(sent, ids.into_iter()).into_iter().map(str::to_owned).collect())
+                .unwrap_or_default()
+        };
+        let attribute = attribute(path);
+        if let Some(row) = row(category, &attribute) {
+            let name = attribute.strip_prefix("category_fields.").unwrap_or(&attribute);
+            return match row.field.kind {
+                Kind::Model { list } => {
+                    let brand = self.sent("category_fields.brand").unwrap_or_default();
+                    let models = self.catalogue.models(list, &brand);
+                    let command = if models.is_empty() {
+                        format!("ad-cli values {vehicle_type} brand")
+                    } else {
+                        format!("ad-cli models {brand}")
+                    };
+                    (meant(&mut models.ids()), Some(command))
+                }
+                kind => match kind.allowed(self.catalogue) {
+                    Some(allowed) => (
+                        meant(&mut allowed.iter().map(|entry| entry.id.as_str())),
+                        Some(format!("ad-cli values {vehicle_type} {name}")),
+                    ),
+                    None => (Vec::new(), Some(format!("ad-cli fields {vehicle_type} {name}"))),
+                },
+            };
+        }
+        // The unit of a measure.
+        if let Some((measure, "unit")) = attribute.rsplit_once('.')
+            && let Some(ReferenceRow { field: Field { kind: Kind::Measure { units, .. }, .. }, .. }) =
+                row(category, measure)
+        {
+            return (meant(&mut units.iter().copied()), Some(fields(vehicle_type, measure)));
+        }
+        if !is_there || is_forbidden(category, path) {
+            return (Vec::new(), Some(fields(vehicle_type, "")));
+        }
+        let name = path.rsplit('.').next().unwrap_or(path);
+        let within = path.starts_with("category_fields.");
+        let known = known(category);
+        let places = known.iter().filter_map(|row| match row.place.strip_prefix("category_fields.") {
+            Some(below) if within => Some(below),
+            None if !within => Some(row.place.as_str()),
+            _ => None,
+        });
+        let places: Vec<_> = places.collect();
+        let meant = nearest::meant_path(name, places.into_iter());
+        let command = fields(vehicle_type, meant.first().copied().unwrap_or_default());
+        (meant.into_iter().map(str::to_owned).collect(), Some(command))
+    }
+
+    /// A text of the payload.
+    fn sent(&self, path: &str) -> Option<String> {
+        let found = locate(self.text, path);
+        serde_json::from_slice(self.text.get(found.value).filter(|_| found.is_it)?).ok()
+    }
+}
+
+/// The command that shows the fields whose names are like this one's.
+fn fields(vehicle_type: &str, path: &str) -> String {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    let name = name.trim_end_matches("[]");
+    if name.is_empty() {
+        format!("ad-cli fields {vehicle_type}")
+    } else {
+        format!("ad-cli fields {vehicle_type} {name}")
+    }
+}
+
+/// A path without the places in arrays: `price.0.type` as `price.type`.
+fn attribute(path: &str) -> String {
+    let is_name = |name: &&str| !name.bytes().all(|byte| byte.is_ascii_digit());
+    path.split('.').filter(is_name).collect::<Vec<_>>().join(".")
+}
+
+/// The rows of an ad of a category that may be sent, those of the category below `category_fields`.
+pub fn known(category: &Category) -> Vec<ReferenceRow> {
+    let around = rows(ad_fields::IDENTITY.iter().chain(ad_fields::WRITTEN)).into_iter();
+    let around = around.filter(|row| !is_forbidden(category, &row.place));
+    let inside = rows(category.fields()).into_iter();
+    let inside = inside.map(|row| ReferenceRow { place: format!("category_fields.{}", row.place), ..row });
+    around.chain(inside).collect()
+}
+
+/// Whether a field must not be sent for this category.
+fn is_forbidden(category: &Category, path: &str) -> bool {
+    category.heading == Heading::Forbidden && matches!(path.split('.').next(), Some("title" | "contact"))
+}
+
+fn row(category: &Category, attribute: &str) -> Option<ReferenceRow> {
+    known(category).into_iter().find(|row| row.place.replace("[]", "") == attribute)
+}

@@ -1,0 +1,125 @@
+//! A whole file, checked by all processors.
+
+use std::io;
+
+use super::{Checker, Finding, Verdict};
+use crate::bulk::{
+    BulkError,
+    identities::{Identities, Occurrence, Repetition, Repetitions},
+    parallel,
+    payloads::{Chunk, Chunks, Source},
+};
+
+/// What came of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Payloads, and what should have been some.
+    pub payloads: u64,
+    /// Those that cannot be sent.
+    pub refused: u64,
+    /// Those that can, with warnings.
+    pub warned: u64,
+}
+
+impl Totals {
+    /// Counts a payload.
+    pub fn add(&mut self, verdict: &Verdict) {
+        self.payloads += 1;
+        self.refused += u64::from(!verdict.is_valid());
+        self.warned += u64::from(verdict.is_valid() && !verdict.findings.is_empty());
+    }
+}
+
+/// What one chunk came to.
+struct CheckedChunk {
+    text: Vec<u8>,
+    totals: Totals,
+    occurrences: Vec<Occurrence>,
+    /// Those with findings.
+    verdicts: Vec<Verdict>,
+}
+
+/// Checks all payloads of a file, and shows those with findings, in order. That an ad is in the file twice is for
+/// [`tell_repetitions`] to find among the identities.
+///
+/// # Errors
+/// When the file cannot be read, or the findings cannot be shown.
+pub fn check_file(
+    source: Source,
+    checker: &Checker,
+    mut show: impl FnMut(&Verdict) -> io::Result<()>,
+) -> Result<(Totals, Identities), BulkError> {
+    let (mut totals, mut identities) = (Totals::default(), Identities::default());
+    let (mut chunks, mut unread) = (Chunks::new(source), None);
+    let next = |text: Option<Vec<u8>>| {
+        chunks.next(text.unwrap_or_default()).unwrap_or_else(|error| {
+            unread = Some(error);
+            None
+        })
+    };
+    parallel::in_order(
+        next,
+        || |chunk| check_chunk(checker, chunk),
+        |checked: CheckedChunk| {
+            let before = totals.payloads;
+            for it in checked.occurrences {
+                identities.add(Occurrence { index: it.index + before, ..it }).map_err(no_room())?;
+            }
+            for mut verdict in checked.verdicts {
+                verdict.index += before;
+                show(&verdict)?;
+            }
+            totals.payloads += checked.totals.payloads;
+            totals.refused += checked.totals.refused;
+            totals.warned += checked.totals.warned;
+            Ok::<_, BulkError>(checked.text)
+        },
+    )?;
+    match unread {
+        Some(error) => Err(error.into()),
+        None => Ok((totals, identities)),
+    }
+}
+
+/// Checks the payloads of a chunk, which are counted from 0 for now.
+fn check_chunk(checker: &Checker, chunk: Chunk) -> CheckedChunk {
+    let (mut totals, mut occurrences, mut verdicts) = (Totals::default(), Vec::new(), Vec::new());
+    chunk.each(|piece| {
+        let (verdict, occurrence) = checker.check(piece, totals.payloads);
+        totals.add(&verdict);
+        occurrences.extend(occurrence);
+        if !verdict.findings.is_empty() {
+            verdicts.push(verdict);
+        }
+    });
+    CheckedChunk { text: chunk.text, totals, occurrences, verdicts }
+}
+
+/// Shows that ads are in the file again, and counts them as refused.
+///
+/// # Errors
+/// When a temporary file cannot be used, or it cannot be shown.
+pub fn tell_repetitions(
+    repetitions: io::Result<Repetitions>,
+    totals: &mut Totals,
+    mut show: impl FnMut(&Verdict) -> io::Result<()>,
+) -> Result<(), BulkError> {
+    for repetition in repetitions.map_err(no_room())? {
+        let repetition = repetition.map_err(no_room())?;
+        totals.refused += u64::from(!repetition.is_refused);
+        show(&again(&repetition))?;
+    }
+    Ok(())
+}
+
+/// That an ad is in the file again.
+fn again(it: &Repetition) -> Verdict {
+    let message = format!("Duplicate source_id (first on line {}): each ad needs its own.", it.first_line);
+    let finding = Finding { field: Some("source_id".to_owned()), ..Finding::whole(it.place, vec![message]) };
+    Verdict { index: it.index, findings: vec![finding], ..Verdict::default() }
+}
+
+/// That the temporary file of the identities cannot be used.
+pub(in crate::bulk) fn no_room() -> impl Fn(io::Error) -> BulkError {
+    BulkError::temporary("for duplicate detection")
+}

@@ -1,0 +1,153 @@
+//! Checking payloads before they are sent, by the rules of [`ad_core`], and saying what is wrong in a way that people can act on:
+//! where in the file, what was sent, why it is refused, what was probably meant, and the command that shows what is allowed.
+//!
+//! | Part | What it is for |
+//! |---|---|
+//! | [`Checker`] | one payload in, a [`Verdict`] out |
+//! | [`Explainer`] | field errors, from here or from the service, as [`Finding`]s |
+//! | [`check_file`] | a whole file, by all processors |
+//!
+//! No rule stands here. What only the service knows, it says itself.
+
+mod explain;
+mod file;
+
+use ad_core::{
+    categories::Category,
+    fields::FieldErrors,
+    model::ApiVersion,
+    rulebook::{
+        Rulebook,
+        payload::{self, PayloadError},
+    },
+};
+use serde_json::{Map, Value};
+
+use super::{
+    identities::{Occurrence, hash},
+    payloads::{Broken, Piece, parse},
+};
+pub use explain::{Explainer, Finding, Severity, known};
+pub(in crate::bulk) use file::no_room;
+pub use file::{Totals, check_file, tell_repetitions};
+
+/// Checks payloads of creates without asking the service.
+#[derive(Debug)]
+pub struct Checker {
+    rulebook: Rulebook,
+    /// The version through which they are to be sent.
+    pub version: ApiVersion,
+    /// The category of all of them; otherwise each says its own.
+    pub of_type: Option<&'static Category>,
+}
+
+/// What is to be said about one payload.
+#[derive(Debug, Default)]
+pub struct Verdict {
+    /// Which one of the file it is, from 0.
+    pub index: u64,
+    /// The client's reference, where it could be read.
+    pub source_id: Option<String>,
+    /// Its category, where it has one.
+    pub category: Option<&'static Category>,
+    /// What is wrong or odd.
+    pub findings: Vec<Finding>,
+}
+
+impl Verdict {
+    /// Whether it can be sent.
+    pub fn is_valid(&self) -> bool {
+        self.findings.iter().all(|finding| finding.severity == Severity::Warning)
+    }
+}
+
+impl Checker {
+    /// A checker by the rules and the catalogue that come with this program.
+    pub fn new(version: ApiVersion, of_type: Option<&'static Category>) -> Self {
+        Self { rulebook: Rulebook::default(), version, of_type }
+    }
+
+    /// Checks one payload of a file; what identifies its ad comes along.
+    pub fn check(&self, piece: Piece<'_>, index: u64) -> (Verdict, Option<Occurrence>) {
+        let mut verdict = Verdict { index, ..Verdict::default() };
+        let object = match (piece.problem, parse(piece.text)) {
+            (None, Ok(object)) => object,
+            // What the text says itself is nearer to the mistake.
+            (_, Err(broken)) if !piece.text.is_empty() => {
+                verdict.findings.push(broken_finding(piece, &broken));
+                return (verdict, None);
+            }
+            (problem, _) => {
+                let message = problem.unwrap_or("The payload is missing.").to_owned();
+                verdict.findings.push(Finding::whole(piece.place, vec![message]));
+                return (verdict, None);
+            }
+        };
+        let occurrence = object.get("source_id").and_then(Value::as_str).map(|source_id| {
+            let hash = hash(source_id, object.get("dealer_code").and_then(Value::as_str));
+            Occurrence { kind: 0, hash, index, place: piece.place, is_refused: false }
+        });
+        match self.rulebook.create_unsent(self.version, self.of_type, object) {
+            Ok(checked) if checked.warnings.is_empty() => {}
+            Ok(checked) => {
+                let explainer = self.identified(&mut verdict, piece);
+                let findings = checked.warnings.iter().map(|it| explainer.warning(&it.field, &it.message));
+                verdict.findings = findings.collect();
+            }
+            Err(refused) => {
+                let explainer = self.identified(&mut verdict, piece);
+                verdict.findings = explainer.refused(&refused);
+            }
+        }
+        let is_refused = !verdict.is_valid();
+        (verdict, occurrence.map(|it| Occurrence { is_refused, ..it }))
+    }
+
+    /// The category of a payload.
+    pub fn category(&self, object: &Map<String, Value>) -> Option<&'static Category> {
+        self.of_type.or_else(|| payload::category(self.version, object.get("category_id")).ok())
+    }
+
+    /// What a payload comes to when the service stores it; `None` when it is not valid.
+    pub fn content(&self, piece: Piece<'_>) -> Option<Map<String, Value>> {
+        let object = parse(piece.text).ok()?;
+        let checked = self.rulebook.create_unsent(self.version, self.of_type, object).ok()?;
+        Some(checked.content.into_fields())
+    }
+
+    /// What was wrong with a payload that the service refused.
+    pub fn explain(&self, errors: &FieldErrors, piece: Piece<'_>) -> Vec<Finding> {
+        self.identified(&mut Verdict::default(), piece).errors(errors)
+    }
+
+    /// Reads a payload again, of which something is to be said, for what it is.
+    fn identified<'a>(&'a self, verdict: &mut Verdict, piece: Piece<'a>) -> Explainer<'a> {
+        let object = parse(piece.text).unwrap_or_default();
+        verdict.source_id = object.get("source_id").and_then(Value::as_str).map(str::to_owned);
+        verdict.category = self.category(&object);
+        Explainer {
+            catalogue: &self.rulebook.catalogue,
+            category: verdict.category,
+            text: piece.text,
+            place: piece.place,
+        }
+    }
+}
+
+impl Explainer<'_> {
+    fn refused(&self, refused: &PayloadError) -> Vec<Finding> {
+        match refused {
+            PayloadError::Fields(errors) => self.errors(errors),
+            PayloadError::TrailerCreateDisabled => {
+                let message = "Trailers cannot be created, only updated and deleted. (trailer_create_disabled)";
+                vec![self.error("category_id", vec![message.to_owned()])]
+            }
+        }
+    }
+}
+
+fn broken_finding(piece: Piece<'_>, broken: &Broken) -> Finding {
+    let place = piece.place.after(&piece.text[..broken.at]);
+    let messages = [Some(broken.message.clone()), piece.problem.map(str::to_owned)];
+    Finding::whole(place, messages.into_iter().flatten().collect())
+}

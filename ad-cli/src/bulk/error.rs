@@ -1,0 +1,47 @@
+//! Why bulk work ends early.
+
+use std::io;
+
+use super::{import::JournalError, payloads::NotPayloads};
+
+/// Why work on a file of payloads cannot be done, or ended early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BulkError {
+    /// The file cannot be read, or is no file of payloads.
+    #[error(transparent)]
+    Input(#[from] NotPayloads),
+    /// The journal cannot be used for this import.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A temporary file cannot be used.
+    #[error("cannot create a temporary file {purpose}: {source}")]
+    Temporary {
+        /// What the file is for, such as `for the stock`.
+        purpose: &'static str,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// The caller cannot take what was found.
+    #[error("cannot write what was found: {0}")]
+    Output(#[from] io::Error),
+    /// The service refuses every request, or cannot be reached.
+    #[error(transparent)]
+    Service(#[from] crate::Error),
+    /// The service did not answer a create, nor any question about it.
+    #[error("no answer from the service")]
+    Unanswered,
+    /// The caller asked for an early end.
+    #[error("interrupted")]
+    Interrupted,
+    /// A task panicked.
+    #[error("internal error: {0}")]
+    Panicked(#[from] tokio::task::JoinError),
+}
+
+impl BulkError {
+    /// For `map_err` on a temporary file.
+    pub(crate) fn temporary(purpose: &'static str) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Temporary { purpose, source }
+    }
+}

@@ -1,0 +1,331 @@
+//! How ads are at the service, asked for many at a time, and what becomes of requests after the service has accepted them.
+
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use ad_core::{
+    model::{AdState, LATEST_ENTRIES, LogEntry, Timestamp},
+    parameters::MAX_LIMIT,
+};
+use futures_util::TryStreamExt;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::Identity;
+use crate::{Ad, Client, Error, ListQuery, LogQuery, Outcome, Target};
+
+/// Ads of one question, and bytes of their source ids, which stand in its address.
+pub(super) const MOST_ADS: usize = 150;
+const MOST_TEXT: usize = 6000;
+
+/// The first pause of a wait for one request: most are done within a second.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
+/// The first pause of a wait for many.
+pub(crate) const FIRST_PAUSE_OF_MANY: Duration = Duration::from_millis(250);
+
+/// The longest pause between two looks.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3);
+
+/// What has become of an ad in bulk work. The names are what journals hold and programs read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the same as those of `Outcome`")]
+pub enum AdOutcome {
+    Published,
+    Hidden,
+    Deleted,
+    Bumped,
+    Boosted,
+    Failed,
+    /// The request was refused, here or by the service.
+    Refused,
+    /// Accepted by the service; nobody waits for what becomes of it.
+    Accepted,
+    /// Accepted by the service, and not finished when the wait ended.
+    UnderWay,
+    /// Sent, but no answer was seen.
+    Unclear,
+    /// Not sent.
+    NotSent,
+}
+
+impl AdOutcome {
+    /// Every outcome, at the place of its number.
+    pub const ALL: [Self; 11] = [
+        Self::Published,
+        Self::Hidden,
+        Self::Deleted,
+        Self::Bumped,
+        Self::Boosted,
+        Self::Failed,
+        Self::Refused,
+        Self::Accepted,
+        Self::UnderWay,
+        Self::Unclear,
+        Self::NotSent,
+    ];
+
+    /// Its name, as it serialises.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Hidden => "hidden",
+            Self::Deleted => "deleted",
+            Self::Bumped => "bumped",
+            Self::Boosted => "boosted",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Accepted => "accepted",
+            Self::UnderWay => "under_way",
+            Self::Unclear => "unclear",
+            Self::NotSent => "not_sent",
+        }
+    }
+
+    /// Whether the service has done, or at least accepted, what was asked of it.
+    pub const fn is_good(self) -> bool {
+        !matches!(self, Self::Failed | Self::Refused | Self::UnderWay | Self::Unclear | Self::NotSent)
+    }
+}
+
+impl From<&Outcome> for AdOutcome {
+    fn from(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Published { .. } => Self::Published,
+            Outcome::Hidden => Self::Hidden,
+            Outcome::Deleted => Self::Deleted,
+            Outcome::Bumped => Self::Bumped,
+            Outcome::Boosted => Self::Boosted,
+            Outcome::Failed { .. } => Self::Failed,
+        }
+    }
+}
+
+/// How an ad is at the service.
+#[derive(Debug, Deserialize)]
+pub struct Status {
+    source_id: String,
+    dealer_code: String,
+    /// Whether it is deleted.
+    pub state: AdState,
+    /// When it last changed.
+    pub updated: Timestamp,
+    /// Its id on the primary marketplace.
+    pub marketplace_ad_id: Option<String>,
+    /// Its id on the secondary marketplace.
+    pub offer_id: Option<String>,
+    /// Its latest entries, where they were asked for.
+    #[serde(default)]
+    pub log: Vec<LogEntry>,
+}
+
+impl Status {
+    /// What became of a request, when it has come to its end.
+    pub fn outcome(&self, request_id: Uuid) -> Option<Outcome> {
+        Outcome::of(self.log.iter().filter(|entry| entry.request_id == request_id))
+    }
+}
+
+/// Whether a question asks for the log too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Include {
+    /// The ad alone.
+    Ad,
+    /// With its latest log entries.
+    Log,
+}
+
+/// How some ads are at the service; those that are not there are missing.
+#[derive(Debug, Default)]
+pub struct Statuses(HashMap<String, Vec<Status>>);
+
+impl Statuses {
+    /// Asks for these ads.
+    ///
+    /// # Errors
+    /// When the service cannot be asked.
+    pub async fn of(
+        client: &Client,
+        ads: impl IntoIterator<Item = &Identity>,
+        include: Include,
+    ) -> Result<Self, Error> {
+        let mut found = Self::default();
+        for (parameter, ids) in questions(ads.into_iter().map(|ad| ad.source_id.as_str())) {
+            let mut query = ListQuery::new()
+                .with(parameter, ids)
+                .with("fields", "source_id,dealer_code,state,updated,marketplace_ad_id,offer_id")
+                .with("ordering", "created")
+                .with("limit", MAX_LIMIT);
+            if include == Include::Log {
+                query = query.with("include", "log");
+            }
+            let mut statuses = client.v4().all_as::<Status>(&query);
+            while let Some(status) = statuses.try_next().await? {
+                found.0.entry(status.source_id.clone()).or_default().push(status);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The ad; where it names no dealer, that of the one dealer whose token asked.
+    pub fn get(&self, ad: &Identity) -> Option<&Status> {
+        let mut statuses = self.0.get(&ad.source_id)?.iter();
+        statuses.find(|status| ad.dealer_code.as_ref().is_none_or(|code| *code == status.dealer_code))
+    }
+}
+
+/// The parameter and its value for each question. A comma separates ids, so one with a comma is asked for by itself.
+fn questions<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<(&'static str, String)> {
+    let mut questions = Vec::new();
+    let (mut list, mut count) = (String::new(), 0);
+    for id in ids {
+        if id.contains(',') {
+            questions.push(("source_id", id.to_owned()));
+            continue;
+        }
+        if count == MOST_ADS || (count > 0 && list.len() + id.len() > MOST_TEXT) {
+            questions.push(("source_id__in", std::mem::take(&mut list)));
+            count = 0;
+        }
+        if count > 0 {
+            list.push(',');
+        }
+        list.push_str(id);
+        count += 1;
+    }
+    if count > 0 {
+        questions.push(("source_id__in", list));
+    }
+    questions
+}
+
+/// Pauses between looks, which grow while nothing happens.
+#[derive(Debug)]
+pub(crate) struct Pauses {
+    first: Duration,
+    next: Duration,
+}
+
+impl Pauses {
+    pub(crate) fn from(first: Duration) -> Self {
+        Self { first, next: first }
+    }
+
+    /// Something has happened: the next pause is the first one again.
+    pub(crate) fn reset(&mut self) {
+        self.next = self.first;
+    }
+
+    pub(crate) fn next(&mut self) -> Duration {
+        let pause = self.next;
+        self.next = (pause * 3 / 2).min(LONGEST_PAUSE);
+        pause
+    }
+}
+
+/// How a wait ended.
+#[derive(Debug)]
+pub enum Waited {
+    /// The request is finished.
+    Finished(Outcome),
+    /// It was still under way when the time was up; the last entry of the log.
+    UnderWay(Option<Box<LogEntry>>),
+}
+
+impl Waited {
+    /// Its name.
+    pub fn outcome(&self) -> AdOutcome {
+        match self {
+            Self::Finished(outcome) => outcome.into(),
+            Self::UnderWay(_) => AdOutcome::UnderWay,
+        }
+    }
+
+    /// What there is to say about it.
+    pub fn message(&self) -> Option<String> {
+        match self {
+            Self::Finished(Outcome::Hidden) => Some("hidden: visible is false".to_owned()),
+            Self::Finished(outcome) => outcome.message(),
+            Self::UnderWay(entry) => {
+                entry.as_ref().map(|entry| format!("{} has been {} since {}", entry.action, entry.state, entry.created))
+            }
+        }
+    }
+}
+
+/// Waits until a request is finished, or for so long.
+///
+/// # Errors
+/// When the service cannot be asked.
+pub async fn wait_for_request(
+    client: &Client,
+    target: Target<'_>,
+    request: Uuid,
+    within: Duration,
+) -> Result<Waited, Error> {
+    let query = LogQuery::new().with("request_id", request).with("limit", LATEST_ENTRIES);
+    let waited = until(within, async || {
+        let entries = client.v4().log(target, &query).await?.body.results;
+        Ok((Outcome::of(&entries), entries.into_iter().next_back(), ()))
+    });
+    Ok(waited.await?.0)
+}
+
+/// Waits until the latest request of an ad is finished, or for so long; returns the ad as it is then.
+///
+/// # Errors
+/// When the service cannot be asked.
+pub async fn wait_for_ad(client: &Client, target: Target<'_>, within: Duration) -> Result<(Waited, Ad), Error> {
+    until(within, async || {
+        let ad = client.v4().read(target).await?.body;
+        let log = ad.log.as_deref().unwrap_or_default();
+        let latest = log.last().cloned();
+        let of_latest = |last: &LogEntry| Outcome::of(log.iter().filter(|entry| entry.request_id == last.request_id));
+        let outcome = latest.as_ref().and_then(of_latest);
+        Ok((outcome, latest, ad))
+    })
+    .await
+}
+
+/// Looks until there is an outcome, or for so long; returns what was seen last.
+async fn until<T>(
+    within: Duration,
+    mut look: impl AsyncFnMut() -> Result<(Option<Outcome>, Option<LogEntry>, T), Error>,
+) -> Result<(Waited, T), Error> {
+    let began = Instant::now();
+    let mut pauses = Pauses::from(FIRST_PAUSE);
+    loop {
+        let (outcome, latest, seen) = look().await?;
+        if let Some(outcome) = outcome {
+            return Ok((Waited::Finished(outcome), seen));
+        }
+        let left = within.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            return Ok((Waited::UnderWay(latest.map(Box::new)), seen));
+        }
+        tokio::time::sleep(pauses.next().min(left)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_few_and_not_too_long() {
+        assert_eq!(
+            questions(["a", "b,c", "d"].into_iter()),
+            [("source_id", "b,c".to_owned()), ("source_id__in", "a,d".to_owned())]
+        );
+        let ids: Vec<_> = (0..350).map(|index| format!("ad-{index}")).collect();
+        let sizes: Vec<_> =
+            questions(ids.iter().map(String::as_str)).iter().map(|(_, list)| list.split(',').count()).collect();
+        assert_eq!(sizes, [150, 150, 50]);
+        let long = "x".repeat(4000);
+        assert_eq!(questions([long.as_str(), &long].into_iter()).len(), 2);
+        assert_eq!(questions(std::iter::empty()), []);
+    }
+}

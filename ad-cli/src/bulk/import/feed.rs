@@ -1,0 +1,199 @@
+//! The payloads on their way out of the file: those that are to be sent become jobs, which are written into the journal in blocks, one
+//! wait for the disk each, before anybody can send them.
+
+use std::sync::Arc;
+
+use ad_core::{model::ApiVersion, rulebook::size::MOST_BYTES};
+use serde_json::{Value, value::RawValue};
+use tokio::sync::mpsc::Sender;
+use uuid::Uuid;
+
+use super::{
+    BulkError, Identity, State,
+    journal::{Entry, Past},
+    known::{Known, KnownPayloads},
+    state::{Pending, no_record},
+};
+use crate::bulk::{
+    AdOutcome,
+    check::Checker,
+    payloads::{Chunks, Piece, Place, Source, parse},
+};
+
+/// What is done with the ads of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Task {
+    /// Those that the service does not have yet are created.
+    #[default]
+    Create,
+    /// What failed is done again: refused ones are sent again, and of those that could not be published the service does again what it
+    /// left undone.
+    Failed,
+    /// Those that were created hidden are shown.
+    Show,
+}
+
+/// What is done with one ad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum JobKind {
+    /// It is created, which happens once.
+    Create,
+    /// The service does again what it left undone.
+    Retry,
+    /// It becomes visible.
+    Show,
+}
+
+/// What an ad's past means for it.
+enum Decision {
+    Do(JobKind),
+    /// Find out whether it is there; if not, create it.
+    LookAndCreate,
+    Follow(Option<Uuid>),
+    /// All is done; where its entry of the journal begins.
+    Nothing(Option<Uuid>, u64),
+    Leave,
+    Skip,
+}
+
+impl Task {
+    fn step(self, known: Option<Known>) -> Decision {
+        match (self, known) {
+            (_, Some(Known::Invalid)) => Decision::Skip,
+            (Self::Create, None | Some(Known::Refused)) | (Self::Failed, Some(Known::Refused)) => {
+                Decision::Do(JobKind::Create)
+            }
+            (Self::Create | Self::Failed, Some(Known::Unclear)) => Decision::LookAndCreate,
+            (Self::Failed, Some(Known::Ended { outcome: AdOutcome::Failed, .. })) => Decision::Do(JobKind::Retry),
+            (Self::Show, Some(Known::Ended { outcome: AdOutcome::Hidden, .. })) => Decision::Do(JobKind::Show),
+            // Its requests are worked off in their order.
+            (Self::Show, Some(Known::Accepted(_))) => Decision::Do(JobKind::Show),
+            (_, Some(Known::Accepted(request_id))) => Decision::Follow(request_id),
+            (_, Some(Known::Ended { request_id, at, .. })) => Decision::Nothing(request_id, at),
+            (Self::Failed, None) | (Self::Show, None | Some(Known::Unclear | Known::Refused)) => Decision::Leave,
+        }
+    }
+}
+
+/// One ad with which something is done.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// Which payload of the file it is.
+    pub(super) index: u64,
+    /// Which ad.
+    pub(super) ad: Identity,
+    /// The vehicle type of its path; `None` on `/v3/ad`.
+    pub(super) vehicle_type: Option<&'static str>,
+    /// What is sent.
+    pub(super) body: Box<RawValue>,
+    /// As it stands in the file, and where.
+    pub(super) text: Vec<u8>,
+    pub(super) place: Place,
+    /// What is done.
+    pub(super) kind: JobKind,
+    /// Whether an earlier run may have sent it.
+    pub(super) is_unclear: bool,
+}
+
+/// What decides what becomes of a payload.
+#[derive(Debug)]
+pub(super) struct Feed {
+    pub(super) checker: Arc<Checker>,
+    /// What is known of the payloads, and the journal that knows the rest.
+    pub(super) known: KnownPayloads,
+    pub(super) past: Past,
+    /// Jobs that are written into the journal together.
+    pub(super) block: usize,
+    /// What is done.
+    pub(super) task: Task,
+    /// With so many ads at most; the others wait for another run.
+    pub(super) limit: u64,
+}
+
+impl Feed {
+    /// Goes through the file until its end, or until nobody takes jobs any more. It blocks.
+    pub(super) fn run(mut self, source: Source, jobs: &Sender<Job>, state: &State) -> Result<(), BulkError> {
+        let mut chunks = Chunks::new(source);
+        let (mut index, mut text) = (0, Vec::new());
+        while let Some(chunk) = chunks.next(text)? {
+            let (mut found, mut failed) = (Vec::new(), Ok(()));
+            chunk.each(|piece| {
+                match self.job(piece, index, state) {
+                    Ok(job) => found.extend(job),
+                    Err(error) => failed = Err(error),
+                }
+                index += 1;
+            });
+            failed?;
+            text = chunk.text;
+            while !found.is_empty() {
+                let rest = found.split_off(self.block.min(found.len()));
+                let block = std::mem::replace(&mut found, rest);
+                if !pass_on(block, jobs, state)? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The job of a payload, unless there is nothing to be done.
+    fn job(&mut self, piece: Piece<'_>, index: u64, state: &State) -> Result<Option<Job>, BulkError> {
+        let Ok(object) = parse(piece.text) else { return Ok(None) };
+        let Some(ad) = Identity::of(&object) else { return Ok(None) };
+        let place = piece.place;
+        let known = self.known.next(index).map_err(no_record())?;
+        let (kind, is_unclear) = match self.task.step(known) {
+            Decision::Do(kind) if self.limit > 0 => (kind, false),
+            Decision::LookAndCreate if self.limit > 0 => (JobKind::Create, true),
+            Decision::Do(_) | Decision::LookAndCreate | Decision::Leave => {
+                state.left(index, place, ad);
+                return Ok(None);
+            }
+            Decision::Follow(request_id) => {
+                state.accepted(Pending { index, place, ad, request_id });
+                return Ok(None);
+            }
+            Decision::Nothing(request_id, at) => {
+                if let Some(end) = self.past.end_at(at).map_err(no_record())? {
+                    state.ended_before(Pending { index, place, ad, request_id }, end);
+                }
+                return Ok(None);
+            }
+            Decision::Skip => return Ok(None),
+        };
+        self.limit -= 1;
+        let vehicle_type = self.checker.category(&object).and_then(|category| category.vehicle_type);
+        let vehicle_type = vehicle_type.filter(|_| self.checker.version == ApiVersion::V4);
+        let body = match std::str::from_utf8(piece.text) {
+            Ok(text) if text.len() <= MOST_BYTES => RawValue::from_string(text.to_owned()),
+            _ => RawValue::from_string(Value::Object(object).to_string()),
+        };
+        // What was parsed is JSON.
+        let Ok(body) = body else { return Ok(None) };
+        Ok(Some(Job { index, ad, vehicle_type, body, text: piece.text.to_owned(), place, kind, is_unclear }))
+    }
+}
+
+/// Writes a block into the journal and hands it over; `false` when nobody takes it.
+fn pass_on(block: Vec<Job>, jobs: &Sender<Job>, state: &State) -> Result<bool, BulkError> {
+    if state.stop.is_requested() {
+        return Ok(false);
+    }
+    // The others can be done twice.
+    let created = block.iter().filter(|job| job.kind == JobKind::Create);
+    let entries: Vec<_> = created.map(|job| Entry::Sending(job.ad.clone())).collect();
+    if entries.is_empty() {
+        state.journal.check()?;
+    } else {
+        state.journal.write_durably(&entries)?;
+    }
+    let mut block = block.into_iter();
+    for job in block.by_ref() {
+        if let Err(unsent) = jobs.blocking_send(job) {
+            std::iter::once(unsent.0).chain(block).for_each(|job| state.not_sent(job));
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

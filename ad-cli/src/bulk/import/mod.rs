@@ -1,0 +1,444 @@
+//! Payload files become ads: checked first, sent side by side, and followed until something has become of each. What is done is in a
+//! journal, so that an import that was interrupted goes on where it was and sends nothing twice.
+//!
+//! | Part | What it is for |
+//! |---|---|
+//! | [`Import`] | one import: opened, checked, run |
+//! | `journal`, `known` | what is to be sent and what came of it, on the disk; what earlier runs knew of each payload |
+//! | `feed` | from the file to jobs |
+//! | `send` | from a job to an answer, also when the first one got lost |
+//! | `state` | what all of them share |
+//! | [`Records`] | what became of each payload, in the order of the file |
+
+mod feed;
+mod journal;
+mod known;
+mod records;
+mod send;
+mod state;
+
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use ad_core::{
+    categories::Category,
+    model::{ApiVersion, Timestamp},
+    ports::Checksum,
+};
+use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
+use tokio::{
+    sync::{Mutex, mpsc},
+    task::JoinSet,
+};
+
+use super::{
+    BulkError, Identity, Stop,
+    check::{Checker, Totals, Verdict, check_file, no_room, tell_repetitions},
+    follow::{FIRST_PAUSE_OF_MANY, Include, MOST_ADS, Pauses, Status, Statuses},
+    payloads::Source,
+};
+use crate::{Client, Outcome};
+use feed::{Feed, Job};
+use journal::{Begun, End, Entry, Journal, Past};
+use known::KnownPayloads;
+use send::Sent;
+use state::{State, no_record};
+
+pub use feed::Task;
+pub use journal::JournalError;
+pub use records::{Record, Records};
+pub use state::Counts;
+
+/// How often the caller learns how far an import has come.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Whether to go on where an earlier run was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resume {
+    /// There must not have been one.
+    No,
+    /// There was one, and it was about the same file.
+    Same,
+    /// There was one, whatever has become of the file.
+    Changed,
+    /// If there was one, whatever has become of the file.
+    IfBegun,
+}
+
+/// What is to be imported, and how.
+#[derive(Debug)]
+pub struct Options<'a> {
+    /// The file; `-` is stdin.
+    pub file: &'a Path,
+    /// The journal; otherwise it stands beside the file.
+    pub journal: Option<&'a Path>,
+    /// What is done with its ads.
+    pub task: Task,
+    /// With how many of them at most.
+    pub limit: Option<u64>,
+    /// Whether to go on where an earlier run was.
+    pub resume: Resume,
+    /// Requests that are out at the same time.
+    pub parallel: usize,
+    /// How long to wait without anything happening once all are sent; `None`: not at all.
+    pub within: Option<Duration>,
+    /// The version through which they are sent.
+    pub version: ApiVersion,
+    /// The category of all of them; otherwise each says its own.
+    pub of_type: Option<&'static Category>,
+}
+
+/// What people should know of an import before it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Note {
+    /// The file is UTF-16; the service gets UTF-8.
+    Utf16,
+    /// There is nothing to go on with: the journal is new.
+    NewJournal,
+    /// The file has changed since the last run; ads that were accepted are not sent again.
+    Changed,
+}
+
+/// An import: [opened](Self::open), then [checked](Self::check), then [run](Self::run).
+#[derive(Debug)]
+pub struct Import {
+    client: Client,
+    name: String,
+    path: PathBuf,
+    /// What came from stdin is kept here.
+    _kept: Option<NamedTempFile>,
+    state: Arc<State>,
+    past: Past,
+    known: Option<KnownPayloads>,
+    totals: Totals,
+    task: Task,
+    limit: u64,
+    parallel: usize,
+    within: Option<Duration>,
+}
+
+/// What came of an import.
+#[derive(Debug)]
+pub struct Imported {
+    /// What people call the file.
+    pub name: String,
+    /// Payloads in it.
+    pub payloads: u64,
+    /// What became of them.
+    pub records: Records,
+    /// Why not everything was done that was to be done.
+    pub failure: Option<BulkError>,
+}
+
+impl Import {
+    /// Reads the file for what it is, and opens its journal, which has to be of this file and this service. `now` is written there.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the journal is in use or of another import.
+    pub fn open(client: Client, options: &Options<'_>, now: Timestamp) -> Result<(Self, Vec<Note>), BulkError> {
+        let (kept, path, name) = input(options.file)?;
+        let source = Source::open(&path)?;
+        let sha256 = digest(&path).map_err(|error| unreadable(&name, &error))?;
+        let journal = match options.journal {
+            Some(path) => path.to_owned(),
+            None if kept.is_some() => PathBuf::from("stdin.journal"),
+            None => {
+                let mut name = options.file.as_os_str().to_owned();
+                name.push(".journal");
+                PathBuf::from(name)
+            }
+        };
+        let (journal, past) = Journal::open(&journal)?;
+        let mut notes = Vec::from_iter(source.is_utf_16.then_some(Note::Utf16));
+        let file = options.file.display().to_string();
+        let begun = Begun { file, sha256, url: client.url().to_owned(), at: now.to_string() };
+        notes.extend(fits(journal.path(), past.begun.as_ref(), &begun, &name, options.resume)?);
+        journal.write_durably(&[Entry::Begun(begun)])?;
+        let checker = Arc::new(Checker::new(options.version, options.of_type));
+        let import = Self {
+            client,
+            name,
+            path,
+            _kept: kept,
+            state: Arc::new(State::new(journal, checker, options.within.is_some())),
+            past,
+            known: None,
+            totals: Totals::default(),
+            task: options.task,
+            limit: options.limit.unwrap_or(u64::MAX),
+            parallel: options.parallel,
+            within: options.within,
+        };
+        Ok((import, notes))
+    }
+
+    /// What people call the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where the journal is.
+    pub fn journal(&self) -> &Path {
+        self.state.journal.path()
+    }
+
+    /// Checks all payloads, and shows those that cannot be sent.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or it cannot be shown.
+    pub fn check(&mut self, mut show: impl FnMut(&Verdict) -> io::Result<()>) -> Result<Totals, BulkError> {
+        let state = Arc::clone(&self.state);
+        let mut show = |verdict: &Verdict| {
+            if verdict.is_valid() {
+                return Ok(());
+            }
+            state.invalid(verdict);
+            show(verdict)
+        };
+        let (mut totals, identities) = check_file(Source::open(&self.path)?, &self.state.checker, &mut show)?;
+        let (repetitions, known) = std::mem::take(&mut self.past.facts).of(identities).map_err(no_room())?;
+        tell_repetitions(Ok(repetitions), &mut totals, show)?;
+        (self.known, self.totals) = (Some(known), totals);
+        Ok(totals)
+    }
+
+    /// After the check: how many ads the service will have in the end, and how many of them earlier runs have sent.
+    pub fn expected(&self) -> (u64, u64) {
+        let before = self.known.as_ref().map_or(0, |known| known.accepted);
+        let valid = self.totals.payloads.saturating_sub(self.totals.refused);
+        (valid.min(before.saturating_add(self.limit)), before)
+    }
+
+    /// Sends what is to be sent, and follows it. The caller learns how far it has come; with `stop` it asks for an early end, at which
+    /// nothing more is sent and the answers that are out are still waited for.
+    pub async fn run(self, stop: &Stop, mut progress: impl FnMut(Counts)) -> Imported {
+        let (name, payloads, state) = (self.name.clone(), self.totals.payloads, Arc::clone(&self.state));
+        let mut work = tokio::spawn(self.work());
+        let mut tick = tokio::time::interval(TICK);
+        loop {
+            tokio::select! {
+                ended = &mut work => {
+                    match ended {
+                        Ok(Ok(())) => {}
+                        Ok(Err(error)) => state.fail(error),
+                        Err(panicked) => state.fail(panicked),
+                    }
+                    break;
+                }
+                _ = tick.tick() => progress(state.counts()),
+                () = stop.requested(), if !state.stop.is_requested() => state.stop.request(),
+            }
+        }
+        if let Err(error) = state.journal.write_durably(&[]) {
+            state.fail(error);
+        }
+        let (failure, records) = state.end();
+        let (records, unread) = match records {
+            Ok(records) => (records, None),
+            Err(error) => (Records::default(), Some(no_record()(error))),
+        };
+        let interrupted = stop.is_requested().then_some(BulkError::Interrupted);
+        Imported { name, payloads, records, failure: failure.or(unread).or(interrupted) }
+    }
+
+    /// Sends everything and follows it.
+    async fn work(self) -> Result<(), BulkError> {
+        let Self { client, state, parallel, .. } = self;
+        let known = match self.known {
+            Some(known) => known,
+            // Nothing was checked, so nothing is known to be in order.
+            None => return Ok(()),
+        };
+        let source = Source::open(&self.path)?;
+        let checker = Arc::clone(&state.checker);
+        let feed = Feed { checker, known, past: self.past, block: parallel, task: self.task, limit: self.limit };
+        let (jobs, todo) = mpsc::channel(parallel);
+        let feeding = {
+            let state = Arc::clone(&state);
+            tokio::task::spawn_blocking(move || {
+                if let Err(error) = feed.run(source, &jobs, &state) {
+                    state.fail(error);
+                }
+            })
+        };
+        let following = self.within.map(|within| {
+            let (client, state) = (client.clone(), Arc::clone(&state));
+            tokio::spawn(async move {
+                if let Err(error) = follow(&client, &state, within).await {
+                    state.fail(error);
+                }
+            })
+        });
+        let todo = Arc::new(Mutex::new(todo));
+        let mut senders = JoinSet::new();
+        for _ in 0..parallel {
+            senders.spawn(send_all(client.clone(), Arc::clone(&state), Arc::clone(&todo)));
+        }
+        while let Some(ended) = senders.join_next().await {
+            ended.unwrap_or_else(|panicked| state.fail(panicked));
+        }
+        // What nobody took is taken back, so that the feed comes to its end.
+        {
+            let mut todo = todo.lock().await;
+            todo.close();
+            while let Some(job) = todo.recv().await {
+                state.not_sent(job);
+            }
+        }
+        feeding.await.unwrap_or_else(|panicked| state.fail(panicked));
+        state.all_sent();
+        match following {
+            Some(following) => Ok(following.await?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A file that can be read several times, and what people call it: stdin is kept in one.
+fn input(file: &Path) -> Result<(Option<NamedTempFile>, PathBuf, String), BulkError> {
+    if file.as_os_str() != "-" {
+        return Ok((None, file.to_owned(), file.display().to_string()));
+    }
+    let keep = || {
+        let mut kept = NamedTempFile::new()?;
+        io::copy(&mut io::stdin(), &mut kept)?;
+        kept.flush().map(|()| kept)
+    };
+    let kept = keep().map_err(BulkError::temporary("for stdin"))?;
+    let path = kept.path().to_owned();
+    Ok((Some(kept), path, "stdin".to_owned()))
+}
+
+/// What a file holds.
+fn digest(path: &Path) -> io::Result<String> {
+    let (mut file, mut digest, mut block) = (File::open(path)?, Sha256::new(), vec![0; 256 * 1024]);
+    loop {
+        match file.read(&mut block)? {
+            0 => return Ok(Checksum::from(<[u8; 32]>::from(digest.finalize())).to_string()),
+            read => digest.update(&block[..read]),
+        }
+    }
+}
+
+fn unreadable(name: &str, error: &io::Error) -> super::payloads::NotPayloads {
+    super::payloads::NotPayloads::Unreadable { name: name.to_owned(), reason: error.to_string() }
+}
+
+/// Whether a journal is of this file and this service.
+fn fits(
+    path: &Path,
+    before: Option<&Begun>,
+    now: &Begun,
+    name: &str,
+    resume: Resume,
+) -> Result<Option<Note>, JournalError> {
+    let path = || path.to_owned();
+    let Some(before) = before else {
+        return Ok(matches!(resume, Resume::Same | Resume::Changed).then_some(Note::NewJournal));
+    };
+    if resume == Resume::No {
+        return Err(JournalError::Begun { path: path(), at: before.at.clone() });
+    }
+    if before.url != now.url {
+        return Err(JournalError::OtherService { path: path(), begun: before.url.clone(), url: now.url.clone() });
+    }
+    match resume {
+        Resume::Same if before.sha256 != now.sha256 => {
+            Err(JournalError::Changed { path: path(), name: name.to_owned() })
+        }
+        Resume::IfBegun if before.sha256 != now.sha256 => Ok(Some(Note::Changed)),
+        _ => Ok(None),
+    }
+}
+
+/// Sends jobs until there are none, or everybody is to stop.
+async fn send_all(client: Client, state: Arc<State>, todo: Arc<Mutex<mpsc::Receiver<Job>>>) {
+    loop {
+        let next = todo.lock().await.recv().await;
+        let Some(job) = next else { return };
+        if let Err(error) = state.journal.check() {
+            state.fail(error);
+        }
+        if state.stop.is_requested() {
+            state.not_sent(job);
+            return;
+        }
+        match send::send(&client, &state, &job).await {
+            Sent::Accepted(request_id) => state.sent(job, request_id),
+            Sent::Refused(refusal) => state.refused(job, refusal),
+            Sent::Stopped(error) => {
+                state.not_sent(job);
+                return state.fail(error);
+            }
+            Sent::Unclear(error) => {
+                state.unclear(job);
+                return state.fail(error);
+            }
+        }
+    }
+}
+
+/// Follows accepted ads until all have come to an end and no more are sent, or the time is up behind the last one. Only those of one
+/// question are in memory.
+async fn follow(client: &Client, state: &State, within: Duration) -> Result<(), BulkError> {
+    let mut pauses = Pauses::from(FIRST_PAUSE_OF_MANY);
+    let mut waiting_since = None;
+    while !state.stop.is_requested() {
+        let is_sending = state.is_sending();
+        let batch = state.pending(MOST_ADS).map_err(no_record())?;
+        if batch.is_empty() && !is_sending {
+            return Ok(());
+        }
+        let is_over = !is_sending && waiting_since.get_or_insert_with(Instant::now).elapsed() > within;
+        let statuses = if is_over {
+            Ok(Statuses::default())
+        } else {
+            Statuses::of(client, batch.iter().map(|pending| &pending.ad), Include::Log).await
+        };
+        let found = statuses.as_ref().ok();
+        let mut progressed = false;
+        for pending in batch {
+            let status = found.and_then(|statuses| statuses.get(&pending.ad));
+            match status.and_then(|status| end(status, pending.request_id)) {
+                Some(end) => {
+                    progressed = true;
+                    state.ended(pending, end);
+                }
+                None => state.put_back([pending]),
+            }
+        }
+        statuses?;
+        if is_over {
+            return Ok(());
+        }
+        if progressed {
+            pauses.reset();
+            waiting_since = None;
+        }
+        if !progressed || is_sending {
+            state.pause(pauses.next()).await;
+        }
+    }
+    Ok(())
+}
+
+/// What became of a request, when it has come to its end.
+fn end(status: &Status, request_id: Option<uuid::Uuid>) -> Option<End> {
+    let outcome = status.outcome(request_id.or_else(|| status.log.first().map(|entry| entry.request_id))?)?;
+    Some(End {
+        outcome: (&outcome).into(),
+        message: outcome.message(),
+        marketplace_ad_id: status.marketplace_ad_id.clone(),
+        offer_id: status.offer_id.clone(),
+        linked: match outcome {
+            Outcome::Published { linked, .. } => linked,
+            _ => Vec::new(),
+        },
+    })
+}

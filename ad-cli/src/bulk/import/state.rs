@@ -1,0 +1,257 @@
+//! What the parts of an import share: how far each ad has come, the journal that learns it first, and whether to go on.
+
+use std::{
+    io,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use super::{
+    BulkError, Identity,
+    feed::{Job, JobKind},
+    journal::{End, Entry, Journal},
+    records::{Collected, Record, Records},
+    send::Refusal,
+};
+use crate::bulk::{
+    AdOutcome, Stop,
+    check::{Checker, Finding, Severity, Verdict},
+    payloads::{Piece, Place},
+    spool::Queue,
+};
+
+/// Ads so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Accepted by the service.
+    pub sent: u64,
+    /// Published, or stored as they were not to be published.
+    pub published: u64,
+    /// Refused, or failed later.
+    pub failed: u64,
+}
+
+/// An accepted ad whose outcome is not known yet.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Pending {
+    pub(super) index: u64,
+    pub(super) place: Place,
+    pub(super) ad: Identity,
+    pub(super) request_id: Option<Uuid>,
+}
+
+impl Pending {
+    fn record(self, outcome: AdOutcome) -> Record {
+        Record { request_id: self.request_id, ..Record::new(self.index, self.place, Some(self.ad), outcome) }
+    }
+}
+
+/// What the parts share.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) journal: Journal,
+    pub(super) checker: Arc<Checker>,
+    /// Asks everybody to come to an end.
+    pub(super) stop: Stop,
+    /// Whether what becomes of accepted ads is waited for.
+    waits: bool,
+    sending: AtomicBool,
+    all_sent: Notify,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    counts: Counts,
+    pending: Queue<Pending>,
+    records: Collected,
+    /// What stopped it, the first of all.
+    failure: Option<BulkError>,
+}
+
+impl State {
+    pub(super) fn new(journal: Journal, checker: Arc<Checker>, waits: bool) -> Self {
+        Self {
+            journal,
+            checker,
+            stop: Stop::default(),
+            waits,
+            sending: AtomicBool::new(true),
+            all_sent: Notify::new(),
+            inner: Mutex::default(),
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        // Whoever panicked with it left nothing half done: every change is one assignment or insertion.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks everybody to come to an end, for a reason.
+    pub(super) fn fail(&self, error: impl Into<BulkError>) {
+        self.inner().failure.get_or_insert(error.into());
+        self.stop.request();
+    }
+
+    /// Notes that nothing more is sent.
+    pub(super) fn all_sent(&self) {
+        self.sending.store(false, Ordering::SeqCst);
+        self.all_sent.notify_waiters();
+    }
+
+    pub(super) fn is_sending(&self) -> bool {
+        self.sending.load(Ordering::SeqCst)
+    }
+
+    /// Waits for a while, or until everybody is to come to an end or nothing more is sent.
+    pub(super) async fn pause(&self, pause: Duration) {
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = self.stop.requested() => {}
+            () = self.all_sent.notified() => {}
+        }
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        self.inner().counts
+    }
+
+    /// What stopped it, and what became of everything. What is still pending is under way.
+    pub(super) fn end(&self) -> (Option<BulkError>, io::Result<Records>) {
+        let mut inner = std::mem::take(&mut *self.inner());
+        let records = || {
+            while let Some(pending) = inner.pending.pop()? {
+                inner.records.add(&pending.record(AdOutcome::UnderWay))?;
+            }
+            inner.records.in_order()
+        };
+        (inner.failure, records())
+    }
+
+    /// Takes the ads longest without an outcome.
+    pub(super) fn pending(&self, most: usize) -> io::Result<Vec<Pending>> {
+        let mut inner = self.inner();
+        let mut taken = Vec::new();
+        while taken.len() < most
+            && let Some(pending) = inner.pending.pop()?
+        {
+            taken.push(pending);
+        }
+        Ok(taken)
+    }
+
+    /// Puts ads behind the others that are pending.
+    pub(super) fn put_back(&self, pending: impl IntoIterator<Item = Pending>) {
+        let mut inner = self.inner();
+        let put = pending.into_iter().try_for_each(|pending| inner.pending.push(&pending));
+        drop(inner);
+        self.kept(put);
+    }
+
+    /// Without its temporary files, an import cannot say what came of it.
+    fn kept(&self, result: io::Result<()>) {
+        if let Err(error) = result {
+            self.fail(no_record()(error));
+        }
+    }
+
+    fn record(&self, record: &Record) {
+        let added = self.inner().records.add(record);
+        self.kept(added);
+    }
+
+    /// A payload that is not sent because of what is wrong with it.
+    pub(super) fn invalid(&self, verdict: &Verdict) {
+        let Some(place) = verdict.findings.first().map(|finding| finding.place) else { return };
+        let ad = verdict.source_id.clone().map(|source_id| Identity { source_id, dealer_code: None });
+        let findings: Vec<_> = verdict.findings.iter().filter(|it| it.severity == Severity::Error).cloned().collect();
+        let message = Some(findings.iter().map(Finding::text).collect::<Vec<_>>().join(" "));
+        let record = Record::new(verdict.index, place, ad, AdOutcome::Refused);
+        self.record(&Record { message, findings, is_invalid: true, ..record });
+    }
+
+    /// An ad that the service has, from this run or an earlier one.
+    pub(super) fn accepted(&self, pending: Pending) {
+        self.inner().counts.sent += 1;
+        if self.waits {
+            self.put_back([pending]);
+        } else {
+            self.record(&pending.record(AdOutcome::Accepted));
+        }
+    }
+
+    /// An ad that is not part of what is done now.
+    pub(super) fn left(&self, index: u64, place: Place, ad: Identity) {
+        self.record(&Record::new(index, place, Some(ad), AdOutcome::NotSent));
+    }
+
+    /// An ad of an earlier run about which all is known.
+    pub(super) fn ended_before(&self, pending: Pending, end: End) {
+        self.inner().counts.sent += 1;
+        self.end_of(pending, end);
+    }
+
+    /// An ad whose request has come to an end.
+    pub(super) fn ended(&self, pending: Pending, end: End) {
+        self.journal.write(Entry::Ended { ad: pending.ad.clone(), end: end.clone() });
+        self.end_of(pending, end);
+    }
+
+    fn end_of(&self, pending: Pending, end: End) {
+        let End { outcome, message, marketplace_ad_id, offer_id, linked } = end;
+        {
+            let counts = &mut self.inner().counts;
+            *if outcome.is_good() { &mut counts.published } else { &mut counts.failed } += 1;
+        }
+        self.record(&Record { message, marketplace_ad_id, offer_id, linked, ..pending.record(outcome) });
+    }
+
+    /// An ad that was accepted just now.
+    pub(super) fn sent(&self, job: Job, request_id: Option<Uuid>) {
+        self.journal.write(Entry::Accepted { ad: job.ad.clone(), request_id });
+        self.accepted(Pending { index: job.index, place: job.place, ad: job.ad, request_id });
+    }
+
+    /// An ad that the service refused.
+    pub(super) fn refused(&self, job: Job, refusal: Refusal) {
+        // What is there already stays as it was.
+        if job.kind == JobKind::Create {
+            self.journal.write(Entry::Refused { ad: job.ad.clone(), message: refusal.message.clone() });
+        }
+        let piece = Piece { text: &job.text, place: job.place, problem: None };
+        let findings = refusal.fields.map(|fields| self.checker.explain(&fields, piece)).unwrap_or_default();
+        self.inner().counts.failed += 1;
+        let record = Record::new(job.index, job.place, Some(job.ad), AdOutcome::Refused);
+        self.record(&Record { message: Some(refusal.message), findings, ..record });
+    }
+
+    /// An ad that was to be sent and was not.
+    pub(super) fn not_sent(&self, job: Job) {
+        // Of what may have been sent before that is not known.
+        if job.is_unclear {
+            return self.unclear(job);
+        }
+        if job.kind == JobKind::Create {
+            self.journal.write(Entry::NotSent(job.ad.clone()));
+        }
+        self.left(job.index, job.place, job.ad);
+    }
+
+    /// An ad of which nobody knows whether the service has it.
+    pub(super) fn unclear(&self, job: Job) {
+        let message = Some("sent without an answer; resume to find the outcome".to_owned());
+        self.record(&Record { message, ..Record::new(job.index, job.place, Some(job.ad), AdOutcome::Unclear) });
+    }
+}
+
+/// That a temporary file of the import cannot be used.
+pub(super) fn no_record() -> impl Fn(io::Error) -> BulkError {
+    BulkError::temporary("for the results of the import")
+}

@@ -1,0 +1,75 @@
+//! Files of payloads: one JSON object, a JSON array of objects, or one object after the other (NDJSON, mostly). Which of them a
+//! file is, is seen from what is in it. Files are streamed: what is in memory does not depend on how large they are.
+//!
+//! | Part | What it is for |
+//! |---|---|
+//! | [`Source`] | a file or stdin as UTF-8, or what it is instead |
+//! | [`Chunks`] | the stream cut between payloads, in parts that threads can work on side by side |
+//! | [`JsonEnd`] | where a JSON value ends |
+//! | [`parse()`] | one payload as an object, or where it breaks |
+//! | [`locate()`] | where in its text a field is |
+//! | [`Transcoded`] | another encoding as UTF-8 |
+//!
+//! What a payload must hold is not known here; see [`check`](super::check).
+
+mod chunks;
+mod json_end;
+mod locate;
+mod parse;
+mod source;
+mod transcode;
+
+pub use chunks::{Chunk, Chunks, Piece};
+pub use json_end::JsonEnd;
+pub use locate::{FieldPlace, locate};
+pub use parse::{Broken, parse};
+pub use source::{NotPayloads, Source};
+pub use transcode::{Malformed, Transcoded};
+
+/// Where something stands in a file: counted from 1, columns in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct Place {
+    /// The line.
+    pub line: u64,
+    /// The character in the line.
+    pub column: u64,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { line: 1, column: 1 }
+    }
+}
+
+impl Place {
+    /// Where one is after reading this text from here.
+    #[must_use]
+    pub fn after(self, text: &[u8]) -> Self {
+        let characters =
+            |text: &[u8]| text.iter().map(|byte| u64::from(*byte & 0b1100_0000 != 0b1000_0000)).sum::<u64>();
+        match memchr::memrchr(b'\n', text) {
+            None => Self { column: self.column + characters(text), ..self },
+            Some(last) => {
+                let lines = memchr::memchr_iter(b'\n', text).count();
+                Self { line: self.line + lines as u64, column: 1 + characters(&text[last + 1..]) }
+            }
+        }
+    }
+}
+
+/// What JSON takes for white space.
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_lines_and_characters() {
+        assert_eq!(Place::default().after(b""), Place { line: 1, column: 1 });
+        assert_eq!(Place::default().after("åäö".as_bytes()), Place { line: 1, column: 4 });
+        assert_eq!(Place { line: 3, column: 9 }.after("x\r\n\nå ".as_bytes()), Place { line: 5, column: 3 });
+    }
+}

@@ -1,0 +1,108 @@
+//! Ads as people see them in tables.
+
+use ad_core::{
+    categories,
+    model::{ActionState, AdState},
+};
+use serde_json::Value;
+
+use super::output::{Cell, Column, Tone, grouped, plain};
+
+/// What people see of an ad in a list.
+pub const COLUMNS: &[Column] = &[
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("TYPE", "category_id").shown(vehicle_type),
+    Column::new("STATE", "state").shown(ad_state),
+    Column::new("TITLE", "title").wrapped(),
+    Column::new("PRICE", "price").shown(price),
+    Column::new("LISTING", "marketplace_ad_id"),
+    Column::new("UPDATED", "updated").shown(minute).for_programs(),
+];
+
+/// The column of a field of the ad table that somebody asks for.
+pub fn column(field: &'static str) -> Column {
+    match field {
+        "created" | "updated" => Column::new(field, field).shown(minute),
+        "body" | "image_refs" | "category_fields" | "log" => Column::new(field, field).wrapped(),
+        field => COLUMNS.iter().find(|column| column.is_of(field)).copied().unwrap_or(Column::new(field, field)),
+    }
+}
+
+/// `car`, or the category where V4 has no vehicle type for it.
+pub fn vehicle_type(id: &Value) -> Cell {
+    let category = id.as_u64().and_then(|id| u16::try_from(id).ok()).and_then(categories::by_id);
+    match category {
+        Some(category) => category.vehicle_type.map_or_else(|| category.to_string(), str::to_owned).into(),
+        None => plain(id).into(),
+    }
+}
+
+/// The state of an ad.
+pub fn ad_state(state: &Value) -> Cell {
+    let text = plain(state);
+    if text == AdState::Deleted.name() { Cell::toned(text, Tone::Faint) } else { text.into() }
+}
+
+/// The state of an action.
+pub fn action_state(state: &Value) -> Cell {
+    let text = plain(state);
+    let tone = match ActionState::from_name(&text) {
+        Some(ActionState::Done) => Tone::Good,
+        Some(ActionState::Error) => Tone::Bad,
+        Some(ActionState::Processing) => Tone::Warning,
+        None => return text.into(),
+    };
+    Cell::toned(text, tone)
+}
+
+/// What became of an ad.
+pub fn outcome(outcome: &Value) -> Cell {
+    let text = plain(outcome).replace('_', " ");
+    match text.as_str() {
+        "" => text.into(),
+        "refused" => Cell::toned("rejected", Tone::Bad),
+        "failed" | "not sent" | "unclear" => Cell::toned(text, Tone::Bad),
+        "under way" => Cell::toned("unfinished", Tone::Warning),
+        _ => Cell::toned(text, Tone::Good),
+    }
+}
+
+/// The list price, or the first there is: `349,900 SEK`.
+fn price(prices: &Value) -> Cell {
+    let Some(prices) = prices.as_array() else { return Cell::default() };
+    let of = |kind: &str| prices.iter().find(|price| price["type"] == kind);
+    let Some(price) = of("reduced").or_else(|| of("list")).or_else(|| prices.first()) else { return Cell::default() };
+    let amount = price["amount"].to_string();
+    let (whole, rest) = amount.split_at(amount.find('.').unwrap_or(amount.len()));
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
+    format!("{whole}{rest} {}", plain(&price["currency"])).into()
+}
+
+/// A time to the minute, in UTC.
+pub fn minute(time: &Value) -> Cell {
+    let text = plain(time);
+    text.get(..16).map_or_else(|| text.clone(), |minute| format!("{}Z", minute.replace('T', " "))).into()
+}
+
+/// A time to the second, in UTC.
+pub fn second(time: &Value) -> Cell {
+    let text = plain(time);
+    text.get(..19).map_or_else(|| text.clone(), |second| format!("{}Z", second.replace('T', " "))).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn people_see_what_an_ad_is() {
+        assert_eq!(vehicle_type(&json!(1020)).text, "car");
+        assert!(vehicle_type(&json!(1122)).text.contains("1122"));
+        assert_eq!(price(&json!([{"type": "leasing", "amount": 1, "currency": "SEK"}, {"type": "list", "amount": 1_349_900.5, "currency": "SEK"}])).text, "1,349,900.5 SEK");
+        assert_eq!(price(&json!([])).text, "");
+        assert_eq!(minute(&json!("2026-01-15T10:00:59.999Z")).text, "2026-01-15 10:00Z");
+        assert_eq!(outcome(&json!("under_way")), Cell::toned("unfinished", Tone::Warning));
+    }
+}

@@ -1,0 +1,138 @@
+//! What the service or the way to it says, as people can act on it: the exit code, one clear message, and what to do.
+
+use ad_core::{fields::FieldErrors, printable, violation::Code};
+
+use super::{Exit, Failure};
+use crate::{
+    Error, ErrorKind,
+    bulk::{self, import::JournalError, payloads::NotPayloads},
+};
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let failure = match error.kind() {
+            ErrorKind::Invalid(errors) => {
+                let message = format!("the service rejected the request:{}", lines(errors));
+                // What is wrong with a question stood on the command line.
+                if error.request().starts_with("GET ") { Self::usage(message) } else { Self::refused(message) }
+            }
+            ErrorKind::Rules(_) | ErrorKind::Conflict(_) | ErrorKind::Malformed(_) | ErrorKind::TooLarge(_) => {
+                Self::refused(error.to_string())
+            }
+            ErrorKind::Identified(refusal) => {
+                let failure = Self::refused(refusal.message.as_deref().unwrap_or(known(refusal.error)));
+                let ways =
+                    refusal.migration_options.iter().map(|way| format!("{}: {}", way.method, way.steps.join(" ")));
+                ways.chain(refusal.suggestion.clone()).fold(failure, Self::hint)
+            }
+            ErrorKind::Unauthorised(_) => Self::unauthorised(error.to_string())
+                .hint("to show the token's scope: ad-cli whoami")
+                .hint("ask customer support for a new token; then run: ad-cli login"),
+            ErrorKind::Forbidden(_) => {
+                Self::unauthorised(error.to_string()).hint("to show the token's permissions: ad-cli whoami")
+            }
+            ErrorKind::NotFound(detail) => Self::failed(format!("{detail} ({})", error.request()))
+                .hint("to search the ads visible to the token: ad-cli list --source-id-icontains TEXT"),
+            ErrorKind::Other(detail) => Self::failed(format!("{detail} ({})", error.request())),
+            ErrorKind::TooMany { .. } => {
+                Self::unreachable(error.to_string()).hint("the service limits the request rate; lower yours: --rate 5")
+            }
+            _ => Self::unreachable(error.to_string()),
+        };
+        let failure = match error.kind() {
+            ErrorKind::Unexpected(_) | ErrorKind::Unreachable(_) => {
+                failure.hint("check the server URL, from --url, AD_URL or the profile; to show it: ad-cli whoami")
+            }
+            ErrorKind::TimedOut(_) => failure.hint("to wait longer: --timeout SECONDS"),
+            _ => failure,
+        };
+        let failure = match error.request_id() {
+            Some(id) if matches!(failure.exit(), Exit::Unreachable | Exit::Unauthorised) => {
+                failure.hint(format!("for support, use the request id: {id}"))
+            }
+            _ => failure,
+        };
+        if error.is_unclear() {
+            return failure.hint(
+                "it is unknown whether the request was accepted; check before you repeat it: ad-cli get SOURCE_ID",
+            );
+        }
+        failure
+    }
+}
+
+impl From<NotPayloads> for Failure {
+    fn from(error: NotPayloads) -> Self {
+        let failure = Self::usage(error.to_string());
+        match error {
+            NotPayloads::Unreadable { .. } => failure,
+            NotPayloads::Utf32(_) => failure.hint("save it as UTF-8"),
+            _ => failure.hint("expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)"),
+        }
+    }
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        let message = error.to_string();
+        match error {
+            JournalError::Unusable { .. } => {
+                Self::usage(message).hint("the journal must be a writable file on a file system with locks")
+            }
+            JournalError::InUse(_) => Self::usage(message).hint("wait until it has finished, or set another journal"),
+            JournalError::NotAJournal { .. } => {
+                Self::usage(message).hint("the file is not a journal or is damaged; set another journal")
+            }
+            JournalError::Begun { path, .. } => Self::usage(message)
+                .hint("to resume: add --resume")
+                .hint(format!("to start again, remove {}; the service rejects ads that it already has", path.display())),
+            JournalError::OtherService { .. } => {
+                Self::usage(message).hint("use a separate journal for each service")
+            }
+            JournalError::Changed { .. } => Self::usage(message)
+                .hint("accepted ads are not sent again, even if they have changed; the others are")
+                .hint("to continue, add --accept-changes"),
+            JournalError::Unwritable { .. } => {
+                Self::failed(message).hint("nothing is sent without a journal; free space, then resume")
+            }
+        }
+    }
+}
+
+impl From<bulk::BulkError> for Failure {
+    fn from(error: bulk::BulkError) -> Self {
+        match error {
+            bulk::BulkError::Input(error) => error.into(),
+            bulk::BulkError::Journal(error) => error.into(),
+            bulk::BulkError::Output(error) => error.into(),
+            bulk::BulkError::Service(error) => error.into(),
+            bulk::BulkError::Temporary { .. } => {
+                Self::failed(error.to_string()).hint("set TMPDIR to a folder with free space")
+            }
+            bulk::BulkError::Unanswered => Self::unreachable(error.to_string()),
+            error => Self::failed(error.to_string()),
+        }
+    }
+}
+
+/// Each field with what is wrong with it, on a line of its own.
+fn lines(errors: &FieldErrors) -> String {
+    let mut text = String::new();
+    let mut last = None;
+    for (path, message) in errors.flatten() {
+        if last.as_ref() != Some(&path) {
+            text.extend(["\n  ", &*printable::line(&path), ":"]);
+        }
+        text.extend([" ", &*printable::line(&message)]);
+        last = Some(path);
+    }
+    text
+}
+
+/// What an identifier without a message means.
+fn known(identifier: Code) -> &'static str {
+    match identifier {
+        Code::TrailerCreateDisabled => "Trailers cannot be created, only updated and deleted (trailer_create_disabled)",
+        other => other.name(),
+    }
+}

@@ -1,0 +1,98 @@
+//! How a command ends: exit codes, and what is said when it did not do what it was asked.
+
+use std::{io, process::ExitCode};
+
+/// The exit codes, as `--help` and docs/cli.md have them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Some ads failed.
+    Failed = 1,
+    /// The command line, or a file named on it, is wrong.
+    Usage = 2,
+    /// Refused by validation.
+    Refused = 3,
+    /// Not authorised.
+    Unauthorised = 4,
+    /// The service was not reached.
+    Unreachable = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// What people are told, and what they can do about it.
+    #[error("{message}")]
+    Explained {
+        /// How the process ends.
+        exit: Exit,
+        /// What went wrong: the first line says all that matters.
+        message: String,
+        /// What to do; each on a line of its own.
+        hints: Vec<String>,
+    },
+    /// All has been shown already.
+    #[error("see above")]
+    Shown(Exit),
+    /// Stdout cannot be written.
+    #[error("cannot write to stdout: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl Failure {
+    fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self::Explained { exit, message: message.into(), hints: Vec::new() }
+    }
+
+    /// Something failed (1).
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, message)
+    }
+
+    /// The command line or a file named on it is wrong (2).
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// Refused by validation (3).
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::new(Exit::Refused, message)
+    }
+
+    /// Not authorised (4).
+    pub fn unauthorised(message: impl Into<String>) -> Self {
+        Self::new(Exit::Unauthorised, message)
+    }
+
+    /// The service was not reached (5).
+    pub fn unreachable(message: impl Into<String>) -> Self {
+        Self::new(Exit::Unreachable, message)
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        if let Self::Explained { hints, .. } = &mut self {
+            hints.push(hint.into());
+        }
+        self
+    }
+
+    /// How the process ends.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Explained { exit, .. } | Self::Shown(exit) => *exit,
+            Self::Output(_) => Exit::Failed,
+        }
+    }
+
+    /// Whether it is only that nobody reads on, as `| head` does. No mistake.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}

@@ -1,0 +1,149 @@
+//! Findings as people read them, and as rows for programs.
+
+use std::io::{self, BufWriter, Write};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::output::{Column, Format, Output, Rows, Styled, Tone};
+use crate::bulk::check::{Finding, Severity, Verdict};
+
+/// What programs get of each finding; the names are the row's.
+const COLUMNS: &[Column] = &[
+    Column::new("FILE", "file"),
+    Column::new("LINE", "line"),
+    Column::new("COLUMN", "column"),
+    Column::new("INDEX", "index"),
+    Column::new("SOURCE ID", "source_id"),
+    Column::new("TYPE", "vehicle_type"),
+    Column::new("SEVERITY", "severity"),
+    Column::new("FIELD", "field"),
+    Column::new("VALUE", "value"),
+    Column::new("MESSAGE", "message"),
+    Column::new("SUGGESTIONS", "suggestions"),
+    Column::new("COMMAND", "command"),
+];
+
+/// A finding with the ad that it is about.
+#[derive(Debug, Serialize)]
+struct FindingRow<'a> {
+    file: &'a str,
+    index: u64,
+    source_id: Option<&'a str>,
+    vehicle_type: Option<&'static str>,
+    #[serde(flatten)]
+    finding: &'a Finding,
+}
+
+/// Longest value that people see.
+const LONGEST_SHOWN: usize = 60;
+
+/// Findings on their way out.
+#[derive(Debug)]
+pub struct Findings {
+    file: String,
+    out: Output,
+    shown: Destination,
+}
+
+#[derive(Debug)]
+enum Destination {
+    People(BufWriter<io::Stdout>),
+    Programs(Box<Rows>),
+}
+
+impl Findings {
+    /// The findings of a file, in the form that was asked for.
+    pub fn new(file: &str, out: Output) -> Self {
+        let shown = match out.format() {
+            Format::Table => Destination::People(BufWriter::new(io::stdout())),
+            _ => Destination::Programs(Box::new(out.rows(COLUMNS))),
+        };
+        Self { file: file.to_owned(), out, shown }
+    }
+
+    /// Shows the findings of one payload.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn show(&mut self, verdict: &Verdict) -> io::Result<()> {
+        for finding in &verdict.findings {
+            match &mut self.shown {
+                Destination::People(to) => {
+                    to.write_all(for_people(self.out, &self.file, verdict, finding).as_str().as_bytes())?;
+                }
+                Destination::Programs(rows) => rows.push(&FindingRow {
+                    file: &self.file,
+                    index: verdict.index,
+                    source_id: verdict.source_id.as_deref(),
+                    vehicle_type: verdict.category.and_then(|category| category.vehicle_type),
+                    finding,
+                })?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the answer.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn end(self) -> io::Result<()> {
+        match self.shown {
+            Destination::People(mut to) => to.flush(),
+            Destination::Programs(rows) => rows.end(),
+        }
+    }
+}
+
+/// Where, what, why, and what to do:
+///
+/// ```text
+/// cars.ndjson:3:118: error: category_fields.brand is "wolvo" (car-3)
+///   "wolvo" is not a valid choice. Did you mean "volvo"?
+///   see: ad-cli values car brand
+/// ```
+fn for_people(out: Output, file: &str, verdict: &Verdict, finding: &Finding) -> Styled {
+    let (tone, severity) = match finding.severity {
+        Severity::Error => (Tone::Bad, "error:"),
+        Severity::Warning => (Tone::Warning, "warning:"),
+    };
+    let mut text = out.styled();
+    let place = format!("{file}:{}:{}:", finding.place.line, finding.place.column);
+    text.toned(Tone::Strong, &place).push(" ").toned(tone, severity);
+    if let Some(field) = &finding.field {
+        text.push(" ").toned(Tone::Strong, field);
+    }
+    if let Some(value) = &finding.value {
+        text.push(" is ").push(&shortened(value));
+    }
+    if let Some(source_id) = &verdict.source_id {
+        text.toned(Tone::Faint, &format!(" ({source_id})"));
+    }
+    let why = finding.messages.join(" ");
+    if finding.field.is_none() {
+        // There is nothing else on the line.
+        text.push(" ").push(&why).end_line();
+        return text;
+    }
+    text.end_line();
+    text.push("  ").push(&why);
+    let is_new = |suggestion: &&String| !finding.messages.iter().any(|it| it.contains(&format!("\"{suggestion}\"")));
+    let more: Vec<_> = finding.suggestions.iter().filter(is_new).map(|it| format!("\"{it}\"")).collect();
+    if !more.is_empty() {
+        text.push(" Did you mean ").push(&more.join(" or ")).push("?");
+    }
+    text.end_line();
+    if let Some(command) = &finding.command {
+        text.push("  ").toned(Tone::Faint, "see:").push(" ").push(command).end_line();
+    }
+    text
+}
+
+fn shortened(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST_SHOWN) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

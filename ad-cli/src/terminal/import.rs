@@ -1,0 +1,197 @@
+//! An import of payload files on a terminal: how far it has come, and what became of each ad in the end. People get a table of what did
+//! not go well, programs every ad.
+
+use std::{
+    cell::RefCell,
+    io::{self, Write},
+    path::Path,
+};
+
+use serde::{
+    Serialize, Serializer,
+    ser::{Error as _, SerializeMap, SerializeSeq},
+};
+
+use super::{
+    Context, Failure, Findings,
+    context::UTF_16,
+    output::{Column, Format},
+    progress::Progress,
+    stop_on_interrupt,
+};
+use crate::bulk::{
+    AdOutcome,
+    import::{Import, Imported, Note, Options, Record},
+};
+
+/// Imports a file, and shows how far it has come.
+///
+/// # Errors
+/// When nothing is sent: the file cannot be read, the journal is of another import, the service is not known.
+pub async fn import(context: &Context, options: &Options<'_>) -> Result<Imported, Failure> {
+    let (mut import, notes) = Import::open(context.client()?, options, context.now())?;
+    for note in notes {
+        context.out.note(&match note {
+            Note::Utf16 => format!("{} {UTF_16}", import.name()),
+            Note::NewJournal => format!("{} is new; nothing has been imported yet", import.journal().display()),
+            Note::Changed => {
+                "the file has changed since the last run; accepted ads are not sent again".to_owned()
+            }
+        });
+    }
+    context.out.detail(&format!("journal: {}", import.journal().display()));
+    // What is wrong is shown to people now, and to programs with all the rest.
+    let mut findings = (context.out.format() == Format::Table).then(|| Findings::new(import.name(), context.out));
+    let totals = import.check(|verdict| findings.as_mut().map_or(Ok(()), |findings| findings.show(verdict)));
+    findings.map_or(Ok(()), Findings::end)?;
+    if totals?.payloads == 0 {
+        return Err(Failure::usage(format!("{} contains no payloads", import.name())));
+    }
+    let (expected, before) = import.expected();
+    let mut progress = Progress::new(context.out, expected, before);
+    let imported = import.run(&stop_on_interrupt(context), |counts| progress.show(counts)).await;
+    progress.end();
+    Ok(imported)
+}
+
+/// How many payloads came to what, under the names of a report.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// All payloads.
+    pub ads: u64,
+    /// Name, label for people, and number of each.
+    pub counts: Vec<(&'static str, &'static str, u64)>,
+}
+
+impl Summary {
+    /// How many came to what has this name.
+    pub fn count(&self, name: &str) -> u64 {
+        self.counts.iter().filter(|(known, ..)| *known == name).map(|(.., count)| count).sum()
+    }
+
+    /// `15 published, 1 stored and not shown`
+    pub fn text(&self) -> String {
+        let parts = self.counts.iter().filter(|(.., count)| *count > 0);
+        parts.map(|(_, label, count)| format!("{count} {label}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Serialize for Summary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("ads", &self.ads)?;
+        self.counts.iter().try_for_each(|(name, _, count)| map.serialize_entry(name, count))?;
+        map.end()
+    }
+}
+
+/// How an import is reported.
+pub struct ImportReport<'a, Row: Serialize> {
+    /// What people see of the payloads that did not go well.
+    pub columns: &'static [Column],
+    /// What programs see of each.
+    pub all_columns: &'static [Column],
+    /// The names of outcomes, with their labels for people; `failed` is any other, `not_sent` what is left.
+    pub labels: &'static [(&'static str, &'static str)],
+    /// What the list of the report file is called.
+    pub list: &'static str,
+    /// The name of what became of a payload.
+    pub name_of: fn(&Record) -> &'static str,
+    /// What is shown of it.
+    pub row: &'a dyn Fn(Record) -> Row,
+}
+
+impl<Row: Serialize> std::fmt::Debug for ImportReport<'_, Row> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ImportReport").field("labels", &self.labels).finish_non_exhaustive()
+    }
+}
+
+/// The file that a report is written to.
+struct ReportFile<'a, Rows> {
+    file: &'a str,
+    summary: &'a Summary,
+    list: &'static str,
+    rows: RefCell<Rows>,
+}
+
+impl<Row: Serialize, Rows: Iterator<Item = io::Result<Row>>> Serialize for ReportFile<'_, Rows> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("file", self.file)?;
+        map.serialize_entry("summary", self.summary)?;
+        map.serialize_entry(self.list, &Streamed(&self.rows))?;
+        map.end()
+    }
+}
+
+/// Rows that are serialised as they come.
+struct Streamed<'a, Rows>(&'a RefCell<Rows>);
+
+impl<Row: Serialize, Rows: Iterator<Item = io::Result<Row>>> Serialize for Streamed<'_, Rows> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for row in &mut *self.0.borrow_mut() {
+            list.serialize_element(&row.map_err(S::Error::custom)?)?;
+        }
+        list.end()
+    }
+}
+
+impl<Row: Serialize> ImportReport<'_, Row> {
+    /// Shows what became of everything, and writes it into a file if one is named.
+    ///
+    /// # Errors
+    /// When it cannot be shown or written.
+    pub fn show(&self, context: &Context, imported: &mut Imported, to_file: Option<&Path>) -> Result<Summary, Failure> {
+        let unreadable = |error: io::Error| Failure::failed(format!("cannot read what came of the import: {error}"));
+        let cut_short = imported.failure.is_some();
+        let people = context.out.format() == Format::Table;
+        let mut summary = Summary { ads: imported.payloads, counts: Vec::new() };
+        summary.counts = self.labels.iter().map(|(name, label)| (*name, *label, 0)).collect();
+        let mut rows = None;
+        for record in imported.records.iter().map_err(unreadable)? {
+            let record = record.map_err(unreadable)?;
+            let name = (self.name_of)(&record);
+            let of = |name| self.labels.iter().position(|(known, _)| *known == name);
+            if let (Some(place), true) = (of(name).or(of("failed")), record.outcome != AdOutcome::NotSent) {
+                summary.counts[place].2 += 1;
+            }
+            if !people || is_news(&record, cut_short) {
+                let columns = if people { self.columns } else { self.all_columns };
+                rows.get_or_insert_with(|| context.out.rows(columns)).push(&(self.row)(record))?;
+            }
+        }
+        if !people {
+            rows.get_or_insert_with(|| context.out.rows(self.all_columns));
+        }
+        rows.map_or(Ok(()), super::output::Rows::end)?;
+        // Those to which an import that was cut short did not come have no record.
+        let left = summary.ads.saturating_sub(summary.counts.iter().map(|(.., count)| count).sum());
+        if let Some(not_sent) = summary.counts.iter_mut().find(|(name, ..)| *name == "not_sent") {
+            not_sent.2 = left;
+        }
+        if let Some(path) = to_file {
+            let rows = imported.records.iter().map_err(unreadable)?.map(|record| record.map(self.row));
+            let report =
+                ReportFile { file: &imported.name, summary: &summary, list: self.list, rows: RefCell::new(rows) };
+            let write = || -> io::Result<()> {
+                let mut out = super::output::WholeFile::create(path)?;
+                serde_json::to_writer_pretty(&mut out, &report)?;
+                out.write_all(b"\n")?;
+                out.end()
+            };
+            write().map_err(|error| Failure::usage(format!("cannot write the report {}: {error}", path.display())))?;
+        }
+        Ok(summary)
+    }
+}
+
+/// Whether people should see it in the end. What an import that was `cut_short` did not come to is a number, no news.
+fn is_news(record: &Record, cut_short: bool) -> bool {
+    match record.outcome {
+        AdOutcome::NotSent => false,
+        AdOutcome::UnderWay => !cut_short,
+        outcome => !record.is_invalid && (!outcome.is_good() || record.message.is_some()),
+    }
+}

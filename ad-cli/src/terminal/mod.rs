@@ -1,0 +1,99 @@
+//! What the command lines of the workspace share: the options of every command, what commands print, and how they end.
+//!
+//! A command answers on stdout with what it was asked for and nothing else, in the form that `--output` names; what it has to say
+//! besides goes to stderr. Both go through [`output`]: a command never prints by itself. What goes wrong is a [`Failure`], which knows its
+//! exit code.
+
+pub mod ad_table;
+mod clock;
+mod context;
+pub mod conversion;
+mod errors;
+mod failure;
+mod findings;
+mod import;
+mod interrupt;
+pub mod output;
+pub(crate) mod profiles;
+mod progress;
+mod reference;
+
+use std::{process::ExitCode, time::Duration};
+
+use clap::Parser;
+
+pub(crate) use context::token_of_environment;
+pub use context::{Connection, Context, Global, Rate};
+pub use failure::{Exit, Failure};
+pub use findings::Findings;
+pub use import::{ImportReport, Summary, import};
+pub use interrupt::stop_on_interrupt;
+use output::{ColorWhen, Format, Output, Talk};
+pub use reference::page as reference_page;
+
+/// Reads a command line, runs what it says, and returns how that went. `global` are its options that every command takes.
+pub fn start<L: Parser>(
+    global: impl FnOnce(&L) -> &Global,
+    run: impl AsyncFnOnce(L, &Context) -> Result<(), Failure>,
+) -> ExitCode {
+    let line = match L::try_parse() {
+        Ok(line) => line,
+        Err(error) => {
+            show_misuse(&error);
+            return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
+        }
+    };
+    let context = Context::new(global(&line));
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return context.ended(Err(Failure::failed(format!("cannot start threads: {error}")))),
+    };
+    let result = runtime.block_on(run(line, &context));
+    // What still waits for stdin must not hold up the end.
+    runtime.shutdown_background();
+    context.ended(result)
+}
+
+/// Says what is wrong with a command line. The text quotes arguments, so it goes out as any text from outside.
+fn show_misuse(error: &clap::Error) {
+    let text = error.render().to_string();
+    match text.trim_end().strip_prefix("error: ") {
+        Some(problem) => Output::new(Format::Table, ColorWhen::Auto, Talk::Usual).error(problem, &[]),
+        // Help is no mistake, and nobody reading it to its end is none either.
+        None => drop(error.print()),
+    }
+}
+
+/// A time on the command line: `90`, `90s`, `10m`, `1h`.
+///
+/// # Errors
+/// What to give instead.
+pub fn duration(text: &str) -> Result<Duration, &'static str> {
+    let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
+    let seconds = match &text[digits.len()..] {
+        "" | "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        _ => 0,
+    };
+    match digits.parse::<u64>().ok().and_then(|count| count.checked_mul(seconds)) {
+        Some(total) if seconds > 0 && total > 0 => Ok(Duration::from_secs(total)),
+        _ => Err("expected a duration such as 90s, 10m or 1h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit_or_are_seconds() {
+        for (text, seconds) in [("90", 90), ("90s", 90), ("10m", 600), ("1h", 3600), ("2d", 172_800)] {
+            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)));
+        }
+        for text in ["", "m", "0", "1w", "-1s", "99999999999999999999h", "å"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+}

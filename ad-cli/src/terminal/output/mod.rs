@@ -1,0 +1,277 @@
+//! What commands print: answers on stdout, in the form that was asked for, and talk on stderr.
+//!
+//! A command hands over values, with the columns that people want to see of them; it does not know the form. Errors of stdout are
+//! returned (a broken pipe ends a command quietly, see [`Failure`](super::Failure)), those of stderr do not matter.
+//!
+//! Texts may come from a service, a file or the command line. Whatever is printed for people passes
+//! [`printable`] here, so that no such text commands the terminal; only colours that this module adds do.
+
+mod cells;
+mod record;
+mod rows;
+mod styled;
+mod whole_file;
+
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal, Write},
+};
+
+use ad_core::printable;
+use clap::{
+    ValueEnum,
+    builder::styling::{AnsiColor, Style},
+};
+use serde::Serialize;
+
+pub use cells::{Cell, Column, no_formula, plain};
+pub use rows::Rows;
+pub use styled::Styled;
+pub use whole_file::WholeFile;
+
+/// The form of an answer: a table that fits the terminal, one JSON value (an array of rows), a row on each line, columns with a header.
+#[expect(missing_docs, reason = "clap would show them beside each value, where the names say enough")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    #[default]
+    Table,
+    Json,
+    Ndjson,
+    Csv,
+}
+
+/// When there are colours.
+#[expect(missing_docs, reason = "clap would show them beside each value, where the names say enough")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ColorWhen {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColorWhen {
+    fn on(self, stream: &impl IsTerminal) -> bool {
+        let unwanted = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => stream.is_terminal() && !unwanted("NO_COLOR") && !is_dumb,
+        }
+    }
+}
+
+/// What a text means, and so its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// It went well.
+    Good,
+    /// It goes on, or should be looked at.
+    Warning,
+    /// It went wrong.
+    Bad,
+    /// It matters less.
+    Faint,
+    /// A heading, or what one looks for first.
+    Strong,
+}
+
+impl Tone {
+    const fn style(self) -> Style {
+        match self {
+            Self::Good => AnsiColor::Green.on_default(),
+            Self::Warning => AnsiColor::Yellow.on_default(),
+            Self::Bad => AnsiColor::Red.on_default(),
+            Self::Faint => Style::new().dimmed(),
+            Self::Strong => Style::new().bold(),
+        }
+    }
+
+    /// A text in its colour; one that came from outside has passed [`printable`].
+    fn paint(self, text: &str) -> String {
+        let style = self.style();
+        format!("{style}{text}{style:#}")
+    }
+}
+
+/// How much is said on stderr.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Talk {
+    /// Nothing but errors.
+    Quiet,
+    /// What people want to know.
+    Usual,
+    /// All there is to say.
+    Verbose,
+}
+
+/// Where a command answers and talks.
+#[derive(Debug, Clone, Copy)]
+pub struct Output {
+    format: Format,
+    colors_out: bool,
+    colors_err: bool,
+    talk: Talk,
+}
+
+impl Output {
+    /// For a terminal or for programs, as `color` and what the streams are say.
+    pub fn new(format: Format, color: ColorWhen, talk: Talk) -> Self {
+        Self { format, colors_out: color.on(&io::stdout()), colors_err: color.on(&io::stderr()), talk }
+    }
+
+    /// The form of the answer.
+    pub fn format(self) -> Format {
+        self.format
+    }
+
+    /// Whether the answer is for people, and not for programs.
+    pub fn is_for_people(self) -> bool {
+        self.format == Format::Table
+    }
+
+    /// Whether more is to be said than usual.
+    pub fn is_verbose(self) -> bool {
+        self.talk == Talk::Verbose
+    }
+
+    /// Whether something that moves may be shown on stderr, such as a progress bar.
+    pub fn moves(self) -> bool {
+        self.talk > Talk::Quiet && io::stderr().is_terminal()
+    }
+
+    /// Answers with a text for people.
+    pub fn text(self, text: &str) -> io::Result<()> {
+        self.bytes(printable::lines(text).as_bytes())
+    }
+
+    /// An empty text with colours, for [`show`](Self::show).
+    pub fn styled(self) -> Styled {
+        Styled::new(self.colors_out)
+    }
+
+    /// Answers with a text that has colours.
+    pub fn show(self, text: &Styled) -> io::Result<()> {
+        self.bytes(text.as_str().as_bytes())
+    }
+
+    /// Answers with bytes as they are: nothing in them may come from outside.
+    pub fn bytes(self, bytes: &[u8]) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes)?;
+        out.flush()
+    }
+
+    /// Answers with rows, one after the other; see [`Rows`].
+    pub fn rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
+        Rows::new(self.format, self.shown(columns.into()), io::stdout().is_terminal(), self.colors_out)
+    }
+
+    /// Rows of which there may be any number, for keeping: one a line (NDJSON), where no other form for programs was asked for.
+    pub fn rows_for_programs(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
+        let format = if self.is_for_people() { Format::Ndjson } else { self.format };
+        Rows::new(format, columns.into(), io::stdout().is_terminal(), false)
+    }
+
+    /// Rows that people see as they come, in columns as wide as their [width](Column::wide) says.
+    pub fn live_rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
+        Rows::live(self.format, self.shown(columns.into()), io::stdout().is_terminal(), self.colors_out)
+    }
+
+    fn shown(self, mut columns: Cow<'static, [Column]>) -> Cow<'static, [Column]> {
+        if self.is_for_people() && !self.is_verbose() && columns.iter().any(|column| !column.in_tables) {
+            columns.to_mut().retain(|column| column.in_tables);
+        }
+        columns
+    }
+
+    /// Answers with one value: for people, each of its fields on a line, those without a value left out.
+    pub fn record(self, value: &impl Serialize) -> io::Result<()> {
+        self.record_in(value, &[])
+    }
+
+    /// The same; people see the fields of these names first, in this order.
+    pub fn record_in(self, value: &impl Serialize, first: &[&str]) -> io::Result<()> {
+        let value = serde_json::to_value(value)?;
+        let shape = record::Shape { colors: self.colors_out, terminal: io::stdout().is_terminal() };
+        self.bytes(record::written(self.format, &value, first, shape)?.as_bytes())
+    }
+
+    /// Says something besides.
+    pub fn note(self, text: &str) {
+        if self.talk > Talk::Quiet {
+            say(&printable::lines(text));
+        }
+    }
+
+    /// The same, under a heading.
+    pub fn headed_note(self, heading: &str, text: &str) {
+        if self.talk > Talk::Quiet {
+            self.say_headed(Tone::Strong, heading, text);
+        }
+    }
+
+    /// Says something that only some want to know (`--verbose`).
+    pub fn detail(self, text: &str) {
+        if self.is_verbose() {
+            say(&self.paint_err(Tone::Faint, &printable::lines(text)));
+        }
+    }
+
+    /// Says what should be looked at.
+    pub fn warning(self, text: &str) {
+        if self.talk > Talk::Quiet {
+            self.say_headed(Tone::Warning, "warning:", text);
+        }
+    }
+
+    /// Says what went wrong, and what to do about it.
+    pub fn error(self, text: &str, hints: &[String]) {
+        self.say_headed(Tone::Bad, "error:", text);
+        for hint in hints {
+            self.say_headed(Tone::Strong, "  help:", hint);
+        }
+    }
+
+    fn say_headed(self, tone: Tone, heading: &str, text: &str) {
+        say(&format!("{} {}", self.paint_err(tone, heading), printable::lines(text)));
+    }
+
+    fn paint_err(self, tone: Tone, text: &str) -> String {
+        if self.colors_err { tone.paint(text) } else { text.to_owned() }
+    }
+}
+
+/// A line on stderr, of a text that has passed [`printable`]. Where nobody listens, nothing is lost.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Asks a question on stderr; the answer is typed on the same line.
+///
+/// # Errors
+/// When stderr cannot be written.
+pub fn ask(question: &str) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    write!(stderr, "{}", printable::line(question))?;
+    stderr.flush()
+}
+
+/// `1 ad`, `12,345 ads`.
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// `12,345`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}

@@ -1,0 +1,305 @@
+//! Rows: as they come for programs, as a table at the end for people.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    io::{self, BufWriter, Write},
+};
+
+use ad_core::printable;
+use comfy_table::{Attribute, Color, ColumnConstraint, ContentArrangement, Table, presets};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{
+    Format, Tone,
+    cells::{Cell, Column, no_formula, plain},
+};
+
+/// Rows on their way out. [`push`](Self::push) each, then [`end`](Self::end): without that, an array has no end and a table is not shown.
+pub struct Rows {
+    columns: Cow<'static, [Column]>,
+    form: RowWriter,
+}
+
+enum RowWriter {
+    Table { table: Box<Table>, out: Box<dyn Write + Send>, colors: bool },
+    Live { out: Box<dyn Write + Send>, colors: bool, has_header: bool },
+    Json { out: BufWriter<Box<dyn Write + Send>>, before: &'static str },
+    Ndjson(BufWriter<Box<dyn Write + Send>>),
+    Csv { out: Box<csv::Writer<Box<dyn Write + Send>>>, has_header: bool, spreadsheets: bool, terminal: bool },
+}
+
+impl fmt::Debug for Rows {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Rows").finish_non_exhaustive()
+    }
+}
+
+impl Rows {
+    pub(super) fn live(format: Format, columns: Cow<'static, [Column]>, terminal: bool, colors: bool) -> Self {
+        let rows = Self::new(format, columns, terminal, colors);
+        match rows.form {
+            RowWriter::Table { out, .. } => Self { form: RowWriter::Live { out, colors, has_header: false }, ..rows },
+            form => Self { form, ..rows },
+        }
+    }
+
+    pub(super) fn new(format: Format, columns: Cow<'static, [Column]>, terminal: bool, colors: bool) -> Self {
+        Self::to(Box::new(io::stdout()), format, columns, terminal, colors)
+    }
+
+    fn to(
+        out: Box<dyn Write + Send>,
+        format: Format,
+        columns: Cow<'static, [Column]>,
+        terminal: bool,
+        colors: bool,
+    ) -> Self {
+        let form = match format {
+            Format::Table => RowWriter::Table { table: Box::new(table(&columns, terminal, colors)), out, colors },
+            Format::Json => RowWriter::Json { out: BufWriter::new(out), before: "[\n" },
+            Format::Ndjson => RowWriter::Ndjson(BufWriter::new(out)),
+            Format::Csv => {
+                let out = Box::new(csv::Writer::from_writer(out));
+                RowWriter::Csv { out, has_header: false, spreadsheets: false, terminal }
+            }
+        };
+        Self { columns, form }
+    }
+
+    /// For rows whose texts are a stranger's, and that people open with a spreadsheet: in CSV, no cell is a formula there.
+    #[must_use]
+    pub fn for_spreadsheets(mut self) -> Self {
+        if let RowWriter::Csv { spreadsheets, .. } = &mut self.form {
+            *spreadsheets = true;
+        }
+        self
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
+        match &mut self.form {
+            RowWriter::Table { table, colors, .. } => {
+                let row = serde_json::to_value(row)?;
+                table.add_row(self.columns.iter().map(|column| cell(column, &row, *colors)));
+                Ok(())
+            }
+            RowWriter::Live { out, colors, has_header } => {
+                let row = serde_json::to_value(row)?;
+                if !*has_header {
+                    *has_header = true;
+                    let titles =
+                        self.columns.iter().map(|column| (column, Cell::toned(column.heading(), Tone::Strong)));
+                    writeln!(out, "{}", live_line(titles, *colors))?;
+                }
+                let cells = self.columns.iter().map(|column| (column, (column.show)(column.of(&row))));
+                writeln!(out, "{}", live_line(cells, *colors))?;
+                out.flush()
+            }
+            RowWriter::Json { out, before } => {
+                out.write_all(before.as_bytes())?;
+                *before = ",\n";
+                out.write_all(printable::json(&serde_json::to_string(row)?).as_bytes())
+            }
+            RowWriter::Ndjson(out) => {
+                out.write_all(printable::json(&serde_json::to_string(row)?).as_bytes())?;
+                out.write_all(b"\n")
+            }
+            RowWriter::Csv { out, has_header, spreadsheets, terminal } => {
+                header(out, has_header, &self.columns)?;
+                let row = serde_json::to_value(row)?;
+                let cell = |value: &Value| {
+                    let text = if *spreadsheets { no_formula(plain(value)) } else { plain(value) };
+                    // A program reads what is meant, to the last character.
+                    if *terminal { printable::line(&text).into_owned() } else { text }
+                };
+                Ok(out.write_record(self.columns.iter().map(|column| cell(column.of(&row))))?)
+            }
+        }
+    }
+
+    /// Lets what was pushed be read at once; a table waits for its end.
+    pub fn flush(&mut self) -> io::Result<()> {
+        match &mut self.form {
+            RowWriter::Table { .. } | RowWriter::Live { .. } => Ok(()),
+            RowWriter::Json { out, .. } | RowWriter::Ndjson(out) => out.flush(),
+            RowWriter::Csv { out, .. } => out.flush(),
+        }
+    }
+
+    /// Ends the answer.
+    pub fn end(mut self) -> io::Result<()> {
+        match &mut self.form {
+            RowWriter::Table { table, out, .. } => writeln!(out, "{}", table.trim_fmt()).and_then(|()| out.flush()),
+            RowWriter::Live { out, .. } => out.flush(),
+            RowWriter::Json { out, before } => {
+                out.write_all(if before.starts_with('[') { b"[]\n" } else { b"\n]\n" })?;
+                out.flush()
+            }
+            RowWriter::Ndjson(out) => out.flush(),
+            RowWriter::Csv { out, has_header, .. } => {
+                header(out, has_header, &self.columns)?;
+                out.flush()
+            }
+        }
+    }
+}
+
+/// The header of a CSV file. It comes with the first row, so that what goes wrong before leaves nothing half said.
+fn header(out: &mut csv::Writer<Box<dyn Write + Send>>, is_written: &mut bool, columns: &[Column]) -> io::Result<()> {
+    if !*is_written {
+        out.write_record(columns.iter().map(|column| column.path))?;
+        *is_written = true;
+    }
+    Ok(())
+}
+
+/// An empty table. The first column is never broken: it is what one copies.
+fn table(columns: &[Column], terminal: bool, colors: bool) -> Table {
+    let mut table = Table::new();
+    if terminal {
+        table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    } else {
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    }
+    if colors {
+        table.enforce_styling();
+        table.style_text_only();
+    }
+    if !terminal {
+        table.force_no_tty();
+    }
+    // What has no style needs none suppressed: a table without colours still has to know how wide the terminal is.
+    let heading = |column: &Column| {
+        let cell = comfy_table::Cell::new(column.heading());
+        if colors { cell.add_attribute(Attribute::Bold) } else { cell }
+    };
+    table.set_header(columns.iter().map(heading));
+    let some_wrap = columns.iter().any(|column| column.wraps);
+    for (index, column) in columns.iter().enumerate() {
+        if let Some(shown) = table.column_mut(index).filter(|_| index == 0 || (some_wrap && !column.wraps)) {
+            shown.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    table
+}
+
+/// A row that is shown as it comes.
+fn live_line<'a>(cells: impl Iterator<Item = (&'a Column, Cell)>, colors: bool) -> String {
+    let mut line = String::new();
+    for (column, cell) in cells {
+        let text = format!("{:width$}", printable::line(&cell.text), width = column.width);
+        line += &cell.tone.filter(|_| colors).map_or(text.clone(), |tone| tone.paint(&text));
+        line += "  ";
+    }
+    line.trim_end().to_owned()
+}
+
+fn cell(column: &Column, row: &Value, colors: bool) -> comfy_table::Cell {
+    let shown = (column.show)(column.of(row));
+    let cell = comfy_table::Cell::new(printable::line(&shown.text));
+    match shown.tone.filter(|_| colors) {
+        None => cell,
+        Some(Tone::Good) => cell.fg(Color::DarkGreen),
+        Some(Tone::Warning) => cell.fg(Color::DarkYellow),
+        Some(Tone::Bad) => cell.fg(Color::DarkRed),
+        Some(Tone::Faint) => cell.add_attribute(Attribute::Dim),
+        Some(Tone::Strong) => cell.add_attribute(Attribute::Bold),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use serde_json::json;
+
+    use super::*;
+
+    const COLUMNS: &[Column] = &[
+        Column::new("ID", "id"),
+        Column::new("STATE", "ad.state").shown(|state| Cell::toned(plain(state).to_uppercase(), Tone::Good)),
+    ];
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn written(format: Format, terminal: bool, colors: bool, rows: &[Value]) -> String {
+        let out = Shared::default();
+        let mut answer = Rows::to(Box::new(out.clone()), format, COLUMNS.into(), terminal, colors);
+        for row in rows {
+            answer.push(row).unwrap();
+        }
+        answer.end().unwrap();
+        let bytes = out.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn programs_get_the_values_and_people_what_they_mean() {
+        let rows = [json!({"id": "a,1", "ad": {"state": "done"}, "more": 1}), json!({"id": "b", "ad": null})];
+        assert_eq!(
+            written(Format::Json, false, false, &rows),
+            "[\n{\"ad\":{\"state\":\"done\"},\"id\":\"a,1\",\"more\":1},\n{\"ad\":null,\"id\":\"b\"}\n]\n"
+        );
+        assert_eq!(
+            written(Format::Ndjson, false, false, &rows),
+            "{\"ad\":{\"state\":\"done\"},\"id\":\"a,1\",\"more\":1}\n{\"ad\":null,\"id\":\"b\"}\n"
+        );
+        assert_eq!(written(Format::Csv, false, false, &rows), "id,ad.state\n\"a,1\",done\nb,\n");
+        assert_eq!(written(Format::Table, false, false, &rows), " ID   STATE\n a,1  DONE\n b\n");
+    }
+
+    #[test]
+    fn nothing_is_a_formula_where_a_spreadsheet_reads_it() {
+        for (text, cell) in [
+            ("=HYPERLINK(\"http://x\")", "'=HYPERLINK(\"http://x\")"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
+            ("\t=1", "'\t=1"),
+            ("-12.5", "-12.5"),
+            ("a=b", "a=b"),
+            ("", ""),
+        ] {
+            assert_eq!(no_formula(text.to_owned()), cell);
+        }
+        let out = Shared::default();
+        let rows = Rows::to(Box::new(out.clone()), Format::Csv, COLUMNS.into(), false, false);
+        let mut rows = rows.for_spreadsheets();
+        rows.push(&json!({"id": "=1+1", "ad": {"state": -3}})).unwrap();
+        rows.end().unwrap();
+        assert_eq!(String::from_utf8(out.0.lock().unwrap().clone()).unwrap(), "id,ad.state\n'=1+1,-3\n");
+    }
+
+    #[test]
+    fn no_rows_are_still_an_answer() {
+        assert_eq!(written(Format::Json, false, false, &[]), "[]\n");
+        assert_eq!(written(Format::Ndjson, false, false, &[]), "");
+        assert_eq!(written(Format::Csv, false, false, &[]), "id,ad.state\n");
+    }
+
+    #[test]
+    fn colours_come_only_where_they_are_wanted() {
+        let rows = [json!({"id": "a", "ad": {"state": "done"}})];
+        assert!(!written(Format::Table, true, false, &rows).contains('\u{1b}'));
+        assert!(written(Format::Table, false, true, &rows).contains("\u{1b}[38;5;2mDONE"));
+    }
+
+    #[test]
+    fn what_came_from_outside_does_not_command_the_terminal() {
+        let rows = [json!({"id": "a\u{1b}[2J\nb", "ad": {"state": ""}})];
+        let text = written(Format::Table, true, true, &rows);
+        assert!(text.contains("a\\u{1b}[2J\\nb"), "{text}");
+    }
+}

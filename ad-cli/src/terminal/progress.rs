@@ -1,0 +1,119 @@
+//! How far an import has come, while it runs: bars on a terminal, a line now and then elsewhere.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
+
+use super::output::{Output, grouped};
+use crate::bulk::import::Counts;
+
+/// A bar with its rate and the time left.
+const MOVING: &str = "{msg:>9} {bar:30.green} {pos:>7}/{len} {rate:>7} {eta:>5} left";
+
+/// How often there is a line.
+const LINES: Duration = Duration::from_secs(10);
+
+/// Progress on stderr.
+#[derive(Debug)]
+pub(super) struct Progress {
+    out: Output,
+    began: Instant,
+    before: u64,
+    total: u64,
+    shown: Indicator,
+}
+
+#[derive(Debug)]
+enum Indicator {
+    Bars { sent: ProgressBar, published: ProgressBar, failed: ProgressBar },
+    Lines { next: Duration },
+}
+
+impl Progress {
+    /// Of an import of so many ads, of which some were sent by earlier runs.
+    pub(super) fn new(out: Output, total: u64, before: u64) -> Self {
+        let shown = if out.moves() { bars(total) } else { Indicator::Lines { next: LINES } };
+        Self { out, began: Instant::now(), before, total, shown }
+    }
+
+    /// Shows where things stand.
+    pub(super) fn show(&mut self, counts: Counts) {
+        let elapsed = self.began.elapsed();
+        match &mut self.shown {
+            Indicator::Bars { sent, published, failed } => {
+                sent.set_position(counts.sent);
+                published.set_position(counts.published);
+                failed.set_position(counts.failed);
+            }
+            Indicator::Lines { next } if elapsed >= *next => {
+                *next = elapsed + LINES;
+                self.out.note(&line(counts, self.total, self.before, elapsed));
+            }
+            Indicator::Lines { .. } => {}
+        }
+    }
+
+    /// Takes the bars away: what follows says it all.
+    pub(super) fn end(self) {
+        if let Indicator::Bars { sent, published, failed } = self.shown {
+            [sent, published, failed].iter().for_each(ProgressBar::finish_and_clear);
+        }
+    }
+}
+
+fn bars(total: u64) -> Indicator {
+    let all = MultiProgress::new();
+    let bar = |name: &'static str, template: &str| {
+        // A template that cannot be read is a slip of the pen; the plain bar does then.
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = style.with_key("rate", |state: &ProgressState, to: &mut dyn std::fmt::Write| {
+            // Writing to the line of a bar cannot fail.
+            let _ = write!(to, "{:.0}/s", state.per_sec());
+        });
+        all.add(ProgressBar::new(total).with_style(style).with_message(name))
+    };
+    let bars = Indicator::Bars {
+        sent: bar("sent", MOVING),
+        published: bar("published", MOVING),
+        failed: bar("failed", "{msg:>9} {pos:.red}"),
+    };
+    if let Indicator::Bars { sent, published, failed } = &bars {
+        // What does not change need not be drawn again, but is drawn once.
+        for bar in [sent, published, failed] {
+            bar.tick();
+        }
+    }
+    bars
+}
+
+/// `sent 1,200 of 10,000 (98/s, 90 s left), published 1,100, failed 3`
+fn line(counts: Counts, total: u64, before: u64, elapsed: Duration) -> String {
+    let now = counts.sent.saturating_sub(before);
+    let rate = now.checked_div(elapsed.as_secs().max(1)).unwrap_or_default();
+    let left = total.saturating_sub(counts.sent + counts.failed);
+    let remaining = match left.checked_div(rate) {
+        Some(seconds) if left > 0 => format!(", {seconds} s left"),
+        _ => String::new(),
+    };
+    format!(
+        "sent {} of {} ({rate}/s{remaining}), published {}, failed {}",
+        grouped(counts.sent),
+        grouped(total),
+        grouped(counts.published),
+        grouped(counts.failed)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_far_it_has_come_and_how_long_it_will_take() {
+        let counts = Counts { sent: 1_200, published: 1_100, failed: 3 };
+        let told = line(counts, 10_000, 200, Duration::from_secs(10));
+        assert_eq!(told, "sent 1,200 of 10,000 (100/s, 87 s left), published 1,100, failed 3");
+        let done = Counts { sent: 3, published: 1, failed: 0 };
+        assert_eq!(line(done, 3, 0, Duration::from_millis(5)), "sent 3 of 3 (3/s), published 1, failed 0");
+    }
+}

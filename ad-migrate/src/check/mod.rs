@@ -1,0 +1,218 @@
+//! Every row held against the rules: what goes, what cannot, and why. Nothing is sent, and no rule stands here: they are
+//! [`ad_core`]'s.
+//!
+//! | Part | What it is for |
+//! |---|---|
+//! | `row` | one row in, its [`Verdict`] out |
+//! | `explain`, `reasons` | the rules' errors as [findings](crate::finding::Finding) that point at the file |
+//! | `repeated` | the same source id, licence plate or VIN in several rows |
+//! | `totals` | what it all comes to |
+//!
+//! # One pass, and memory that does not grow
+//!
+//! That a row's plate stands in an earlier row can be told only by remembering every plate. So the file is read once, and what was
+//! found of its rows is kept in a temporary file, some hundred bytes a row (and its payload, where it is wanted); what identifies them
+//! goes, as hashes of 128 bits of SHA-256, to a second one, which is sorted in parts of a few MiB. At the end of the file it is known
+//! which rows repeat an earlier one, and the [`Sink`] gets all verdicts, final and in the rows' order. Of two texts with the same hash
+//! nobody has heard: no row is refused for being like another that it is not.
+//!
+//! Memory holds a fixed number of batches, one part of the identities, and 3 KiB for each 40,000 rows or so while these are merged.
+
+mod explain;
+mod reasons;
+mod repeated;
+mod row;
+mod run;
+mod totals;
+
+use std::io;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use crate::finding::{Finding, Severity};
+pub use run::run;
+pub use totals::{Counted, OfType, Totals, Unread};
+
+/// `{vehicle_type}` of a category, one of [`ad_core::categories::typed`].
+// Under a name of its own, for serde takes what looks like a text for one that is borrowed from its input.
+pub type VehicleType = &'static str;
+
+/// What is to be said of one row.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Which record of the file it is, from 1.
+    pub row: u64,
+    /// The line of the file on which it begins.
+    pub line: u64,
+    /// The client's reference, where it could be made.
+    pub source_id: Option<String>,
+    /// The licence plate, in upper case without spaces.
+    pub plate: Option<String>,
+    /// The vehicle identification number.
+    pub vin: Option<String>,
+    /// `{vehicle_type}` of the category, where it could be told.
+    #[serde(deserialize_with = "known_type")]
+    pub vehicle_type: Option<VehicleType>,
+    /// How many pictures it has.
+    pub image_count: usize,
+    /// Their addresses, of rows of which something is to be said; of others they stand in the payload, where that is wanted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<String>,
+    /// Why it cannot go, and what is odd.
+    pub findings: Vec<Finding>,
+    /// What is to be submitted, as it was mapped, of rows that can go; where [`Payloads`] wants it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Map<String, Value>>,
+}
+
+impl Verdict {
+    /// Whether the row can go.
+    pub fn is_good(&self) -> bool {
+        self.findings.iter().all(|finding| finding.severity == Severity::Warning)
+    }
+}
+
+fn known_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static str>, D::Error> {
+    let name = Option::<std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+    Ok(name.and_then(|name| ad_core::categories::by_vehicle_type(&name)?.vehicle_type))
+}
+
+/// Of which rows the payloads are wanted: they take the room on the disk that they take as JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Payloads {
+    /// Of none.
+    #[default]
+    None,
+    /// Of those that can go among so many rows from the beginning of the file.
+    First(u64),
+    /// Of all that can go.
+    All,
+}
+
+impl Payloads {
+    fn wants(self, row: u64) -> bool {
+        match self {
+            Self::None => false,
+            Self::First(most) => row <= most,
+            Self::All => true,
+        }
+    }
+}
+
+/// How to check.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Of which rows the payloads are wanted.
+    pub payloads: Payloads,
+}
+
+/// Who is told what was found.
+pub trait Sink {
+    /// How far the file has been read: bytes on the disk, of all.
+    fn progress(&mut self, _read: u64, _of: u64) {}
+
+    /// What is to be said of a row: each row once, in their order, after the file has been read to its end.
+    ///
+    /// # Errors
+    /// When it cannot be written down; that ends the check.
+    fn verdict(&mut self, verdict: Verdict) -> io::Result<()>;
+}
+
+/// Why a check could not be made. That the file cannot be read to its end is none of these: see [`Totals::unread`].
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The temporary files cannot be used.
+    #[error("cannot create a temporary file for duplicate detection: {0}")]
+    Temporary(#[source] io::Error),
+    /// The sink cannot take what was found.
+    #[error("cannot store the findings: {0}")]
+    Sink(#[source] io::Error),
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::readers::{Detected, Form};
+
+    /// What these rows come to, of a file that is as it should be.
+    pub(crate) fn totals(verdicts: &[Verdict]) -> Totals {
+        let mut counts = totals::Counts::default();
+        for verdict in verdicts {
+            counts.add(verdict);
+        }
+        let detected = Detected {
+            form: Form::Csv,
+            encoding: "utf-8".to_owned(),
+            separator: Some(';'),
+            header: Some(true),
+            rows: None,
+            packing: None,
+            member: None,
+            notes: vec!["columns are separated by \";\": it divides the first lines alike".to_owned()],
+        };
+        counts.end(detected, None)
+    }
+
+    pub(crate) fn finding(severity: Severity, reason: &str, value: &str) -> Finding {
+        Finding {
+            severity,
+            reason: reason.to_owned(),
+            columns: vec!["Regnr".to_owned()],
+            value: Some(value.to_owned()),
+            field: Some("category_fields.registration_number".to_owned()),
+            message: format!("{value} will not do."),
+            advice: Some("Mend it.".to_owned()),
+        }
+    }
+
+    pub(crate) fn verdict(row: u64, findings: Vec<Finding>) -> Verdict {
+        let source_id = Some(format!("L{row}"));
+        Verdict {
+            row,
+            line: row + 1,
+            source_id,
+            vehicle_type: Some("car"),
+            image_count: 3,
+            findings,
+            ..Verdict::default()
+        }
+    }
+
+    #[test]
+    fn rows_are_counted_once_for_a_reason_and_errors_come_first() {
+        let odd = || finding(Severity::Warning, "no images", "");
+        let bad = || finding(Severity::Error, "unknown brand", "Wolvo");
+        let rows = [
+            verdict(1, vec![odd()]),
+            verdict(2, vec![]),
+            verdict(3, vec![bad(), bad(), odd()]),
+            verdict(4, vec![odd()]),
+        ];
+        let totals = totals(&rows);
+        assert_eq!((totals.rows, totals.good, totals.refused, totals.odd, totals.images), (4, 3, 1, 2, 9));
+        assert_eq!(totals.types["car"], OfType { rows: 4, good: 3, images: 9 });
+        let reasons: Vec<_> =
+            totals.reasons.iter().map(|it| (it.reason.as_str(), it.rows, it.examples.clone())).collect();
+        assert_eq!(reasons, [("unknown brand", 1, vec![3]), ("no images", 3, vec![1, 3, 4])]);
+    }
+
+    #[test]
+    fn so_many_different_reasons_that_they_would_fill_the_memory_are_counted_together() {
+        let rows: Vec<_> =
+            (0..2000).map(|row| verdict(row, vec![finding(Severity::Error, &format!("reason {row}"), "")])).collect();
+        let totals = totals(&rows);
+        assert_eq!((totals.refused, totals.reasons.len() as u64 + totals.other_reasons), (2000, 2000));
+        assert!(totals.other_reasons > 1000);
+    }
+
+    #[test]
+    fn a_verdict_is_read_back_as_it_was_kept() {
+        let mut kept = verdict(7, vec![finding(Severity::Error, "unknown brand", "W\n\"ö\u{0}")]);
+        kept.payload = Some(serde_json::from_str(r#"{"source_id": "a", "price": [{"amount": 1.25}]}"#).unwrap());
+        let mut spool = ad_cli::bulk::spool::Spool::default();
+        spool.add_line(&kept).unwrap();
+        let read: Vec<Verdict> = spool.lines().unwrap().map(Result::unwrap).collect();
+        assert_eq!(read, [kept]);
+    }
+}
