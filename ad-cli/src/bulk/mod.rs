@@ -27,6 +27,8 @@ pub use error::BulkError;
 pub use follow::AdOutcome;
 pub use stop::Stop;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -52,5 +54,13 @@ impl Identity {
     /// The ad for a request.
     pub fn target(&self) -> Target<'_> {
         Target::from(&self.source_id).of_dealer(self.dealer_code.as_deref())
+    }
+}
+
+/// A text with so many characters at most, as messages show it.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
     }
 }

@@ -3,10 +3,12 @@
 use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::output::{Column, Format, Output, Rows, Styled, Tone};
-use crate::bulk::check::{Finding, Severity, Verdict};
+use crate::bulk::{
+    check::{Finding, Severity, Verdict},
+    shortened,
+};
 
 /// What programs get of each finding; the names are the row's.
 const COLUMNS: &[Column] = &[
@@ -115,7 +117,7 @@ fn for_people(out: Output, file: &str, verdict: &Verdict, finding: &Finding) -> 
         text.push(" ").toned(Tone::Strong, field);
     }
     if let Some(value) = &finding.value {
-        text.push(" is ").push(&shortened(value));
+        text.push(" is ").push(&shortened(&value.to_string(), LONGEST_SHOWN));
     }
     if let Some(source_id) = &verdict.source_id {
         text.toned(Tone::Faint, &format!(" ({source_id})"));
@@ -138,12 +140,4 @@ fn for_people(out: Output, file: &str, verdict: &Verdict, finding: &Finding) -> 
         text.push("  ").toned(Tone::Faint, "see:").push(" ").push(command).end_line();
     }
     text
-}
-
-fn shortened(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(LONGEST_SHOWN) {
-        None => text,
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }

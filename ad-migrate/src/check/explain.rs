@@ -1,5 +1,6 @@
 //! From the rules' errors to findings: from which columns a field was made, what stands there, and what to do about it.
 
+use ad_cli::bulk::check::attribute;
 use ad_core::{
     categories::{Category, rules::PLATE_OR_VIN},
     fields::{FieldErrors, Kind},
@@ -8,7 +9,7 @@ use ad_core::{
 };
 use serde_json::{Map, Value};
 
-use super::reasons::{ImageError, NO_PLATE_AND_NO_VIN, attribute, odd, reason, words};
+use super::reasons::{ImageError, NO_PLATE_AND_NO_VIN, odd, reason, words};
 use crate::{
     finding::{Finding, Severity},
     mapping::Bound,
@@ -238,8 +239,5 @@ fn at<'a>(payload: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
 
 /// A value, not longer than people want to see.
 pub(super) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_VALUE) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
+    ad_cli::bulk::shortened(text, LONGEST_VALUE).into_owned()
 }

@@ -114,15 +114,11 @@ pub(super) fn words(attribute: &str) -> String {
     }
 }
 
-/// A path without the places in arrays: `price.0.type` as `price.type`.
-pub(super) fn attribute(path: &str) -> String {
-    let is_name = |name: &&str| !name.bytes().all(|byte| byte.is_ascii_digit());
-    path.split('.').filter(is_name).collect::<Vec<_>>().join(".")
-}
-
 #[cfg(test)]
 mod tests {
     use ad_core::violation::{Choices, Expected};
+
+    use ad_cli::bulk::check::attribute;
 
     use super::*;
 

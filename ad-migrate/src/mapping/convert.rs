@@ -499,8 +499,5 @@ pub(super) fn price(text: &str, of: &str, amount: &Convert, told: Option<&str>, 
 /// A value as a sentence shows it.
 pub(super) fn short(text: &str) -> Cow<'_, str> {
     const MOST: usize = 80;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
-        None => Cow::Borrowed(text),
-    }
+    ad_cli::bulk::shortened(text, MOST)
 }

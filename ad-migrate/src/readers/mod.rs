@@ -29,6 +29,7 @@ use std::{
     },
 };
 
+use ad_cli::bulk::shortened;
 use encoding::Charset;
 #[cfg(test)]
 pub(crate) use row::rows_of;
@@ -229,10 +230,7 @@ fn quoted(value: &str) -> String {
 
 /// A name as messages show it: not too long.
 fn short(name: &str) -> Cow<'_, str> {
-    match name.char_indices().nth(LONGEST_QUOTED) {
-        None => Cow::Borrowed(name),
-        Some((end, _)) => Cow::Owned(format!("{}…", &name[..end])),
-    }
+    shortened(name, LONGEST_QUOTED)
 }
 
 /// A row that is longer than any row may be.

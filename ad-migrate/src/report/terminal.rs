@@ -2,7 +2,10 @@
 
 use std::io;
 
-use ad_cli::terminal::output::{Cell, Column, Output, Rows, Tone, counted, grouped, plain};
+use ad_cli::{
+    bulk::shortened,
+    terminal::output::{Cell, Column, Output, Rows, Tone, counted, grouped, plain},
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -191,11 +194,7 @@ pub(super) fn few(names: &[String]) -> String {
 }
 
 fn value(value: &Value) -> Cell {
-    let text = plain(value);
-    match text.char_indices().nth(LONGEST_VALUE) {
-        None => text.into(),
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-    }
+    shortened(&plain(value), LONGEST_VALUE).into()
 }
 
 fn severity(severity: &Value) -> Cell {

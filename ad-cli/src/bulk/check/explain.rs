@@ -209,7 +209,7 @@ fn fields(vehicle_type: &str, path: &str) -> String {
 }
 
 /// A path without the places in arrays: `price.0.type` as `price.type`.
-fn attribute(path: &str) -> String {
+pub fn attribute(path: &str) -> String {
     let is_name = |name: &&str| !name.bytes().all(|byte| byte.is_ascii_digit());
     path.split('.').filter(is_name).collect::<Vec<_>>().join(".")
 }

@@ -27,7 +27,7 @@ use super::{
     identities::{Occurrence, hash},
     payloads::{Broken, Piece, parse},
 };
-pub use explain::{Explainer, Finding, Severity, known};
+pub use explain::{Explainer, Finding, Severity, attribute, known};
 pub(in crate::bulk) use file::no_room;
 pub use file::{Totals, check_file, tell_repetitions};
 

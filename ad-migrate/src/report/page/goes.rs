@@ -1,6 +1,6 @@
 //! What will go: how many of each type, and the first as they will be submitted, so that somebody sees when a column was taken for another.
 
-use ad_cli::terminal::output::grouped;
+use ad_cli::terminal::output::{grouped, plain};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -79,12 +79,4 @@ fn measure(measure: &Value) -> String {
 
 fn number(value: &Value) -> String {
     value.as_u64().map_or_else(|| plain(value), grouped)
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
