@@ -1,5 +1,5 @@
-//! From V3 to V4: what becomes of an ad, and what it still needs. Which category becomes which, and what a payload must hold, is said by
-//! [`ad_core`].
+//! Converts ads from V3 to V4: which ads convert, and which data the others still need. [`ad_core`] defines which category becomes which, and
+//! what a payload must contain.
 
 use ad_core::{
     categories::{self, Category, ad_fields},
@@ -27,7 +27,7 @@ pub enum ConversionState {
     Ready,
     /// It migrates with more than it has.
     NeedsData,
-    /// It may become one of several vehicle types, and somebody has to say which.
+    /// It may become one of several vehicle types, and none was chosen.
     NeedsType,
     /// V4 has no category for it: it stays with V3.
     Stays,

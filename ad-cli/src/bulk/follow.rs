@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::Identity;
 use crate::{Ad, Client, Error, ListQuery, LogQuery, Outcome, Target};
 
-/// Ads of one question, and bytes of their source ids, which stand in its address.
+/// Most ads in one request, and most bytes of their source ids, which are part of its URL.
 pub(super) const MOST_ADS: usize = 150;
 const MOST_TEXT: usize = 6000;
 
@@ -42,7 +42,7 @@ pub enum AdOutcome {
     Failed,
     /// The request was refused, here or by the service.
     Refused,
-    /// Accepted by the service; nobody waits for what becomes of it.
+    /// Accepted by the service; the outcome is not waited for.
     Accepted,
     /// Accepted by the service, and not finished when the wait ended.
     UnderWay,
@@ -123,7 +123,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// What became of a request, when it has come to its end.
+    /// The outcome of a request; `None` while it is under way.
     pub fn outcome(&self, request_id: Uuid) -> Option<Outcome> {
         Outcome::of(self.log.iter().filter(|entry| entry.request_id == request_id))
     }
@@ -177,7 +177,7 @@ impl Statuses {
     }
 }
 
-/// The parameter and its value for each question. A comma separates ids, so one with a comma is asked for by itself.
+/// The parameter of each request, with its value. Ids are separated by commas, so an id that contains one has a request of its own.
 fn questions<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<(&'static str, String)> {
     let mut questions = Vec::new();
     let (mut list, mut count) = (String::new(), 0);

@@ -10,7 +10,7 @@ use super::{
     sorter::{Sorted, Sorter},
 };
 
-/// A hash of what is named. Of two texts with the same hash nobody has heard.
+/// A hash of what is named; collisions are not expected.
 pub type Hash = [u8; 16];
 
 /// The hash of a text that is unique among those of one dealer: the dealers of a group may use the same source ids.
@@ -28,7 +28,7 @@ pub fn hash(text: &str, dealer_code: Option<&str>) -> Hash {
 /// That a record names something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occurrence {
-    /// What kind of thing; each kind is compared by itself.
+    /// What kind of thing; only occurrences of one kind are compared.
     pub kind: u8,
     /// What.
     pub hash: Hash,

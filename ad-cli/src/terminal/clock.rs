@@ -1,4 +1,4 @@
-//! The machine's clock, for whoever needs the time.
+//! The system clock.
 
 use std::time::SystemTime;
 

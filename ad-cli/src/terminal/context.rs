@@ -20,7 +20,7 @@ const LAST: usize = 900;
 /// machine can see it.
 pub(crate) const TOKEN: &str = "AD_TOKEN";
 
-/// What is said of a file in another encoding.
+/// The note about a file in UTF-16.
 pub(super) const UTF_16: &str = "is UTF-16; it is converted to UTF-8";
 
 /// What every command takes.
@@ -102,7 +102,7 @@ pub struct Context {
     clock: SystemClock,
 }
 
-/// Whom to ask, and as whom.
+/// Server URL and token of a command.
 pub struct Connection {
     /// Address of the service.
     pub url: String,
@@ -163,7 +163,7 @@ impl Context {
         self.url.as_deref()
     }
 
-    /// Whom to ask: what stands in the environment and on the command line counts more than the profile.
+    /// Server URL and token: the environment and the command line override the profile.
     pub fn connection(&self) -> Result<Connection, Failure> {
         let token = token_of_environment()?;
         if let (Some(url), Some(token), None) = (&self.url, &token, &self.profile) {
@@ -272,7 +272,7 @@ fn is_same_service(one: &str, other: &str) -> bool {
     address(one).is_some_and(|one| address(other) == Some(one))
 }
 
-/// What is said of a request with `--verbose`.
+/// A request as `--verbose` shows it.
 fn line_of(exchange: &Exchange<'_>) -> String {
     let end = match (exchange.status, exchange.error) {
         (Some(status), _) => status.to_string(),

@@ -1,4 +1,4 @@
-//! How a command ends: exit codes, and what is said when it did not do what it was asked.
+//! How a command fails: exit codes, messages and hints.
 
 use std::{io, process::ExitCode};
 
@@ -26,7 +26,7 @@ impl From<Exit> for ExitCode {
 /// Why a command did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// What people are told, and what they can do about it.
+    /// A message for people, with hints.
     #[error("{message}")]
     Explained {
         /// How the process ends.
@@ -91,7 +91,7 @@ impl Failure {
         }
     }
 
-    /// Whether it is only that nobody reads on, as `| head` does. No mistake.
+    /// Whether stdout was closed early, as `| head` does; this is no error.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

@@ -1,5 +1,4 @@
-//! An import of payload files on a terminal: how far it has come, and what became of each ad in the end. People get a table of what did
-//! not go well, programs every ad.
+//! Imports on a terminal: progress, and a report in the end. People get a table of the ads that failed, programs every ad.
 
 use std::{
     cell::RefCell,
@@ -24,7 +23,7 @@ use crate::bulk::{
     import::{Import, Imported, Note, Options, Record},
 };
 
-/// Imports a file, and shows how far it has come.
+/// Imports a file, and shows progress.
 ///
 /// # Errors
 /// When nothing is sent: the file cannot be read, the journal is of another import, the service is not known.
@@ -187,7 +186,7 @@ impl<Row: Serialize> ImportReport<'_, Row> {
     }
 }
 
-/// Whether people should see it in the end. What an import that was `cut_short` did not come to is a number, no news.
+/// Whether the table for people lists it. Of an import that was `cut_short`, the ads that were not reached are only counted.
 fn is_news(record: &Record, cut_short: bool) -> bool {
     match record.outcome {
         AdOutcome::NotSent => false,

@@ -1,8 +1,7 @@
 //! What the command lines of the workspace share: the options of every command, what commands print, and how they end.
 //!
-//! A command answers on stdout with what it was asked for and nothing else, in the form that `--output` names; what it has to say
-//! besides goes to stderr. Both go through [`output`]: a command never prints by itself. What goes wrong is a [`Failure`], which knows its
-//! exit code.
+//! A command writes its result to stdout, in the format of `--output`, and everything else to stderr. Both go through [`output`]: commands
+//! never print themselves. A command that fails returns a [`Failure`], which has an exit code.
 
 pub mod ad_table;
 mod clock;
@@ -59,7 +58,7 @@ fn show_misuse(error: &clap::Error) {
     let text = error.render().to_string();
     match text.trim_end().strip_prefix("error: ") {
         Some(problem) => Output::new(Format::Table, ColorWhen::Auto, Talk::Usual).error(problem, &[]),
-        // Help is no mistake, and nobody reading it to its end is none either.
+        // Help is no error, and neither is a closed stdout.
         None => drop(error.print()),
     }
 }

@@ -98,7 +98,7 @@ impl Profiles {
         self.file.profile.get(name)
     }
 
-    /// What is said when there is no profile of a name.
+    /// The failure when there is no profile of a name.
     pub(crate) fn missing(&self, name: &str) -> Failure {
         let known = || self.file.profile.keys().map(String::as_str);
         let failure = Failure::usage(format!("no profile {name:?}"));

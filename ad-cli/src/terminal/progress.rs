@@ -1,4 +1,4 @@
-//! How far an import has come, while it runs: bars on a terminal, a line now and then elsewhere.
+//! Progress of an import: bars on a terminal, a line every few seconds elsewhere.
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,7 @@ impl Progress {
         Self { out, began: Instant::now(), before, total, shown }
     }
 
-    /// Shows where things stand.
+    /// Shows the counts so far.
     pub(super) fn show(&mut self, counts: Counts) {
         let elapsed = self.began.elapsed();
         match &mut self.shown {
@@ -64,7 +64,7 @@ impl Progress {
 fn bars(total: u64) -> Indicator {
     let all = MultiProgress::new();
     let bar = |name: &'static str, template: &str| {
-        // A template that cannot be read is a slip of the pen; the plain bar does then.
+        // The templates are constants; if one were wrong, the default bar would be shown.
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         let style = style.with_key("rate", |state: &ProgressState, to: &mut dyn std::fmt::Write| {
             // Writing to the line of a bar cannot fail.

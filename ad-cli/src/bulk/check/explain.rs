@@ -1,4 +1,4 @@
-//! From field errors to findings: what was sent and where it stands, what was probably meant, and which command shows more.
+//! Turns field errors into findings: the value sent and its position, what was probably meant, and which command shows more.
 
 use ad_core::{
     catalogue::Catalogue,
@@ -27,7 +27,7 @@ pub enum Severity {
 /// One thing to be said about a payload. Its members are what programs read, so their names stay.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Finding {
-    /// Where it stands in the file.
+    /// Its position in the file.
     #[serde(flatten)]
     pub place: Place,
     /// Whether it is an error.
@@ -93,7 +93,7 @@ pub struct Explainer<'a> {
 }
 
 impl Explainer<'_> {
-    /// Each field with what is wrong with it, in the order in which they stand in the file.
+    /// The errors of each field, in the order of the file.
     pub fn errors(&self, errors: &FieldErrors) -> Vec<Finding> {
         let mut fields: Vec<(String, Vec<String>)> = Vec::new();
         for (path, message) in errors.flatten() {
@@ -124,7 +124,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// What is odd about one field.
+    /// A warning about one field.
     pub fn warning(&self, path: &str, message: &str) -> Finding {
         let warning = self.error(path, vec![message.to_owned()]);
         Finding { severity: Severity::Warning, suggestions: Vec::new(), command: None, ..warning }

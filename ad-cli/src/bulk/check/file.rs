@@ -10,7 +10,7 @@ use crate::bulk::{
     payloads::{Chunk, Chunks, Source},
 };
 
-/// What came of a file.
+/// Counts of a checked file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Payloads, and what should have been some.

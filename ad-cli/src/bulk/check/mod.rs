@@ -7,7 +7,7 @@
 //! | [`Explainer`] | field errors, from here or from the service, as [`Finding`]s |
 //! | [`check_file`] | a whole file, by all processors |
 //!
-//! No rule stands here. What only the service knows, it says itself.
+//! The rules are in [`ad_core`]. What only the service knows, it reports itself.
 
 mod explain;
 mod file;
@@ -50,7 +50,7 @@ pub struct Verdict {
     pub source_id: Option<String>,
     /// Its category, where it has one.
     pub category: Option<&'static Category>,
-    /// What is wrong or odd.
+    /// Errors and warnings.
     pub findings: Vec<Finding>,
 }
 
@@ -108,7 +108,7 @@ impl Checker {
         self.of_type.or_else(|| payload::category(self.version, object.get("category_id")).ok())
     }
 
-    /// What a payload comes to when the service stores it; `None` when it is not valid.
+    /// The content that the service would store; `None` when the payload is not valid.
     pub fn content(&self, piece: Piece<'_>) -> Option<Map<String, Value>> {
         let object = parse(piece.text).ok()?;
         let checked = self.rulebook.create_unsent(self.version, self.of_type, object).ok()?;

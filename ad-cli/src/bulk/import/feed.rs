@@ -1,5 +1,5 @@
-//! The payloads on their way out of the file: those that are to be sent become jobs, which are written into the journal in blocks, one
-//! wait for the disk each, before anybody can send them.
+//! Reads the file and makes jobs of the payloads that are to be sent. Jobs are written to the journal in blocks, with one sync each, before
+//! they are sent.
 
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ pub(super) struct Job {
     pub(super) vehicle_type: Option<&'static str>,
     /// What is sent.
     pub(super) body: Box<RawValue>,
-    /// As it stands in the file, and where.
+    /// Its text in the file, and where that begins.
     pub(super) text: Vec<u8>,
     pub(super) place: Place,
     /// What is done.
@@ -111,7 +111,7 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// Goes through the file until its end, or until nobody takes jobs any more. It blocks.
+    /// Reads the file to its end, or until no sender takes jobs any more. Blocks.
     pub(super) fn run(mut self, source: Source, jobs: &Sender<Job>, state: &State) -> Result<(), BulkError> {
         let mut chunks = Chunks::new(source);
         let (mut index, mut text) = (0, Vec::new());
@@ -175,7 +175,7 @@ impl Feed {
     }
 }
 
-/// Writes a block into the journal and hands it over; `false` when nobody takes it.
+/// Writes a block to the journal and passes it to the senders; `false` when there are none left.
 fn pass_on(block: Vec<Job>, jobs: &Sender<Job>, state: &State) -> Result<bool, BulkError> {
     if state.stop.is_requested() {
         return Ok(false);

@@ -1,8 +1,8 @@
-//! The journal of an import: what is to be sent, before it goes out, and what came of it. It is all that a later run needs to go on
-//! without sending anything twice.
+//! The journal of an import: a create is recorded before it is sent, and its result afterwards. A later run needs nothing else to resume
+//! without sending an ad twice.
 //!
-//! A file of JSON lines, only ever appended to. A thread writes it and has the disk confirm; lines that come while it waits for the disk go
-//! out together. Who is about to send waits for that, who has an answer does not: an answer that was not written is one that is looked for.
+//! The journal is an append-only file of JSON lines. One thread writes and syncs it; lines that arrive during a sync are written together
+//! with the next one. A create waits until its line is durable, a result does not: when a result is missing, the next run looks the ad up.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -145,7 +145,7 @@ pub(super) enum Entry {
         ad: Identity,
         message: String,
     },
-    /// Its request has come to an end.
+    /// Its request is finished.
     Ended {
         #[serde(flatten)]
         ad: Identity,
@@ -212,7 +212,7 @@ impl Journal {
     pub(super) fn write_durably(&self, entries: &[Entry]) -> Result<(), JournalError> {
         let (confirm, confirmed) = sync_channel(1);
         self.send(entries, Some(confirm));
-        // Without a confirmation it is broken, and the check says so.
+        // Without a confirmation the journal is broken, and the check reports that.
         let _ = confirmed.recv();
         self.check()
     }
@@ -258,7 +258,7 @@ impl Drop for Journal {
     }
 }
 
-/// Writes what comes until nobody can send any more.
+/// Writes lines until the last sender is gone.
 fn write(mut file: File, lines: &Receiver<PendingLines>, broken: &OnceLock<String>) {
     while let Ok(first) = lines.recv() {
         let (mut text, mut confirm) = (first.text, Vec::from_iter(first.confirm));
@@ -271,13 +271,13 @@ fn write(mut file: File, lines: &Receiver<PendingLines>, broken: &OnceLock<Strin
             return;
         }
         for confirm in confirm {
-            // Who does not wait for it any more does not need it.
+            // A sender that no longer waits does not need the confirmation.
             let _ = confirm.send(());
         }
     }
 }
 
-/// Reads the entries. A last line without an end is one that a crash cut off: it is taken away.
+/// Reads the entries. A crash may have cut off the last line, which is then removed.
 fn read(file: File, path: &Path) -> Result<Past, BulkError> {
     let not_a_journal = |line: u64, reason: String| JournalError::NotAJournal { path: path.to_owned(), line, reason };
     let mut past = Past { begun: None, facts: Facts::default(), file };

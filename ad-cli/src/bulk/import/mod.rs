@@ -1,12 +1,12 @@
-//! Payload files become ads: checked first, sent side by side, and followed until something has become of each. What is done is in a
-//! journal, so that an import that was interrupted goes on where it was and sends nothing twice.
+//! Imports files of payloads: checks all payloads, creates the ads concurrently, and follows each until it is published or has failed. A
+//! journal records every step, so that an interrupted import resumes and sends nothing twice.
 //!
 //! | Part | What it is for |
 //! |---|---|
 //! | [`Import`] | one import: opened, checked, run |
-//! | `journal`, `known` | what is to be sent and what came of it, on the disk; what earlier runs knew of each payload |
+//! | `journal`, `known` | the record of all runs on the disk; what earlier runs did with each payload |
 //! | `feed` | from the file to jobs |
-//! | `send` | from a job to an answer, also when the first one got lost |
+//! | `send` | from a job to an answer, also when the first answer is lost |
 //! | `state` | what all of them share |
 //! | [`Records`] | what became of each payload, in the order of the file |
 
@@ -55,7 +55,7 @@ pub use journal::JournalError;
 pub use records::{Record, Records};
 pub use state::Counts;
 
-/// How often the caller learns how far an import has come.
+/// Time between two calls for progress.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Whether to go on where an earlier run was.
@@ -76,7 +76,7 @@ pub enum Resume {
 pub struct Options<'a> {
     /// The file; `-` is stdin.
     pub file: &'a Path,
-    /// The journal; otherwise it stands beside the file.
+    /// The journal; by default `FILE.journal`.
     pub journal: Option<&'a Path>,
     /// What is done with its ads.
     pub task: Task,
@@ -123,7 +123,7 @@ pub struct Import {
     within: Option<Duration>,
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Debug)]
 pub struct Imported {
     /// What people call the file.
@@ -215,8 +215,8 @@ impl Import {
         (valid.min(before.saturating_add(self.limit)), before)
     }
 
-    /// Sends what is to be sent, and follows it. The caller learns how far it has come; with `stop` it asks for an early end, at which
-    /// nothing more is sent and the answers that are out are still waited for.
+    /// Sends the ads and follows them, and reports progress to the caller. After `stop` nothing more is sent; answers that are pending are
+    /// still awaited.
     pub async fn run(self, stop: &Stop, mut progress: impl FnMut(Counts)) -> Imported {
         let (name, payloads, state) = (self.name.clone(), self.totals.payloads, Arc::clone(&self.state));
         let mut work = tokio::spawn(self.work());
@@ -283,7 +283,7 @@ impl Import {
         while let Some(ended) = senders.join_next().await {
             ended.unwrap_or_else(|panicked| state.fail(panicked));
         }
-        // What nobody took is taken back, so that the feed comes to its end.
+        // Jobs that no sender took are taken back, so that the feed can end.
         {
             let mut todo = todo.lock().await;
             todo.close();
@@ -384,8 +384,8 @@ async fn send_all(client: Client, state: Arc<State>, todo: Arc<Mutex<mpsc::Recei
     }
 }
 
-/// Follows accepted ads until all have come to an end and no more are sent, or the time is up behind the last one. Only those of one
-/// question are in memory.
+/// Follows accepted ads until all are finished, or nothing has happened for the time `within` after the last was sent. Only the ads of one
+/// request are in memory.
 async fn follow(client: &Client, state: &State, within: Duration) -> Result<(), BulkError> {
     let mut pauses = Pauses::from(FIRST_PAUSE_OF_MANY);
     let mut waiting_since = None;
@@ -428,7 +428,7 @@ async fn follow(client: &Client, state: &State, within: Duration) -> Result<(), 
     Ok(())
 }
 
-/// What became of a request, when it has come to its end.
+/// The outcome of a request; `None` while it is under way.
 fn end(status: &Status, request_id: Option<uuid::Uuid>) -> Option<End> {
     let outcome = status.outcome(request_id.or_else(|| status.log.first().map(|entry| entry.request_id))?)?;
     Some(End {

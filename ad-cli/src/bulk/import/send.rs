@@ -1,5 +1,4 @@
-//! Sending: what is accepted, what is refused, and what stops everything. An answer that got lost is looked for before anything is sent
-//! again: the ad is there, or it is not.
+//! Sends one ad. When an answer is lost, the ad is looked up before anything is sent again.
 
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ const LOOKS: u32 = 6;
 /// The first pause before looking; the others are longer.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What came of sending one ad.
+/// The result of sending one ad.
 #[derive(Debug)]
 pub(super) enum Sent {
     /// The service has it; the request that its log calls it by, where that is known.
@@ -47,7 +46,7 @@ impl Refusal {
     }
 }
 
-/// Sends one ad, and finds out what came of it.
+/// Sends one ad, and determines the result.
 pub(super) async fn send(client: &Client, state: &State, job: &Job) -> Sent {
     match job.kind {
         JobKind::Create => create_once(client, state, job).await,

@@ -1,4 +1,4 @@
-//! What the parts of an import share: how far each ad has come, the journal that learns it first, and whether to go on.
+//! The state that the tasks of an import share: the journal, pending ads, results, and whether to stop.
 
 use std::{
     io,
@@ -58,7 +58,7 @@ impl Pending {
 pub(super) struct State {
     pub(super) journal: Journal,
     pub(super) checker: Arc<Checker>,
-    /// Asks everybody to come to an end.
+    /// Stops all tasks of the import.
     pub(super) stop: Stop,
     /// Whether what becomes of accepted ads is waited for.
     waits: bool,
@@ -90,11 +90,11 @@ impl State {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        // Whoever panicked with it left nothing half done: every change is one assignment or insertion.
+        // A panic leaves it consistent: every change is one assignment or insertion.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks everybody to come to an end, for a reason.
+    /// Stops all tasks, and records why.
     pub(super) fn fail(&self, error: impl Into<BulkError>) {
         self.inner().failure.get_or_insert(error.into());
         self.stop.request();
@@ -110,7 +110,7 @@ impl State {
         self.sending.load(Ordering::SeqCst)
     }
 
-    /// Waits for a while, or until everybody is to come to an end or nothing more is sent.
+    /// Waits for a while, or until the import stops or has sent everything.
     pub(super) async fn pause(&self, pause: Duration) {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
@@ -155,7 +155,7 @@ impl State {
         self.kept(put);
     }
 
-    /// Without its temporary files, an import cannot say what came of it.
+    /// Stops the import if a temporary file cannot be used.
     fn kept(&self, result: io::Result<()>) {
         if let Err(error) = result {
             self.fail(no_record()(error));
@@ -198,7 +198,7 @@ impl State {
         self.end_of(pending, end);
     }
 
-    /// An ad whose request has come to an end.
+    /// Records an ad whose request is finished.
     pub(super) fn ended(&self, pending: Pending, end: End) {
         self.journal.write(Entry::Ended { ad: pending.ad.clone(), end: end.clone() });
         self.end_of(pending, end);
@@ -244,7 +244,7 @@ impl State {
         self.left(job.index, job.place, job.ad);
     }
 
-    /// An ad of which nobody knows whether the service has it.
+    /// Records an ad that the service may or may not have accepted.
     pub(super) fn unclear(&self, job: Job) {
         let message = Some("sent without an answer; resume to find the outcome".to_owned());
         self.record(&Record { message, ..Record::new(job.index, job.place, Some(job.ad), AdOutcome::Unclear) });

@@ -1,4 +1,4 @@
-//! The stream cut between payloads: each chunk holds whole payloads and can be worked on by itself.
+//! Cuts the stream between payloads: each chunk contains whole payloads and can be processed alone.
 //!
 //! Lines are cut at line breaks, which costs next to nothing; a line that is broken does not harm the next one. In an array, and where
 //! objects spread over lines, one has to look for the end of each; where that cannot be found, nothing can be said about the rest.
@@ -19,7 +19,7 @@ const BLOCK: usize = 256 * 1024;
 /// Longest text of one payload. White space counts here, as it does not for the service.
 const LONGEST: usize = 2 * MOST_BYTES;
 
-/// How payloads stand in a file.
+/// How payloads are laid out in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// One on each line.
@@ -51,7 +51,7 @@ pub struct Chunks {
     next: Next,
     /// What was read and belongs to the next chunk.
     carry: Vec<u8>,
-    /// Where that stands.
+    /// Where that begins.
     place: Place,
     is_skipping: bool,
     has_ended: bool,
@@ -80,7 +80,7 @@ struct Framed {
     problem: Option<&'static str>,
 }
 
-/// One payload as it stands in a file, or something that should have been one.
+/// The text of one payload of a file, or of something that should be one.
 #[derive(Debug, Clone, Copy)]
 pub struct Piece<'a> {
     /// Its text, without white space around it.
@@ -210,7 +210,7 @@ impl Chunks {
         (frames.at, frames.found)
     }
 
-    /// What stands between the items of an array; whether that was all there was to see here.
+    /// Reads what separates the items of an array; whether an item still has to be read here.
     fn step(&mut self, frames: &mut Frames<'_>) -> bool {
         let byte = frames.text[frames.at];
         let problem;
@@ -332,7 +332,7 @@ fn lines<'a>(text: &'a [u8], from: Place, mut show: impl FnMut(Piece<'a>)) {
     }
 }
 
-/// Nearly always a line is one object. Several stand side by side where somebody left out the line breaks.
+/// Nearly always a line is one object. It has several where line breaks are missing.
 fn one_or_more<'a>(line: Piece<'a>, show: &mut impl FnMut(Piece<'a>)) {
     let mut rest = line;
     // That the line ends with the object that it begins with need not be looked for when no other could begin.

@@ -1,5 +1,4 @@
-//! Where a field stands in the text of a payload. Looked for only when something is to be said about it: reading a payload that
-//! is in order costs nothing for this.
+//! Finds a field in the text of a payload. Only needed for findings: valid payloads cost nothing.
 
 use std::ops::Range;
 
@@ -12,7 +11,7 @@ pub struct FieldPlace {
     pub at: usize,
     /// The text of its value.
     pub value: Range<usize>,
-    /// Whether it is the field itself; otherwise the field is not there, and this is what it should stand in.
+    /// Whether it is the field itself; otherwise the field is missing, and this is the object or array that should contain it.
     pub is_it: bool,
 }
 
@@ -31,7 +30,7 @@ fn within(text: &[u8], place: FieldPlace, path: &str) -> FieldPlace {
     match text.get(place.value.start) {
         Some(b'{') => {
             let mut best = nearest;
-            // Of repeated members the last counts. A name may hold points itself: it is the payload that says so.
+            // Of repeated members the last counts. A name may contain dots itself.
             for (name, member) in members(text, place.value).into_iter().rev() {
                 let Some(rest) = path.strip_prefix(name.as_str()) else { continue };
                 let below = match rest.strip_prefix('.') {
@@ -58,7 +57,7 @@ fn within(text: &[u8], place: FieldPlace, path: &str) -> FieldPlace {
     }
 }
 
-/// The values that stand side by side in an array or object, names too.
+/// The values of an array or object, one after the other, names included.
 fn items(text: &[u8], value: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let mut at = value.start + 1;
     std::iter::from_fn(move || {
@@ -68,7 +67,7 @@ fn items(text: &[u8], value: Range<usize>) -> impl Iterator<Item = Range<usize>>
             return None;
         }
         let start = at;
-        // A number has no end of its own, but what it stands in has.
+        // A number has no end of its own, but what contains it has.
         at += json_end::end(&text[at..value.end])?.max(1);
         Some(start..at)
     })

@@ -26,7 +26,7 @@ pub use parse::{Broken, parse};
 pub use source::{NotPayloads, Source};
 pub use transcode::{Malformed, Transcoded};
 
-/// Where something stands in a file: counted from 1, columns in characters.
+/// A position in a file: lines and columns from 1, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Place {
     /// The line.

@@ -1,5 +1,5 @@
-//! A file or stdin as a stream of UTF-8: a byte order mark is left out, UTF-16 is converted. What is no JSON at all is told for
-//! what it is, before anything is read of it.
+//! A file or stdin as a stream of UTF-8: byte order marks are skipped, UTF-16 is converted. Files that are not JSON are recognised and refused
+//! before they are read.
 
 use std::{
     fmt,
@@ -183,12 +183,12 @@ fn binary(head: &[u8]) -> Option<&'static str> {
     known.or_else(|| head.contains(&0).then_some("a binary file"))
 }
 
-/// Whether one of the first lines is an object by itself: then the others may be in error, but it is NDJSON.
+/// Whether one of the first lines is a whole object: then the file is NDJSON, even if other lines are invalid.
 fn has_an_object_on_a_line(head: &[u8]) -> bool {
     head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(5).any(is_object)
 }
 
-/// Whether a line is an object by itself.
+/// Whether a line is a whole object.
 pub(super) fn is_object(line: &[u8]) -> bool {
     line.first() == Some(&b'{') && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
 }

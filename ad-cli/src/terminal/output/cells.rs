@@ -1,10 +1,10 @@
-//! Columns of rows, and what stands in their cells.
+//! Columns of rows, and their cells.
 
 use serde_json::Value;
 
 use super::Tone;
 
-/// A column: what it is called, and where its value stands in a row.
+/// A column: its title, and the path of its value in a row.
 ///
 /// In CSV its header is the path and its cells are the values; in a table they are as people read them.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +51,7 @@ impl Column {
         Self { show, ..self }
     }
 
-    /// What stands above it in a table.
+    /// Its heading in a table.
     pub(super) fn heading(&self) -> String {
         self.title.to_uppercase().replace('_', " ")
     }

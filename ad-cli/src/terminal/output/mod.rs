@@ -95,7 +95,7 @@ impl Tone {
     }
 }
 
-/// How much is said on stderr.
+/// How much is written to stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Talk {
     /// Nothing but errors.
@@ -243,7 +243,7 @@ impl Output {
     }
 }
 
-/// A line on stderr, of a text that has passed [`printable`]. Where nobody listens, nothing is lost.
+/// Writes a line to stderr, of a text that has passed [`printable`]; errors are ignored.
 fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
