@@ -98,14 +98,14 @@ impl Spool {
 /// Values that were added as lines.
 #[derive(Debug)]
 pub struct Lines<R, T> {
-    lines: BufReader<R>,
+    file: BufReader<R>,
     line: Vec<u8>,
     of: PhantomData<fn() -> T>,
 }
 
 impl<R: Read, T> Lines<R, T> {
     fn of(file: R) -> Self {
-        Self { lines: BufReader::with_capacity(64 * 1024, file), line: Vec::new(), of: PhantomData }
+        Self { file: BufReader::with_capacity(64 * 1024, file), line: Vec::new(), of: PhantomData }
     }
 }
 
@@ -114,7 +114,7 @@ impl<R: Read, T: DeserializeOwned> Iterator for Lines<R, T> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.line.clear();
-        match self.lines.read_until(b'\n', &mut self.line) {
+        match self.file.read_until(b'\n', &mut self.line) {
             Ok(0) => None,
             Ok(_) => Some(serde_json::from_slice(&self.line).map_err(io::Error::from)),
             Err(error) => Some(Err(error)),

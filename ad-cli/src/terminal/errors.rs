@@ -67,7 +67,8 @@ impl From<NotPayloads> for Failure {
         match error {
             NotPayloads::Unreadable { .. } => failure,
             NotPayloads::Utf32(_) => failure.hint("save it as UTF-8"),
-            _ => failure.hint("expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)"),
+            _ => failure
+                .hint("expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)"),
         }
     }
 }
@@ -83,12 +84,11 @@ impl From<JournalError> for Failure {
             JournalError::NotAJournal { .. } => {
                 Self::usage(message).hint("the file is not a journal or is damaged; set another journal")
             }
-            JournalError::Begun { path, .. } => Self::usage(message)
-                .hint("to resume: add --resume")
-                .hint(format!("to start again, remove {}; the service rejects ads that it already has", path.display())),
-            JournalError::OtherService { .. } => {
-                Self::usage(message).hint("use a separate journal for each service")
-            }
+            JournalError::Begun { path, .. } => Self::usage(message).hint("to resume: add --resume").hint(format!(
+                "to start again, remove {}; the service rejects ads that it already has",
+                path.display()
+            )),
+            JournalError::OtherService { .. } => Self::usage(message).hint("use a separate journal for each service"),
             JournalError::Changed { .. } => Self::usage(message)
                 .hint("accepted ads are not sent again, even if they have changed; the others are")
                 .hint("to continue, add --accept-changes"),

@@ -33,9 +33,7 @@ pub async fn import(context: &Context, options: &Options<'_>) -> Result<Imported
         context.out.note(&match note {
             Note::Utf16 => format!("{} {UTF_16}", import.name()),
             Note::NewJournal => format!("{} is new; nothing has been imported yet", import.journal().display()),
-            Note::Changed => {
-                "the file has changed since the last run; accepted ads are not sent again".to_owned()
-            }
+            Note::Changed => "the file has changed since the last run; accepted ads are not sent again".to_owned(),
         });
     }
     context.out.detail(&format!("journal: {}", import.journal().display()));
@@ -149,7 +147,7 @@ impl<Row: Serialize> ImportReport<'_, Row> {
         let mut summary = Summary { ads: imported.payloads, counts: Vec::new() };
         summary.counts = self.labels.iter().map(|(name, label)| (*name, *label, 0)).collect();
         let mut rows = None;
-        for record in imported.records.iter().map_err(unreadable)? {
+        for record in imported.records.read().map_err(unreadable)? {
             let record = record.map_err(unreadable)?;
             let name = (self.name_of)(&record);
             let of = |name| self.labels.iter().position(|(known, _)| *known == name);
@@ -171,7 +169,7 @@ impl<Row: Serialize> ImportReport<'_, Row> {
             not_sent.2 = left;
         }
         if let Some(path) = to_file {
-            let rows = imported.records.iter().map_err(unreadable)?.map(|record| record.map(self.row));
+            let rows = imported.records.read().map_err(unreadable)?.map(|record| record.map(self.row));
             let report =
                 ReportFile { file: &imported.name, summary: &summary, list: self.list, rows: RefCell::new(rows) };
             let write = || -> io::Result<()> {

@@ -97,9 +97,7 @@ fn finding(
             "duplicate registration number",
             "Two ads cannot be linked to one listing: remove the row that is no longer for sale, or correct the number.",
         ),
-        IdentityKind::Vin => {
-            (Severity::Warning, "duplicate VIN", "If it is the same vehicle, remove one of the rows.")
-        }
+        IdentityKind::Vin => (Severity::Warning, "duplicate VIN", "If it is the same vehicle, remove one of the rows."),
     };
     let value = kind.of(verdict).map(str::to_owned);
     Finding {

@@ -65,9 +65,10 @@ impl Task {
             }
             (Self::Create | Self::Failed, Some(Known::Unclear)) => Decision::LookAndCreate,
             (Self::Failed, Some(Known::Ended { outcome: AdOutcome::Failed, .. })) => Decision::Do(JobKind::Retry),
-            (Self::Show, Some(Known::Ended { outcome: AdOutcome::Hidden, .. })) => Decision::Do(JobKind::Show),
-            // Its requests are worked off in their order.
-            (Self::Show, Some(Known::Accepted(_))) => Decision::Do(JobKind::Show),
+            // The requests of an accepted ad are processed in order.
+            (Self::Show, Some(Known::Ended { outcome: AdOutcome::Hidden, .. } | Known::Accepted(_))) => {
+                Decision::Do(JobKind::Show)
+            }
             (_, Some(Known::Accepted(request_id))) => Decision::Follow(request_id),
             (_, Some(Known::Ended { request_id, at, .. })) => Decision::Nothing(request_id, at),
             (Self::Failed, None) | (Self::Show, None | Some(Known::Unclear | Known::Refused)) => Decision::Leave,

@@ -250,11 +250,8 @@ impl Import {
     /// Sends everything and follows it.
     async fn work(self) -> Result<(), BulkError> {
         let Self { client, state, parallel, .. } = self;
-        let known = match self.known {
-            Some(known) => known,
-            // Nothing was checked, so nothing is known to be in order.
-            None => return Ok(()),
-        };
+        // Nothing is sent before the check.
+        let Some(known) = self.known else { return Ok(()) };
         let source = Source::open(&self.path)?;
         let checker = Arc::clone(&state.checker);
         let feed = Feed { checker, known, past: self.past, block: parallel, task: self.task, limit: self.limit };

@@ -130,7 +130,7 @@ impl Records {
     ///
     /// # Errors
     /// When the temporary file cannot be read; so each record, later.
-    pub fn iter(&mut self) -> io::Result<impl Iterator<Item = io::Result<Record>>> {
+    pub fn read(&mut self) -> io::Result<impl Iterator<Item = io::Result<Record>>> {
         let lines = self.lines.lines::<(bool, Record)>()?;
         Ok(lines.map(|line| line.map(|(is_invalid, record)| Record { is_invalid, ..record })))
     }
