@@ -160,7 +160,7 @@ mod tests {
         );
         assert_eq!(patch(&json!({}), &["price.0.amount=1"]), Ok(json!({"price": [{"amount": 1}]})));
         for wrong in ["price.3.amount=1", "price.list.amount=1"] {
-            assert!(patch(&now, &[wrong]).unwrap_err().contains("it has 2 items"), "{wrong}");
+            assert!(patch(&now, &[wrong]).unwrap_err().contains("array of 2 items"), "{wrong}");
         }
     }
 

@@ -172,22 +172,23 @@ FROM (SELECT 1) AS one LEFT JOIN cut ON true LEFT JOIN ads ON ads.seq = cut.seq"
 fn log(dialect: Dialect, ad: Uuid, query: &LogQuery) -> Statement {
     let mut values = Values::new(dialect);
     let ad = values.add(ad);
-    let mut conditions = String::new();
+    let mut conditions = vec![format!("ad = (SELECT seq FROM ads WHERE id = {ad})")];
     if let Some(action) = query.action {
-        conditions += &format!(" AND action = {}", values.add(Action::name(action)));
+        conditions.push(format!("action = {}", values.add(Action::name(action))));
     }
     if let Some(state) = query.state {
-        conditions += &format!(" AND state = {}", values.add(ActionState::name(state)));
+        conditions.push(format!("state = {}", values.add(ActionState::name(state))));
     }
     if let Some(request) = query.request_id {
-        conditions += &format!(" AND request_id = {}", values.add(request));
+        conditions.push(format!("request_id = {}", values.add(request)));
     }
+    let conditions = conditions.join(" AND ");
     let direction = direction(query.descending);
     let (limit, offset) = (values.add(query.page.limit), values.add(query.page.offset));
     values.statement(format!(
         "WITH matching AS NOT MATERIALIZED (
     SELECT n, created, octet_length(message) + {ENTRY_BYTES} AS size
-    FROM log WHERE ad = (SELECT seq FROM ads WHERE id = {ad}){conditions}
+    FROM log WHERE {conditions}
 ), page AS (
     SELECT * FROM matching ORDER BY created{direction}, n{direction} LIMIT {limit} OFFSET {offset}
 ), cut AS (

@@ -109,7 +109,7 @@ impl Sql {
             let (name, rest) = part.split_at(end);
             let place = self.names.iter().position(|known| *known == name);
             let place = place.unwrap_or_else(|| panic!("no value is named {name:?}: {text}"));
-            numbered += &format!("${}{rest}", place + 1);
+            numbered.extend(["$", &(place + 1).to_string(), rest]);
         }
         numbered
     }
