@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::{
     BulkError, Identity, State,
+    job::{Job, JobKind},
     journal::{Entry, Past},
     known::{Known, KnownPayloads},
     state::{Pending, no_record},
@@ -17,7 +18,7 @@ use super::{
 use crate::bulk::{
     AdOutcome,
     check::Checker,
-    payloads::{Chunks, Piece, Place, Source, parse},
+    payloads::{Chunks, Piece, Source, parse},
 };
 
 /// What is done with the ads of a file.
@@ -30,17 +31,6 @@ pub enum Task {
     /// left undone.
     Failed,
     /// Those that were created hidden are shown.
-    Show,
-}
-
-/// What is done with one ad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum JobKind {
-    /// It is created, which happens once.
-    Create,
-    /// The service does again what it left undone.
-    Retry,
-    /// It becomes visible.
     Show,
 }
 
@@ -74,26 +64,6 @@ impl Task {
             (Self::Failed, None) | (Self::Show, None | Some(Known::Unclear | Known::Refused)) => Decision::Leave,
         }
     }
-}
-
-/// One ad with which something is done.
-#[derive(Debug)]
-pub(super) struct Job {
-    /// Which payload of the file it is.
-    pub(super) index: u64,
-    /// Which ad.
-    pub(super) ad: Identity,
-    /// The vehicle type of its path; `None` on `/v3/ad`.
-    pub(super) vehicle_type: Option<&'static str>,
-    /// What is sent.
-    pub(super) body: Box<RawValue>,
-    /// Its text in the file, and where that begins.
-    pub(super) text: Vec<u8>,
-    pub(super) place: Place,
-    /// What is done.
-    pub(super) kind: JobKind,
-    /// Whether an earlier run may have sent it.
-    pub(super) is_unclear: bool,
 }
 
 /// What decides what becomes of a payload.

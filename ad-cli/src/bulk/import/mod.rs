@@ -11,6 +11,7 @@
 //! | [`Records`] | what became of each payload, in the order of the file |
 
 mod feed;
+mod job;
 mod journal;
 mod known;
 mod records;
@@ -44,7 +45,8 @@ use super::{
     payloads::Source,
 };
 use crate::{Client, Outcome};
-use feed::{Feed, Job};
+use feed::Feed;
+use job::Job;
 use journal::{Begun, End, Entry, Journal, Past};
 use known::KnownPayloads;
 use send::Sent;

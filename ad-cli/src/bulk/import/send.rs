@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use ad_core::fields::FieldErrors;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{
     BulkError, State,
-    feed::{Job, JobKind},
+    job::{Job, JobKind, Refusal},
 };
 use crate::{Ad, Client, Error, ErrorKind, bulk::payloads::Piece};
 
@@ -29,21 +28,6 @@ pub(super) enum Sent {
     Stopped(BulkError),
     /// Nobody knows, and there is no finding out now.
     Unclear(BulkError),
-}
-
-/// Why an ad was refused.
-#[derive(Debug)]
-pub(super) struct Refusal {
-    /// In one text.
-    pub(super) message: String,
-    /// By field.
-    pub(super) fields: Option<FieldErrors>,
-}
-
-impl Refusal {
-    fn of(message: impl Into<String>) -> Self {
-        Self { message: message.into(), fields: None }
-    }
 }
 
 /// Sends one ad, and determines the result.

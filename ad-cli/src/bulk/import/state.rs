@@ -15,10 +15,9 @@ use uuid::Uuid;
 
 use super::{
     BulkError, Identity,
-    feed::{Job, JobKind},
+    job::{Job, JobKind, Refusal},
     journal::{End, Entry, Journal},
     records::{Collected, Record, Records},
-    send::Refusal,
 };
 use crate::bulk::{
     AdOutcome, Stop,

@@ -1,0 +1,53 @@
+//! What is done with one ad, and why the service may refuse it.
+
+use ad_core::fields::FieldErrors;
+use serde_json::value::RawValue;
+
+use super::Identity;
+use crate::bulk::payloads::Place;
+
+/// What is done with one ad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum JobKind {
+    /// It is created, which happens once.
+    Create,
+    /// The service does again what it left undone.
+    Retry,
+    /// It becomes visible.
+    Show,
+}
+
+/// One ad with which something is done.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// Which payload of the file it is.
+    pub(super) index: u64,
+    /// Which ad.
+    pub(super) ad: Identity,
+    /// The vehicle type of its path; `None` on `/v3/ad`.
+    pub(super) vehicle_type: Option<&'static str>,
+    /// What is sent.
+    pub(super) body: Box<RawValue>,
+    /// Its text in the file, and where that begins.
+    pub(super) text: Vec<u8>,
+    pub(super) place: Place,
+    /// What is done.
+    pub(super) kind: JobKind,
+    /// Whether an earlier run may have sent it.
+    pub(super) is_unclear: bool,
+}
+
+/// Why an ad was refused.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// In one text.
+    pub(super) message: String,
+    /// By field.
+    pub(super) fields: Option<FieldErrors>,
+}
+
+impl Refusal {
+    pub(super) fn of(message: impl Into<String>) -> Self {
+        Self { message: message.into(), fields: None }
+    }
+}
