@@ -68,7 +68,7 @@ pub(crate) struct Args {
     /// Write the payloads, also incomplete ones, to this file, one per line
     #[arg(long, value_name = "FILE.ndjson")]
     payloads: Option<PathBuf>,
-    /// How long to wait for what becomes of a migrated ad, such as 90s, 10m or 1h
+    /// How long to wait for the outcome of a migration, such as 90s, 10m or 1h
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, requires = "submit")]
     within: Duration,
 }
