@@ -140,10 +140,14 @@ pub(crate) fn walk(place: &Value, visit: &mut impl FnMut(&Value)) {
     }
 }
 
-/// From the dialect of OpenAPI 3.0, where `nullable` adds null to a type, to plain JSON Schema.
+/// From the dialect of OpenAPI 3.0, where `nullable` adds null to a type, to plain JSON Schema. Answers may get members that
+/// are not in the document, but this service has none.
 fn as_json_schema(place: &mut Value) {
     match place {
         Value::Object(members) => {
+            if members.get("type").is_some_and(|of| of == "object") && members.contains_key("properties") {
+                members.entry("additionalProperties").or_insert(Value::Bool(false));
+            }
             if members.remove("nullable") == Some(Value::Bool(true))
                 && let Some(of) = members.get_mut("type")
             {

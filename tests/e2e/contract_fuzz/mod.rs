@@ -102,8 +102,8 @@ async fn a_lie_in_the_document_is_found() {
     }
     let mut document = world.contract.document.clone();
     document["paths"]["/v4/boat"]["post"]["responses"].as_object_mut().unwrap().remove("409");
-    document["components"]["schemas"]["BoatAdRow"]["properties"].as_object_mut().unwrap().remove("offer_id");
-    document["components"]["schemas"]["answer.created"]["format"] = "date".into();
+    document["components"]["schemas"]["BoatAd"]["properties"].as_object_mut().unwrap().remove("offer_id");
+    document["components"]["schemas"]["AdCreated"]["format"] = "date".into();
     let lying = Contract::new(document);
     let problem = judge(&lying, &create, &request, &again).unwrap_err();
     assert!(problem.contains("409 Conflict is not described"), "{problem}");

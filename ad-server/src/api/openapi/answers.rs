@@ -11,8 +11,10 @@ use ad_core::{
 use serde_json::{Map, Value, json};
 
 use super::{
+    any_of,
+    bodies::name_of_written,
     fields::{self, Form, is_sent},
-    name_of, nullable, reference, require,
+    name_of, nullable, pascal_case, reference, require,
 };
 
 /// Fields that have a value in every answer.
@@ -50,7 +52,12 @@ pub(super) fn schemas() -> Map<String, Value> {
         let own = reference(&format!("{of}FieldsAnswer"));
         let found: Vec<_> = category.found_under().collect();
         let has_open = found.iter().filter_map(|id| categories::by_id(*id)).any(Category::is_open);
-        let fields = if has_open { json!({"anyOf": [own, reference("AnyFields")]}) } else { own.clone() };
+        let mut fields = own.clone();
+        if has_open {
+            let either = format!("{of}FieldsOrOpen");
+            schemas.insert(either.clone(), any_of(&[format!("{of}FieldsAnswer"), "AnyFields".to_owned()]));
+            fields = reference(&either);
+        }
         schemas.extend(of_ads(&of, &found, &fields));
         schemas.insert(format!("{of}Content"), content(&[category.id], &own));
         schemas.insert(name(Some(category), Answer::Validated), validated(&reference(&format!("{of}Content"))));
@@ -65,7 +72,8 @@ pub(super) fn schemas() -> Map<String, Value> {
 
 /// Answers about the ads of all categories.
 fn of_every_category() -> Map<String, Value> {
-    let any_of = |names: &[String], suffix: &str| json!({"anyOf": names.iter().map(|of| reference(&format!("{of}{suffix}"))).collect::<Vec<_>>()});
+    let any_of =
+        |names: &[String], suffix: &str| any_of(&names.iter().map(|of| format!("{of}{suffix}")).collect::<Vec<_>>());
     let tabled = categories::all().filter(|category| !category.is_open());
     let with_open = |mut names: Vec<String>| {
         names.push("V3Only".to_owned());
@@ -78,7 +86,8 @@ fn of_every_category() -> Map<String, Value> {
         ("Ad", any_of(&all, "Ad")),
         ("AdRow", any_of(&all, "AdRow")),
         ("AdPage", page("AdRow", "Rows are complete unless the parameter `fields` is used")),
-        ("Validated", validated(&any_of(&of_v3, "Content"))),
+        ("Content", any_of(&of_v3, "Content")),
+        ("Validated", validated(&reference("Content"))),
     ]
     .into_iter()
     .map(|(name, schema)| (name.to_owned(), schema))
@@ -87,13 +96,14 @@ fn of_every_category() -> Map<String, Value> {
 
 /// Ads of these categories, whole and in lists.
 fn of_ads(of: &str, categories: &[u16], category_fields: &Value) -> Map<String, Value> {
-    let mut row = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let mut row = json!({"type": "object", "properties": {}});
     for name in VIEW_FIELDS {
-        row["properties"][name] = reference(&format!("answer.{name}"));
+        row["properties"][name] = reference(&name_of_answered(name));
     }
     row["properties"]["category_id"] = json!({"type": "integer", "enum": categories});
     row["properties"]["category_fields"] = category_fields.clone();
-    let whole = json!({"allOf": [reference(&format!("{of}AdRow")), reference("WholeAd")]});
+    let mut whole = row.clone();
+    require(&mut whole, VIEW_FIELDS.iter().copied().filter(|name| *name != "log"));
     let page = page(&format!("{of}AdRow"), "Rows are complete unless the parameter `fields` is used");
     [("AdRow", row), ("Ad", whole), ("AdPage", page)]
         .into_iter()
@@ -103,25 +113,23 @@ fn of_ads(of: &str, categories: &[u16], category_fields: &Value) -> Map<String, 
 
 /// What would be stored.
 fn content(categories: &[u16], category_fields: &Value) -> Value {
-    let mut content = json!({"type": "object", "additionalProperties": false, "properties": {
-        "source_id": reference("answer.source_id"),
-        "dealer_code": reference("answer.dealer_code"),
+    let mut content = json!({"type": "object", "properties": {
+        "source_id": {"type": "string", "nullable": true, "description": "`null` if none was sent"},
+        "dealer_code": reference(&name_of_answered("dealer_code")),
         "category_id": {"type": "integer", "enum": categories},
-        "image_urls": reference("answer.image_urls"),
+        "image_urls": reference(&name_of_answered("image_urls")),
     }});
-    content["properties"]["source_id"] =
-        json!({"type": "string", "nullable": true, "description": "`null` if none was sent"});
     require(&mut content, ["source_id", "dealer_code", "category_id"]);
     let named = WRITTEN.iter().filter(|row| row.direction == Direction::Both);
     for name in named.map(|row| row.path.split('.').next().unwrap_or(row.path)) {
-        content["properties"][name] = reference(&format!("answer.{name}"));
+        content["properties"][name] = reference(&name_of_answered(name));
     }
     content["properties"]["category_fields"] = category_fields.clone();
     content
 }
 
 fn validated(ad: &Value) -> Value {
-    json!({"type": "object", "required": ["valid", "ad", "warnings"], "additionalProperties": false, "properties": {
+    json!({"type": "object", "required": ["valid", "ad", "warnings"], "properties": {
         "valid": {"type": "boolean", "enum": [true]},
         "ad": ad,
         "warnings": {"type": "array", "description": "Allowed, but probably unintended", "items": reference("Warning")},
@@ -131,7 +139,7 @@ fn validated(ad: &Value) -> Value {
 /// One page of these rows.
 fn page(row: &str, description: &str) -> Value {
     let link = |which: &str| json!({"type": "string", "format": "uri", "nullable": true, "description": format!("Address of the {which} page")});
-    json!({"type": "object", "required": ["count", "next", "previous", "results"], "additionalProperties": false,
+    json!({"type": "object", "required": ["count", "next", "previous", "results"],
     "description": description,
     "properties": {
         "count": {"type": "integer", "minimum": 0, "description": "Number of rows in the list"},
@@ -141,13 +149,24 @@ fn page(row: &str, description: &str) -> Value {
     }})
 }
 
+/// The name of what an ad has in an answer: a client may send it in another form, or not at all.
+fn name_of_answered(name: &str) -> String {
+    let is_written = WRITTEN.iter().any(|row| row.path.split('.').next() == Some(name));
+    if is_written { name_of_written(name, Form::Answer) } else { format!("Ad{}", pascal_case(name)) }
+}
+
 /// The fields of an ad that do not depend on its category.
 fn shared() -> Map<String, Value> {
     let mut schemas = Map::new();
     let rows = [IDENTITY, WRITTEN].into_iter().flatten().filter(|row| !row.path.contains('.'));
     for row in rows.filter(|row| is_sent(row) && !matches!(row.path, "category_id" | "category_fields")) {
         let mut schema = match row.path {
-            "price" => fields::property(row, Form::AnswerItem),
+            "price" => {
+                let mut prices = fields::property(row, Form::Answer);
+                // The dealer's where none was sent.
+                require(&mut prices["items"], ["currency"]);
+                prices
+            }
             // A generated one is as long as what it is made of.
             "title" => json!({"type": "string", "description": "Title, sent or generated"}),
             _ => fields::property(row, Form::Answer),
@@ -155,14 +174,10 @@ fn shared() -> Map<String, Value> {
         if row.nullable && !NEVER_NULL.contains(&row.path) && row.direction == Direction::Both {
             nullable(&mut schema);
         }
-        schemas.insert(format!("answer.{}", row.path), schema);
+        schemas.insert(name_of_answered(row.path), schema);
     }
-    let contact = fields::object(WRITTEN.iter().filter(|row| row.path.starts_with("contact.")), Form::AnswerItem);
-    let mut contact = contact["properties"]["contact"].clone();
-    nullable(&mut contact);
-    schemas.insert("answer.contact".to_owned(), contact);
     for row in ADDED {
-        schemas.insert(format!("answer.{}", row.path), added(row));
+        schemas.insert(name_of_answered(row.path), added(row));
     }
     schemas
 }
@@ -184,38 +199,37 @@ fn added(field: &Field) -> Value {
 
 /// The schemas that are about no category.
 fn common() -> Map<String, Value> {
-    let always: Vec<_> = VIEW_FIELDS.iter().filter(|name| **name != "log").collect();
     let text = json!({"type": "string"});
     let code = json!({"type": "string", "pattern": "^[a-z][a-z0-9_]*$"});
     let uuid = json!({"type": "string", "format": "uuid"});
-    let closed = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "additionalProperties": false, "properties": properties});
+    let object = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "properties": properties});
     let schemas = json!({
-        "WholeAd": {"type": "object", "required": always},
         "AnyFields": {"type": "object", "nullable": true, "additionalProperties": true,
             "description": "The fields of a V3 ad in an open category (without a published field list), as they were sent"},
-        "LogEntry": closed(&["request_id", "created", "action", "state", "external_message", "code"], json!({
+        "LogEntry": object(&["request_id", "created", "action", "state", "external_message", "code"], json!({
             "request_id": {"type": "string", "format": "uuid",
                 "description": "Groups all actions of one API request; the `X-Request-Id` of its answer"},
             "created": {"type": "string", "format": "date-time"},
             "action": {"type": "string", "enum": Action::NAMES},
             "state": {"type": "string", "enum": ActionState::NAMES},
             "external_message": {"description": "Status or error details: a text, or an object with `message` and details",
-                "oneOf": [text, {"type": "object", "required": ["message"], "properties": {"message": text}}]},
+                "oneOf": [text, reference("LogDetails")]},
             "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
                 "description": "Why the action failed, one of the codes of `/docs/errors/`; `null` unless the state is `error`"},
         })),
+        "LogDetails": {"type": "object", "required": ["message"], "properties": {"message": text}, "additionalProperties": true},
         "LogPage": page("LogEntry", "A page of the log"),
-        "ImageRef": closed(&["url", "cdn_url", "id", "checksum"], json!({
+        "ImageRef": object(&["url", "cdn_url", "id", "checksum"], json!({
             "url": {"type": "string", "description": "Source address"},
             "cdn_url": {"type": "string", "format": "uri", "description": "Address of the stored image"},
             "id": uuid,
             "checksum": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256 of the image"},
         })),
-        "LookupEntry": closed(&["id", "name"], json!({"id": text, "name": text, "for": {
+        "LookupEntry": object(&["id", "name"], json!({"id": text, "name": text, "for": {
             "type": "array", "items": text, "minItems": 1,
             "description": "Only for values of `condition.vehicle_ratings.value`: the ratings that can have this value"}})),
         "LookupEntries": {"type": "array", "items": reference("LookupEntry")},
-        "Warning": closed(&["field", "code", "message"], json!({"field": text, "code": code, "message": text})),
+        "Warning": object(&["field", "code", "message"], json!({"field": text, "code": code, "message": text})),
     });
     match schemas {
         Value::Object(schemas) => schemas,

@@ -12,9 +12,11 @@ use ad_core::{
 use serde_json::{Map, Value, json};
 
 use super::{
+    any_of,
     fields::{self, Form, is_sent},
-    name_of, reference, require,
+    name_of, nullable, pascal_case, reference, require,
 };
+use crate::api::operations::BasePath;
 
 /// The payload of which operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,10 @@ impl BodyKind {
     /// Whether the ad is a new one.
     fn is_new(self) -> bool {
         matches!(self, Self::Create | Self::Validate)
+    }
+
+    fn form(self) -> Form {
+        if self == Self::Update { Form::Update } else { Form::New }
     }
 }
 
@@ -80,6 +86,16 @@ impl Group {
         groups
     }
 
+    /// Those whose ads a payload on these paths may be of.
+    pub(super) fn of(base: BasePath, shape: BodyKind) -> Vec<Self> {
+        match base {
+            BasePath::Typed(_, category) => vec![Self::typed(category)],
+            BasePath::Generic => categories::typed().map(|(_, it)| Self::typed(it)).filter(Self::is_target).collect(),
+            BasePath::V3 if shape == BodyKind::Update => Self::of_v3(),
+            BasePath::V3 => Self::of_v3().into_iter().filter(Self::is_created).collect(),
+        }
+    }
+
     /// The name of one of its schemas.
     pub(super) fn name(&self, shape: BodyKind) -> String {
         format!("{}{}", self.name, shape.suffix())
@@ -96,7 +112,7 @@ impl Group {
     }
 
     /// Whether its ads can be created.
-    pub(super) fn is_created(&self) -> bool {
+    fn is_created(&self) -> bool {
         self.category().id != TRAILER
     }
 
@@ -104,19 +120,19 @@ impl Group {
     pub(super) fn schemas(&self) -> Map<String, Value> {
         let mut schemas = Map::new();
         if !self.category().is_open() {
-            schemas.insert(self.fields_name(), fields::object(self.rows(), Form::Sent));
+            for form in [Form::New, Form::Update] {
+                schemas.insert(self.fields_name(form), fields::object(self.rows(), form));
+            }
         }
         let migrations = [BodyKind::Migrate, BodyKind::MigrateTo].into_iter().filter(|_| self.is_target());
-        for shape in [BodyKind::Validate, BodyKind::Update].into_iter().chain(migrations) {
+        for shape in [BodyKind::Create, BodyKind::Validate, BodyKind::Update].into_iter().chain(migrations) {
             schemas.insert(self.name(shape), self.body(shape));
         }
-        let create = json!({"allOf": [reference(&self.name(BodyKind::Validate)), {"type": "object", "required": ["source_id"]}]});
-        schemas.insert(self.name(BodyKind::Create), create);
         schemas
     }
 
-    fn fields_name(&self) -> String {
-        format!("{}Fields", self.name)
+    fn fields_name(&self, form: Form) -> String {
+        format!("{}Fields{}", self.name, form.suffix())
     }
 
     /// The category fields that a client of the version sends.
@@ -125,20 +141,8 @@ impl Group {
         self.category().fields().filter(move |row| row.since.allows(version) && is_sent(row))
     }
 
-    fn category_fields(&self, shape: BodyKind) -> Value {
-        if self.category().is_open() {
-            return reference("OpenFields");
-        }
-        let fields = reference(&self.fields_name());
-        let required: Vec<_> = self.rows().filter(|row| row.required).map(|row| row.path).collect();
-        if required.is_empty() || shape == BodyKind::Update {
-            return fields;
-        }
-        json!({"allOf": [fields, {"type": "object", "required": required}]})
-    }
-
     fn body(&self, shape: BodyKind) -> Value {
-        let category = self.category();
+        let (category, form) = (self.category(), shape.form());
         let mut body = json!({"type": "object", "properties": {}, "additionalProperties": false});
         for field in IDENTITY {
             if let Some(schema) = self.identity(field, shape) {
@@ -148,18 +152,24 @@ impl Group {
         if matches!(shape, BodyKind::Create | BodyKind::Validate | BodyKind::MigrateTo) {
             require(&mut body, ["category_id"]);
         }
+        if shape == BodyKind::Create {
+            require(&mut body, ["source_id"]);
+        }
         for name in names(WRITTEN) {
             let headed = matches!(name, "title" | "contact");
             if headed && category.heading == Heading::Forbidden {
                 continue;
             }
-            body["properties"][name] = match name {
-                "category_fields" => self.category_fields(shape),
-                "contact" if shape == BodyKind::Update => reference("request.contact.merged"),
-                "location" => reference(&location_name(category)),
-                "price" => reference(&price_name(category.registered, shape.is_new())),
-                _ => reference(&format!("request.{name}")),
+            let of = match name {
+                "category_fields" if category.is_open() => "OpenFields".to_owned(),
+                "category_fields" => self.fields_name(form),
+                "location" => location_name(category.registered, form),
+                "price" => price_name(category.registered, shape.is_new(), form),
+                // It is never null.
+                "title" => name_of_written(name, Form::New),
+                _ => name_of_written(name, form),
             };
+            body["properties"][name] = reference(&of);
             let demanded = match name {
                 "category_fields" => !category.is_open(),
                 _ => headed && category.heading == Heading::Required,
@@ -177,7 +187,7 @@ impl Group {
         let mut schema = match (field.path, shape) {
             ("category_id", BodyKind::Migrate) => return None,
             ("category_id", _) => json!({"type": "integer", "enum": ids, "description": self.described()}),
-            _ => fields::property(&Field { nullable: false, ..*field }, Form::Item),
+            _ => fields::property(&Field { nullable: false, ..*field }, Form::New),
         };
         let says_which = field.path == "category_id" && shape == BodyKind::MigrateTo;
         if !says_which && !shape.is_new() {
@@ -200,73 +210,104 @@ fn names(rows: &'static [Field]) -> Vec<&'static str> {
     names
 }
 
-fn location_name(category: &Category) -> String {
-    format!("request.location{}", if category.registered { ".registered" } else { "" })
+/// The name of what every ad has, such as `AdBody`.
+pub(super) fn name_of_written(name: &str, form: Form) -> String {
+    format!("Ad{}{}", pascal_case(name), form.suffix())
+}
+
+fn location_name(registered: bool, form: Form) -> String {
+    let of = if registered { "Registered" } else { "" };
+    format!("{of}Location{}", form.suffix())
 }
 
 /// The name of the prices that categories have.
-fn price_name(registered: bool, new: bool) -> String {
-    let of = if registered { ".registered" } else { "" };
-    format!("price{of}{}", if new { ".new" } else { "" })
+fn price_name(registered: bool, new: bool, form: Form) -> String {
+    let (of, new) = (if registered { "Registered" } else { "" }, if new { "New" } else { "" });
+    format!("{new}{of}Prices{}", form.suffix())
+}
+
+/// The name of payloads of several categories.
+pub(super) fn name_of_several(base: BasePath, shape: BodyKind) -> String {
+    let of = if base.version() == ApiVersion::V3 { "V3" } else { "" };
+    format!("{of}{}", shape.suffix())
+}
+
+/// The schemas of payloads that may be of several categories.
+pub(super) fn of_several_categories() -> Map<String, Value> {
+    let of_v3 = [BodyKind::Create, BodyKind::Validate, BodyKind::Update].map(|shape| (BasePath::V3, shape));
+    let schema = |(base, shape)| {
+        let names: Vec<_> = Group::of(base, shape).iter().map(|group| group.name(shape)).collect();
+        (name_of_several(base, shape), any_of(&names))
+    };
+    of_v3.into_iter().chain([(BasePath::Generic, BodyKind::MigrateTo)]).map(schema).collect()
 }
 
 /// The schemas of what every ad has, for requests.
-pub(super) fn shared() -> Map<String, Value> {
+pub(super) fn shared(video_hosts: &[String]) -> Map<String, Value> {
     let mut schemas = Map::new();
-    for row in WRITTEN.iter().filter(|row| row.direction != Direction::Response && !row.path.contains('.')) {
+    let rows = WRITTEN.iter().filter(|row| row.direction != Direction::Response && !row.path.contains('.'));
+    for (row, form) in rows.flat_map(|row| [(row, Form::New), (row, Form::Update)]) {
         match row.kind {
             Kind::CategoryFields => {}
             Kind::Object { .. } => {
                 for registered in [true, false] {
-                    let name = if registered { "request.location.registered" } else { "request.location" };
-                    schemas.insert(name.to_owned(), location(row, registered));
+                    schemas.insert(location_name(registered, form), location(row, registered, form));
                 }
             }
             Kind::Objects { .. } => {
                 for (registered, new) in [(true, true), (true, false), (false, true), (false, false)] {
-                    schemas.insert(price_name(registered, new), prices(row, registered, new));
+                    schemas.insert(price_name(registered, new, form), prices(row, registered, new, form));
                 }
             }
-            // Where it may be sent at all, it is not null.
-            _ if row.path == "title" => {
-                schemas.insert("request.title".to_owned(), fields::property(row, Form::Item));
-            }
             _ => {
-                schemas.insert(format!("request.{}", row.path), fields::property(row, Form::Sent));
+                let mut schema = fields::property(row, form);
+                if row.path == "video_url" {
+                    schema["pattern"] = json!(at_one_of(video_hosts));
+                }
+                schemas.insert(name_of_written(row.path, form), schema);
             }
         }
     }
     let rows = WRITTEN.iter().filter(|row| row.path.starts_with("contact."));
-    for (name, form) in [("request.contact", Form::Item), ("request.contact.merged", Form::Sent)] {
+    for form in Form::ALL {
         let mut contact = fields::object(rows.clone(), form)["properties"]["contact"].take();
-        contact["description"] = json!("Shown instead of the dealer's own contact");
+        contact["description"] = json!("AnswerExample instead of the dealer's own contact");
         // Whoever must send it cannot clear it.
         contact.as_object_mut().map(|contact| contact.remove("nullable"));
-        schemas.insert(name.to_owned(), contact);
+        if form == Form::Answer {
+            nullable(&mut contact);
+        }
+        schemas.insert(name_of_written("contact", form), contact);
     }
     schemas.insert("OpenFields".to_owned(), fields::open_object());
-    schemas.insert("AnyObject".to_owned(), json!({"type": "object"}));
     schemas
 }
 
-/// One of three alternatives; the area code is not for registered vehicles.
-fn location(row: &Field, registered: bool) -> Value {
-    let mut schema = fields::property(row, Form::Sent);
-    let mut alternatives = vec![json!({"required": ["latitude", "longitude"]}), json!({"required": ["zipcode"]})];
+/// An https address at one of these hosts or below.
+fn at_one_of(hosts: &[String]) -> String {
+    let hosts: Vec<_> = hosts.iter().map(|host| host.replace('.', r"\.")).collect();
+    format!(r"^https://([a-z0-9-]+\.)*({})(:[0-9]+)?([/?#]|$)", hosts.join("|"))
+}
+
+/// One of the alternatives; the area code is not for registered vehicles.
+fn location(row: &Field, registered: bool, form: Form) -> Value {
+    let mut schema = fields::property(row, form);
     if registered {
         schema["properties"].as_object_mut().map(|members| members.remove("lkf"));
-    } else {
-        alternatives.push(json!({"required": ["lkf"]}));
     }
-    schema["anyOf"] = json!(alternatives);
+    schema["minProperties"] = json!(1);
     schema["maxProperties"] = json!(2);
-    schema["description"] =
-        json!(format!("{}. Exactly one of the alternatives; numeric texts are accepted too", row.doc));
+    let alternatives = if registered {
+        "`latitude` and `longitude`, or `zipcode`"
+    } else {
+        "`latitude` and `longitude`, `zipcode`, or `lkf`"
+    };
+    schema["description"] = json!(format!("{}. Send {alternatives}; numeric texts are accepted too", row.doc));
     schema
 }
 
-fn prices(row: &Field, registered: bool, new: bool) -> Value {
-    let mut schema = fields::property(row, Form::Sent);
+fn prices(row: &Field, registered: bool, new: bool, form: Form) -> Value {
+    let mut schema = fields::property(row, form);
     if let Some(Value::Array(types)) = schema.pointer_mut("/items/properties/type/enum") {
         types.retain(|kind| !(kind == price::REDUCED && new || kind == price::LEASING && !registered));
     }

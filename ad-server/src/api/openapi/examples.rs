@@ -16,13 +16,12 @@ use ad_core::{
     },
     service::ServiceError,
 };
-use poem::http::Method;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{bodies::Group, first, name_of};
 use crate::{
-    api::{ApiError, Limits, MAX_BODY, body, errors, limits, lookups, operations::BasePath, paths, versions},
+    api::{ApiError, Limits, MAX_BODY, body, errors, limits, lookups, versions},
     auth::{Permission, TokenError},
     values::Rate,
 };
@@ -276,14 +275,12 @@ fn errors() -> Map<String, Value> {
     let detail = |error: ApiError| json!({"detail": error.to_string()});
     let unknown_parameter = AdParameters::parse(&[], &[("dry_run".to_owned(), "true".to_owned())]).err();
     let not_json = body::parsed(b"").err().unwrap_or(ApiError::Internal);
-    let creates: Vec<_> = BasePath::Generic.operations().filter(|operation| operation.path.is_empty()).collect();
     let mut examples = vec![
         ("NoToken", detail(ApiError::NoToken)),
         ("InvalidToken", detail(ApiError::InvalidToken(TokenError::Signature))),
         ("Forbidden", detail(ApiError::Forbidden(Permission::Write))),
         ("NotFound", detail(ServiceError::NotFound.into())),
         ("NoSuchVehicleType", detail(lookups::unknown_vehicle_type("spaceship"))),
-        ("MethodNotAllowed", detail(paths::not_allowed(BasePath::Generic, &creates, &Method::POST))),
         ("NotJson", detail(not_json)),
         ("Slow", detail(ApiError::Slow(Limits::default().body_within))),
         ("TooLarge", detail(ApiError::TooLarge(MAX_BODY))),

@@ -11,41 +11,43 @@ use ad_core::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{nullable, reference, require};
+use super::{nullable, pascal_case, reference, require};
 
-/// In which kind of body a field stands. A complete payload and an update have the same fields; what the one demands is said
-/// beside them.
+/// The pattern of a date: a day that some month has.
+pub(super) const DATE: &str = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])";
+
+/// In which kind of body a field stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// What a client sends: `null` clears in an update, and in a new ad is the same as leaving a field out.
-    Sent,
-    /// What stands in an array, or in an object that an update replaces: complete, without `null`.
-    Item,
+    /// A new ad, and what stands in an array or in an object that an update replaces: complete, without `null`.
+    New,
+    /// An update: nothing is required, and `null` clears.
+    Update,
     /// What comes back: normalised, and a value that the catalogue has had, so not bound to the list that it has now.
     Answer,
-    /// The same in an array or a replaced object: complete.
-    AnswerItem,
 }
 
 impl Form {
-    fn is_answer(self) -> bool {
-        matches!(self, Self::Answer | Self::AnswerItem)
-    }
+    pub(super) const ALL: [Self; 3] = [Self::New, Self::Update, Self::Answer];
 
-    /// Whether what is required is there.
-    fn demands(self) -> bool {
-        matches!(self, Self::Item | Self::AnswerItem)
+    /// What the names of its schemas end with.
+    pub(super) const fn suffix(self) -> &'static str {
+        match self {
+            Self::New => "",
+            Self::Update => "Update",
+            Self::Answer => "Answer",
+        }
     }
 
     /// The form of what is inside an array or a replaced object.
     fn inside(self) -> Self {
-        if self.is_answer() { Self::AnswerItem } else { Self::Item }
+        if self == Self::Update { Self::New } else { self }
     }
 }
 
 /// An object of rows with dotted paths.
 pub(super) fn object<'a>(rows: impl IntoIterator<Item = &'a Field>, form: Form) -> Value {
-    let mut schema = empty_object();
+    let mut schema = empty_object(form);
     for row in rows {
         let mut place = &mut schema;
         let mut names = row.path.split('.').peekable();
@@ -53,13 +55,13 @@ pub(super) fn object<'a>(rows: impl IntoIterator<Item = &'a Field>, form: Form) 
             if names.peek().is_some() {
                 place = &mut place["properties"][name];
                 if place.is_null() {
-                    *place = empty_object();
-                    if form == Form::Sent {
+                    *place = empty_object(form);
+                    if form == Form::Update {
                         place["nullable"] = json!(true);
                     }
                 }
             } else {
-                if row.required && form.demands() {
+                if row.required && form != Form::Update {
                     require(place, [name]);
                 }
                 place["properties"][name] = property(row, form);
@@ -69,20 +71,25 @@ pub(super) fn object<'a>(rows: impl IntoIterator<Item = &'a Field>, form: Form) 
     schema
 }
 
-fn empty_object() -> Value {
-    json!({"type": "object", "properties": {}, "additionalProperties": false})
+/// Requests have no other members; answers may get some.
+fn empty_object(form: Form) -> Value {
+    let mut schema = json!({"type": "object", "properties": {}});
+    if form != Form::Answer {
+        schema["additionalProperties"] = json!(false);
+    }
+    schema
 }
 
 /// One field.
 pub(super) fn property(row: &Field, form: Form) -> Value {
-    let schema = kind(&row.kind, form);
+    let schema = kind(&row.kind, if row.nullable { form } else { form.inside() });
     // Beside a reference nothing else counts.
     let mut schema = if schema.get("$ref").is_some() { json!({"allOf": [schema]}) } else { schema };
-    if row.nullable && form == Form::Sent && schema.get("allOf").is_none() {
+    if row.nullable && form == Form::Update && schema.get("allOf").is_none() {
         nullable(&mut schema);
     }
     let tag = row.since.tag().map_or_else(String::new, |tag| format!(" ({tag})"));
-    let beyond = if form.is_answer() { "" } else { beyond(&row.kind) };
+    let beyond = if form == Form::Answer { "" } else { beyond(&row.kind) };
     schema["description"] = json!(format!("{}{tag}{beyond}", row.doc));
     schema
 }
@@ -107,8 +114,8 @@ fn kind(kind: &Kind, form: Form) -> Value {
             schema
         }
         Kind::Boolean => json!({"type": "boolean"}),
-        Kind::Date => json!({"type": "string", "format": "date"}),
-        Kind::Url { .. } | Kind::ImageAddress if form.is_answer() => json!({"type": "string", "maxLength": 2000}),
+        Kind::Date => json!({"type": "string", "format": "date", "pattern": format!("^{DATE}$")}),
+        Kind::Url { .. } | Kind::ImageAddress if form == Form::Answer => json!({"type": "string", "maxLength": 2000}),
         Kind::Url { schemes } => address(schemes),
         Kind::ImageAddress => address(&["https"]),
         Kind::Plate { max } => json!({"type": "string", "minLength": 1, "maxLength": max}),
@@ -119,9 +126,9 @@ fn kind(kind: &Kind, form: Form) -> Value {
         Kind::Choice { values, .. } => {
             json!({"type": "string", "enum": values.iter().map(|(id, _)| id).collect::<Vec<_>>()})
         }
-        Kind::Slug { .. } if form.is_answer() => json!({"type": "string"}),
-        Kind::Slug { list } => reference(list),
-        Kind::Measure { units, min } => reference(&measure_name(units, *min)),
+        Kind::Slug { .. } if form == Form::Answer => json!({"type": "string"}),
+        Kind::Slug { list } => reference(&(pascal_case(list) + form.suffix())),
+        Kind::Measure { units, min } => reference(&(measure_name(units, *min) + form.suffix())),
         Kind::List { item, max, unique } => {
             let mut schema = json!({"type": "array", "items": self::kind(item, form.inside()), "maxItems": max});
             if *unique {
@@ -181,11 +188,15 @@ pub(super) fn shared(catalogue: &Catalogue) -> Map<String, Value> {
                 Kind::Slug { list } => {
                     let mut schema = json!({"type": "string", "enum": catalogue.list(list).ids().collect::<Vec<_>>(),
                         "description": format!("With their names: `GET /v4/vehicles/{vehicle_type}/{}`", field.path)});
+                    let name = pascal_case(list);
+                    schemas.entry(name.clone()).or_insert_with(|| schema.clone());
                     nullable(&mut schema);
-                    schemas.entry(list).or_insert(schema);
+                    schemas.entry(name + Form::Update.suffix()).or_insert(schema);
                 }
                 Kind::Measure { units, min } => {
-                    schemas.entry(measure_name(units, min)).or_insert_with(|| measure(units, min));
+                    for form in Form::ALL {
+                        schemas.insert(measure_name(units, min) + form.suffix(), measure(units, min, form));
+                    }
                 }
                 _ => {}
             }
@@ -197,20 +208,25 @@ pub(super) fn shared(catalogue: &Catalogue) -> Map<String, Value> {
 /// What a measure is called: by its units and its least value.
 fn measure_name(units: &[&str], min: f64) -> String {
     let units: Vec<_> = units.iter().map(|unit| unit.replace('/', "-per-")).collect();
-    let least = if min > 0.0 { format!(".from-{min}") } else { String::new() };
-    format!("measure.{}{least}", units.join("-or-"))
+    let least = if min > 0.0 { format!("-from-{min}") } else { String::new() };
+    pascal_case(&format!("measure-{}{least}", units.join("-or-")))
 }
 
-fn measure(units: &[&str], min: f64) -> Value {
-    let mut schema = empty_object();
-    schema["description"] =
-        json!("The unit ignores case, the value may be a numeric text, and an update may send only one of them");
+fn measure(units: &[&str], min: f64, form: Form) -> Value {
+    let mut schema = empty_object(form);
     schema["properties"] = json!({
         "unit": {"type": "string", "enum": units},
         "value": {"type": "number", "minimum": min, "maximum": MOST_MEASURED},
     });
-    require(&mut schema, ["unit", "value"]);
-    nullable(&mut schema);
+    if form != Form::Answer {
+        schema["description"] = json!("The unit ignores case, and the value may be a numeric text");
+    }
+    // What an update leaves out stays.
+    if form == Form::Update {
+        nullable(&mut schema);
+    } else {
+        require(&mut schema, ["unit", "value"]);
+    }
     schema
 }
 

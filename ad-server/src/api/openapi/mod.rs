@@ -29,9 +29,10 @@ const TOKEN: &str = "X-Auth-Token";
 const TITLE: &str = "Vehicle ad import service";
 
 const DESCRIPTION: &str = "Manage vehicle and machinery ads on two marketplaces. Writes are answered at once and processed \
-    afterwards; each ad's log shows the progress.\n\nEvery answer carries `X-Request-Id`. Paths that are not listed here \
-    return 404, and methods that are not listed for a path 405 with `Allow`; `detail` gives the reason. Requests that match \
-    the schemas are accepted; the descriptions mention further accepted forms.";
+    afterwards; each ad's log shows the progress.\n\nEvery answer carries `X-Request-Id`, and answers may get further members. \
+    Operations that are not listed here are rejected: paths with 404, methods with 405 and `Allow`, operations that a vehicle type \
+    does not support with 400; the answer gives the reason. The descriptions mention accepted forms beyond the schemas (such \
+    as `null` for an absent field of a new ad), and rules over several fields.";
 
 /// The document and its pages, ready to be served.
 pub(crate) struct Documents {
@@ -42,7 +43,7 @@ pub(crate) struct Documents {
 
 /// The document of this process's tables and catalogue.
 pub(super) fn documents(rulebook: &Rulebook, public_url: Option<&str>) -> Documents {
-    pages(TITLE, document(rulebook, public_url).to_string())
+    pages(TITLE, document(rulebook, public_url.unwrap_or("/")).to_string())
 }
 
 /// A document of this title, with its pages.
@@ -61,10 +62,17 @@ fn offline(html: &str) -> String {
     html.lines().filter(|line| !line.contains("fonts.googleapis.com")).collect::<Vec<_>>().join("\n")
 }
 
-fn document(rulebook: &Rulebook, public_url: Option<&str>) -> Value {
+fn document(rulebook: &Rulebook, server: &str) -> Value {
     let mut document = json!({
         "openapi": "3.0.3",
-        "info": {"title": TITLE, "version": env!("CARGO_PKG_VERSION"), "description": DESCRIPTION},
+        "info": {
+            "title": TITLE,
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": DESCRIPTION,
+            "contact": {"name": TITLE, "url": env!("CARGO_PKG_REPOSITORY")},
+            "license": {"name": env!("CARGO_PKG_LICENSE"), "url": "https://opensource.org/license/mit"},
+        },
+        "servers": [{"url": server}],
         "security": [{TOKEN: []}],
         "tags": operations::tags(),
         "paths": operations::paths(&examples::brand(rulebook)),
@@ -78,9 +86,6 @@ fn document(rulebook: &Rulebook, public_url: Option<&str>) -> Value {
                 "description": "A JSON Web Token, issued with `ad-server token issue`"}},
         },
     });
-    if let Some(url) = public_url {
-        document["servers"] = json!([{"url": url}]);
-    }
     drop_unused(&mut document);
     document
 }
@@ -116,7 +121,8 @@ fn references(place: &Value, used: &mut BTreeSet<String>) {
 
 fn schemas(rulebook: &Rulebook) -> Map<String, Value> {
     let mut schemas = fields::shared(&rulebook.catalogue);
-    schemas.extend(bodies::shared());
+    schemas.extend(bodies::shared(&rulebook.settings.video_hosts));
+    schemas.extend(bodies::of_several_categories());
     let typed = categories::typed().map(|(_, category)| Group::typed(category));
     schemas.extend(typed.chain(Group::of_v3()).flat_map(|group| group.schemas()));
     schemas.extend(answers::schemas());
@@ -126,11 +132,13 @@ fn schemas(rulebook: &Rulebook) -> Map<String, Value> {
 
 /// The name that the schemas of a category begin with, such as `AgricultureTools`.
 fn name_of(category: &Category) -> String {
-    let words = category.vehicle_type.unwrap_or("v3-only").split('-').map(|word| {
-        let (first, rest) = word.split_at(1);
-        first.to_uppercase() + rest
-    });
-    words.collect()
+    pascal_case(category.vehicle_type.unwrap_or("v3-only"))
+}
+
+/// A name without signs, of which every generator makes the same: `CarBodyType` of `car.body_type`.
+fn pascal_case(name: &str) -> String {
+    let words = name.split(|mark: char| !mark.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(|word| word[..1].to_uppercase() + &word[1..]).collect()
 }
 
 /// The category that stands for all in examples: cars.
@@ -141,6 +149,11 @@ fn first() -> &'static Category {
 /// A reference to a schema of the document.
 fn reference(name: &str) -> Value {
     referring("schemas", name)
+}
+
+/// Any of these schemas.
+fn any_of<'a>(names: impl IntoIterator<Item = &'a String>) -> Value {
+    json!({"anyOf": names.into_iter().map(|name| reference(name)).collect::<Vec<_>>()})
 }
 
 /// A reference to something of the document.

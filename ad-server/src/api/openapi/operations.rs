@@ -1,10 +1,9 @@
 //! Paths with their operations, from the table of [`operations`](crate::api::operations).
 
-use ad_core::categories::{self, TRAILER};
 use serde_json::{Map, Value, json};
 
 use super::{
-    bodies::{BodyKind, Group},
+    bodies::{self, BodyKind, Group},
     examples, parameters, reference, referring, responses,
 };
 use crate::{
@@ -16,9 +15,8 @@ use crate::{
 pub(super) fn paths(brand: &str) -> Map<String, Value> {
     let mut paths = Map::new();
     for base in bases() {
-        for operation in base.operations() {
-            let path = operation.route(base).replace(":source_id", "{source_id}");
-            let item = paths.entry(path).or_insert_with(|| json!({}));
+        for operation in base.operations().filter(|operation| responses::succeeds(base, operation)) {
+            let item = paths.entry(path(base, operation)).or_insert_with(|| json!({}));
             item[operation.method.as_str().to_lowercase()] = describe(base, operation);
         }
     }
@@ -28,10 +26,22 @@ pub(super) fn paths(brand: &str) -> Map<String, Value> {
 
 /// The tags, in the order in which the pages show them.
 pub(super) fn tags() -> Vec<Value> {
-    let typed =
-        categories::typed().map(|(name, it)| json!({"name": name, "description": format!("{} ({})", it.name, it.id)}));
-    let others = [("ad", "Ads of every category and both versions"), ("v3", "API V3"), ("lookups", "Allowed values")];
-    typed.chain(others.map(|(name, description)| json!({"name": name, "description": description}))).collect()
+    let of_base = |base: BasePath| {
+        let description = match base {
+            BasePath::Typed(_, category) => format!("{} ({})", category.name, category.id),
+            BasePath::Generic => "Ads of every category and both versions".to_owned(),
+            BasePath::V3 => "API V3".to_owned(),
+        };
+        let rejected = base.operations().filter(|operation| !responses::succeeds(base, operation));
+        let rejected: Vec<_> = rejected.map(|it| format!("`{} {}`", it.method, path(base, it))).collect();
+        let rejects = if rejected.is_empty() { String::new() } else { format!(". Rejects {}", rejected.join(", ")) };
+        json!({"name": tag(base), "description": description + &rejects})
+    };
+    bases().map(of_base).chain([json!({"name": "lookups", "description": "Allowed values"})]).collect()
+}
+
+fn path(base: BasePath, operation: &Operation) -> String {
+    operation.route(base).replace(":source_id", "{source_id}")
 }
 
 fn tag(base: BasePath) -> &'static str {
@@ -44,15 +54,11 @@ fn tag(base: BasePath) -> &'static str {
 
 fn describe(base: BasePath, operation: &'static Operation) -> Value {
     let tag = tag(base);
-    let mut doc = format!("{}{}", operation.doc, needs(operation.permission));
-    if !responses::succeeds(base, operation) {
-        doc.push_str(" **This path rejects every request.**");
-    }
     let mut described = json!({
         "tags": [tag],
         "operationId": format!("{}_{}", operation.id, tag.replace('-', "_")),
         "summary": operation.summary,
-        "description": doc,
+        "description": format!("{}{}", operation.doc, needs(operation.permission)),
         "parameters": parameters::of(operation),
         "responses": responses::of(base, operation),
     });
@@ -74,37 +80,21 @@ fn request_body(base: BasePath, act: Act) -> Value {
         (_, Act::Migrate) => BodyKind::Migrate,
         _ => BodyKind::Create,
     };
-    let groups = match base {
-        BasePath::Typed(_, category) => vec![Group::typed(category)],
-        BasePath::Generic if act == Act::RefuseCreate => {
-            categories::by_id(TRAILER).map(Group::typed).into_iter().collect()
-        }
-        BasePath::Generic => categories::typed().map(|(_, it)| Group::typed(it)).filter(Group::is_target).collect(),
-        BasePath::V3 if act == Act::Update => Group::of_v3(),
-        BasePath::V3 => Group::of_v3().into_iter().filter(Group::is_created).collect(),
-    };
-    // What validates is a create; what a type that never migrates is sent does not matter.
-    let named = |group: &Group| match shape {
-        BodyKind::Migrate if !group.is_target() => "AnyObject".to_owned(),
-        _ => group.name(shape),
-    };
+    let groups = Group::of(base, shape);
     let schema = match groups.as_slice() {
-        [only] => reference(&named(only)),
-        several => json!({"anyOf": several.iter().map(|group| reference(&named(group))).collect::<Vec<_>>()}),
+        [only] => only.name(shape),
+        _ => bodies::name_of_several(base, shape),
     };
+    // What validates is a create.
+    let suffix = if shape == BodyKind::Validate { BodyKind::Create } else { shape }.suffix();
     let mut shown = Map::new();
     for group in &groups {
-        let suffix = if shape == BodyKind::Validate { BodyKind::Create } else { shape }.suffix();
-        for category in group.categories.iter().filter(|_| shape != BodyKind::Migrate || group.is_target()) {
+        for category in &group.categories {
             let of = examples::of(group.version, category);
             shown.insert(of.clone(), referring("examples", &format!("{of}{suffix}")));
         }
     }
-    let mut content = json!({"schema": schema});
-    if !shown.is_empty() {
-        content["examples"] = shown.into();
-    }
-    json!({"required": true, "content": {"application/json": content}})
+    json!({"required": true, "content": {"application/json": {"schema": reference(&schema), "examples": shown}}})
 }
 
 /// The lookups, which do not depend on a category.

@@ -6,7 +6,7 @@ use ad_core::{
 };
 use serde_json::{Map, Value, json};
 
-use super::referring;
+use super::{fields::DATE, pascal_case, reference, referring};
 use crate::api::operations::{Act, OPERATIONS, Operation};
 
 /// The parameters of the operations, by what they are called among the components.
@@ -46,12 +46,12 @@ fn query(known: &Parameter) -> Value {
     let list = |items: Value| json!({"type": "array", "items": items, "minItems": 1, "maxItems": MAX_ITEMS});
     let schema = match known.takes {
         Takes::Text(most) => json!({"type": "string", "maxLength": most}),
-        Takes::Texts => list(json!({"type": "string", "minLength": 1, "maxLength": MAX_TEXT})),
+        Takes::Texts => list(json!({"type": "string", "pattern": r"^[^,]*[^,\s][^,]*$", "maxLength": MAX_TEXT})),
         Takes::Uuid => json!({"type": "string", "format": "uuid"}),
         Takes::Number(min, max) => json!({"type": "integer", "format": "int64", "minimum": min, "maximum": max}),
         Takes::Numbers(min, max) => list(json!({"type": "integer", "minimum": min, "maximum": max})),
         Takes::Time => json!({"type": "string",
-            "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}"}),
+            "pattern": format!("^{DATE}[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]")}),
         Takes::OneOf(values) => json!({"type": "string", "enum": values}),
         Takes::SomeOf(values) => list(json!({"type": "string", "enum": values})),
         Takes::Boolean => json!({"type": "boolean"}),
@@ -61,6 +61,8 @@ fn query(known: &Parameter) -> Value {
         // One parameter whose items are separated by commas.
         parameter["style"] = json!("form");
         parameter["explode"] = json!(false);
+        parameter["description"] =
+            json!(format!("{}. The parameter may be repeated instead of using commas", known.doc));
     }
     if known.takes == Takes::Time {
         parameter["description"] = json!(format!("{}, in UTC: `YYYY-MM-DD HH:MM:SS`, or ISO 8601", known.doc));
@@ -88,5 +90,6 @@ pub(super) fn attribute() -> Value {
 /// The brand of a lookup of models; `example` is one.
 pub(super) fn brand(example: &str) -> Value {
     json!({"name": "brand", "in": "query", "required": true, "example": example,
-        "description": "A car brand, as `GET /v4/vehicles/car/brand` lists it", "schema": {"type": "string"}})
+        "description": "A car brand, as `GET /v4/vehicles/car/brand` lists it",
+        "schema": reference(&pascal_case("car.brand"))})
 }

@@ -1,7 +1,12 @@
 //! The status codes and responses of each operation: exactly those that [`errors`](crate::api::errors) and the use cases can
 //! return there.
 
-use ad_core::categories::{FromV3, TRAILER};
+use std::collections::{BTreeMap, BTreeSet};
+
+use ad_core::categories::{
+    FromV3, TRAILER,
+    ad_fields::{IDENTITY, WRITTEN},
+};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -45,6 +50,26 @@ impl Wrong {
     }
 }
 
+/// The name of the response to a bad request, and of its schema if there are several.
+fn bad_request_name(act: Act, wrongs: &[Wrong]) -> String {
+    if wrongs == [Wrong::Parameter] {
+        return "BadParameters".to_owned();
+    }
+    let mut name = format!("Bad{act:?}");
+    let some_only = [
+        (Act::Update, Wrong::Rule("UpdateOfDeleted"), "OfRegistered"),
+        (Act::Update, Wrong::IncompatibleVersion, "OfMigrating"),
+        (Act::Create, Wrong::TrailerCreate, "OfAny"),
+        (Act::Validate, Wrong::TrailerCreate, "OfAny"),
+    ];
+    for (of, wrong, suffix) in some_only {
+        if of == act && wrongs.contains(&wrong) {
+            name.push_str(suffix);
+        }
+    }
+    name
+}
+
 /// Whether an operation ever does what it is asked for on this path.
 pub(super) fn succeeds(base: BasePath, operation: &Operation) -> bool {
     let category = base.category();
@@ -66,12 +91,12 @@ fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
     }
     let migrates = category.is_some_and(|category| matches!(category.from_v3, FromV3::Migrates(_)));
     match operation.act {
-        Act::RefuseCreate => wrongs.push(Wrong::TrailerCreate),
-        Act::Create | Act::Validate => match category {
-            Some(category) if category.id == TRAILER => wrongs.push(Wrong::TrailerCreate),
-            Some(_) => wrongs.extend([Wrong::Payload, Wrong::Rule("AdTooLarge")]),
-            None => wrongs.extend([Wrong::Payload, Wrong::Rule("AdTooLarge"), Wrong::TrailerCreate]),
-        },
+        Act::Create | Act::Validate => {
+            wrongs.extend([Wrong::Payload, Wrong::Rule("AdTooLarge")]);
+            if category.is_none() {
+                wrongs.push(Wrong::TrailerCreate);
+            }
+        }
         Act::Update => {
             wrongs.extend([Wrong::Payload, Wrong::Rule("AdTooLarge")]);
             // Ads of other categories are revived.
@@ -83,26 +108,19 @@ fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
             }
         }
         Act::Migrate => {
-            if succeeds(base, operation) {
-                wrongs.extend([Wrong::Payload, Wrong::Rule("AdTooLarge")]);
-            }
-            wrongs.extend([Wrong::Rule("MigrateOfDeleted"), Wrong::AlreadyV4]);
+            wrongs.extend([
+                Wrong::Payload,
+                Wrong::Rule("AdTooLarge"),
+                Wrong::Rule("MigrateOfDeleted"),
+                Wrong::AlreadyV4,
+            ]);
         }
         Act::Bump => wrongs.push(Wrong::Rule("BumpOfDeleted")),
         Act::PolePosition => wrongs.push(Wrong::Rule("PolePositionOfDeleted")),
         Act::Retry => wrongs.push(Wrong::Rule("RetryOfDeleted")),
-        Act::List | Act::Read | Act::Log | Act::Delete => {}
+        Act::List | Act::Read | Act::Log | Act::Delete | Act::RefuseCreate => {}
     }
     wrongs
-}
-
-/// Whether it looks into the store before it answers.
-fn stores(base: BasePath, operation: &Operation) -> bool {
-    match operation.act {
-        Act::RefuseCreate => false,
-        Act::Create | Act::Validate => succeeds(base, operation),
-        _ => true,
-    }
 }
 
 /// Whether its request joins the queue only where there is room. A deletion always does.
@@ -113,20 +131,17 @@ fn waits_for_the_queue(operation: &Operation) -> bool {
 /// The responses of an operation on ads.
 pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
     let mut responses = shared_by_all();
-    if succeeds(base, operation) {
-        let success = success(base, operation);
-        responses.insert(success.status.to_owned(), referring("responses", &success.name));
-    }
-    responses.insert("400".to_owned(), bad_request(&wrongs(base, operation)));
-    let stores = stores(base, operation);
+    let success = success(base, operation);
+    responses.insert(success.status.to_owned(), referring("responses", &success.name));
+    let bad_request = bad_request_name(operation.act, &wrongs(base, operation));
+    responses.insert("400".to_owned(), referring("responses", &bad_request));
     let when = [
         (operation.is_about_one(), "404", "NotFound"),
-        (operation.act == Act::RefuseCreate, "405", "MethodNotAllowed"),
-        (stores && matches!(operation.act, Act::Create | Act::Validate), "409", "Duplicate"),
+        (matches!(operation.act, Act::Create | Act::Validate), "409", "Duplicate"),
         (operation.takes_body(), "408", "Slow"),
         (operation.takes_body(), "413", "TooLarge"),
-        (stores && waits_for_the_queue(operation), "429", "TooManyUnfinished"),
-        (stores, "503", "Unavailable"),
+        (waits_for_the_queue(operation), "429", "TooManyUnfinished"),
+        (true, "503", "Unavailable"),
     ];
     for (_, status, name) in when.into_iter().filter(|(can, ..)| *can) {
         responses.insert(status.to_owned(), referring("responses", name));
@@ -139,7 +154,7 @@ pub(super) fn of_lookup(example: &str, can_miss: bool) -> Value {
     let mut responses = shared_by_all();
     let found = described("The values, with their names", &reference("LookupEntries"), &[example]);
     responses.insert("200".to_owned(), found);
-    responses.insert("400".to_owned(), bad_request(&[Wrong::Parameter]));
+    responses.insert("400".to_owned(), referring("responses", "BadParameters"));
     if can_miss {
         responses.insert("404".to_owned(), referring("responses", "NoSuchLookup"));
     }
@@ -177,25 +192,27 @@ fn success(base: BasePath, operation: &Operation) -> Success {
         _ => of_ads("Accepted and queued: the ad", Answer::Ad, AnswerExample::Ad),
     };
     let status = if operation.act == Act::Create { "201" } else { "200" };
-    Success { status, name: format!("{schema}.{example}"), description, schema, example }
+    // The examples of all categories together are those of cars.
+    let of = if category.is_none() && operation.act != Act::Log { "Any" } else { "" };
+    Success { status, name: format!("{of}{example}"), description, schema, example }
 }
 
-/// The shared response that says this.
-fn bad_request(wrongs: &[Wrong]) -> Value {
-    referring("responses", &bad_request_name(wrongs))
+/// Every response to a bad request, by its name.
+fn bad_requests() -> BTreeMap<String, Vec<Wrong>> {
+    let of = |base: BasePath| base.operations().map(move |operation| (operation.act, wrongs(base, operation)));
+    bases().flat_map(of).map(|(act, wrongs)| (bad_request_name(act, &wrongs), wrongs)).collect()
 }
 
-fn bad_request_name(wrongs: &[Wrong]) -> String {
-    wrongs.iter().fold("BadRequest".to_owned(), |name, wrong| format!("{name}.{}", wrong.described().1))
+/// The schemas of these errors, each once.
+fn schemas_of(wrongs: &[Wrong]) -> BTreeSet<&'static str> {
+    wrongs.iter().map(|wrong| wrong.described().0).collect()
 }
 
-fn described_bad_request(wrongs: &[Wrong]) -> Value {
-    let mut schemas: Vec<_> = wrongs.iter().map(|wrong| wrong.described().0).collect();
-    schemas.sort_unstable();
-    schemas.dedup();
-    let schema = match schemas.as_slice() {
-        [only] => reference(only),
-        several => json!({"oneOf": several.iter().map(|name| reference(name)).collect::<Vec<_>>()}),
+fn described_bad_request(name: &str, wrongs: &[Wrong]) -> Value {
+    let schemas = schemas_of(wrongs);
+    let schema = match schemas.first() {
+        Some(only) if schemas.len() == 1 => reference(only),
+        _ => reference(name),
     };
     let examples: Vec<_> = wrongs.iter().map(|wrong| wrong.described().1).collect();
     error("Invalid fields, invalid parameters, or a violated business rule", &schema, &examples)
@@ -226,7 +243,6 @@ pub(super) fn shared() -> Value {
         "Forbidden": detail("The token lacks the permission", &["Forbidden"]),
         "NotFound": detail("No such ad in the token's scope, or not of this vehicle type", &["NotFound", "FoundElsewhere"]),
         "NoSuchLookup": detail("No such vehicle type or attribute", &["NoSuchVehicleType"]),
-        "MethodNotAllowed": detail("Ads are created on the typed path", &["MethodNotAllowed"]),
         "Duplicate": error("The dealer has used this source_id", &reference("FieldErrors"), &["Duplicate"]),
         "Slow": detail("The body did not arrive in time", &["Slow", "Trickle"]),
         "TooLarge": detail("The body is larger than 1 MiB", &["TooLarge"]),
@@ -236,19 +252,17 @@ pub(super) fn shared() -> Value {
         "Internal": detail("Internal error", &["Internal"]),
         "Unavailable": detail("The database is unavailable, or the request waited too long because the dealer has too many requests in process", &["Unavailable", "NoMemory", "Crowded"]),
     });
-    responses["MethodNotAllowed"]["headers"]["Allow"] = referring("headers", "Allow");
     for name in ["TooMany", "TooManyUnfinished"] {
         responses[name]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
     }
     responses["Unavailable"]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
+    for (name, wrongs) in bad_requests() {
+        responses[&name] = described_bad_request(&name, &wrongs);
+    }
     for base in bases() {
-        for operation in base.operations() {
-            let wrongs = wrongs(base, operation);
-            responses[bad_request_name(&wrongs)] = described_bad_request(&wrongs);
-            if succeeds(base, operation) {
-                let Success { name, description, schema, example, .. } = success(base, operation);
-                responses[name] = described(description, &reference(&schema), &[&example]);
-            }
+        for operation in base.operations().filter(|operation| succeeds(base, operation)) {
+            let Success { name, description, schema, example, .. } = success(base, operation);
+            responses[name] = described(description, &reference(&schema), &[&example]);
         }
     }
     responses
@@ -259,7 +273,6 @@ pub(super) fn headers() -> Value {
     json!({
         "RequestId": {"required": true, "description": "Id of the request, and `request_id` of its log entries",
             "schema": {"type": "string", "format": "uuid"}},
-        "Allow": {"required": true, "description": "Supported methods of the path", "schema": {"type": "string"}},
         "RetryAfter": {"required": true, "description": "Seconds after which to repeat the request",
             "schema": {"type": "integer", "minimum": 0}},
     })
@@ -268,29 +281,34 @@ pub(super) fn headers() -> Value {
 /// The shapes of errors.
 pub(super) fn schemas() -> Map<String, Value> {
     let text = json!({"type": "string"});
-    let closed = |properties: Value| {
+    let complete = |properties: Value| {
         let required: Vec<_> = properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-        json!({"type": "object", "required": required, "additionalProperties": false, "properties": properties})
+        json!({"type": "object", "required": required, "properties": properties})
     };
     let identified = |error: &str, mut properties: Value| {
         properties["error"] = json!({"type": "string", "enum": [error]});
-        closed(properties)
+        complete(properties)
     };
     let texts = json!({"type": "array", "minItems": 1, "items": text});
     let code = json!({"type": "string", "pattern": "^[a-z][a-z0-9_]*$", "description": "See `/docs/errors/`"});
     let option =
-        closed(json!({"method": {"type": "string", "enum": ["migrate", "delete_and_create"]}, "steps": texts}));
-    let schemas = json!({
-        "Detail": closed(json!({"detail": text})),
+        complete(json!({"method": {"type": "string", "enum": ["migrate", "delete_and_create"]}, "steps": texts}));
+    let fields = [IDENTITY, WRITTEN].into_iter().flatten().map(|row| row.path.split('.').next().unwrap_or(row.path));
+    let mut schemas = json!({
+        "Detail": complete(json!({"detail": text})),
         "FieldErrors": {"type": "object", "minProperties": 1,
             "description": "Keys are fields, parameters, or indexes of arrays; leaves are lists of messages",
-            "additionalProperties": {"oneOf": [texts, reference("FieldErrors")]}},
+            "properties": fields.map(|name| (name.to_owned(), reference("FieldError"))).collect::<Map<_, _>>(),
+            "additionalProperties": reference("FieldError")},
+        "FieldError": {"description": "What is wrong with a field, or with its members",
+            "oneOf": [reference("Messages"), reference("FieldErrors")]},
+        "Messages": texts,
         "BusinessErrors": {"type": "array", "minItems": 1, "description": "Violated business rules", "items": text},
         "TrailerCreateDisabled": identified("trailer_create_disabled", json!({})),
         "IncompatibleApiVersion": identified("incompatible_api_version",
             json!({"message": text, "migration_options": {"type": "array", "minItems": 1, "items": option}})),
         "AdAlreadyV4": identified("ad_already_v4", json!({"message": text, "suggestion": text})),
-        "Problem": {"type": "object", "additionalProperties": false,
+        "Problem": {"type": "object",
             "description": "Problem details (RFC 9457), if `Accept` prefers them to JSON",
             "required": ["type", "title", "status", "detail", "instance", "code"],
             "properties": {
@@ -303,7 +321,7 @@ pub(super) fn schemas() -> Map<String, Value> {
                 "errors": {"type": "array", "minItems": 1, "items": reference("FieldProblem"),
                     "description": "All invalid fields and parameters, if the code is `validation_failed`"},
             }},
-        "FieldProblem": {"type": "object", "additionalProperties": false, "required": ["code", "detail"],
+        "FieldProblem": {"type": "object", "required": ["code", "detail"],
             "properties": {
                 "pointer": {"type": "string", "description": "JSON pointer into the payload, as a fragment: `#/category_fields/model_year`"},
                 "parameter": {"type": "string", "description": "Query parameter, instead of `pointer`"},
@@ -314,6 +332,12 @@ pub(super) fn schemas() -> Map<String, Value> {
                 "rule": {"type": "string", "description": "The violated rule over several fields"},
             }},
     });
+    for (name, wrongs) in bad_requests() {
+        let several: Vec<_> = schemas_of(&wrongs).into_iter().map(reference).collect();
+        if several.len() > 1 {
+            schemas[name] = json!({"oneOf": several});
+        }
+    }
     match schemas {
         Value::Object(schemas) => schemas,
         _ => Map::new(),
