@@ -71,6 +71,13 @@ pub enum Takes {
     Boolean,
 }
 
+impl Takes {
+    /// Whether the parameter may be repeated, which adds items.
+    const fn is_list(self) -> bool {
+        matches!(self, Self::Texts | Self::Numbers(..) | Self::SomeOf(_))
+    }
+}
+
 const fn takes(name: &'static str, takes: Takes, doc: &'static str) -> Parameter {
     Parameter { name, takes, doc }
 }
@@ -137,6 +144,23 @@ pub const LOG_PARAMETERS: &[Parameter] = &[
     takes("ordering", Takes::OneOf(&["-created", "created"]), "Order; `created` if absent: oldest first"),
 ];
 
+/// What other services call a parameter. A name that is similar anyway needs no entry.
+fn other_names(parameter: &str) -> &'static [&'static str] {
+    match parameter {
+        "exclude_primary" | "exclude_secondary" => &["exclude_site", "exclude", "site", "marketplace"],
+        "limit" => &["page_size", "per_page", "size", "count"],
+        "offset" => &["page", "skip", "start", "cursor"],
+        "ordering" => &["sort", "sort_by", "order_by"],
+        "search" => &["q", "query", "text"],
+        "registration_number" => &["regnr", "plate", "licence_plate", "license_plate"],
+        "source_id" => &["external_id", "reference"],
+        "category_id" => &["vehicle_type", "type"],
+        "updated__gt" => &["since", "modified_since", "updated_after"],
+        "dealer_code" => &["dealer"],
+        _ => &[],
+    }
+}
+
 /// The values of parameters, parsed by their types.
 struct ParameterValues<'a> {
     sent: Vec<(&'static str, &'a str)>,
@@ -168,7 +192,7 @@ impl<'a> ParameterValues<'a> {
         let mut unknown = BTreeSet::new();
         for (name, value) in query {
             match parameters.iter().find(|parameter| parameter.name == name) {
-                Some(parameter) if values.sent.iter().any(|(sent, _)| sent == name) => {
+                Some(parameter) if !parameter.takes.is_list() && values.sent.iter().any(|(sent, _)| sent == name) => {
                     let text = "Given more than once.";
                     values.errors.replace(parameter.name, Violation::stated(Code::DuplicateItem, text));
                 }
@@ -182,7 +206,11 @@ impl<'a> ParameterValues<'a> {
             }
         }
         for name in unknown.iter().take(MAX_MESSAGES) {
-            let meant = nearest::meant(name, parameters.iter().map(|known| known.name));
+            let known = || parameters.iter().map(|known| known.name);
+            let mut meant = nearest::meant(name, known());
+            if meant.is_empty() {
+                meant = known().filter(|known| other_names(known).contains(name)).collect();
+            }
             values.errors.push(name, Violation::UnknownParameter { meant });
         }
         if let (Some(last), Some(more @ 1..)) =
@@ -219,9 +247,14 @@ impl<'a> ParameterValues<'a> {
         parsed
     }
 
-    /// The items of a list, at most [`MAX_ITEMS`].
+    /// The items of a list, at most [`MAX_ITEMS`]: separated by commas, or each in a parameter of its own as generated
+    /// clients send them.
     fn split(&mut self, name: &'static str) -> Option<Vec<&'a str>> {
-        let items: Vec<&str> = self.text(name)?.split(',').map(str::trim).collect();
+        let sent = self.sent.iter().filter(|(sent, _)| *sent == name);
+        let items: Vec<&str> = sent.flat_map(|(_, value)| value.split(',')).map(str::trim).collect();
+        if items.is_empty() {
+            return None;
+        }
         if items.len() > MAX_ITEMS {
             let (number, advice) = (items.len(), "split them over several requests");
             let text = format!("Has {number} items, at most {MAX_ITEMS} are allowed; {advice}.");

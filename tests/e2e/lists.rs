@@ -171,3 +171,34 @@ async fn lookups_give_ids_with_names() {
         assert!(server.client.get(path).await.expect(404)["detail"].is_string(), "{path}");
     }
 }
+
+#[tokio::test]
+async fn lists_of_values_take_commas_and_repeated_parameters() {
+    let server = with_cars(3).await;
+    let by_commas = "/v4/car?ordering=source_id&source_id__in=car-0,car-1,car-2&fields=source_id,state&limit=2";
+    let repeated = "/v4/car?ordering=source_id&source_id__in=car-0&source_id__in=car-1,car-2&fields=source_id&fields=state&limit=2";
+    let [by_commas, repeated] = [server.client.get(by_commas).await, server.client.get(repeated).await];
+    let (by_commas, repeated) = (by_commas.expect(200), repeated.expect(200));
+    assert_eq!(repeated["results"], by_commas["results"]);
+    assert_eq!(repeated["results"][1], json!({"source_id": "car-1", "state": "created"}));
+    let next = repeated["next"].as_str().unwrap().strip_prefix(&server.client.base).unwrap().to_owned();
+    assert_eq!(
+        server.client.get(&next).await.expect(200)["results"],
+        json!([{"source_id": "car-2", "state": "created"}])
+    );
+    let once = server.client.get("/v4/car?state=created&state=deleted").await.expect(400);
+    assert_eq!(once, json!({"state": ["Given more than once."]}));
+}
+
+#[tokio::test]
+async fn an_unknown_parameter_names_what_others_call_so() {
+    let server = Server::start().await;
+    for (path, name, meant) in [
+        ("/v4/car/1/bump?exclude_site=1", "exclude_site", "Did you mean \"exclude_primary\" or \"exclude_secondary\"?"),
+        ("/v4/car?per_page=10", "per_page", "Did you mean \"limit\"?"),
+        ("/v4/car?regnr=ABC123", "regnr", "Did you mean \"registration_number\"?"),
+    ] {
+        let errors = server.client.get(path).await.expect(400);
+        assert_eq!(errors, json!({name: ["Unknown parameter.", meant]}));
+    }
+}
