@@ -12,6 +12,7 @@ mod contract_fuzz;
 mod crash;
 mod documentation;
 mod faults;
+mod generated_clients;
 mod image_hosts;
 mod importing;
 mod life;

@@ -1,4 +1,4 @@
-//! Programs that some tests use and cargo does not bring: a real PostgreSQL, a real S3-compatible server.
+//! Programs that some tests use and cargo does not bring: a real PostgreSQL, a real S3-compatible server, generators of clients.
 //!
 //! They are used where they are found. Where one is missing, its tests say that they did not run; with `CI=true` that is a
 //! failure. `.ci/run` installs them.
@@ -8,8 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where `.ci/run` installs what no package of the system brings, from the root of the workspace.
-const OWN: &str = "target/tools/bin";
+/// Where `.ci/run` installs what no package of the system brings.
+pub fn own() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tools")
+}
 
 /// Finds a program: among what `.ci/run` installed, on the path, and in further folders. `None` means that tests which
 /// need it do not run, and has been said on stderr.
@@ -17,9 +19,11 @@ const OWN: &str = "target/tools/bin";
 /// # Panics
 /// With `CI=true`, when it is not there: then everything has to run.
 pub fn find(program: &str, further: &[&Path], install: &str) -> Option<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(OWN);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(own).chain(std::env::split_paths(&path)).chain(further.iter().map(|it| (*it).into()));
+    let folders = [own().join("bin"), own().join("npm/node_modules/.bin")]
+        .into_iter()
+        .chain(std::env::split_paths(&path))
+        .chain(further.iter().map(|it| (*it).into()));
     let found = folders.map(|folder| folder.join(program)).find(|file| file.is_file());
     if found.is_none() {
         let missing = format!("{program} is not installed, and this test needs it: {install}");

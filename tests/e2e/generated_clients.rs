@@ -1,0 +1,132 @@
+//! The OpenAPI document as others use it: linters and a fuzzer find nothing, and the clients that generators make of it
+//! work. `docs/clients.md` is run as it stands: its programs, and its commands.
+
+use std::{ffi::OsString, fs, os::unix::fs::symlink, path::Path, process::Stdio, time::Duration};
+
+use ad_tests::{Server, tools};
+use tokio::process::Command;
+
+const GUIDE: &str = include_str!("../../docs/clients.md");
+
+/// Longest time that one script may take: a generator takes half a minute where two run at once.
+const LIMIT: Duration = Duration::from_secs(240);
+
+/// A folder with the document of a server, and the tools that `.ci/run` installs.
+struct Workshop {
+    server: Server,
+    dir: tempfile::TempDir,
+}
+
+impl Workshop {
+    /// Nothing where one of these tools is missing.
+    async fn with(needed: &[&str]) -> Option<Self> {
+        for tool in needed {
+            tools::find(tool, &[], "run .ci/run, which installs it in target/tools")?;
+        }
+        let server = Server::start().await;
+        let dir = tempfile::tempdir().unwrap();
+        let document = server.client.with_token(None).get("/openapi.json").await;
+        fs::write(dir.path().join("openapi.json"), &document.bytes).unwrap();
+        let tools = tools::own().canonicalize().unwrap();
+        symlink(tools.join("npm/node_modules"), dir.path().join("node_modules")).unwrap();
+        fs::write(dir.path().join("package.json"), r#"{"type": "module"}"#).unwrap();
+        for config in ["redocly.yaml", "spectral.yaml", "schemathesis.toml"] {
+            let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(config);
+            fs::copy(kept, dir.path().join(config)).unwrap();
+        }
+        Some(Self { server, dir })
+    }
+
+    /// Runs a script in the folder, which must succeed; returns what it printed.
+    async fn run(&self, script: &str) -> String {
+        let own = tools::own().canonicalize().unwrap();
+        let folders = [own.join("bin"), own.join("npm/node_modules/.bin")].into_iter();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path: OsString = std::env::join_paths(folders.chain(std::env::split_paths(&path))).unwrap();
+        let running = Command::new("sh")
+            .args(["-euc", script])
+            .current_dir(self.dir.path())
+            .env("PATH", path)
+            .env("AD_URL", &self.server.client.base)
+            .env("AD_TOKEN", self.server.client.token.as_deref().unwrap())
+            // No tool tells anybody that it was used.
+            .env("REDOCLY_TELEMETRY", "off")
+            .env("REDOCLY_SUPPRESS_UPDATE_NOTICE", "true")
+            .env("DO_NOT_TRACK", "1")
+            .stdin(Stdio::null())
+            .kill_on_drop(true)
+            .output();
+        let output = tokio::time::timeout(LIMIT, running).await.unwrap_or_else(|_| panic!("takes too long: {script}"));
+        let output = output.unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let printed = text(&output.stdout);
+        assert!(output.status.success(), "{script}\n{printed}\n{}", text(&output.stderr));
+        printed
+    }
+
+    /// Does what a section of the guide says, and expects the message of the 400 that its program provokes.
+    async fn follow(&self, section: &str) {
+        let sections = ["Before you start", section].map(|title| {
+            let (_, section) = GUIDE.split_once(&format!("\n## {title}\n")).expect("the guide has this section");
+            section.split("\n## ").next().unwrap()
+        });
+        let mut commands = String::new();
+        // What stands between fences: its first line says the language, and the name of a file.
+        for block in sections.iter().flat_map(|section| section.split("```").skip(1).step_by(2)) {
+            let (info, text) = block.split_once('\n').unwrap();
+            match info.split_once(' ') {
+                Some((_, file)) => fs::write(self.dir.path().join(file), text).unwrap(),
+                None if info == "sh" => commands.push_str(text),
+                None => {}
+            }
+        }
+        let printed = self.run(&commands).await;
+        assert!(printed.contains("occurs twice in this list"), "{printed}");
+        let listed = self.server.client.get("/v4/car").await.expect(200);
+        assert_eq!((&listed["count"], &listed["results"][0]["body"]), (&1.into(), &"New tyres.".into()), "{listed}");
+    }
+}
+
+#[tokio::test]
+async fn linters_find_nothing() {
+    let Some(workshop) = Workshop::with(&["node", "openapi-spec-validator", "redocly", "spectral"]).await else {
+        return;
+    };
+    workshop.run("openapi-spec-validator openapi.json").await;
+    workshop.run("redocly lint --config redocly.yaml openapi.json 2>&1").await;
+    workshop.run("spectral lint --ruleset spectral.yaml --fail-severity hint openapi.json").await;
+}
+
+#[tokio::test]
+async fn openapi_fetch_client_works() {
+    let Some(workshop) = Workshop::with(&["node", "openapi-typescript", "tsc"]).await else { return };
+    workshop.follow("openapi-typescript and openapi-fetch (TypeScript)").await;
+}
+
+#[tokio::test]
+async fn hey_api_client_works() {
+    let Some(workshop) = Workshop::with(&["node", "openapi-ts", "tsc"]).await else { return };
+    workshop.follow("Hey API (TypeScript)").await;
+}
+
+#[tokio::test]
+async fn openapi_python_client_works() {
+    let Some(workshop) = Workshop::with(&["openapi-python-client"]).await else { return };
+    workshop.follow("openapi-python-client (Python)").await;
+}
+
+#[tokio::test]
+async fn openapi_generator_client_works() {
+    let Some(workshop) = Workshop::with(&["openapi-generator-cli"]).await else { return };
+    workshop.follow("OpenAPI Generator (Python)").await;
+}
+
+/// One vehicle type with everything, one without registration, and what is there once.
+#[tokio::test]
+async fn schemathesis_finds_nothing() {
+    let Some(workshop) = Workshop::with(&["schemathesis"]).await else { return };
+    let fuzz = "schemathesis --config-file schemathesis.toml run openapi.json --url \"$AD_URL\" --header \"X-Auth-Token: $AD_TOKEN\" \
+        --phases examples,fuzzing --max-examples 15 --seed 1 --suppress-health-check all --no-color \
+        --include-tag car --include-tag boat --include-tag ad --include-tag lookups";
+    workshop.run(fuzz).await;
+}
