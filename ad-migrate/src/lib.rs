@@ -59,7 +59,7 @@
 //! let mut texts = Texts(Vec::new());
 //! let totals = check::run(reader, &mapping, &rulebook, Options::default(), &mut texts)?;
 //! assert_eq!((totals.rows, totals.good), (2, 1));
-//! assert!(texts.0[1].starts_with("row 2: unknown brand, registration number occurs twice"), "{}", texts.0[1]);
+//! assert!(texts.0[1].starts_with("row 2: unknown brand, duplicate registration number"), "{}", texts.0[1]);
 //! # Ok(())
 //! # }
 //! ```

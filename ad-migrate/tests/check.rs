@@ -89,9 +89,9 @@ fn rows_that_cannot_go_are_shown_with_their_place_and_what_to_do() {
     {
         assert!(table.contains(shown), "{shown}: {table}");
     }
-    assert!(stderr(&output).contains("1 of 3 rows valid, 2 cannot"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("1 of 3 rows are valid, 2 are invalid"), "{}", stderr(&output));
     let few = folder.check(&["--limit-shown", "1"]);
-    assert!(stderr(&few).contains("and 1 more row that cannot go"), "{}", stderr(&few));
+    assert!(stderr(&few).contains("and 1 more invalid row"), "{}", stderr(&few));
 }
 
 #[test]

@@ -27,7 +27,7 @@ const FILES: [(&str, &str); 4] = [
 /// What the careful human calls a problem, and what rows with it have in common here.
 const PROBLEMS: [(&str, &str); 7] = [
     ("no registration number and no VIN", "no registration number and no VIN"),
-    ("duplicate registration number", "duplicate registration number"),
+    ("registration number occurs twice", "duplicate registration number"),
     ("images are file names, not addresses", "images are file names, not addresses"),
     ("image address is not https", "image address is not https"),
     ("unknown brand (nearest: volvo)", "unknown brand"),

@@ -117,11 +117,9 @@ async fn every_answer_of_the_receiving_side_is_described() {
         ("unpublish", "unpublish", None),
     ] {
         let missing = if operation == "unpublish" { 204 } else { 404 };
-        let key = key(2, action);
-        for (of, status) in
-            [(id.as_str(), if body.is_some() && action == "publish" { 200 } else { 204 }), ("29999999", missing)]
-        {
-            let answer = judge.call(operation, of, Some(&key), body.clone(), token).await;
+        let done = if operation == "update" { 200 } else { 204 };
+        for (of, request, status) in [(id.as_str(), 2, done), ("29999999", 3, missing)] {
+            let answer = judge.call(operation, of, Some(&key(request, action)), body.clone(), token).await;
             assert_eq!(answer.0, status, "{operation} {of}: {}", answer.1);
             if status == 404 {
                 assert_eq!(answer.1["code"], "no_such_listing");
@@ -129,7 +127,7 @@ async fn every_answer_of_the_receiving_side_is_described() {
         }
         assert_eq!(judge.call(operation, &id, None, body.clone(), token).await.0, 400, "{operation} without a key");
         assert_eq!(judge.call(operation, &id, Some("x"), body.clone(), token).await.0, 400, "{operation}");
-        assert_eq!(judge.call(operation, &id, Some(&key), body, "wrong").await.0, 401, "{operation}");
+        assert_eq!(judge.call(operation, &id, Some(&key(2, action)), body, "wrong").await.0, 401, "{operation}");
     }
     let later = json!({"until": "soon"});
     assert_eq!(judge.call("boost", &id, Some(&key(3, "boost")), Some(later), token).await.0, 400);

@@ -288,7 +288,7 @@ body = { from = "Text", template = "{" }
     let errors = errors(text);
     for (line, says) in [
         (3, "unknown field `seperator`"),
-        (5, "\"automatc\" is no known transmission. Did you mean \"automatic\"?"),
+        (5, "\"automatc\" is not a known transmission. Did you mean \"automatic\"?"),
         (9, "\"form\" is not a key of a field. Did you mean \"from\"?"),
         (10, "Did you mean \"category_fields.brand\"?"),
         (11, "\"miles\" is not a unit of \"category_fields.condition.mileage\". Units: \"km\", \"mil\"."),

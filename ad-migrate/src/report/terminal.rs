@@ -119,8 +119,8 @@ impl Terminal {
         } else if self.shown > 0 {
             self.rows.end()?;
             if totals.refused > self.shown {
-                let more = counted(totals.refused - self.shown, "more row");
-                out.note(&format!("… and {more} that are invalid; --limit-shown shows more, --report and --json all"));
+                let more = counted(totals.refused - self.shown, "more invalid row");
+                out.note(&format!("… and {more}; --limit-shown shows more, --report and --json all"));
             }
         }
         if out.is_for_people() && !totals.reasons.is_empty() {
