@@ -11,10 +11,10 @@ use super::{
     transport::{Exchange, Observer, Retries, Transport},
 };
 
-/// Requests a second, unless told otherwise ('Limits').
+/// Default of requests per second ('Limits').
 pub const DEFAULT_RATE: NonZeroU32 = NonZeroU32::new(10).expect("ten is not zero");
 
-/// Time for an answer, unless told otherwise.
+/// Default time limit for an answer.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Time for a connection at most.
@@ -95,7 +95,7 @@ impl ClientBuilder {
     }
 
     /// So many tries of what can be tried again (4 if not said, 1 means never again), with growing pauses that begin at
-    /// `first_pause`. What was not answered in time is tried once more at most.
+    /// `first_pause`. A request that timed out is retried once at most.
     pub fn tries(self, tries: NonZeroU32, first_pause: Duration) -> Self {
         Self { retries: Retries { tries: tries.get(), first_pause }, ..self }
     }

@@ -33,7 +33,7 @@ impl Pace {
     /// Waits until a request may go out.
     pub(super) async fn turn(&self) {
         loop {
-            // Looked at again after each wait: another request may have been told to pause in the meantime.
+            // Checked again after each wait: the service may have asked another request to pause in the meantime.
             let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(until) = held.filter(|until| *until > Instant::now()) {
                 sleep_until(until).await;

@@ -67,7 +67,7 @@ impl Checker {
         Self { rulebook: Rulebook::default(), version, of_type }
     }
 
-    /// Checks one payload of a file; what identifies its ad comes along.
+    /// Checks one payload of a file, and returns its findings with what identifies its ad.
     pub fn check(&self, piece: Piece<'_>, index: u64) -> (Verdict, Option<Occurrence>) {
         let mut verdict = Verdict { index, ..Verdict::default() };
         let object = match (piece.problem, parse(piece.text)) {

@@ -32,7 +32,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut profiles = Profiles::of_user()?;
     let name = context.profile().to_owned();
     let url = address(context, profiles.get(&name))?;
-    // What cannot be an address is told before a token is asked for.
+    // An invalid address is rejected before the prompt for the token.
     context.client_for(&url, "not-yet-known")?;
     let token = token()?;
     let client = context.client_for(&url, &token)?;

@@ -176,7 +176,7 @@ impl Search<'_> {
                 }
             }
         }
-        // Of a price whose currency only the service knows, none is told.
+        // Where only the service knows the currency of a price, the price is shown without it.
         after.extend(patch.get("price").map(|price| ("price".to_owned(), price.clone())));
         let changes = contents::differences(self.write.category, &before, &after);
         let notes =

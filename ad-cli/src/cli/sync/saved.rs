@@ -96,7 +96,7 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
     if path.as_os_str() == "-" {
         return Ok(None);
     }
-    // What cannot be read is told by whoever reads payloads.
+    // The reader of payloads reports what cannot be read.
     let Ok(file) = File::open(path) else { return Ok(None) };
     let mut lines = BufReader::new(file);
     let mut first = Vec::new();

@@ -34,7 +34,7 @@ const PLAN_COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "message"),
 ];
 
-/// What is told of each ad that was acted upon.
+/// What is shown of each ad that was created, updated or deleted.
 const APPLIED_COLUMNS: &[Column] = &[
     Column::new("SOURCE ID", "source_id"),
     Column::new("ACT", "act"),

@@ -29,7 +29,7 @@ use crate::{
     terminal::Failure,
 };
 
-/// Most duplicates that are told one by one.
+/// Maximum number of duplicates that are listed individually.
 const MOST_TOLD: usize = 10;
 
 /// Whose ads the token may write.

@@ -31,8 +31,8 @@ fn stamp(path: &Path) -> Stamp {
     Some((metadata.len(), metadata.modified().ok()))
 }
 
-/// Runs now, and again whenever the file has changed, until somebody wants an end or the token will not do. What goes wrong with one run is
-/// told, and the next change is waited for; a service that is not there is tried again.
+/// Runs now, and again whenever the file has changed, until it is stopped or the token is rejected. An error of one run is reported, and
+/// the next change is awaited; an unreachable service is retried.
 pub(super) async fn watch(
     context: &Context,
     path: &Path,
