@@ -1,12 +1,13 @@
 //! `ad-cli export`: all ads, for keeping.
 
-use ad_core::{categories, parameters::MAX_LIMIT};
+use ad_core::{categories::Category, parameters::MAX_LIMIT};
 use clap::builder::PossibleValuesParser;
 use futures_util::TryStreamExt;
 use serde_json::value::RawValue;
 
 use crate::{
     ListQuery,
+    cli::through::vehicle_type,
     terminal::{Context, Failure, ad_table},
 };
 
@@ -20,8 +21,8 @@ Examples:
   ad-cli export --state created --output csv > ads.csv")]
 pub(crate) struct Args {
     /// Only this vehicle type
-    #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
-    of_type: Option<String>,
+    #[arg(long = "type", value_name = "TYPE", value_parser = vehicle_type())]
+    of_type: Option<&'static Category>,
     /// Only ads in this state
     #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(ad_core::model::AdState::NAMES))]
     state: Option<String>,
@@ -32,7 +33,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
-    let ads = args.of_type.as_deref().map_or_else(|| client.v4(), |vehicle_type| client.typed(vehicle_type));
+    let ads = args.of_type.and_then(|it| it.vehicle_type).map_or_else(|| client.v4(), |name| client.typed(name));
     // Newly created ads come behind what has been read, so that every ad is met once.
     let mut query = ListQuery::new().with("ordering", "created").with("limit", MAX_LIMIT);
     if let Some(state) = &args.state {

@@ -8,12 +8,12 @@ use ad_core::{
     reference::ReferenceRow,
     violation::nearest,
 };
-use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
     bulk::check::known,
+    cli::through::vehicle_type,
     terminal::{
         Context, Failure,
         output::{Cell, Column, Tone},
@@ -30,8 +30,8 @@ Examples:
   ad-cli fields car --required     required fields")]
 pub(crate) struct Args {
     /// The vehicle type, such as car
-    #[arg(value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)), hide_possible_values = true)]
-    r#type: Option<String>,
+    #[arg(value_parser = vehicle_type(), hide_possible_values = true)]
+    r#type: Option<&'static Category>,
     /// Only fields with these words in their path, type or description
     search: Vec<String>,
     /// Only required fields
@@ -69,8 +69,8 @@ struct FieldRow {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let Some(name) = &args.r#type else { return types(context) };
-    let Some(category) = categories::by_vehicle_type(name) else { return types(context) };
+    let Some(category) = args.r#type else { return types(context) };
+    let name = category.vehicle_type.unwrap_or_default();
     let catalogue = Catalogue::embedded();
     let words: Vec<_> = args.search.iter().map(|word| word.to_lowercase()).collect();
     let all: Vec<_> = known(category).iter().map(|row| field_row(category, name, row, &catalogue)).collect();

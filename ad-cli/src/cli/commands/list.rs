@@ -1,17 +1,19 @@
 //! `ad-cli list`: ads by any of the service's filters.
 
 use ad_core::{
-    categories,
+    categories::Category,
     model::VIEW_FIELDS,
     parameters::{AD_PARAMETERS, Parameter},
 };
-use clap::builder::PossibleValuesParser;
 use futures_util::TryStreamExt;
 use serde_json::value::RawValue;
 
 use crate::{
     ListQuery,
-    cli::parameters::{self, Given, Table},
+    cli::{
+        parameters::{self, Given, Table},
+        through::vehicle_type,
+    },
     terminal::{Context, Failure, ad_table, output::Column},
 };
 
@@ -26,8 +28,8 @@ Examples:
   ad-cli list --fields source_id,marketplace_ad_id --all --output ndjson")]
 pub(crate) struct Args {
     /// Only this vehicle type
-    #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
-    of_type: Option<String>,
+    #[arg(long = "type", value_name = "TYPE", value_parser = vehicle_type())]
+    of_type: Option<&'static Category>,
     /// Print all pages
     #[arg(long)]
     all: bool,
@@ -49,7 +51,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut query = args.filters.pairs().fold(ListQuery::new(), |query, (name, value)| query.with(name, value));
     query.check().map_err(|errors| parameters::wrong(&errors))?;
     let client = context.client()?;
-    let ads = args.of_type.as_deref().map_or_else(|| client.v4(), |vehicle_type| client.typed(vehicle_type));
+    let ads = args.of_type.and_then(|it| it.vehicle_type).map_or_else(|| client.v4(), |name| client.typed(name));
     let mut rows = context.out.rows(columns(&args.filters));
     if args.all {
         // As few requests as possible, unless somebody wants it otherwise.

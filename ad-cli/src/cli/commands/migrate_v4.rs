@@ -2,8 +2,7 @@
 
 use std::{collections::HashMap, path::PathBuf, pin::pin};
 
-use ad_core::{categories, model::ApiVersion, rulebook::Rulebook};
-use clap::builder::PossibleValuesParser;
+use ad_core::{categories::Category, model::ApiVersion, rulebook::Rulebook};
 use futures_util::TryStreamExt;
 use serde_json::{Map, Value};
 
@@ -13,6 +12,7 @@ use crate::{
         conversion::{ConversionState, ads_of_v3, assess, convert},
         payloads::{Chunks, Place, Source, parse},
     },
+    cli::through::vehicle_type,
     terminal::{
         Context, Exit, Failure,
         conversion::{self, ConversionCounts},
@@ -48,8 +48,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE|-")]
     payloads: Option<PathBuf>,
     /// Vehicle type of the migrated ads, if several are possible
-    #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
-    of_type: Option<String>,
+    #[arg(long = "type", value_name = "TYPE", value_parser = vehicle_type())]
+    of_type: Option<&'static Category>,
     /// The dealer, if several dealers of the token's group have this source id
     #[arg(long, value_name = "CODE")]
     dealer_code: Option<String>,
@@ -63,7 +63,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut rows = context.out.rows(conversion::COLUMNS);
     let mut counts = ConversionCounts::default();
     let mut show = async |ad: Ad| -> Result<(), Failure> {
-        let mut assessment = assess(&rulebook, &ad, prepared.get(&ad.source_id), args.of_type.as_deref());
+        let mut assessment =
+            assess(&rulebook, &ad, prepared.get(&ad.source_id), args.of_type.and_then(|it| it.vehicle_type));
         if !args.dry_run {
             convert(&client, &mut assessment).await?;
         }

@@ -1,16 +1,16 @@
 //! `ad-cli new`: a payload to begin with. The payload goes to stdout, ready for a file; what its fields mean, to stderr.
 
 use ad_core::{
-    categories::{self, Category, TRAILER},
+    categories::{Category, TRAILER},
     model::ApiVersion,
     reference::ReferenceRow,
     rulebook::{Rulebook, payload::PayloadError},
 };
-use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};
 
 use crate::{
     bulk::check::known,
+    cli::through::vehicle_type,
     terminal::{Context, Failure},
 };
 
@@ -23,8 +23,8 @@ Examples:
   ad-cli new car | ad-cli validate -")]
 pub(crate) struct Args {
     /// The vehicle type, such as car
-    #[arg(value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)))]
-    r#type: String,
+    #[arg(value_parser = vehicle_type())]
+    r#type: &'static Category,
     /// Include all fields of this type
     #[arg(long)]
     full: bool,
@@ -37,10 +37,7 @@ pub(crate) struct Args {
 const WANTED: &[&str] = &["price", "body", "category_fields.brand", "category_fields.model"];
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let name = &args.r#type;
-    let Some(category) = categories::by_vehicle_type(name) else {
-        return Err(Failure::usage(format!("unknown vehicle type \"{name}\"")));
-    };
+    let (category, name) = (args.r#type, args.r#type.vehicle_type.unwrap_or_default());
     let version = if args.v3 { ApiVersion::V3 } else { ApiVersion::V4 };
     if !category.is_in(version) {
         return Err(Failure::usage(format!("V3 has no vehicle type {name}")).hint("omit --v3"));

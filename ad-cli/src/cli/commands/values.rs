@@ -6,10 +6,10 @@ use ad_core::{
     fields::Kind,
     violation::nearest,
 };
-use clap::builder::PossibleValuesParser;
 
 use crate::{
     bulk::check::known,
+    cli::through::vehicle_type,
     terminal::{Context, Failure, output::Column},
 };
 
@@ -24,8 +24,8 @@ Examples:
   ad-cli values car brand vol            values that contain `vol`")]
 pub(crate) struct Args {
     /// The vehicle type, such as car
-    #[arg(value_parser = PossibleValuesParser::new(categories::typed().map(|(name, _)| name)), hide_possible_values = true)]
-    r#type: String,
+    #[arg(value_parser = vehicle_type(), hide_possible_values = true)]
+    r#type: &'static Category,
     /// The field, such as `body_type` or `powertrain.fuels`, or the last part of its path
     attribute: Option<String>,
     /// Only values whose id or name contains this text
@@ -49,11 +49,9 @@ const COLUMNS: &[Column] = &[Column::new("ID", "id"), Column::new("NAME", "name"
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let catalogue = Catalogue::embedded();
-    let Some(category) = categories::by_vehicle_type(&args.r#type) else {
-        return Err(Failure::usage(format!("unknown vehicle type \"{}\"", args.r#type)));
-    };
-    let Some(attribute) = &args.attribute else { return show(context, &category.attributes(), None, &args.r#type) };
-    let entries = entries(category, &args.r#type, attribute, &catalogue)?;
+    let (category, name) = (args.r#type, args.r#type.vehicle_type.unwrap_or_default());
+    let Some(attribute) = &args.attribute else { return show(context, &category.attributes(), None, name) };
+    let entries = entries(category, name, attribute, &catalogue)?;
     show(context, &entries, args.search.as_deref(), attribute)
 }
 
