@@ -6,8 +6,8 @@
 
 use std::{error::Error, time::Duration};
 
-use ad_cli::{Client, ErrorKind, ListQuery};
-use ad_core::model::{Action, ActionState};
+use ad_cli::{AdFilter, AdQuery, Client, ErrorKind};
+use ad_core::model::{Action, ActionState, AdState};
 use futures_util::StreamExt;
 use serde_json::json;
 
@@ -60,7 +60,7 @@ pub async fn run(url: &str, token: &str, source_id: &str) -> Result<(), Box<dyn 
     println!("published as {:?}", published.marketplace_ad_id);
 
     // As many pages as there are, asked for as they are needed.
-    let mut all = client.v4().all(&ListQuery::new().with("state", "created").with("ordering", "created"));
+    let mut all = client.v4().all(&AdQuery::oldest_first([AdFilter::State(AdState::Created)]));
     while let Some(ad) = all.next().await {
         let ad = ad?;
         println!("{} {}", ad.source_id, ad.title.unwrap_or_default());

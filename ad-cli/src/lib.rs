@@ -18,7 +18,8 @@
 //! Without the feature `cli`, the crate is the client alone: `ad-cli = { version = "…", default-features = false }`.
 //!
 //! ```no_run
-//! use ad_cli::{Client, ErrorKind, ListQuery, LogQuery, Outcome};
+//! use ad_cli::{AdFilter, AdQuery, Client, ErrorKind, LogQuery, Outcome};
+//! use ad_core::model::AdState;
 //! use futures_util::TryStreamExt;
 //! use serde_json::json;
 //!
@@ -40,15 +41,14 @@
 //!     }
 //! };
 //! // The answer comes before the work is done. What was done stands in the log, under the id of the request.
-//! let id = created.request_id.clone().unwrap_or_default();
-//! let of_request = LogQuery::new().with("request_id", id);
+//! let of_request = LogQuery { request_id: created.request_uuid(), ..LogQuery::default() };
 //! let entries: Vec<_> = client.v4().log_all("car-1", &of_request).try_collect().await?;
 //! match Outcome::of(&entries) {
 //!     Some(outcome) => println!("{}", outcome.name()),
 //!     None => println!("unfinished"),
 //! }
 //! // Page after page, as they are needed.
-//! let mut ads = client.v4().all(&ListQuery::new().with("state", "created"));
+//! let mut ads = client.v4().all(&AdQuery::oldest_first([AdFilter::State(AdState::Created)]));
 //! while let Some(ad) = ads.try_next().await? {
 //!     println!("{} {:?}", ad.source_id, ad.title);
 //! }

@@ -12,10 +12,8 @@ use crate::{
     violation::{Code, Expected, TextFormat, Violation, nearest},
 };
 
-/// Number of rows of a page if the client sends no `limit`.
-pub const DEFAULT_LIMIT: u32 = 50;
-/// Maximum number of rows of a page.
-pub const MAX_LIMIT: u32 = 500;
+pub use crate::model::{DEFAULT_LIMIT, MAX_LIMIT};
+
 /// Maximum length of a search text, in characters; searching for longer texts is slow.
 pub const MAX_TERM: usize = 200;
 /// Maximum length of any other text, in characters, as of a `source_id`.
@@ -344,6 +342,18 @@ impl<'a> ParameterValues<'a> {
     }
 }
 
+/// The parameters that bound a time.
+const BOUNDS: [(&str, AdOrder, Bound); 8] = [
+    ("created__gt", AdOrder::Created, Bound::Gt),
+    ("created__gte", AdOrder::Created, Bound::Gte),
+    ("created__lt", AdOrder::Created, Bound::Lt),
+    ("created__lte", AdOrder::Created, Bound::Lte),
+    ("updated__gt", AdOrder::Updated, Bound::Gt),
+    ("updated__gte", AdOrder::Updated, Bound::Gte),
+    ("updated__lt", AdOrder::Updated, Bound::Lt),
+    ("updated__lte", AdOrder::Updated, Bound::Lte),
+];
+
 const NOT_A_UUID: Violation = Violation::WrongFormat(TextFormat::Uuid);
 
 impl AdQuery {
@@ -372,16 +382,7 @@ impl AdQuery {
         filters.extend(values.text("marketplace_ad_id").map(|id| AdFilter::MarketplaceAdId(vec![id.to_owned()])));
         filters.extend(values.items("marketplace_ad_id__in", Expected::Text, text).map(AdFilter::MarketplaceAdId));
         filters.extend(values.text("registration_number").map(|text| AdFilter::RegistrationNumber(plate(text))));
-        for (name, order, bound) in [
-            ("created__gt", AdOrder::Created, Bound::Gt),
-            ("created__gte", AdOrder::Created, Bound::Gte),
-            ("created__lt", AdOrder::Created, Bound::Lt),
-            ("created__lte", AdOrder::Created, Bound::Lte),
-            ("updated__gt", AdOrder::Updated, Bound::Gt),
-            ("updated__gte", AdOrder::Updated, Bound::Gte),
-            ("updated__lt", AdOrder::Updated, Bound::Lt),
-            ("updated__lte", AdOrder::Updated, Bound::Lte),
-        ] {
+        for (name, order, bound) in BOUNDS {
             let not_a_time = Violation::stated(Code::InvalidFormat, NotATime.to_string());
             filters.extend(
                 values
@@ -406,6 +407,58 @@ impl AdQuery {
         let include_log = values.some_of("include", &["log"]).is_some_and(|names| !names.is_empty())
             || fields.as_ref().is_some_and(|fields| fields.contains(&"log"));
         values.done(Self { filters, order, descending, page, fields, include_log })
+    }
+
+    /// The names and values of which [`parse`](Self::parse) makes this query; what is the default is left out. Items of lists are
+    /// separated by commas, so an id that contains one can only be asked for alone.
+    pub fn parameters(&self) -> Vec<(&'static str, String)> {
+        let mut sent: Vec<_> = self.filters.iter().filter_map(AdFilter::parameter).collect();
+        if (self.order, self.descending) != (AdOrder::Created, true) {
+            let order = match self.order {
+                AdOrder::Created => "created",
+                AdOrder::Updated => "updated",
+                AdOrder::SourceId => "source_id",
+            };
+            sent.push(("ordering", format!("{}{order}", if self.descending { "-" } else { "" })));
+        }
+        sent.extend(self.page.parameters());
+        sent.extend(self.fields.as_ref().map(|fields| ("fields", fields.join(","))));
+        sent.extend(self.include_log.then(|| ("include", "log".to_owned())));
+        sent
+    }
+}
+
+impl AdFilter {
+    /// The parameter that it is; `None` for a bound that is none.
+    fn parameter(&self) -> Option<(&'static str, String)> {
+        fn one_or_many<T: ToString>(items: &[T], one: &'static str, many: &'static str) -> (&'static str, String) {
+            let name = if items.len() == 1 { one } else { many };
+            (name, items.iter().map(T::to_string).collect::<Vec<_>>().join(","))
+        }
+        Some(match self {
+            Self::Id(id) => ("id", id.to_string()),
+            Self::State(state) => ("state", state.to_string()),
+            Self::SourceId(ids) => one_or_many(ids, "source_id", "source_id__in"),
+            Self::SourceIdContains(part) => ("source_id__icontains", part.clone()),
+            Self::DealerCode(code) => ("dealer_code", code.clone()),
+            Self::CategoryId(ids) => one_or_many(ids, "category_id", "category_id__in"),
+            Self::Search(part) => ("search", part.clone()),
+            Self::MarketplaceAdId(ids) => one_or_many(ids, "marketplace_ad_id", "marketplace_ad_id__in"),
+            Self::RegistrationNumber(plate) => ("registration_number", plate.clone()),
+            Self::Time(order, bound, time) => {
+                let (name, ..) = *BOUNDS.iter().find(|(_, known, side)| (known, side) == (order, bound))?;
+                (name, time.to_string())
+            }
+        })
+    }
+}
+
+impl Page {
+    /// The names and values of what is not the default.
+    fn parameters(self) -> impl Iterator<Item = (&'static str, String)> {
+        let limit = (self.limit != DEFAULT_LIMIT).then(|| ("limit", self.limit.to_string()));
+        let offset = (self.offset > 0).then(|| ("offset", self.offset.to_string()));
+        limit.into_iter().chain(offset)
     }
 }
 
@@ -455,5 +508,16 @@ impl LogQuery {
         let page = values.page();
         let dealer_code = values.text("dealer_code").map(str::to_owned);
         values.done(Self { dealer_code, action, state, request_id, descending, page })
+    }
+    /// The names and values of which [`parse`](Self::parse) makes this query; what is the default is left out.
+    pub fn parameters(&self) -> Vec<(&'static str, String)> {
+        let filters = [
+            self.dealer_code.clone().map(|code| ("dealer_code", code)),
+            self.action.map(|action| ("action", action.to_string())),
+            self.state.map(|state| ("state", state.to_string())),
+            self.request_id.map(|id| ("request_id", id.to_string())),
+            self.descending.then(|| ("ordering", "-created".to_owned())),
+        ];
+        filters.into_iter().flatten().chain(self.page.parameters()).collect()
     }
 }

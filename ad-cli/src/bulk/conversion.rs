@@ -5,7 +5,6 @@ use ad_core::{
     categories::{self, Category, ad_fields},
     fields::FieldErrors,
     model::{self, AdState, Content},
-    parameters::MAX_LIMIT,
     rulebook::{
         Rulebook, WriteContext,
         versions::{Conversion, conversion_of},
@@ -15,7 +14,7 @@ use futures_util::{Stream, TryStreamExt};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::{Ad, Client, Error, ListQuery, Target};
+use crate::{Ad, AdFilter, AdQuery, Client, Error, Target};
 
 /// How far an ad of V3 is on its way to V4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -77,7 +76,7 @@ pub struct Need {
 
 /// All ads of V3 that are not deleted.
 pub fn ads_of_v3(client: &Client) -> impl Stream<Item = Result<Ad, Error>> {
-    let query = ListQuery::new().with("state", AdState::Created).with("ordering", "created").with("limit", MAX_LIMIT);
+    let query = AdQuery::oldest_first([AdFilter::State(AdState::Created)]);
     client.v4().all(&query).try_filter(|ad| std::future::ready(ad.api_version == model::ApiVersion::V3))
 }
 

@@ -5,16 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ad_core::{
-    model::{AdState, LATEST_ENTRIES, LogEntry, Timestamp},
-    parameters::MAX_LIMIT,
-};
+use ad_core::model::{AdState, LogEntry, MAX_LIMIT, Page, Timestamp};
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::Identity;
-use crate::{Ad, Client, Error, ListQuery, LogQuery, Outcome, Target};
+use crate::{Ad, AdFilter, AdQuery, Client, Error, LogQuery, Outcome, Target};
 
 /// Most ads in one request, and most bytes of their source ids, which are part of its URL.
 pub(super) const MOST_ADS: usize = 150;
@@ -29,62 +26,52 @@ pub(crate) const FIRST_PAUSE_OF_MANY: Duration = Duration::from_millis(250);
 /// The longest pause between two looks.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 
-/// What has become of an ad in bulk work. The names are what journals hold and programs read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the same as those of `Outcome`")]
-pub enum AdOutcome {
-    Published,
-    Hidden,
-    Deleted,
-    Bumped,
-    Boosted,
-    Failed,
+/// Defines the outcomes, each with its name.
+macro_rules! outcomes {
+    ($($(#[$doc:meta])* $variant:ident => $name:literal,)+) => {
+        /// What has become of an ad in bulk work. The names are what journals hold and programs read.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum AdOutcome {
+            $($(#[$doc])* #[serde(rename = $name)] $variant,)+
+        }
+
+        impl AdOutcome {
+            /// Every outcome, at the place of its number.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// Its name, as it serialises.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+    };
+}
+outcomes! {
+    /// See [`Outcome::Published`].
+    Published => "published",
+    /// See [`Outcome::Hidden`].
+    Hidden => "hidden",
+    /// See [`Outcome::Deleted`].
+    Deleted => "deleted",
+    /// See [`Outcome::Bumped`].
+    Bumped => "bumped",
+    /// See [`Outcome::Boosted`].
+    Boosted => "boosted",
+    /// See [`Outcome::Failed`].
+    Failed => "failed",
     /// The request was refused, here or by the service.
-    Refused,
+    Refused => "refused",
     /// Accepted by the service; the outcome is not waited for.
-    Accepted,
+    Accepted => "accepted",
     /// Accepted by the service, and not finished when the wait ended.
-    UnderWay,
+    UnderWay => "under_way",
     /// Sent, but no answer was seen.
-    Unclear,
+    Unclear => "unclear",
     /// Not sent.
-    NotSent,
+    NotSent => "not_sent",
 }
 
 impl AdOutcome {
-    /// Every outcome, at the place of its number.
-    pub const ALL: [Self; 11] = [
-        Self::Published,
-        Self::Hidden,
-        Self::Deleted,
-        Self::Bumped,
-        Self::Boosted,
-        Self::Failed,
-        Self::Refused,
-        Self::Accepted,
-        Self::UnderWay,
-        Self::Unclear,
-        Self::NotSent,
-    ];
-
-    /// Its name, as it serialises.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Published => "published",
-            Self::Hidden => "hidden",
-            Self::Deleted => "deleted",
-            Self::Bumped => "bumped",
-            Self::Boosted => "boosted",
-            Self::Failed => "failed",
-            Self::Refused => "refused",
-            Self::Accepted => "accepted",
-            Self::UnderWay => "under_way",
-            Self::Unclear => "unclear",
-            Self::NotSent => "not_sent",
-        }
-    }
-
     /// Whether the service has done, or at least accepted, what was asked of it.
     pub const fn is_good(self) -> bool {
         !matches!(self, Self::Failed | Self::Refused | Self::UnderWay | Self::Unclear | Self::NotSent)
@@ -129,6 +116,9 @@ impl Status {
     }
 }
 
+/// The fields of a [`Status`].
+const FIELDS: [&str; 6] = ["source_id", "dealer_code", "state", "updated", "marketplace_ad_id", "offer_id"];
+
 /// Whether a question asks for the log too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Include {
@@ -153,15 +143,12 @@ impl Statuses {
         include: Include,
     ) -> Result<Self, Error> {
         let mut found = Self::default();
-        for (parameter, ids) in questions(ads.into_iter().map(|ad| ad.source_id.as_str())) {
-            let mut query = ListQuery::new()
-                .with(parameter, ids)
-                .with("fields", "source_id,dealer_code,state,updated,marketplace_ad_id,offer_id")
-                .with("ordering", "created")
-                .with("limit", MAX_LIMIT);
-            if include == Include::Log {
-                query = query.with("include", "log");
-            }
+        for ids in questions(ads.into_iter().map(|ad| ad.source_id.as_str())) {
+            let query = AdQuery {
+                fields: Some(FIELDS.to_vec()),
+                include_log: include == Include::Log,
+                ..AdQuery::oldest_first([AdFilter::SourceId(ids)])
+            };
             let mut statuses = client.v4().all_as::<Status>(&query);
             while let Some(status) = statuses.try_next().await? {
                 found.0.entry(status.source_id.clone()).or_default().push(status);
@@ -177,27 +164,23 @@ impl Statuses {
     }
 }
 
-/// The parameter of each request, with its value. Ids are separated by commas, so an id that contains one has a request of its own.
-fn questions<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<(&'static str, String)> {
-    let mut questions = Vec::new();
-    let (mut list, mut count) = (String::new(), 0);
+/// The source ids of each request. In a request ids are separated by commas, so an id that contains one has a request of its own.
+fn questions<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<Vec<String>> {
+    let (mut questions, mut list, mut length) = (Vec::new(), Vec::new(), 0);
     for id in ids {
         if id.contains(',') {
-            questions.push(("source_id", id.to_owned()));
+            questions.push(vec![id.to_owned()]);
             continue;
         }
-        if count == MOST_ADS || (count > 0 && list.len() + id.len() > MOST_TEXT) {
-            questions.push(("source_id__in", std::mem::take(&mut list)));
-            count = 0;
+        if list.len() == MOST_ADS || (!list.is_empty() && length + id.len() > MOST_TEXT) {
+            questions.push(std::mem::take(&mut list));
+            length = 0;
         }
-        if count > 0 {
-            list.push(',');
-        }
-        list.push_str(id);
-        count += 1;
+        length += id.len() + 1;
+        list.push(id.to_owned());
     }
-    if count > 0 {
-        questions.push(("source_id__in", list));
+    if !list.is_empty() {
+        questions.push(list);
     }
     questions
 }
@@ -266,7 +249,8 @@ pub async fn wait_for_request(
     request: Uuid,
     within: Duration,
 ) -> Result<Waited, Error> {
-    let query = LogQuery::new().with("request_id", request).with("limit", LATEST_ENTRIES);
+    let query =
+        LogQuery { request_id: Some(request), page: Page { limit: MAX_LIMIT, offset: 0 }, ..LogQuery::default() };
     let waited = until(within, async || {
         let entries = client.v4().log(target, &query).await?.body.results;
         Ok((Outcome::of(&entries), entries.into_iter().next_back(), ()))
@@ -316,16 +300,12 @@ mod tests {
 
     #[test]
     fn questions_are_few_and_not_too_long() {
-        assert_eq!(
-            questions(["a", "b,c", "d"].into_iter()),
-            [("source_id", "b,c".to_owned()), ("source_id__in", "a,d".to_owned())]
-        );
+        assert_eq!(questions(["a", "b,c", "d"].into_iter()), [vec!["b,c"], vec!["a", "d"]]);
         let ids: Vec<_> = (0..350).map(|index| format!("ad-{index}")).collect();
-        let sizes: Vec<_> =
-            questions(ids.iter().map(String::as_str)).iter().map(|(_, list)| list.split(',').count()).collect();
+        let sizes: Vec<_> = questions(ids.iter().map(String::as_str)).iter().map(Vec::len).collect();
         assert_eq!(sizes, [150, 150, 50]);
         let long = "x".repeat(4000);
         assert_eq!(questions([long.as_str(), &long].into_iter()).len(), 2);
-        assert_eq!(questions(std::iter::empty()), []);
+        assert!(questions(std::iter::empty()).is_empty());
     }
 }

@@ -14,19 +14,19 @@ pub(crate) trait Table {
 /// What was given for the parameters of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Given<T> {
-    values: Vec<(&'static str, String)>,
+    values: Vec<(String, String)>,
     of: PhantomData<T>,
 }
 
 impl<T> Given<T> {
     /// Names and values, as they are sent.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.values.iter().map(|(name, value)| (*name, value.as_str()))
+    pub(crate) fn pairs(&self) -> &[(String, String)] {
+        &self.values
     }
 
     /// The value of a parameter.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.pairs().find(|(known, _)| *known == name).map(|(_, value)| value)
+        self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
@@ -71,10 +71,10 @@ impl<T: Table> clap::Args for Given<T> {
 
 impl<T: Table> clap::FromArgMatches for Given<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let value = |parameter: &Parameter| Some((parameter.name, matches.get_one::<String>(parameter.name)?.clone()));
-        // A table is static, and so are its names.
-        let values = T::parameters().filter_map(|parameter| value(parameter).map(|(_, value)| (parameter.name, value)));
-        Ok(Self { values: values.collect(), of: PhantomData })
+        let value = |parameter: &Parameter| {
+            Some((parameter.name.to_owned(), matches.get_one::<String>(parameter.name)?.clone()))
+        };
+        Ok(Self { values: T::parameters().filter_map(value).collect(), of: PhantomData })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -1,17 +1,13 @@
 //! The operations on ads ('Endpoints'), on any of the service's paths.
 
-use ad_core::{
-    model::{self, LogEntry},
-    parameters::Parameter,
-    service::Target,
-};
+use ad_core::model::LogEntry;
 use futures_util::stream::BoxStream;
 use reqwest::Method;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    Ad, Answer, Error, ErrorKind, ListQuery, LogQuery, Page, Validation, pages,
-    transport::{Call, Repeat, Transport, segment},
+    Ad, AdQuery, Answer, Error, ErrorKind, LogQuery, Page, Target, Validation, pages,
+    transport::{Call, Repeat, Transport, query_string, segment},
 };
 
 /// The ads on one of the service's paths; see [`Client::v4`](super::Client::v4), [`typed`](super::Client::typed) and
@@ -20,16 +16,10 @@ use super::{
 /// What only reads is asked again when the service has trouble or the answer is lost, and so are [`update`](Self::update) and
 /// [`delete`](Self::delete): twice is the same as once, but for another request in the ad's log. The other writes are sent again only
 /// when they were surely not accepted.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Ads<'a> {
     transport: &'a Transport,
     base: String,
-}
-
-impl std::fmt::Debug for Ads<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Ads").field("path", &self.base).finish_non_exhaustive()
-    }
 }
 
 /// Marketplaces that a bump leaves out; registered vehicles only.
@@ -43,8 +33,6 @@ pub enum Exclude {
     /// The secondary marketplace.
     Secondary,
 }
-
-const EMPTY: [(&str, &str); 0] = [];
 
 impl<'a> Ads<'a> {
     pub(super) fn new(transport: &'a Transport, base: String) -> Self {
@@ -60,7 +48,7 @@ impl<'a> Ads<'a> {
     /// [`Invalid`](ErrorKind::Invalid) with all that is wrong with the payload, [`Identified`](ErrorKind::Identified) for a trailer,
     /// [`Conflict`](ErrorKind::Conflict) when the source id was ever used.
     pub async fn create(&self, payload: &impl Serialize) -> Result<Answer<Ad>, Error> {
-        self.write(Method::POST, String::new(), &EMPTY, payload, Repeat::IfRefused).await
+        self.write(Method::POST, String::new(), payload, Repeat::IfRefused).await
     }
 
     /// Checks a payload as [`create`](Self::create) would, and stores nothing.
@@ -68,33 +56,32 @@ impl<'a> Ads<'a> {
     /// # Errors
     /// As a create.
     pub async fn validate(&self, payload: &impl Serialize) -> Result<Answer<Validation>, Error> {
-        self.write(Method::POST, "/validate".to_owned(), &EMPTY, payload, Repeat::Safe).await
+        self.write(Method::POST, "/validate".to_owned(), payload, Repeat::Safe).await
     }
 
     /// A page of ads.
     ///
     /// # Errors
     /// [`Invalid`](ErrorKind::Invalid) naming the parameters that are wrong.
-    pub async fn list(&self, query: &ListQuery) -> Result<Answer<Page<Ad>>, Error> {
+    pub async fn list(&self, query: &AdQuery) -> Result<Answer<Page<Ad>>, Error> {
         self.list_as(query).await
     }
 
-    /// A page of ads as another type, such as one that has only the fields that the parameter `fields` names.
+    /// A page of ads as another type, such as one that has only the [`fields`](AdQuery::fields) of the query.
     ///
     /// # Errors
     /// As [`list`](Self::list), and [`Unexpected`](ErrorKind::Unexpected) when the type is not what comes.
-    pub async fn list_as<T: DeserializeOwned>(&self, query: &ListQuery) -> Result<Answer<Page<T>>, Error> {
-        query.check().map_err(|errors| self.invalid(errors))?;
-        self.get("", &query.pairs()).await
+    pub async fn list_as<T: DeserializeOwned>(&self, query: &AdQuery) -> Result<Answer<Page<T>>, Error> {
+        self.get(&query_string(query.parameters())).await
     }
 
     /// All ads from the page of the query on, page after page as they are needed.
     ///
-    /// What is created meanwhile shifts what is ordered newest first; order by `created` to meet every ad once.
+    /// What is created meanwhile shifts what is ordered newest first; [`AdQuery::oldest_first`] meets every ad once.
     ///
     /// # Errors
     /// The stream ends with the first error, as those of [`list`](Self::list).
-    pub fn all(&self, query: &ListQuery) -> BoxStream<'a, Result<Ad, Error>> {
+    pub fn all(&self, query: &AdQuery) -> BoxStream<'a, Result<Ad, Error>> {
         self.all_as(query)
     }
 
@@ -102,12 +89,10 @@ impl<'a> Ads<'a> {
     ///
     /// # Errors
     /// As [`list_as`](Self::list_as).
-    pub fn all_as<T: DeserializeOwned + Send + 'a>(&self, query: &ListQuery) -> BoxStream<'a, Result<T, Error>> {
+    pub fn all_as<T: DeserializeOwned + Send + 'a>(&self, query: &AdQuery) -> BoxStream<'a, Result<T, Error>> {
         let (ads, query) = (self.clone(), query.clone());
-        let page = query.page().unwrap_or(model::Page { limit: 1, offset: 0 });
-        pages::rows(page, move |page| {
-            let query = query.clone().with("limit", page.limit).with("offset", page.offset);
-            let ads = ads.clone();
+        pages::rows(query.page, move |page| {
+            let (ads, query) = (ads.clone(), AdQuery { page, ..query.clone() });
             async move { ads.list_as(&query).await }
         })
     }
@@ -119,7 +104,7 @@ impl<'a> Ads<'a> {
     /// source id.
     pub async fn read(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.of(target).get(&one(target, ""), &dealer(target)).await
+        self.of(target).get(&one(target, "")).await
     }
 
     /// A page of an ad's whole log.
@@ -127,9 +112,10 @@ impl<'a> Ads<'a> {
     /// # Errors
     /// As [`read`](Self::read), and [`Invalid`](ErrorKind::Invalid) naming the parameters that are wrong.
     pub async fn log(&self, target: impl Into<Target<'_>>, query: &LogQuery) -> Result<Answer<Page<LogEntry>>, Error> {
-        query.check().map_err(|errors| self.invalid(errors))?;
         let target = target.into();
-        self.get(&one(target, "/log"), &[dealer(target), query.pairs()].concat()).await
+        let mut query = query.clone();
+        query.dealer_code = target.dealer_code.map(str::to_owned).or(query.dealer_code);
+        self.get(&format!("/{}/log{}", segment(target.source_id), query_string(query.parameters()))).await
     }
 
     /// An ad's whole log from the page of the query on, oldest first unless ordered otherwise.
@@ -144,9 +130,8 @@ impl<'a> Ads<'a> {
         let target = target.into();
         let (ads, query) = (self.clone(), query.clone());
         let (source_id, dealer_code) = (target.source_id.to_owned(), target.dealer_code.map(str::to_owned));
-        let page = query.page().unwrap_or(model::Page { limit: 1, offset: 0 });
-        pages::rows(page, move |page| {
-            let query = query.clone().with("limit", page.limit).with("offset", page.offset);
+        pages::rows(query.page, move |page| {
+            let query = LogQuery { page, ..query.clone() };
             let (ads, source_id, dealer_code) = (ads.clone(), source_id.clone(), dealer_code.clone());
             async move { ads.log(Target::from(&source_id).of_dealer(dealer_code.as_deref()), &query).await }
         })
@@ -160,7 +145,7 @@ impl<'a> Ads<'a> {
     /// category, [`Identified`](ErrorKind::Identified) for one of V3 that must migrate first.
     pub async fn update(&self, target: impl Into<Target<'_>>, patch: &impl Serialize) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.of(target).write(Method::PATCH, one(target, ""), &dealer(target), patch, Repeat::Safe).await
+        self.of(target).write(Method::PATCH, one(target, ""), patch, Repeat::Safe).await
     }
 
     /// Converts an ad of V3 to V4: a complete payload that replaces the data, without `category_id` on a typed path and with it on the
@@ -171,7 +156,7 @@ impl<'a> Ads<'a> {
     /// accepted.
     pub async fn migrate(&self, target: impl Into<Target<'_>>, payload: &impl Serialize) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.of(target).write(Method::POST, one(target, "/migrate"), &dealer(target), payload, Repeat::IfRefused).await
+        self.of(target).write(Method::POST, one(target, "/migrate"), payload, Repeat::IfRefused).await
     }
 
     /// Deletes an ad. The answer still shows it `created`; it is deleted once its log has `delete` `done`. A deleted one stays as it is.
@@ -180,9 +165,8 @@ impl<'a> Ads<'a> {
     /// As [`read`](Self::read).
     pub async fn delete(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        let (path, query) = (self.of(target).path(&one(target, "")), dealer(target));
-        let call = Call { method: Method::DELETE, path, query: &query, body: None, repeat: Repeat::Safe };
-        self.transport.ask(call).await
+        let path = self.of(target).path(&one(target, ""));
+        self.transport.ask(Call { method: Method::DELETE, path, body: None, repeat: Repeat::Safe }).await
     }
 
     /// Renews an ad: it appears as new. Charges apply, so it is never sent again by itself when its answer is lost.
@@ -191,13 +175,13 @@ impl<'a> Ads<'a> {
     /// As [`read`](Self::read), and [`Rules`](ErrorKind::Rules) when it cannot be renewed.
     pub async fn bump(&self, target: impl Into<Target<'_>>, exclude: Exclude) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        let mut query = dealer(target);
-        query.extend(match exclude {
+        let exclude = match exclude {
             Exclude::None => None,
             Exclude::Primary => Some(("exclude_primary", "true")),
             Exclude::Secondary => Some(("exclude_secondary", "true")),
-        });
-        self.of(target).promote(&one(target, "/bump"), &query).await
+        };
+        let query = query_string(dealer(target).into_iter().chain(exclude));
+        self.of(target).promote(&format!("/{}/bump{query}", segment(target.source_id))).await
     }
 
     /// Activates pole position for 3 days. Charges apply, so it is never sent again by itself when its answer is lost.
@@ -206,7 +190,7 @@ impl<'a> Ads<'a> {
     /// As [`bump`](Self::bump).
     pub async fn pole_position(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.of(target).promote(&one(target, "/pole_position"), &dealer(target)).await
+        self.of(target).promote(&one(target, "/pole_position")).await
     }
 
     /// Has the service do again what the last request left undone; when all is done, it publishes again.
@@ -215,7 +199,7 @@ impl<'a> Ads<'a> {
     /// As [`bump`](Self::bump).
     pub async fn retry(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.of(target).promote(&one(target, "/retry"), &dealer(target)).await
+        self.of(target).promote(&one(target, "/retry")).await
     }
 
     pub(super) fn transport(&self) -> &Transport {
@@ -235,26 +219,21 @@ impl<'a> Ads<'a> {
         format!("{}{rest}", self.base)
     }
 
-    fn invalid(&self, errors: ad_core::fields::FieldErrors) -> Error {
-        Error::new(ErrorKind::Invalid(errors), &Method::GET, &format!("/{}", self.base))
-    }
-
-    async fn get<T: DeserializeOwned>(&self, rest: &str, query: &[(&str, &str)]) -> Result<Answer<T>, Error> {
-        let call = Call { method: Method::GET, path: self.path(rest), query, body: None, repeat: Repeat::Safe };
-        self.transport.ask(call).await
+    async fn get<T: DeserializeOwned>(&self, rest: &str) -> Result<Answer<T>, Error> {
+        let path = self.path(rest);
+        self.transport.ask(Call { method: Method::GET, path, body: None, repeat: Repeat::Safe }).await
     }
 
     /// A GET that does something.
-    async fn promote(&self, rest: &str, query: &[(&str, &str)]) -> Result<Answer<Ad>, Error> {
-        let call = Call { method: Method::GET, path: self.path(rest), query, body: None, repeat: Repeat::IfRefused };
-        self.transport.ask(call).await
+    async fn promote(&self, rest: &str) -> Result<Answer<Ad>, Error> {
+        let path = self.path(rest);
+        self.transport.ask(Call { method: Method::GET, path, body: None, repeat: Repeat::IfRefused }).await
     }
 
     async fn write<T: DeserializeOwned>(
         &self,
         method: Method,
         rest: String,
-        query: &[(&str, &str)],
         body: &impl Serialize,
         repeat: Repeat,
     ) -> Result<Answer<T>, Error> {
@@ -262,16 +241,15 @@ impl<'a> Ads<'a> {
         let bytes = serde_json::to_vec(body).map_err(|error| {
             Error::new(ErrorKind::Malformed(format!("cannot serialize the payload: {error}")), &method, &path)
         })?;
-        self.transport.ask(Call { method, path, query, body: Some(bytes.into()), repeat }).await
+        self.transport.ask(Call { method, path, body: Some(bytes.into()), repeat }).await
     }
 }
 
-/// The path of one ad, and what is below it.
+/// The path of one ad, or of what is below it, with the dealer in the query.
 fn one(target: Target<'_>, below: &str) -> String {
-    format!("/{}{below}", segment(target.source_id))
+    format!("/{}{below}{}", segment(target.source_id), query_string(dealer(target)))
 }
 
-fn dealer(target: Target<'_>) -> Vec<(&'static str, &str)> {
-    let parameter: &Parameter = &ad_core::parameters::TARGET_PARAMETERS[0];
-    target.dealer_code.map(|code| (parameter.name, code)).into_iter().collect()
+fn dealer(target: Target<'_>) -> Option<(&'static str, &str)> {
+    target.dealer_code.map(|code| ("dealer_code", code))
 }

@@ -5,19 +5,13 @@ use reqwest::Method;
 
 use super::{
     Answer, Error,
-    transport::{Call, Repeat, Transport, segment},
+    transport::{Call, Repeat, Transport, query_string, segment},
 };
 
 /// The attributes of vehicle types, and their allowed values.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Lookups<'a> {
     transport: &'a Transport,
-}
-
-impl std::fmt::Debug for Lookups<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Lookups")
-    }
 }
 
 impl<'a> Lookups<'a> {
@@ -30,7 +24,7 @@ impl<'a> Lookups<'a> {
     /// # Errors
     /// [`NotFound`](super::ErrorKind::NotFound) for an unknown vehicle type.
     pub async fn attributes(&self, vehicle_type: &str) -> Result<Answer<Vec<Entry>>, Error> {
-        self.get(format!("{}/attributes", segment(vehicle_type)), &[]).await
+        self.get(format!("{}/attributes", segment(vehicle_type))).await
     }
 
     /// The allowed values of an attribute.
@@ -38,7 +32,7 @@ impl<'a> Lookups<'a> {
     /// # Errors
     /// [`NotFound`](super::ErrorKind::NotFound) for an unknown vehicle type or attribute.
     pub async fn values(&self, vehicle_type: &str, attribute: &str) -> Result<Answer<Vec<Entry>>, Error> {
-        self.get(format!("{}/{}", segment(vehicle_type), segment(attribute)), &[]).await
+        self.get(format!("{}/{}", segment(vehicle_type), segment(attribute))).await
     }
 
     /// The models of a car brand.
@@ -46,11 +40,11 @@ impl<'a> Lookups<'a> {
     /// # Errors
     /// [`Invalid`](super::ErrorKind::Invalid) for an unknown brand.
     pub async fn models(&self, brand: &str) -> Result<Answer<Vec<Entry>>, Error> {
-        self.get("car/models".to_owned(), &[("brand", brand)]).await
+        self.get(format!("car/models{}", query_string([("brand", brand)]))).await
     }
 
-    async fn get(&self, path: String, query: &[(&str, &str)]) -> Result<Answer<Vec<Entry>>, Error> {
+    async fn get(&self, path: String) -> Result<Answer<Vec<Entry>>, Error> {
         let path = format!("v4/vehicles/{path}");
-        self.transport.ask(Call { method: Method::GET, path, query, body: None, repeat: Repeat::Safe }).await
+        self.transport.ask(Call { method: Method::GET, path, body: None, repeat: Repeat::Safe }).await
     }
 }

@@ -16,12 +16,14 @@ mod models;
 mod outcome;
 mod pace;
 mod pages;
-mod query;
 mod transport;
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
-pub use ad_core::service::Target;
+pub use ad_core::{
+    model::{AdFilter, AdOrder, AdQuery, LogQuery},
+    service::Target,
+};
 pub use ads::{Ads, Exclude};
 pub use answer::Answer;
 pub use builder::{BuildError, ClientBuilder, DEFAULT_RATE, DEFAULT_TIMEOUT};
@@ -30,22 +32,14 @@ pub use error::{Error, ErrorKind};
 pub use lookups::Lookups;
 pub use models::{Ad, Contact, Location, Page, Price, Validation};
 pub use outcome::{Linked, Outcome, text as message_text};
-pub use query::{ListQuery, LogQuery};
 pub use transport::Exchange;
 
 use transport::Transport;
 
 /// A client of one service with one token. Cloning it is cheap, and clones share connections and pace.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Client {
     transport: Arc<Transport>,
-}
-
-impl fmt::Debug for Client {
-    /// Without the token.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Client").field("url", &self.transport.base().as_str()).finish_non_exhaustive()
-    }
 }
 
 impl Client {
@@ -65,7 +59,7 @@ impl Client {
 
     /// The address of the service.
     pub fn url(&self) -> &str {
-        self.transport.base().as_str().trim_end_matches('/')
+        self.transport.base.as_str().trim_end_matches('/')
     }
 
     /// Ads of every category and of both versions, on `/v4/ad`. Nothing is created, updated or validated there: that goes through

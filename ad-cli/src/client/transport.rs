@@ -1,6 +1,7 @@
 //! Requests on their way: paths, pace, tries, and what may be tried again.
 
 use std::{
+    fmt,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -65,11 +66,10 @@ pub(super) type Observer = Arc<dyn Fn(&Exchange<'_>) + Send + Sync>;
 
 /// What is asked.
 #[derive(Debug)]
-pub(super) struct Call<'a> {
+pub(super) struct Call {
     pub(super) method: Method,
-    /// Below the address of the service, encoded, without a slash before it.
+    /// Path and query below the address of the service, encoded, without a slash before it.
     pub(super) path: String,
-    pub(super) query: &'a [(&'a str, &'a str)],
     /// A JSON text.
     pub(super) body: Option<bytes::Bytes>,
     pub(super) repeat: Repeat,
@@ -91,23 +91,29 @@ pub(super) fn segment(text: &str) -> String {
     utf8_percent_encode(text, SEGMENT).to_string()
 }
 
-impl Transport {
-    pub(super) fn base(&self) -> &Url {
-        &self.base
-    }
+/// Names and values as the query of an address, with its question mark; nothing without any.
+pub(super) fn query_string(pairs: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>) -> String {
+    let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+    if query.is_empty() { query } else { format!("?{query}") }
+}
 
+impl fmt::Debug for Transport {
+    /// Without the token.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Transport").field("base", &self.base.as_str()).finish_non_exhaustive()
+    }
+}
+
+impl Transport {
     /// Asks, again where that is safe, and reads the answer.
-    pub(super) async fn ask<T: DeserializeOwned>(&self, call: Call<'_>) -> Result<Answer<T>, Error> {
-        if call.path.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
+    pub(super) async fn ask<T: DeserializeOwned>(&self, call: Call) -> Result<Answer<T>, Error> {
+        let path = format!("/{}", call.path);
+        let names = call.path.split('?').next().unwrap_or_default();
+        if names.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
             let told = "an empty name, \".\" and \"..\" are not allowed in a path".to_owned();
-            return Err(Error::new(ErrorKind::Malformed(told), &call.method, &format!("/{}", call.path)));
+            return Err(Error::new(ErrorKind::Malformed(told), &call.method, &path));
         }
-        let mut address = format!("{}{}", self.base, call.path);
-        if !call.query.is_empty() {
-            let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(call.query).finish();
-            address = format!("{address}?{query}");
-        }
-        let path = address.strip_prefix(self.base.as_str()).map(|path| format!("/{path}")).unwrap_or_default();
+        let address = format!("{}{}", self.base, call.path);
         let mut number = 0;
         loop {
             number += 1;
@@ -124,7 +130,7 @@ impl Transport {
     /// One try.
     async fn once<T: DeserializeOwned>(
         &self,
-        call: &Call<'_>,
+        call: &Call,
         address: &str,
         path: &str,
         number: u32,
@@ -146,7 +152,7 @@ impl Transport {
         result
     }
 
-    async fn send(&self, call: &Call<'_>, address: &str) -> reqwest::Result<Response> {
+    async fn send(&self, call: &Call, address: &str) -> reqwest::Result<Response> {
         let mut request = self.http.request(call.method.clone(), address);
         if let Some(body) = &call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.clone());

@@ -25,6 +25,6 @@ pub use dealer::{Address, DEFAULT_CURRENCY, Dealer};
 pub(crate) use log::short_text;
 pub use log::{Action, ActionState, LATEST_ENTRIES, LogEntry, MOST_MESSAGE_BYTES, PlateMatch, short_address};
 pub use market::Market;
-pub use query::{AdFilter, AdOrder, AdQuery, Bound, Exclusions, LogQuery, Page};
+pub use query::{AdFilter, AdOrder, AdQuery, Bound, DEFAULT_LIMIT, Exclusions, LogQuery, MAX_LIMIT, Page};
 pub use request::{FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, StoredImage};
 pub use time::{NotATime, Timestamp, retry_after};

@@ -8,6 +8,11 @@ use super::{
     time::Timestamp,
 };
 
+/// Number of rows of a page if the client sends no `limit`.
+pub const DEFAULT_LIMIT: u32 = 50;
+/// Maximum number of rows of a page.
+pub const MAX_LIMIT: u32 = 500;
+
 /// The order of ads; equal ones are in the order of creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdOrder {
@@ -57,7 +62,7 @@ pub enum Bound {
     Lte,
 }
 
-/// A query for ads.
+/// A query for ads. The default is the first page of all ads, newest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdQuery {
     /// Conditions, all of which must be true.
@@ -74,8 +79,8 @@ pub struct AdQuery {
     pub include_log: bool,
 }
 
-/// A query for log entries.
-#[derive(Debug, Clone, PartialEq)]
+/// A query for log entries. The default is all of them, oldest first.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct LogQuery {
     /// The dealer, where a group's token must say which of several.
     pub dealer_code: Option<String>,
@@ -100,6 +105,12 @@ pub struct Page {
     pub offset: u64,
 }
 
+impl Default for Page {
+    fn default() -> Self {
+        Self { limit: DEFAULT_LIMIT, offset: 0 }
+    }
+}
+
 /// Marketplaces that a bump excludes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exclusions {
@@ -109,7 +120,28 @@ pub struct Exclusions {
     pub secondary: bool,
 }
 
+impl Default for AdQuery {
+    fn default() -> Self {
+        let filters = Vec::new();
+        Self {
+            filters,
+            order: AdOrder::Created,
+            descending: true,
+            page: Page::default(),
+            fields: None,
+            include_log: false,
+        }
+    }
+}
+
 impl AdQuery {
+    /// All ads that meet these conditions, in the largest pages and oldest first: an ad that is created while the pages are read
+    /// moves none to another page.
+    pub fn oldest_first(filters: impl Into<Vec<AdFilter>>) -> Self {
+        let page = Page { limit: MAX_LIMIT, offset: 0 };
+        Self { filters: filters.into(), descending: false, page, ..Self::default() }
+    }
+
     /// Whether it asks for any field of the content.
     pub fn asks_for_content(&self) -> bool {
         self.asks_for(ad::is_content)

@@ -17,6 +17,10 @@ fn pairs(query: &str) -> Vec<(String, String)> {
     query.split('&').filter(|pair| !pair.is_empty()).map(pair).collect()
 }
 
+fn owned(pairs: Vec<(&str, String)>) -> Vec<(String, String)> {
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
 fn ads(query: &str) -> AdQuery {
     AdQuery::parse(&pairs(query)).unwrap()
 }
@@ -74,7 +78,9 @@ fn every_filter_is_understood() {
         ("updated__gte=2026-01-15T10:00:00.000Z".to_owned(), AdFilter::Time(AdOrder::Updated, Bound::Gte, time)),
         ("updated__lt=2026-01-15 10:00:00".to_owned(), AdFilter::Time(AdOrder::Updated, Bound::Lt, time)),
     ] {
-        assert_eq!(ads(&query).filters, [filter], "{query}");
+        let parsed = ads(&query);
+        assert_eq!(parsed.filters, [filter], "{query}");
+        assert_eq!(AdQuery::parse(&owned(parsed.parameters())).unwrap(), parsed, "{query}");
     }
 }
 
@@ -85,6 +91,8 @@ fn orders_pages_and_fields_are_understood() {
     assert_eq!(query.page, Page { limit: 500, offset: 7 });
     assert_eq!(query.fields, Some(vec!["id", "title", "log"]));
     assert!(query.include_log);
+    assert_eq!(AdQuery::parse(&owned(query.parameters())).unwrap(), query);
+    assert!(AdQuery::default().parameters().is_empty() && ads("") == AdQuery::default());
     assert_eq!((ads("ordering=updated").order, ads("ordering=updated").descending), (AdOrder::Updated, false));
     assert!(ads("include=log").include_log);
 
@@ -92,6 +100,7 @@ fn orders_pages_and_fields_are_understood() {
     let query = LogQuery::parse(&pairs(query)).unwrap();
     assert_eq!((query.action, query.state), (Some(Action::HandleMedia), Some(ActionState::Error)));
     assert!(query.request_id.is_some() && query.descending);
+    assert_eq!(LogQuery::parse(&owned(query.parameters())).unwrap(), query);
 }
 
 #[test]

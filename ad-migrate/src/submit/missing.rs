@@ -7,7 +7,7 @@
 use std::{borrow::Cow, collections::BTreeSet, io};
 
 use ad_cli::{
-    Client, ListQuery,
+    AdFilter, AdQuery, Client,
     bulk::{
         self,
         identities::{Identities, Occurrence, hash},
@@ -16,7 +16,7 @@ use ad_cli::{
     },
     terminal::{Context, Failure, output::Column},
 };
-use ad_core::{model::AdState, parameters::MAX_LIMIT, printable};
+use ad_core::{model::AdState, printable};
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
@@ -106,11 +106,10 @@ impl Stock {
     /// # Errors
     /// When the service cannot be asked, too.
     pub async fn list_ads(&mut self, client: &Client) -> Result<(), bulk::BulkError> {
-        let query = ListQuery::new()
-            .with("state", AdState::Created)
-            .with("ordering", "created")
-            .with("fields", "source_id,dealer_code,title,marketplace_ad_id")
-            .with("limit", MAX_LIMIT);
+        let query = AdQuery {
+            fields: Some(vec!["source_id", "dealer_code", "title", "marketplace_ad_id"]),
+            ..AdQuery::oldest_first([AdFilter::State(AdState::Created)])
+        };
         let mut all = client.v4().all_as::<ListedAd>(&query);
         while let Some(ad) = all.try_next().await? {
             if self.dealers.is_empty() || self.dealers.contains(&ad.dealer_code) {

@@ -13,8 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ad_cli::{Client, Creation, Error, ErrorKind, Exclude, ListQuery, LogQuery, Target};
-use ad_core::model::{AdState, ApiVersion};
+use ad_cli::{AdOrder, AdQuery, Client, Creation, Error, ErrorKind, Exclude, LogQuery, Target};
+use ad_core::model::{Action, ActionState, AdState, ApiVersion, Page};
 use ad_tests::Server;
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ async fn an_ad_lives_through_the_typed_paths() {
     server.client.ended("%C3%A5%2F1%20x", "delete", deleted.request_id.as_deref()).await;
     assert_eq!(cars.read("å/1 x").await.unwrap().state, AdState::Deleted);
 
-    let whole = LogQuery::new().with("limit", 3);
+    let whole = LogQuery { page: Page { limit: 3, offset: 0 }, ..LogQuery::default() };
     let log: Vec<_> = cars.log_all("å/1 x", &whole).try_collect().await.unwrap();
     let page = cars.log("å/1 x", &whole).await.unwrap();
     assert_eq!((page.count, page.results.as_slice()), (log.len() as u64, &log[..3]));
@@ -77,7 +77,8 @@ async fn an_ad_lives_through_the_typed_paths() {
         let mut of_request = log.iter().filter(|entry| Some(entry.request_id) == answer.request_uuid());
         assert!(of_request.any(|entry| entry.action.name() == action), "{action}");
     }
-    let bumps = LogQuery::new().with("action", "bump").with("state", "done").with("ordering", "-created");
+    let (action, state) = (Some(Action::Bump), Some(ActionState::Done));
+    let bumps = LogQuery { action, state, descending: true, ..LogQuery::default() };
     assert_eq!(cars.log("å/1 x", &bumps).await.unwrap().count, 1);
 }
 
@@ -94,7 +95,7 @@ async fn ads_of_v3_are_created_converted_and_migrated() {
     assert!(client.v3().validate(&rib).await.unwrap().valid);
     client.v3().create(&rib).await.unwrap();
     client.v3().update("rib-1", &json!({"body": "x"})).await.unwrap();
-    assert_eq!(client.v3().list(&ListQuery::new()).await.unwrap().count, 2);
+    assert_eq!(client.v3().list(&AdQuery::default()).await.unwrap().count, 2);
 
     let converted = client.typed("car").update("old-car", &json!({"body": "y"})).await.unwrap();
     assert_eq!(converted.api_version, ApiVersion::V4);
@@ -120,19 +121,21 @@ async fn lists_are_streams_over_as_many_pages_as_there_are() {
         let car = plain_car(&format!("car-{number}"), &format!("ABC10{number}"));
         client.typed("car").create(&car).await.unwrap();
     }
-    let query = ListQuery::new().with("ordering", "source_id").with("limit", 3);
+    let (order, page) = (AdOrder::SourceId, Page { limit: 3, offset: 0 });
+    let query = AdQuery { order, descending: false, page, ..AdQuery::default() };
     let all: Vec<_> = client.v4().all(&query).map_ok(|ad| ad.source_id).try_collect().await.unwrap();
     assert_eq!(all, (0..7).map(|number| format!("car-{number}")).collect::<Vec<_>>());
-    let from_fifth = query.clone().with("offset", 5);
+    let from_fifth = AdQuery { page: Page { offset: 5, ..page }, ..query.clone() };
     assert_eq!(client.typed("car").all(&from_fifth).try_collect::<Vec<_>>().await.unwrap().len(), 2);
-    let ids = query.with("fields", "source_id");
+    let ids = AdQuery { fields: Some(vec!["source_id"]), ..query };
     let rows: Vec<Value> = client.v4().all_as(&ids).try_collect().await.unwrap();
     assert_eq!(rows[6], json!({"source_id": "car-6"}));
-    assert!(client.typed("boat").all(&ListQuery::new()).try_next().await.unwrap().is_none());
+    assert!(client.typed("boat").all(&AdQuery::default()).try_next().await.unwrap().is_none());
 
-    let wrong = client.v4().all(&ListQuery::new().with("stat", "created")).try_collect::<Vec<_>>().await.unwrap_err();
+    let too_many = AdQuery { page: Page { limit: 501, offset: 0 }, ..AdQuery::default() };
+    let wrong = client.v4().all(&too_many).try_collect::<Vec<_>>().await.unwrap_err();
     let ErrorKind::Invalid(errors) = wrong.kind() else { panic!("{wrong:?}") };
-    assert!(errors.contains("stat") && wrong.status().is_none(), "known before anything is sent");
+    assert!(errors.contains("limit") && wrong.status() == Some(400), "{wrong:?}");
 }
 
 #[tokio::test]
@@ -207,7 +210,7 @@ async fn requests_are_spread_evenly_over_all_clones() {
     let began = Instant::now();
     let reads = (0..11).map(|_| {
         let client = client.clone();
-        async move { client.v4().list(&ListQuery::new()).await }
+        async move { client.v4().list(&AdQuery::default()).await }
     });
     futures_util::future::try_join_all(reads).await.unwrap();
     assert!(began.elapsed() >= Duration::from_millis(500), "{:?}", began.elapsed());

@@ -1,12 +1,12 @@
 //! `ad-cli export`: all ads, for keeping.
 
-use ad_core::{categories::Category, parameters::MAX_LIMIT};
+use ad_core::{categories::Category, model::AdState};
 use clap::builder::PossibleValuesParser;
 use futures_util::TryStreamExt;
 use serde_json::value::RawValue;
 
 use crate::{
-    ListQuery,
+    AdFilter, AdQuery,
     cli::through::vehicle_type,
     terminal::{Context, Failure, ad_table},
 };
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     #[arg(long = "type", value_name = "TYPE", value_parser = vehicle_type())]
     of_type: Option<&'static Category>,
     /// Only ads in this state
-    #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(ad_core::model::AdState::NAMES))]
+    #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(AdState::NAMES))]
     state: Option<String>,
     /// Include the 100 latest log entries of each ad
     #[arg(long)]
@@ -34,14 +34,8 @@ pub(crate) struct Args {
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
     let ads = args.of_type.and_then(|it| it.vehicle_type).map_or_else(|| client.v4(), |name| client.typed(name));
-    // Newly created ads come behind what has been read, so that every ad is met once.
-    let mut query = ListQuery::new().with("ordering", "created").with("limit", MAX_LIMIT);
-    if let Some(state) = &args.state {
-        query = query.with("state", state);
-    }
-    if args.log {
-        query = query.with("include", "log");
-    }
+    let state = args.state.as_deref().and_then(AdState::from_name).map(AdFilter::State);
+    let query = AdQuery { include_log: args.log, ..AdQuery::oldest_first(Vec::from_iter(state)) };
     let mut rows = context.out.rows_for_programs(ad_table::COLUMNS);
     let mut all = ads.all_as::<Box<RawValue>>(&query);
     let mut count = 0_u64;

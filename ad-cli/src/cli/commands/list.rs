@@ -2,14 +2,14 @@
 
 use ad_core::{
     categories::Category,
-    model::VIEW_FIELDS,
+    model::{MAX_LIMIT, VIEW_FIELDS},
     parameters::{AD_PARAMETERS, Parameter},
 };
 use futures_util::TryStreamExt;
 use serde_json::value::RawValue;
 
 use crate::{
-    ListQuery,
+    AdQuery,
     cli::{
         parameters::{self, Given, Table},
         through::vehicle_type,
@@ -48,15 +48,14 @@ impl Table for AdFilters {
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let mut query = args.filters.pairs().fold(ListQuery::new(), |query, (name, value)| query.with(name, value));
-    query.check().map_err(|errors| parameters::wrong(&errors))?;
+    let mut query = AdQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     let client = context.client()?;
     let ads = args.of_type.and_then(|it| it.vehicle_type).map_or_else(|| client.v4(), |name| client.typed(name));
     let mut rows = context.out.rows(columns(&args.filters));
     if args.all {
         // As few requests as possible, unless somebody wants it otherwise.
-        if query.get("limit").is_none() {
-            query = query.with("limit", ad_core::parameters::MAX_LIMIT);
+        if args.filters.get("limit").is_none() {
+            query.page.limit = MAX_LIMIT;
         }
         let mut all = ads.all_as::<Box<RawValue>>(&query);
         while let Some(ad) = all.try_next().await? {

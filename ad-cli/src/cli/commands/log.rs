@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use ad_core::parameters::{LOG_PARAMETERS, Parameter};
+use ad_core::{
+    model::{MAX_LIMIT, Page},
+    parameters::{LOG_PARAMETERS, Parameter},
+};
 use futures_util::TryStreamExt;
 
 use crate::{
@@ -53,14 +56,13 @@ const COLUMNS: &[Column] = &[
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let query = args.filters.pairs().fold(LogQuery::new(), |query, (name, value)| query.with(name, value));
-    query.check().map_err(|errors| parameters::wrong(&errors))?;
+    let query = LogQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     let client = context.client()?;
     if args.follow {
         return follow(context, &client, args, query).await;
     }
     // A part is shown as a part; otherwise it is the whole log.
-    let is_part = query.get("limit").is_some();
+    let is_part = args.filters.get("limit").is_some();
     let mut rows = context.out.rows(COLUMNS);
     if is_part {
         let page = client.v4().log(&args.source_id, &query).await?.body;
@@ -71,7 +73,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    show_from(&client, args, &query, 0, &mut rows).await?;
+    show_from(&client, args, &query, query.page.offset, &mut rows).await?;
     Ok(rows.end()?)
 }
 
@@ -94,10 +96,7 @@ async fn show_from(
     offset: u64,
     rows: &mut Rows,
 ) -> Result<u64, Failure> {
-    let mut query = query.clone().with("limit", ad_core::parameters::MAX_LIMIT);
-    if offset > 0 {
-        query = query.with("offset", offset);
-    }
+    let query = LogQuery { page: Page { limit: MAX_LIMIT, offset }, ..query.clone() };
     let mut entries = client.v4().log_all(&args.source_id, &query);
     let mut count = 0;
     while let Some(entry) = entries.try_next().await? {

@@ -2,8 +2,10 @@
 
 use std::io::{self, BufRead, IsTerminal};
 
+use ad_core::model::Page;
+
 use crate::{
-    ErrorKind, ListQuery,
+    AdQuery, ErrorKind,
     cli::claims::{Claims, Validity, away},
     terminal::{
         Context, Failure, output,
@@ -46,7 +48,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         );
     }
     if !args.no_check {
-        let question = ListQuery::new().with("limit", 1).with("fields", "source_id");
+        let question = AdQuery { page: Page { limit: 1, offset: 0 }, fields: Some(vec!["source_id"]), ..AdQuery::default() };
         match client.v4().list_as::<serde_json::Value>(&question).await {
             Ok(_) => {}
             // It is known, and may do something else.

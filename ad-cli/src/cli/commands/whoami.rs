@@ -1,9 +1,10 @@
 //! `ad-cli whoami`: what the token in use says.
 
+use ad_core::model::Page;
 use serde_json::json;
 
 use crate::{
-    ListQuery,
+    AdQuery,
     cli::claims::{Claims, Validity, away},
     terminal::{Context, Failure},
 };
@@ -64,7 +65,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     }
     if args.online {
         let client = context.client_for(&connection.url, &connection.token)?;
-        let question = ListQuery::new().with("limit", 1).with("fields", "source_id");
+        let question =
+            AdQuery { page: Page { limit: 1, offset: 0 }, fields: Some(vec!["source_id"]), ..AdQuery::default() };
         let ads = client.v4().list_as::<serde_json::Value>(&question).await?;
         context.out.note(&format!("the service accepts the token; {} ads are visible to it", ads.count));
     }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use ad_core::{
     categories::{self, Category},
     model::{AdState, ApiVersion, Timestamp},
-    parameters::MAX_LIMIT,
 };
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
@@ -17,7 +16,7 @@ use super::{
     stock::{Reader, Stock, Wanted},
 };
 use crate::{
-    Ad, Client, ListQuery, Target,
+    Ad, AdFilter, AdQuery, Client, Target,
     bulk::{
         Identity, check,
         payloads::Piece,
@@ -228,9 +227,7 @@ impl Planner<'_> {
 
     /// Looks at all ads of a dealer; returns how many are not deleted.
     async fn dealer(&self, dealer_code: &str, stock: &mut Stock, found: &mut PlanDraft) -> Result<u64, Failure> {
-        // In this order an ad that is created meanwhile shifts none of those that were there.
-        let query =
-            ListQuery::new().with("dealer_code", dealer_code).with("ordering", "created").with("limit", MAX_LIMIT);
+        let query = AdQuery::oldest_first([AdFilter::DealerCode(dealer_code.to_owned())]);
         let mut ads = self.client.v4().all(&query);
         let mut count = 0;
         while let Some(ad) = ads.try_next().await? {
