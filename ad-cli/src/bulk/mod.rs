@@ -21,11 +21,9 @@ pub mod parallel;
 pub mod payloads;
 pub mod sorter;
 pub mod spool;
-mod stop;
 
 pub use error::BulkError;
 pub use follow::AdOutcome;
-pub use stop::Stop;
 
 use std::borrow::Cow;
 

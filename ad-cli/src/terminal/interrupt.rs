@@ -1,18 +1,17 @@
 //! Ctrl-C, and a service manager that ends the program: once means to end in order, twice at once.
 
-use crate::{
-    bulk::Stop,
-    terminal::{Context, Exit},
-};
+use tokio_util::sync::CancellationToken;
+
+use crate::terminal::{Context, Exit};
 
 /// Listens for SIGINT and SIGTERM from now on: the first requests a stop, the second ends the process.
-pub fn stop_on_interrupt(context: &Context) -> Stop {
-    let stop = Stop::default();
+pub fn stop_on_interrupt(context: &Context) -> CancellationToken {
+    let stop = CancellationToken::new();
     let (heard, out) = (stop.clone(), context.out);
     tokio::spawn(async move {
         signalled().await;
         out.note("stopping after the running requests; press Ctrl-C again to stop at once");
-        heard.request();
+        heard.cancel();
         signalled().await;
         std::process::exit(Exit::Failed as i32);
     });

@@ -148,7 +148,7 @@ impl Feed {
 
 /// Writes a block to the journal and passes it to the senders; `false` when there are none left.
 fn pass_on(block: Vec<Job>, jobs: &Sender<Job>, state: &State) -> Result<bool, BulkError> {
-    if state.stop.is_requested() {
+    if state.stop.is_cancelled() {
         return Ok(false);
     }
     // The others can be done twice.

@@ -37,9 +37,10 @@ use tokio::{
     sync::{Mutex, mpsc},
     task::JoinSet,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
-    BulkError, Identity, Stop,
+    BulkError, Identity,
     check::{Checker, Totals, Verdict, check_file, no_room, tell_repetitions},
     follow::{FIRST_PAUSE_OF_MANY, Include, MOST_ADS, Pauses, Status, Statuses},
     payloads::Source,
@@ -219,7 +220,7 @@ impl Import {
 
     /// Sends the ads and follows them, and reports progress to the caller. After `stop` nothing more is sent; answers that are pending are
     /// still awaited.
-    pub async fn run(self, stop: &Stop, mut progress: impl FnMut(Counts)) -> Imported {
+    pub async fn run(self, stop: &CancellationToken, mut progress: impl FnMut(Counts)) -> Imported {
         let (name, payloads, state) = (self.name.clone(), self.totals.payloads, Arc::clone(&self.state));
         let mut work = tokio::spawn(self.work());
         let mut tick = tokio::time::interval(TICK);
@@ -234,7 +235,7 @@ impl Import {
                     break;
                 }
                 _ = tick.tick() => progress(state.counts()),
-                () = stop.requested(), if !state.stop.is_requested() => state.stop.request(),
+                () = stop.cancelled(), if !state.stop.is_cancelled() => state.stop.cancel(),
             }
         }
         if let Err(error) = state.journal.write_durably(&[]) {
@@ -245,7 +246,7 @@ impl Import {
             Ok(records) => (records, None),
             Err(error) => (Records::default(), Some(no_record()(error))),
         };
-        let interrupted = stop.is_requested().then_some(BulkError::Interrupted);
+        let interrupted = stop.is_cancelled().then_some(BulkError::Interrupted);
         Imported { name, payloads, records, failure: failure.or(unread).or(interrupted) }
     }
 
@@ -291,7 +292,7 @@ impl Import {
             }
         }
         feeding.await.unwrap_or_else(|panicked| state.fail(panicked));
-        state.all_sent();
+        state.all_sent.cancel();
         match following {
             Some(following) => Ok(following.await?),
             None => Ok(()),
@@ -364,7 +365,7 @@ async fn send_all(client: Client, state: Arc<State>, todo: Arc<Mutex<mpsc::Recei
         if let Err(error) = state.journal.check() {
             state.fail(error);
         }
-        if state.stop.is_requested() {
+        if state.stop.is_cancelled() {
             state.not_sent(job);
             return;
         }
@@ -388,8 +389,8 @@ async fn send_all(client: Client, state: Arc<State>, todo: Arc<Mutex<mpsc::Recei
 async fn follow(client: &Client, state: &State, within: Duration) -> Result<(), BulkError> {
     let mut pauses = Pauses::from(FIRST_PAUSE_OF_MANY);
     let mut waiting_since = None;
-    while !state.stop.is_requested() {
-        let is_sending = state.is_sending();
+    while !state.stop.is_cancelled() {
+        let is_sending = !state.all_sent.is_cancelled();
         let batch = state.pending(MOST_ADS).map_err(no_record())?;
         if batch.is_empty() && !is_sending {
             return Ok(());

@@ -2,15 +2,12 @@
 
 use std::{
     io,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{
@@ -20,7 +17,7 @@ use super::{
     records::{Collected, Record, Records},
 };
 use crate::bulk::{
-    AdOutcome, Stop,
+    AdOutcome,
     check::{Checker, Finding, Severity, Verdict},
     payloads::{Piece, Place},
     spool::Queue,
@@ -58,11 +55,11 @@ pub(super) struct State {
     pub(super) journal: Journal,
     pub(super) checker: Arc<Checker>,
     /// Stops all tasks of the import.
-    pub(super) stop: Stop,
+    pub(super) stop: CancellationToken,
     /// Whether what becomes of accepted ads is waited for.
     waits: bool,
-    sending: AtomicBool,
-    all_sent: Notify,
+    /// Cancelled once nothing more is sent.
+    pub(super) all_sent: CancellationToken,
     inner: Mutex<Inner>,
 }
 
@@ -80,10 +77,9 @@ impl State {
         Self {
             journal,
             checker,
-            stop: Stop::default(),
+            stop: CancellationToken::new(),
             waits,
-            sending: AtomicBool::new(true),
-            all_sent: Notify::new(),
+            all_sent: CancellationToken::new(),
             inner: Mutex::default(),
         }
     }
@@ -96,25 +92,15 @@ impl State {
     /// Stops all tasks, and records why.
     pub(super) fn fail(&self, error: impl Into<BulkError>) {
         self.inner().failure.get_or_insert(error.into());
-        self.stop.request();
-    }
-
-    /// Notes that nothing more is sent.
-    pub(super) fn all_sent(&self) {
-        self.sending.store(false, Ordering::SeqCst);
-        self.all_sent.notify_waiters();
-    }
-
-    pub(super) fn is_sending(&self) -> bool {
-        self.sending.load(Ordering::SeqCst)
+        self.stop.cancel();
     }
 
     /// Waits for a while, or until the import stops or has sent everything.
     pub(super) async fn pause(&self, pause: Duration) {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
-            () = self.stop.requested() => {}
-            () = self.all_sent.notified() => {}
+            () = self.stop.cancelled() => {}
+            () = self.all_sent.cancelled(), if !self.all_sent.is_cancelled() => {}
         }
     }
 

@@ -16,6 +16,7 @@ use futures_util::{StreamExt, stream};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     plan::{Act, Plan, Step},
@@ -24,7 +25,7 @@ use super::{
 use crate::{
     Client, Creation, Error, ErrorKind, Outcome,
     bulk::{
-        AdOutcome, Identity, Stop,
+        AdOutcome, Identity,
         follow::{FIRST_PAUSE_OF_MANY, Include, Pauses, Status, Statuses},
     },
     terminal::{Context, Failure},
@@ -66,7 +67,7 @@ pub(super) async fn apply(
     client: &Client,
     plan: &mut Plan,
     within: Option<Duration>,
-    stop: &Stop,
+    stop: &CancellationToken,
 ) -> Applied {
     let bar = bar(context, plan.steps.len(), "sent");
     let sender = Sender { client, stopped: Mutex::new(None), is_stopping: AtomicBool::new(false), stop };
@@ -93,7 +94,7 @@ pub(super) async fn apply(
     {
         stopped = Some(Failure::from(error));
     }
-    if stopped.is_none() && stop.is_requested() {
+    if stopped.is_none() && stop.is_cancelled() {
         stopped = Some(Failure::failed("interrupted"));
     }
     Applied { rows, stopped }
@@ -114,12 +115,12 @@ struct Sender<'a> {
     client: &'a Client,
     stopped: Mutex<Option<Failure>>,
     is_stopping: AtomicBool,
-    stop: &'a Stop,
+    stop: &'a CancellationToken,
 }
 
 impl Sender<'_> {
     async fn step(&self, step: &Step, body: Result<Option<Map<String, Value>>, crate::bulk::BulkError>) -> AppliedStep {
-        if self.is_stopping.load(Ordering::SeqCst) || self.stop.is_requested() {
+        if self.is_stopping.load(Ordering::SeqCst) || self.stop.is_cancelled() {
             return AppliedStep::new(step, AdOutcome::NotSent);
         }
         let body = match body {
@@ -187,13 +188,13 @@ async fn follow(
     client: &Client,
     rows: &mut [AppliedStep],
     within: Duration,
-    stop: &Stop,
+    stop: &CancellationToken,
 ) -> Result<(), Error> {
     let began = Instant::now();
     let mut pauses = Pauses::from(FIRST_PAUSE_OF_MANY);
     let mut pending: Vec<_> = rows.iter_mut().filter(|row| row.outcome == AdOutcome::Accepted).collect();
     let bar = bar(context, pending.len(), "finished");
-    while !pending.is_empty() && !stop.is_requested() {
+    while !pending.is_empty() && !stop.is_cancelled() {
         let statuses = Statuses::of(client, pending.iter().map(|row| &row.ad), Include::Log).await?;
         let before = pending.len();
         pending.retain_mut(|row| match statuses.get(&row.ad).and_then(|status| outcome(row, status)) {
@@ -213,7 +214,7 @@ async fn follow(
         }
         tokio::select! {
             () = tokio::time::sleep(pauses.next()) => {}
-            () = stop.requested() => {}
+            () = stop.cancelled() => {}
         }
     }
     for row in pending {

@@ -32,6 +32,7 @@ use std::{
 };
 
 use ad_core::{categories::RuleSettings, model::ApiVersion, rulebook::Rulebook};
+use tokio_util::sync::CancellationToken;
 
 use self::{
     plan::{Plan, Planner},
@@ -39,7 +40,7 @@ use self::{
 };
 use crate::{
     Client,
-    bulk::{Stop, check::Checker},
+    bulk::check::Checker,
     terminal::{Context, Exit, Failure, output::counted, stop_on_interrupt},
 };
 
@@ -181,7 +182,7 @@ async fn confirmed(
     client: &Client,
     how: ApplyOptions,
     file: &Path,
-) -> Result<Stop, Failure> {
+) -> Result<CancellationToken, Failure> {
     may_be_done(plan)?;
     if how.yes || plan.steps.is_empty() {
         return Ok(stop_on_interrupt(context));
@@ -214,7 +215,7 @@ async fn carry_out(
     client: &Client,
     plan: &mut Plan,
     how: ApplyOptions,
-    stop: &Stop,
+    stop: &CancellationToken,
 ) -> Result<(), Failure> {
     let applied = apply::apply(context, client, plan, how.within, stop).await;
     show::applied(context.out, &applied.rows, &plan.left)?;

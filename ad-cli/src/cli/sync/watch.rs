@@ -8,10 +8,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::{
-    bulk::Stop,
-    terminal::{Context, Exit, Failure},
-};
+use tokio_util::sync::CancellationToken;
+
+use crate::terminal::{Context, Exit, Failure};
 
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(300);
@@ -36,13 +35,13 @@ fn stamp(path: &Path) -> Stamp {
 pub(super) async fn watch(
     context: &Context,
     path: &Path,
-    stop: &Stop,
+    stop: &CancellationToken,
     mut run: impl AsyncFnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut pause = FIRST_PAUSE;
     while let Some(seen) = settled(path, stop).await {
         let result = run().await;
-        if stop.is_requested() {
+        if stop.is_cancelled() {
             return result;
         }
         let again = match result {
@@ -60,7 +59,7 @@ pub(super) async fn watch(
             None => format!("waiting for {name} to change; press Ctrl-C to stop"),
         });
         changed(path, seen, again, stop).await;
-        if stop.is_requested() {
+        if stop.is_cancelled() {
             break;
         }
     }
@@ -68,7 +67,7 @@ pub(super) async fn watch(
 }
 
 /// Waits until the file is there and nobody writes to it; `None` when an end is wanted first.
-async fn settled(path: &Path, stop: &Stop) -> Option<Stamp> {
+async fn settled(path: &Path, stop: &CancellationToken) -> Option<Stamp> {
     let (mut last, mut looks) = (stamp(path), 1);
     while last.is_none() || looks < QUIET_LOOKS {
         if !look_again(stop).await {
@@ -82,7 +81,7 @@ async fn settled(path: &Path, stop: &Stop) -> Option<Stamp> {
 }
 
 /// Waits until the file is another than it was seen, or so long.
-async fn changed(path: &Path, seen: Stamp, most: Option<Duration>, stop: &Stop) {
+async fn changed(path: &Path, seen: Stamp, most: Option<Duration>, stop: &CancellationToken) {
     let mut waited = Duration::ZERO;
     while stamp(path) == seen && most.is_none_or(|most| waited < most) && look_again(stop).await {
         waited += LOOK;
@@ -90,10 +89,10 @@ async fn changed(path: &Path, seen: Stamp, most: Option<Duration>, stop: &Stop) 
 }
 
 /// Waits for the next look; `false` when an end is wanted.
-async fn look_again(stop: &Stop) -> bool {
+async fn look_again(stop: &CancellationToken) -> bool {
     tokio::select! {
         () = tokio::time::sleep(LOOK) => {}
-        () = stop.requested() => {}
+        () = stop.cancelled() => {}
     }
-    !stop.is_requested()
+    !stop.is_cancelled()
 }
