@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     ad_table,
-    output::{Cell, Column, Tone, plain},
+    output::{Cell, Column, Tone, plain, tally},
 };
 use crate::bulk::conversion::ConversionState;
 
@@ -60,8 +60,6 @@ impl ConversionCounts {
 
     /// `2 accepted, 1 in need of data`; `None` without any.
     pub fn text(&self, labels: &[(&[ConversionState], &str)]) -> Option<String> {
-        let counts = labels.iter().map(|(states, label)| (self.of(states), label)).filter(|(count, _)| *count > 0);
-        let parts: Vec<_> = counts.map(|(count, label)| format!("{count} {label}")).collect();
-        (!parts.is_empty()).then(|| parts.join(", "))
+        Some(tally(labels.iter().map(|(states, label)| (self.of(states), *label)))).filter(|text| !text.is_empty())
     }
 }

@@ -11,20 +11,11 @@ use crate::bulk::{
 };
 
 /// What programs get of each finding; the names are the row's.
-const COLUMNS: &[Column] = &[
-    Column::new("FILE", "file"),
-    Column::new("LINE", "line"),
-    Column::new("COLUMN", "column"),
-    Column::new("INDEX", "index"),
-    Column::new("SOURCE ID", "source_id"),
-    Column::new("TYPE", "vehicle_type"),
-    Column::new("SEVERITY", "severity"),
-    Column::new("FIELD", "field"),
-    Column::new("VALUE", "value"),
-    Column::new("MESSAGE", "message"),
-    Column::new("SUGGESTIONS", "suggestions"),
-    Column::new("COMMAND", "command"),
-];
+#[rustfmt::skip]
+const COLUMNS: &[Column] = &Column::at_paths([
+    "file", "line", "column", "index", "source_id", "vehicle_type", "severity", "field", "value", "message",
+    "suggestions", "command",
+]);
 
 /// A finding with the ad that it is about.
 #[derive(Debug, Serialize)]

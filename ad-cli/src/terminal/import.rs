@@ -1,26 +1,23 @@
 //! Imports on a terminal: progress, and a report in the end. People get a table of the ads that failed, programs every ad.
 
 use std::{
-    cell::RefCell,
     io::{self, Write},
     path::Path,
 };
 
-use serde::{
-    Serialize, Serializer,
-    ser::{Error as _, SerializeMap, SerializeSeq},
-};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::json;
 
 use super::{
     Context, Failure, Findings,
     context::UTF_16,
-    output::{Column, Format},
+    output::{Column, Format, WholeFile, tally},
     progress::Progress,
     stop_on_interrupt,
 };
 use crate::bulk::{
     AdOutcome,
-    import::{Import, Imported, Note, Options, Record},
+    import::{Import, Imported, Note, Options, Record, Records},
 };
 
 /// Imports a file, and shows progress.
@@ -68,8 +65,7 @@ impl Summary {
 
     /// `15 published, 1 stored and not shown`
     pub fn text(&self) -> String {
-        let parts = self.counts.iter().filter(|(.., count)| *count > 0);
-        parts.map(|(_, label, count)| format!("{count} {label}")).collect::<Vec<_>>().join(", ")
+        tally(self.counts.iter().map(|(_, label, count)| (*count, *label)))
     }
 }
 
@@ -101,37 +97,6 @@ pub struct ImportReport<'a, Row: Serialize> {
 impl<Row: Serialize> std::fmt::Debug for ImportReport<'_, Row> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("ImportReport").field("labels", &self.labels).finish_non_exhaustive()
-    }
-}
-
-/// The file that a report is written to.
-struct ReportFile<'a, Rows> {
-    file: &'a str,
-    summary: &'a Summary,
-    list: &'static str,
-    rows: RefCell<Rows>,
-}
-
-impl<Row: Serialize, Rows: Iterator<Item = io::Result<Row>>> Serialize for ReportFile<'_, Rows> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("file", self.file)?;
-        map.serialize_entry("summary", self.summary)?;
-        map.serialize_entry(self.list, &Streamed(&self.rows))?;
-        map.end()
-    }
-}
-
-/// Rows that are serialised as they come.
-struct Streamed<'a, Rows>(&'a RefCell<Rows>);
-
-impl<Row: Serialize, Rows: Iterator<Item = io::Result<Row>>> Serialize for Streamed<'_, Rows> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(None)?;
-        for row in &mut *self.0.borrow_mut() {
-            list.serialize_element(&row.map_err(S::Error::custom)?)?;
-        }
-        list.end()
     }
 }
 
@@ -169,18 +134,25 @@ impl<Row: Serialize> ImportReport<'_, Row> {
             not_sent.2 = left;
         }
         if let Some(path) = to_file {
-            let rows = imported.records.read().map_err(unreadable)?.map(|record| record.map(self.row));
-            let report =
-                ReportFile { file: &imported.name, summary: &summary, list: self.list, rows: RefCell::new(rows) };
-            let write = || -> io::Result<()> {
-                let mut out = super::output::WholeFile::create(path)?;
-                serde_json::to_writer_pretty(&mut out, &report)?;
-                out.write_all(b"\n")?;
-                out.end()
-            };
-            write().map_err(|error| Failure::usage(format!("cannot write the report {}: {error}", path.display())))?;
+            let write = self.write(&imported.name, &summary, &mut imported.records, path);
+            write.map_err(|error| Failure::usage(format!("cannot write the report {}: {error}", path.display())))?;
         }
         Ok(summary)
+    }
+
+    /// Writes the report row by row: there may be more of them than fit into memory.
+    fn write(&self, file: &str, summary: &Summary, records: &mut Records, path: &Path) -> io::Result<()> {
+        let mut out = WholeFile::create(path)?;
+        let summary = serde_json::to_string(summary)?;
+        write!(out, "{{\n\"file\": {},\n\"summary\": {summary},\n\"{}\": [", json!(file), self.list)?;
+        let mut before = "\n";
+        for record in records.read()? {
+            out.write_all(before.as_bytes())?;
+            serde_json::to_writer(&mut out, &(self.row)(record?))?;
+            before = ",\n";
+        }
+        out.write_all(b"\n]\n}\n")?;
+        out.end()
     }
 }
 

@@ -70,20 +70,16 @@ fn bars(total: u64) -> Indicator {
             // Writing to the line of a bar cannot fail.
             let _ = write!(to, "{:.0}/s", state.per_sec());
         });
-        all.add(ProgressBar::new(total).with_style(style).with_message(name))
+        let bar = all.add(ProgressBar::new(total).with_style(style).with_message(name));
+        // What does not change need not be drawn again, but is drawn once.
+        bar.tick();
+        bar
     };
-    let bars = Indicator::Bars {
+    Indicator::Bars {
         sent: bar("sent", MOVING),
         published: bar("published", MOVING),
         failed: bar("failed", "{msg:>9} {pos:.red}"),
-    };
-    if let Indicator::Bars { sent, published, failed } = &bars {
-        // What does not change need not be drawn again, but is drawn once.
-        for bar in [sent, published, failed] {
-            bar.tick();
-        }
     }
-    bars
 }
 
 /// `sent 1,200 of 10,000 (98/s, 90 s left), published 1,100, failed 3`

@@ -66,17 +66,10 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// What programs get in columns.
-const ALL_COLUMNS: &[Column] = &[
-    Column::new("INDEX", "index"),
-    Column::new("LINE", "line"),
-    Column::new("SOURCE ID", "source_id"),
-    Column::new("DEALER", "dealer_code"),
-    Column::new("OUTCOME", "outcome"),
-    Column::new("MESSAGE", "message"),
-    Column::new("REQUEST", "request_id"),
-    Column::new("MARKETPLACE AD", "marketplace_ad_id"),
-    Column::new("OFFER", "offer_id"),
-];
+#[rustfmt::skip]
+const ALL_COLUMNS: &[Column] = &Column::at_paths([
+    "index", "line", "source_id", "dealer_code", "outcome", "message", "request_id", "marketplace_ad_id", "offer_id",
+]);
 
 const REPORT: ImportReport<'_, Record> = ImportReport {
     columns: COLUMNS,

@@ -1,6 +1,6 @@
 //! `ad-cli login`: keep where the service is and who calls.
 
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, IsTerminal};
 
 use ad_core::model::Page;
 
@@ -48,7 +48,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         );
     }
     if !args.no_check {
-        let question = AdQuery { page: Page { limit: 1, offset: 0 }, fields: Some(vec!["source_id"]), ..AdQuery::default() };
+        let question =
+            AdQuery { page: Page { limit: 1, offset: 0 }, fields: Some(vec!["source_id"]), ..AdQuery::default() };
         match client.v4().list_as::<serde_json::Value>(&question).await {
             Ok(_) => {}
             // It is known, and may do something else.
@@ -85,10 +86,7 @@ fn address(context: &Context, known: Option<&Profile>) -> Result<String, Failure
 }
 
 fn asked(question: &str) -> Result<String, Failure> {
-    let _ = output::ask(question);
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).map_err(|error| Failure::usage(format!("cannot read stdin: {error}")))?;
-    Ok(line.trim().to_owned())
+    output::ask(question).map_err(|error| Failure::usage(format!("cannot read stdin: {error}")))
 }
 
 fn token() -> Result<String, Failure> {
@@ -99,12 +97,7 @@ fn token() -> Result<String, Failure> {
         rpassword::prompt_password("Token (not echoed): ")
             .map_err(|error| Failure::usage(format!("cannot prompt for the token: {error}")))?
     } else {
-        let mut line = String::new();
-        io::stdin()
-            .lock()
-            .read_line(&mut line)
-            .map_err(|error| Failure::usage(format!("cannot read stdin: {error}")))?;
-        line
+        asked("")?
     };
     let token = typed.trim();
     if token.is_empty() {

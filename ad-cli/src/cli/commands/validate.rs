@@ -12,7 +12,10 @@ use crate::{
         payloads::{Chunks, Piece, Source, parse},
     },
     cli::through::Through,
-    terminal::{Context, Exit, Failure, Findings, output::counted},
+    terminal::{
+        Context, Exit, Failure, Findings,
+        output::{counted, tally},
+    },
 };
 
 /// Arguments of `validate`.
@@ -112,8 +115,7 @@ async fn asked(checker: &Checker, client: &Client, piece: Piece<'_>, verdict: &m
 fn summary(name: &str, totals: Totals) -> String {
     let Totals { payloads, refused, warned } = totals;
     let valid = payloads.saturating_sub(refused);
-    let parts = [(refused, "with errors"), (warned, "with warnings")].into_iter().filter(|(count, _)| *count > 0);
-    let parts: String =
-        parts.flat_map(|(count, what)| [", ".to_owned(), count.to_string(), format!(" {what}")]).collect();
-    format!("{name}: {}, {valid} valid{parts}", counted(payloads, "payload"))
+    let wrong = tally([(refused, "with errors"), (warned, "with warnings")]);
+    let comma = if wrong.is_empty() { "" } else { ", " };
+    format!("{name}: {}, {valid} valid{comma}{wrong}", counted(payloads, "payload"))
 }

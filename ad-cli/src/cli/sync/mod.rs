@@ -26,7 +26,7 @@ mod stock;
 mod watch;
 
 use std::{
-    io::{self, BufRead, IsTerminal},
+    io::{self, IsTerminal},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -41,7 +41,11 @@ use self::{
 use crate::{
     Client,
     bulk::check::Checker,
-    terminal::{Context, Exit, Failure, output::counted, stop_on_interrupt},
+    terminal::{
+        Context, Exit, Failure,
+        output::{ask, counted},
+        stop_on_interrupt,
+    },
 };
 
 /// What is wanted, and what is allowed for it.
@@ -81,20 +85,20 @@ pub(crate) async fn plan(context: &Context, options: &StockOptions, save: Option
 
 /// Does what there is to do for a file, or what a saved plan says.
 pub(crate) async fn apply(context: &Context, options: &StockOptions, how: ApplyOptions) -> Result<(), Failure> {
-    if let Some(mut plan) = saved::load(&options.file)? {
+    let (client, mut plan) = if let Some(mut plan) = saved::load(&options.file)? {
         let client = context.client()?;
-        plan.allowed = plan.allowed.max(options.allow_removals);
+        plan.about.allowed = plan.about.allowed.max(options.allow_removals);
         saved::fits(&plan, &client)?;
         saved::is_current(&plan, &client).await?;
-        show_first(context, &plan)?;
-        let stop = confirmed(context, &plan, &client, how, &options.file).await?;
-        return carry_out(context, &client, &mut plan, how, &stop).await;
-    }
-    let sync = Sync::new(context, options)?;
-    let mut plan = sync.plan().await?;
+        (client, plan)
+    } else {
+        let sync = Sync::new(context, options)?;
+        let plan = sync.plan().await?;
+        (sync.client, plan)
+    };
     show_first(context, &plan)?;
-    let stop = confirmed(context, &plan, &sync.client, how, &options.file).await?;
-    carry_out(context, &sync.client, &mut plan, how, &stop).await
+    let stop = confirmed(context, &plan, &client, how, &options.file).await?;
+    carry_out(context, &client, &mut plan, how, &stop).await
 }
 
 /// Plans, and with options for it carries it out, now and whenever the file changes.
@@ -144,7 +148,7 @@ impl<'a> Sync<'a> {
         let reader = Reader { scope: &self.scope, checker: &self.checker, rulebook: &self.rulebook };
         let stock = reader.read(source)?;
         if stock.wanted.is_empty() {
-            show::refused(self.context.out, &stock.name, stock.refused.iter().map(|refused| &refused.verdict))?;
+            show::refused(self.context.out, &stock.name, &stock.left)?;
             return Err(Failure::refused(format!("{} contains no valid payload; nothing was changed", stock.name)));
         }
         let path =
@@ -167,7 +171,7 @@ fn may_be_done(plan: &Plan) -> Result<(), Failure> {
 }
 
 fn too_many(plan: &Plan, deletions: u64) -> String {
-    let dealers: Vec<_> = plan.dealers.iter().filter(|dealer| dealer.exceeds_deletion_limit()).collect();
+    let dealers: Vec<_> = plan.about.dealers.iter().filter(|dealer| dealer.exceeds_deletion_limit()).collect();
     let of: Vec<_> = dealers
         .iter()
         .map(|dealer| format!("{} of the {} of {}", dealer.deletions, counted(dealer.ads, "ad"), dealer.code))
@@ -201,13 +205,8 @@ async fn confirmed(
 
 async fn asked(plan: &Plan) -> Result<bool, Failure> {
     let question = format!("Make these changes ({})? [y/N] ", counted(plan.steps.len() as u64, "request"));
-    let answer = tokio::task::spawn_blocking(move || {
-        crate::terminal::output::ask(&question)?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer).map(|_| answer)
-    });
-    let answer = answer.await.map_err(io::Error::other)??;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    let answer = tokio::task::spawn_blocking(move || ask(&question)).await.map_err(io::Error::other)??;
+    Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }
 
 async fn carry_out(

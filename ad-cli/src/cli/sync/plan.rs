@@ -86,6 +86,14 @@ pub(super) struct Left {
     pub(super) why: Why,
 }
 
+impl Left {
+    /// An ad whose payload has mistakes.
+    pub(super) fn refused(source_id: Option<String>, dealer_code: Option<String>, verdict: check::Verdict) -> Self {
+        let line = verdict.findings.first().map(|finding| finding.place.line);
+        Self { source_id, dealer_code, category: verdict.category, line, why: Why::Refused(verdict) }
+    }
+}
+
 /// Why an ad is left as it is.
 #[derive(Debug)]
 pub(super) enum Why {
@@ -112,9 +120,9 @@ impl Dealer {
     }
 }
 
-/// The plan.
-#[derive(Debug)]
-pub(super) struct Plan {
+/// What a plan is about.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct About {
     /// The file, for messages.
     pub(super) name: String,
     /// The file, for reading it again; `None` for stdin.
@@ -126,6 +134,12 @@ pub(super) struct Plan {
     pub(super) dealers: Vec<Dealer>,
     /// Deletions for which leave was given.
     pub(super) allowed: u64,
+}
+
+/// The plan.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) about: About,
     /// Updates, creates, deletions.
     pub(super) steps: Vec<Step>,
     pub(super) unchanged: Vec<Identity>,
@@ -134,6 +148,7 @@ pub(super) struct Plan {
     pub(super) notes: Vec<(Identity, String)>,
     /// What there is to know about all of it.
     pub(super) remarks: Vec<String>,
+    /// The bodies of the steps.
     pub(super) spool: Spool,
 }
 
@@ -146,7 +161,8 @@ impl Plan {
     /// Deletions for which leave is missing: how many there are.
     pub(super) fn deletions_beyond_limit(&self) -> Option<u64> {
         let deletions = self.count(&[Act::Delete]);
-        (deletions > self.allowed && self.dealers.iter().any(Dealer::exceeds_deletion_limit)).then_some(deletions)
+        (deletions > self.about.allowed && self.about.dealers.iter().any(Dealer::exceeds_deletion_limit))
+            .then_some(deletions)
     }
 }
 
@@ -156,103 +172,76 @@ pub(super) struct Planner<'a> {
     pub(super) reader: Reader<'a>,
 }
 
-/// What has been found so far.
-#[derive(Default)]
-struct PlanDraft {
-    steps: Vec<Step>,
-    unchanged: Vec<Identity>,
-    left: Vec<Left>,
-    notes: Vec<(Identity, String)>,
-    /// Ads that are not in the file.
-    gone: Vec<Step>,
-    /// Those that no file could name.
-    unnameable: u64,
-}
-
 impl Planner<'_> {
     pub(super) async fn plan(&self, path: Option<PathBuf>, mut stock: Stock, allowed: u64) -> Result<Plan, Failure> {
-        let mut found = PlanDraft::default();
-        let mut dealers = Vec::new();
+        let mut plan = Plan::default();
+        let (mut dealers, mut unnameable) = (Vec::new(), 0);
         for dealer_code in stock.dealers() {
-            let ads = self.dealer(&dealer_code, &mut stock, &mut found).await?;
-            let deletions =
-                found.gone.iter().filter(|step| step.ad.dealer_code.as_deref() == Some(&dealer_code)).count() as u64;
+            let before = plan.count(&[Act::Delete]);
+            let ads = self.dealer(&dealer_code, &mut stock, &mut plan, &mut unnameable).await?;
+            let deletions = plan.count(&[Act::Delete]) - before;
             dealers.push(Dealer { code: dealer_code, ads, deletions });
         }
-        self.creates(&mut stock, &mut found)?;
-        let mut remarks = Vec::new();
-        let unknown = stock.unknown();
-        if !unknown.is_empty() && !found.gone.is_empty() {
-            let count = found.gone.len();
-            found.gone.clear();
+        self.creates(&mut stock, &mut plan)?;
+        let (unknown, deletions) = (stock.unknown(), plan.count(&[Act::Delete]));
+        if !unknown.is_empty() && deletions > 0 {
+            plan.steps.retain(|step| step.act != Act::Delete);
             for dealer in &mut dealers {
                 dealer.deletions = 0;
             }
-            remarks.push(held(count, &unknown));
+            plan.remarks.push(held(deletions, &unknown));
         }
-        if found.unnameable > 0 {
-            remarks.push(format!(
+        if unnameable > 0 {
+            plan.remarks.push(format!(
                 "{} of categories without V4 cannot be in the file and {} unchanged; to list them: ad-cli list",
-                counted(found.unnameable, "ad"),
-                if found.unnameable == 1 { "is" } else { "are" },
+                counted(unnameable, "ad"),
+                if unnameable == 1 { "is" } else { "are" },
             ));
         }
-        let mut steps = found.steps;
-        steps.append(&mut found.gone);
-        steps.sort_by_key(|step| (Act::PHASES.iter().position(|phase| phase.contains(&step.act)), step.line));
-        let refused = stock.refused.into_iter().map(|refused| Left {
-            source_id: refused.source_id,
-            dealer_code: refused.dealer_code,
-            category: refused.verdict.category,
-            line: refused.verdict.findings.first().map(|finding| finding.place.line),
-            why: Why::Refused(refused.verdict),
-        });
-        found.left.extend(refused);
-        found.left.sort_by_key(|left| left.line);
-        Ok(Plan {
-            name: stock.name,
-            path,
-            digest: stock.digest,
-            url: self.client.url().to_owned(),
-            dealers,
-            allowed,
-            steps,
-            unchanged: found.unchanged,
-            left: found.left,
-            notes: found.notes,
-            remarks,
-            spool: stock.spool,
-        })
+        plan.steps.sort_by_key(|step| (Act::PHASES.iter().position(|phase| phase.contains(&step.act)), step.line));
+        plan.left.append(&mut stock.left);
+        plan.left.sort_by_key(|left| left.line);
+        let (name, digest, url) = (stock.name, stock.digest, self.client.url().to_owned());
+        Ok(Plan { about: About { name, path, digest, url, dealers, allowed }, spool: stock.spool, ..plan })
     }
 
     /// Looks at all ads of a dealer; returns how many are not deleted.
-    async fn dealer(&self, dealer_code: &str, stock: &mut Stock, found: &mut PlanDraft) -> Result<u64, Failure> {
+    async fn dealer(
+        &self,
+        dealer_code: &str,
+        stock: &mut Stock,
+        plan: &mut Plan,
+        unnameable: &mut u64,
+    ) -> Result<u64, Failure> {
         let query = AdQuery::oldest_first([AdFilter::DealerCode(dealer_code.to_owned())]);
         let mut ads = self.client.v4().all(&query);
         let mut count = 0;
         while let Some(ad) = ads.try_next().await? {
             count += u64::from(ad.state == AdState::Created);
-            self.ad(&ad, stock, found).await?;
+            if !self.ad(&ad, stock, plan).await? {
+                *unnameable += 1;
+            }
         }
         Ok(count)
     }
 
-    async fn ad(&self, ad: &Ad, stock: &mut Stock, found: &mut PlanDraft) -> Result<(), Failure> {
+    /// Adds what has to be done with an ad; `false` for one that no file can name.
+    async fn ad(&self, ad: &Ad, stock: &mut Stock, plan: &mut Plan) -> Result<bool, Failure> {
         let identity = Identity { source_id: ad.source_id.clone(), dealer_code: Some(ad.dealer_code.clone()) };
         if let Some(wanted) = stock.wanted.remove(&identity) {
-            return self.wanted(ad, identity, &wanted, stock, found).await;
+            self.wanted(ad, identity, &wanted, stock, plan).await?;
+            return Ok(true);
         }
         // Its payload has mistakes, and says so itself.
         if ad.state == AdState::Deleted || stock.leaves(&identity) {
-            return Ok(());
+            return Ok(true);
         }
         let category = categories::by_id(ad.category_id);
-        if category.is_none_or(|it| !it.is_in(ApiVersion::V4) && it.targets().next().is_none()) {
-            found.unnameable += 1;
-            return Ok(());
+        let is_nameable = category.is_some_and(|it| it.is_in(ApiVersion::V4) || it.targets().next().is_some());
+        if is_nameable {
+            plan.steps.push(step(Act::Delete, identity, ad, Vec::new(), None));
         }
-        found.gone.push(Step { line: None, ..step(Act::Delete, identity, ad, Vec::new(), None) });
-        Ok(())
+        Ok(is_nameable)
     }
 
     /// An ad that is there and is wanted.
@@ -262,7 +251,7 @@ impl Planner<'_> {
         identity: Identity,
         wanted: &Wanted,
         stock: &mut Stock,
-        found: &mut PlanDraft,
+        plan: &mut Plan,
     ) -> Result<(), Failure> {
         let payload = stock.payload(wanted)?;
         let rulebook = self.reader.rulebook;
@@ -275,35 +264,30 @@ impl Planner<'_> {
             comparison = compare(rulebook, ad, &images, &payload, wanted.category);
             comparison.notes.push(note);
         }
-        found.notes.extend(comparison.notes.into_iter().map(|note| (identity.clone(), note)));
-        let line = Some(wanted.place.line);
-        let left = |why| Left {
-            source_id: Some(identity.source_id.clone()),
-            dealer_code: identity.dealer_code.clone(),
-            category: Some(wanted.category),
-            line,
-            why,
-        };
+        plan.notes.extend(comparison.notes.into_iter().map(|note| (identity.clone(), note)));
+        let (line, category) = (Some(wanted.place.line), Some(wanted.category));
         match comparison.difference {
             AdDifference::Unchanged => {
-                found.notes.extend(unpublished(ad).map(|note| (identity.clone(), note)));
-                found.unchanged.push(identity);
+                plan.notes.extend(unpublished(ad).map(|note| (identity.clone(), note)));
+                plan.unchanged.push(identity);
             }
             AdDifference::Update { patch, changes, revives } => {
                 let act = if revives { Act::Revive } else { Act::Update };
                 let body = Some(stock.keep(&patch)?);
-                found.steps.push(Step { line, ..step(act, identity, ad, changes, body) });
+                plan.steps.push(Step { line, ..step(act, identity, ad, changes, body) });
             }
-            AdDifference::Blocked { reason, hints } => found.left.push(left(Why::Blocked { reason, hints })),
+            AdDifference::Blocked { reason, hints } => {
+                let Identity { source_id, dealer_code } = identity;
+                let why = Why::Blocked { reason, hints };
+                plan.left.push(Left { source_id: Some(source_id), dealer_code, category, line, why });
+            }
             AdDifference::Refused(errors) => {
                 let text = stock.text(wanted)?;
                 let piece = Piece { text: &text, place: wanted.place, problem: None };
-                found.left.push(left(Why::Refused(check::Verdict {
-                    index: wanted.index,
-                    source_id: Some(identity.source_id.clone()),
-                    category: Some(wanted.category),
-                    findings: self.reader.checker.explain(&errors, piece),
-                })));
+                let source_id = Some(identity.source_id);
+                let findings = self.reader.checker.explain(&errors, piece);
+                let verdict = check::Verdict { index: wanted.index, source_id: source_id.clone(), category, findings };
+                plan.left.push(Left { line, ..Left::refused(source_id, identity.dealer_code, verdict) });
             }
         }
         Ok(())
@@ -317,14 +301,14 @@ impl Planner<'_> {
     }
 
     /// What is wanted and is not there.
-    fn creates(&self, stock: &mut Stock, found: &mut PlanDraft) -> Result<(), Failure> {
+    fn creates(&self, stock: &mut Stock, plan: &mut Plan) -> Result<(), Failure> {
         let mut wanted: Vec<_> = stock.wanted.drain().collect();
         wanted.sort_by_key(|(_, wanted)| wanted.index);
         for (ad, wanted) in wanted {
             let text = stock.text(&wanted)?;
             let line = Some(wanted.place.line);
             match self.reader.new_ad(stock.payload(&wanted)?, &wanted, &text) {
-                Ok(title) => found.steps.push(Step {
+                Ok(title) => plan.steps.push(Step {
                     act: Act::Create,
                     ad,
                     vehicle_type: wanted.category.vehicle_type.map(str::to_owned),
@@ -334,13 +318,9 @@ impl Planner<'_> {
                     changes: Vec::new(),
                     body: Some(wanted.payload),
                 }),
-                Err(verdict) => found.left.push(Left {
-                    source_id: Some(ad.source_id),
-                    dealer_code: ad.dealer_code,
-                    category: Some(wanted.category),
-                    line,
-                    why: Why::Refused(verdict),
-                }),
+                Err(verdict) => {
+                    plan.left.push(Left { line, ..Left::refused(Some(ad.source_id), ad.dealer_code, verdict) });
+                }
             }
         }
         Ok(())
@@ -368,7 +348,7 @@ fn step(act: Act, identity: Identity, ad: &Ad, changes: Vec<Change>, body: Optio
     }
 }
 
-fn held(count: usize, unknown: &[u64]) -> String {
+fn held(count: u64, unknown: &[u64]) -> String {
     let lines: Vec<_> = unknown.iter().take(5).map(u64::to_string).collect();
     let more = if unknown.len() > 5 { " and more" } else { "" };
     format!(

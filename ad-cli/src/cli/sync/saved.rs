@@ -4,14 +4,14 @@
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, Read, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    plan::{Act, Dealer, Plan, Step},
+    plan::{About, Act, Plan, Step},
     stock::{self, no_room},
 };
 use crate::{
@@ -34,14 +34,10 @@ const LONGEST_HEADER: u64 = 1024 * 1024;
 const MOST_NAMED: usize = 5;
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Header {
+struct Header<T> {
     ad_cli_plan: u32,
-    name: String,
-    path: Option<PathBuf>,
-    digest: String,
-    url: String,
-    dealers: Vec<Dealer>,
-    allowed: u64,
+    #[serde(flatten)]
+    about: T,
     /// How many lines follow.
     steps: usize,
 }
@@ -71,16 +67,7 @@ pub(super) fn save(plan: &mut Plan, path: &Path) -> Result<(), Failure> {
 }
 
 fn lines(plan: &mut Plan) -> Result<Vec<u8>, Failure> {
-    let header = Header {
-        ad_cli_plan: VERSION,
-        name: plan.name.clone(),
-        path: plan.path.clone(),
-        digest: plan.digest.clone(),
-        url: plan.url.clone(),
-        dealers: plan.dealers.clone(),
-        allowed: plan.allowed,
-        steps: plan.steps.len(),
-    };
+    let header = Header { ad_cli_plan: VERSION, about: &plan.about, steps: plan.steps.len() };
     let mut lines = serde_json::to_vec(&header).map_err(io::Error::other)?;
     lines.push(b'\n');
     for step in &plan.steps {
@@ -109,7 +96,7 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
     let broken = |line: usize, error: &dyn std::fmt::Display| {
         Failure::usage(format!("{name}:{line}: invalid plan: {error}")).hint("make a new plan: ad-cli sync plan")
     };
-    let header: Header = serde_json::from_slice(&first).map_err(|error| broken(1, &error))?;
+    let header: Header<About> = serde_json::from_slice(&first).map_err(|error| broken(1, &error))?;
     if header.ad_cli_plan != VERSION {
         return Err(broken(1, &format!("version {} instead of {VERSION}", header.ad_cli_plan)));
     }
@@ -127,20 +114,7 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
     if steps.len() != header.steps {
         return Err(broken(steps.len() + 1, &format!("truncated after {} of {} steps", steps.len(), header.steps)));
     }
-    Ok(Some(Plan {
-        name: header.name,
-        path: header.path,
-        digest: header.digest,
-        url: header.url,
-        dealers: header.dealers,
-        allowed: header.allowed,
-        steps,
-        unchanged: Vec::new(),
-        left: Vec::new(),
-        notes: Vec::new(),
-        remarks: Vec::new(),
-        spool,
-    }))
+    Ok(Some(Plan { about: header.about, steps, spool, ..Plan::default() }))
 }
 
 /// Whether the file is still what a plan was made from, and the service the same.
@@ -148,12 +122,13 @@ pub(super) fn fits(plan: &Plan, client: &Client) -> Result<(), Failure> {
     let anew = |message: String| {
         Failure::refused(message).hint("nothing was changed; make a new plan: ad-cli sync plan FILE --save PLAN")
     };
-    if plan.url != client.url() {
-        return Err(anew(format!("the plan is for {}, not for {}", plan.url, client.url())));
+    let About { url, path, digest, .. } = &plan.about;
+    if url != client.url() {
+        return Err(anew(format!("the plan is for {url}, not for {}", client.url())));
     }
-    let Some(path) = &plan.path else { return Ok(()) };
+    let Some(path) = path else { return Ok(()) };
     let source = Source::open(path).map_err(|error| anew(format!("the file of the plan cannot be read: {error}")))?;
-    if stock::digest(source)? != plan.digest {
+    if stock::digest(source)? != *digest {
         return Err(anew(format!("{} has changed since the plan was made", path.display())));
     }
     Ok(())

@@ -9,30 +9,29 @@ use super::{
     plan::{Act, Left, Plan, Step, Why},
 };
 use crate::{
-    bulk::{
-        AdOutcome, Identity,
-        check::{Finding, Verdict},
-    },
+    bulk::{AdOutcome, Identity, check::Finding, shortened},
     terminal::{
         Failure, Findings, ad_table,
-        output::{Column, Output, Styled, Tone, counted, plain},
+        output::{Column, Output, Styled, Tone, counted, plain, tally},
     },
 };
 
+/// The title of each kind of step, what is to be done, and what was done.
+const ACTS: [(Act, Tone, &str, &str, &str); 4] = [
+    (Act::Update, Tone::Warning, "To update", "to update", "updated"),
+    (Act::Revive, Tone::Warning, "To revive", "to revive", "revived"),
+    (Act::Create, Tone::Good, "To create", "to create", "created"),
+    (Act::Delete, Tone::Bad, "To delete", "to delete", "deleted"),
+];
+
 /// Longest value that people see.
-const LONGEST: usize = 60;
+const LONGEST: usize = 59;
 
 /// What programs get of each ad of a plan.
-const PLAN_COLUMNS: &[Column] = &[
-    Column::new("ACT", "act"),
-    Column::new("SOURCE ID", "source_id"),
-    Column::new("DEALER", "dealer_code"),
-    Column::new("TYPE", "vehicle_type"),
-    Column::new("TITLE", "title"),
-    Column::new("LINE", "line"),
-    Column::new("CHANGES", "changes"),
-    Column::new("MESSAGE", "message"),
-];
+#[rustfmt::skip]
+const PLAN_COLUMNS: &[Column] = &Column::at_paths([
+    "act", "source_id", "dealer_code", "vehicle_type", "title", "line", "changes", "message",
+]);
 
 /// What is shown of each ad that was created, updated or deleted.
 const APPLIED_COLUMNS: &[Column] = &[
@@ -42,19 +41,17 @@ const APPLIED_COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "message"),
 ];
 
-const APPLIED_FOR_PROGRAMS: &[Column] = &[
-    Column::new("ACT", "act"),
-    Column::new("SOURCE ID", "source_id"),
-    Column::new("DEALER", "dealer_code"),
-    Column::new("LINE", "line"),
-    Column::new("OUTCOME", "outcome"),
-    Column::new("MESSAGE", "message"),
-    Column::new("REQUEST", "request_id"),
-];
+#[rustfmt::skip]
+const APPLIED_FOR_PROGRAMS: &[Column] = &Column::at_paths([
+    "act", "source_id", "dealer_code", "line", "outcome", "message", "request_id",
+]);
 
 /// An ad of a plan. Its members are what programs read, so their names stay.
 #[derive(Debug, Default, Serialize)]
 struct PlanRow<'a> {
+    /// `left` for an ad that was left as it is, among those that were acted upon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<&'static str>,
     /// `update`, `revive`, `create`, `delete`, `unchanged` or `left`.
     act: &'static str,
     source_id: Option<&'a str>,
@@ -67,12 +64,11 @@ struct PlanRow<'a> {
     findings: &'a [Finding],
 }
 
-/// An ad that was left as it is, among those that were acted upon.
-#[derive(Debug, Serialize)]
-struct LeftRow<'a> {
-    outcome: &'static str,
-    #[serde(flatten)]
-    row: PlanRow<'a>,
+impl<'a> PlanRow<'a> {
+    fn of(act: &'static str, ad: &'a Identity) -> Self {
+        let (source_id, dealer_code) = (Some(&*ad.source_id), ad.dealer_code.as_deref());
+        Self { act, source_id, dealer_code, ..Self::default() }
+    }
 }
 
 /// Shows a plan.
@@ -80,19 +76,17 @@ pub(super) fn plan(out: Output, plan: &Plan) -> Result<(), Failure> {
     if !out.is_for_people() {
         return for_programs(out, plan);
     }
-    let verdicts = plan.left.iter().filter_map(|left| match &left.why {
-        Why::Refused(verdict) => Some(verdict),
-        Why::Blocked { .. } => None,
-    });
-    refused(out, &plan.name, verdicts)?;
+    refused(out, &plan.about.name, &plan.left)?;
     Ok(out.show(&for_people(out, plan))?)
 }
 
 /// Shows what is wrong with payloads.
-pub(super) fn refused<'a>(out: Output, name: &str, verdicts: impl Iterator<Item = &'a Verdict>) -> Result<(), Failure> {
+pub(super) fn refused(out: Output, name: &str, left: &[Left]) -> Result<(), Failure> {
     let mut findings = Findings::new(name, out);
-    for verdict in verdicts {
-        findings.show(verdict)?;
+    for left in left {
+        if let Why::Refused(verdict) = &left.why {
+            findings.show(verdict)?;
+        }
     }
     Ok(findings.end()?)
 }
@@ -105,28 +99,19 @@ fn for_programs(out: Output, plan: &Plan) -> Result<(), Failure> {
     };
     for step in &plan.steps {
         rows.push(&PlanRow {
-            act: step.act.name(),
-            source_id: Some(&step.ad.source_id),
-            dealer_code: step.ad.dealer_code.as_deref(),
             vehicle_type: step.vehicle_type.as_deref(),
             title: step.title.as_deref(),
             line: step.line,
             changes: &step.changes,
             message: note(&step.ad),
-            ..PlanRow::default()
+            ..PlanRow::of(step.act.name(), &step.ad)
         })?;
     }
     for left in &plan.left {
         rows.push(&left_row(left))?;
     }
     for ad in &plan.unchanged {
-        rows.push(&PlanRow {
-            act: "unchanged",
-            source_id: Some(&ad.source_id),
-            dealer_code: ad.dealer_code.as_deref(),
-            message: note(ad),
-            ..PlanRow::default()
-        })?;
+        rows.push(&PlanRow { message: note(ad), ..PlanRow::of("unchanged", ad) })?;
     }
     rows.end()?;
     plan.remarks.iter().for_each(|remark| out.warning(remark));
@@ -156,14 +141,8 @@ fn left_row(left: &Left) -> PlanRow<'_> {
 /// The plan as people read it: grouped by what is done, field by field, the counts at the end.
 fn for_people(out: Output, plan: &Plan) -> Styled {
     let mut text = out.styled();
-    let groups = [
-        ("To update", Tone::Warning, Act::Update),
-        ("To revive", Tone::Warning, Act::Revive),
-        ("To create", Tone::Good, Act::Create),
-        ("To delete", Tone::Bad, Act::Delete),
-    ];
-    let several = plan.dealers.len() > 1;
-    for (title, tone, act) in groups {
+    let several = plan.about.dealers.len() > 1;
+    for (act, tone, title, ..) in ACTS {
         let steps = plan.steps.iter().filter(|step| step.act == act);
         under(&mut text, tone, title, steps, |text, step| of_step(text, step, several));
     }
@@ -226,23 +205,10 @@ fn line(line: Option<u64>) -> String {
 
 /// `cars.ndjson: 2 to update, 1 to create, 1 to delete, 96 unchanged, 1 skipped`
 fn counts(plan: &Plan) -> String {
-    let of = |acts: &[Act], what: &str| match plan.count(acts) {
-        0 => None,
-        count => Some(format!("{count} to {what}")),
-    };
-    let unchanged = plan.unchanged.len();
-    let left = plan.left.len();
-    let parts = [
-        of(&[Act::Update], "update"),
-        of(&[Act::Revive], "revive"),
-        of(&[Act::Create], "create"),
-        of(&[Act::Delete], "delete"),
-        (unchanged > 0).then(|| format!("{unchanged} unchanged")),
-        (left > 0).then(|| format!("{left} skipped")),
-    ];
-    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    let steps = ACTS.map(|(act, _, _, what, _)| (plan.count(&[act]), what));
+    let others = [(plan.unchanged.len() as u64, "unchanged"), (plan.left.len() as u64, "skipped")];
     let nothing = if plan.steps.is_empty() { "; nothing to do" } else { "" };
-    format!("{}: {}{nothing}", plan.name, parts.join(", "))
+    format!("{}: {}{nothing}", plan.about.name, tally(steps.into_iter().chain(others)))
 }
 
 /// `2800 mil → 2900 mil`
@@ -260,7 +226,7 @@ fn difference(change: &Change) -> String {
         };
         return format!("{} → {} ({how})", counted(old.len() as u64, "image"), counted(new.len() as u64, "image"));
     }
-    format!("{} → {}", short(old), short(new))
+    format!("{} → {}", shortened(&readable(old), LONGEST), shortened(&readable(new), LONGEST))
 }
 
 fn images(value: &Value) -> Option<Vec<&str>> {
@@ -269,14 +235,6 @@ fn images(value: &Value) -> Option<Vec<&str>> {
         Value::Array(items) => items.iter().map(Value::as_str).collect(),
         _ => None,
     }
-}
-
-fn short(value: &Value) -> String {
-    let text = readable(value);
-    if text.chars().count() <= LONGEST {
-        return text;
-    }
-    text.chars().take(LONGEST - 1).chain(['…']).collect()
 }
 
 /// A value as people write it: a measure as `2800 mil`, a price as `list 349900 SEK`, nothing as `(none)`.
@@ -315,33 +273,26 @@ pub(super) fn applied(out: Output, rows: &[AppliedStep], left: &[Left]) -> Resul
     }
     let mut table = out.rows(APPLIED_FOR_PROGRAMS);
     rows.iter().try_for_each(|row| table.push(row))?;
-    left.iter().try_for_each(|left| table.push(&LeftRow { outcome: "left", row: left_row(left) }))?;
+    left.iter().try_for_each(|left| table.push(&PlanRow { outcome: Some("left"), ..left_row(left) }))?;
     Ok(table.end()?)
 }
 
 /// `2 updated, 1 created, 1 deleted; 1 failed`
 pub(super) fn summary(rows: &[AppliedStep]) -> String {
-    let good = |acts: &[Act], what: &str| {
-        let count = rows.iter().filter(|row| row.outcome.is_good() && acts.contains(&row.act)).count();
-        (count > 0).then(|| format!("{count} {what}"))
-    };
-    let bad = |outcome: AdOutcome, what: &str| {
-        let count = rows.iter().filter(|row| row.outcome == outcome).count();
-        (count > 0).then(|| format!("{count} {what}"))
-    };
-    let parts = [
-        good(&[Act::Update], "updated"),
-        good(&[Act::Revive], "revived"),
-        good(&[Act::Create], "created"),
-        good(&[Act::Delete], "deleted"),
-        bad(AdOutcome::Refused, "rejected by the service"),
-        bad(AdOutcome::Failed, "failed"),
-        bad(AdOutcome::UnderWay, "unfinished"),
-        bad(AdOutcome::Unclear, "unclear"),
-        bad(AdOutcome::NotSent, "not sent"),
+    let count = |is_it: &dyn Fn(&AppliedStep) -> bool| rows.iter().filter(|row| is_it(row)).count() as u64;
+    let good = ACTS.map(|(act, .., what)| (count(&|row| row.outcome.is_good() && row.act == act), what));
+    let bad = [
+        (AdOutcome::Refused, "rejected by the service"),
+        (AdOutcome::Failed, "failed"),
+        (AdOutcome::UnderWay, "unfinished"),
+        (AdOutcome::Unclear, "unclear"),
+        (AdOutcome::NotSent, "not sent"),
     ];
-    let parts: Vec<_> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { "nothing was changed".to_owned() } else { parts.join(", ") }
+    let bad = bad.map(|(outcome, what)| (count(&|row| row.outcome == outcome), what));
+    match tally(good.into_iter().chain(bad)) {
+        nothing if nothing.is_empty() => "nothing was changed".to_owned(),
+        text => text,
+    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use ad_core::{
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::plan::Left;
 use crate::{
     bulk::{
         self, Identity,
@@ -83,14 +84,6 @@ pub(super) struct Wanted {
     pub(super) category: &'static Category,
 }
 
-/// A payload with mistakes: its ad is left as it is.
-#[derive(Debug)]
-pub(super) struct Refused {
-    pub(super) source_id: Option<String>,
-    pub(super) dealer_code: Option<String>,
-    pub(super) verdict: Verdict,
-}
-
 /// What a file wants.
 #[derive(Debug)]
 pub(super) struct Stock {
@@ -99,7 +92,8 @@ pub(super) struct Stock {
     /// What its payloads come to; another file has another.
     pub(super) digest: String,
     pub(super) wanted: HashMap<Identity, Wanted>,
-    pub(super) refused: Vec<Refused>,
+    /// Ads whose payloads have mistakes.
+    pub(super) left: Vec<Left>,
     pub(super) spool: Spool,
     /// Where each ad stands, in order or not.
     seen: HashMap<Identity, Place>,
@@ -120,8 +114,7 @@ impl Stock {
 
     /// The lines of payloads of which nobody knows whose they are: any ad that is not in the file might be meant by them.
     pub(super) fn unknown(&self) -> Vec<u64> {
-        let unknown = self.refused.iter().filter(|refused| refused.source_id.is_none());
-        unknown.filter_map(|refused| Some(refused.verdict.findings.first()?.place.line)).collect()
+        self.left.iter().filter(|left| left.source_id.is_none()).filter_map(|left| left.line).collect()
     }
 
     /// The text of the payload of an ad that is wanted.
@@ -160,7 +153,7 @@ impl Reader<'_> {
             name: source.name.clone(),
             digest: String::new(),
             wanted: HashMap::new(),
-            refused: Vec::new(),
+            left: Vec::new(),
             spool: Spool::default(),
             seen: HashMap::new(),
             anybodys: HashSet::new(),
@@ -192,7 +185,7 @@ impl Reader<'_> {
     fn add(&self, stock: &mut Stock, index: u64, piece: Piece<'_>) -> Result<Option<String>, Failure> {
         let Ok(payload) = parse(piece.text) else {
             let (verdict, _) = self.checker.check(piece, index);
-            stock.refused.push(Refused { source_id: None, dealer_code: None, verdict });
+            stock.left.push(Left::refused(None, None, verdict));
             return Ok(None);
         };
         let source_id = payload.get("source_id").and_then(Value::as_str).map(str::to_owned);
@@ -211,21 +204,19 @@ impl Reader<'_> {
         if let (Some(source_id), Err(_)) = (&source_id, &dealer) {
             stock.anybodys.insert(source_id.clone());
         }
-        match (self.check(&payload, dealer.as_ref().err(), index, piece), source_id, dealer) {
-            (Ok(category), Some(source_id), Ok(dealer_code)) => {
+        let checked = self.check(&payload, dealer.as_ref().err(), index, piece);
+        let (source_id, dealer_code, verdict) = match (checked, source_id, dealer.ok()) {
+            (Ok(category), Some(source_id), Some(dealer_code)) => {
                 let payload = stock.spool.add(piece.text).map_err(no_room())?;
                 let wanted = Wanted { index, place: piece.place, payload, category };
                 stock.wanted.insert(Identity { source_id, dealer_code: Some(dealer_code) }, wanted);
+                return Ok(None);
             }
-            (Ok(_), source_id, dealer) => {
-                // A payload in order has both.
-                let (verdict, _) = self.checker.check(piece, index);
-                stock.refused.push(Refused { source_id, dealer_code: dealer.ok(), verdict });
-            }
-            (Err(verdict), source_id, dealer) => {
-                stock.refused.push(Refused { source_id, dealer_code: dealer.ok(), verdict });
-            }
-        }
+            // A payload in order has both.
+            (Ok(_), source_id, dealer_code) => (source_id, dealer_code, self.checker.check(piece, index).0),
+            (Err(verdict), source_id, dealer_code) => (source_id, dealer_code, verdict),
+        };
+        stock.left.push(Left::refused(source_id, dealer_code, verdict));
         Ok(None)
     }
 

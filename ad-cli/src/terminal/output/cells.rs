@@ -45,6 +45,16 @@ impl Column {
         Self { title, path, show: |value| plain(value).into(), width: 0, in_tables: true, wraps: false }
     }
 
+    /// The values at these paths, for programs: people see a column by its title.
+    pub const fn at_paths<const N: usize>(paths: [&'static str; N]) -> [Self; N] {
+        let (mut columns, mut index) = ([Self::new("", ""); N], 0);
+        while index < N {
+            columns[index] = Self::new(paths[index], paths[index]);
+            index += 1;
+        }
+        columns
+    }
+
     /// The same, shown to people in another way.
     #[must_use]
     pub const fn shown(self, show: fn(&Value) -> Cell) -> Self {

@@ -14,7 +14,7 @@ mod whole_file;
 
 use std::{
     borrow::Cow,
-    io::{self, IsTerminal, Write},
+    io::{self, BufRead, IsTerminal, Write},
 };
 
 use ad_core::printable;
@@ -248,19 +248,29 @@ fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Asks a question on stderr; the answer is typed on the same line.
+/// Asks a question on stderr, and reads the answer, a line of stdin. Blocks.
 ///
 /// # Errors
-/// When stderr cannot be written.
-pub fn ask(question: &str) -> io::Result<()> {
+/// When stdin cannot be read.
+pub fn ask(question: &str) -> io::Result<String> {
+    // A question that cannot be shown may be answered all the same.
     let mut stderr = io::stderr().lock();
-    write!(stderr, "{}", printable::line(question))?;
-    stderr.flush()
+    let _ = write!(stderr, "{}", printable::line(question)).and_then(|()| stderr.flush());
+    drop(stderr);
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(answer.trim().to_owned())
 }
 
 /// `1 ad`, `12,345 ads`.
 pub fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// `2 updated, 1 created`: what there is some of, with its number.
+pub fn tally<'a>(counts: impl IntoIterator<Item = (u64, &'a str)>) -> String {
+    let some = counts.into_iter().filter(|(count, _)| *count > 0);
+    some.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }
 
 /// `12,345`.
