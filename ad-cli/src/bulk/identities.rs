@@ -40,18 +40,26 @@ pub struct Occurrence {
     pub is_refused: bool,
 }
 
+impl Occurrence {
+    fn bytes(&self) -> [u8; OCCURRENCE] {
+        let (line, column) = (self.place.line.to_be_bytes(), self.place.column.to_be_bytes());
+        record(&[&[self.kind], &self.hash, &self.index.to_be_bytes(), &line, &column, &[self.is_refused.into()]])
+    }
+
+    fn read(record: &[u8]) -> Self {
+        let mut hash = Hash::default();
+        hash.copy_from_slice(&record[1..17]);
+        let place = Place { line: number(record, 25), column: number(record, 33) };
+        Self { kind: record[0], hash, index: number(record, 17), place, is_refused: record[41] != 0 }
+    }
+}
+
 /// That a record names something that an earlier record named first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repetition {
-    /// What kind of thing.
-    pub kind: u8,
-    /// Which record it is.
-    pub index: u64,
-    /// Where the record begins.
-    pub place: Place,
-    /// Whether something else is wrong with the record already.
-    pub is_refused: bool,
-    /// The first record that named it.
+    /// The later record.
+    pub again: Occurrence,
+    /// Which record named it first.
     pub first_index: u64,
     /// The line on which that one begins.
     pub first_line: u64,
@@ -59,8 +67,8 @@ pub struct Repetition {
 
 /// Kind, hash, index, line, column, refused.
 const OCCURRENCE: usize = 1 + 16 + 8 + 8 + 8 + 1;
-/// Index, kind, line, column, refused, index and line of the first.
-const REPETITION: usize = 8 + 1 + 8 + 8 + 1 + 8 + 8;
+/// Index, the occurrence, index and line of the first.
+const REPETITION: usize = 8 + OCCURRENCE + 8 + 8;
 
 /// Joins numbers as bytes that sort as the numbers do.
 pub(crate) fn record<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
@@ -88,8 +96,7 @@ impl Identities {
     /// # Errors
     /// When the temporary file cannot be written.
     pub fn add(&mut self, it: Occurrence) -> io::Result<()> {
-        let (line, column) = (it.place.line.to_be_bytes(), it.place.column.to_be_bytes());
-        self.0.push(record(&[&[it.kind], &it.hash, &it.index.to_be_bytes(), &line, &column, &[it.is_refused.into()]]))
+        self.0.push(it.bytes())
     }
 
     /// All occurrences, those of one thing together, in the order of the records.
@@ -97,14 +104,7 @@ impl Identities {
     /// # Errors
     /// When the temporary file cannot be read; so each occurrence, later.
     pub fn sorted(self) -> io::Result<impl Iterator<Item = io::Result<Occurrence>>> {
-        let occurrence = |record: [u8; OCCURRENCE]| {
-            let mut hash = Hash::default();
-            hash.copy_from_slice(&record[1..17]);
-            let place = Place { line: number(&record, 25), column: number(&record, 33) };
-            let is_refused = record[41] != 0;
-            Occurrence { kind: record[0], hash, index: number(&record, 17), place, is_refused }
-        };
-        Ok(self.0.sorted()?.map(move |record| record.map(occurrence)))
+        Ok(self.0.sorted()?.map(|record| record.map(|record| Occurrence::read(&record))))
     }
 
     /// What is named more than once, in the order of the records that repeat it.
@@ -133,11 +133,8 @@ pub(crate) struct RepetitionSorter(Sorter<REPETITION>);
 
 impl RepetitionSorter {
     pub(crate) fn add(&mut self, first: &Occurrence, again: &Occurrence) -> io::Result<()> {
-        let bytes = u64::to_be_bytes;
-        let (line, column) = (bytes(again.place.line), bytes(again.place.column));
-        let (first_index, first_line) = (bytes(first.index), bytes(first.place.line));
-        let refused = [u8::from(again.is_refused)];
-        self.0.push(record(&[&bytes(again.index), &[again.kind], &line, &column, &refused, &first_index, &first_line]))
+        let (index, first_index) = (again.index.to_be_bytes(), first.index.to_be_bytes());
+        self.0.push(record(&[&index, &again.bytes(), &first_index, &first.place.line.to_be_bytes()]))
     }
 
     pub(crate) fn sorted(self) -> io::Result<Repetitions> {
@@ -154,12 +151,9 @@ impl Iterator for Repetitions {
 
     fn next(&mut self) -> Option<Self::Item> {
         let repetition = |record: [u8; REPETITION]| Repetition {
-            kind: record[8],
-            index: number(&record, 0),
-            place: Place { line: number(&record, 9), column: number(&record, 17) },
-            is_refused: record[25] != 0,
-            first_index: number(&record, 26),
-            first_line: number(&record, 34),
+            again: Occurrence::read(&record[8..]),
+            first_index: number(&record, 8 + OCCURRENCE),
+            first_line: number(&record, 16 + OCCURRENCE),
         };
         Some(self.0.next()?.map(repetition))
     }
@@ -179,9 +173,9 @@ mod tests {
             identities.add(Occurrence { kind: 0, hash, index, place, is_refused: index % 2 == 1 }).unwrap();
         }
         let found: Vec<_> = identities.repeated().unwrap().map(Result::unwrap).collect();
-        assert!(found.iter().all(|it| it.place.line == it.index + 1 && it.is_refused == (it.index % 2 == 1)));
+        assert!(found.iter().all(|it| it.again.place.line == it.again.index + 1 && it.again.is_refused == (it.again.index % 2 == 1)));
         assert!(found.iter().all(|it| it.first_line == it.first_index + 1));
-        found.iter().map(|it| (it.index, it.first_index)).collect()
+        found.iter().map(|it| (it.again.index, it.first_index)).collect()
     }
 
     #[test]

@@ -68,11 +68,9 @@ impl RepeatedValues {
     /// When a temporary file cannot be read.
     pub(super) fn add_to(&mut self, verdict: &mut Verdict, columns_of: impl Fn(&str) -> Vec<String>) -> io::Result<()> {
         let row = verdict.row;
-        while let Some(again) =
-            self.0.next_if(|again| again.as_ref().map_or(true, |again| again.index <= row)).transpose()?
-        {
-            if let Some(kind) = KINDS.get(usize::from(again.kind)) {
-                verdict.findings.push(finding(*kind, verdict, &again, &columns_of));
+        while let Some(it) = self.0.next_if(|it| it.as_ref().map_or(true, |it| it.again.index <= row)).transpose()? {
+            if let Some(kind) = KINDS.get(usize::from(it.again.kind)) {
+                verdict.findings.push(finding(*kind, verdict, &it, &columns_of));
             }
         }
         Ok(())

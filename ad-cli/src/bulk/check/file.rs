@@ -106,7 +106,7 @@ pub fn tell_repetitions(
 ) -> Result<(), BulkError> {
     for repetition in repetitions.map_err(no_room())? {
         let repetition = repetition.map_err(no_room())?;
-        totals.refused += u64::from(!repetition.is_refused);
+        totals.refused += u64::from(!repetition.again.is_refused);
         show(&again(&repetition))?;
     }
     Ok(())
@@ -115,8 +115,8 @@ pub fn tell_repetitions(
 /// That an ad is in the file again.
 fn again(it: &Repetition) -> Verdict {
     let message = format!("Duplicate source_id (first on line {}): each ad needs its own.", it.first_line);
-    let finding = Finding { field: Some("source_id".to_owned()), ..Finding::whole(it.place, vec![message]) };
-    Verdict { index: it.index, findings: vec![finding], ..Verdict::default() }
+    let finding = Finding { field: Some("source_id".to_owned()), ..Finding::whole(it.again.place, vec![message]) };
+    Verdict { index: it.again.index, findings: vec![finding], ..Verdict::default() }
 }
 
 /// That the temporary file of the identities cannot be used.

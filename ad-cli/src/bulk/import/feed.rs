@@ -50,7 +50,7 @@ impl Task {
     fn step(self, known: Option<Known>) -> Decision {
         match (self, known) {
             (_, Some(Known::Invalid)) => Decision::Skip,
-            (Self::Create, None | Some(Known::Refused)) | (Self::Failed, Some(Known::Refused)) => {
+            (Self::Create, None | Some(Known::NotSent | Known::Refused)) | (Self::Failed, Some(Known::Refused)) => {
                 Decision::Do(JobKind::Create)
             }
             (Self::Create | Self::Failed, Some(Known::Unclear)) => Decision::LookAndCreate,
@@ -61,7 +61,8 @@ impl Task {
             }
             (_, Some(Known::Accepted(request_id))) => Decision::Follow(request_id),
             (_, Some(Known::Ended { request_id, at, .. })) => Decision::Nothing(request_id, at),
-            (Self::Failed, None) | (Self::Show, None | Some(Known::Unclear | Known::Refused)) => Decision::Leave,
+            (Self::Failed, None | Some(Known::NotSent))
+            | (Self::Show, None | Some(Known::NotSent | Known::Unclear | Known::Refused)) => Decision::Leave,
         }
     }
 }

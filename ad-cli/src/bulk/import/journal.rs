@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::{
     BulkError, Identity,
-    known::{Fact, Facts},
+    known::{Facts, Known},
 };
 use crate::{Linked, bulk::AdOutcome};
 
@@ -292,11 +292,13 @@ fn read(file: File, path: &Path) -> Result<Past, BulkError> {
         }
         match serde_json::from_slice(&text).map_err(|error| not_a_journal(number, error.to_string()))? {
             Entry::Begun(begun) => past.begun = Some(begun),
-            Entry::Sending(ad) => past.facts.add(&ad, Fact::sending())?,
-            Entry::NotSent(ad) => past.facts.add(&ad, Fact::not_sent())?,
-            Entry::Refused { ad, .. } => past.facts.add(&ad, Fact::refused())?,
-            Entry::Accepted { ad, request_id } => past.facts.add(&ad, Fact::accepted(request_id))?,
-            Entry::Ended { ad, end } => past.facts.add(&ad, Fact::ended(end.outcome, whole))?,
+            Entry::Sending(ad) => past.facts.add(&ad, Known::Unclear)?,
+            Entry::NotSent(ad) => past.facts.add(&ad, Known::NotSent)?,
+            Entry::Refused { ad, .. } => past.facts.add(&ad, Known::Refused)?,
+            Entry::Accepted { ad, request_id } => past.facts.add(&ad, Known::Accepted(request_id))?,
+            Entry::Ended { ad, end } => {
+                past.facts.add(&ad, Known::Ended { request_id: None, outcome: end.outcome, at: whole })?;
+            }
         }
         whole += length as u64;
     }
@@ -325,7 +327,7 @@ impl Past {
 mod tests {
     use ad_core::model::Market;
 
-    use super::{super::known::Known, *};
+    use super::*;
     use crate::bulk::{
         identities::{Identities, Occurrence, hash},
         payloads::Place,
@@ -379,7 +381,7 @@ mod tests {
         let Some(Known::Ended { at, .. }) = known[4] else { panic!("{known:?}") };
         let expected = [
             Some(Known::Unclear),
-            None,
+            Some(Known::NotSent),
             Some(Known::Refused),
             Some(Known::Accepted(None)),
             Some(Known::Ended { request_id, outcome: AdOutcome::Published, at }),
@@ -405,6 +407,29 @@ mod tests {
         std::fs::write(&path, "precious data").unwrap();
         assert!(Journal::open(&path).is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious data");
+    }
+
+    #[test]
+    fn a_journal_of_the_first_version_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let lines = [
+            r#"{"begun":{"file":"a.json","sha256":"00","url":"http://a","at":"now"}}"#,
+            r#"{"sending":{"source_id":"a"}}"#,
+            r#"{"sending":{"source_id":"b"}}"#,
+            r#"{"sending":{"source_id":"c"}}"#,
+            r#"{"accepted":{"source_id":"a","request_id":"00000000-0000-0000-0000-000000000007"}}"#,
+            r#"{"refused":{"source_id":"b","message":"no"}}"#,
+            r#"{"ended":{"source_id":"a","outcome":"failed","message":"publish: no"}}"#,
+        ];
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let (_, mut past) = Journal::open(&path).unwrap();
+        assert_eq!(past.begun, Some(begun()));
+        let known = known(&mut past, &["a", "b", "c"]);
+        let Some(Known::Ended { request_id, outcome: AdOutcome::Failed, at }) = known[0] else { panic!("{known:?}") };
+        assert_eq!(request_id, Some(Uuid::from_u128(7)));
+        assert_eq!(known[1..], [Some(Known::Refused), Some(Known::Unclear)]);
+        assert_eq!(past.end_at(at).unwrap().unwrap().message.as_deref(), Some("publish: no"));
     }
 
     #[test]
