@@ -1,11 +1,12 @@
 //! Turns field errors into findings: the value sent and its position, what was probably meant, and which command shows more.
 
+use std::borrow::Cow;
+
 use ad_core::{
     catalogue::Catalogue,
     categories::{Category, Heading, ad_fields},
-    fields::{Field, FieldErrors, Kind},
+    fields::{FieldErrors, Kind},
     reference::{ReferenceRow, rows},
-    violation::nearest,
 };
 use serde_json::Value;
 
@@ -95,99 +96,68 @@ pub struct Explainer<'a> {
 impl Explainer<'_> {
     /// The errors of each field, in the order of the file.
     pub fn errors(&self, errors: &FieldErrors) -> Vec<Finding> {
-        let mut fields: Vec<(String, Vec<String>)> = Vec::new();
-        for (path, message) in errors.flatten() {
-            match fields.last_mut() {
-                Some((last, messages)) if *last == path => messages.push(message.into_owned()),
-                _ => fields.push((path, vec![message.into_owned()])),
-            }
-        }
-        let mut findings: Vec<_> = fields.into_iter().map(|(path, messages)| self.error(&path, messages)).collect();
+        let violations = errors.violations();
+        let of_fields = violations.chunk_by(|(one, _), (other, _)| one == other);
+        let mut findings: Vec<_> = of_fields
+            .map(|of_field| {
+                let texts = of_field.iter().flat_map(|(_, violation)| violation.texts());
+                let meant = of_field.iter().flat_map(|(_, violation)| violation.suggestions());
+                self.error(&of_field[0].0, texts.map(Cow::into_owned).collect(), meant.map(str::to_owned).collect())
+            })
+            .collect();
         findings.sort_by_key(|finding| finding.place);
         findings
     }
 
-    /// What is wrong with one field.
-    pub fn error(&self, path: &str, messages: Vec<String>) -> Finding {
+    /// What is wrong with one field, and what was probably meant.
+    pub fn error(&self, path: &str, messages: Vec<String>, suggestions: Vec<String>) -> Finding {
         let found = locate(self.text, path);
         let sent = found.value.len() <= LONGEST_VALUE && found.is_it && !path.is_empty();
-        let value: Option<Value> = if sent { serde_json::from_slice(&self.text[found.value]).ok() } else { None };
-        let (suggestions, command) = self.advice(path, value.as_ref(), found.is_it);
         Finding {
             place: self.place.after(&self.text[..found.at]),
             severity: Severity::Error,
             field: (!path.is_empty()).then(|| path.to_owned()),
-            value,
+            value: if sent { serde_json::from_slice(&self.text[found.value]).ok() } else { None },
             messages,
+            command: self.command(path, found.is_it, suggestions.first().map_or("", String::as_str)),
             suggestions,
-            command,
         }
     }
 
     /// A warning about one field.
     pub fn warning(&self, path: &str, message: &str) -> Finding {
-        let warning = self.error(path, vec![message.to_owned()]);
-        Finding { severity: Severity::Warning, suggestions: Vec::new(), command: None, ..warning }
+        let warning = self.error(path, vec![message.to_owned()], Vec::new());
+        Finding { severity: Severity::Warning, command: None, ..warning }
     }
 
-    /// What was probably meant by a value, and the command that shows what is allowed.
-    fn advice(&self, path: &str, value: Option<&Value>, is_there: bool) -> (Vec<String>, Option<String>) {
-        let Some(category) = self.category else { return (Vec::new(), Some("ad-cli fields".to_owned())) };
-        let Some(vehicle_type) = category.vehicle_type else { return (Vec::new(), None) };
-        if path == "category_id" {
-            return (Vec::new(), Some("ad-cli fields".to_owned()));
-        }
-        let sent = value.and_then(Value::as_str);
-        let meant = |ids: &mut dyn Iterator<Item = &str>| {
-            let ids: Vec<_> = ids.collect();
-            sent.map(|sent| nearest::meant(sent, ids.into_iter()).into_iter().map(str::to_owned).collect())
-                .unwrap_or_default()
+    /// The command that shows what is allowed for a field, or for the one that was probably meant.
+    fn command(&self, path: &str, is_there: bool, meant: &str) -> Option<String> {
+        let Some(category) = self.category.filter(|_| path != "category_id") else {
+            return Some("ad-cli fields".to_owned());
         };
+        let vehicle_type = category.vehicle_type?;
         let attribute = attribute(path);
         if let Some(row) = row(category, &attribute) {
             let name = attribute.strip_prefix("category_fields.").unwrap_or(&attribute);
-            return match row.field.kind {
-                Kind::Model { list } => {
-                    let brand = self.sent("category_fields.brand").unwrap_or_default();
-                    let models = self.catalogue.models(list, &brand);
-                    let command = if models.is_empty() {
+            return Some(match row.field.kind {
+                Kind::Model { list } => match self.sent("category_fields.brand").unwrap_or_default() {
+                    brand if self.catalogue.models(list, &brand).is_empty() => {
                         format!("ad-cli values {vehicle_type} brand")
-                    } else {
-                        format!("ad-cli models {brand}")
-                    };
-                    (meant(&mut models.ids()), Some(command))
-                }
-                kind => match kind.allowed(self.catalogue) {
-                    Some(allowed) => (
-                        meant(&mut allowed.iter().map(|entry| entry.id.as_str())),
-                        Some(format!("ad-cli values {vehicle_type} {name}")),
-                    ),
-                    None => (Vec::new(), Some(format!("ad-cli fields {vehicle_type} {name}"))),
+                    }
+                    brand => format!("ad-cli models {brand}"),
                 },
-            };
+                kind if kind.allowed(self.catalogue).is_some() => format!("ad-cli values {vehicle_type} {name}"),
+                _ => format!("ad-cli fields {vehicle_type} {name}"),
+            });
         }
         // The unit of a measure.
         if let Some((measure, "unit")) = attribute.rsplit_once('.')
-            && let Some(ReferenceRow { field: Field { kind: Kind::Measure { units, .. }, .. }, .. }) =
-                row(category, measure)
+            && row(category, measure).is_some_and(|row| matches!(row.field.kind, Kind::Measure { .. }))
         {
-            return (meant(&mut units.iter().copied()), Some(fields(vehicle_type, measure)));
+            return Some(fields(vehicle_type, measure));
         }
-        if !is_there || is_forbidden(category, path) {
-            return (Vec::new(), Some(fields(vehicle_type, "")));
-        }
-        let name = path.rsplit('.').next().unwrap_or(path);
-        let within = path.starts_with("category_fields.");
-        let known = known(category);
-        let places = known.iter().filter_map(|row| match row.place.strip_prefix("category_fields.") {
-            Some(below) if within => Some(below),
-            None if !within => Some(row.place.as_str()),
-            _ => None,
-        });
-        let places: Vec<_> = places.collect();
-        let meant = nearest::meant_path(name, places.into_iter());
-        let command = fields(vehicle_type, meant.first().copied().unwrap_or_default());
-        (meant.into_iter().map(str::to_owned).collect(), Some(command))
+        let is_unknown = is_there && !is_forbidden(category, path);
+        Some(fields(vehicle_type, if is_unknown { meant } else { "" }))
     }
 
     /// A text of the payload.

@@ -140,7 +140,7 @@ impl Explainer<'_> {
             PayloadError::Fields(errors) => self.errors(errors),
             PayloadError::TrailerCreateDisabled => {
                 let message = "Trailers cannot be created, only updated and deleted. (trailer_create_disabled)";
-                vec![self.error("category_id", vec![message.to_owned()])]
+                vec![self.error("category_id", vec![message.to_owned()], Vec::new())]
             }
         }
     }
