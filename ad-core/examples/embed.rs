@@ -8,7 +8,7 @@ use ad_core::{
     memory::{Kit, one_pixel},
     model::{Dealer, Timestamp},
     ports::{Clock, Ids},
-    service::{Access, ServiceError},
+    service::{Access, ServiceError, TaggedAd},
 };
 
 const CAR: &str = r#"{"source_id": "stock/17", "category_id": 1020, "body": "One owner, full service history.",
@@ -46,7 +46,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     kit.service.create(&access, kit.ids.next(), car, serde_json::from_str(CAR)?).await?;
     kit.pipeline.run_due().await?;
 
-    let (ad, log) = kit.service.read(&access, "stock/17".into()).await?;
+    let (TaggedAd { ad, .. }, log) = kit.service.read(&access, "stock/17".into()).await?;
     println!("{} is published as {:?}:", ad.content.title().unwrap_or_default(), ad.marketplace_ad_id);
     for entry in log {
         println!("  {} {} {}: {}", entry.created, entry.action, entry.state, entry.external_message);

@@ -7,12 +7,12 @@ use ad_core::{
     memory::MemoryStore,
     model::{
         Action, ActionState, Ad, AdQuery, AdState, ApiVersion, Content, FailedImage, ImageRef, ImageSource,
-        ImageSources, Leftover, LogEntry, LogQuery, Market, Plan, PlateMatch, Progress, Request, StoredImage,
-        Timestamp, Validators,
+        ImageSources, Leftover, LogEntry, LogQuery, Market, Plan, PlateMatch, Progress, QueuedRequest, Request,
+        StoredImage, StoredRequest, Timestamp, Validators, WaitingFor,
     },
     ports::{
         AdChange, Capacity, Claimed, LogEntries, NewAd, Outcome, PAGE_BYTES, Record, Revision, Scope, Store,
-        StoreError, StoredAd, Usage,
+        StoreError, StoredAd, TagOfAd, Usage,
     },
     violation::Code,
 };
@@ -78,6 +78,8 @@ contract!(
     an_extended_lease_is_kept,
     a_waiting_request_is_due_at_its_time_and_blocks_its_ad,
     a_record_applies_everything_at_once,
+    every_visible_change_moves_the_tag,
+    a_request_is_found_by_its_id_while_it_is_queued_and_when_it_is_finished,
     every_change_of_the_worker_moves_updated,
     an_ad_has_at_most_a_hundred_unfinished_requests_and_one_deletion,
     of_many_writes_at_once_no_more_than_a_hundred_are_unfinished,
@@ -331,6 +333,107 @@ async fn a_waiting_request_is_due_at_its_time_and_blocks_its_ad(store: &dyn Stor
     assert_eq!((again.request.id, again.request.progress), (claimed.request.id, progress));
 }
 
+async fn every_visible_change_moves_the_tag(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    create(store, &self::ad(2, "south", "a")).await.unwrap();
+    let tag = async || {
+        let (stored, _) = find(store, &ad).await;
+        let known = TagOfAd { dealer_code: "north".to_owned(), category_id: 1020, tag: stored.tag };
+        assert_eq!(store.tags(Scope::Dealer("north"), "a").await.unwrap(), [known]);
+        (stored.tag.revision, stored.tag.n)
+    };
+    assert_eq!(tag().await, (0, 1), "one log entry");
+    revise(store, &ad, 0, 2001).await.unwrap();
+    assert_eq!(tag().await, (1, 1), "content");
+    let request = Request::new(id(2002), None, at(500));
+    let (ad_id, dealer_code, updated) = (ad.id, "north", at(500));
+    let retry = Revision {
+        ad: ad_id,
+        dealer_code,
+        revision: 1,
+        content: None,
+        version: None,
+        intent: None,
+        pole_position_until: None,
+        updated,
+        request: &request,
+    };
+    store.revise(retry).await.unwrap();
+    assert_eq!(tag().await, (1, 2), "updated");
+    let claimed = claim(store, at(1000)).await.into_iter().find(|it| it.stored.ad.id == ad.id).unwrap();
+    assert_eq!((claimed.stored.tag.revision, claimed.stored.tag.n), (1, 2));
+    let done = entry(claimed.request.id, Action::Create, ActionState::Done, at(600));
+    let progress = Progress::default();
+    let mut work = record(&claimed, Outcome::Continues { progress: progress.clone() });
+    store.record(work.clone()).await.unwrap();
+    assert_eq!(tag().await, (1, 2), "nothing");
+    work.entries = vec![done.clone(), done.clone()];
+    store.record(work.clone()).await.unwrap();
+    assert_eq!(tag().await, (1, 4), "two log entries");
+    work.entries = Vec::new();
+    work.change.listings = vec![(Market::Primary, "l".to_owned())];
+    store.record(work.clone()).await.unwrap();
+    assert_eq!(tag().await, (1, 5), "a listing");
+    (work.entries, work.outcome) = (vec![done], Outcome::Finished);
+    store.record(work).await.unwrap();
+    assert_eq!(tag().await, (1, 7), "a log entry and a change");
+    assert_eq!(store.tags(Scope::Dealers(&["north".to_owned(), "south".to_owned()]), "a").await.unwrap().len(), 2);
+    assert!(store.tags(Scope::Dealer("east"), "a").await.unwrap().is_empty());
+}
+
+async fn a_request_is_found_by_its_id_while_it_is_queued_and_when_it_is_finished(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    let request = create(store, &ad).await.unwrap();
+    let behind = revise(store, &ad, 0, 2001).await.unwrap();
+    let found = async |id| store.request(Scope::Dealer("north"), id).await.unwrap();
+    let begun = entry(request, Action::Create, ActionState::Processing, ad.created);
+    let queued = |progress, claimable| Some(QueuedRequest { progress, claimable });
+    let mut expected = StoredRequest {
+        id: request,
+        dealer_code: "north".to_owned(),
+        source_id: "a".to_owned(),
+        accepted: ad.created,
+        queued: queued(Progress::default(), Some(ad.created)),
+        entries: vec![begun],
+    };
+    assert_eq!(found(request).await.as_ref(), Some(&expected));
+    let second = found(behind).await.unwrap();
+    assert_eq!((second.accepted, second.queued, second.entries), (at(500), queued(Progress::default(), None), vec![]));
+
+    let claimed = claim(store, at(1000)).await.remove(0);
+    let progress = Progress { tries: 3, waiting_for: Some(WaitingFor::Secondary), ..Progress::default() };
+    let mut waits = record(&claimed, Outcome::Waits { progress: progress.clone(), until: at(1100) });
+    waits.entries = vec![entry(request, Action::Publish, ActionState::Processing, at(600))];
+    store.record(waits.clone()).await.unwrap();
+    expected.entries.extend(waits.entries.clone());
+    expected.queued = queued(progress, Some(at(1100)));
+    assert_eq!(found(request).await.as_ref(), Some(&expected));
+
+    let claimed = claim(store, at(1100)).await.remove(0);
+    let mut end = record(&claimed, Outcome::Finished);
+    end.entries = vec![
+        entry(request, Action::Publish, ActionState::Done, at(1101)),
+        entry(request, Action::Bump, ActionState::Done, at(1102)),
+    ];
+    store.record(end.clone()).await.unwrap();
+    expected.entries.extend(end.entries);
+    expected.queued = None;
+    assert_eq!(found(request).await.as_ref(), Some(&expected));
+    let next = claim(store, at(1200)).await.remove(0);
+    let mut end = record(&next, Outcome::Finished);
+    end.entries = vec![LogEntry::failed(behind, at(1201), Action::Update, Code::GivenUp, json!({"message": "å"}))];
+    store.record(end.clone()).await.unwrap();
+    let second = found(behind).await.unwrap();
+    assert_eq!((second.accepted, second.queued, second.entries), (at(500), None, end.entries));
+    assert_eq!(found(request).await.as_ref(), Some(&expected), "later requests change nothing about it");
+
+    assert_eq!(found(id(9999)).await, None);
+    assert_eq!(store.request(Scope::Dealer("south"), request).await.unwrap(), None);
+    let group = ["south".to_owned(), "north".to_owned()];
+    assert_eq!(store.request(Scope::Dealers(&group), request).await.unwrap(), Some(expected));
+}
+
 async fn a_record_applies_everything_at_once(store: &dyn Store) {
     let ad = ad(1, "north", "a");
     create(store, &ad).await.unwrap();
@@ -492,6 +595,7 @@ async fn progress_survives(store: &dyn Store) {
     let claimed = claim(store, at(1000)).await.remove(0);
     let progress = Progress {
         reason: Some("primary: timed out".to_owned()),
+        waiting_for: Some(WaitingFor::Primary),
         ended: 1,
         begun: true,
         tries: 3,

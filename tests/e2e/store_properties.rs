@@ -171,10 +171,19 @@ impl World {
         self.ads.get(number).map_or_else(|| self.id(0xffff), |ad| ad.id)
     }
 
+    /// Ids of the latest requests; not all were accepted.
+    fn latest_requests(&self) -> impl Iterator<Item = Uuid> {
+        (1..=self.requests).rev().take(6).map(|number| self.request_id(number))
+    }
+
+    fn request_id(&self, number: u128) -> Uuid {
+        self.id(0x1_0000 + number)
+    }
+
     fn request(&mut self, action: Action, accepted: Timestamp) -> Request {
         self.requests += 1;
         let plan = Plan { actions: vec![action], markets: vec![Market::Primary] };
-        Request::new(self.id(0x1_0000 + self.requests), Some(plan), accepted)
+        Request::new(self.request_id(self.requests), Some(plan), accepted)
     }
 }
 
@@ -327,9 +336,9 @@ async fn find(store: &dyn Store, dealer: &str, source: &str) -> Option<(StoredAd
 
 /// All of an ad, told alike whether its content was taken apart or not.
 fn shown(stored: &StoredAd) -> String {
-    let StoredAd { ad, revision, intent, pole_position_until, leftover } = stored;
+    let StoredAd { ad, revision, tag, intent, pole_position_until, leftover } = stored;
     let text = ad.content.stored_text().unwrap();
-    format!("{} {text} {revision} {intent:?} {pole_position_until:?} {leftover:?}", json!(ad.view(None)))
+    format!("{} {text} {revision} {tag} {intent:?} {pole_position_until:?} {leftover:?}", json!(ad.view(None)))
 }
 
 /// Everything that can be seen in a store.
@@ -340,7 +349,11 @@ async fn state(store: &dyn Store, world: &World) -> Vec<String> {
         for (stored, log) in store.find(Scope::Dealers(&dealers), source, LogEntries::Latest).await.unwrap() {
             seen.push(format!("{source}: {} {log:?}", shown(&stored)));
         }
+        seen.push(told(store.tags(Scope::Dealers(&dealers), source).await));
         seen.push(told(store.is_used(&dealers[0], source).await));
+    }
+    for request in world.latest_requests() {
+        seen.push(told(store.request(Scope::Dealers(&dealers), request).await));
     }
     for number in 0..=world.ads.len() {
         seen.push(told(store.is_live(world.ad(number)).await));

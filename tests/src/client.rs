@@ -86,7 +86,22 @@ impl Client {
     /// # Panics
     /// When there is no answer.
     pub async fn send(&self, method: Method, path: &str, body: Option<Vec<u8>>) -> Answer {
-        self.try_send(method.clone(), path, body).await.unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+        self.send_with(method, path, &[], body).await
+    }
+
+    /// Sends a request with these headers too.
+    ///
+    /// # Panics
+    /// When there is no answer.
+    pub async fn send_with(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&'static str, String)],
+        body: Option<Vec<u8>>,
+    ) -> Answer {
+        let sent = self.try_send_with(method.clone(), path, headers, body).await;
+        sent.unwrap_or_else(|error| panic!("{method} {path}: {error}"))
     }
 
     /// Sends a request that may find nobody.
@@ -94,12 +109,25 @@ impl Client {
     /// # Errors
     /// When there is no answer.
     pub async fn try_send(&self, method: Method, path: &str, body: Option<Vec<u8>>) -> reqwest::Result<Answer> {
+        self.try_send_with(method, path, &[], body).await
+    }
+
+    async fn try_send_with(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&'static str, String)],
+        body: Option<Vec<u8>>,
+    ) -> reqwest::Result<Answer> {
         let mut request = self.http.request(method, format!("{}{path}", self.base));
         if let Some(token) = &self.token {
             request = request.header("X-Auth-Token", token);
         }
         if let Some(body) = body {
             request = request.header("Content-Type", "application/json").body(body);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, value);
         }
         let response = request.send().await?;
         let (status, headers) = (response.status(), response.headers().clone());

@@ -15,7 +15,9 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use ad_core::{categories, memory::{Kit, ManualClock, one_pixel}, model::Dealer, ports::Ids, service::Access};
+//! use ad_core::{
+//!     categories, memory::{Kit, ManualClock, one_pixel}, model::Dealer, ports::Ids, service::{Access, TaggedAd},
+//! };
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -29,12 +31,12 @@
 //!         "category_fields": {"registration_number": "abc 123", "brand": "volvo", "model_year": 2022}}"#,
 //! )?;
 //! let accepted = kit.service.create(&access, kit.ids.next(), car, payload).await?;
-//! assert_eq!(accepted.content.title(), Some("Volvo 2022"));
-//! assert_eq!(accepted.marketplace_ad_id, None);
+//! assert_eq!(accepted.ad.content.title(), Some("Volvo 2022"));
+//! assert_eq!(accepted.ad.marketplace_ad_id, None);
 //!
 //! kit.pipeline.run_due().await?;
 //!
-//! let (ad, log) = kit.service.read(&access, "c1".into()).await?;
+//! let (TaggedAd { ad, .. }, log) = kit.service.read(&access, "c1".into()).await?;
 //! assert_eq!(ad.marketplace_ad_id.as_deref(), Some("primary-1"));
 //! assert_eq!(ad.offer_id.as_deref(), Some("secondary-1"));
 //! assert!(ad.image_refs[0].cdn_url.starts_with("memory:/media/"));

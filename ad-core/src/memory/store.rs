@@ -12,12 +12,12 @@ use uuid::Uuid;
 use super::{filter, lock::locked};
 use crate::{
     model::{
-        Ad, AdQuery, AdState, ImageSources, LATEST_ENTRIES, Leftover, LogEntry, LogQuery, Market, Page, Request,
-        Timestamp,
+        Ad, AdQuery, AdState, AdTag, ImageSources, LATEST_ENTRIES, Leftover, LogEntry, LogQuery, Market, Page,
+        QueuedRequest, REQUEST_ENTRIES, Request, StoredRequest, Timestamp,
     },
     ports::{
         AdChange, Capacity, Claimed, Claims, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope,
-        Store, StoreError, StoredAd, Usage,
+        Store, StoreError, StoredAd, TagOfAd, Usage,
     },
 };
 
@@ -34,6 +34,8 @@ struct Tables {
     by_source: HashMap<String, HashMap<String, usize>>,
     /// Unfinished requests, in the order in which they were accepted.
     queue: Vec<Queued>,
+    /// Finished requests with log entries: the index of the ad, and when they were accepted.
+    finished: HashMap<Uuid, (usize, Timestamp)>,
     /// The ads to which listings are linked.
     ties: HashMap<(Market, String), Uuid>,
     /// The images of each dealer, by checksum, with their bytes.
@@ -68,6 +70,7 @@ impl AdRow {
         let stored = &mut self.stored;
         if change != AdChange::default() {
             stored.ad.updated = at;
+            stored.tag.n += 1;
         }
         let AdChange { state, intent, image_refs, image_sources, listings, pole_position_until, leftover } = change;
         if let Some(sources) = image_sources {
@@ -112,6 +115,17 @@ impl Tables {
     /// Index of the ad with a dealer's source id.
     fn of_source(&self, dealer_code: &str, source_id: &str) -> Option<usize> {
         self.by_source.get(dealer_code)?.get(source_id).copied()
+    }
+
+    /// The ads of a source id within a scope.
+    fn found(&self, scope: Scope<'_>, source_id: &str) -> impl Iterator<Item = &AdRow> {
+        let codes: Vec<&str> = match scope {
+            Scope::Dealer(code) => vec![code],
+            Scope::Dealers(codes) => codes.iter().map(String::as_str).collect(),
+        };
+        let mut found: Vec<usize> = codes.into_iter().filter_map(|code| self.of_source(code, source_id)).collect();
+        found.sort_unstable();
+        found.into_iter().map(|index| &self.ads[index])
     }
 
     /// Index in the queue of a request that this lease still has.
@@ -161,7 +175,10 @@ impl Store for MemoryStore {
         }
         let index = tables.ads.len();
         let leftover = Leftover::default();
-        let stored = StoredAd { ad: ad.clone(), revision: 0, intent: ad.state, pole_position_until: None, leftover };
+        // The first entry has moved it.
+        let tag = AdTag { revision: 0, n: 1 };
+        let stored =
+            StoredAd { ad: ad.clone(), revision: 0, tag, intent: ad.state, pole_position_until: None, leftover };
         tables.ads.push(AdRow { stored, image_sources: ImageSources::default(), log: vec![entry.clone()] });
         tables.by_id.insert(ad.id, index);
         tables.by_source.entry(ad.dealer_code.clone()).or_default().insert(ad.source_id.clone(), index);
@@ -182,6 +199,9 @@ impl Store for MemoryStore {
         stored.revision += 1;
         if let Some(content) = revision.content {
             stored.ad.content.clone_from(content);
+            stored.tag.revision += 1;
+        } else {
+            stored.tag.n += 1;
         }
         if let Some((version, category_id)) = revision.version {
             stored.ad.api_version = version;
@@ -201,14 +221,37 @@ impl Store for MemoryStore {
         log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
         let tables = locked(&self.0);
-        let codes: Vec<&str> = match scope {
-            Scope::Dealer(code) => vec![code],
-            Scope::Dealers(codes) => codes.iter().map(String::as_str).collect(),
-        };
-        let mut found: Vec<usize> = codes.into_iter().filter_map(|code| tables.of_source(code, source_id)).collect();
-        found.sort_unstable();
-        let rows = found.into_iter().map(|index| &tables.ads[index]);
+        let rows = tables.found(scope, source_id);
         Ok(rows.map(|row| (row.stored.clone(), row.latest(log == LogEntries::Latest))).collect())
+    }
+
+    async fn tags(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<TagOfAd>, StoreError> {
+        let tables = locked(&self.0);
+        let tag = |row: &AdRow| {
+            let StoredAd { ad, tag, .. } = &row.stored;
+            TagOfAd { dealer_code: ad.dealer_code.clone(), category_id: ad.category_id, tag: *tag }
+        };
+        Ok(tables.found(scope, source_id).map(tag).collect())
+    }
+
+    async fn request(&self, scope: Scope<'_>, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
+        let tables = locked(&self.0);
+        let of_queue = tables.queue.iter().position(|queued| queued.request.id == id).map(|place| {
+            let Queued { ad, request, claimable, .. } = &tables.queue[place];
+            let is_oldest = of_ad(&tables.queue[..place], *ad) == 0;
+            let queued =
+                QueuedRequest { progress: request.progress.clone(), claimable: is_oldest.then_some(*claimable) };
+            (tables.by_id[ad], request.accepted, Some(queued))
+        });
+        let finished = || tables.finished.get(&id).map(|(index, accepted)| (*index, *accepted, None));
+        let found = of_queue.or_else(finished).map(|(index, accepted, queued)| {
+            let AdRow { stored: StoredAd { ad, .. }, log, .. } = &tables.ads[index];
+            let (dealer_code, source_id) = (ad.dealer_code.clone(), ad.source_id.clone());
+            let mut entries: Vec<_> = log.iter().filter(|entry| entry.request_id == id).cloned().collect();
+            entries.drain(..entries.len().saturating_sub(REQUEST_ENTRIES));
+            StoredRequest { id, dealer_code, source_id, accepted, queued, entries }
+        });
+        Ok(found.filter(|request| scope.covers(&request.dealer_code)))
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {
@@ -300,7 +343,9 @@ impl Store for MemoryStore {
     async fn record(&self, record: Record) -> Result<(), StoreError> {
         let mut tables = locked(&self.0);
         let place = tables.leased(record.request, record.lease)?;
+        let has_entries = !record.entries.is_empty();
         if let Some(row) = tables.row(record.ad) {
+            row.stored.tag.n += i64::try_from(record.entries.len()).unwrap_or(i64::MAX);
             row.log.extend(record.entries);
             row.change(record.change, record.at);
         }
@@ -313,7 +358,11 @@ impl Store for MemoryStore {
                 (queued.claimable, queued.lease) = (until, lease);
             }
             Outcome::Finished => {
-                tables.queue.remove(place);
+                let Queued { ad, request, .. } = tables.queue.remove(place);
+                if has_entries {
+                    let index = tables.by_id[&ad];
+                    tables.finished.insert(request.id, (index, request.accepted));
+                }
                 if let Some(next) = tables.queue.iter_mut().find(|queued| queued.ad == record.ad) {
                     next.claimable = record.at;
                 }

@@ -5,6 +5,8 @@
 //! | [`Ad`], [`Content`], [`ImageRef`] | an ad as its dealer wrote it and as the API shows it |
 //! | [`LogEntry`], [`Action`], [`ActionState`] | the processing log of an ad |
 //! | [`Request`], [`Plan`], [`Progress`], [`Leftover`] | an accepted request, and what requests left undone |
+//! | [`RequestStatus`], [`StoredRequest`] | what has become of an accepted request |
+//! | [`AdTag`] | the state of an ad that an answer shows |
 //! | [`AdQuery`], [`LogQuery`], [`Page`] | queries for ads and log entries |
 //! | [`Dealer`], [`Market`], [`Timestamp`] | dealers, marketplaces, points in time |
 
@@ -16,6 +18,8 @@ mod market;
 mod names;
 mod query;
 mod request;
+mod request_status;
+mod tag;
 mod time;
 
 pub use ad::{Ad, AdState, AdView, ApiVersion, ImageRef, ImageSource, ImageSources, VIEW_FIELDS, Validators};
@@ -27,4 +31,8 @@ pub use log::{Action, ActionState, LATEST_ENTRIES, LogEntry, MOST_MESSAGE_BYTES,
 pub use market::Market;
 pub use query::{AdFilter, AdOrder, AdQuery, Bound, DEFAULT_LIMIT, Exclusions, LogQuery, MAX_LIMIT, Page};
 pub use request::{FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, StoredImage};
+pub use request_status::{
+    ActionStatus, QueuedRequest, REQUEST_ENTRIES, RequestState, RequestStatus, StoredRequest, WaitingFor,
+};
+pub use tag::AdTag;
 pub use time::{NotATime, Timestamp, retry_after};

@@ -9,6 +9,7 @@ use super::{
     ad::{Ad, ImageRef, ImageSource},
     log::{Action, PlateMatch},
     market::Market,
+    request_status::WaitingFor,
     time::Timestamp,
 };
 use crate::violation::Code;
@@ -233,6 +234,9 @@ pub struct Progress {
     /// Why the last of them failed, for operators.
     #[serde(skip_serializing_if = "is_default")]
     pub reason: Option<String>,
+    /// What it failed because of, and so waits for.
+    #[serde(skip_serializing_if = "is_default")]
+    pub waiting_for: Option<WaitingFor>,
     /// When the first of these attempts was made, plus the time in which no worker ran.
     #[serde(skip_serializing_if = "is_default")]
     pub first_try: Option<Timestamp>,

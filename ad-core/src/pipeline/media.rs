@@ -13,7 +13,7 @@ use super::{
     retry::{TransientFailure, after_tries},
 };
 use crate::{
-    model::{FailedImage, ImageRef, ImageSource, StoredImage, short_address, short_text},
+    model::{FailedImage, ImageRef, ImageSource, StoredImage, WaitingFor, short_address, short_text},
     ports::{Fetched, ImageError, ImageRequest, ImageStoreError, StoreError},
     quotas::{NotAdmitted, QuotaExceeded},
     violation::Code,
@@ -88,7 +88,7 @@ impl Run<'_> {
                 ImageError::NotAsked { retry_after, .. } => (Some(*retry_after), false),
                 ImageError::Unusable(_) => return None,
             };
-            Some(TransientFailure { pause, asked, reason: format!("image: {error}") })
+            Some(TransientFailure { pause, asked, of: WaitingFor::Images, reason: format!("image: {error}") })
         });
         let again = match store_error {
             Some(error) => self.again_for_store(error),

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use super::{Ended, Run, policy::RetryPolicy};
-use crate::{model::Timestamp, ports::ImageStoreError};
+use crate::{
+    model::{Timestamp, WaitingFor},
+    ports::ImageStoreError,
+};
 
 /// An attempt never takes this long, because all calls have shorter timeouts.
 const LONGEST_TRY: Duration = Duration::from_mins(30);
@@ -14,6 +17,8 @@ pub(super) struct TransientFailure {
     pub(super) pause: Option<Duration>,
     /// Whether a call was made, and so counts as an attempt.
     pub(super) asked: bool,
+    /// What failed.
+    pub(super) of: WaitingFor,
     /// What happened, for operators.
     pub(super) reason: String,
 }
@@ -29,9 +34,11 @@ impl Run<'_> {
         let both = |one: TransientFailure, other: TransientFailure| TransientFailure {
             pause: one.pause.max(other.pause),
             asked: one.asked || other.asked,
+            of: one.of,
             reason: one.reason,
         };
         let passing = failures.reduce(both);
+        self.progress.waiting_for = passing.as_ref().map(|passing| passing.of);
         self.progress.reason = passing.as_ref().map(|passing| passing.reason.clone());
         match passing {
             Some(TransientFailure { pause, asked: true, .. }) => self.try_again(policy, pause),
@@ -47,7 +54,7 @@ impl Run<'_> {
         self.progress.swap_tries();
         let ended = self.again(
             self.pipeline.settings.marketplaces,
-            std::iter::once(TransientFailure { pause: None, asked: true, reason }),
+            std::iter::once(TransientFailure { pause: None, asked: true, of: WaitingFor::ImageStore, reason }),
         );
         self.progress.swap_tries();
         ended

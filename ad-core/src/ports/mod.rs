@@ -16,7 +16,7 @@ pub use media::{
 };
 pub use store::{
     AdChange, Capacity, Claimed, Claims, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope,
-    Store, StoreError, StoredAd, Usage,
+    Store, StoreError, StoredAd, TagOfAd, Usage,
 };
 
 /// The time.

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use crate::model::{
-    Ad, AdQuery, AdState, ApiVersion, Content, ImageRef, ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED,
-    Market, Progress, Request, Timestamp,
+    Ad, AdQuery, AdState, AdTag, ApiVersion, Content, ImageRef, ImageSources, Leftover, LogEntry, LogQuery,
+    MOST_UNFINISHED, Market, Progress, Request, StoredRequest, Timestamp,
 };
 
 /// The dealers whose ads a request may access.
@@ -41,14 +41,28 @@ pub enum LogEntries {
 pub struct StoredAd {
     /// The ad.
     pub ad: Ad,
-    /// Number of accepted writes. A [`Revision`] names the one that it is based on.
+    /// Number of accepted writes of any kind, also of those that leave the content as it is. A [`Revision`] names the one that it
+    /// is based on.
     pub revision: i64,
+    /// What clients know its state by.
+    pub tag: AdTag,
     /// The state of the ad once all accepted requests have run.
     pub intent: AdState,
     /// End of the pole position that is active or requested.
     pub pole_position_until: Option<Timestamp>,
     /// What failed requests left undone.
     pub leftover: Leftover,
+}
+
+/// The tag of an ad, and what a request finds the ad by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TagOfAd {
+    /// The ad's dealer.
+    pub dealer_code: String,
+    /// The ad's category.
+    pub category_id: u16,
+    /// The tag.
+    pub tag: AdTag,
 }
 
 /// A new ad with its first request and its first log entry.
@@ -71,7 +85,7 @@ pub struct Revision<'a> {
     pub dealer_code: &'a str,
     /// The revision that it is based on.
     pub revision: i64,
-    /// New content.
+    /// New content, which moves the tag's revision; without, its `n` moves.
     pub content: Option<&'a Content>,
     /// New API version and category (conversion and migration).
     pub version: Option<(ApiVersion, u16)>,
@@ -144,7 +158,8 @@ pub struct Claims {
     pub next_due: Option<Timestamp>,
 }
 
-/// What a worker changes about an ad. Fields that are `None` stay unchanged.
+/// What a worker changes about an ad. Fields that are `None` stay unchanged. Any change moves the ad's tag, and so does each log
+/// entry.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AdChange {
     /// New state.
@@ -265,6 +280,13 @@ pub trait Store: Send + Sync {
         source_id: &str,
         log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError>;
+
+    /// The tags of the ads with a source id within a scope: as [`find`](Self::find), without reading the ads.
+    async fn tags(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<TagOfAd>, StoreError>;
+
+    /// The accepted request of an id, if its ad is within a scope. Of finished requests, those are found that have recorded log
+    /// entries with their end.
+    async fn request(&self, scope: Scope<'_>, id: Uuid) -> Result<Option<StoredRequest>, StoreError>;
 
     /// Whether a dealer has ever used a source id.
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError>;

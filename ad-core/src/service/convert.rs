@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{
-    Access, Denial, Service, ServiceError, Target, ad_ref, category_of, write::Decision, write::update_actions,
+    Access, Denial, Service, ServiceError, TaggedAd, Target, ad_ref, category_of, write::Decision,
+    write::update_actions,
 };
 use crate::{
     categories::{self, Category},
@@ -25,14 +26,14 @@ impl Service {
     /// # Errors
     /// [`ServiceError::Invalid`] with all errors of the payload; [`ServiceError::Version`] when the ad is V4 already;
     /// [`ServiceError::Refused`] when it is deleted, needs no migration, or has no category to migrate to;
-    /// [`ServiceError::NotFound`].
+    /// [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`].
     pub async fn migrate(
         &self,
         access: &Access,
         request_id: Uuid,
         target: Target<'_>,
         payload: &Map<String, Value>,
-    ) -> Result<Ad, ServiceError> {
+    ) -> Result<TaggedAd, ServiceError> {
         self.revise(access, target, |stored| {
             may_migrate(stored)?;
             let ad = &stored.ad;

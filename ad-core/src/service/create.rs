@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{Access, Service, ServiceError};
+use super::{Access, Service, ServiceError, TaggedAd};
 use crate::{
     categories::{Category, TRAILER},
-    model::{Action, ActionState, Ad, AdState, ApiVersion, Content, Dealer, LogEntry, Plan, Progress},
+    model::{Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, LogEntry, Plan, Progress},
     ports::{NewAd, Usage},
     rulebook::{Checked, SourceId, Warning, WriteContext, payload, versions::VersionError},
     violation::{Code, Violation},
@@ -65,7 +65,7 @@ impl Service {
         request_id: Uuid,
         through: impl Into<CreatePath> + Send,
         payload: Map<String, Value>,
-    ) -> Result<Ad, ServiceError> {
+    ) -> Result<TaggedAd, ServiceError> {
         let creation = self.check_create(access, through.into(), payload, SourceId::Required)?;
         let Creation { version, category, dealer, checked } = creation;
         let now = self.clock.now();
@@ -99,7 +99,8 @@ impl Service {
         self.store.create(NewAd { ad: &ad, request: &request, entry: &entry }).await?;
         self.added(&ad.dealer_code, Usage::Ads);
         self.added(&ad.dealer_code, Usage::Requests);
-        Ok(ad)
+        // The first log entry has moved it.
+        Ok(TaggedAd { ad, tag: AdTag { revision: 0, n: 1 } })
     }
 
     /// Checks a payload as a create does, except for the quota of requests, and stores nothing.

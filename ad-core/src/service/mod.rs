@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::{
     categories::Category,
     fields::FieldErrors,
-    model::{Ad, Dealer, LogEntry, MOST_UNFINISHED, Plan, Request},
+    model::{Ad, AdTag, Dealer, LogEntry, MOST_UNFINISHED, Plan, Request},
     ports::{Clock, Compute, DealerDirectory, Ids, LogEntries, Scope, Store, StoreError, StoredAd, Usage},
     quotas::{NotAdmitted, QuotaExceeded, Quotas},
     rulebook::{
@@ -86,11 +86,13 @@ pub struct Target<'a> {
     pub dealer_code: Option<&'a str>,
     /// The category of a typed path, under which alone the ad is looked for; `None` on generic paths.
     pub category: Option<&'static Category>,
+    /// Revisions ([`AdTag::revision`]) one of which the ad must have for a write to be accepted; `None`: any.
+    pub revisions: Option<&'a [i64]>,
 }
 
 impl<'a> From<&'a str> for Target<'a> {
     fn from(source_id: &'a str) -> Self {
-        Self { source_id, dealer_code: None, category: None }
+        Self { source_id, dealer_code: None, category: None, revisions: None }
     }
 }
 
@@ -105,6 +107,21 @@ impl<'a> Target<'a> {
     #[must_use]
     pub fn of_dealer(self, dealer_code: Option<&'a str>) -> Self {
         Self { dealer_code, ..self }
+    }
+}
+
+/// An ad in an answer, and the tag of what the answer shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaggedAd {
+    /// The ad.
+    pub ad: Ad,
+    /// Its tag.
+    pub tag: AdTag,
+}
+
+impl From<StoredAd> for TaggedAd {
+    fn from(StoredAd { ad, tag, .. }: StoredAd) -> Self {
+        Self { ad, tag }
     }
 }
 
@@ -134,6 +151,13 @@ pub enum ServiceError {
         /// The category of the path.
         asked: &'static Category,
     },
+    /// The ad has none of the [revisions](Target::revisions) that the request names.
+    #[error(
+        "The ad has revision {}, which the request does not name: it was changed meanwhile. Nothing was done. Read the ad, apply \
+         your change to what it shows now, and name its current tag.",
+        .0.revision
+    )]
+    PreconditionFailed(AdTag),
     /// The dealer has used this source id.
     #[error("the source id is used")]
     Duplicate,

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use uuid::Uuid;
 
-use super::{Access, Denial, Service, ServiceError, Target, category_of, write::Decision};
+use super::{Access, Denial, Service, ServiceError, TaggedAd, Target, category_of, write::Decision};
 use crate::{
-    model::{Action, Ad, AdState, Exclusions, Market, POLE_POSITION, Plan},
+    model::{Action, AdState, Exclusions, Market, POLE_POSITION, Plan},
     ports::StoredAd,
     violation::Code,
 };
@@ -15,14 +15,14 @@ impl Service {
     /// Renews an ad ('Endpoints' rule 4).
     ///
     /// # Errors
-    /// [`ServiceError::Refused`] with every rule that forbids it; [`ServiceError::NotFound`].
+    /// [`ServiceError::Refused`] with every rule that forbids it; [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`].
     pub async fn bump(
         &self,
         access: &Access,
         request_id: Uuid,
         target: Target<'_>,
         exclude: Exclusions,
-    ) -> Result<Ad, ServiceError> {
+    ) -> Result<TaggedAd, ServiceError> {
         self.promote(access, target, "bump", |stored| {
             let category = category_of(&stored.ad)?;
             let mut refusals = showing(stored, "bump");
@@ -57,13 +57,13 @@ impl Service {
     /// Gives an ad pole position for three days ('Endpoints' rule 5).
     ///
     /// # Errors
-    /// [`ServiceError::Refused`] with every rule that forbids it; [`ServiceError::NotFound`].
+    /// [`ServiceError::Refused`] with every rule that forbids it; [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`].
     pub async fn pole_position(
         &self,
         access: &Access,
         request_id: Uuid,
         target: Target<'_>,
-    ) -> Result<Ad, ServiceError> {
+    ) -> Result<TaggedAd, ServiceError> {
         self.promote(access, target, "give pole position", |stored| {
             let now = self.clock.now();
             let mut refusals = showing(stored, "give pole position");
@@ -93,13 +93,13 @@ impl Service {
         target: Target<'_>,
         what: &str,
         decide: impl Fn(&StoredAd) -> Result<Decision, ServiceError> + Send + Sync,
-    ) -> Result<Ad, ServiceError> {
+    ) -> Result<TaggedAd, ServiceError> {
         let is_listed = |stored: &StoredAd, decision: &Decision| {
             let markets = decision.plan.as_ref().map_or(&[][..], |plan| &plan.markets);
             markets.iter().any(|market| stored.ad.listing(*market).is_some())
         };
         let is_unlisted = AtomicBool::new(false);
-        let ad = self
+        let answer = self
             .revise(access, target, |stored| {
                 let decision = decide(stored)?;
                 let listed = is_listed(stored, &decision);
@@ -108,9 +108,9 @@ impl Service {
             })
             .await?;
         if !is_unlisted.into_inner() {
-            return Ok(ad);
+            return Ok(answer);
         }
-        let may_be_listed = self.store.has_unfinished(ad.id).await?;
+        let may_be_listed = self.store.has_unfinished(answer.ad.id).await?;
         // Read again: a request that was unfinished a moment ago may have published a listing.
         self.revise(access, target, |stored| {
             let decision = decide(stored)?;
@@ -130,8 +130,8 @@ impl Service {
     /// Does what the ad's failed requests left undone, or else publishes again (decision 24).
     ///
     /// # Errors
-    /// [`ServiceError::Refused`] when the ad is deleted; [`ServiceError::NotFound`].
-    pub async fn retry(&self, access: &Access, request_id: Uuid, target: Target<'_>) -> Result<Ad, ServiceError> {
+    /// [`ServiceError::Refused`] when the ad is deleted; [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`].
+    pub async fn retry(&self, access: &Access, request_id: Uuid, target: Target<'_>) -> Result<TaggedAd, ServiceError> {
         self.revise(access, target, |stored| {
             allowed(deleted(stored, "retry").into_iter().collect())?;
             Ok(Some(Decision::of(request_id, None)))

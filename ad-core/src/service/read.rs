@@ -1,9 +1,11 @@
-//! Read, list and log.
+//! Read, list and log; the status of requests.
 
-use super::{Access, Service, ServiceError, Target};
+use uuid::Uuid;
+
+use super::{Access, Service, ServiceError, TaggedAd, Target};
 use crate::{
     categories::Category,
-    model::{Ad, AdFilter, AdQuery, LogEntry, LogQuery},
+    model::{Ad, AdFilter, AdQuery, AdTag, LogEntry, LogQuery, RequestStatus},
     ports::{LogEntries, PageOf},
 };
 
@@ -13,9 +15,33 @@ impl Service {
     /// # Errors
     /// [`ServiceError::NotFound`]; [`ServiceError::Invalid`] naming `dealer_code` when several dealers of a group use
     /// the source id.
-    pub async fn read(&self, access: &Access, target: Target<'_>) -> Result<(Ad, Vec<LogEntry>), ServiceError> {
+    pub async fn read(&self, access: &Access, target: Target<'_>) -> Result<(TaggedAd, Vec<LogEntry>), ServiceError> {
         let (stored, log) = self.locate(access, target, LogEntries::Latest).await?;
-        Ok((stored.ad, log))
+        Ok((stored.into(), log))
+    }
+
+    /// The tag of the one ad that a target identifies, without reading the ad; `None` where [`read`](Self::read) fails.
+    ///
+    /// # Errors
+    /// [`ServiceError::Store`].
+    pub async fn tag(&self, access: &Access, target: Target<'_>) -> Result<Option<AdTag>, ServiceError> {
+        let scoped = self.scoped(access);
+        let mut found = self.store.tags(scoped.scope(), target.source_id).await?;
+        found.retain(|ad| {
+            target.dealer_code.is_none_or(|code| ad.dealer_code == code)
+                && target.category.is_none_or(|category| category.found_under().any(|id| id == ad.category_id))
+        });
+        Ok(if let [only] = &found[..] { Some(only.tag) } else { None })
+    }
+
+    /// What has become of an accepted request (extensions E2).
+    ///
+    /// # Errors
+    /// [`ServiceError::NotFound`] for an id that no accepted request within the scope has.
+    pub async fn request(&self, access: &Access, id: Uuid) -> Result<RequestStatus, ServiceError> {
+        let scoped = self.scoped(access);
+        let request = self.store.request(scoped.scope(), id).await?;
+        Ok(request.ok_or(ServiceError::NotFound)?.status(self.clock.now()))
     }
 
     /// A page of ads; on a typed path only those of its vehicle type.

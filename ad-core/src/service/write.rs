@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{ATTEMPTS, Access, Denial, Service, ServiceError, Target, ad_ref, category_of};
+use super::{ATTEMPTS, Access, Denial, Service, ServiceError, TaggedAd, Target, ad_ref, category_of};
 use crate::{
-    model::{Action, Ad, AdState, ApiVersion, Content, Plan},
+    model::{Action, AdState, ApiVersion, Content, Plan},
     ports::{LogEntries, Revision, StoreError, StoredAd, Usage},
     rulebook::{
         WriteContext,
@@ -21,7 +21,7 @@ impl Service {
     /// # Errors
     /// [`ServiceError::Invalid`] with all errors of the merged ad; [`ServiceError::Refused`] when it is deleted and
     /// cannot be revived, or when V3 would change an ad of V4; [`ServiceError::Version`] when an ad of V3 must migrate
-    /// first; [`ServiceError::NotFound`].
+    /// first; [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`].
     pub async fn update(
         &self,
         access: &Access,
@@ -29,7 +29,7 @@ impl Service {
         version: ApiVersion,
         target: Target<'_>,
         patch: &Map<String, Value>,
-    ) -> Result<Ad, ServiceError> {
+    ) -> Result<TaggedAd, ServiceError> {
         self.revise(access, target, |stored| {
             let ad = &stored.ad;
             let category = category_of(ad)?;
@@ -64,8 +64,13 @@ impl Service {
     /// Deletes an ad softly ('Endpoints' rule 3): its state changes when a worker has unpublished it.
     ///
     /// # Errors
-    /// [`ServiceError::NotFound`].
-    pub async fn delete(&self, access: &Access, request_id: Uuid, target: Target<'_>) -> Result<Ad, ServiceError> {
+    /// [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`].
+    pub async fn delete(
+        &self,
+        access: &Access,
+        request_id: Uuid,
+        target: Target<'_>,
+    ) -> Result<TaggedAd, ServiceError> {
         self.revise(access, target, |stored| {
             if stored.intent == AdState::Deleted {
                 return Ok(None);
@@ -79,18 +84,22 @@ impl Service {
     /// Reads an ad, decides, and stores the decision with its request; repeats this when the ad has changed in between.
     ///
     /// # Errors
-    /// Those of the decision; [`ServiceError::TooManyRequests`] when too many of the ad or of its dealer are unfinished.
+    /// Those of the decision; [`ServiceError::PreconditionFailed`]; [`ServiceError::TooManyRequests`] when too many of the ad or of its dealer are unfinished.
     pub(super) async fn revise(
         &self,
         access: &Access,
         target: Target<'_>,
         decide: impl Fn(&StoredAd) -> Result<Option<Decision>, ServiceError> + Send + Sync,
-    ) -> Result<Ad, ServiceError> {
+    ) -> Result<TaggedAd, ServiceError> {
         for _ in 0..ATTEMPTS {
             let (mut stored, _) = self.locate(access, target, LogEntries::Omitted).await?;
+            // If the content changes before the commit, the commit is a conflict and the ad is read again.
+            if target.revisions.is_some_and(|revisions| !revisions.contains(&stored.tag.revision)) {
+                return Err(ServiceError::PreconditionFailed(stored.tag));
+            }
             let (dealer_code, bytes) = (&stored.ad.dealer_code, stored.ad.content.bytes());
             let decided = self.computed(dealer_code, bytes, || decide(&stored));
-            let Some(decision) = decided? else { return Ok(stored.ad) };
+            let Some(decision) = decided? else { return Ok(stored.into()) };
             if decision.intent == Some(AdState::Created) {
                 self.admit_ad(&stored.ad.dealer_code).await?;
             }
@@ -122,8 +131,11 @@ impl Service {
                     }
                     if let Some(content) = decision.content {
                         stored.ad.content = content;
+                        stored.tag.revision += 1;
+                    } else {
+                        stored.tag.n += 1;
                     }
-                    return Ok(stored.ad);
+                    return Ok(stored.into());
                 }
                 Err(StoreError::Conflict) => {}
                 Err(error) => return Err(error.into()),

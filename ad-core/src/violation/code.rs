@@ -148,6 +148,9 @@ codes! {
     QuotaExceeded "quota_exceeded": "Quota exceeded",
         "The dealer has reached the quota of ads, image bytes or unfinished requests that the operator has set.",
         "Delete ads, wait until requests are finished, or ask the operator of the service for a higher quota.";
+    PreconditionFailed "precondition_failed": "Ad was changed meanwhile",
+        "`If-Match` names no tag with the ad's current revision, so the ad has been changed since it was read. The request had no effect.",
+        "Read the ad, apply the change to what it shows now, and send the request with the `ETag` of that answer.";
     TooManyRequestsOfAd "too_many_requests_of_ad": "Too many unfinished requests of the ad",
         "The ad has the maximum number of unfinished requests.",
         "Wait as many seconds as `Retry-After` says, then repeat the request.";

@@ -7,9 +7,12 @@ use std::sync::{
 
 use ad_core::{
     memory::{Call, MemoryStore, one_pixel},
-    model::{Ad, AdQuery, Exclusions, LogEntry, LogQuery, Market, Timestamp},
+    model::{Ad, AdQuery, Exclusions, LogEntry, LogQuery, Market, StoredRequest, Timestamp},
     pipeline::{Pipeline, PipelinePorts},
-    ports::{Capacity, Claims, LogEntries, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
+    ports::{
+        Capacity, Claims, LogEntries, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, TagOfAd,
+        Usage,
+    },
 };
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -59,6 +62,14 @@ impl Store for Mortal {
         log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
         self.store.find(scope, source_id, log).await
+    }
+
+    async fn tags(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<TagOfAd>, StoreError> {
+        self.store.tags(scope, source_id).await
+    }
+
+    async fn request(&self, scope: Scope<'_>, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
+        self.store.request(scope, id).await
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {

@@ -325,5 +325,5 @@ async fn a_group_says_which_dealer_it_means() {
         json!(errors),
         json!({"dealer_code": ["Several dealers have this source_id; add ?dealer_code= with one of: \"north-cars\", \"north-boats\"."]})
     );
-    assert_eq!(read(Some("north-boats")).await.unwrap().0.dealer_code, "north-boats");
+    assert_eq!(read(Some("north-boats")).await.unwrap().0.ad.dealer_code, "north-boats");
 }

@@ -10,6 +10,7 @@
 //! | [`reference`] | the page that the tables write |
 //! | [`lists`] | list parameters and what they select |
 //! | [`store`] | what every store keeps |
+//! | [`tags`] | tags of ads, and what has become of requests |
 //! | [`life`], [`failures`], [`images`], [`retries`], [`promote`], [`crash`] | what a worker does |
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
@@ -29,6 +30,7 @@ mod retries;
 mod samples;
 mod store;
 mod support;
+mod tags;
 mod types;
 mod updates;
 mod versions;

@@ -154,28 +154,32 @@ impl House {
 
     pub(crate) async fn create(&self, vehicle_type: &str, payload: Value) -> Result<Ad, ServiceError> {
         let id = self.kit.ids.next();
-        self.kit.service.create(&access(), id, category(vehicle_type), object(payload)).await
+        self.kit.service.create(&access(), id, category(vehicle_type), object(payload)).await.map(|answer| answer.ad)
     }
 
     pub(crate) async fn update(&self, source_id: &str, patch: Value) -> Result<Ad, ServiceError> {
         let id = self.kit.ids.next();
-        self.kit.service.update(&access(), id, ApiVersion::V4, target(source_id), &object(patch)).await
+        self.kit
+            .service
+            .update(&access(), id, ApiVersion::V4, target(source_id), &object(patch))
+            .await
+            .map(|answer| answer.ad)
     }
 
     pub(crate) async fn delete(&self, source_id: &str) -> Result<Ad, ServiceError> {
-        self.kit.service.delete(&access(), self.kit.ids.next(), target(source_id)).await
+        self.kit.service.delete(&access(), self.kit.ids.next(), target(source_id)).await.map(|answer| answer.ad)
     }
 
     pub(crate) async fn bump(&self, source_id: &str, exclude: Exclusions) -> Result<Ad, ServiceError> {
-        self.kit.service.bump(&access(), self.kit.ids.next(), target(source_id), exclude).await
+        self.kit.service.bump(&access(), self.kit.ids.next(), target(source_id), exclude).await.map(|answer| answer.ad)
     }
 
     pub(crate) async fn pole_position(&self, source_id: &str) -> Result<Ad, ServiceError> {
-        self.kit.service.pole_position(&access(), self.kit.ids.next(), target(source_id)).await
+        self.kit.service.pole_position(&access(), self.kit.ids.next(), target(source_id)).await.map(|answer| answer.ad)
     }
 
     pub(crate) async fn retry(&self, source_id: &str) -> Result<Ad, ServiceError> {
-        self.kit.service.retry(&access(), self.kit.ids.next(), target(source_id)).await
+        self.kit.service.retry(&access(), self.kit.ids.next(), target(source_id)).await.map(|answer| answer.ad)
     }
 
     /// Runs what is due.

@@ -20,18 +20,23 @@ async fn house_of(payload: Value) -> House {
 }
 
 async fn create(house: &House, payload: Value) -> Result<Ad, ServiceError> {
-    house.kit.service.create(&access(), house.kit.ids.next(), CreatePath::V3, object(payload)).await
+    house
+        .kit
+        .service
+        .create(&access(), house.kit.ids.next(), CreatePath::V3, object(payload))
+        .await
+        .map(|answer| answer.ad)
 }
 
 async fn update(house: &House, version: ApiVersion, source_id: &str, patch: Value) -> Result<Ad, ServiceError> {
     let id = house.kit.ids.next();
-    house.kit.service.update(&access(), id, version, target(source_id), &object(patch)).await
+    house.kit.service.update(&access(), id, version, target(source_id), &object(patch)).await.map(|answer| answer.ad)
 }
 
 async fn migrate(house: &House, vehicle_type: Option<&str>, payload: Value) -> Result<Ad, ServiceError> {
     let ad = house.ad().await;
     let target = Target { category: vehicle_type.map(category), ..target(&ad.source_id) };
-    house.kit.service.migrate(&access(), house.kit.ids.next(), target, &object(payload)).await
+    house.kit.service.migrate(&access(), house.kit.ids.next(), target, &object(payload)).await.map(|answer| answer.ad)
 }
 
 fn refusal<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> VersionError {

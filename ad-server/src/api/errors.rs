@@ -13,12 +13,12 @@ use ad_core::{
 };
 use poem::{
     Response,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, StatusCode, header},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::versions;
+use super::{conditional, versions};
 use crate::{auth::TokenError, values::Rate};
 
 /// Seconds after which a client may try again what the store could not do.
@@ -39,6 +39,11 @@ pub enum ApiError {
     /// The body is not what it should be at all.
     #[error("{0}")]
     BadBody(String),
+    /// A header with entity tags has something else.
+    #[error(
+        "The header {0} is malformed: send *, or entity tags in double quotes as in the header ETag of an answer, such as \"5.12\"."
+    )]
+    BadTags(HeaderName),
     /// The body is too large.
     #[error("Request body is too large: at most {0} bytes.")]
     TooLarge(usize),
@@ -135,7 +140,7 @@ impl ApiError {
     fn default_response(&self) -> Response {
         match self {
             Self::Service(error) => service(error),
-            Self::BadBody(_) => detail(StatusCode::BAD_REQUEST, self),
+            Self::BadBody(_) | Self::BadTags(_) => detail(StatusCode::BAD_REQUEST, self),
             Self::TooLarge(_) => detail(StatusCode::PAYLOAD_TOO_LARGE, self),
             Self::Slow(_) | Self::Trickle { .. } => detail(StatusCode::REQUEST_TIMEOUT, self),
             Self::InvalidToken(error @ TokenError::RevocationUnknown) => {
@@ -167,6 +172,7 @@ impl ApiError {
                 ServiceError::Refused(denials) => denials.first().map_or(Code::NotAllowed, |denial| denial.code),
                 ServiceError::Version(error) => error.code(),
                 ServiceError::NotFound | ServiceError::Elsewhere { .. } => Code::NotFound,
+                ServiceError::PreconditionFailed(_) => Code::PreconditionFailed,
                 ServiceError::Duplicate => Code::DuplicateSourceId,
                 ServiceError::TooManyRequests(TooManyRequests::OfAd { .. }) => Code::TooManyRequestsOfAd,
                 ServiceError::TooManyRequests(TooManyRequests::OfDealer(_)) => Code::QuotaExceeded,
@@ -186,7 +192,7 @@ impl ApiError {
             Self::TooManyLists(_) | Self::TooMany { .. } => Code::RateLimited,
             Self::NotFound(_) => Code::NotFound,
             Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
-            Self::Malformed { .. } => Code::BadRequest,
+            Self::Malformed { .. } | Self::BadTags(_) => Code::BadRequest,
             Self::Internal => Code::InternalError,
         }
     }
@@ -244,6 +250,11 @@ fn service(error: &ServiceError) -> Response {
         ServiceError::NotFound => detail(StatusCode::NOT_FOUND, error),
         ServiceError::Elsewhere { found, asked } => {
             detail(StatusCode::NOT_FOUND, &versions::found_elsewhere(found, asked))
+        }
+        ServiceError::PreconditionFailed(tag) => {
+            let mut response = detail(StatusCode::PRECONDITION_FAILED, error);
+            response.headers_mut().insert(header::ETAG, conditional::etag(*tag));
+            response
         }
         ServiceError::Duplicate => json_response(StatusCode::CONFLICT, &duplicate()),
         ServiceError::Store(StoreError::TimedOut(limit)) => {

@@ -9,10 +9,11 @@ use ad_core::{
 };
 use poem::{
     Endpoint, Request, Response, Result,
-    http::{Method, StatusCode},
+    http::{Method, header},
 };
+use serde::Serialize;
 
-use super::{ApiError, Context, body, errors::json_response, headers, observe::Routes};
+use super::{ApiError, Context, body, conditional, errors::json_bytes, headers, observe::Routes};
 use crate::auth::Permission;
 
 /// Mounts the lookups.
@@ -48,14 +49,14 @@ impl Lookup {
         let category = categories::by_vehicle_type(vehicle_type).ok_or_else(|| unknown_vehicle_type(vehicle_type))?;
         let query = body::query(request)?;
         if attribute == "models" && models_file(category).is_some() {
-            return Ok(json_response(StatusCode::OK, &self.models(category, &query)?));
+            return entries(self.models(category, &query)?);
         }
         let known = if attribute == "attributes" {
-            json_response(StatusCode::OK, &category.attributes())
+            entries(&category.attributes())?
         } else {
             let values = category.values(&self.context.service.rulebook().catalogue, attribute);
             let values = values.ok_or_else(|| unknown_attribute(vehicle_type, category, attribute))?;
-            json_response(StatusCode::OK, &values)
+            entries(&values)?
         };
         // What is not there is not there with any parameter.
         let Some((name, _)) = query.first() else { return Ok(known) };
@@ -92,6 +93,12 @@ impl Lookup {
         }
         Err(errors.into())
     }
+}
+
+fn entries(entries: &(impl Serialize + ?Sized)) -> Result<Response, ApiError> {
+    let bytes = json_bytes(&entries)?;
+    let response = Response::builder().header(header::ETAG, conditional::etag_of(&bytes));
+    Ok(response.content_type("application/json").body(bytes))
 }
 
 fn models_file(category: &Category) -> Option<&'static str> {

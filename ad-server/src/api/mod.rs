@@ -4,6 +4,7 @@
 //! request, calls the [`Service`] and serializes the result. No code here knows a field of an ad.
 
 mod body;
+mod conditional;
 mod error_codes;
 pub mod errors;
 mod headers;
@@ -173,11 +174,12 @@ where
         let asked = problem::is_preferred(&request)
             .then(|| problem::ProblemRequest { pages: links::to(&context, &request, "/docs/errors/"), request_id: id });
         async move {
-            let body = body::Read::of(&request);
+            let (body, if_none_match) = (body::Read::of(&request), conditional::IfNoneMatch::of(&request));
             without_trailing_slash(&mut request);
             request.set_data(RequestId(id));
             request.set_data(body.clone());
             let response = inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));
+            let response = if_none_match.answer(response);
             let mut response = problem::answer(response, asked.as_ref());
             if let Ok(id) = HeaderValue::from_str(&id.to_string()) {
                 response.headers_mut().insert("x-request-id", id);

@@ -166,6 +166,11 @@ impl Operation {
         matches!(self.act, Update | Migrate | Delete | Bump | PolePosition | Retry)
     }
 
+    /// Whether its answer shows one ad, which then has a tag.
+    pub(crate) fn shows_ad(&self) -> bool {
+        matches!(self.act, Act::Create | Act::Read) || self.changes_one()
+    }
+
     /// Whether it is about one ad.
     pub(crate) fn is_about_one(&self) -> bool {
         self.path.starts_with(ONE)

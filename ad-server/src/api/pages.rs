@@ -12,7 +12,9 @@ use poem::{
 };
 use serde_json::json;
 
-use super::{ApiError, Context, error_codes, errors::json_response, headers, observe::Routes, openapi::Documents};
+use super::{
+    ApiError, Context, conditional, error_codes, errors::json_response, headers, observe::Routes, openapi::Documents,
+};
 use crate::telemetry::{Metrics, metrics};
 
 /// Mounts documentation and health.
@@ -54,7 +56,11 @@ pub(super) fn health() -> impl IntoEndpoint<Endpoint = impl Endpoint + 'static> 
 /// A text that never changes while the server runs.
 fn fixed(content_type: &'static str, text: String) -> impl IntoEndpoint<Endpoint = impl Endpoint + 'static> {
     let bytes = bytes::Bytes::from(text);
-    make_sync(move |_| poem::Response::builder().content_type(content_type).body(bytes.clone()))
+    let etag = conditional::etag_of(&bytes);
+    make_sync(move |_| {
+        let response = poem::Response::builder().content_type(content_type);
+        response.header(header::ETAG, etag.clone()).body(bytes.clone())
+    })
 }
 
 /// A page that never changes while the server runs, about the service at this address.
@@ -62,7 +68,8 @@ pub(crate) fn page(
     html: String,
     public_url: Option<&str>,
 ) -> impl IntoEndpoint<Endpoint = impl Endpoint + use<>> + Endpoint + use<> {
-    let headers = headers::of_page(&html, public_url);
+    let mut headers = headers::of_page(&html, public_url);
+    headers.push((header::ETAG, conditional::etag_of(html.as_bytes())));
     let bytes = bytes::Bytes::from(html);
     make_sync(move |_| {
         let mut response = poem::Response::builder().content_type("text/html; charset=utf-8").body(bytes.clone());

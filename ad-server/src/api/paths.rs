@@ -7,17 +7,18 @@ use ad_core::{
     model::{AdQuery, LogQuery},
     parameters::AdParameters,
     rulebook::versions::VersionError,
-    service::{Access, CreatePath, ServiceError, Target},
+    service::{Access, CreatePath, ServiceError, TaggedAd, Target},
 };
 use poem::{
     Endpoint, Request, Response, Result,
-    http::{Method, StatusCode},
+    http::{Method, StatusCode, header},
 };
 use uuid::Uuid;
 
 use super::{
     ApiError, Context, RequestId,
     body::{self, Payload},
+    conditional::{self, Tags},
     errors::json_bytes,
     headers,
     lists::{AnswerMemory, held},
@@ -79,12 +80,19 @@ struct AdCall<'a> {
     request_id: Uuid,
     source_id: &'a str,
     operations: &'a [&'static Operation],
+    /// Tags of the ad that the client has (`If-None-Match`), where the ad is read.
+    known: Option<Tags>,
+    /// Revisions that the ad may have (`If-Match`), where it is written.
+    revisions: Option<Vec<i64>>,
 }
 
 impl Path {
     async fn answer(&self, operation: &Operation, mut request: Request) -> Result<Response, ApiError> {
         let access = self.context.caller(&request, operation.permission)?;
         let source_id = self.source_id.clone().or_else(|| request.raw_path_param("source_id").map(str::to_owned));
+        let tags = |header| Tags::of(&header, request.headers().get_all(&header));
+        let known = if operation.act == Act::Read { tags(header::IF_NONE_MATCH)? } else { None };
+        let expected = if operation.changes_one() { tags(header::IF_MATCH)? } else { None };
         let call = AdCall {
             context: &self.context,
             base: self.base,
@@ -92,6 +100,8 @@ impl Path {
             request_id: request.data::<RequestId>().map_or_else(|| self.context.ids.next(), |id| id.0),
             source_id: source_id.as_deref().unwrap_or_default(),
             operations: &self.operations,
+            known,
+            revisions: expected.and_then(|tags| tags.revisions()),
         };
         match operation.act {
             Act::List => call.list(&request).await,
@@ -148,10 +158,10 @@ impl AdCall<'_> {
         let Payload { object: payload, memory: _memory } = payload;
         let (service, access, id) = (&self.context.service, &self.access, self.request_id);
         let target = self.target(query.dealer_code.as_deref());
-        let ad = match operation.act {
+        let answer = match operation.act {
             Act::Create => {
-                let ad = service.create(access, id, self.through(), payload).await?;
-                return Ok(respond::ad(StatusCode::CREATED, &ad));
+                let created = service.create(access, id, self.through(), payload).await?;
+                return Ok(respond::ad(StatusCode::CREATED, &created));
             }
             Act::RefuseCreate if payload.get("category_id").and_then(categories::sent_id) == Some(TRAILER) => {
                 return Err(ServiceError::from(VersionError::TrailerCreateDisabled).into());
@@ -169,7 +179,7 @@ impl AdCall<'_> {
             Act::Retry => service.retry(access, id, target).await?,
             Act::List | Act::Log => return Err(ApiError::unknown_path()),
         };
-        Ok(respond::ad(StatusCode::OK, &ad))
+        Ok(respond::ad(StatusCode::OK, &answer))
     }
 
     async fn list(self, request: &Request) -> Result<Response, ApiError> {
@@ -196,20 +206,31 @@ impl AdCall<'_> {
         Ok(turn.answer(respond::page(self.context, request, &pairs, query.page, list.count, rows)?))
     }
 
-    /// One ad. When a large one finds no memory for its answer, it is read again once there is some: nothing is held
-    /// meanwhile.
+    /// One ad, or that the client has it already, which takes no reading of the ad. When a large one finds no memory for its
+    /// answer, it is read again once there is some: nothing is held meanwhile.
     async fn read(&self, target: Target<'_>) -> Result<Response, ApiError> {
+        if let Some(known) = &self.known
+            && let Some(tag) = self.context.service.tag(&self.access, target).await?
+            && known.have(tag.to_string().as_bytes())
+        {
+            return Ok(conditional::not_modified(conditional::etag(tag)));
+        }
         let (lists, holder) = (&self.context.limits.lists, self.access.name());
         let mut memory = None;
         loop {
-            let (ad, log) = self.context.service.read(&self.access, target).await?;
+            let (TaggedAd { ad, tag }, log) = self.context.service.read(&self.access, target).await?;
             let bytes = json_bytes(&ad.view(Some(&log)))?;
             let granted = memory.take().map_or_else(|| lists.memory_for(holder, bytes.len()), AnswerMemory::Granted);
             match granted {
                 AnswerMemory::NotNeeded => {
-                    return Ok(Response::builder().content_type("application/json").body(bytes));
+                    let response = Response::builder().header(header::ETAG, conditional::etag(tag));
+                    return Ok(response.content_type("application/json").body(bytes));
                 }
-                AnswerMemory::Granted(share) => return Ok(held(StatusCode::OK, bytes, share)),
+                AnswerMemory::Granted(share) => {
+                    let mut response = held(StatusCode::OK, bytes, share);
+                    response.headers_mut().insert(header::ETAG, conditional::etag(tag));
+                    return Ok(response);
+                }
                 AnswerMemory::Taken => {
                     let length = bytes.len();
                     drop((ad, log, bytes));
@@ -220,7 +241,8 @@ impl AdCall<'_> {
     }
 
     fn target<'t>(&'t self, dealer_code: Option<&'t str>) -> Target<'t> {
-        Target { source_id: self.source_id, dealer_code, category: self.base.category() }
+        let (category, revisions) = (self.base.category(), self.revisions.as_deref());
+        Target { source_id: self.source_id, dealer_code, category, revisions }
     }
 
     /// The way in of a new ad on this path.

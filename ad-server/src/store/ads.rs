@@ -3,8 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use ad_core::{
-    model::{Ad, AdQuery, Content, LogEntry, LogQuery, Market, Timestamp},
-    ports::{Capacity, Claims, LogEntries, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, Usage},
+    model::{Ad, AdQuery, Content, LogEntry, LogQuery, Market, StoredRequest, Timestamp},
+    ports::{
+        Capacity, Claims, LogEntries, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, TagOfAd,
+        Usage,
+    },
 };
 use async_trait::async_trait;
 use tokio::sync::Notify;
@@ -12,7 +15,8 @@ use uuid::Uuid;
 
 use super::{
     Columns, Database, Row, Statement,
-    queue::record_statement,
+    lists::sharer,
+    queue::{record_statement, stored_request},
     rows::{content_text, folded, json, search_text},
     sql::{ads as sql, queue as queue_sql},
 };
@@ -137,6 +141,16 @@ impl Store for DatabaseStore {
         log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
         self.database.find_ads(scope, source_id, log).await
+    }
+
+    async fn tags(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<TagOfAd>, StoreError> {
+        self.database.find_tags(scope, source_id).await
+    }
+
+    async fn request(&self, scope: Scope<'_>, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
+        let statement = Statement::from(queue_sql::FindRequest { id }).for_client_of(sharer(scope));
+        let found = stored_request(id, &self.database.look_up(statement).await?)?;
+        Ok(found.filter(|request| scope.covers(&request.dealer_code)))
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {

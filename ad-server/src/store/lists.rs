@@ -7,7 +7,7 @@
 use ad_core::{
     categories,
     model::{Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, Bound, LogEntry, LogQuery},
-    ports::{LogEntries, PAGE_BYTES, PageOf, Scope, StoreError, StoredAd},
+    ports::{LogEntries, PAGE_BYTES, PageOf, Scope, StoreError, StoredAd, TagOfAd},
 };
 use uuid::Uuid;
 
@@ -25,15 +25,19 @@ impl Database {
         source_id: &str,
         log: LogEntries,
     ) -> Result<Vec<(StoredAd, Vec<LogEntry>)>, StoreError> {
-        let dealer = match scope {
-            Scope::Dealer(code) => code,
-            // A group takes part in the sharing as its first dealer.
-            Scope::Dealers(codes) => codes.first().map_or("", String::as_str),
-        };
-        let rows = self.look_up(find(self.dialect(), scope, source_id, log).for_client_of(dealer)).await?;
+        let rows = self.look_up(find(self.dialect(), scope, source_id, log).for_client_of(sharer(scope))).await?;
         let found = |row| {
             let mut columns = Columns::of(row);
             Ok((columns.stored_ad()?, columns.entries()?))
+        };
+        rows.iter().map(found).collect()
+    }
+
+    pub(super) async fn find_tags(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<TagOfAd>, StoreError> {
+        let rows = self.look_up(tags(self.dialect(), scope, source_id).for_client_of(sharer(scope))).await?;
+        let found = |row| {
+            let mut columns = Columns::of(row);
+            Ok(TagOfAd { dealer_code: columns.string()?, category_id: columns.number()?, tag: columns.tag()? })
         };
         rows.iter().map(found).collect()
     }
@@ -74,6 +78,17 @@ impl Database {
     }
 }
 
+/// The dealer as whom a scope takes part in the sharing: a group as its first one.
+pub(super) fn sharer(scope: Scope<'_>) -> &str {
+    match scope {
+        Scope::Dealer(code) => code,
+        Scope::Dealers(codes) => codes.first().map_or("", String::as_str),
+    }
+}
+
+/// The tag of an ad. Its log has an entry for every number up to the highest.
+const TAG: &str = "content_revision, visible_changes + coalesce((SELECT max(n) FROM log WHERE log.ad = ads.seq), 0)";
+
 /// The latest log entries of an ad, oldest first, as JSON. 100 is `ad_core::model::LATEST_ENTRIES`.
 fn latest_log(dialect: Dialect) -> &'static str {
     match dialect {
@@ -97,8 +112,18 @@ fn find(dialect: Dialect, scope: Scope<'_>, source_id: &str, log: LogEntries) ->
     let log = if log == LogEntries::Latest { latest_log(dialect) } else { "NULL" };
     values.statement(format!(
         "SELECT id, source_id, dealer_code, category_id, state, api_version, content, image_refs, marketplace_ad_id, offer_id,
-    created, updated, revision, intent, pole_position_until, leftover, {log}
+    created, updated, revision, intent, pole_position_until, leftover, {TAG}, {log}
 FROM ads WHERE source_id = {source_id} AND {dealers} ORDER BY seq"
+    ))
+}
+
+/// The tags of the ads of a source id.
+fn tags(dialect: Dialect, scope: Scope<'_>, source_id: &str) -> Statement {
+    let mut values = Values::new(dialect);
+    let source_id = values.add(source_id);
+    let dealers = values.within(scope, "dealer_code");
+    values.statement(format!(
+        "SELECT dealer_code, category_id, {TAG} FROM ads WHERE source_id = {source_id} AND {dealers} ORDER BY seq"
     ))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use ad_core::{
-    model::{Market, Progress, Timestamp},
+    model::{Market, Progress, QueuedRequest, StoredRequest, Timestamp},
     ports::{AdChange, Capacity, Claimed, Claims, Outcome, Record, StoreError},
 };
 
@@ -75,6 +75,15 @@ fn claimed(row: &Row) -> Result<Claimed, StoreError> {
         stored: columns.stored_ad()?,
         image_sources: columns.maybe_json()?.unwrap_or_default(),
     })
+}
+
+/// The request of an id, by the rows of [`sql::FindRequest`].
+pub(super) fn stored_request(id: Uuid, rows: &[Row]) -> Result<Option<StoredRequest>, StoreError> {
+    let Some(mut columns) = rows.first().map(Columns::of) else { return Ok(None) };
+    let (dealer_code, source_id, accepted) = (columns.string()?, columns.string()?, columns.time()?);
+    let (progress, claimable) = (columns.maybe_json()?, columns.maybe_time()?);
+    let queued = progress.map(|progress| QueuedRequest { progress, claimable });
+    Ok(Some(StoredRequest { id, dealer_code, source_id, accepted, queued, entries: columns.entries()? }))
 }
 
 /// How the queue stands.
@@ -237,6 +246,14 @@ impl Database {
         let rows = self.read(sql::IsUnfinished { id: request }).await?;
         let is_there: bool = rows.first().map_or(Ok(false), |row| Columns::of(row).value())?;
         Err(if is_there { TakeError::Behind(request) } else { TakeError::Unknown(request) })
+    }
+
+    /// The accepted request of an id, of whichever dealer; finished requests have logged something.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when it cannot be read; the others as well.
+    pub async fn request(&self, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
+        stored_request(id, &self.read(sql::FindRequest { id }).await?)
     }
 
     /// How many accepted requests are not finished.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ad_core::{
-    model::{Action, ActionState, Ad, Content, LogEntry, Request, Timestamp},
+    model::{Action, ActionState, Ad, AdTag, Content, LogEntry, Request, Timestamp},
     ports::{StoreError, StoredAd},
     violation::Code,
 };
@@ -147,7 +147,7 @@ impl<'r> Columns<'r> {
         Content::stored(text).map_err(|error| self.faulty(&error.to_string()))
     }
 
-    /// The same, and the columns from `revision` to `leftover`, which are never shown.
+    /// The same, the columns from `revision` to `leftover`, which are never shown, and the tag.
     pub(super) fn stored_ad(&mut self) -> Result<StoredAd, StoreError> {
         Ok(StoredAd {
             ad: self.ad()?,
@@ -155,7 +155,13 @@ impl<'r> Columns<'r> {
             intent: self.named(ad_core::model::AdState::from_name)?,
             pole_position_until: self.maybe_time()?,
             leftover: self.maybe_json()?.unwrap_or_default(),
+            tag: self.tag()?,
         })
+    }
+
+    /// A tag by its two numbers.
+    pub(super) fn tag(&mut self) -> Result<AdTag, StoreError> {
+        Ok(AdTag { revision: self.value()?, n: self.value()? })
     }
 
     /// A request, by its id, plan, progress and time.

@@ -70,7 +70,8 @@ statements! {
             registration_number = CASE WHEN :content IS NULL THEN registration_number ELSE :registration_number END,
             api_version = coalesce(:api_version, api_version), category_id = coalesce(:category_id, category_id),
             intent = coalesce(:intent, intent), pole_position_until = coalesce(:pole_position_until, pole_position_until),
-            updated = :updated, revision = revision + 1
+            updated = :updated, revision = revision + 1,
+            content_revision = content_revision + (:content IS NOT NULL), visible_changes = visible_changes + (:content IS NULL)
         WHERE id = :id AND revision = :revision
             AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < :most_unfinished;
 
@@ -89,7 +90,9 @@ statements! {
                 registration_number = CASE WHEN :content IS NULL THEN registration_number ELSE :registration_number END,
                 api_version = coalesce(:api_version, api_version), category_id = coalesce(:category_id, category_id),
                 intent = coalesce(:intent, intent), pole_position_until = coalesce(:pole_position_until, pole_position_until),
-                updated = :updated, revision = revision + 1
+                updated = :updated, revision = revision + 1,
+                content_revision = content_revision + CASE WHEN :content IS NULL THEN 0 ELSE 1 END,
+                visible_changes = visible_changes + CASE WHEN :content IS NULL THEN 1 ELSE 0 END
             WHERE id = :id AND revision = :revision
                 AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < :most_unfinished
             RETURNING seq, dealer_code

@@ -65,14 +65,16 @@ statements! {
         SELECT requests.id, requests.plan, requests.progress, requests.accepted, requests.lease,
             ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.state, ads.api_version, ads.content, ads.image_refs,
             ads.marketplace_ad_id, ads.offer_id, ads.created, ads.updated,
-            ads.revision, ads.intent, ads.pole_position_until, ads.leftover, ads.image_sources
+            ads.revision, ads.intent, ads.pole_position_until, ads.leftover, ads.content_revision,
+            ads.visible_changes + (SELECT max(n) FROM log WHERE log.ad = ads.seq), ads.image_sources
         FROM requests JOIN ads ON ads.seq = requests.ad
         WHERE requests.seq IN (SELECT value FROM json_each(:requests)) ORDER BY requests.seq"
     postgres "
         SELECT requests.id, requests.plan, requests.progress, requests.accepted, requests.lease,
             ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.state, ads.api_version, ads.content, ads.image_refs,
             ads.marketplace_ad_id, ads.offer_id, ads.created, ads.updated,
-            ads.revision, ads.intent, ads.pole_position_until, ads.leftover, ads.image_sources
+            ads.revision, ads.intent, ads.pole_position_until, ads.leftover, ads.content_revision,
+            ads.visible_changes + (SELECT max(n) FROM log WHERE log.ad = ads.seq), ads.image_sources
         FROM requests JOIN ads ON ads.seq = requests.ad
         WHERE requests.seq = ANY (:requests) ORDER BY requests.seq";
 
@@ -100,7 +102,8 @@ statements! {
             image_refs = coalesce(:image_refs, image_refs), image_sources = coalesce(:image_sources, image_sources),
             marketplace_ad_id = coalesce(:marketplace_ad_id, marketplace_ad_id), offer_id = coalesce(:offer_id, offer_id),
             pole_position_until = CASE WHEN :changes_pole_position THEN :pole_position_until ELSE pole_position_until END,
-            leftover = CASE WHEN :changes_leftover THEN :leftover ELSE leftover END, updated = :now
+            leftover = CASE WHEN :changes_leftover THEN :leftover ELSE leftover END, updated = :now,
+            visible_changes = visible_changes + 1
         WHERE :changes AND seq = (SELECT ad FROM requests WHERE id = :request AND lease = :lease);
 
         UPDATE requests SET progress = :progress, claimable = coalesce(:wait_until, claimable),
@@ -120,7 +123,8 @@ statements! {
                 offer_id = coalesce(held.offer_id, ads.offer_id),
                 pole_position_until =
                     CASE WHEN changes_pole_position THEN held.pole_position_until ELSE ads.pole_position_until END,
-                leftover = CASE WHEN changes_leftover THEN held.leftover ELSE ads.leftover END, updated = held.now
+                leftover = CASE WHEN changes_leftover THEN held.leftover ELSE ads.leftover END, updated = held.now,
+                visible_changes = visible_changes + 1
             FROM held WHERE ads.seq = held.ad AND held.changes
         ), logged AS (
             INSERT INTO log (ad, n, request_id, created, action, state, message, code)
@@ -133,7 +137,8 @@ statements! {
 
     /// Records the end of a request, log entries, and what `changes` about the ad, unless the lease was lost. Values of the ad that
     /// are null stay, but for the end of pole position and the leftover, which have flags of their own. The next request of the ad
-    /// becomes claimable, and is returned.
+    /// becomes claimable, and is returned. The last entry gets the time at which the request was accepted, by which it is found
+    /// from now on.
     RecordEnd<'a> {
         request: Uuid, lease: i64, entries: String, now: Timestamp,
         changes: bool, state: Option<AdState>, intent: Option<AdState>, image_refs: Option<String>,
@@ -141,9 +146,10 @@ statements! {
         changes_pole_position: bool, pole_position_until: Option<Timestamp>, changes_leftover: bool, leftover: Option<String>,
     }
     sqlite "
-        INSERT INTO log (ad, n, request_id, created, action, state, message, code)
+        INSERT INTO log (ad, n, request_id, created, action, state, message, code, accepted)
         SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
-            entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5
+            entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5,
+            CASE WHEN entry.key = json_array_length(:entries) - 1 THEN accepted END
         FROM requests CROSS JOIN json_each(:entries) AS entry
         WHERE requests.id = :request AND lease = :lease;
 
@@ -151,7 +157,8 @@ statements! {
             image_refs = coalesce(:image_refs, image_refs), image_sources = coalesce(:image_sources, image_sources),
             marketplace_ad_id = coalesce(:marketplace_ad_id, marketplace_ad_id), offer_id = coalesce(:offer_id, offer_id),
             pole_position_until = CASE WHEN :changes_pole_position THEN :pole_position_until ELSE pole_position_until END,
-            leftover = CASE WHEN :changes_leftover THEN :leftover ELSE leftover END, updated = :now
+            leftover = CASE WHEN :changes_leftover THEN :leftover ELSE leftover END, updated = :now,
+            visible_changes = visible_changes + 1
         WHERE :changes AND seq = (SELECT ad FROM requests WHERE id = :request AND lease = :lease);
 
         UPDATE requests SET claimable = :now
@@ -165,7 +172,7 @@ statements! {
     postgres "
         WITH :input, held AS (
             DELETE FROM requests USING input WHERE requests.id = input.request AND requests.lease = input.lease
-            RETURNING requests.ad, input.*
+            RETURNING requests.ad, requests.accepted, input.*
         ), changed AS (
             -- Without changes as well. A request that is accepted at the same moment changes the row too, so that the later of
             -- the two is run again and sees the other.
@@ -177,13 +184,15 @@ statements! {
                 pole_position_until =
                     CASE WHEN changes_pole_position THEN held.pole_position_until ELSE ads.pole_position_until END,
                 leftover = CASE WHEN changes_leftover THEN held.leftover ELSE ads.leftover END,
-                updated = CASE WHEN held.changes THEN held.now ELSE ads.updated END
+                updated = CASE WHEN held.changes THEN held.now ELSE ads.updated END,
+                visible_changes = visible_changes + CASE WHEN held.changes THEN 1 ELSE 0 END
             FROM held WHERE ads.seq = held.ad
         ), logged AS (
-            INSERT INTO log (ad, n, request_id, created, action, state, message, code)
+            INSERT INTO log (ad, n, request_id, created, action, state, message, code, accepted)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
                 CAST(entry.value ->> 0 AS UUID), CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3,
-                CAST(entry.value -> 4 AS TEXT), entry.value ->> 5
+                CAST(entry.value -> 4 AS TEXT), entry.value ->> 5,
+                CASE WHEN entry.number = json_array_length(CAST(held.entries AS JSON)) THEN held.accepted END
             FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)
         ), behind AS MATERIALIZED (
             -- The snapshot still has the request that ends.
@@ -247,6 +256,33 @@ statements! {
         WHERE claimable > :now AND CAST(progress AS JSON) ->> 'reason' IS NOT NULL
             AND (:dealer_code IS NULL OR dealer_code = :dealer_code)
             AND (:reason IS NULL OR CAST(progress AS JSON) ->> 'reason' = :reason)";
+
+    /// An accepted request with its ad and its log entries, from the queue or by its last entry. Its entries
+    /// stand one behind the other in the ad's log; 20 is `ad_core::model::REQUEST_ENTRIES`.
+    FindRequest { id: Uuid }
+    sqlite "
+        WITH found AS (
+            SELECT ad, accepted, progress, claimable, (SELECT max(n) FROM log WHERE log.ad = requests.ad) AS last_n
+            FROM requests WHERE id = :id
+            UNION ALL
+            SELECT ad, accepted, NULL, NULL, n FROM log WHERE request_id = :id AND accepted IS NOT NULL
+        )
+        SELECT ads.dealer_code, ads.source_id, accepted, progress, claimable,
+            (SELECT json_group_array(json_array(request_id, created, action, state, json(message), code) ORDER BY n)
+             FROM log WHERE log.ad = found.ad AND n > last_n - 20 AND n <= last_n AND request_id = :id)
+        FROM found JOIN ads ON ads.seq = found.ad"
+    postgres "
+        WITH found AS (
+            SELECT ad, accepted, progress, claimable, (SELECT max(n) FROM log WHERE log.ad = requests.ad) AS last_n
+            FROM requests WHERE id = :id
+            UNION ALL
+            SELECT ad, accepted, NULL, NULL, n FROM log WHERE request_id = :id AND accepted IS NOT NULL
+        )
+        SELECT ads.dealer_code, ads.source_id, accepted, progress, claimable,
+            (SELECT CAST(json_agg(
+                json_build_array(request_id, created, action, state, CAST(message AS JSON), code) ORDER BY n) AS TEXT)
+             FROM log WHERE log.ad = found.ad AND n > last_n - 20 AND n <= last_n AND request_id = :id)
+        FROM found JOIN ads ON ads.seq = found.ad";
 
     /// Whether a request is unfinished.
     IsUnfinished { id: Uuid }

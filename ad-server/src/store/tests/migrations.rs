@@ -104,3 +104,54 @@ async fn calls_of_before_the_upgrade_are_known_after_it_in_postgresql() {
     calls_made_again_change_nothing(&database).await;
     database.close().await;
 }
+
+/// An ad with a finished update of before the upgrade, and a request that waits; an ad that was imported.
+const REQUESTS: &str = "\
+INSERT INTO ads (seq, id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, image_refs, content) VALUES \
+    (1, '00000000-0000-0000-0000-000000000001', 'a', 'd1', 1060, 'created', 'v4', 2, 'created', 1, 1, '[]', '{}'), \
+    (2, '00000000-0000-0000-0000-000000000002', 'b', 'd1', 1060, 'created', 'v4', 0, 'created', 1, 1, '[]', '{}'); \
+INSERT INTO log (ad, n, request_id, created, action, state, message) VALUES \
+    (1, 1, '00000000-0000-0000-0000-000000000011', 10, 'create', 'processing', '\"Processing\"'), \
+    (1, 2, '00000000-0000-0000-0000-000000000011', 11, 'create', 'done', '\"Ad created\"'), \
+    (1, 3, '00000000-0000-0000-0000-000000000012', 20, 'update', 'processing', '\"Processing\"'), \
+    (1, 4, '00000000-0000-0000-0000-000000000012', 21, 'update', 'done', '\"Ad updated\"'), \
+    (1, 5, '00000000-0000-0000-0000-000000000012', 22, 'publish', 'done', '\"Ad published\"'), \
+    (1, 6, '00000000-0000-0000-0000-000000000013', 30, 'bump', 'processing', '\"Processing\"'), \
+    (2, 1, '00000000-0000-0000-0000-000000000014', 40, 'create', 'done', '\"Imported\"'); \
+INSERT INTO requests (id, ad, dealer_code, progress, accepted, claimable) VALUES \
+    ('00000000-0000-0000-0000-000000000013', 1, 'd1', '{}', 29, 29)";
+
+async fn requests_are_found(database: &Database) {
+    let found = async |number: u128| database.request(Uuid::from_u128(number)).await.unwrap();
+    for (number, accepted, entries, finished) in [(0x11, 10, 2, true), (0x12, 20, 3, true), (0x13, 29, 1, false)] {
+        let request = found(number).await.unwrap();
+        assert_eq!(
+            (request.accepted, request.entries.len(), request.queued.is_none()),
+            (at(accepted), entries, finished),
+            "{number:x}"
+        );
+    }
+    assert_eq!(found(0x14).await, None, "an import");
+}
+
+#[tokio::test]
+async fn requests_of_before_the_upgrade_are_found_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut connection = migrated_to(7, &folder).await;
+    connection.execute(REQUESTS).await.unwrap();
+    connection.close().await.unwrap();
+    requests_are_found(&Database::open(&url(&folder)).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn requests_of_before_the_upgrade_are_found_after_it_in_postgresql() {
+    let Some(server) = ad_tests::Postgres::shared().await else { return };
+    let url = server.database().await;
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    up_to(6, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
+    connection.execute(REQUESTS).await.unwrap();
+    connection.close().await.unwrap();
+    let database = Database::open(&url).await.unwrap();
+    requests_are_found(&database).await;
+    database.close().await;
+}

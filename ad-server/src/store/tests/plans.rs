@@ -98,3 +98,13 @@ async fn a_page_is_cut_out_of_the_order_without_sorting() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_request_is_found_by_index() {
+    let temporary = Temporary::open().await;
+    let find = crate::store::sql::queue::FindRequest { id: Uuid::nil() };
+    let steps = explained(&temporary.database, &find.into()).await;
+    assert!(steps.iter().any(|step| step.contains("USING INDEX log_request")), "{steps:#?}");
+    let reads = |table: &str| steps.iter().any(|step| step.starts_with(&format!("SCAN {table}")));
+    assert!(!["log", "requests", "ads"].into_iter().any(reads), "{steps:#?}");
+}

@@ -1,0 +1,182 @@
+//! What has become of an accepted request (extensions E2).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{
+    log::{Action, ActionState, LogEntry},
+    market::Market,
+    names::names,
+    request::Progress,
+    time::Timestamp,
+};
+use crate::violation::Code;
+
+/// The state of an accepted request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestState {
+    /// A worker may claim it.
+    Queued,
+    /// A worker is executing it.
+    Processing,
+    /// It waits for what `waiting_for` names.
+    Waiting,
+    /// Finished, and every action is done.
+    Done,
+    /// Finished, and an action has failed.
+    Error,
+}
+names!(RequestState {
+    "queued" => Queued, "processing" => Processing, "waiting" => Waiting, "done" => Done, "error" => Error,
+});
+
+/// What a request waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitingFor {
+    /// An earlier request of the same ad.
+    Request,
+    /// The host of an image.
+    Images,
+    /// The service's own image store.
+    ImageStore,
+    /// The primary marketplace.
+    Primary,
+    /// The secondary marketplace.
+    Secondary,
+}
+names!(WaitingFor {
+    "request" => Request, "images" => Images, "image_store" => ImageStore, "primary" => Primary, "secondary" => Secondary,
+});
+
+impl From<Market> for WaitingFor {
+    fn from(market: Market) -> Self {
+        match market {
+            Market::Primary => Self::Primary,
+            Market::Secondary => Self::Secondary,
+        }
+    }
+}
+
+/// The latest log entry of an action of a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ActionStatus {
+    /// The action.
+    pub action: Action,
+    /// Its state.
+    pub state: ActionState,
+    /// When the entry was written.
+    pub created: Timestamp,
+    /// Why the action failed.
+    pub code: Option<Code>,
+    /// Status or error details: a text, or an object with a `message` and details.
+    pub external_message: Value,
+}
+
+/// What has become of an accepted request. It serialises as the API shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RequestStatus {
+    /// The id that the client was given (`X-Request-Id`).
+    pub request_id: Uuid,
+    /// Its ad.
+    pub source_id: String,
+    /// Its ad's dealer.
+    pub dealer_code: String,
+    /// When it was accepted.
+    pub accepted: Timestamp,
+    /// When it was finished.
+    pub finished: Option<Timestamp>,
+    /// Its state.
+    pub state: RequestState,
+    /// Failed attempts at the action under way.
+    pub attempts: u32,
+    /// When a request that waits for something outside of the service is tried again.
+    pub next_attempt: Option<Timestamp>,
+    /// What a waiting request waits for.
+    pub waiting_for: Option<WaitingFor>,
+    /// The actions that have begun, in this order.
+    pub actions: Vec<ActionStatus>,
+}
+
+/// Number of latest log entries of a request that a store returns. The pipeline writes at most eight.
+pub const REQUEST_ENTRIES: usize = 20;
+
+/// What a store has of an accepted request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredRequest {
+    /// The id that the client was given (`X-Request-Id`).
+    pub id: Uuid,
+    /// Its ad's dealer.
+    pub dealer_code: String,
+    /// Its ad.
+    pub source_id: String,
+    /// When it was accepted.
+    pub accepted: Timestamp,
+    /// Its place in the queue; `None` once it is finished.
+    pub queued: Option<QueuedRequest>,
+    /// Its [latest](REQUEST_ENTRIES) log entries, oldest first.
+    pub entries: Vec<LogEntry>,
+}
+
+/// An unfinished request in the queue.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueuedRequest {
+    /// Its progress.
+    pub progress: Progress,
+    /// When it may be claimed: when it is due, or when its worker's lease ends; `None` behind an earlier request of its ad.
+    pub claimable: Option<Timestamp>,
+}
+
+impl QueuedRequest {
+    fn state(&self, now: Timestamp) -> RequestState {
+        match self.claimable {
+            None => RequestState::Waiting,
+            Some(due) if self.progress.due == Some(due) => RequestState::Waiting,
+            Some(lease_end) if lease_end > now => RequestState::Processing,
+            Some(_) => RequestState::Queued,
+        }
+    }
+}
+
+impl StoredRequest {
+    /// What has become of it by now.
+    pub fn status(self, now: Timestamp) -> RequestStatus {
+        let Self { id, dealer_code, source_id, accepted, queued, entries } = self;
+        let finished = if queued.is_none() { entries.last().map(|entry| entry.created) } else { None };
+        let mut actions: Vec<ActionStatus> = Vec::new();
+        for LogEntry { created, action, state, external_message, code, .. } in entries {
+            let latest = ActionStatus { action, state, created, code, external_message };
+            match actions.iter_mut().find(|known| known.action == action) {
+                Some(earlier) => *earlier = latest,
+                None => actions.push(latest),
+            }
+        }
+        let failed = actions.iter().any(|action| action.state == ActionState::Error);
+        let state = match &queued {
+            Some(queued) => queued.state(now),
+            None if failed => RequestState::Error,
+            None => RequestState::Done,
+        };
+        let is_waiting = state == RequestState::Waiting;
+        let next_attempt = queued.as_ref().filter(|_| is_waiting).and_then(|queued| queued.claimable);
+        let waiting_for = queued.as_ref().filter(|_| is_waiting).and_then(|queued| match queued.claimable {
+            None => Some(WaitingFor::Request),
+            Some(_) => queued.progress.waiting_for,
+        });
+        let attempts = queued.map_or(0, |queued| queued.progress.attempts());
+        RequestStatus {
+            request_id: id,
+            source_id,
+            dealer_code,
+            accepted,
+            finished,
+            state,
+            attempts,
+            next_attempt,
+            waiting_for,
+            actions,
+        }
+    }
+}
