@@ -19,6 +19,7 @@ mod operations;
 mod pages;
 mod paths;
 mod problem;
+mod requests;
 mod respond;
 pub(crate) mod versions;
 
@@ -144,6 +145,7 @@ where
     let documents = openapi::documents(context.service.rulebook(), context.public_url.as_deref());
     let context = Arc::new(context);
     let route = paths::mount(observe::Routes::new(context.metrics.clone()), &context);
+    let route = requests::mount(route, &context);
     let route = lookups::mount(route, &context);
     let route = pages::mount(route, &context, documents).at("/media/*name", images);
     around(route.done(), ids, context)

@@ -9,6 +9,7 @@ mod listings;
 mod marketplace;
 pub(crate) mod output;
 mod queue;
+mod request;
 mod serve;
 mod token;
 
@@ -85,6 +86,8 @@ enum Command {
     Worker(Box<serve::WorkerArgs>),
     /// Show unfinished requests, retry or drop them
     Queue(queue::QueueArgs),
+    /// Show what has become of an accepted request, unfinished or finished
+    Request(request::RequestArgs),
     /// Issue, list and revoke tokens
     #[command(subcommand)]
     Token(token::TokenCommand),
@@ -208,6 +211,7 @@ impl Cli {
             Command::Serve(args) => serve::run(base, *args).await,
             Command::Worker(args) => serve::work(base, *args).await,
             Command::Queue(args) => queue::run(base, args).await,
+            Command::Request(args) => request::run(base, args).await,
             Command::Token(command) => token::run(base, command).await,
             Command::Dealers(command) => dealers::run(base, command).await,
             Command::Ads(command) => ads::run(base, command).await,

@@ -1,0 +1,62 @@
+//! `ad-server request`: what has become of an accepted request.
+
+use ad_core::{
+    model::{ActionStatus, RequestStatus, Timestamp, WaitingFor},
+    ports::Clock,
+};
+use clap::Args;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{CommandError, GlobalArgs, ListArgs, output};
+use crate::system::SystemClock;
+
+#[derive(Debug, Args)]
+pub(super) struct RequestArgs {
+    /// Request id (`X-Request-Id`)
+    #[arg(value_name = "REQUEST_ID")]
+    id: Uuid,
+    #[command(flatten)]
+    list: ListArgs,
+}
+
+pub(super) async fn run(base: GlobalArgs, RequestArgs { id, list }: RequestArgs) -> Result<(), CommandError> {
+    let opened = base.database().await?;
+    let Some(request) = opened.answer(opened.database.request(id).await)? else {
+        return Err(CommandError::Input(format!("no accepted request has the id {id}")));
+    };
+    let status = request.status(SystemClock.now());
+    if list.json {
+        return Ok(output::json_value(&json!(status))?);
+    }
+    let RequestStatus {
+        source_id, dealer_code, accepted, finished, state, attempts, next_attempt, waiting_for, ..
+    } = status;
+    let time = |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
+    output::table(
+        ["STATE", "WAITING FOR", "ATTEMPTS", "NEXT ATTEMPT", "ACCEPTED", "FINISHED", "DEALER", "SOURCE ID"],
+        [[
+            state.to_string(),
+            waiting_for.map_or("-", WaitingFor::name).to_owned(),
+            attempts.to_string(),
+            time(next_attempt),
+            accepted.to_string(),
+            time(finished),
+            dealer_code,
+            source_id,
+        ]],
+    )?;
+    if status.actions.is_empty() {
+        return Ok(());
+    }
+    output::text("\n")?;
+    let row = |ActionStatus { action, state, created, code, external_message }| {
+        let text = match external_message {
+            Value::String(text) => text,
+            details => details["message"].as_str().unwrap_or_default().to_owned(),
+        };
+        let code = code.map_or_else(|| "-".to_owned(), |code| code.to_string());
+        [action.to_string(), state.to_string(), created.to_string(), code, text]
+    };
+    Ok(output::table(["ACTION", "STATE", "SINCE", "CODE", "MESSAGE"], status.actions.into_iter().map(row))?)
+}
