@@ -6,7 +6,7 @@ use ad_core::{
         ad_fields::{ADDED, IDENTITY, WRITTEN},
     },
     fields::{Direction, Field},
-    model::{Action, ActionState, AdState, ApiVersion, VIEW_FIELDS},
+    model::{Action, ActionState, AdState, ApiVersion, RequestState, VIEW_FIELDS, WaitingFor},
 };
 use serde_json::{Map, Value, json};
 
@@ -202,6 +202,9 @@ fn common() -> Map<String, Value> {
     let text = json!({"type": "string"});
     let code = json!({"type": "string", "pattern": "^[a-z][a-z0-9_]*$"});
     let uuid = json!({"type": "string", "format": "uuid"});
+    let time = json!({"type": "string", "format": "date-time"});
+    let maybe_time = json!({"type": "string", "format": "date-time", "nullable": true});
+    let waiting_for: Vec<_> = WaitingFor::NAMES.iter().copied().map(Some).chain([None]).collect();
     let object = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "properties": properties});
     let schemas = json!({
         "AnyFields": {"type": "object", "nullable": true, "additionalProperties": true,
@@ -216,6 +219,32 @@ fn common() -> Map<String, Value> {
                 "oneOf": [text, reference("LogDetails")]},
             "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
                 "description": "Why the action failed, one of the codes of `/docs/errors/`; `null` unless the state is `error`"},
+        })),
+        "RequestStatus": object(
+            &["request_id", "source_id", "dealer_code", "accepted", "finished", "state", "attempts", "next_attempt", "waiting_for", "actions"],
+            json!({
+                "request_id": {"type": "string", "format": "uuid", "description": "The `X-Request-Id` of its answer"},
+                "source_id": {"type": "string", "description": "Its ad"},
+                "dealer_code": {"type": "string", "description": "Its ad's dealer"},
+                "accepted": time,
+                "finished": maybe_time,
+                "state": {"type": "string", "enum": RequestState::NAMES,
+                    "description": "`error` if the request is finished and one of its actions has failed"},
+                "attempts": {"type": "integer", "minimum": 0, "description": "Failed attempts at the action under way"},
+                "next_attempt": maybe_time,
+                "waiting_for": {"type": "string", "nullable": true, "enum": waiting_for,
+                    "description": "What a waiting request waits for: an earlier request of the ad, an image host, the service's image store, or a marketplace"},
+                "actions": {"type": "array", "items": reference("ActionStatus"), "description": "The actions that have begun, in this order, each with its latest log entry"},
+            }),
+        ),
+        "ActionStatus": object(&["action", "state", "created", "code", "external_message"], json!({
+            "action": {"type": "string", "enum": Action::NAMES},
+            "state": {"type": "string", "enum": ActionState::NAMES},
+            "created": time,
+            "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
+                "description": "Why the action failed, one of the codes of `/docs/errors/`; `null` unless the state is `error`"},
+            "external_message": {"description": "Status or error details: a text, or an object with `message` and details",
+                "oneOf": [text, reference("LogDetails")]},
         })),
         "LogDetails": {"type": "object", "required": ["message"], "properties": {"message": text}, "additionalProperties": true},
         "LogPage": page("LogEntry", "A page of the log"),

@@ -6,7 +6,8 @@ use std::{num::NonZeroU32, time::Duration};
 use ad_core::{
     categories::{self, Category},
     model::{
-        Action, ActionState, Ad, AdState, ApiVersion, Content, Dealer, ImageRef, LogEntry, MOST_UNFINISHED, Timestamp,
+        Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, ImageRef, LogEntry, MOST_UNFINISHED,
+        StoredRequest, Timestamp,
     },
     parameters::AdParameters,
     ports::StoreError,
@@ -16,12 +17,13 @@ use ad_core::{
     },
     service::ServiceError,
 };
+use poem::http::header;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{bodies::Group, first, name_of};
 use crate::{
-    api::{ApiError, Limits, MAX_BODY, body, errors, limits, lookups, versions},
+    api::{ApiError, Limits, MAX_BODY, body, errors, limits, lookups, requests, versions},
     auth::{Permission, TokenError},
     values::Rate,
 };
@@ -97,6 +99,7 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
         }
     }
     put("LogPage".to_owned(), "A create", page(&json!(log())));
+    put("RequestStatus".to_owned(), "A create", request_status());
     put("PayloadErrors".to_owned(), "A payload with errors", payload_errors(rulebook));
     for (name, values) in lookup_values(rulebook) {
         put(name.to_owned(), "The first three values", values);
@@ -229,6 +232,13 @@ fn log() -> Vec<LogEntry> {
     .to_vec()
 }
 
+/// The create of that log, finished.
+fn request_status() -> Value {
+    let (dealer_code, source_id) = (DEALER.to_owned(), "car-1001".to_owned());
+    let request = StoredRequest { id: REQUEST, dealer_code, source_id, accepted: now(), queued: None, entries: log() };
+    json!(request.status(now()))
+}
+
 /// What is said to the first guess of most.
 fn payload_errors(rulebook: &Rulebook) -> Value {
     let guess = json!({"source_id": "1", "title": "2019 Volvo V60",
@@ -280,6 +290,9 @@ fn errors() -> Map<String, Value> {
         ("InvalidToken", detail(ApiError::InvalidToken(TokenError::Signature))),
         ("Forbidden", detail(ApiError::Forbidden(Permission::Write))),
         ("NotFound", detail(ServiceError::NotFound.into())),
+        ("NoSuchRequest", detail(requests::unknown(REQUEST))),
+        ("PreconditionFailed", detail(ServiceError::PreconditionFailed(AdTag { revision: 3, n: 12 }).into())),
+        ("BadTags", detail(ApiError::BadTags(header::IF_MATCH))),
         ("NoSuchVehicleType", detail(lookups::unknown_vehicle_type("spaceship"))),
         ("NotJson", detail(not_json)),
         ("Slow", detail(ApiError::Slow(Limits::default().body_within))),

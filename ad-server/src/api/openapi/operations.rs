@@ -21,6 +21,7 @@ pub(super) fn paths(brand: &str) -> Map<String, Value> {
         }
     }
     paths.extend(lookups(brand));
+    paths.insert("/v4/requests/{request_id}".to_owned(), request());
     paths
 }
 
@@ -37,7 +38,9 @@ pub(super) fn tags() -> Vec<Value> {
         let rejects = if rejected.is_empty() { String::new() } else { format!(". Rejects {}", rejected.join(", ")) };
         json!({"name": tag(base), "description": description + &rejects})
     };
-    bases().map(of_base).chain([json!({"name": "lookups", "description": "Allowed values"})]).collect()
+    let others = [("lookups", "Allowed values"), ("requests", "Accepted requests")];
+    let others = others.map(|(name, description)| json!({"name": name, "description": description}));
+    bases().map(of_base).chain(others).collect()
 }
 
 fn path(base: BasePath, operation: &Operation) -> String {
@@ -99,7 +102,8 @@ fn request_body(base: BasePath, act: Act) -> Value {
 
 /// The lookups, which do not depend on a category.
 fn lookups(brand: &str) -> Map<String, Value> {
-    let lookup = |id: &str, summary: &str, parameters: Value, example: &str, can_miss: bool| {
+    let lookup = |id: &str, summary: &str, mut parameters: Vec<Value>, example: &str, can_miss: bool| {
+        parameters.push(referring("parameters", parameters::IF_NONE_MATCH));
         json!({"get": {
         "tags": ["lookups"],
         "operationId": id,
@@ -110,9 +114,9 @@ fn lookups(brand: &str) -> Map<String, Value> {
         }})
     };
     let (vehicle_type, attribute) = (parameters::vehicle_type(), parameters::attribute());
-    let attributes = json!([vehicle_type]);
-    let values = json!([vehicle_type, attribute]);
-    let models = json!([parameters::brand(brand)]);
+    let attributes = vec![vehicle_type.clone()];
+    let values = vec![vehicle_type, attribute];
+    let models = vec![parameters::brand(brand)];
     [
         (
             "/v4/vehicles/{vehicle_type}/attributes",
@@ -127,4 +131,16 @@ fn lookups(brand: &str) -> Map<String, Value> {
     .into_iter()
     .map(|(path, item)| (path.to_owned(), item))
     .collect()
+}
+
+/// An accepted request by its id.
+fn request() -> Value {
+    json!({"get": {
+        "tags": ["requests"],
+        "operationId": "request",
+        "summary": "Read the status of a request",
+        "description": format!("What has become of an accepted request, also long after it was finished.{}", needs(Permission::Read)),
+        "parameters": [parameters::request_id()],
+        "responses": responses::of_request(),
+    }})
 }

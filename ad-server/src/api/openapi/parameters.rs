@@ -11,7 +11,11 @@ use crate::api::operations::{Act, OPERATIONS, Operation};
 
 /// The parameters of the operations, by what they are called among the components.
 pub(super) fn shared() -> Map<String, Value> {
-    let mut shared = Map::from_iter([("ad.source_id".to_owned(), source_id())]);
+    let mut shared = Map::from_iter([
+        ("ad.source_id".to_owned(), source_id()),
+        ("IfMatch".to_owned(), if_match()),
+        (IF_NONE_MATCH.to_owned(), if_none_match()),
+    ]);
     for operation in OPERATIONS {
         for parameter in operation.parameters {
             shared.insert(name(operation, parameter), query(parameter));
@@ -24,8 +28,16 @@ pub(super) fn shared() -> Map<String, Value> {
 pub(super) fn of(operation: &Operation) -> Vec<Value> {
     let path = operation.is_about_one().then(|| "ad.source_id".to_owned());
     let query = operation.parameters.iter().map(|parameter| name(operation, parameter));
-    path.into_iter().chain(query).map(|name| referring("parameters", &name)).collect()
+    let header = match operation.act {
+        Act::Read => Some(IF_NONE_MATCH),
+        _ => operation.changes_one().then_some("IfMatch"),
+    };
+    let names = path.into_iter().chain(query).chain(header.map(str::to_owned));
+    names.map(|name| referring("parameters", &name)).collect()
 }
+
+/// The name of the header's component.
+pub(super) const IF_NONE_MATCH: &str = "IfNoneMatch";
 
 /// Parameters of one name differ between lists, logs and the rest.
 fn name(operation: &Operation, parameter: &Parameter) -> String {
@@ -40,6 +52,25 @@ fn name(operation: &Operation, parameter: &Parameter) -> String {
 fn source_id() -> Value {
     json!({"name": "source_id", "in": "path", "required": true, "description": "The client's identifier of the ad, percent-encoded",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255}})
+}
+
+fn if_match() -> Value {
+    json!({"name": "If-Match", "in": "header",
+        "description": "Tags (`ETag`) of the ad, separated by commas, or `*`. The request is accepted only if the ad's content is as in one of them: the part \
+            before the point is compared. A weak tag never matches",
+        "schema": {"type": "string"}, "examples": {"read": {"value": "\"3.12\""}, "revision": {"value": "\"3\""}}})
+}
+
+fn if_none_match() -> Value {
+    json!({"name": "If-None-Match", "in": "header",
+        "description": "Tags (`ETag`) of earlier answers, separated by commas, or `*`: if one of them is current, the answer is 304 without a body",
+        "schema": {"type": "string"}, "examples": {"read": {"value": "\"3.12\""}, "several": {"value": "\"3.12\", \"3.14\""}}})
+}
+
+/// The id of a request.
+pub(super) fn request_id() -> Value {
+    json!({"name": "request_id", "in": "path", "required": true, "description": "`X-Request-Id` of the answer to the request",
+        "schema": {"type": "string", "format": "uuid"}})
 }
 
 fn query(known: &Parameter) -> Value {

@@ -28,6 +28,8 @@ enum Wrong {
     Payload,
     /// The body is no JSON object.
     Body,
+    /// A header with entity tags.
+    Tags,
     /// A business rule.
     Rule(&'static str),
     TrailerCreate,
@@ -42,6 +44,7 @@ impl Wrong {
             Self::Parameter => ("FieldErrors", "ParameterErrors"),
             Self::Payload => ("FieldErrors", "PayloadErrors"),
             Self::Body => ("Detail", "NotJson"),
+            Self::Tags => ("Detail", "BadTags"),
             Self::Rule(example) => ("BusinessErrors", example),
             Self::TrailerCreate => ("TrailerCreateDisabled", "TrailerCreateDisabled"),
             Self::IncompatibleVersion => ("IncompatibleApiVersion", "IncompatibleApiVersion"),
@@ -49,6 +52,9 @@ impl Wrong {
         }
     }
 }
+
+/// The name of the response to a bad lookup.
+const BAD_LOOKUP: &str = "BadLookup";
 
 /// The name of the response to a bad request, and of its schema if there are several.
 fn bad_request_name(act: Act, wrongs: &[Wrong]) -> String {
@@ -86,6 +92,9 @@ pub(super) fn succeeds(base: BasePath, operation: &Operation) -> bool {
 fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
     let category = base.category();
     let mut wrongs = vec![Wrong::Parameter];
+    if operation.act == Act::Read || operation.changes_one() {
+        wrongs.push(Wrong::Tags);
+    }
     if operation.takes_body() {
         wrongs.push(Wrong::Body);
     }
@@ -136,9 +145,11 @@ pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
     let bad_request = bad_request_name(operation.act, &wrongs(base, operation));
     responses.insert("400".to_owned(), referring("responses", &bad_request));
     let when = [
+        (operation.act == Act::Read, "304", "NotModified"),
         (operation.is_about_one(), "404", "NotFound"),
         (matches!(operation.act, Act::Create | Act::Validate), "409", "Duplicate"),
         (operation.takes_body(), "408", "Slow"),
+        (operation.changes_one(), "412", "PreconditionFailed"),
         (operation.takes_body(), "413", "TooLarge"),
         (waits_for_the_queue(operation), "429", "TooManyUnfinished"),
         (true, "503", "Unavailable"),
@@ -153,12 +164,30 @@ pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
 pub(super) fn of_lookup(example: &str, can_miss: bool) -> Value {
     let mut responses = shared_by_all();
     let found = described("The values, with their names", &reference("LookupEntries"), &[example]);
-    responses.insert("200".to_owned(), found);
-    responses.insert("400".to_owned(), referring("responses", "BadParameters"));
+    responses.insert("200".to_owned(), tagged(found));
+    responses.insert("304".to_owned(), referring("responses", "NotModified"));
+    responses.insert("400".to_owned(), referring("responses", BAD_LOOKUP));
     if can_miss {
         responses.insert("404".to_owned(), referring("responses", "NoSuchLookup"));
     }
     responses.into()
+}
+
+/// The responses of a request's status.
+pub(super) fn of_request() -> Value {
+    let mut responses = shared_by_all();
+    let found = described("The status of the request", &reference("RequestStatus"), &["RequestStatus"]);
+    responses.insert("200".to_owned(), found);
+    for (status, name) in [("400", "BadParameters"), ("404", "NoSuchRequest"), ("503", "Unavailable")] {
+        responses.insert(status.to_owned(), referring("responses", name));
+    }
+    responses.into()
+}
+
+/// A response with a tag.
+fn tagged(mut response: Value) -> Value {
+    response["headers"]["ETag"] = referring("headers", "ETag");
+    response
 }
 
 fn shared_by_all() -> Map<String, Value> {
@@ -200,7 +229,8 @@ fn success(base: BasePath, operation: &Operation) -> Success {
 /// Every response to a bad request, by its name.
 fn bad_requests() -> BTreeMap<String, Vec<Wrong>> {
     let of = |base: BasePath| base.operations().map(move |operation| (operation.act, wrongs(base, operation)));
-    bases().flat_map(of).map(|(act, wrongs)| (bad_request_name(act, &wrongs), wrongs)).collect()
+    let lookup = (BAD_LOOKUP.to_owned(), vec![Wrong::Parameter, Wrong::Tags]);
+    bases().flat_map(of).map(|(act, wrongs)| (bad_request_name(act, &wrongs), wrongs)).chain([lookup]).collect()
 }
 
 /// The schemas of these errors, each once.
@@ -243,6 +273,8 @@ pub(super) fn shared() -> Value {
         "Forbidden": detail("The token lacks the permission", &["Forbidden"]),
         "NotFound": detail("No such ad in the token's scope, or not of this vehicle type", &["NotFound", "FoundElsewhere"]),
         "NoSuchLookup": detail("No such vehicle type or attribute", &["NoSuchVehicleType"]),
+        "NoSuchRequest": detail("No accepted request of this id in the token's scope", &["NoSuchRequest"]),
+        "PreconditionFailed": tagged(detail("The ad was changed meanwhile: `If-Match` does not name its revision", &["PreconditionFailed"])),
         "Duplicate": error("The dealer has used this source_id", &reference("FieldErrors"), &["Duplicate"]),
         "Slow": detail("The body did not arrive in time", &["Slow", "Trickle"]),
         "TooLarge": detail("The body is larger than 1 MiB", &["TooLarge"]),
@@ -252,6 +284,10 @@ pub(super) fn shared() -> Value {
         "Internal": detail("Internal error", &["Internal"]),
         "Unavailable": detail("The database is unavailable, or the request waited too long because the dealer has too many requests in process", &["Unavailable", "NoMemory", "Crowded"]),
     });
+    responses["NotModified"] = tagged(json!({
+        "description": "What `If-None-Match` names is current",
+        "headers": {"X-Request-Id": referring("headers", "RequestId")},
+    }));
     for name in ["TooMany", "TooManyUnfinished"] {
         responses[name]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
     }
@@ -262,7 +298,8 @@ pub(super) fn shared() -> Value {
     for base in bases() {
         for operation in base.operations().filter(|operation| succeeds(base, operation)) {
             let Success { name, description, schema, example, .. } = success(base, operation);
-            responses[name] = described(description, &reference(&schema), &[&example]);
+            let response = described(description, &reference(&schema), &[&example]);
+            responses[name] = if operation.shows_ad() { tagged(response) } else { response };
         }
     }
     responses
@@ -273,6 +310,8 @@ pub(super) fn headers() -> Value {
     json!({
         "RequestId": {"required": true, "description": "Id of the request, and `request_id` of its log entries",
             "schema": {"type": "string", "format": "uuid"}},
+        "ETag": {"required": true, "description": "Tag of what the answer shows, for `If-None-Match`; that of an ad for `If-Match` as well",
+            "schema": {"type": "string", "pattern": "^\"[!#-~]+\"$"}},
         "RetryAfter": {"required": true, "description": "Seconds after which to repeat the request",
             "schema": {"type": "integer", "minimum": 0}},
     })
