@@ -33,6 +33,7 @@ mod silences;
 mod slow_clients;
 mod store_contract;
 mod store_properties;
+mod tags;
 mod telemetry;
 mod tls;
 mod trouble;

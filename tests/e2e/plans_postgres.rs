@@ -204,8 +204,16 @@ async fn writes_and_the_queue_go_by_index_when_they_were_planned_on_empty_tables
             boat["source_id"] = source_id.as_str().into();
             boat["image_urls"] = json!([]);
             server.client.post("/v4/boat", &boat).await.expect(201);
-            server.client.patch(&format!("/v4/boat/{source_id}"), &json!({"title": "Fin båt"})).await.expect(200);
-            server.client.published(&source_id).await;
+            let patch = server.client.patch(&format!("/v4/boat/{source_id}"), &json!({"title": "Fin båt"})).await;
+            patch.expect(200);
+            let request = format!("/v4/requests/{}", patch.header("x-request-id").unwrap());
+            server.client.get(&request).await.expect(200);
+            let published = server.client.published(&source_id).await;
+            server.client.ended(&source_id, "publish", patch.header("x-request-id")).await;
+            server.client.get(&request).await.expect(200);
+            let known = [("if-none-match", "*".to_owned())];
+            let path = format!("/v4/ad/{}", published["source_id"].as_str().unwrap());
+            assert_eq!(server.client.send_with(reqwest::Method::GET, &path, &known, None).await.status, 304);
         }
     };
     publish(0..2).await;

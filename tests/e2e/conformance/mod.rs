@@ -1,5 +1,5 @@
-//! The conformance suite: every rule of `interface.md`, `category-fields.md` and `decisions.md`, held against a running
-//! server with what it accepts and what it refuses.
+//! The conformance suite: every rule of `interface.md`, `category-fields.md` and `decisions.md`, and those of
+//! `extensions.md` about HTTP, held against a running server with what it accepts and what it refuses.
 //!
 //! A rule stands in the module of its section, named as the documents name it; tables of fields are rows of data in
 //! [`categories`], read from the document and not from the service's own tables, for otherwise they could not differ.
@@ -13,6 +13,7 @@ mod categories;
 mod decisions;
 mod endpoints;
 mod errors;
+mod extensions;
 mod lists;
 mod log;
 mod pattern;
@@ -47,6 +48,7 @@ fn rules() -> Vec<Rule> {
         errors::rules(),
         categories::rules(),
         decisions::rules(),
+        extensions::rules(),
     ]
     .into_iter()
     .flatten()

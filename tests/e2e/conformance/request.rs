@@ -36,18 +36,25 @@ pub(super) struct Request {
     pub(super) who: Who,
     pub(super) method: Method,
     pub(super) path: String,
+    pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: Option<Vec<u8>>,
 }
 
 impl Request {
     fn new(method: Method, path: impl Into<String>, body: Option<&Value>) -> Self {
         let body = body.map(|body| body.to_string().into_bytes());
-        Self { who: Who::North, method, path: path.into(), body }
+        Self { who: Who::North, method, path: path.into(), headers: Vec::new(), body }
     }
 
     /// The same from somebody else.
     pub(super) fn by(self, who: Who) -> Self {
         Self { who, ..self }
+    }
+
+    /// The same with this header too.
+    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
     }
 
     /// Whether it asks what would be stored.
@@ -59,7 +66,8 @@ impl Request {
     pub(super) fn told(&self) -> String {
         let body = self.body.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
         let body: String = body.chars().take(1500).collect();
-        format!("{} {} {body} (as {:?})", self.method, self.path, self.who)
+        let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}, ")).collect();
+        format!("{} {} {body} ({headers}as {:?})", self.method, self.path, self.who)
     }
 }
 

@@ -15,16 +15,19 @@ pub(super) enum Document {
     CategoryFields,
     /// `decisions.md`.
     Decisions,
+    /// `extensions.md`.
+    Extensions,
 }
 
 impl Document {
-    pub(super) const ALL: [Self; 3] = [Self::Interface, Self::CategoryFields, Self::Decisions];
+    pub(super) const ALL: [Self; 4] = [Self::Interface, Self::CategoryFields, Self::Decisions, Self::Extensions];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Interface => "interface.md",
             Self::CategoryFields => "category-fields.md",
             Self::Decisions => "decisions.md",
+            Self::Extensions => "extensions.md",
         }
     }
 }
@@ -56,6 +59,8 @@ pub(super) struct Rule {
     pub(super) decisions: Vec<u8>,
     pub(super) accepting: Vec<Case>,
     pub(super) refusing: Vec<Case>,
+    /// Cases in which the headers of the answer are compared and not its body.
+    pub(super) headers: Vec<Case>,
     pub(super) scenarios: Vec<Scenario>,
     /// Other tests that hold it, such as `e2e::life::…`: those that need a server or a clock of their own.
     pub(super) tests: Vec<&'static str>,
@@ -72,6 +77,7 @@ fn rule(document: Document, section: &str, name: &str, says: &str) -> Rule {
         decisions: Vec::new(),
         accepting: Vec::new(),
         refusing: Vec::new(),
+        headers: Vec::new(),
         scenarios: Vec::new(),
         tests: Vec::new(),
         one_sided: None,
@@ -91,6 +97,11 @@ pub(super) fn category_fields(section: &str, name: &str, says: &str) -> Rule {
 /// A sentence of a decision.
 pub(super) fn decision(number: u8, name: &str, says: &str) -> Rule {
     Rule { decisions: vec![number], ..rule(Document::Decisions, &format!("Decision {number}"), name, says) }
+}
+
+/// A sentence of an extension, such as `E3.8`.
+pub(super) fn extension(number: &str, name: &str, says: &str) -> Rule {
+    rule(Document::Extensions, number, name, says)
 }
 
 impl Rule {
@@ -124,6 +135,12 @@ impl Rule {
     /// Refused with this status and exactly this body.
     pub(super) fn refuses_with(mut self, status: u16, request: Request, expected: Value) -> Self {
         self.refusing.push(Case { request, status, expected });
+        self
+    }
+
+    /// Answered with this status and these headers; several of one name are one text, separated by commas.
+    pub(super) fn answers(mut self, status: u16, request: Request, headers: Value) -> Self {
+        self.headers.push(Case { request, status, expected: headers });
         self
     }
 

@@ -48,6 +48,9 @@ impl Trial {
         for Case { request, status, expected } in rule.refusing {
             trial.refuses(request, status, expected).await;
         }
+        for Case { request, status, expected } in rule.headers {
+            trial.answers(&request, status, &expected).await;
+        }
         for scenario in rule.scenarios {
             let on_trial = Arc::clone(&trial);
             if let Err(error) = tokio::spawn(async move { scenario(&on_trial).await }).await {
@@ -75,7 +78,8 @@ impl Trial {
                 path = path.replace(mark, &self.world.trailer(version));
             }
         }
-        self.world.client(request.who).send(request.method.clone(), &path, request.body.clone()).await
+        let client = self.world.client(request.who);
+        client.send_with(request.method.clone(), &path, &request.headers, request.body.clone()).await
     }
 
     async fn answer(&self, request: &Request, status: u16, extent: Extent, expected: &Value) -> Answer {
@@ -110,6 +114,22 @@ impl Trial {
     pub(super) async fn refuses(&self, request: Request, status: u16, expected: Value) {
         self.findings().refusing += 1;
         self.answer(&request, status, Extent::Whole, &expected).await;
+    }
+
+    /// A case of headers, accepting or refusing by its status; of the headers, what is named is compared.
+    pub(super) async fn answers(&self, request: &Request, status: u16, headers: &Value) -> Answer {
+        let answer = self.send(request).await;
+        {
+            let mut findings = self.findings();
+            *if status < 400 { &mut findings.accepting } else { &mut findings.refusing } += 1;
+        }
+        let differs = difference(Extent::Named, headers, &headers_of(&answer));
+        if answer.status != status || differs.is_some() {
+            let body = String::from_utf8_lossy(&answer.bytes);
+            let answered = format!("answered {} {:?} {body}", answer.status, answer.headers);
+            self.fails(format!("{}\n    expected {status} {headers}\n    {answered}\n    {differs:?}", request.told()));
+        }
+        answer
     }
 
     /// What was seen on the way of a case; of objects, what is named is compared.
@@ -218,4 +238,13 @@ impl Trial {
     pub(super) async fn listings(&self, id: &str) -> Vec<Value> {
         self.world.server.listings().await.into_iter().filter(|listing| listing["source_id"] == id).collect()
     }
+}
+
+/// The headers of an answer; those of one name as one text.
+fn headers_of(answer: &Answer) -> Value {
+    let text = |name| {
+        let values = answer.headers.get_all(name).iter();
+        values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect::<Vec<_>>().join(", ")
+    };
+    answer.headers.keys().map(|name| (name.as_str().to_owned(), Value::String(text(name)))).collect()
 }
