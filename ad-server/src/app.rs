@@ -20,6 +20,7 @@ use tokio::{
 use crate::{
     api::{self, Authenticator, BodyMemory, Context, DealerRate, Limits, Lists},
     auth::{Caller, KeySet, KeySource, KeysError, TokenError, Verifier, key_file},
+    cleanup,
     config::Settings,
     directory::Directory,
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
@@ -152,6 +153,17 @@ impl Common {
         Ok(Pipeline::new(ports).with_settings(retries).with_quotas(self.quotas(settings)))
     }
 
+    /// Removes expired rows in the background.
+    fn start_cleanup(&self, stopped: watch::Receiver<bool>) {
+        let cleanup = cleanup::run(self.database.clone(), Arc::clone(&self.clock));
+        tokio::spawn(async move {
+            tokio::select! {
+                () = cleanup => {}
+                () = until(stopped) => {}
+            }
+        });
+    }
+
     /// Starts a worker if the settings want one.
     fn start_worker(
         &self,
@@ -239,6 +251,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let keys = settings.key_source().load()?;
     let (stop, stopped) = watch::channel(false);
     let worker = common.start_worker(settings, stopped.clone())?;
+    common.start_cleanup(stopped.clone());
     let quotas = common.quotas(settings);
     let processor = Processor::default();
     let Common { database, directory, store, media, clock, ids, metrics } = common;
@@ -374,7 +387,8 @@ pub async fn work(settings: Settings) -> Result<(), AppError> {
     let metrics_server = metrics_server(&settings).await?;
     let common = Common::open(&settings, &format!("http://{}", settings.listen)).await?;
     let (stop, stopped) = watch::channel(false);
-    let worker = common.start_worker(&settings, stopped)?.ok_or(AppError::NoWorkers)?;
+    let worker = common.start_worker(&settings, stopped.clone())?.ok_or(AppError::NoWorkers)?;
+    common.start_cleanup(stopped);
     tracing::info!(workers = settings.workers, database = Database::name_of(&settings.database_url), "working");
     warn(&settings, None);
     if let Some(server) = metrics_server {

@@ -12,6 +12,7 @@
 //! | [`telemetry`] | logs, metrics, traces |
 //! | [`media`] | images: fetched from public addresses, stored by checksum in a folder or a bucket |
 //! | [`worker`] | runs accepted requests through the pipeline |
+//! | `cleanup` | removes what is kept for a limited time |
 //! | [`config`] | settings from flags, environment and file: one table |
 //! | [`values`], [`secret`] | types of settings: times, sizes, rates, addresses; credentials |
 //! | [`dealers_file`], [`toml_file`], [`lines`] | files that operators write |
@@ -37,6 +38,7 @@ pub mod api;
 pub mod app;
 pub mod auth;
 pub mod breaker;
+mod cleanup;
 pub mod commands;
 pub mod config;
 pub mod dealers_file;

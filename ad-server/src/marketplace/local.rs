@@ -1,6 +1,6 @@
 //! A local marketplace, kept in the database of the service.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use ad_core::{
     model::{Content, Market, Timestamp},
@@ -8,9 +8,13 @@ use ad_core::{
 };
 use async_trait::async_trait;
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::{listing_id, listing_seq, sql};
 use crate::store::{Columns, Database, Statement};
+
+/// How long a call is remembered. It is longer than any caller repeats one.
+const CALLS_KEPT: Duration = Duration::from_hours(7 * 24);
 
 /// One of the marketplaces.
 #[derive(Clone)]
@@ -93,6 +97,22 @@ impl Local {
             content: serde_json::to_string(&shown).map_err(|error| MarketplaceError::Refused(error.to_string()))?,
         })
     }
+}
+
+/// Forgets calls to both marketplaces that are older than a week, and at most so many of each. Returns whether there may be more.
+pub(crate) async fn forget_calls(database: &Database, now: Timestamp, limit: u32) -> Result<bool, StoreError> {
+    let before = first_id(now - CALLS_KEPT).to_string();
+    let mut is_full = false;
+    for market in [Market::Primary, Market::Secondary] {
+        let forget = sql::ForgetCalls { market: market.name(), before: before.clone(), limit };
+        is_full |= database.run(forget).await?.changed >= u64::from(limit);
+    }
+    Ok(is_full)
+}
+
+/// The lowest id (UUIDv7) of this time.
+fn first_id(at: Timestamp) -> Uuid {
+    Uuid::from_u128(u128::try_from(at.as_millis()).unwrap_or(0) << 80)
 }
 
 fn failure(error: StoreError) -> MarketplaceError {

@@ -27,6 +27,7 @@ use crate::{secret::TokenSourceError, store::Database};
 pub use address::{InvalidMarketplace, MarketplaceAddress, MarketplaceSetting, MarketplaceSettings, token_variable};
 pub use http::{HttpMarketplace, HttpOptions};
 pub use local::Local;
+pub(crate) use local::forget_calls;
 pub use operators::{ListingFilter, ListingRow, ListingState, import_listings, list_listings};
 pub use receiver::{CallAction, Fault, ReceiverError, ReceiverOptions, Rule, Rules, serve};
 

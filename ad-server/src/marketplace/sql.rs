@@ -1,7 +1,8 @@
 //! The statements of the local marketplaces.
 //!
 //! A call is remembered by its key when it changed a listing. Made again, it changes nothing, and its answer is the listing that it
-//! changed then: a call that was given up may arrive long after the one that replaced it, when the next is done already.
+//! changed then: a call that was given up may arrive long after the one that replaced it, when the next is done already. Calls are
+//! forgotten after a week.
 
 use ad_core::model::Timestamp;
 use uuid::Uuid;
@@ -142,6 +143,17 @@ statements! {
         SELECT listing FROM call
         UNION ALL
         SELECT listing FROM listing_calls WHERE market = :market AND key = :key";
+
+    /// Forgets calls whose keys come before one, some at a time. Keys begin with the id of a request, and ids are in the order of
+    /// time. A request that is unfinished, and those after it, may repeat their calls however old they are.
+    ForgetCalls<'a> { market: &'a str, before: String, limit: u32 }
+    both "
+        DELETE FROM listing_calls WHERE market = :market AND key IN (
+            SELECT key FROM listing_calls
+            WHERE market = :market AND key < :before
+                AND key < coalesce((SELECT CAST(id AS TEXT) FROM requests ORDER BY id LIMIT 1), :before)
+            ORDER BY key LIMIT :limit
+        )";
 
     /// Dealer code, source id and plate of what a listing shows, or showed last.
     AboutListing<'a> { market: &'a str, listing: i64 }

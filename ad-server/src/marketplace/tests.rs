@@ -4,8 +4,8 @@ use std::sync::{
 };
 
 use ad_core::{
-    model::{Action, Ad, ImageRef, Market, Timestamp},
-    ports::{Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing},
+    model::{Action, ActionState, Ad, ImageRef, LogEntry, Market, Request, Timestamp},
+    ports::{Clock, IdempotencyKey, Listing, Marketplace, MarketplaceError, NewAd, PlateListing, Store},
 };
 use futures_util::TryStreamExt;
 use serde_json::json;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::lines::ImportError;
-use crate::store::tests::{Temporary, ad, at};
+use crate::store::tests::{Temporary, ad, at, number};
 
 /// Goes on by a millisecond whenever it is asked.
 #[derive(Default)]
@@ -225,4 +225,29 @@ async fn operators_see_what_they_ask_for() {
     let all = serde_json::to_value(rows(&temporary).await).unwrap();
     assert_eq!(all[0]["pole_position_until"], "1970-01-01T00:00:01.000Z");
     assert_eq!(all.as_array().map(Vec::len), Some(3));
+}
+
+#[tokio::test]
+async fn calls_are_forgotten_after_a_week_unless_their_request_is_unfinished() {
+    const WEEK: i64 = 7 * 24 * 3_600_000;
+    let temporary = Temporary::open().await;
+    let primary = local(&temporary, Market::Primary);
+    // Ids as they are made at these times.
+    let request = |millis: i64| u128::try_from(millis).unwrap() << 80 | 7;
+    for (number, millis) in [(1, 1000), (2, 2000), (3, 3000)] {
+        publish(&primary, request(millis), &ad(number, 0)).await;
+    }
+    let calls = async || number(&temporary.database, "SELECT count(*) FROM listing_calls").await;
+    let forget = async |now| forget_calls(&temporary.database, at(now), 1).await.unwrap();
+    assert!(!forget(WEEK + 500).await);
+    assert_eq!(calls().await, 3);
+
+    let unfinished = Request::new(Uuid::from_u128(request(2000)), None, at(2000));
+    let car = ad(4, 0);
+    let entry = LogEntry::new(unfinished.id, at(2000), Action::Create, ActionState::Processing, "Processing".into());
+    temporary.store().create(NewAd { ad: &car, request: &unfinished, entry: &entry }).await.unwrap();
+    assert!(forget(WEEK + 5000).await, "one is forgotten at a time");
+    assert!(!forget(WEEK + 5000).await, "the unfinished request may repeat its calls");
+    assert_eq!(calls().await, 2);
+    assert_eq!(publish(&primary, request(2000), &ad(2, 0)).await, "20000002");
 }

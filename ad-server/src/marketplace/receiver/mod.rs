@@ -26,6 +26,7 @@ use self::{
 use super::Local;
 use crate::{
     api::{MAX_BODY, openapi},
+    cleanup,
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
     secret::Secret,
     store::{Database, OpenError},
@@ -81,8 +82,10 @@ pub async fn serve(
     let database = Database::open(&database_url).await?;
     let faults = Arc::new(Faults::new(rules, sandbox, seed));
     let router = router(&database, &clock, token, &faults);
+    let cleanup = tokio::spawn(cleanup::run(database.clone(), clock));
     tracing::info!(%address, sandbox, "serving the marketplaces http://{address}/primary and /secondary; documentation at /docs/");
     server.run(router, stop).await;
+    cleanup.abort();
     database.close().await;
     Ok(())
 }
