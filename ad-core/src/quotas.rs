@@ -35,6 +35,8 @@ pub struct DealerQuotas {
     pub ads: Option<u64>,
     /// Bytes of stored images; an image counts once.
     pub image_bytes: Option<u64>,
+    /// Kept answers of requests with an idempotency key.
+    pub answers: Option<u64>,
 }
 
 /// Enforces the quotas of dealers.
@@ -80,6 +82,11 @@ impl fmt::Display for QuotaExceeded {
                 "Dealer \"{dealer_code}\" has {used} ads that are not deleted, and at most {limit} are allowed (dealer_ads). \
                  Delete ads that are not needed any more, or ask the operator for a larger quota."
             ),
+            Usage::Answers => write!(
+                formatter,
+                "{used} idempotency keys are in use with the token's {dealer_code}, and at most {limit} are allowed \
+                 (dealer_idempotency_keys). Each is removed some days after its request; until then send requests without a key."
+            ),
             Usage::ImageBytes => write!(
                 formatter,
                 "dealer \"{dealer_code}\" has {used} bytes of stored images, and with this one there would be more than the \
@@ -118,6 +125,7 @@ impl Quotas {
             Usage::Requests => self.limits.requests,
             Usage::Ads => self.limits.ads,
             Usage::ImageBytes => self.limits.image_bytes,
+            Usage::Answers => self.limits.answers,
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    future::poll_fn,
     sync::Mutex,
+    task::{Poll, Waker},
 };
 
 use async_trait::async_trait;
@@ -12,12 +14,12 @@ use uuid::Uuid;
 use super::{filter, lock::locked};
 use crate::{
     model::{
-        Ad, AdQuery, AdState, AdTag, ImageSources, LATEST_ENTRIES, Leftover, LogEntry, LogQuery, Market, Page,
+        Ad, AdQuery, AdState, AdTag, ImageSources, LATEST_ENTRIES, Leftover, LogEntry, LogQuery, Market, Page, Plan,
         QueuedRequest, REQUEST_ENTRIES, Request, StoredRequest, Timestamp,
     },
     ports::{
-        AdChange, Capacity, Claimed, Claims, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope,
-        Store, StoreError, StoredAd, TagOfAd, Usage,
+        AdChange, AnswerKey, Capacity, Claimed, Claims, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf,
+        Record, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage,
     },
 };
 
@@ -40,6 +42,9 @@ struct Tables {
     ties: HashMap<(Market, String), Uuid>,
     /// The images of each dealer, by checksum, with their bytes.
     images: HashMap<String, HashMap<String, u64>>,
+    answers: HashMap<AnswerKey, KeptAnswer>,
+    /// Who waits for a request to be finished.
+    waiting: HashMap<Uuid, Vec<Waker>>,
     last_lease: i64,
 }
 
@@ -134,6 +139,24 @@ impl Tables {
         self.queue.iter().position(is_it).ok_or(StoreError::LeaseLost)
     }
 
+    /// The unfinished request of an ad that has this plan.
+    fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Option<Uuid> {
+        let is_it = |queued: &&Queued| queued.ad == ad && queued.request.plan.as_ref() == plan;
+        self.queue.iter().find(is_it).map(|queued| queued.request.id)
+    }
+
+    /// Checks that the key of an answer is free.
+    fn check_key(&self, answer: Option<&KeptAnswer>) -> Result<(), StoreError> {
+        match answer.and_then(|answer| self.answers.get(&answer.key)) {
+            Some(kept) => Err(StoreError::KeyUsed(Box::new(kept.clone()))),
+            None => Ok(()),
+        }
+    }
+
+    fn keep(&mut self, answer: Option<&KeptAnswer>) {
+        self.answers.extend(answer.map(|answer| (answer.key.clone(), answer.clone())));
+    }
+
     fn is_live(&self, ad: Uuid) -> bool {
         self.by_id.get(&ad).is_some_and(|index| self.ads[*index].stored.ad.state != AdState::Deleted)
     }
@@ -169,7 +192,8 @@ fn bytes_of(value: &impl Serialize) -> u64 {
 impl Store for MemoryStore {
     async fn create(&self, new: NewAd<'_>) -> Result<(), StoreError> {
         let mut tables = locked(&self.0);
-        let NewAd { ad, request, entry } = new;
+        let NewAd { ad, request, entry, answer } = new;
+        tables.check_key(answer)?;
         if tables.of_source(&ad.dealer_code, &ad.source_id).is_some() {
             return Err(StoreError::Duplicate);
         }
@@ -183,13 +207,20 @@ impl Store for MemoryStore {
         tables.by_id.insert(ad.id, index);
         tables.by_source.entry(ad.dealer_code.clone()).or_default().insert(ad.source_id.clone(), index);
         tables.queue.push(Queued::new(ad.id, request));
+        tables.keep(answer);
         Ok(())
     }
 
     async fn revise(&self, revision: Revision<'_>) -> Result<(), StoreError> {
         let mut tables = locked(&self.0);
+        tables.check_key(revision.answer)?;
         if tables.row(revision.ad).is_none_or(|row| row.stored.revision != revision.revision) {
             return Err(StoreError::Conflict);
+        }
+        if revision.coalesces
+            && let Some(request) = tables.underway(revision.ad, revision.request.plan.as_ref())
+        {
+            return Err(StoreError::Underway(request));
         }
         let unfinished = of_ad(&tables.queue, revision.ad);
         if unfinished >= revision.most_unfinished() as usize {
@@ -211,6 +242,7 @@ impl Store for MemoryStore {
         stored.pole_position_until = revision.pole_position_until.or(stored.pole_position_until);
         stored.ad.updated = revision.updated;
         tables.queue.push(Queued::new(revision.ad, revision.request));
+        tables.keep(revision.answer);
         Ok(())
     }
 
@@ -366,6 +398,8 @@ impl Store for MemoryStore {
                 if let Some(next) = tables.queue.iter_mut().find(|queued| queued.ad == record.ad) {
                     next.claimable = record.at;
                 }
+                let waiting = tables.waiting.remove(&record.request).unwrap_or_default();
+                waiting.into_iter().for_each(Waker::wake);
             }
         }
         Ok(())
@@ -402,6 +436,46 @@ impl Store for MemoryStore {
         Ok(locked(&self.0).queue.iter().any(|queued| queued.ad == ad))
     }
 
+    async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
+        Ok(locked(&self.0).underway(ad, plan))
+    }
+
+    async fn finished(&self, request: Uuid) -> Result<(), StoreError> {
+        poll_fn(|context| {
+            let mut tables = locked(&self.0);
+            if !tables.queue.iter().any(|queued| queued.request.id == request) {
+                return Poll::Ready(Ok(()));
+            }
+            let waiting = tables.waiting.entry(request).or_default();
+            if !waiting.iter().any(|waker| waker.will_wake(context.waker())) {
+                waiting.push(context.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    async fn keep_answer(&self, answer: &KeptAnswer) -> Result<(), StoreError> {
+        let mut tables = locked(&self.0);
+        tables.check_key(Some(answer))?;
+        tables.keep(Some(answer));
+        Ok(())
+    }
+
+    async fn kept_answer(&self, key: &AnswerKey) -> Result<Option<KeptAnswer>, StoreError> {
+        Ok(locked(&self.0).answers.get(key).cloned())
+    }
+
+    async fn remove_answers(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError> {
+        let mut removed = 0;
+        locked(&self.0).answers.retain(|_, kept| {
+            let expired = kept.accepted < before && removed < u64::from(at_most);
+            removed += u64::from(expired);
+            !expired
+        });
+        Ok(removed)
+    }
+
     async fn usage(&self, dealer_code: &str, of: Usage, at_most: u64) -> Result<u64, StoreError> {
         let tables = locked(&self.0);
         let is_theirs = |index: usize| tables.ads[index].stored.ad.dealer_code == dealer_code;
@@ -411,6 +485,7 @@ impl Store for MemoryStore {
                 let theirs = tables.by_source.get(dealer_code).into_iter().flat_map(HashMap::values);
                 theirs.filter(|index| tables.ads[**index].stored.ad.state != AdState::Deleted).count() as u64
             }
+            Usage::Answers => tables.answers.keys().filter(|key| key.holder == dealer_code).count() as u64,
             Usage::ImageBytes => tables.images.get(dealer_code).map_or(0, |images| images.values().sum()),
         };
         Ok(if of == Usage::ImageBytes { used } else { used.min(at_most) })

@@ -88,7 +88,7 @@ impl Content {
     }
 
     /// Size of its fields as JSON, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.text.as_ref().map_or_else(|| json_bytes(self.fields()), |text| text.get().len())
     }
 

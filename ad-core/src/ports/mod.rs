@@ -15,8 +15,8 @@ pub use media::{
     Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore,
 };
 pub use store::{
-    AdChange, Capacity, Claimed, Claims, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope,
-    Store, StoreError, StoredAd, TagOfAd, Usage,
+    AdChange, AnswerKey, Capacity, Claimed, Claims, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, Record,
+    RenderedAnswer, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage,
 };
 
 /// The time.

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::model::{
     Ad, AdQuery, AdState, AdTag, ApiVersion, Content, ImageRef, ImageSources, Leftover, LogEntry, LogQuery,
-    MOST_UNFINISHED, Market, Progress, Request, StoredRequest, Timestamp,
+    MOST_UNFINISHED, Market, Plan, Progress, Request, StoredRequest, Timestamp,
 };
 
 /// The dealers whose ads a request may access.
@@ -74,6 +74,43 @@ pub struct NewAd<'a> {
     pub request: &'a Request,
     /// The first log entry.
     pub entry: &'a LogEntry,
+    /// The answer to keep, of a request with an idempotency key.
+    pub answer: Option<&'a KeptAnswer>,
+}
+
+/// The client that sent an idempotency key, and what the key is for (extensions E3.2).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AnswerKey {
+    /// The dealer or group of the token, by type and name.
+    pub holder: String,
+    /// A hash of method, path and key.
+    pub digest: String,
+}
+
+/// An answer as the client gets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenderedAnswer {
+    /// Status code.
+    pub status: u16,
+    /// Headers that are particular to it, by lower-case names.
+    pub headers: Vec<(String, String)>,
+    /// The JSON text.
+    pub body: String,
+}
+
+/// The answer to a request with an idempotency key, for when the client repeats the request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptAnswer {
+    /// What it is kept under.
+    pub key: AnswerKey,
+    /// A hash of query and body: another request must not use the same key.
+    pub fingerprint: String,
+    /// The request.
+    pub request_id: Uuid,
+    /// When it was accepted.
+    pub accepted: Timestamp,
+    /// The answer.
+    pub answer: RenderedAnswer,
 }
 
 /// An accepted write on an existing ad, with its request. Fields that are `None` stay unchanged.
@@ -97,6 +134,10 @@ pub struct Revision<'a> {
     pub updated: Timestamp,
     /// The request.
     pub request: &'a Request,
+    /// Whether it is refused while a request of the same plan is unfinished.
+    pub coalesces: bool,
+    /// The answer to keep, of a request with an idempotency key.
+    pub answer: Option<&'a KeptAnswer>,
 }
 
 impl Revision<'_> {
@@ -116,6 +157,8 @@ pub enum Usage {
     Ads,
     /// Bytes of the different images that were [added](Store::add_dealer_image).
     ImageBytes,
+    /// Kept answers of one holder of keys, whose name takes the place of the dealer code.
+    Answers,
 }
 
 /// A request that a worker has claimed, with its ad.
@@ -242,6 +285,12 @@ pub enum StoreError {
     /// The ad has the maximum number of unfinished requests.
     #[error("the ad has {0} unfinished requests")]
     QueueFull(u32),
+    /// A request of the same plan is unfinished: this one.
+    #[error("request {0} of the ad is to do the same")]
+    Underway(Uuid),
+    /// An answer is kept under the idempotency key already.
+    #[error("the idempotency key is used")]
+    KeyUsed(Box<KeptAnswer>),
     /// Another worker has the request now.
     #[error("the lease was lost")]
     LeaseLost,
@@ -259,16 +308,16 @@ pub enum StoreError {
 /// Stores ads, their logs and the queue of accepted requests. Each method is one commit or one consistent read.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Stores a new ad, its first log entry and its request.
+    /// Stores a new ad, its first log entry, its request, and the answer to keep.
     ///
     /// # Errors
-    /// [`StoreError::Duplicate`] when the dealer has ever used the source id.
+    /// [`StoreError::KeyUsed`]; [`StoreError::Duplicate`] when the dealer has ever used the source id.
     async fn create(&self, new: NewAd<'_>) -> Result<(), StoreError>;
 
-    /// Stores an accepted write and its request.
+    /// Stores an accepted write, its request, and the answer to keep.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when the ad has moved past the revision; [`StoreError::QueueFull`] when it has
+    /// [`StoreError::KeyUsed`]; [`StoreError::Underway`]; [`StoreError::Conflict`] when the ad has moved past the revision; [`StoreError::QueueFull`] when it has
     /// [`most_unfinished`](Revision::most_unfinished) requests without this one.
     async fn revise(&self, revision: Revision<'_>) -> Result<(), StoreError>;
 
@@ -338,6 +387,25 @@ pub trait Store: Send + Sync {
 
     /// Whether an ad has a request that is not finished.
     async fn has_unfinished(&self, ad: Uuid) -> Result<bool, StoreError>;
+
+    /// The unfinished request of an ad that has this plan, if there is one; the oldest of several.
+    async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError>;
+
+    /// Returns when a request is finished, at once if there is no such unfinished request. It may be called for thousands of
+    /// requests at the same time, and the wait ends when the future is dropped.
+    async fn finished(&self, request: Uuid) -> Result<(), StoreError>;
+
+    /// Keeps the answer of a request that changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::KeyUsed`].
+    async fn keep_answer(&self, answer: &KeptAnswer) -> Result<(), StoreError>;
+
+    /// The answer that is kept under a key.
+    async fn kept_answer(&self, key: &AnswerKey) -> Result<Option<KeptAnswer>, StoreError>;
+
+    /// Removes answers of requests that were accepted before a time, at most so many, and returns how many.
+    async fn remove_answers(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError>;
 
     /// How much a dealer has. Counting may stop at `at_most`; the result is then at least `at_most`. It is called at most a few
     /// times a second for each dealer, and only if there are quotas.

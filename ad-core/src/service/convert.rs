@@ -1,11 +1,10 @@
 //! Migrate: an ad of V3 becomes one of V4 in place ('Endpoints' rule 7, decision 28).
 
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use super::{
-    Access, Denial, Service, ServiceError, TaggedAd, Target, ad_ref, category_of, write::Decision,
-    write::update_actions,
+    Accepted, Access, Denial, Incoming, Service, ServiceError, Target, ad_ref, category_of,
+    write::{Decision, update_actions},
 };
 use crate::{
     categories::{self, Category},
@@ -26,15 +25,15 @@ impl Service {
     /// # Errors
     /// [`ServiceError::Invalid`] with all errors of the payload; [`ServiceError::Version`] when the ad is V4 already;
     /// [`ServiceError::Refused`] when it is deleted, needs no migration, or has no category to migrate to;
-    /// [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`].
+    /// [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`]; [`ServiceError::KeyUsed`].
     pub async fn migrate(
         &self,
         access: &Access,
-        request_id: Uuid,
+        incoming: impl Into<Incoming<'_>> + Send,
         target: Target<'_>,
         payload: &Map<String, Value>,
-    ) -> Result<TaggedAd, ServiceError> {
-        self.revise(access, target, |stored| {
+    ) -> Result<Accepted, ServiceError> {
+        self.revise(access, incoming.into(), target, |stored| {
             may_migrate(stored)?;
             let ad = &stored.ad;
             let mut payload = payload.clone();
@@ -62,7 +61,7 @@ impl Service {
             Ok(Some(Decision {
                 content: Some(checked.content),
                 version: Some((ApiVersion::V4, category.id)),
-                ..Decision::of(request_id, Some(Plan { actions, markets: category.markets() }))
+                ..Decision::of(Some(Plan { actions, markets: category.markets() }))
             }))
         })
         .await

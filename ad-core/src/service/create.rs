@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
-use super::{Access, Service, ServiceError, TaggedAd};
+use super::{Acceptance, Accepted, Access, Incoming, Service, ServiceError};
 use crate::{
     categories::{Category, TRAILER},
     model::{Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, LogEntry, Plan, Progress},
@@ -58,14 +57,15 @@ impl Service {
     /// # Errors
     /// [`ServiceError::Invalid`] with all errors of the payload; [`ServiceError::Duplicate`];
     /// [`ServiceError::Version`] for a trailer; [`ServiceError::Refused`] when the dealer's quota of ads is used up, and
-    /// [`ServiceError::TooManyRequests`] when that of requests is.
+    /// [`ServiceError::TooManyRequests`] when that of requests or of kept answers is; [`ServiceError::KeyUsed`].
     pub async fn create(
         &self,
         access: &Access,
-        request_id: Uuid,
+        incoming: impl Into<Incoming<'_>> + Send,
         through: impl Into<CreatePath> + Send,
         payload: Map<String, Value>,
-    ) -> Result<TaggedAd, ServiceError> {
+    ) -> Result<Accepted, ServiceError> {
+        let incoming = incoming.into();
         let creation = self.check_create(access, through.into(), payload, SourceId::Required)?;
         let Creation { version, category, dealer, checked } = creation;
         let now = self.clock.now();
@@ -90,17 +90,22 @@ impl Service {
         if ad.content.visible() {
             actions.push(Action::Publish);
         }
-        let mut request = self.accept(request_id, Some(Plan { actions, markets: category.markets() }));
+        let mut request = self.accept(incoming.id, Some(Plan { actions, markets: category.markets() }));
         // Its first log entry is stored together with the ad.
         request.progress = Progress { begun: true, ..Progress::default() };
-        let entry = LogEntry::new(request_id, now, Action::Create, ActionState::Processing, "Processing".into());
+        let entry = LogEntry::new(incoming.id, now, Action::Create, ActionState::Processing, "Processing".into());
         self.admit_ad(&ad.dealer_code).await?;
         self.admit_request(&ad.dealer_code).await?;
-        self.store.create(NewAd { ad: &ad, request: &request, entry: &entry }).await?;
+        self.admit_answer(incoming).await?;
+        // The first log entry moves the tag.
+        let accepted = Accepted { ad, tag: AdTag { revision: 0, n: 1 }, request: Acceptance::Queued };
+        let kept = incoming.kept(&accepted, now)?;
+        let ad = &accepted.ad;
+        self.store.create(NewAd { ad, request: &request, entry: &entry, answer: kept.as_ref() }).await?;
         self.added(&ad.dealer_code, Usage::Ads);
         self.added(&ad.dealer_code, Usage::Requests);
-        // The first log entry has moved it.
-        Ok(TaggedAd { ad, tag: AdTag { revision: 0, n: 1 } })
+        self.answer_kept(incoming);
+        Ok(accepted)
     }
 
     /// Checks a payload as a create does, except for the quota of requests, and stores nothing.

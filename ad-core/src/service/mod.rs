@@ -4,6 +4,7 @@
 mod convert;
 mod create;
 pub mod import;
+mod incoming;
 mod promote;
 mod read;
 mod write;
@@ -17,7 +18,7 @@ use crate::{
     categories::Category,
     fields::FieldErrors,
     model::{Ad, AdTag, Dealer, LogEntry, MOST_UNFINISHED, Plan, Request},
-    ports::{Clock, Compute, DealerDirectory, Ids, LogEntries, Scope, Store, StoreError, StoredAd, Usage},
+    ports::{Clock, Compute, DealerDirectory, Ids, KeptAnswer, LogEntries, Scope, Store, StoreError, StoredAd, Usage},
     quotas::{NotAdmitted, QuotaExceeded, Quotas},
     rulebook::{
         Rulebook,
@@ -26,6 +27,7 @@ use crate::{
     violation::{Code, Violation},
 };
 pub use create::{CreatePath, Validated};
+pub use incoming::{Acceptance, Accepted, Incoming, Keep};
 
 /// Size of an ad, in bytes, whose check takes about a millisecond.
 const LARGE: usize = 64 * 1024;
@@ -161,6 +163,13 @@ pub enum ServiceError {
     /// The dealer has used this source id.
     #[error("the source id is used")]
     Duplicate,
+    /// The answer to an earlier request is kept under the idempotency key.
+    #[error(
+        "This Idempotency-Key was used for another request ({}), whose query or body was different. Nothing was done. Send a new \
+         key with each new request, and the same one only with the same request.",
+        .0.request_id
+    )]
+    KeyUsed(Box<KeptAnswer>),
     /// Too many accepted requests are not finished.
     #[error(transparent)]
     TooManyRequests(#[from] TooManyRequests),
@@ -217,6 +226,7 @@ impl From<StoreError> for ServiceError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Duplicate => Self::Duplicate,
+            StoreError::KeyUsed(kept) => Self::KeyUsed(kept),
             StoreError::QueueFull(unfinished) => TooManyRequests::OfAd { unfinished }.into(),
             error => Self::Store(error),
         }

@@ -1,10 +1,8 @@
 //! Bump, pole position and retry.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use uuid::Uuid;
-
-use super::{Access, Denial, Service, ServiceError, TaggedAd, Target, category_of, write::Decision};
+use super::{Accepted, Access, Denial, Incoming, Service, ServiceError, Target, category_of, write::Decision};
 use crate::{
     model::{Action, AdState, Exclusions, Market, POLE_POSITION, Plan},
     ports::StoredAd,
@@ -15,15 +13,16 @@ impl Service {
     /// Renews an ad ('Endpoints' rule 4).
     ///
     /// # Errors
-    /// [`ServiceError::Refused`] with every rule that forbids it; [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`].
+    /// [`ServiceError::Refused`] with every rule that forbids it; [`ServiceError::PreconditionFailed`];
+    /// [`ServiceError::NotFound`]; [`ServiceError::KeyUsed`].
     pub async fn bump(
         &self,
         access: &Access,
-        request_id: Uuid,
+        incoming: impl Into<Incoming<'_>> + Send,
         target: Target<'_>,
         exclude: Exclusions,
-    ) -> Result<TaggedAd, ServiceError> {
-        self.promote(access, target, "bump", |stored| {
+    ) -> Result<Accepted, ServiceError> {
+        self.promote(access, incoming.into(), target, "bump", |stored| {
             let category = category_of(&stored.ad)?;
             let mut refusals = showing(stored, "bump");
             if exclude.primary && exclude.secondary {
@@ -49,7 +48,7 @@ impl Service {
                 refusals.push(Denial::new(Code::PromotionNotPermitted, text));
             }
             allowed(refusals)?;
-            Ok(Decision::of(request_id, Some(Plan { actions: vec![Action::Bump], markets })))
+            Ok(Decision::of(Some(Plan { actions: vec![Action::Bump], markets })).coalescing())
         })
         .await
     }
@@ -57,84 +56,87 @@ impl Service {
     /// Gives an ad pole position for three days ('Endpoints' rule 5).
     ///
     /// # Errors
-    /// [`ServiceError::Refused`] with every rule that forbids it; [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`].
+    /// [`ServiceError::Refused`] with every rule that forbids it; [`ServiceError::PreconditionFailed`];
+    /// [`ServiceError::NotFound`]; [`ServiceError::KeyUsed`].
     pub async fn pole_position(
         &self,
         access: &Access,
-        request_id: Uuid,
+        incoming: impl Into<Incoming<'_>> + Send,
         target: Target<'_>,
-    ) -> Result<TaggedAd, ServiceError> {
-        self.promote(access, target, "give pole position", |stored| {
+    ) -> Result<Accepted, ServiceError> {
+        self.promote(access, incoming.into(), target, "give pole position", |stored| {
             let now = self.clock.now();
             let mut refusals = showing(stored, "give pole position");
             if !category_of(&stored.ad)?.registered {
                 refusals.push(Denial::new(Code::NotAllowed, "Pole position is for registered vehicles only"));
             }
-            if let Some(until) = stored.pole_position_until.filter(|until| *until > now) {
-                let text = format!("Ad already has pole position until {until}");
-                refusals.push(Denial::new(Code::PolePositionActive, text));
+            let active = stored.pole_position_until.filter(|until| *until > now).map(|until| {
+                Denial::new(Code::PolePositionActive, format!("Ad already has pole position until {until}"))
+            });
+            if !refusals.is_empty() {
+                refusals.extend(active);
+                return Err(ServiceError::Refused(refusals));
             }
-            allowed(refusals)?;
             let plan = Plan { actions: vec![Action::Boost], markets: vec![Market::Primary] };
             Ok(Decision {
                 // Recorded as requested now, so that a repeated request is not charged twice.
                 pole_position_until: Some(now + POLE_POSITION),
-                ..Decision::of(request_id, Some(plan))
+                refusal: active.map(ServiceError::from),
+                ..Decision::of(Some(plan)).coalescing()
             })
         })
         .await
     }
 
     /// Accepts a promotion, unless no marketplace of it lists the ad (decision 24): the ad has no listing there, and no
-    /// unfinished request that could publish one.
+    /// unfinished request that could publish one. While one of the same plan is unfinished, it serves for this one too.
     async fn promote(
         &self,
         access: &Access,
+        incoming: Incoming<'_>,
         target: Target<'_>,
         what: &str,
         decide: impl Fn(&StoredAd) -> Result<Decision, ServiceError> + Send + Sync,
-    ) -> Result<TaggedAd, ServiceError> {
-        let is_listed = |stored: &StoredAd, decision: &Decision| {
-            let markets = decision.plan.as_ref().map_or(&[][..], |plan| &plan.markets);
-            markets.iter().any(|market| stored.ad.listing(*market).is_some())
-        };
-        let is_unlisted = AtomicBool::new(false);
-        let answer = self
-            .revise(access, target, |stored| {
+    ) -> Result<Accepted, ServiceError> {
+        let unlisted = Mutex::new(None);
+        let (decide, found_unlisted) = (&decide, &unlisted);
+        let accept = |may_be_listed: bool| {
+            self.revise(access, incoming, target, move |stored| {
                 let decision = decide(stored)?;
-                let listed = is_listed(stored, &decision);
-                is_unlisted.store(!listed, Ordering::Relaxed);
-                Ok(listed.then_some(decision))
+                let markets = decision.plan.as_ref().map_or(&[][..], |plan| &plan.markets);
+                let is_listed = markets.iter().any(|market| stored.ad.listing(*market).is_some());
+                if is_listed || may_be_listed || decision.refusal.is_some() {
+                    return Ok(Some(decision));
+                }
+                let markets = markets.iter().map(|market| market.name()).collect::<Vec<_>>().join(" or ");
+                let text = format!(
+                    "Ad is not published on the {markets} marketplace, cannot {what}; its log says why, and retry publishes it"
+                );
+                *found_unlisted.lock().unwrap_or_else(PoisonError::into_inner) = Some(stored.ad.id);
+                Err(Denial::new(Code::AdNotPublished, text).into())
             })
-            .await?;
-        if !is_unlisted.into_inner() {
-            return Ok(answer);
-        }
-        let may_be_listed = self.store.has_unfinished(answer.ad.id).await?;
+        };
+        let refused = accept(false).await;
+        let Some(ad) = unlisted.lock().unwrap_or_else(PoisonError::into_inner).take() else { return refused };
+        let may_be_listed = self.store.has_unfinished(ad).await?;
         // Read again: a request that was unfinished a moment ago may have published a listing.
-        self.revise(access, target, |stored| {
-            let decision = decide(stored)?;
-            if may_be_listed || is_listed(stored, &decision) {
-                return Ok(Some(decision));
-            }
-            let markets = decision.plan.iter().flat_map(|plan| &plan.markets).map(|market| market.name());
-            let markets = markets.collect::<Vec<_>>().join(" or ");
-            let text = format!(
-                "Ad is not published on the {markets} marketplace, cannot {what}; its log says why, and retry publishes it"
-            );
-            Err(Denial::new(Code::AdNotPublished, text).into())
-        })
-        .await
+        accept(may_be_listed).await
     }
 
     /// Does what the ad's failed requests left undone, or else publishes again (decision 24).
     ///
     /// # Errors
-    /// [`ServiceError::Refused`] when the ad is deleted; [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`].
-    pub async fn retry(&self, access: &Access, request_id: Uuid, target: Target<'_>) -> Result<TaggedAd, ServiceError> {
-        self.revise(access, target, |stored| {
+    /// [`ServiceError::Refused`] when the ad is deleted; [`ServiceError::PreconditionFailed`];
+    /// [`ServiceError::NotFound`]; [`ServiceError::KeyUsed`].
+    pub async fn retry(
+        &self,
+        access: &Access,
+        incoming: impl Into<Incoming<'_>> + Send,
+        target: Target<'_>,
+    ) -> Result<Accepted, ServiceError> {
+        self.revise(access, incoming.into(), target, |stored| {
             allowed(deleted(stored, "retry").into_iter().collect())?;
-            Ok(Some(Decision::of(request_id, None)))
+            Ok(Some(Decision::of(None).coalescing()))
         })
         .await
     }

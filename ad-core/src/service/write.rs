@@ -3,9 +3,11 @@
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{ATTEMPTS, Access, Denial, Service, ServiceError, TaggedAd, Target, ad_ref, category_of};
+use super::{
+    ATTEMPTS, Acceptance, Accepted, Access, Denial, Incoming, Service, ServiceError, Target, ad_ref, category_of,
+};
 use crate::{
-    model::{Action, AdState, ApiVersion, Content, Plan},
+    model::{Action, Ad, AdState, AdTag, ApiVersion, Content, Plan, Timestamp},
     ports::{LogEntries, Revision, StoreError, StoredAd, Usage},
     rulebook::{
         WriteContext,
@@ -21,16 +23,16 @@ impl Service {
     /// # Errors
     /// [`ServiceError::Invalid`] with all errors of the merged ad; [`ServiceError::Refused`] when it is deleted and
     /// cannot be revived, or when V3 would change an ad of V4; [`ServiceError::Version`] when an ad of V3 must migrate
-    /// first; [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`].
+    /// first; [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`]; [`ServiceError::KeyUsed`].
     pub async fn update(
         &self,
         access: &Access,
-        request_id: Uuid,
+        incoming: impl Into<Incoming<'_>> + Send,
         version: ApiVersion,
         target: Target<'_>,
         patch: &Map<String, Value>,
-    ) -> Result<TaggedAd, ServiceError> {
-        self.revise(access, target, |stored| {
+    ) -> Result<Accepted, ServiceError> {
+        self.revise(access, incoming.into(), target, |stored| {
             let ad = &stored.ad;
             let category = category_of(ad)?;
             let deleted = stored.intent == AdState::Deleted;
@@ -55,7 +57,7 @@ impl Service {
                 content: Some(checked.content),
                 version: converts.then_some((version, category.id)),
                 intent: deleted.then_some(AdState::Created),
-                ..Decision::of(request_id, Some(Plan { actions, markets: category.markets() }))
+                ..Decision::of(Some(Plan { actions, markets: category.markets() }))
             }))
         })
         .await
@@ -64,19 +66,19 @@ impl Service {
     /// Deletes an ad softly ('Endpoints' rule 3): its state changes when a worker has unpublished it.
     ///
     /// # Errors
-    /// [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`].
+    /// [`ServiceError::PreconditionFailed`]; [`ServiceError::NotFound`]; [`ServiceError::KeyUsed`].
     pub async fn delete(
         &self,
         access: &Access,
-        request_id: Uuid,
+        incoming: impl Into<Incoming<'_>> + Send,
         target: Target<'_>,
-    ) -> Result<TaggedAd, ServiceError> {
-        self.revise(access, target, |stored| {
+    ) -> Result<Accepted, ServiceError> {
+        self.revise(access, incoming.into(), target, |stored| {
             if stored.intent == AdState::Deleted {
                 return Ok(None);
             }
             let plan = Plan { actions: vec![Action::Delete], markets: category_of(&stored.ad)?.markets() };
-            Ok(Some(Decision { intent: Some(AdState::Deleted), ..Decision::of(request_id, Some(plan)) }))
+            Ok(Some(Decision { intent: Some(AdState::Deleted), ..Decision::of(Some(plan)) }))
         })
         .await
     }
@@ -84,81 +86,147 @@ impl Service {
     /// Reads an ad, decides, and stores the decision with its request; repeats this when the ad has changed in between.
     ///
     /// # Errors
-    /// Those of the decision; [`ServiceError::PreconditionFailed`]; [`ServiceError::TooManyRequests`] when too many of the ad or of its dealer are unfinished.
+    /// Those of the decision; [`ServiceError::PreconditionFailed`]; [`ServiceError::TooManyRequests`] when too many of the ad or of
+    /// its dealer are unfinished; [`ServiceError::KeyUsed`].
     pub(super) async fn revise(
         &self,
         access: &Access,
+        incoming: Incoming<'_>,
         target: Target<'_>,
         decide: impl Fn(&StoredAd) -> Result<Option<Decision>, ServiceError> + Send + Sync,
-    ) -> Result<TaggedAd, ServiceError> {
+    ) -> Result<Accepted, ServiceError> {
         for _ in 0..ATTEMPTS {
-            let (mut stored, _) = self.locate(access, target, LogEntries::Omitted).await?;
+            let (stored, _) = self.locate(access, target, LogEntries::Omitted).await?;
             // If the content changes before the commit, the commit is a conflict and the ad is read again.
             if target.revisions.is_some_and(|revisions| !revisions.contains(&stored.tag.revision)) {
                 return Err(ServiceError::PreconditionFailed(stored.tag));
             }
             let (dealer_code, bytes) = (&stored.ad.dealer_code, stored.ad.content.bytes());
             let decided = self.computed(dealer_code, bytes, || decide(&stored));
-            let Some(decision) = decided? else { return Ok(stored.into()) };
-            if decision.intent == Some(AdState::Created) {
-                self.admit_ad(&stored.ad.dealer_code).await?;
+            let Some(mut decision) = decided? else {
+                let accepted = Accepted { ad: stored.ad, tag: stored.tag, request: Acceptance::Unchanged };
+                return self.accept_without_request(incoming, accepted).await;
+            };
+            if let Err(refusal) = self.admit(&stored.ad, &mut decision, incoming).await {
+                let underway = if decision.coalesces {
+                    self.store.underway(stored.ad.id, decision.plan.as_ref()).await?
+                } else {
+                    None
+                };
+                let Some(request) = underway else { return Err(refusal) };
+                return self.coalesce(incoming, stored.ad, stored.tag, request).await;
             }
-            // A quota never prevents a deletion.
-            if decision.intent != Some(AdState::Deleted) {
-                self.admit_request(&stored.ad.dealer_code).await?;
-            }
-            let request = self.accept(decision.request_id, decision.plan);
+            let request = self.accept(incoming.id, decision.plan.take());
+            let (revision, updated, tag) = (stored.revision, stored.ad.updated, stored.tag);
+            let changes_content = decision.content.is_some();
+            let accepted = changed(stored, &mut decision, request.accepted);
+            let kept = incoming.kept(&accepted, request.accepted)?;
+            let ad = &accepted.ad;
             let revised = self
                 .store
                 .revise(Revision {
-                    ad: stored.ad.id,
-                    dealer_code: &stored.ad.dealer_code,
-                    revision: stored.revision,
-                    content: decision.content.as_ref(),
+                    ad: ad.id,
+                    dealer_code: &ad.dealer_code,
+                    revision,
+                    content: changes_content.then_some(&ad.content),
                     version: decision.version,
                     intent: decision.intent,
                     pole_position_until: decision.pole_position_until,
                     updated: request.accepted,
                     request: &request,
+                    coalesces: decision.coalesces,
+                    answer: kept.as_ref(),
                 })
                 .await;
             match revised {
                 Ok(()) => {
-                    self.added(&stored.ad.dealer_code, Usage::Requests);
-                    stored.ad.updated = request.accepted;
-                    if let Some((version, category_id)) = decision.version {
-                        (stored.ad.api_version, stored.ad.category_id) = (version, category_id);
-                    }
-                    if let Some(content) = decision.content {
-                        stored.ad.content = content;
-                        stored.tag.revision += 1;
-                    } else {
-                        stored.tag.n += 1;
-                    }
-                    return Ok(stored.into());
+                    self.added(&ad.dealer_code, Usage::Requests);
+                    self.answer_kept(incoming);
+                    return Ok(accepted);
                 }
                 Err(StoreError::Conflict) => {}
+                Err(StoreError::Underway(request)) => {
+                    return self.coalesce(incoming, Ad { updated, ..accepted.ad }, tag, request).await;
+                }
                 Err(error) => return Err(error.into()),
             }
         }
         Err(StoreError::Unavailable("the ad is being changed by many at once".into()).into())
     }
+
+    /// Checks the refusal of a decision and the quotas.
+    async fn admit(&self, ad: &Ad, decision: &mut Decision, incoming: Incoming<'_>) -> Result<(), ServiceError> {
+        if let Some(refusal) = decision.refusal.take() {
+            return Err(refusal);
+        }
+        if decision.intent == Some(AdState::Created) {
+            self.admit_ad(&ad.dealer_code).await?;
+        }
+        // A quota never prevents a deletion.
+        if decision.intent != Some(AdState::Deleted) {
+            self.admit_request(&ad.dealer_code).await?;
+        }
+        self.admit_answer(incoming).await
+    }
+
+    /// Answers a promotion or retry with an unfinished request that is to do the same (extensions E3.3).
+    async fn coalesce(
+        &self,
+        incoming: Incoming<'_>,
+        ad: Ad,
+        tag: AdTag,
+        request: Uuid,
+    ) -> Result<Accepted, ServiceError> {
+        let accepted = Accepted { ad, tag, request: Acceptance::CoalescedWith(request) };
+        self.accept_without_request(incoming, accepted).await
+    }
+}
+
+/// The ad as a decision changes it.
+fn changed(StoredAd { mut ad, mut tag, .. }: StoredAd, decision: &mut Decision, updated: Timestamp) -> Accepted {
+    ad.updated = updated;
+    if let Some((version, category_id)) = decision.version {
+        (ad.api_version, ad.category_id) = (version, category_id);
+    }
+    if let Some(content) = decision.content.take() {
+        ad.content = content;
+        tag.revision += 1;
+    } else {
+        tag.n += 1;
+    }
+    Accepted { ad, tag, request: Acceptance::Queued }
 }
 
 /// The decision about a write on an existing ad.
 pub(super) struct Decision {
-    pub(super) request_id: Uuid,
     pub(super) plan: Option<Plan>,
     pub(super) content: Option<Content>,
     /// New API version and category.
     pub(super) version: Option<(ApiVersion, u16)>,
     pub(super) intent: Option<AdState>,
-    pub(super) pole_position_until: Option<crate::model::Timestamp>,
+    pub(super) pole_position_until: Option<Timestamp>,
+    /// Whether an unfinished request of the same plan serves for it.
+    pub(super) coalesces: bool,
+    /// Why it is refused, unless it coalesces with another.
+    pub(super) refusal: Option<ServiceError>,
 }
 
 impl Decision {
-    pub(super) fn of(request_id: Uuid, plan: Option<Plan>) -> Self {
-        Self { request_id, plan, content: None, version: None, intent: None, pole_position_until: None }
+    pub(super) fn of(plan: Option<Plan>) -> Self {
+        Self {
+            plan,
+            content: None,
+            version: None,
+            intent: None,
+            pole_position_until: None,
+            coalesces: false,
+            refusal: None,
+        }
+    }
+
+    /// The same, unless an unfinished request of the same plan serves for it.
+    pub(super) fn coalescing(self) -> Self {
+        Self { coalesces: true, ..self }
     }
 }
 

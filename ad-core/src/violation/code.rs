@@ -121,6 +121,9 @@ codes! {
     DuplicateSourceId "duplicate_source_id": "source_id already used",
         "The dealer has used this `source_id` before, possibly for an ad that was deleted.",
         "Update the ad with PUT or PATCH, or choose another `source_id`.";
+    IdempotencyKeyReused "idempotency_key_reused": "Idempotency key used for another request",
+        "The `Idempotency-Key` was sent before with another query or body. The request had no effect.",
+        "Send a new key with each new request, and the same key only to repeat the same request.";
     AdDeleted "ad_deleted": "Ad is deleted",
         "The ad has been deleted.",
         "An update with PUT or PATCH revives a deleted ad of an unregistered category. For a registered vehicle, create another ad with another `source_id`.";
@@ -146,7 +149,7 @@ codes! {
         "The dealer may not promote ads on the marketplace.",
         "Ask the operator of the service for the permission, or exclude the marketplace.";
     QuotaExceeded "quota_exceeded": "Quota exceeded",
-        "The dealer has reached the quota of ads, image bytes or unfinished requests that the operator has set.",
+        "The dealer has reached the quota of ads, image bytes, unfinished requests or idempotency keys that the operator has set.",
         "Delete ads, wait until requests are finished, or ask the operator of the service for a higher quota.";
     PreconditionFailed "precondition_failed": "Ad was changed meanwhile",
         "`If-Match` names no tag with the ad's current revision, so the ad has been changed since it was read. The request had no effect.",

@@ -101,7 +101,7 @@ async fn an_ad_has_at_most_a_hundred_unfinished_requests_and_may_always_be_delet
     let house = House::new();
     let ad = house.create("boat", boat()).await.unwrap();
     for _ in 1..MOST_UNFINISHED {
-        house.retry(&ad.source_id).await.unwrap();
+        house.update(&ad.source_id, json!({})).await.unwrap();
     }
     let full = |result: Result<Ad, ServiceError>| match result {
         Err(ServiceError::TooManyRequests(TooManyRequests::OfAd { unfinished })) => unfinished,

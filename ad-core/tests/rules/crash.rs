@@ -7,11 +7,11 @@ use std::sync::{
 
 use ad_core::{
     memory::{Call, MemoryStore, one_pixel},
-    model::{Ad, AdQuery, Exclusions, LogEntry, LogQuery, Market, StoredRequest, Timestamp},
+    model::{Ad, AdQuery, Exclusions, LogEntry, LogQuery, Market, Plan, StoredRequest, Timestamp},
     pipeline::{Pipeline, PipelinePorts},
     ports::{
-        Capacity, Claims, LogEntries, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, TagOfAd,
-        Usage,
+        AnswerKey, Capacity, Claims, KeptAnswer, LogEntries, NewAd, PageOf, Record, Revision, Scope, Store, StoreError,
+        StoredAd, TagOfAd, Usage,
     },
 };
 use async_trait::async_trait;
@@ -70,6 +70,26 @@ impl Store for Mortal {
 
     async fn request(&self, scope: Scope<'_>, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
         self.store.request(scope, id).await
+    }
+
+    async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
+        self.store.underway(ad, plan).await
+    }
+
+    async fn finished(&self, request: Uuid) -> Result<(), StoreError> {
+        self.store.finished(request).await
+    }
+
+    async fn keep_answer(&self, answer: &KeptAnswer) -> Result<(), StoreError> {
+        self.store.keep_answer(answer).await
+    }
+
+    async fn kept_answer(&self, key: &AnswerKey) -> Result<Option<KeptAnswer>, StoreError> {
+        self.store.kept_answer(key).await
+    }
+
+    async fn remove_answers(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError> {
+        self.store.remove_answers(before, at_most).await
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {

@@ -5,11 +5,12 @@ use std::time::Duration;
 use ad_core::{
     memory::Operation,
     model::{AdState, Dealer, Exclusions, Market},
-    ports::{Clock, MarketplaceError},
+    ports::{Clock, Ids, MarketplaceError, Store},
+    service::Acceptance,
 };
 use serde_json::json;
 
-use crate::support::{House, boat, car, dealer, reasons, with};
+use crate::support::{House, access, boat, car, dealer, reasons, target, with};
 
 const NONE: Exclusions = Exclusions { primary: false, secondary: false };
 const NO_PRIMARY: Exclusions = Exclusions { primary: true, secondary: false };
@@ -136,7 +137,34 @@ async fn pole_position_lasts_three_days_on_the_primary_marketplace() {
 async fn pole_position_asked_for_twice_is_given_once() {
     let (house, _) = House::with("car", car()).await;
     house.pole_position("car-1").await.unwrap();
+    house.pole_position("car-1").await.unwrap();
+    assert_eq!(house.run().await, 1, "the second one made no request");
     assert_eq!(reasons(house.pole_position("car-1").await).len(), 1);
+}
+
+#[tokio::test]
+async fn promotions_of_one_kind_coalesce_while_one_is_unfinished() {
+    let (house, before) = House::with("car", car()).await;
+    house.clock.advance(Duration::from_secs(1));
+    let (service, ids) = (&house.kit.service, &house.kit.ids);
+    let bump = async |exclude| service.bump(&access(), ids.next(), target("car-1"), exclude).await.unwrap();
+    let retry = async || service.retry(&access(), ids.next(), target("car-1")).await.unwrap();
+    let [first, primary, again] = [bump(NONE).await, bump(NO_SECONDARY).await, retry().await];
+    for queued in [&first, &primary, &again] {
+        assert_eq!(queued.request, Acceptance::Queued);
+    }
+    assert_eq!(before.updated + Duration::from_secs(1), again.ad.updated);
+    house.clock.advance(Duration::from_secs(1));
+    for (coalesced, queued) in
+        [(bump(NONE).await, "bump"), (bump(NO_SECONDARY).await, "bump"), (retry().await, "publish")]
+    {
+        let Acceptance::CoalescedWith(request) = coalesced.request else { panic!("{queued}: {coalesced:?}") };
+        assert!(house.kit.store.underway(coalesced.ad.id, None).await.unwrap().is_some());
+        assert_eq!((&coalesced.ad, coalesced.tag), (&again.ad, again.tag), "{request} changes nothing");
+    }
+    assert_eq!(house.run().await, 3);
+    assert_eq!(bumps(&house), [2, 1]);
+    assert_eq!(bump(NONE).await.request, Acceptance::Queued);
 }
 
 #[tokio::test]

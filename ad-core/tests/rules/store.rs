@@ -35,7 +35,7 @@ impl Shelf {
     async fn create(&self, source_id: &str) -> Result<Ad, StoreError> {
         let (ad, request) = (self.boat(source_id), self.request());
         let entry = self.entry(request.id);
-        self.store.create(NewAd { ad: &ad, request: &request, entry: &entry }).await.map(|()| ad)
+        self.store.create(NewAd { ad: &ad, request: &request, entry: &entry, answer: None }).await.map(|()| ad)
     }
 
     async fn revise(&self, ad: &Ad, revision: i64) -> Result<Uuid, StoreError> {
@@ -50,6 +50,8 @@ impl Shelf {
             pole_position_until: None,
             updated: self.clock.now(),
             request: &request,
+            coalesces: false,
+            answer: None,
         };
         self.store.revise(revision).await.map(|()| request.id)
     }
@@ -102,7 +104,7 @@ async fn a_source_id_is_used_once_for_ever_but_by_each_dealer() {
     let theirs = Ad { id: shelf.ids.next(), dealer_code: "south".to_owned(), ..ad.clone() };
     let request = shelf.request();
     let entry = shelf.entry(request.id);
-    shelf.store.create(NewAd { ad: &theirs, request: &request, entry: &entry }).await.unwrap();
+    shelf.store.create(NewAd { ad: &theirs, request: &request, entry: &entry, answer: None }).await.unwrap();
     let found = async |codes: &[&str]| {
         let codes: Vec<String> = codes.iter().map(|code| (*code).to_owned()).collect();
         let found = shelf.store.find(Scope::Dealers(&codes), "a/å 1", LogEntries::Omitted).await.unwrap();

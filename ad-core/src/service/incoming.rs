@@ -1,0 +1,105 @@
+//! A client's write, and what became of it: idempotency keys (extensions E3.2) and coalescing (extensions E3.3).
+
+use uuid::Uuid;
+
+use super::{Service, ServiceError, TooManyRequests};
+use crate::{
+    model::{Ad, AdTag, Timestamp},
+    ports::{AnswerKey, KeptAnswer, RenderedAnswer, StoreError, Usage},
+    quotas::NotAdmitted,
+};
+
+/// A client's write.
+#[derive(Debug, Clone, Copy)]
+pub struct Incoming<'a> {
+    /// Its id.
+    pub id: Uuid,
+    /// How its answer is kept, if the client sent an idempotency key.
+    pub keep: Option<&'a Keep<'a>>,
+}
+
+impl From<Uuid> for Incoming<'_> {
+    fn from(id: Uuid) -> Self {
+        Self { id, keep: None }
+    }
+}
+
+/// How the answer of a request with an idempotency key is kept.
+pub struct Keep<'a> {
+    /// What it is kept under.
+    pub key: AnswerKey,
+    /// A hash of query and body.
+    pub fingerprint: String,
+    /// Makes the answer.
+    pub render: &'a (dyn Fn(&Accepted) -> serde_json::Result<RenderedAnswer> + Send + Sync),
+}
+
+impl std::fmt::Debug for Keep<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Keep").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// An accepted write.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accepted {
+    /// The ad as the answer shows it.
+    pub ad: Ad,
+    /// The tag of what the answer shows.
+    pub tag: AdTag,
+    /// What will happen.
+    pub request: Acceptance,
+}
+
+/// What happens after a write was accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Acceptance {
+    /// A worker executes the request.
+    Queued,
+    /// A worker executes this earlier request, which is to do the same.
+    CoalescedWith(Uuid),
+    /// There is nothing to do.
+    Unchanged,
+}
+
+impl Incoming<'_> {
+    /// The answer to keep, if the client sent a key.
+    pub(super) fn kept(&self, accepted: &Accepted, now: Timestamp) -> Result<Option<KeptAnswer>, ServiceError> {
+        let Some(Keep { key, fingerprint, render }) = self.keep else { return Ok(None) };
+        let answer = render(accepted).map_err(|error| StoreError::Faulty(error.into()))?;
+        let (key, fingerprint) = (key.clone(), fingerprint.clone());
+        Ok(Some(KeptAnswer { key, fingerprint, request_id: self.id, accepted: now, answer }))
+    }
+}
+
+impl Service {
+    /// Accepts a write for which no request is made.
+    pub(super) async fn accept_without_request(
+        &self,
+        request: Incoming<'_>,
+        accepted: Accepted,
+    ) -> Result<Accepted, ServiceError> {
+        self.admit_answer(request).await?;
+        if let Some(kept) = request.kept(&accepted, self.clock.now())? {
+            self.store.keep_answer(&kept).await?;
+            self.answer_kept(request);
+        }
+        Ok(accepted)
+    }
+
+    /// Checks that one more answer may be kept for the holder of a key.
+    pub(super) async fn admit_answer(&self, request: Incoming<'_>) -> Result<(), ServiceError> {
+        let (Some(quotas), Some(keep)) = (&self.quotas, request.keep) else { return Ok(()) };
+        quotas.admit(&keep.key.holder, Usage::Answers, 1).await.map_err(|error| match error {
+            NotAdmitted::Exceeded(exceeded) => TooManyRequests::OfDealer(exceeded).into(),
+            NotAdmitted::Store(error) => error.into(),
+        })
+    }
+
+    /// Records that the answer of a request is kept.
+    pub(super) fn answer_kept(&self, request: Incoming<'_>) {
+        if let Some(keep) = request.keep {
+            self.added(&keep.key.holder, Usage::Answers);
+        }
+    }
+}
