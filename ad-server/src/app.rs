@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use crate::{
-    api::{self, Authenticator, BodyMemory, Context, DealerRate, Limits, Lists},
+    api::{self, Authenticator, BodyMemory, Context, DealerRate, Limits, Lists, Waits},
     auth::{Caller, KeySet, KeySource, KeysError, TokenError, Verifier, key_file},
     cleanup,
     config::Settings,
@@ -154,8 +154,9 @@ impl Common {
     }
 
     /// Removes expired rows in the background.
-    fn start_cleanup(&self, stopped: watch::Receiver<bool>) {
-        let cleanup = cleanup::run(self.database.clone(), Arc::clone(&self.clock));
+    fn start_cleanup(&self, settings: &Settings, stopped: watch::Receiver<bool>) {
+        let answers_kept = settings.idempotency_keys_kept.duration();
+        let cleanup = cleanup::run(self.database.clone(), Arc::clone(&self.clock), answers_kept);
         tokio::spawn(async move {
             tokio::select! {
                 () = cleanup => {}
@@ -251,7 +252,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let keys = settings.key_source().load()?;
     let (stop, stopped) = watch::channel(false);
     let worker = common.start_worker(settings, stopped.clone())?;
-    common.start_cleanup(stopped.clone());
+    common.start_cleanup(settings, stopped.clone());
     let quotas = common.quotas(settings);
     let processor = Processor::default();
     let Common { database, directory, store, media, clock, ids, metrics } = common;
@@ -278,6 +279,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
             rate: settings.rate_limit.map(DealerRate::new),
             lists: Lists::new(database.list_connections()),
             processor,
+            waits: Waits::new(settings.waiting_requests(), settings.longest_wait.duration()).until(stopped.clone()),
             ..Limits::default()
         },
         metrics: Some(metrics.clone()),
@@ -297,7 +299,7 @@ fn serving(settings: &Settings) -> ServerOptions {
         listen: settings.listen,
         tls: settings.tls(),
         // Headers and the response take time too; a late body is refused before.
-        answer_within: settings.request_timeout.duration() * 2,
+        answer_within: settings.request_timeout.duration() * 2 + settings.longest_wait.duration(),
         idle: settings.idle_timeout.duration(),
         connections: ConnectionLimits {
             total: settings.max_connections.get(),
@@ -388,7 +390,7 @@ pub async fn work(settings: Settings) -> Result<(), AppError> {
     let common = Common::open(&settings, &format!("http://{}", settings.listen)).await?;
     let (stop, stopped) = watch::channel(false);
     let worker = common.start_worker(&settings, stopped.clone())?.ok_or(AppError::NoWorkers)?;
-    common.start_cleanup(stopped);
+    common.start_cleanup(&settings, stopped);
     tracing::info!(workers = settings.workers, database = Database::name_of(&settings.database_url), "working");
     warn(&settings, None);
     if let Some(server) = metrics_server {

@@ -113,6 +113,11 @@ impl Settings {
         self.connections_per_address.map_or(self.max_connections.get().div_ceil(4), NonZero::get)
     }
 
+    /// Most requests that wait at the same time until they are finished.
+    pub fn waiting_requests(&self) -> usize {
+        self.waiting_requests.map_or(self.max_connections.get().div_ceil(2), NonZero::get)
+    }
+
     /// Proxies that say how a client reached them, and whose connections are those of many clients.
     pub fn proxies(&self) -> Proxies {
         Proxies::new(self.trusted_proxies.iter().flatten().copied().map(AddressRange::network))
@@ -162,6 +167,7 @@ impl Settings {
             requests: self.dealer_requests.map(NonZero::get),
             ads: self.dealer_ads.map(NonZero::get),
             image_bytes: self.dealer_image_bytes.map(NonZero::get),
+            answers: self.dealer_idempotency_keys.map(NonZero::get),
         }
     }
 }

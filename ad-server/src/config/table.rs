@@ -311,4 +311,18 @@ settings! {
     /// Maximum size in bytes of all stored images of a dealer; further images fail [default: unlimited]
     /// Images are counted from the first start with this setting. An ad is published without images that fail.
     dealer_image_bytes: NonZeroU64 = example 10000000000, flag("BYTES");
+
+    /// How long the answer to a request with an Idempotency-Key is kept
+    /// Within this time, the same request with the same key gets the same answer and does nothing.
+    idempotency_keys_kept: Period = default "7d", flag("TIME");
+
+    /// Maximum number of idempotency keys in use with the tokens of one dealer or group; further ones are answered with 429 [default: unlimited]
+    dealer_idempotency_keys: NonZeroU64 = example 1000000, flag("N");
+
+    /// Longest time for which a request waits that prefers to (`Prefer: wait=N`)
+    longest_wait: Period = default "30s", flag("TIME");
+
+    /// Maximum number of requests that wait at the same time; further ones are answered with 429 [default: half of `max_connections`]
+    /// Dealers share them. Each holds its connection. Half of `max_connections` if not set.
+    waiting_requests: NonZeroUsize = example 450, flag("N");
 }

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use ad_core::{
-    model::{Ad, AdQuery, Content, LogEntry, LogQuery, Market, StoredRequest, Timestamp},
+    model::{Ad, AdQuery, Content, LogEntry, LogQuery, Market, Plan, StoredRequest, Timestamp},
     ports::{
-        Capacity, Claims, LogEntries, NewAd, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, TagOfAd,
-        Usage,
+        AnswerKey, Capacity, Claims, KeptAnswer, LogEntries, NewAd, Outcome, PageOf, Record, RenderedAnswer, Revision,
+        Scope, Store, StoreError, StoredAd, TagOfAd, Usage,
     },
 };
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ use super::{
     lists::sharer,
     queue::{record_statement, stored_request},
     rows::{content_text, folded, json, search_text},
-    sql::{ads as sql, queue as queue_sql},
+    sql::{ads as sql, answers as answers_sql, queue as queue_sql},
 };
 
 /// The store in a database. Clones share everything.
@@ -43,8 +43,31 @@ impl DatabaseStore {
         self.database.queued()
     }
 
+    /// Runs a write, and returns whether it was done.
+    async fn run(&self, write: Statement, answer: Option<&KeptAnswer>) -> Result<bool, StoreError> {
+        match self.database.run(write).await {
+            Ok(ran) if ran.changed > 0 => Ok(true),
+            // Another request has used the key, or uses it at the same moment.
+            done => match self.key_used(answer).await? {
+                Some(used) => Err(used),
+                None => done.map(|_| false),
+            },
+        }
+    }
+
+    /// The error about the key of an answer, if another answer is kept under it.
+    async fn key_used(&self, answer: Option<&KeptAnswer>) -> Result<Option<StoreError>, StoreError> {
+        let Some(answer) = answer else { return Ok(None) };
+        Ok(self.kept_answer(&answer.key).await?.map(|kept| StoreError::KeyUsed(Box::new(kept))))
+    }
+
     /// Why an ad was not revised.
     async fn not_revised(&self, change: &Revision<'_>) -> Result<StoreError, StoreError> {
+        if change.coalesces
+            && let Some(request) = self.underway(change.ad, change.request.plan.as_ref()).await?
+        {
+            return Ok(StoreError::Underway(request));
+        }
         let statement = sql::UnfinishedOfRevision { id: change.ad, revision: change.revision };
         let rows = self.database.read(statement).await?;
         let unfinished: Option<u32> = rows.first().map(|row| Columns::of(row).number()).transpose()?;
@@ -59,7 +82,7 @@ fn is_so(rows: &[Row]) -> Result<bool, StoreError> {
     rows.first().map_or(Ok(false), |row| Columns::of(row).value())
 }
 
-fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, StoreError> {
+fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statement, StoreError> {
     let registration_number = ad.content.registration_number();
     let statement = sql::CreateAd {
         id: ad.id,
@@ -86,6 +109,7 @@ fn creation(NewAd { ad, request, entry }: &NewAd<'_>) -> Result<Statement, Store
         plan: request.plan.as_ref().map(json).transpose()?,
         progress: json(&request.progress)?,
         accepted: request.accepted,
+        keep: answers_sql::KeepAnswer::of(*answer)?,
     };
     Ok(Statement::from(statement).for_client_of(&ad.dealer_code))
 }
@@ -104,10 +128,12 @@ pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError>
         pole_position_until: revision.pole_position_until,
         updated: revision.updated,
         most_unfinished: revision.most_unfinished(),
+        coalesces: revision.coalesces,
         request: revision.request.id,
         plan: revision.request.plan.as_ref().map(json).transpose()?,
         progress: json(&revision.request.progress)?,
         accepted: revision.request.accepted,
+        keep: answers_sql::KeepAnswer::of(revision.answer)?,
     };
     Ok(Statement::from(statement).for_client_of(revision.dealer_code))
 }
@@ -115,7 +141,7 @@ pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError>
 #[async_trait]
 impl Store for DatabaseStore {
     async fn create(&self, new: NewAd<'_>) -> Result<(), StoreError> {
-        if self.database.run(creation(&new)?).await?.changed == 0 {
+        if !self.run(creation(&new)?, new.answer).await? {
             return Err(StoreError::Duplicate);
         }
         self.database.index_texts();
@@ -124,7 +150,7 @@ impl Store for DatabaseStore {
     }
 
     async fn revise(&self, change: Revision<'_>) -> Result<(), StoreError> {
-        if self.database.run(revision(&change)?).await?.changed == 0 {
+        if !self.run(revision(&change)?, change.answer).await? {
             return Err(self.not_revised(&change).await?);
         }
         if change.content.is_some() {
@@ -189,6 +215,9 @@ impl Store for DatabaseStore {
         if ran.changed == 0 {
             return Err(StoreError::LeaseLost);
         }
+        if record.outcome == Outcome::Finished {
+            self.database.finished(record.request);
+        }
         for row in &ran.rows {
             let next: Option<i64> = Columns::of(row).value()?;
             if next.is_some() {
@@ -217,10 +246,46 @@ impl Store for DatabaseStore {
         is_so(&self.database.look_up(sql::HasUnfinished { id: ad }).await?)
     }
 
+    async fn underway(&self, ad: Uuid, plan: Option<&Plan>) -> Result<Option<Uuid>, StoreError> {
+        let statement = queue_sql::Underway { id: ad, plan: plan.map(json).transpose()? };
+        let rows = self.database.look_up(statement).await?;
+        rows.first().map(|row| Columns::of(row).id()).transpose()
+    }
+
+    async fn finished(&self, request: Uuid) -> Result<(), StoreError> {
+        self.database.wait_for(request).await
+    }
+
+    async fn keep_answer(&self, answer: &KeptAnswer) -> Result<(), StoreError> {
+        let keep = Statement::from(answers_sql::KeepAnswer::of(Some(answer))?);
+        self.run(keep.for_client_of(&answer.key.holder), Some(answer)).await.map(drop)
+    }
+
+    async fn kept_answer(&self, key: &AnswerKey) -> Result<Option<KeptAnswer>, StoreError> {
+        let find = answers_sql::FindAnswer { holder: &key.holder, digest: &key.digest };
+        let rows = self.database.look_up(Statement::from(find).for_client_of(&key.holder)).await?;
+        let kept = |row| {
+            let mut columns = Columns::of(row);
+            Ok(KeptAnswer {
+                key: key.clone(),
+                fingerprint: columns.string()?,
+                request_id: columns.id()?,
+                accepted: columns.time()?,
+                answer: RenderedAnswer { status: columns.number()?, headers: columns.json()?, body: columns.string()? },
+            })
+        };
+        rows.first().map(kept).transpose()
+    }
+
+    async fn remove_answers(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError> {
+        self.database.remove_answers(before, at_most).await
+    }
+
     async fn usage(&self, dealer_code: &str, of: Usage, at_most: u64) -> Result<u64, StoreError> {
         let statement = match of {
             Usage::Requests => sql::RequestsOfDealer { dealer_code, at_most }.into(),
             Usage::Ads => sql::AdsOfDealer { dealer_code, at_most }.into(),
+            Usage::Answers => answers_sql::AnswersOfHolder { holder: dealer_code, at_most }.into(),
             Usage::ImageBytes => Statement::from(sql::ImageBytesOfDealer { dealer_code }),
         };
         self.database.read_number(statement).await

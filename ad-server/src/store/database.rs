@@ -2,17 +2,20 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ad_core::ports::StoreError;
+use ad_core::{model::Timestamp, ports::StoreError};
 use futures_util::{Stream, TryStreamExt};
 use tokio::sync::Notify;
+use uuid::Uuid;
 
 use crate::shares::{Share, Shares};
 
 use super::{
     failure::store_error,
+    finished::FinishedRequests,
     options::{OpenError, Options},
     postgres::{self, Postgres},
     rows::{Columns, Row},
+    sql::answers::RemoveAnswers,
     sqlite::{self, Sqlite, text::CountUnindexed, writer::Writer},
     statement::{Dialect, Statement},
     work::{Ran, Work},
@@ -29,6 +32,7 @@ const LARGE_WRITES: usize = 4;
 pub struct Database {
     engine: Engine,
     queued: Arc<Notify>,
+    finished: FinishedRequests,
     read_timeout: Duration,
     list_connections: u32,
     large_writes: Shares,
@@ -66,9 +70,9 @@ impl Database {
 
     /// Opens it with these options.
     pub async fn open_with(url: &str, options: &Options) -> Result<Self, OpenError> {
-        let queued = Arc::new(Notify::new());
+        let (queued, finished) = (Arc::new(Notify::new()), FinishedRequests::default());
         let (engine, (list_connections, look_up_connections)) = if postgres::is_address(url) {
-            let postgres = Postgres::open(url, options, Arc::clone(&queued)).await?;
+            let postgres = Postgres::open(url, options, Arc::clone(&queued), finished.clone()).await?;
             let connections = (postgres.list_connections(), postgres.look_up_connections());
             (Engine::Postgres(postgres), connections)
         } else {
@@ -76,7 +80,8 @@ impl Database {
         };
         let look_ups = Shares::with_reserve(look_up_connections as usize, usize::from(look_up_connections > 1));
         let large_writes = Shares::with_reserve(LARGE_WRITES, LARGE_WRITES - 1);
-        Ok(Self { engine, queued, read_timeout: options.read_timeout, list_connections, large_writes, look_ups })
+        let read_timeout = options.read_timeout;
+        Ok(Self { engine, queued, finished, read_timeout, list_connections, large_writes, look_ups })
     }
 
     /// Its address as it may be shown: without user and password.
@@ -234,6 +239,27 @@ impl Database {
         if let Engine::Postgres(postgres) = &self.engine {
             postgres.wake_others();
         }
+    }
+
+    /// Removes kept answers of requests that were accepted before a time, at most so many, and returns how many.
+    pub(crate) async fn remove_answers(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError> {
+        Ok(self.run(RemoveAnswers { before, at_most }).await?.changed)
+    }
+
+    /// Ends the waits for a request, here and elsewhere.
+    pub(super) fn finished(&self, request: Uuid) {
+        self.finished.end(request);
+        if let Engine::Postgres(postgres) = &self.engine {
+            postgres.tell_finished(request);
+        }
+    }
+
+    /// Returns when a request is finished, at once if there is no such unfinished request.
+    pub(super) async fn wait_for(&self, request: Uuid) -> Result<(), StoreError> {
+        if let Engine::Postgres(postgres) = &self.engine {
+            postgres.listen();
+        }
+        self.finished.wait(self, request).await
     }
 
     /// Texts that are not in the index for searching yet. Lists find them all the same.

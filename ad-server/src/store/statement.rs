@@ -38,11 +38,11 @@ macro_rules! statements {
             pub(crate) struct $name $(<$life>)? { $(pub(crate) $field: $type,)* $(pub(crate) $base: $base_type)? }
 
             impl $(<$life>)? $name $(<$life>)? {
-                fn names() -> Vec<&'static str> {
+                pub(crate) fn names() -> Vec<&'static str> {
                     [&[$(stringify!($field)),*] as &[_] $(, &<$base_type>::names())?].concat()
                 }
 
-                fn values(self) -> Vec<$crate::store::statement::SqlValue> {
+                pub(crate) fn values(self) -> Vec<$crate::store::statement::SqlValue> {
                     let values = vec![$(self.$field.into()),*];
                     $(let values = values.into_iter().chain(self.$base.values()).collect();)?
                     values

@@ -5,7 +5,7 @@
 //! | `open` | connects, and brings the tables up to date |
 //! | `readers` | connections for what clients read, each read bounded in time |
 //! | `batch` | runs what many callers ask for at the same time as one statement |
-//! | `wake` | tells the workers of other processes that there is something to do, and listens to them |
+//! | `wake` | tells other processes that there is something to do or that something is done, and listens to them |
 //!
 //! A write is one statement and so one round trip. It sees one state of the database (`REPEATABLE READ`); when somebody
 //! else has changed what it is about to change, the database refuses it and it is run again. What must not be missed
@@ -21,9 +21,11 @@ use std::{sync::Arc, time::Duration};
 use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
 use sqlx::{Connection, PgConnection, PgPool, Postgres as Engine, error::DatabaseError, pool::PoolConnection};
 use tokio::sync::Notify;
+use uuid::Uuid;
 
 use super::{
     failure::store_error,
+    finished::FinishedRequests,
     options::{OpenError, Options},
     rows::Row,
     statement::Statement,
@@ -61,10 +63,15 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    pub(super) async fn open(url: &str, options: &Options, queued: Arc<Notify>) -> Result<Self, OpenError> {
+    pub(super) async fn open(
+        url: &str,
+        options: &Options,
+        queued: Arc<Notify>,
+        finished: FinishedRequests,
+    ) -> Result<Self, OpenError> {
         let Pools { own, look_ups, lists, single, together, budget } = open::open(url, options).await?;
         let batches = Batches::start(&together, budget.together);
-        let wake = Arc::new(Wake::start(&own, queued));
+        let wake = Arc::new(Wake::start(&own, queued, finished));
         let (look_ups, lists) = (PostgresReaders(look_ups), PostgresReaders(lists));
         Ok(Self { own, look_ups, lists, single, together, batches, wake })
     }
@@ -76,7 +83,7 @@ impl Postgres {
         }
     }
 
-    /// Has other processes wake the workers of this one.
+    /// Has other processes wake the workers of this one, and those who wait for requests.
     pub(super) fn listen(&self) {
         self.wake.listen();
     }
@@ -84,6 +91,11 @@ impl Postgres {
     /// Has the workers of other processes look into the queue soon.
     pub(super) fn wake_others(&self) {
         self.wake.others();
+    }
+
+    /// Has other processes know soon that a request is finished.
+    pub(super) fn tell_finished(&self, request: Uuid) {
+        self.wake.tell_finished(request);
     }
 
     pub(super) async fn read(&self, statement: &Statement) -> sqlx::Result<Vec<Row>> {

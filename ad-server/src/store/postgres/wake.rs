@@ -1,8 +1,8 @@
-//! Waking the workers of other processes, by `NOTIFY`.
+//! Waking the workers of other processes, and those who wait there for requests to be finished, by `NOTIFY`.
 //!
-//! Not in the transaction that brings a request in: the database would let such transactions commit one by one. It is
-//! told a moment later, once for all that came in meanwhile. When that is lost, or where the database does not know
-//! `LISTEN`, the workers look into the queue by themselves: they do so twice a second.
+//! Not in the transaction that brings a request in or ends it: the database would let such transactions commit one by one. It is
+//! told a moment later, once for all that happened meanwhile. When that is lost, or where the database does not know
+//! `LISTEN`, the others look by themselves: workers twice a second, and who waits for a request ten times.
 
 use std::{
     sync::{
@@ -17,9 +17,18 @@ use tokio::{
     sync::{Notify, mpsc, watch},
     time::sleep,
 };
+use uuid::Uuid;
 
-/// The channel of `NOTIFY`.
+use crate::store::finished::FinishedRequests;
+
+/// The channel of requests that are queued.
 const CHANNEL: &str = "ad_server_queue";
+/// The channel of finished requests: their ids, separated by spaces.
+const FINISHED: &str = "ad_server_finished";
+/// Most ids of one notification, which has less than 8,000 bytes.
+const MOST_FINISHED: usize = 200;
+/// Finished requests that may wait to be told.
+const WAITING: usize = 10_000;
 /// How long telling waits for more to tell.
 const GATHER: Duration = Duration::from_millis(20);
 /// Before it is tried again to listen.
@@ -29,18 +38,29 @@ const AGAIN: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Wake {
     tell: mpsc::Sender<()>,
+    tell_finished: mpsc::Sender<Uuid>,
     stop: watch::Sender<bool>,
     listening: AtomicBool,
     pool: PgPool,
+    woken: Woken,
+}
+
+/// What notifications of others wake.
+#[derive(Debug, Clone)]
+struct Woken {
     queued: Arc<Notify>,
+    finished: FinishedRequests,
 }
 
 impl Wake {
-    pub(super) fn start(pool: &PgPool, queued: Arc<Notify>) -> Self {
+    pub(super) fn start(pool: &PgPool, queued: Arc<Notify>, finished: FinishedRequests) -> Self {
         let (tell, told) = mpsc::channel(1);
+        let (tell_finished, finished_here) = mpsc::channel(WAITING);
         let (stop, _) = watch::channel(false);
         tokio::spawn(tell_others(pool.clone(), told));
-        Self { tell, stop, listening: AtomicBool::new(false), pool: pool.clone(), queued }
+        tokio::spawn(tell_others_of_finished(pool.clone(), finished_here));
+        let woken = Woken { queued, finished };
+        Self { tell, tell_finished, stop, listening: AtomicBool::new(false), pool: pool.clone(), woken }
     }
 
     /// Has others look into the queue soon.
@@ -49,10 +69,16 @@ impl Wake {
         let _told = self.tell.try_send(());
     }
 
+    /// Has others know soon that a request is finished.
+    pub(super) fn tell_finished(&self, request: Uuid) {
+        // One that is lost is found by those who wait for it.
+        let _told = self.tell_finished.try_send(request);
+    }
+
     /// From now on others wake this process too.
     pub(super) fn listen(&self) {
         if !self.listening.swap(true, Ordering::Relaxed) {
-            tokio::spawn(listen(self.pool.clone(), Arc::clone(&self.queued), self.stop.subscribe()));
+            tokio::spawn(listen(self.pool.clone(), self.woken.clone(), self.stop.subscribe()));
         }
     }
 
@@ -66,20 +92,35 @@ async fn tell_others(pool: PgPool, mut told: mpsc::Receiver<()>) {
         sleep(GATHER).await;
         // What came in while it waited is told with this.
         let _more = told.try_recv();
-        if let Err(error) = sqlx::query("SELECT pg_notify($1, '')").bind(CHANNEL).execute(&pool).await {
-            tracing::debug!(%error, "cannot notify other processes; they poll the queue");
-        }
+        notify(&pool, CHANNEL, "").await;
+    }
+}
+
+async fn tell_others_of_finished(pool: PgPool, mut finished: mpsc::Receiver<Uuid>) {
+    let mut ids = Vec::with_capacity(MOST_FINISHED);
+    while finished.recv_many(&mut ids, 1).await > 0 {
+        sleep(GATHER).await;
+        let more = std::iter::from_fn(|| finished.try_recv().ok());
+        ids.extend(more.take(MOST_FINISHED - 1));
+        let payload = ids.drain(..).map(|id| id.to_string()).collect::<Vec<_>>().join(" ");
+        notify(&pool, FINISHED, &payload).await;
+    }
+}
+
+async fn notify(pool: &PgPool, channel: &str, payload: &str) {
+    if let Err(error) = sqlx::query("SELECT pg_notify($1, $2)").bind(channel).bind(payload).execute(pool).await {
+        tracing::debug!(%error, channel, "cannot notify other processes; they poll");
     }
 }
 
 /// Listens until it is stopped, or nobody is left who could stop it.
-async fn listen(pool: PgPool, queued: Arc<Notify>, mut stop: watch::Receiver<bool>) {
+async fn listen(pool: PgPool, woken: Woken, mut stop: watch::Receiver<bool>) {
     let mut warned = false;
     loop {
         tokio::select! {
             biased;
             _ = stop.changed() => return,
-            Err(error) = hear(&pool, &queued) => {
+            Err(error) = hear(&pool, &woken) => {
                 if !warned {
                     tracing::warn!(%error, "cannot listen for notifications; polling the queue");
                 }
@@ -94,13 +135,18 @@ async fn listen(pool: PgPool, queued: Arc<Notify>, mut stop: watch::Receiver<boo
 }
 
 /// Passes on what it hears, for ever.
-async fn hear(pool: &PgPool, queued: &Notify) -> sqlx::Result<std::convert::Infallible> {
+async fn hear(pool: &PgPool, woken: &Woken) -> sqlx::Result<std::convert::Infallible> {
     let mut listener = PgListener::connect_with(pool).await?;
     listener.ignore_pool_close_event(false);
-    listener.listen(CHANNEL).await?;
+    listener.listen_all([CHANNEL, FINISHED]).await?;
     loop {
-        // Nothing heard means that the connection was lost for a while: there may have been something.
-        listener.try_recv().await?;
-        queued.notify_one();
+        match listener.try_recv().await? {
+            Some(heard) if heard.channel() == FINISHED => {
+                let ids = heard.payload().split(' ').filter_map(|id| id.parse().ok());
+                ids.for_each(|id| woken.finished.end(id));
+            }
+            // Nothing heard means that the connection was lost for a while: there may have been something.
+            Some(_) | None => woken.queued.notify_one(),
+        }
     }
 }

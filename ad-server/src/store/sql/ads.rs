@@ -3,22 +3,26 @@
 use ad_core::model::{AdState, ApiVersion, Timestamp};
 use uuid::Uuid;
 
+use super::answers::KeepAnswer;
 use crate::store::statement::statements;
 
 statements! {
-    /// Stores an ad with its first log entry, its text for searching and its request, unless its dealer has used the source id.
+    /// Stores an ad with its first log entry, its text for searching, its request and the answer to keep, unless its dealer has used
+    /// the source id or an answer is kept under the key. In PostgreSQL it fails if another statement uses the key at the same
+    /// moment.
     CreateAd<'a> {
         id: Uuid, source_id: &'a str, source_id_folded: String, dealer_code: &'a str, category_id: u16, state: &'a str,
         api_version: &'a str, created: Timestamp, updated: Timestamp, registration_number: Option<&'a str>,
         marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>, image_refs: String, content: String, search: String,
         entry_request: Uuid, entry_created: Timestamp, entry_action: &'a str, entry_state: &'a str, entry_message: String,
-        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp,
+        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, ..keep: KeepAnswer<'a>
     }
     sqlite "
         INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
             registration_number, marketplace_ad_id, offer_id, image_refs, content)
-        VALUES (:id, :source_id, :dealer_code, :category_id, :state, :api_version, 0, :state, :created, :updated,
-            :registration_number, :marketplace_ad_id, :offer_id, :image_refs, :content)
+        SELECT :id, :source_id, :dealer_code, :category_id, :state, :api_version, 0, :state, :created, :updated,
+            :registration_number, :marketplace_ad_id, :offer_id, :image_refs, :content
+        WHERE NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
         ON CONFLICT (source_id, dealer_code) DO NOTHING;
 
         INSERT INTO log (ad, n, request_id, created, action, state, message)
@@ -32,7 +36,11 @@ statements! {
         -- The last row is that of the text, whose place ends with the number of the ad.
         INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
         SELECT :request, last_insert_rowid() & (1 << 40) - 1, :dealer_code, :plan, :progress, :accepted, :accepted
-        WHERE changes() > 0"
+        WHERE changes() > 0;
+
+        INSERT INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
+        SELECT :holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer
+        WHERE changes() > 0 AND :digest IS NOT NULL"
     postgres "
         WITH :input, inserted AS (
             INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
@@ -40,6 +48,8 @@ statements! {
             SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated,
                 registration_number, marketplace_ad_id, offer_id, image_refs, content
             FROM input
+            -- Not NOT EXISTS, which may be planned as one pass over all answers.
+            WHERE (SELECT 1 FROM kept_answers AS kept WHERE kept.holder = input.holder AND kept.digest = input.digest) IS NULL
             ON CONFLICT (source_id, dealer_code) DO NOTHING
             RETURNING seq, id
         ), new AS (
@@ -53,17 +63,20 @@ statements! {
         ), request AS (
             INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
             SELECT request, seq, dealer_code, plan, progress, accepted, accepted FROM new
+        ), kept_answer AS (
+            INSERT INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
+            SELECT holder, digest, fingerprint, for_request, kept, status, headers, answer FROM new WHERE digest IS NOT NULL
         )
         SELECT input_number FROM new";
 
-    /// Changes an ad and adds the request of the change, unless the ad has another revision or as many unfinished requests as it may
-    /// have. Every accepted write changes the revision, so that requests of other processes are counted as well. Values that
+    /// Changes an ad and adds the request of the change and the answer to keep, unless the ad has another revision, as many unfinished
+    /// requests as it may have, or one of the same plan where that serves for this one, or an answer is kept under the key. Every accepted write changes the revision, so that requests of other processes are counted as well. Values that
     /// are null stay as they are; the registration number belongs to the content.
     ReviseAd<'a> {
         id: Uuid, revision: i64, content: Option<String>, search: Option<String>, registration_number: Option<&'a str>,
         api_version: Option<ApiVersion>, category_id: Option<u16>, intent: Option<AdState>,
-        pole_position_until: Option<Timestamp>, updated: Timestamp, most_unfinished: u32,
-        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp,
+        pole_position_until: Option<Timestamp>, updated: Timestamp, most_unfinished: u32, coalesces: bool,
+        request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, ..keep: KeepAnswer<'a>
     }
     sqlite "
         UPDATE ads SET content = coalesce(:content, content),
@@ -73,7 +86,9 @@ statements! {
             updated = :updated, revision = revision + 1,
             content_revision = content_revision + (:content IS NOT NULL), visible_changes = visible_changes + (:content IS NULL)
         WHERE id = :id AND revision = :revision
-            AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < :most_unfinished;
+            AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < :most_unfinished
+            AND NOT (:coalesces AND EXISTS (SELECT 1 FROM requests WHERE requests.ad = ads.seq AND plan IS :plan))
+            AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest);
 
         -- A request waits for those before it.
         INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
@@ -83,7 +98,11 @@ statements! {
 
         UPDATE texts SET search = :search
         WHERE changes() > 0 AND search <> :search
-            AND place = (SELECT (number << 40) + seq FROM ads JOIN dealer_numbers USING (dealer_code) WHERE id = :id)"
+            AND place = (SELECT (number << 40) + seq FROM ads JOIN dealer_numbers USING (dealer_code) WHERE id = :id);
+
+        INSERT INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
+        SELECT :holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer
+        WHERE :digest IS NOT NULL AND EXISTS (SELECT 1 FROM requests WHERE id = :request)"
     postgres "
         WITH revised AS (
             UPDATE ads SET content = coalesce(:content, content),
@@ -95,10 +114,17 @@ statements! {
                 visible_changes = visible_changes + CASE WHEN :content IS NULL THEN 1 ELSE 0 END
             WHERE id = :id AND revision = :revision
                 AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < :most_unfinished
+                AND NOT (:coalesces AND EXISTS (
+                    SELECT 1 FROM requests WHERE requests.ad = ads.seq AND plan IS NOT DISTINCT FROM :plan))
+                AND NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
             RETURNING seq, dealer_code
         ), text AS (
             UPDATE texts SET search = :search FROM revised
             WHERE texts.dealer_code = revised.dealer_code AND texts.ad = revised.seq AND search <> :search
+        ), kept_answer AS (
+            INSERT INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
+            SELECT :holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer
+            FROM revised WHERE :digest IS NOT NULL
         )
         INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
         SELECT :request, seq, dealer_code, :plan, :progress, :accepted,

@@ -4,6 +4,7 @@
 //! `changes()` or by the lease whether to go on. PostgreSQL runs one statement whose steps read the rows of the first one.
 
 pub(super) mod ads;
+pub(super) mod answers;
 pub(super) mod directory;
 pub(super) mod import;
 pub(super) mod queue;

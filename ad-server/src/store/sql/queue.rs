@@ -284,6 +284,17 @@ statements! {
              FROM log WHERE log.ad = found.ad AND n > last_n - 20 AND n <= last_n AND request_id = :id)
         FROM found JOIN ads ON ads.seq = found.ad";
 
+    /// The oldest unfinished request of an ad with this plan.
+    Underway { id: Uuid, plan: Option<String> }
+    both "
+        SELECT requests.id FROM requests JOIN ads ON ads.seq = requests.ad
+        WHERE ads.id = :id AND plan IS NOT DISTINCT FROM :plan ORDER BY requests.seq LIMIT 1";
+
+    /// Those of the requests that are unfinished.
+    UnfinishedOf { ids: Vec<String> }
+    sqlite "SELECT id FROM requests WHERE id IN (SELECT value FROM json_each(:ids))"
+    postgres "SELECT id FROM requests WHERE id = ANY (CAST(:ids AS UUID[]))";
+
     /// Whether a request is unfinished.
     IsUnfinished { id: Uuid }
     both "SELECT EXISTS (SELECT 1 FROM requests WHERE id = :id)";

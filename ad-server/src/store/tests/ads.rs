@@ -81,6 +81,8 @@ async fn a_revision_builds_on_the_one_before() {
         pole_position_until: None,
         updated: at(20),
         request,
+        coalesces: false,
+        answer: None,
     };
     let change = Revision { content: Some(&content), intent: Some(AdState::Deleted), ..revision(0, &second) };
     store.revise(change).await.unwrap();

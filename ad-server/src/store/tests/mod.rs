@@ -133,5 +133,5 @@ fn entry(request: u32, action: Action, state: ActionState, created: i64) -> LogE
 async fn create(store: &DatabaseStore, number: u32, ad: &Ad) -> Result<(), StoreError> {
     let request = request(number, ad.created.as_millis());
     let entry = entry(number, Action::Create, ActionState::Processing, ad.created.as_millis());
-    store.create(NewAd { ad, request: &request, entry: &entry }).await
+    store.create(NewAd { ad, request: &request, entry: &entry, answer: None }).await
 }

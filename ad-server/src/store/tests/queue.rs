@@ -19,6 +19,8 @@ async fn revise(store: &DatabaseStore, ad_number: u32, revision: i64, number: u3
         pole_position_until: None,
         updated: at(accepted),
         request: &request,
+        coalesces: false,
+        answer: None,
     };
     store.revise(revision).await.unwrap();
 }

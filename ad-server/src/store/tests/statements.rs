@@ -9,8 +9,14 @@ use crate::{
 };
 
 fn all() -> Vec<(&'static str, Statement)> {
-    let modules =
-        [sql::ads::all(), sql::directory::all(), sql::import::all(), sql::queue::all(), marketplace::sql::all()];
+    let modules = [
+        sql::ads::all(),
+        sql::answers::all(),
+        sql::directory::all(),
+        sql::import::all(),
+        sql::queue::all(),
+        marketplace::sql::all(),
+    ];
     modules.into_iter().flatten().collect()
 }
 

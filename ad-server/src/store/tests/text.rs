@@ -102,6 +102,8 @@ async fn a_text_that_changed_is_indexed_anew() {
         pole_position_until: None,
         updated: at(20),
         request: &request(2, 20),
+        coalesces: false,
+        answer: None,
     };
     store.revise(change).await.unwrap();
     for _ in 0..2 {
@@ -203,6 +205,8 @@ async fn a_write_behind_the_indexing_of_texts_is_refused_as_any_other() {
         pole_position_until: None,
         updated: at(20),
         request: &request,
+        coalesces: false,
+        answer: None,
     };
     let changed = temporary.database.write(IndexedBefore(revision(&stale).unwrap())).await.unwrap();
     assert_eq!(changed, 0);

@@ -1,0 +1,112 @@
+//! Those who wait for requests to be finished.
+//!
+//! What this process finishes ends their wait at once; in PostgreSQL so does what others finish and notify of. While there is
+//! somebody who waits, one task looks for the rest: what processes on the same SQLite file finish, and lost notifications.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use ad_core::ports::StoreError;
+use tokio::{
+    sync::oneshot,
+    time::{Instant, sleep},
+};
+use uuid::Uuid;
+
+use super::{Columns, Database, sql::queue as sql};
+
+/// How often the task looks.
+const POLL: Duration = Duration::from_millis(100);
+
+/// It rests for so many times as long as looking took.
+const REST: u32 = 20;
+
+/// The waits of this process.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FinishedRequests(Arc<Mutex<Waits>>);
+
+#[derive(Debug, Default)]
+struct Waits {
+    of_requests: HashMap<Uuid, Vec<oneshot::Sender<()>>>,
+    is_watched: bool,
+}
+
+impl FinishedRequests {
+    /// Returns when a request is finished.
+    pub(super) async fn wait(&self, database: &Database, request: Uuid) -> Result<(), StoreError> {
+        let (end, ended) = oneshot::channel();
+        let starts_watch = {
+            let mut waits = self.waits();
+            waits.of_requests.entry(request).or_default().push(end);
+            !std::mem::replace(&mut waits.is_watched, true)
+        };
+        if starts_watch {
+            tokio::spawn(self.clone().watch(database.clone()));
+        }
+        // It may have been finished before.
+        if !database.is_unfinished(request).await? {
+            return Ok(());
+        }
+        ended.await.map_err(|_| StoreError::Unavailable("the database is closed".into()))
+    }
+
+    /// Ends the waits for a request.
+    pub(super) fn end(&self, request: Uuid) {
+        let ended = self.waits().of_requests.remove(&request).unwrap_or_default();
+        for end in ended {
+            // Whoever waited may have left.
+            let _left = end.send(());
+        }
+    }
+
+    /// Looks for finished requests until nobody waits.
+    async fn watch(self, database: Database) {
+        let mut pause = POLL;
+        loop {
+            sleep(pause).await;
+            let Some(requests) = self.awaited() else { return };
+            let begun = Instant::now();
+            match database.unfinished_of(&requests).await {
+                Ok(unfinished) => {
+                    requests.into_iter().filter(|id| !unfinished.contains(id)).for_each(|id| self.end(id));
+                }
+                Err(error) => tracing::debug!(%error, "cannot look for finished requests; will be retried"),
+            }
+            pause = POLL.max(begun.elapsed() * REST);
+        }
+    }
+
+    /// The requests that somebody waits for; `None` if there are none, and then the watch ends.
+    fn awaited(&self) -> Option<Vec<Uuid>> {
+        let mut waits = self.waits();
+        waits.of_requests.retain(|_, ends| {
+            ends.retain(|end| !end.is_closed());
+            !ends.is_empty()
+        });
+        waits.is_watched = !waits.of_requests.is_empty();
+        waits.is_watched.then(|| waits.of_requests.keys().copied().collect())
+    }
+
+    /// What is behind this lock is whole at any moment.
+    fn waits(&self) -> MutexGuard<'_, Waits> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Database {
+    /// Whether a request is unfinished.
+    pub(super) async fn is_unfinished(&self, id: Uuid) -> Result<bool, StoreError> {
+        let rows = self.read(sql::IsUnfinished { id }).await?;
+        rows.first().map_or(Ok(false), |row| Columns::of(row).value())
+    }
+
+    /// Those of the requests that are unfinished.
+    async fn unfinished_of(&self, requests: &[Uuid]) -> Result<HashSet<Uuid>, StoreError> {
+        let ids = requests.iter().map(Uuid::to_string).collect();
+        let rows = self.read(sql::UnfinishedOf { ids }).await?;
+        rows.iter().map(|row| Columns::of(row).id()).collect()
+    }
+}

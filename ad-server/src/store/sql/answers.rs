@@ -1,0 +1,61 @@
+//! Kept answers of requests with an idempotency key.
+
+use ad_core::{
+    model::Timestamp,
+    ports::{KeptAnswer, StoreError},
+};
+use uuid::Uuid;
+
+use crate::store::{rows::json, statement::statements};
+
+statements! {
+    /// Keeps an answer, unless one is kept under the same key. Writes keep theirs in the commit of their request.
+    KeepAnswer<'a> {
+        holder: Option<&'a str>, digest: Option<&'a str>, fingerprint: Option<&'a str>, for_request: Uuid, kept: Timestamp,
+        status: u16, headers: Option<String>, answer: Option<&'a str>,
+    }
+    both "
+        INSERT INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
+        VALUES (:holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer)
+        ON CONFLICT (holder, digest) DO NOTHING";
+
+    /// The answer that is kept under a key.
+    FindAnswer<'a> { holder: &'a str, digest: &'a str }
+    both "
+        SELECT fingerprint, request_id, accepted, status, headers, body FROM kept_answers
+        WHERE holder = :holder AND digest = :digest";
+
+    /// Removes the oldest answers, if they are older than a time. Those of a clock that was ahead keep the later ones for a while.
+    RemoveAnswers { before: Timestamp, at_most: u32 }
+    both "
+        DELETE FROM kept_answers WHERE seq IN (
+            SELECT seq FROM (SELECT seq, accepted FROM kept_answers ORDER BY seq LIMIT :at_most) AS oldest
+            WHERE accepted < :before
+        )";
+
+    /// The kept answers of a holder of keys, counted up to a limit.
+    AnswersOfHolder<'a> { holder: &'a str, at_most: u64 }
+    both "
+        SELECT count(*) FROM (
+            SELECT 1 FROM kept_answers WHERE holder = :holder LIMIT :at_most
+        ) AS counted";
+}
+
+impl<'a> KeepAnswer<'a> {
+    /// The values of an answer; of none, if the client sent no key.
+    pub(crate) fn of(answer: Option<&'a KeptAnswer>) -> Result<Self, StoreError> {
+        let Some(KeptAnswer { key, fingerprint, request_id, accepted, answer }) = answer else {
+            return Ok(Self::default());
+        };
+        Ok(Self {
+            holder: Some(&key.holder),
+            digest: Some(&key.digest),
+            fingerprint: Some(fingerprint),
+            for_request: *request_id,
+            kept: *accepted,
+            status: answer.status,
+            headers: Some(json(&answer.headers)?),
+            answer: Some(&answer.body),
+        })
+    }
+}
