@@ -70,8 +70,13 @@ impl Payload {
     }
 }
 
-/// The JSON object that a request carries.
-pub(super) async fn object(request: &mut Request, limits: &Limits, access: &Access) -> Result<Payload, ApiError> {
+/// The JSON object that a request carries. Its text is shown to `seen`.
+pub(super) async fn object(
+    request: &mut Request,
+    limits: &Limits,
+    access: &Access,
+    seen: impl FnOnce(&[u8]),
+) -> Result<Payload, ApiError> {
     let Some(Read(done)) = request.data::<Read>().cloned() else { return Err(ApiError::Internal) };
     let now = Instant::now();
     let until = now + limits.body_within;
@@ -82,6 +87,7 @@ pub(super) async fn object(request: &mut Request, limits: &Limits, access: &Acce
     let _received = limits.body_memory.receive(access, expected, now + limits.body_within / 2).await?;
     let bytes = timeout_at(until, all(request, stated)).await.map_err(|_| ApiError::Slow(limits.body_within))??;
     done.store(true, Ordering::Relaxed);
+    seen(&bytes);
     let memory = limits.body_memory.parse(access, &bytes, until).await?;
     let payload = Payload { object: Map::new(), memory: Some(memory) };
     let object = if payload.is_large() {

@@ -97,6 +97,18 @@ pub enum ApiError {
         "Too many requests: rate_limit allows {rate} with all tokens of a dealer together. Try again in {seconds} s."
     )]
     TooMany { rate: Rate, seconds: u64 },
+    /// The header `Idempotency-Key` is malformed.
+    #[error(
+        "Idempotency-Key must be sent once, with 1 to 255 visible ASCII characters, quoted or not, such as \
+         \"8e03978e-40d5-43dd-bc93-6894a57f9324\"."
+    )]
+    BadIdempotencyKey,
+    /// Too many requests wait until they are finished.
+    #[error(
+        "{0} requests at most can wait until they are finished (Prefer: wait), and dealers share them. Nothing was done. Send \
+         this one again later, or without the preference."
+    )]
+    TooManyWaiting(usize),
     /// There is no such path, or nothing of that name.
     #[error("{0}")]
     NotFound(String),
@@ -140,7 +152,7 @@ impl ApiError {
     fn default_response(&self) -> Response {
         match self {
             Self::Service(error) => service(error),
-            Self::BadBody(_) | Self::BadTags(_) => detail(StatusCode::BAD_REQUEST, self),
+            Self::BadBody(_) | Self::BadTags(_) | Self::BadIdempotencyKey => detail(StatusCode::BAD_REQUEST, self),
             Self::TooLarge(_) => detail(StatusCode::PAYLOAD_TOO_LARGE, self),
             Self::Slow(_) | Self::Trickle { .. } => detail(StatusCode::REQUEST_TIMEOUT, self),
             Self::InvalidToken(error @ TokenError::RevocationUnknown) => {
@@ -149,7 +161,7 @@ impl ApiError {
             Self::NoToken | Self::InvalidToken(_) => detail(StatusCode::UNAUTHORIZED, self),
             Self::Forbidden(_) => detail(StatusCode::FORBIDDEN, self),
             Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) => retry_later(StatusCode::SERVICE_UNAVAILABLE, self),
-            Self::TooManyLists(_) => retry_later(StatusCode::TOO_MANY_REQUESTS, self),
+            Self::TooManyLists(_) | Self::TooManyWaiting(_) => retry_later(StatusCode::TOO_MANY_REQUESTS, self),
             Self::TooMany { seconds, .. } => later(detail(StatusCode::TOO_MANY_REQUESTS, self), (*seconds).into()),
             Self::NotFound(_) => detail(StatusCode::NOT_FOUND, self),
             Self::MethodNotAllowed { allow, .. } => {
@@ -174,6 +186,7 @@ impl ApiError {
                 ServiceError::NotFound | ServiceError::Elsewhere { .. } => Code::NotFound,
                 ServiceError::PreconditionFailed(_) => Code::PreconditionFailed,
                 ServiceError::Duplicate => Code::DuplicateSourceId,
+                ServiceError::KeyUsed(_) => Code::IdempotencyKeyReused,
                 ServiceError::TooManyRequests(TooManyRequests::OfAd { .. }) => Code::TooManyRequestsOfAd,
                 ServiceError::TooManyRequests(TooManyRequests::OfDealer(_)) => Code::QuotaExceeded,
                 ServiceError::Store(StoreError::TimedOut(_) | StoreError::Unavailable(_)) => Code::Unavailable,
@@ -189,10 +202,10 @@ impl ApiError {
             Self::NoToken => Code::TokenMissing,
             Self::InvalidToken(_) => Code::TokenInvalid,
             Self::Forbidden(_) => Code::PermissionMissing,
-            Self::TooManyLists(_) | Self::TooMany { .. } => Code::RateLimited,
+            Self::TooManyLists(_) | Self::TooManyWaiting(_) | Self::TooMany { .. } => Code::RateLimited,
             Self::NotFound(_) => Code::NotFound,
             Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
-            Self::Malformed { .. } | Self::BadTags(_) => Code::BadRequest,
+            Self::Malformed { .. } | Self::BadTags(_) | Self::BadIdempotencyKey => Code::BadRequest,
             Self::Internal => Code::InternalError,
         }
     }
@@ -256,6 +269,7 @@ fn service(error: &ServiceError) -> Response {
             response.headers_mut().insert(header::ETAG, conditional::etag(*tag));
             response
         }
+        ServiceError::KeyUsed(_) => detail(StatusCode::UNPROCESSABLE_ENTITY, error),
         ServiceError::Duplicate => json_response(StatusCode::CONFLICT, &duplicate()),
         ServiceError::Store(StoreError::TimedOut(limit)) => {
             tracing::info!(seconds = limit.as_secs_f64(), "read timed out");

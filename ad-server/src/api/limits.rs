@@ -23,7 +23,7 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-use super::{ApiError, Lists, json_size::parsed_size};
+use super::{ApiError, Lists, Waits, json_size::parsed_size};
 use crate::{
     processor::Processor,
     shares::{Share, Shares},
@@ -63,6 +63,8 @@ pub struct Limits {
     pub processor: Processor,
     /// Writes on one ad, one at a time.
     pub writes: Writes,
+    /// Requests that wait until they are finished.
+    pub waits: Waits,
 }
 
 impl Default for Limits {
@@ -75,6 +77,7 @@ impl Default for Limits {
             lists: Lists::default(),
             processor: Processor::default(),
             writes: Writes::default(),
+            waits: Waits::default(),
         }
     }
 }

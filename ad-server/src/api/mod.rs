@@ -8,6 +8,7 @@ mod conditional;
 mod error_codes;
 pub mod errors;
 mod headers;
+mod idempotency;
 mod json_size;
 mod limits;
 mod links;
@@ -18,10 +19,12 @@ pub(crate) mod openapi;
 mod operations;
 mod pages;
 mod paths;
+mod prefer;
 mod problem;
 mod requests;
 mod respond;
 pub(crate) mod versions;
+mod writes;
 
 use std::sync::Arc;
 
@@ -44,6 +47,7 @@ pub use errors::ApiError;
 pub use limits::{BodyMemory, DealerRate, Limits, Turns, Writes};
 pub use lists::Lists;
 pub(crate) use pages::page;
+pub use prefer::Waits;
 
 /// Largest body of a request, in bytes (decision 9).
 pub const MAX_BODY: usize = ad_core::rulebook::size::MOST_BYTES;
@@ -62,7 +66,7 @@ pub trait Authenticator: Send + Sync {
 pub struct Context {
     /// The use cases.
     pub service: Service,
-    /// Asked by `/readyz`.
+    /// Asked by `/readyz`, for kept answers, and for the end of requests.
     pub store: Arc<dyn Store>,
     /// Tells callers by their tokens.
     pub authenticator: Arc<dyn Authenticator>,
@@ -183,8 +187,9 @@ where
             let response = inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));
             let response = if_none_match.answer(response);
             let mut response = problem::answer(response, asked.as_ref());
+            // The answer to a repeated request has the id of the first one.
             if let Ok(id) = HeaderValue::from_str(&id.to_string()) {
-                response.headers_mut().insert("x-request-id", id);
+                response.headers_mut().entry("x-request-id").or_insert(id);
             }
             // What is left of a body ends the connection, and a client must not send its next request into that end.
             if !body.is_done() {

@@ -138,10 +138,16 @@ pub(crate) static OPERATIONS: &[Operation] = &[
         doc: "Asynchronous soft delete: the answer still shows state `created`. To follow the progress, read the ad until its log contains an entry with action `delete` and state `done` or `error`." },
     Operation { act: Act::Bump, method: Method::GET, path: "/:source_id/bump", on: EVERYWHERE, permission: Permission::Promote, parameters: BUMP_PARAMETERS, id: "bump", summary: "Renew an ad",
         doc: "The ad appears as new, first in the listing order. Charges apply. The ad must be visible and published (or have an unfinished request that publishes it), and the dealer needs permission to bump." },
+    Operation { act: Act::Bump, method: Method::POST, path: "/:source_id/bump", on: EVERYWHERE, permission: Permission::Promote, parameters: BUMP_PARAMETERS, id: "post_bump", summary: "Renew an ad",
+        doc: "Same as GET; no proxy or browser repeats it. While a bump of the ad with the same exclusions is unfinished, another one is not charged." },
     Operation { act: Act::PolePosition, method: Method::GET, path: "/:source_id/pole_position", on: EVERYWHERE, permission: Permission::Promote, parameters: TARGET_PARAMETERS, id: "pole_position", summary: "Activate pole position",
         doc: "The ad appears first in search results for 3 days, on the primary marketplace. Charges apply. Registered vehicles only." },
+    Operation { act: Act::PolePosition, method: Method::POST, path: "/:source_id/pole_position", on: EVERYWHERE, permission: Permission::Promote, parameters: TARGET_PARAMETERS, id: "post_pole_position", summary: "Activate pole position",
+        doc: "Same as GET; no proxy or browser repeats it." },
     Operation { act: Act::Retry, method: Method::GET, path: "/:source_id/retry", on: EVERYWHERE, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "retry", summary: "Retry an ad's failed steps",
         doc: "Runs the failed steps of publishing (images, publish, unpublish, delete), whichever request they belong to, and then a failed bump or pole position of the last request. If nothing has failed, publishes the ad again." },
+    Operation { act: Act::Retry, method: Method::POST, path: "/:source_id/retry", on: EVERYWHERE, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "post_retry", summary: "Retry an ad's failed steps",
+        doc: "Same as GET; no proxy or browser repeats it." },
 ];
 
 impl Operation {
@@ -155,8 +161,8 @@ impl Operation {
         matches!(self.act, Act::Create | Act::RefuseCreate | Act::Validate | Act::Update | Act::Migrate)
     }
 
-    /// Whether it does something though its method says that it only reads.
-    pub(crate) fn is_get_that_acts(&self) -> bool {
+    /// Whether it does something with an ad by GET too, though that method only reads.
+    pub(crate) fn is_action(&self) -> bool {
         matches!(self.act, Act::Bump | Act::PolePosition | Act::Retry)
     }
 
@@ -169,6 +175,11 @@ impl Operation {
     /// Whether its answer shows one ad, which then has a tag.
     pub(crate) fn shows_ad(&self) -> bool {
         matches!(self.act, Act::Create | Act::Read) || self.changes_one()
+    }
+
+    /// Whether it is stored as a request.
+    pub(crate) fn is_write(&self) -> bool {
+        self.act == Act::Create || self.changes_one()
     }
 
     /// Whether it is about one ad.

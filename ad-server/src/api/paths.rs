@@ -63,7 +63,7 @@ impl Endpoint for Path {
 
     async fn call(&self, request: Request) -> Result<Response> {
         let operation = self.operation(request.method());
-        let acts = operation.as_ref().is_ok_and(|operation| operation.is_get_that_acts());
+        let acts = operation.as_ref().is_ok_and(|operation| operation.is_action());
         let response = match operation {
             Ok(operation) => self.answer(operation, request).await.unwrap_or_else(ApiError::response),
             Err(error) => error.response(),
@@ -73,17 +73,17 @@ impl Endpoint for Path {
 }
 
 /// What a request about one ad is about, and who asks.
-struct AdCall<'a> {
-    context: &'a Context,
-    base: BasePath,
-    access: Access,
-    request_id: Uuid,
-    source_id: &'a str,
-    operations: &'a [&'static Operation],
+pub(super) struct AdCall<'a> {
+    pub(super) context: &'a Context,
+    pub(super) base: BasePath,
+    pub(super) access: Access,
+    pub(super) request_id: Uuid,
+    pub(super) source_id: &'a str,
+    pub(super) operations: &'a [&'static Operation],
     /// Tags of the ad that the client has (`If-None-Match`), where the ad is read.
-    known: Option<Tags>,
+    pub(super) known: Option<Tags>,
     /// Revisions that the ad may have (`If-Match`), where it is written.
-    revisions: Option<Vec<i64>>,
+    pub(super) revisions: Option<Vec<i64>>,
 }
 
 impl Path {
@@ -106,6 +106,7 @@ impl Path {
         match operation.act {
             Act::List => call.list(&request).await,
             Act::Log => call.log(&request).await,
+            _ if operation.is_write() => call.write(operation, &mut request).await,
             _ => call.act(operation, &mut request).await,
         }
     }
@@ -132,14 +133,15 @@ pub(super) fn not_allowed(base: BasePath, operations: &[&Operation], method: &Me
 }
 
 impl AdCall<'_> {
-    /// Everything but lists.
+    /// Everything but lists and writes.
     async fn act(self, operation: &Operation, request: &mut Request) -> Result<Response, ApiError> {
         let query = AdParameters::parse(operation.parameters, &body::query(request)?)?;
         let (access, limits) = (&self.access, &self.context.limits);
-        let payload =
-            if operation.takes_body() { body::object(request, limits, access).await? } else { Payload::default() };
-        let _only =
-            if operation.changes_one() { Some(limits.writes.only(access, self.source_id).await?) } else { None };
+        let payload = if operation.takes_body() {
+            body::object(request, limits, access, |_| ()).await?
+        } else {
+            Payload::default()
+        };
         // Lists have limits of their own.
         let _turn = limits.turns.take(access).await?;
         if payload.is_large() {
@@ -156,30 +158,18 @@ impl AdCall<'_> {
         payload: Payload,
     ) -> Result<Response, ApiError> {
         let Payload { object: payload, memory: _memory } = payload;
-        let (service, access, id) = (&self.context.service, &self.access, self.request_id);
-        let target = self.target(query.dealer_code.as_deref());
-        let answer = match operation.act {
-            Act::Create => {
-                let created = service.create(access, id, self.through(), payload).await?;
-                return Ok(respond::ad(StatusCode::CREATED, &created));
-            }
+        match operation.act {
             Act::RefuseCreate if payload.get("category_id").and_then(categories::sent_id) == Some(TRAILER) => {
-                return Err(ServiceError::from(VersionError::TrailerCreateDisabled).into());
+                Err(ServiceError::from(VersionError::TrailerCreateDisabled).into())
             }
-            Act::RefuseCreate => return Err(not_allowed(self.base, self.operations, &operation.method)),
+            Act::RefuseCreate => Err(not_allowed(self.base, self.operations, &operation.method)),
             Act::Validate => {
-                return Ok(respond::validated(&service.validate(access, self.through(), payload).await?));
+                let validated = self.context.service.validate(&self.access, self.through(), payload).await?;
+                Ok(respond::validated(&validated))
             }
-            Act::Read => return self.read(target).await,
-            Act::Update => service.update(access, id, self.base.version(), target, &payload).await?,
-            Act::Migrate => service.migrate(access, id, target, &payload).await?,
-            Act::Delete => service.delete(access, id, target).await?,
-            Act::Bump => service.bump(access, id, target, query.exclude).await?,
-            Act::PolePosition => service.pole_position(access, id, target).await?,
-            Act::Retry => service.retry(access, id, target).await?,
-            Act::List | Act::Log => return Err(ApiError::unknown_path()),
-        };
-        Ok(respond::ad(StatusCode::OK, &answer))
+            Act::Read => self.read(self.target(query.dealer_code.as_deref())).await,
+            _ => Err(ApiError::unknown_path()),
+        }
     }
 
     async fn list(self, request: &Request) -> Result<Response, ApiError> {
@@ -240,13 +230,13 @@ impl AdCall<'_> {
         }
     }
 
-    fn target<'t>(&'t self, dealer_code: Option<&'t str>) -> Target<'t> {
+    pub(super) fn target<'t>(&'t self, dealer_code: Option<&'t str>) -> Target<'t> {
         let (category, revisions) = (self.base.category(), self.revisions.as_deref());
         Target { source_id: self.source_id, dealer_code, category, revisions }
     }
 
     /// The way in of a new ad on this path.
-    fn through(&self) -> CreatePath {
+    pub(super) fn through(&self) -> CreatePath {
         self.base.category().map_or(CreatePath::V3, CreatePath::V4)
     }
 }

@@ -1,29 +1,16 @@
 //! Response bodies: an ad, a page of a list, the result of a validation (decisions 1 and 7).
 
-use ad_core::{
-    model::Page,
-    service::{TaggedAd, Validated},
-};
-use poem::{
-    Request, Response,
-    http::{StatusCode, header},
-};
+use ad_core::{model::Page, service::Validated};
+use poem::{Request, Response, http::StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 
 use super::{
-    ApiError, Context, conditional,
+    ApiError, Context,
     errors::{json_bytes, json_response},
     links,
 };
-
-/// An ad that was written.
-pub(super) fn ad(status: StatusCode, TaggedAd { ad, tag }: &TaggedAd) -> Response {
-    let mut response = json_response(status, &ad.view(None));
-    response.headers_mut().insert(header::ETAG, conditional::etag(*tag));
-    response
-}
 
 /// What a payload would become.
 pub(super) fn validated(validated: &Validated) -> Response {

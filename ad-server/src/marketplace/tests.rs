@@ -245,7 +245,7 @@ async fn calls_are_forgotten_after_a_week_unless_their_request_is_unfinished() {
     let unfinished = Request::new(Uuid::from_u128(request(2000)), None, at(2000));
     let car = ad(4, 0);
     let entry = LogEntry::new(unfinished.id, at(2000), Action::Create, ActionState::Processing, "Processing".into());
-    temporary.store().create(NewAd { ad: &car, request: &unfinished, entry: &entry }).await.unwrap();
+    temporary.store().create(NewAd { ad: &car, request: &unfinished, entry: &entry, answer: None }).await.unwrap();
     assert!(forget(WEEK + 5000).await, "one is forgotten at a time");
     assert!(!forget(WEEK + 5000).await, "the unfinished request may repeat its calls");
     assert_eq!(calls().await, 2);

@@ -10,7 +10,7 @@ use ad_core::{
         StoredRequest, Timestamp,
     },
     parameters::AdParameters,
-    ports::StoreError,
+    ports::{AnswerKey, KeptAnswer, RenderedAnswer, StoreError},
     rulebook::{
         self, Rulebook, SourceId, WriteContext,
         versions::{AdRef, VersionError},
@@ -239,6 +239,17 @@ fn request_status() -> Value {
     json!(request.status(now()))
 }
 
+/// The kept answer of that create.
+fn kept_answer() -> KeptAnswer {
+    KeptAnswer {
+        key: AnswerKey { holder: DEALER.to_owned(), digest: String::new() },
+        fingerprint: String::new(),
+        request_id: REQUEST,
+        accepted: now(),
+        answer: RenderedAnswer { status: 201, headers: Vec::new(), body: String::new() },
+    }
+}
+
 /// What is said to the first guess of most.
 fn payload_errors(rulebook: &Rulebook) -> Value {
     let guess = json!({"source_id": "1", "title": "2019 Volvo V60",
@@ -293,6 +304,9 @@ fn errors() -> Map<String, Value> {
         ("NoSuchRequest", detail(requests::unknown(REQUEST))),
         ("PreconditionFailed", detail(ServiceError::PreconditionFailed(AdTag { revision: 3, n: 12 }).into())),
         ("BadTags", detail(ApiError::BadTags(header::IF_MATCH))),
+        ("BadIdempotencyKey", detail(ApiError::BadIdempotencyKey)),
+        ("KeyReused", detail(ServiceError::KeyUsed(Box::new(kept_answer())).into())),
+        ("TooManyWaiting", detail(ApiError::TooManyWaiting(450))),
         ("NoSuchVehicleType", detail(lookups::unknown_vehicle_type("spaceship"))),
         ("NotJson", detail(not_json)),
         ("Slow", detail(ApiError::Slow(Limits::default().body_within))),

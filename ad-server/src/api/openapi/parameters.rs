@@ -15,6 +15,8 @@ pub(super) fn shared() -> Map<String, Value> {
         ("ad.source_id".to_owned(), source_id()),
         ("IfMatch".to_owned(), if_match()),
         (IF_NONE_MATCH.to_owned(), if_none_match()),
+        ("IdempotencyKey".to_owned(), idempotency_key()),
+        ("Prefer".to_owned(), prefer()),
     ]);
     for operation in OPERATIONS {
         for parameter in operation.parameters {
@@ -32,7 +34,9 @@ pub(super) fn of(operation: &Operation) -> Vec<Value> {
         Act::Read => Some(IF_NONE_MATCH),
         _ => operation.changes_one().then_some("IfMatch"),
     };
-    let names = path.into_iter().chain(query).chain(header.map(str::to_owned));
+    let of_writes = operation.is_write().then_some(["IdempotencyKey", "Prefer"]);
+    let headers = header.into_iter().chain(of_writes.into_iter().flatten());
+    let names = path.into_iter().chain(query).chain(headers.map(str::to_owned));
     names.map(|name| referring("parameters", &name)).collect()
 }
 
@@ -65,6 +69,19 @@ fn if_none_match() -> Value {
     json!({"name": "If-None-Match", "in": "header",
         "description": "Tags (`ETag`) of earlier answers, separated by commas, or `*`: if one of them is current, the answer is 304 without a body",
         "schema": {"type": "string"}, "examples": {"read": {"value": "\"3.12\""}, "several": {"value": "\"3.12\", \"3.14\""}}})
+}
+
+fn idempotency_key() -> Value {
+    json!({"name": "Idempotency-Key", "in": "header",
+        "description": "A key of 1 to 255 visible ASCII characters, quoted or not, that the client has not used for another request. The same request with the same \
+            key gets the first answer again, with `Idempotency-Replayed: true`, and does nothing",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 512}, "examples": {"uuid": {"value": "\"8e03978e-40d5-43dd-bc93-6894a57f9324\""}}})
+}
+
+fn prefer() -> Value {
+    json!({"name": "Prefer", "in": "header",
+        "description": "`wait=N`: send the answer when the request has finished, or after N seconds, with the ad as it then is",
+        "schema": {"type": "string"}, "examples": {"wait": {"value": "wait=10"}}})
 }
 
 /// The id of a request.

@@ -30,6 +30,8 @@ enum Wrong {
     Body,
     /// A header with entity tags.
     Tags,
+    /// The header with an idempotency key.
+    Key,
     /// A business rule.
     Rule(&'static str),
     TrailerCreate,
@@ -45,6 +47,7 @@ impl Wrong {
             Self::Payload => ("FieldErrors", "PayloadErrors"),
             Self::Body => ("Detail", "NotJson"),
             Self::Tags => ("Detail", "BadTags"),
+            Self::Key => ("Detail", "BadIdempotencyKey"),
             Self::Rule(example) => ("BusinessErrors", example),
             Self::TrailerCreate => ("TrailerCreateDisabled", "TrailerCreateDisabled"),
             Self::IncompatibleVersion => ("IncompatibleApiVersion", "IncompatibleApiVersion"),
@@ -94,6 +97,9 @@ fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
     let mut wrongs = vec![Wrong::Parameter];
     if operation.act == Act::Read || operation.changes_one() {
         wrongs.push(Wrong::Tags);
+    }
+    if operation.is_write() {
+        wrongs.push(Wrong::Key);
     }
     if operation.takes_body() {
         wrongs.push(Wrong::Body);
@@ -151,6 +157,7 @@ pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
         (operation.takes_body(), "408", "Slow"),
         (operation.changes_one(), "412", "PreconditionFailed"),
         (operation.takes_body(), "413", "TooLarge"),
+        (operation.is_write(), "422", "KeyReused"),
         (waits_for_the_queue(operation), "429", "TooManyUnfinished"),
         (true, "503", "Unavailable"),
     ];
@@ -182,6 +189,14 @@ pub(super) fn of_request() -> Value {
         responses.insert(status.to_owned(), referring("responses", name));
     }
     responses.into()
+}
+
+/// The response to a write.
+fn of_write(mut response: Value) -> Value {
+    for name in ["Idempotency-Replayed", "Preference-Applied", "Request-Coalesced-With"] {
+        response["headers"][name] = referring("headers", name);
+    }
+    response
 }
 
 /// A response with a tag.
@@ -277,10 +292,11 @@ pub(super) fn shared() -> Value {
         "PreconditionFailed": tagged(detail("The ad was changed meanwhile: `If-Match` does not name its revision", &["PreconditionFailed"])),
         "Duplicate": error("The dealer has used this source_id", &reference("FieldErrors"), &["Duplicate"]),
         "Slow": detail("The body did not arrive in time", &["Slow", "Trickle"]),
+        "KeyReused": detail("The `Idempotency-Key` was used for a request with another query or body", &["KeyReused"]),
         "TooLarge": detail("The body is larger than 1 MiB", &["TooLarge"]),
         "TooMany": detail("The dealer has exceeded the operator's rate limit, which covers all its tokens; by default there is none", &["TooMany"]),
         "TooManyUnfinished": detail("The ad has too many unfinished requests, or the dealer has exceeded the operator's quota of unfinished requests or rate \
-            limit", &["TooManyUnfinished", "TooMany"]),
+            limit, or too many requests wait (`Prefer: wait`)", &["TooManyUnfinished", "TooMany", "TooManyWaiting"]),
         "Internal": detail("Internal error", &["Internal"]),
         "Unavailable": detail("The database is unavailable, or the request waited too long because the dealer has too many requests in process", &["Unavailable", "NoMemory", "Crowded"]),
     });
@@ -299,6 +315,7 @@ pub(super) fn shared() -> Value {
         for operation in base.operations().filter(|operation| succeeds(base, operation)) {
             let Success { name, description, schema, example, .. } = success(base, operation);
             let response = described(description, &reference(&schema), &[&example]);
+            let response = if operation.is_write() { of_write(response) } else { response };
             responses[name] = if operation.shows_ad() { tagged(response) } else { response };
         }
     }
@@ -312,6 +329,12 @@ pub(super) fn headers() -> Value {
             "schema": {"type": "string", "format": "uuid"}},
         "ETag": {"required": true, "description": "Tag of what the answer shows, for `If-None-Match`; that of an ad for `If-Match` as well",
             "schema": {"type": "string", "pattern": "^\"[!#-~]+\"$"}},
+        "Idempotency-Replayed": {"description": "The answer is that of the first request with this `Idempotency-Key`, and so is `X-Request-Id`",
+            "schema": {"type": "string", "enum": ["true"]}},
+        "Preference-Applied": {"description": "The answer was sent when the request had finished or the time of `Prefer` was over",
+            "schema": {"type": "string", "enum": ["wait"]}},
+        "Request-Coalesced-With": {"description": "No request was made: this unfinished one of the ad is to do the same",
+            "schema": {"type": "string", "format": "uuid"}},
         "RetryAfter": {"required": true, "description": "Seconds after which to repeat the request",
             "schema": {"type": "integer", "minimum": 0}},
     })

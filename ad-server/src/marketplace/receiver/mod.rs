@@ -82,7 +82,7 @@ pub async fn serve(
     let database = Database::open(&database_url).await?;
     let faults = Arc::new(Faults::new(rules, sandbox, seed));
     let router = router(&database, &clock, token, &faults);
-    let cleanup = tokio::spawn(cleanup::run(database.clone(), clock));
+    let cleanup = tokio::spawn(cleanup::run(database.clone(), clock, Duration::MAX));
     tracing::info!(%address, sandbox, "serving the marketplaces http://{address}/primary and /secondary; documentation at /docs/");
     server.run(router, stop).await;
     cleanup.abort();

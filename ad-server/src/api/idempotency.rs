@@ -1,0 +1,128 @@
+//! The header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07; extensions E3.2).
+
+use ad_core::{
+    ports::{AnswerKey, KeptAnswer, RenderedAnswer},
+    service::{Accepted, Access, Keep},
+};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use poem::{
+    Request, Response,
+    http::{HeaderValue, StatusCode},
+};
+use sha2::{Digest, Sha256};
+
+use super::ApiError;
+
+const NAME: &str = "idempotency-key";
+
+/// Most characters of a key.
+const LONGEST: usize = 255;
+
+/// The idempotency key of a request, with what it is for.
+pub(super) struct RequestKey {
+    key: AnswerKey,
+    fingerprint: Sha256,
+}
+
+impl RequestKey {
+    /// The key of a request, if it has one.
+    pub(super) fn of(request: &Request, access: &Access) -> Result<Option<Self>, ApiError> {
+        let mut lines = request.headers().get_all(NAME).iter();
+        let Some(line) = lines.next() else { return Ok(None) };
+        let is_only = lines.next().is_none();
+        let key = parsed(line.as_bytes()).filter(|_| is_only).ok_or(ApiError::BadIdempotencyKey)?;
+        let uri = request.uri();
+        // Neither a method, nor a path, nor a query has a space.
+        let digest = Sha256::new().chain_update(format!("{} {} ", request.method(), uri.path())).chain_update(key);
+        Ok(Some(Self {
+            key: AnswerKey {
+                holder: format!("{} {}", access.claim(), access.name()),
+                digest: URL_SAFE_NO_PAD.encode(digest.finalize()),
+            },
+            fingerprint: Sha256::new().chain_update(uri.query().unwrap_or_default()).chain_update(" "),
+        }))
+    }
+
+    /// Adds the body of the request.
+    pub(super) fn add_body(&mut self, body: &[u8]) {
+        self.fingerprint.update(body);
+    }
+
+    /// How the answer is kept.
+    pub(super) fn keep(
+        self,
+        render: &(dyn Fn(&Accepted) -> serde_json::Result<RenderedAnswer> + Send + Sync),
+    ) -> Keep<'_> {
+        Keep { key: self.key, fingerprint: URL_SAFE_NO_PAD.encode(self.fingerprint.finalize()), render }
+    }
+}
+
+/// The key in a header: a string of structured fields (RFC 9651, 3.3.3), or its characters alone.
+fn parsed(line: &[u8]) -> Option<Vec<u8>> {
+    let line = line.trim_ascii();
+    let key = match line.strip_prefix(b"\"") {
+        Some(quoted) => unquoted(quoted)?,
+        None => line.to_vec(),
+    };
+    (1..=LONGEST).contains(&key.len()).then_some(key).filter(|key| key.iter().all(u8::is_ascii_graphic))
+}
+
+/// The characters of a quoted string, of which the first quote is missing.
+fn unquoted(quoted: &[u8]) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut rest = quoted.iter();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'"' => return rest.as_slice().is_empty().then_some(text),
+            b'\\' => text.push(*rest.next().filter(|escaped| matches!(escaped, b'"' | b'\\'))?),
+            byte => text.push(*byte),
+        }
+    }
+    None
+}
+
+/// The kept answer as it is given again.
+pub(super) fn replayed(kept: KeptAnswer) -> Response {
+    let mut response = response(kept.answer);
+    let headers = response.headers_mut();
+    headers.insert("idempotency-replayed", HeaderValue::from_static("true"));
+    if let Ok(id) = HeaderValue::try_from(kept.request_id.to_string()) {
+        headers.insert("x-request-id", id);
+    }
+    response
+}
+
+/// An answer as the client gets it.
+pub(super) fn response(RenderedAnswer { status, headers, body }: RenderedAnswer) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
+    let response = Response::builder().status(status).content_type("application/json");
+    headers.into_iter().fold(response, |response, (name, value)| response.header(name, value)).body(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_quoted_or_bare() {
+        let longest = "k".repeat(LONGEST);
+        let quoted_longest = format!("\"{longest}\"");
+        for (header, key) in [
+            ("8e03978e-40d5-43dd-bc93-6894a57f9324", "8e03978e-40d5-43dd-bc93-6894a57f9324"),
+            ("\"8e03978e\"", "8e03978e"),
+            (" \"a\" ", "a"),
+            (r#""a\"b\\c""#, r#"a"b\c"#),
+            (r#"a"b\c"#, r#"a"b\c"#),
+            (&longest, &longest),
+            (&quoted_longest, &longest),
+        ] {
+            assert_eq!(parsed(header.as_bytes()).as_deref(), Some(key.as_bytes()), "{header}");
+        }
+        let too_long = "k".repeat(LONGEST + 1);
+        for header in
+            ["", "\"\"", "\"", "\"a", "\"a\"b", "\"a\";p=1", r#""a\n""#, r#""a\"#, "a b", "\"a b\"", "ä", &too_long]
+        {
+            assert_eq!(parsed(header.as_bytes()), None, "{header}");
+        }
+    }
+}

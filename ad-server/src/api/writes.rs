@@ -1,0 +1,158 @@
+//! Writes: what a client repeats with an idempotency key (extensions E3.2), and whose end it waits for (extensions E3.4).
+
+use ad_core::{
+    parameters::AdParameters,
+    ports::RenderedAnswer,
+    service::{Acceptance, Accepted, Incoming, Keep, ServiceError, Target},
+};
+use poem::{
+    Request, Response,
+    http::{HeaderValue, StatusCode, header},
+};
+use tokio::time::timeout;
+
+use super::{
+    ApiError,
+    body::{self, Payload},
+    conditional::etag,
+    idempotency::{RequestKey, replayed, response},
+    operations::{Act, Operation},
+    paths::AdCall,
+    prefer::Wait,
+};
+
+impl AdCall<'_> {
+    pub(super) async fn write(&self, operation: &Operation, request: &mut Request) -> Result<Response, ApiError> {
+        let query = AdParameters::parse(operation.parameters, &body::query(request)?)?;
+        let (access, limits) = (&self.access, &self.context.limits);
+        let mut key = RequestKey::of(request, access)?;
+        let wait = limits.waits.preferred(request, access)?;
+        let payload = if operation.takes_body() {
+            let read = |bytes: &[u8]| key.iter_mut().for_each(|key| key.add_body(bytes));
+            body::object(request, limits, access, read).await?
+        } else {
+            Payload::default()
+        };
+        let render = |accepted: &Accepted| self.render(operation, accepted);
+        let keep = key.map(|key| key.keep(&render));
+        let incoming = Incoming { id: self.request_id, keep: keep.as_ref() };
+        let accepted = match self.accept(operation, query, payload, incoming).await {
+            Ok(accepted) => accepted,
+            Err(error) => return self.replay(error, keep.as_ref()).await,
+        };
+        match wait {
+            Some(wait) => self.wait(operation, wait, accepted).await,
+            None => Ok(response(self.rendered(operation, &accepted)?)),
+        }
+    }
+
+    /// Accepts a write, when it is its turn.
+    async fn accept(
+        &self,
+        operation: &Operation,
+        query: AdParameters,
+        payload: Payload,
+        incoming: Incoming<'_>,
+    ) -> Result<Accepted, ApiError> {
+        let (access, limits) = (&self.access, &self.context.limits);
+        let _only =
+            if operation.changes_one() { Some(limits.writes.only(access, self.source_id).await?) } else { None };
+        let _turn = limits.turns.take(access).await?;
+        let accepted = if payload.is_large() {
+            limits.processor.run(access.name(), self.perform_write(operation, query, payload, incoming)).await
+        } else {
+            self.perform_write(operation, query, payload, incoming).await
+        };
+        Ok(accepted?)
+    }
+
+    async fn perform_write(
+        &self,
+        operation: &Operation,
+        query: AdParameters,
+        payload: Payload,
+        incoming: Incoming<'_>,
+    ) -> Result<Accepted, ServiceError> {
+        let Payload { object: payload, memory: _memory } = payload;
+        let (service, access) = (&self.context.service, &self.access);
+        let target = self.target(query.dealer_code.as_deref());
+        match operation.act {
+            Act::Create => service.create(access, incoming, self.through(), payload).await,
+            Act::Update => service.update(access, incoming, self.base.version(), target, &payload).await,
+            Act::Migrate => service.migrate(access, incoming, target, &payload).await,
+            Act::Delete => service.delete(access, incoming, target).await,
+            Act::Bump => service.bump(access, incoming, target, query.exclude).await,
+            Act::PolePosition => service.pole_position(access, incoming, target).await,
+            Act::Retry => service.retry(access, incoming, target).await,
+            Act::RefuseCreate | Act::Validate | Act::List | Act::Read | Act::Log => Err(ServiceError::NotFound),
+        }
+    }
+
+    /// The kept answer in the place of a refusal, if the client repeats a request.
+    async fn replay(&self, error: ApiError, keep: Option<&Keep<'_>>) -> Result<Response, ApiError> {
+        let Some(keep) = keep else { return Err(error) };
+        let kept = match error {
+            ApiError::Service(ServiceError::KeyUsed(kept)) => kept,
+            ApiError::Service(ref refused) if !matches!(refused, ServiceError::Store(_)) => {
+                let kept = self.context.store.kept_answer(&keep.key).await?;
+                Box::new(kept.ok_or(error)?)
+            }
+            _ => return Err(error),
+        };
+        if kept.fingerprint == keep.fingerprint { Ok(replayed(*kept)) } else { Err(ServiceError::KeyUsed(kept).into()) }
+    }
+
+    /// The answer when the request has finished or the time is over, with the ad as it then is. The write was accepted: if the ad
+    /// cannot be read now, the answer shows it as it was then.
+    async fn wait(&self, operation: &Operation, wait: Wait, mut accepted: Accepted) -> Result<Response, ApiError> {
+        let request = match accepted.request {
+            Acceptance::Queued => Some(self.request_id),
+            Acceptance::CoalescedWith(request) => Some(request),
+            Acceptance::Unchanged => None,
+        };
+        let Some(_memory) = wait.memory(&self.access, accepted.ad.content.bytes()) else {
+            return Ok(response(self.rendered(operation, &accepted)?));
+        };
+        if let Some(request) = request {
+            tokio::select! {
+                ended = timeout(wait.longest, self.context.store.finished(request)) => if let Ok(Err(error)) = ended {
+                    tracing::debug!(%error, "cannot wait for a request");
+                },
+                () = wait.stopped() => {}
+            }
+            if let Ok(current) = self.current(&accepted).await {
+                accepted = current;
+            }
+        }
+        let mut response = response(self.rendered(operation, &accepted)?);
+        response.headers_mut().insert("preference-applied", HeaderValue::from_static("wait"));
+        Ok(response)
+    }
+
+    /// The ad as it is now.
+    async fn current(&self, accepted: &Accepted) -> Result<Accepted, ApiError> {
+        let _turn = self.context.limits.turns.take(&self.access).await?;
+        let target = Target::from(&accepted.ad.source_id).of_dealer(Some(&accepted.ad.dealer_code));
+        let (shown, _) = self.context.service.read(&self.access, target).await?;
+        Ok(Accepted { ad: shown.ad, tag: shown.tag, request: accepted.request })
+    }
+
+    fn rendered(&self, operation: &Operation, accepted: &Accepted) -> Result<RenderedAnswer, ApiError> {
+        self.render(operation, accepted).map_err(|error| {
+            tracing::error!(%error, "cannot serialize response");
+            ApiError::Internal
+        })
+    }
+
+    /// The answer to an accepted write.
+    fn render(&self, operation: &Operation, accepted: &Accepted) -> serde_json::Result<RenderedAnswer> {
+        let status = if operation.act == Act::Create { StatusCode::CREATED } else { StatusCode::OK };
+        let mut headers =
+            vec![(header::ETAG.to_string(), String::from_utf8_lossy(etag(accepted.tag).as_bytes()).into())];
+        if let Acceptance::CoalescedWith(request) = accepted.request {
+            headers.push(("request-coalesced-with".to_owned(), request.to_string()));
+        }
+        let body = serde_json::to_string(&accepted.ad.view(None))?;
+        Ok(RenderedAnswer { status: status.as_u16(), headers, body })
+    }
+}
