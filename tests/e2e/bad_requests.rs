@@ -53,7 +53,7 @@ async fn an_unknown_path_is_a_404_and_another_method_a_405_that_says_which() {
         (Method::DELETE, "/v4/car", "POST, GET"),
         (Method::POST, "/v4/car/1", "GET, PUT, PATCH, DELETE"),
         (Method::PUT, "/v4/ad/1", "GET, DELETE"),
-        (Method::POST, "/v4/ad/1/bump", "GET"),
+        (Method::PUT, "/v4/ad/1/bump", "GET, POST"),
         (Method::POST, "/v4/vehicles/car/attributes", "GET"),
         (Method::POST, "/healthz", "GET"),
     ] {

@@ -11,14 +11,17 @@ use ad_core::{
         StoredImage, StoredRequest, Timestamp, Validators, WaitingFor,
     },
     ports::{
-        AdChange, Capacity, Claimed, LogEntries, NewAd, Outcome, PAGE_BYTES, Record, Revision, Scope, Store,
-        StoreError, StoredAd, TagOfAd, Usage,
+        AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record,
+        RenderedAnswer, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage,
     },
     violation::Code,
 };
 use ad_server::store::{Database, DatabaseStore};
 use ad_tests::Postgres;
-use futures_util::future::{join, join_all};
+use futures_util::{
+    FutureExt,
+    future::{join, join_all},
+};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -101,6 +104,13 @@ contract!(
     logs_filter_order_and_page,
     a_page_ends_at_its_most_bytes_and_the_next_begins_behind_it,
     a_page_of_a_log_ends_at_its_most_bytes,
+    an_answer_is_kept_with_its_write_and_keeps_the_key,
+    a_refused_write_keeps_no_answer,
+    of_many_writes_with_one_key_one_is_accepted,
+    answers_are_removed_by_age,
+    a_promotion_coalesces_with_one_of_the_same_plan,
+    of_many_promotions_at_once_one_is_accepted,
+    who_waits_for_a_request_is_told_of_its_end,
 );
 
 fn at(seconds: i64) -> Timestamp {
@@ -149,7 +159,7 @@ async fn create(store: &dyn Store, ad: &Ad) -> Result<Uuid, StoreError> {
     let request_id = Uuid::from_u128(ad.id.as_u128() + 1000);
     let request = Request::new(request_id, Some(plan(Action::Create)), ad.created);
     let entry = entry(request_id, Action::Create, ActionState::Processing, ad.created);
-    store.create(NewAd { ad, request: &request, entry: &entry }).await?;
+    store.create(NewAd { ad, request: &request, entry: &entry, answer: None }).await?;
     Ok(request_id)
 }
 
@@ -174,6 +184,8 @@ async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u128) -> Resu
         pole_position_until: None,
         updated: at(500),
         request: &request,
+        coalesces: false,
+        answer: None,
     };
     store.revise(revision).await.map(|()| request.id)
 }
@@ -358,6 +370,8 @@ async fn every_visible_change_moves_the_tag(store: &dyn Store) {
         pole_position_until: None,
         updated,
         request: &request,
+        coalesces: false,
+        answer: None,
     };
     store.revise(retry).await.unwrap();
     assert_eq!(tag().await, (1, 2), "updated");
@@ -524,6 +538,8 @@ async fn an_ad_has_at_most_a_hundred_unfinished_requests_and_one_deletion(store:
         pole_position_until: None,
         updated: at(501),
         request: &request,
+        coalesces: false,
+        answer: None,
     };
     store.revise(delete).await.unwrap();
     assert!(matches!(revise(store, &ad, full.revision + 1, 4001).await, Err(StoreError::QueueFull(101))));
@@ -1029,4 +1045,185 @@ async fn a_page_of_a_log_ends_at_its_most_bytes(store: &dyn Store) {
     assert_eq!(with_log, [["a"], ["b"]]);
     let without = pages(store, &[("ordering", "created")], 2).await;
     assert_eq!(without, [["a", "b"]]);
+}
+
+/// The answer to request `number` under a key of a dealer.
+fn answer(number: u128, key: &str) -> KeptAnswer {
+    KeptAnswer {
+        key: AnswerKey { holder: "dealer_code north".to_owned(), digest: key.to_owned() },
+        fingerprint: format!("of {number}"),
+        request_id: id(number),
+        accepted: at(i64::try_from(number).unwrap()),
+        answer: RenderedAnswer {
+            status: 201,
+            headers: vec![("etag".to_owned(), "\"0.1\"".to_owned())],
+            body: json!({"body": "å\u{0}\"", "number": number.to_string()}).to_string(),
+        },
+    }
+}
+
+async fn create_keyed(store: &dyn Store, ad: &Ad, answer: &KeptAnswer) -> Result<(), StoreError> {
+    let request = Request::new(answer.request_id, Some(plan(Action::Create)), ad.created);
+    let entry = entry(request.id, Action::Create, ActionState::Processing, ad.created);
+    store.create(NewAd { ad, request: &request, entry: &entry, answer: Some(answer) }).await
+}
+
+/// A request that changes nothing about an ad but its time.
+async fn promote(
+    store: &dyn Store,
+    ad: &Ad,
+    revision: i64,
+    request: &Request,
+    answer: Option<&KeptAnswer>,
+) -> Result<(), StoreError> {
+    let revision = Revision {
+        ad: ad.id,
+        dealer_code: &ad.dealer_code,
+        revision,
+        content: None,
+        version: None,
+        intent: None,
+        pole_position_until: None,
+        updated: at(500),
+        request,
+        coalesces: true,
+        answer,
+    };
+    store.revise(revision).await
+}
+
+fn key_used(written: Result<(), StoreError>, by: &KeptAnswer) {
+    let Err(StoreError::KeyUsed(kept)) = written else { panic!("{written:?}") };
+    assert_eq!(&*kept, by);
+}
+
+async fn an_answer_is_kept_with_its_write_and_keeps_the_key(store: &dyn Store) {
+    let first = ad(1, "north", "a");
+    let kept = answer(1001, "one");
+    create_keyed(store, &first, &kept).await.unwrap();
+    assert_eq!(store.kept_answer(&kept.key).await.unwrap().as_ref(), Some(&kept));
+    // The same again, another ad, and a change.
+    key_used(create_keyed(store, &ad(2, "north", "a"), &answer(1002, "one")).await, &kept);
+    key_used(create_keyed(store, &ad(3, "north", "b"), &answer(1003, "one")).await, &kept);
+    let bump = Request::new(id(1004), Some(plan(Action::Bump)), at(500));
+    key_used(promote(store, &first, 0, &bump, Some(&answer(1004, "one"))).await, &kept);
+    key_used(promote(store, &first, 7, &bump, Some(&answer(1004, "one"))).await, &kept);
+    key_used(store.keep_answer(&answer(1005, "one")).await, &kept);
+    assert!(!store.is_used("north", "b").await.unwrap());
+    assert_eq!(claim(store, at(1000)).await.len(), 1, "nothing else was accepted");
+
+    let other = answer(1006, "two");
+    promote(store, &first, 0, &bump, Some(&other)).await.unwrap();
+    assert_eq!(store.kept_answer(&other.key).await.unwrap(), Some(other));
+    let elsewhere = AnswerKey { holder: "dealer_group north".to_owned(), ..kept.key.clone() };
+    assert_eq!(store.kept_answer(&elsewhere).await.unwrap(), None);
+    store.keep_answer(&KeptAnswer { key: elsewhere, ..answer(1007, "one") }).await.unwrap();
+    assert_eq!(store.usage("dealer_code north", Usage::Answers, 10).await.unwrap(), 2);
+}
+
+async fn a_refused_write_keeps_no_answer(store: &dyn Store) {
+    let first = ad(1, "north", "a");
+    create(store, &first).await.unwrap();
+    let refused = [answer(1002, "one"), answer(1003, "two")];
+    assert!(matches!(create_keyed(store, &ad(2, "north", "a"), &refused[0]).await, Err(StoreError::Duplicate)));
+    let bump = Request::new(id(1003), Some(plan(Action::Bump)), at(500));
+    assert!(matches!(promote(store, &first, 7, &bump, Some(&refused[1])).await, Err(StoreError::Conflict)));
+    for refused in refused {
+        assert_eq!(store.kept_answer(&refused.key).await.unwrap(), None);
+    }
+}
+
+async fn of_many_writes_with_one_key_one_is_accepted(store: &dyn Store) {
+    // Different ads, so that nothing but the key refuses the others.
+    let write = async |number: u128| {
+        create_keyed(store, &ad(number, "north", &number.to_string()), &answer(1000 + number, "one")).await
+    };
+    let written = join_all((1..=40).map(write)).await;
+    assert_eq!(written.iter().filter(|written| written.is_ok()).count(), 1);
+    let refused = written.iter().filter_map(|written| match written {
+        Err(StoreError::KeyUsed(kept)) => Some(kept.request_id),
+        _ => None,
+    });
+    let refused: Vec<_> = refused.collect();
+    assert_eq!(refused.len(), 39, "{written:?}");
+    let claimed = claim(store, at(1000)).await;
+    assert_eq!(claimed.len(), 1);
+    assert!(refused.iter().all(|first| *first == claimed[0].request.id));
+}
+
+async fn answers_are_removed_by_age(store: &dyn Store) {
+    for number in 1..=5 {
+        store.keep_answer(&answer(number, &number.to_string())).await.unwrap();
+    }
+    assert_eq!(store.remove_answers(at(4), 2).await.unwrap(), 2);
+    assert_eq!(store.remove_answers(at(4), 2).await.unwrap(), 1);
+    assert_eq!(store.remove_answers(at(4), 2).await.unwrap(), 0);
+    assert_eq!(store.usage("dealer_code north", Usage::Answers, 10).await.unwrap(), 2);
+    store.keep_answer(&answer(9, "1")).await.unwrap();
+}
+
+async fn a_promotion_coalesces_with_one_of_the_same_plan(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    let first = create(store, &ad).await.unwrap();
+    let request = |number, plan| Request::new(id(number), plan, at(500));
+    let everywhere = Plan { markets: vec![Market::Primary, Market::Secondary], ..plan(Action::Bump) };
+    let bump = request(2001, Some(plan(Action::Bump)));
+    let retry = request(2002, None);
+    promote(store, &ad, 0, &bump, None).await.unwrap();
+    promote(store, &ad, 1, &retry, None).await.unwrap();
+    promote(store, &ad, 2, &request(2003, Some(everywhere)), None).await.unwrap();
+    promote(store, &ad, 3, &request(2004, Some(plan(Action::Boost))), None).await.unwrap();
+    let kept = answer(2005, "one");
+    for (again, same) in [(request(2005, bump.plan.clone()), bump.id), (request(2006, None), retry.id)] {
+        // On the current revision and on an old one.
+        for revision in [4, 1] {
+            let refused = promote(store, &ad, revision, &again, Some(&kept)).await;
+            assert!(matches!(refused, Err(StoreError::Underway(it)) if it == same), "{refused:?}");
+        }
+        assert_eq!(store.underway(ad.id, again.plan.as_ref()).await.unwrap(), Some(same));
+    }
+    assert_eq!(store.kept_answer(&kept.key).await.unwrap(), None);
+    // The first bump, once it has ended, is no longer in the way.
+    for finished in [first, bump.id] {
+        let claimed = claim(store, at(1000)).await.pop().unwrap();
+        assert_eq!(claimed.request.id, finished);
+        finish(store, &claimed).await;
+    }
+    assert_eq!(store.underway(ad.id, bump.plan.as_ref()).await.unwrap(), None);
+    promote(store, &ad, 4, &request(2007, bump.plan.clone()), None).await.unwrap();
+}
+
+async fn of_many_promotions_at_once_one_is_accepted(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let bumps: Vec<_> =
+        (2001..2031).map(|number| Request::new(id(number), Some(plan(Action::Bump)), at(500))).collect();
+    let written = join_all(bumps.iter().map(|bump| promote(store, &ad, 0, bump, None))).await;
+    let accepted: Vec<_> = bumps.iter().zip(&written).filter(|(_, written)| written.is_ok()).collect();
+    assert_eq!(accepted.len(), 1, "{written:?}");
+    let first = accepted[0].0.id;
+    for written in written.iter().filter_map(|written| written.as_ref().err()) {
+        assert!(matches!(written, StoreError::Underway(it) if *it == first), "{written:?}");
+    }
+}
+
+async fn who_waits_for_a_request_is_told_of_its_end(store: &dyn Store) {
+    store.finished(id(99)).await.unwrap();
+    let (one, other) = (ad(1, "north", "a"), ad(2, "north", "b"));
+    let requests = [create(store, &one).await.unwrap(), create(store, &other).await.unwrap()];
+    let [first, second] = requests.map(|request| store.finished(request));
+    let mut claimed = claim(store, at(100)).await;
+    claimed.sort_by_key(|claimed| claimed.request.id);
+    let end_first = async {
+        let waits = Outcome::Waits { progress: Progress::default(), until: at(200) };
+        store.record(record(&claimed[1], waits)).await.unwrap();
+        finish(store, &claimed[0]).await;
+    };
+    let mut second = std::pin::pin!(second);
+    let (ended, ()) = join(first, end_first).await;
+    ended.unwrap();
+    assert!(second.as_mut().now_or_never().is_none(), "a request that waits is not finished");
+    let again = claim(store, at(300)).await.pop().unwrap();
+    let (ended, ()) = join(second, finish(store, &again)).await;
+    ended.unwrap();
 }

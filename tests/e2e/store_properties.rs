@@ -210,7 +210,7 @@ async fn apply(subject: &mut Subject, world: &World, operation: &Operation, requ
         Operation::Create { content: text, dealer, source } => {
             let ad = new_ad(world, dealer, source, *text);
             let entry = entry(request.id, Action::Create, world.now);
-            told(store.create(NewAd { ad: &ad, request, entry: &entry }).await)
+            told(store.create(NewAd { ad: &ad, request, entry: &entry, answer: None }).await)
         }
         Operation::Revise { ad, stale, change, .. } => {
             let found = match world.ads.get(*ad) {
@@ -228,6 +228,8 @@ async fn apply(subject: &mut Subject, world: &World, operation: &Operation, requ
                 pole_position_until: change.pole_position.map(|seconds| world.now + Duration::from_secs(seconds)),
                 updated: world.now,
                 request,
+                coalesces: false,
+                answer: None,
             };
             told(store.revise(revision).await)
         }

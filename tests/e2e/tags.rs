@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use crate::payloads::plain_car;
 
 /// Two processes on one database.
-struct Pair {
-    one: Server,
-    other: Process,
+pub(super) struct Pair {
+    pub(super) one: Server,
+    pub(super) other: Process,
 }
 
 impl Pair {
     /// On a database, or on the first one's SQLite file.
-    async fn start(database: Option<&str>) -> Self {
+    pub(super) async fn start(database: Option<&str>) -> Self {
         let args = database.map_or_else(Vec::new, |url| vec!["--database-url", url]);
         let own = args.iter().map(|arg| (*arg).to_owned()).collect();
         let one = Server::with(Options { args: own, ..Options::default() }).await;
@@ -25,7 +25,7 @@ impl Pair {
     }
 
     /// A client of its own connections, of either process.
-    fn client(&self, number: usize) -> Client {
+    pub(super) fn client(&self, number: usize) -> Client {
         let client = &self.one.client;
         if number % 2 == 0 { client.anew() } else { Client::new(self.other.base.clone(), client.token.clone()) }
     }

@@ -45,11 +45,13 @@ struct Bounds {
     get: f64,
     /// Publishing against accepting.
     publish: f64,
+    /// Accepting with an idempotency key against accepting without.
+    keyed: f64,
     /// The slowest hundredth of POSTs against that of the bare handler, at half of the greatest rate.
     p99: f64,
 }
 
-const SQLITE: Bounds = Bounds { post: 1.0, get: 0.5, publish: 0.5, p99: 4.0 };
+const SQLITE: Bounds = Bounds { post: 1.0, get: 0.5, publish: 0.5, keyed: 0.9, p99: 4.0 };
 const POSTGRES: Bounds = Bounds { post: 0.6, ..SQLITE };
 
 #[tokio::main]
@@ -105,6 +107,10 @@ impl Table {
         self.at_least("POST /v4/car, requests/s", &posts, self.bounds.post);
         let gets = compare(&client, &service, |number| service.get(number), |number| bare.get(number)).await;
         self.at_least("GET one ad with its log, requests/s", &gets, self.bounds.get);
+        println!("{:<36}{:>12}{:>12}", "", "with key", "without");
+        let keyed =
+            compare(&client, &service, |number| service.post_keyed(number), |number| service.post(number)).await;
+        self.at_least("POST with Idempotency-Key, requests/s", &keyed, self.bounds.keyed);
         self.steady(&client, &service, &bare, median(posts.iter().map(|round| round.0)) / 2.0).await;
         service.service.running.stop().await.expect("it stops");
         self.published(folder, url).await;
@@ -241,6 +247,13 @@ impl Cars {
         car["source_id"] = json!(self.name(number));
         car["category_fields"]["registration_number"] = json!(format!("{:06}", self.series * 100_000 + number));
         with_body(self.service.request(&self.token, Method::POST, "/v4/car"), car.to_string())
+    }
+
+    fn post_keyed(&self, number: usize) -> Request {
+        let mut request = self.post(number);
+        let key = format!("key-{}-{}", self.series, self.sequence.fetch_add(1, Ordering::Relaxed));
+        request.headers_mut().insert("idempotency-key", key.parse().expect("it is a header"));
+        request
     }
 
     fn get(&self, number: usize) -> Request {

@@ -100,24 +100,24 @@ fn large(tractor: &Value) -> Vec<u8> {
     large.into_bytes()
 }
 
-/// A thousand retries of one ad that nobody works on.
+/// A thousand changes of one ad that nobody works on.
 async fn queue_of_one_ad_is_bounded(server: &Server, clients: &[&Client], database: &[&str]) {
     let bystander = bystander(server).await;
     clients[0].post("/v4/car", &plain_car("q", "QUE001")).await.expect(201);
     let mut answers = Vec::new();
     // One request makes way for another all the time.
-    let retries = |client: &Client| {
+    let changes = |client: &Client| {
         let client = (*client).clone();
         async move {
             let mut answers = Vec::new();
             for _ in 0..500 / 8 {
-                answers.push(client.get("/v4/ad/q/retry").await);
+                answers.push(client.patch("/v4/car/q", &json!({})).await);
             }
             answers
         }
     };
     for _ in 0..2 {
-        let eight = clients.iter().cycle().take(8).map(|client| retries(client));
+        let eight = clients.iter().cycle().take(8).map(|client| changes(client));
         answers.extend(join_all(eight).await.into_iter().flatten());
     }
     let (accepted, refused) = (statuses(&answers, 200), statuses(&answers, 429));

@@ -2,9 +2,10 @@
 
 mod requests;
 mod tags;
+mod writes;
 
 use super::rule::Rule;
 
 pub(super) fn rules() -> Vec<Rule> {
-    [tags::rules(), requests::rules()].into_iter().flatten().collect()
+    [tags::rules(), writes::rules(), requests::rules()].into_iter().flatten().collect()
 }
