@@ -33,6 +33,10 @@ pub struct AdParameters {
     pub dealer_code: Option<String>,
     /// Marketplaces that a bump excludes.
     pub exclude: Exclusions,
+    /// Only these fields of an ad that is read.
+    pub fields: Option<Vec<&'static str>>,
+    /// Whether an ad that is read comes with its latest log entries.
+    pub include_log: bool,
 }
 
 /// A query parameter, for parsing and for documentation.
@@ -83,6 +87,10 @@ const fn takes(name: &'static str, takes: Takes, doc: &'static str) -> Parameter
 const LIMIT: Parameter = takes("limit", Takes::Number(1, MAX_LIMIT as u64), "Page size, 1 to 500; 50 if absent");
 const OFFSET: Parameter = takes("offset", Takes::Number(0, i64::MAX as u64), "Rows to skip; 0 if absent");
 
+const FIELDS: Parameter = takes("fields", Takes::SomeOf(VIEW_FIELDS), "Only these fields, separated by commas");
+/// What `include` adds.
+const INCLUDED: &[&str] = &["log"];
+
 /// Parameters of a list of ads.
 #[rustfmt::skip]
 pub const AD_PARAMETERS: &[Parameter] = &[
@@ -109,8 +117,8 @@ pub const AD_PARAMETERS: &[Parameter] = &[
     LIMIT,
     OFFSET,
     takes("ordering", Takes::OneOf(&["-created", "created", "-updated", "updated", "-source_id", "source_id"]), "Order; `-created` if absent"),
-    takes("fields", Takes::SomeOf(VIEW_FIELDS), "Only these fields, separated by commas"),
-    takes("include", Takes::SomeOf(&["log"]), "Extra fields, separated by commas: `log`, the 100 latest entries"),
+    FIELDS,
+    takes("include", Takes::SomeOf(INCLUDED), "Extra fields, separated by commas: `log`, the 100 latest entries"),
 ];
 
 const DEALER_CODE: Parameter = takes(
@@ -121,6 +129,14 @@ const DEALER_CODE: Parameter = takes(
 
 /// Parameters of a request about one ad.
 pub const TARGET_PARAMETERS: &[Parameter] = &[DEALER_CODE];
+
+/// Parameters of a read of one ad.
+#[rustfmt::skip]
+pub const READ_PARAMETERS: &[Parameter] = &[
+    DEALER_CODE,
+    FIELDS,
+    takes("include", Takes::SomeOf(INCLUDED), "Extra fields beside `fields`, separated by commas: `log`, the 100 latest entries. Without `fields`, an ad comes with its log anyway"),
+];
 
 /// Parameters of a bump.
 #[rustfmt::skip]
@@ -316,6 +332,14 @@ impl<'a> ParameterValues<'a> {
         Some(found)
     }
 
+    /// The fields of ads to return, and whether `fields` or `include` names the log.
+    fn shown_fields(&mut self) -> (Option<Vec<&'static str>>, bool) {
+        let fields = self.some_of("fields", VIEW_FIELDS);
+        let included = self.some_of("include", INCLUDED).is_some_and(|names| !names.is_empty());
+        let include_log = included || fields.as_ref().is_some_and(|fields| fields.contains(&"log"));
+        (fields, include_log)
+    }
+
     fn page(&mut self) -> Page {
         let number = Violation::WrongType(Expected::Integer);
         let limit =
@@ -403,9 +427,7 @@ impl AdQuery {
             })
             .unwrap_or((AdOrder::Created, true));
         let page = values.page();
-        let fields = values.some_of("fields", VIEW_FIELDS);
-        let include_log = values.some_of("include", &["log"]).is_some_and(|names| !names.is_empty())
-            || fields.as_ref().is_some_and(|fields| fields.contains(&"log"));
+        let (fields, include_log) = values.shown_fields();
         values.done(Self { filters, order, descending, page, fields, include_log })
     }
 
@@ -476,7 +498,9 @@ impl AdParameters {
         };
         let exclude = Exclusions { primary: flag("exclude_primary"), secondary: flag("exclude_secondary") };
         let dealer_code = values.text("dealer_code").map(str::to_owned);
-        values.done(Self { dealer_code, exclude })
+        let (fields, include_log) = values.shown_fields();
+        let include_log = include_log || fields.is_none();
+        values.done(Self { dealer_code, exclude, fields, include_log })
     }
 }
 

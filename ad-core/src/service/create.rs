@@ -8,7 +8,7 @@ use super::{Acceptance, Accepted, Access, Incoming, Service, ServiceError};
 use crate::{
     categories::{Category, TRAILER},
     model::{Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, LogEntry, Plan, Progress},
-    ports::{NewAd, Usage},
+    ports::{NewAd, StoreError, Usage},
     rulebook::{Checked, SourceId, Warning, WriteContext, payload, versions::VersionError},
     violation::{Code, Violation},
 };
@@ -101,7 +101,14 @@ impl Service {
         let accepted = Accepted { ad, tag: AdTag { revision: 0, n: 1 }, request: Acceptance::Queued };
         let kept = incoming.kept(&accepted, now)?;
         let ad = &accepted.ad;
-        self.store.create(NewAd { ad, request: &request, entry: &entry, answer: kept.as_ref() }).await?;
+        match self.store.create(NewAd { ad, request: &request, entry: &entry, answer: kept.as_ref() }).await {
+            Ok(()) => {}
+            Err(StoreError::Duplicate) => {
+                let (source_id, dealer_code) = (ad.source_id.clone(), ad.dealer_code.clone());
+                return Err(ServiceError::Duplicate { source_id, dealer_code });
+            }
+            Err(error) => return Err(error.into()),
+        }
         self.added(&ad.dealer_code, Usage::Ads);
         self.added(&ad.dealer_code, Usage::Requests);
         self.answer_kept(incoming);
@@ -124,7 +131,7 @@ impl Service {
         if let Some(source_id) = &source_id
             && self.store.is_used(&dealer.code, source_id).await?
         {
-            return Err(ServiceError::Duplicate);
+            return Err(ServiceError::Duplicate { source_id: source_id.clone(), dealer_code: dealer.code.clone() });
         }
         self.admit_ad(&dealer.code).await?;
         Ok(Validated {

@@ -162,7 +162,12 @@ pub enum ServiceError {
     PreconditionFailed(AdTag),
     /// The dealer has used this source id.
     #[error("the source id is used")]
-    Duplicate,
+    Duplicate {
+        /// The source id.
+        source_id: String,
+        /// The dealer.
+        dealer_code: String,
+    },
     /// The answer to an earlier request is kept under the idempotency key.
     #[error(
         "This Idempotency-Key was used for another request ({}), whose query or body was different. Nothing was done. Send a new \
@@ -225,7 +230,6 @@ pub enum TooManyRequests {
 impl From<StoreError> for ServiceError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Duplicate => Self::Duplicate,
             StoreError::KeyUsed(kept) => Self::KeyUsed(kept),
             StoreError::QueueFull(unfinished) => TooManyRequests::OfAd { unfinished }.into(),
             error => Self::Store(error),

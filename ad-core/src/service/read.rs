@@ -1,12 +1,14 @@
-//! Read, list and log; the status of requests.
+//! Read, list and log; the status of requests; the dealers of a scope.
+
+use std::sync::Arc;
 
 use uuid::Uuid;
 
 use super::{Access, Service, ServiceError, TaggedAd, Target};
 use crate::{
     categories::Category,
-    model::{Ad, AdFilter, AdQuery, AdTag, LogEntry, LogQuery, RequestStatus},
-    ports::{LogEntries, PageOf},
+    model::{Ad, AdFilter, AdQuery, AdTag, Dealer, LogEntry, LogQuery, RequestStatus},
+    ports::{LogEntries, PageOf, Usage},
 };
 
 impl Service {
@@ -42,6 +44,33 @@ impl Service {
         let scoped = self.scoped(access);
         let request = self.store.request(scoped.scope(), id).await?;
         Ok(request.ok_or(ServiceError::NotFound)?.status(self.clock.now()))
+    }
+
+    /// One ad without its log.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn read_without_log(&self, access: &Access, target: Target<'_>) -> Result<TaggedAd, ServiceError> {
+        let (stored, _) = self.locate(access, target, LogEntries::Omitted).await?;
+        Ok(stored.into())
+    }
+
+    /// The dealers of a scope each with its number of ads that are not deleted, by code.
+    ///
+    /// # Errors
+    /// [`ServiceError::Store`].
+    pub async fn dealers(&self, access: &Access) -> Result<Vec<(Arc<Dealer>, u64)>, ServiceError> {
+        let mut dealers = match access {
+            Access::Dealer(code) => vec![self.dealer(code)],
+            Access::Group(group) => self.directory.group(group).iter().map(|code| self.dealer(code)).collect(),
+        };
+        dealers.sort_by(|one, other| one.code.cmp(&other.code));
+        let mut counted = Vec::with_capacity(dealers.len());
+        for dealer in dealers {
+            let ads = self.store.usage(&dealer.code, Usage::Ads, u64::from(u32::MAX)).await?;
+            counted.push((dealer, ads));
+        }
+        Ok(counted)
     }
 
     /// A page of ads; on a typed path only those of its vehicle type.

@@ -175,6 +175,9 @@ codes! {
     NotJson "not_json": "Not a JSON object",
         "The body is not a JSON object.",
         "Send a JSON object in UTF-8 with `Content-Type: application/json`.";
+    UnsupportedContentEncoding "unsupported_content_encoding": "Content coding not supported",
+        "The body is in a content coding other than gzip.",
+        "Send the body in gzip, or without a `Content-Encoding`.";
     RequestTimeout "request_timeout": "Body not received in time",
         "The body of the request arrived too slowly or not completely.",
         "Send it again over a faster connection.";

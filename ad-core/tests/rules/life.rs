@@ -189,7 +189,7 @@ async fn a_deletion_unpublishes_and_then_changes_the_state() {
     house.delete("car-1").await.unwrap();
     assert_eq!(house.run().await, 0);
     assert_eq!(house.log(1).await, log);
-    assert!(matches!(house.create("car", car()).await, Err(ServiceError::Duplicate)));
+    assert!(matches!(house.create("car", car()).await, Err(ServiceError::Duplicate { .. })));
 }
 
 #[tokio::test]
@@ -269,7 +269,7 @@ async fn validating_stores_nothing() {
     assert!(matches!(validate(without(boat(), "title")).await, Err(ServiceError::Invalid(_))));
     assert!(house.ads().await.is_empty());
     house.create("boat", boat()).await.unwrap();
-    assert!(matches!(validate(boat()).await, Err(ServiceError::Duplicate)));
+    assert!(matches!(validate(boat()).await, Err(ServiceError::Duplicate { .. })));
 }
 
 #[tokio::test]

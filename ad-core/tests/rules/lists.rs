@@ -173,7 +173,12 @@ fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
     let parse = |parameters, query| AdParameters::parse(parameters, &pairs(query)).map_err(|errors| json!(errors));
     assert_eq!(
         parse(BUMP_PARAMETERS, "exclude_primary=true&exclude_secondary=false&dealer_code=d"),
-        Ok(AdParameters { dealer_code: Some("d".to_owned()), exclude: Exclusions { primary: true, secondary: false } })
+        Ok(AdParameters {
+            dealer_code: Some("d".to_owned()),
+            exclude: Exclusions { primary: true, secondary: false },
+            fields: None,
+            include_log: true,
+        })
     );
     assert_eq!(
         parse(BUMP_PARAMETERS, "exclude_primary=yes"),
