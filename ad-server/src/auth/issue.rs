@@ -23,6 +23,8 @@ pub struct IssueRequest {
     pub permissions: Option<Permissions>,
     /// How long it lasts; `None` means until it is revoked.
     pub expires_in: Option<Duration>,
+    /// What it is for, in words.
+    pub label: Option<String>,
     /// When it is made.
     pub now: Timestamp,
     /// Its id.
@@ -53,6 +55,8 @@ struct Claims<'a> {
     exp: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     permissions: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'a str>,
 }
 
 /// A token, signed with the first key that can sign, and its record.
@@ -69,6 +73,7 @@ pub fn issue(keys: &KeySet, request: &IssueRequest) -> Result<(String, TokenReco
         jti: &record.jti,
         exp: record.expires.map(seconds),
         permissions: record.permissions.as_deref(),
+        label: request.label.as_deref(),
     };
     let header = Header { kid: Some(key.kid.clone()), ..Header::new(key.algorithm) };
     Ok((encode(&header, &claims, encoding)?, record))

@@ -10,6 +10,7 @@ use ad_core::{model::Timestamp, ports::Clock, service::Access};
 use arc_swap::ArcSwap;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, errors::ErrorKind};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::{KeySet, Permission, Permissions, keys::Key};
 
@@ -28,6 +29,19 @@ pub struct Caller {
     pub permissions: Permissions,
     /// Id of its token, by which it can be revoked: see [`is_jti`].
     pub jti: String,
+    /// What its token is for, in the words of who issued it.
+    pub label: Option<String>,
+    /// When its token was issued.
+    pub issued: Option<Timestamp>,
+    /// When its token expires, if it does.
+    pub expires: Option<Timestamp>,
+}
+
+impl Caller {
+    /// A caller of whose token nothing else is known.
+    pub fn new(scope: Access, permissions: Permissions, jti: impl Into<String>) -> Self {
+        Self { scope, permissions, jti: jti.into(), label: None, issued: None, expires: None }
+    }
 }
 
 /// Whether a text can be the `jti` of a token: 1 to 255 characters of any kind. Tokens that are made here carry a UUID;
@@ -178,10 +192,20 @@ struct Claims {
     nbf: Option<f64>,
     #[serde(default, deserialize_with = "present")]
     permissions: Option<Vec<String>>,
+    /// Another issuer may have given this name to anything.
+    #[serde(default)]
+    label: Value,
 }
 
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
+}
+
+/// A time as claims have it, in seconds, unless no calendar has it.
+fn time(seconds: f64) -> Option<Timestamp> {
+    const YEAR_9999: f64 = 253_402_214_400.0;
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^53 milliseconds")]
+    (0.0..YEAR_9999).contains(&seconds).then(|| Timestamp::from_millis((seconds * 1000.0) as i64))
 }
 
 impl Claims {
@@ -200,7 +224,7 @@ impl Claims {
 
     fn caller(self) -> Result<Caller, TokenError> {
         self.iss.ok_or(TokenError::MissingClaim("iss"))?;
-        self.iat.ok_or(TokenError::MissingClaim("iat"))?;
+        let issued = self.iat.ok_or(TokenError::MissingClaim("iat"))?;
         let jti = self.jti.ok_or(TokenError::MissingClaim("jti"))?;
         if !is_jti(&jti) {
             return Err(TokenError::Malformed);
@@ -218,7 +242,8 @@ impl Claims {
                 .collect::<Result<_, _>>()
                 .map_err(|_| TokenError::UnknownPermission)?,
         };
-        Ok(Caller { scope, permissions, jti })
+        let label = self.label.as_str().map(str::to_owned);
+        Ok(Caller { scope, permissions, jti, label, issued: time(issued), expires: self.exp.and_then(time) })
     }
 }
 

@@ -44,6 +44,9 @@ pub(super) struct IssueArgs {
     /// Permissions: read, write, promote (bump and pole position) [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     permissions: Option<Vec<Permission>>,
+    /// Name of the client, which `GET /v4/me` returns to it
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    label: Option<String>,
     #[command(flatten)]
     keys: KeyArgs,
 }
@@ -120,6 +123,7 @@ async fn issue(base: GlobalArgs, args: IssueArgs) -> Result<(), CommandError> {
         scope,
         permissions: args.permissions.map(|permissions| permissions.into_iter().collect()),
         expires_in: args.expires.duration(),
+        label: args.label,
         now: SystemClock.now(),
         jti: RandomIds::new(std::sync::Arc::new(SystemClock)).next(),
     };

@@ -1,8 +1,8 @@
 //! Limits connections: a total, a share of it for each client address, and beyond both a small reserve for health checks.
 //!
-//! No connection waits to be accepted behind those of another client. A connection beyond a limit is served for a few seconds:
-//! health and metrics are answered, everything else is refused with the name of the limit. When the reserve is full, a new
-//! connection replaces the oldest one.
+//! No connection waits to be accepted behind those of another client. A connection beyond a limit is served for a few seconds; its
+//! requests carry the limit, so that what is served can refuse them. When the reserve is full, a new connection replaces the oldest
+//! one.
 
 use std::{
     collections::HashMap,
@@ -54,14 +54,16 @@ impl Proxies {
 
 /// A limit that a connection is beyond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
+pub enum ConnectionLimit {
+    /// Of all connections.
     Total(usize),
+    /// Of those from one address.
     Address(usize),
 }
 
-impl Limit {
+impl ConnectionLimit {
     /// The message for its client.
-    pub(super) fn detail(self) -> String {
+    pub(crate) fn detail(self) -> String {
         match self {
             Self::Total(limit) => format!(
                 "The server has as many connections as max_connections allows ({limit}). Try again in a moment, and close \
@@ -107,7 +109,7 @@ pub(super) struct ConnectionSlot {
     /// Whose connections it counts among; `None` for a proxy.
     address: Option<IpAddr>,
     /// The limit that this connection is beyond.
-    pub(super) beyond: Option<Limit>,
+    pub(super) beyond: Option<ConnectionLimit>,
     /// Notified when the connection has to end.
     pub(super) close: Arc<Notify>,
 }
@@ -125,9 +127,9 @@ impl Admission {
         let mut state = self.0.state();
         let of_address = address.map_or(0, |address| state.by_address.get(&address).copied().unwrap_or(0));
         let beyond = if of_address >= limits.per_address {
-            Some(Limit::Address(limits.per_address))
+            Some(ConnectionLimit::Address(limits.per_address))
         } else if state.connections >= limits.total {
-            Some(Limit::Total(limits.total))
+            Some(ConnectionLimit::Total(limits.total))
         } else {
             None
         };
@@ -175,17 +177,17 @@ impl AdmissionState {
         self.reserve.push(reserved);
     }
 
-    fn warn(&mut self, limit: Limit, remote: Option<IpAddr>) {
+    fn warn(&mut self, limit: ConnectionLimit, remote: Option<IpAddr>) {
         if self.last_warning.is_some_and(|last| last.elapsed() < WARN_EVERY) {
             return;
         }
         self.last_warning = Some(Instant::now());
         let address = remote.map(tracing::field::display);
         match limit {
-            Limit::Total(max_connections) => {
+            ConnectionLimit::Total(max_connections) => {
                 tracing::warn!(max_connections, address, "connection limit reached; refusing new connections");
             }
-            Limit::Address(connections_per_address) => tracing::warn!(
+            ConnectionLimit::Address(connections_per_address) => tracing::warn!(
                 connections_per_address,
                 address,
                 "connection limit of an address reached; refusing its new connections. If it is a proxy, add it to trusted_proxies"
@@ -237,13 +239,13 @@ mod tests {
         let first = admit(&admission, "192.0.2.1");
         let second = admit(&admission, "::ffff:192.0.2.1");
         assert_eq!((first.beyond, second.beyond), (None, None));
-        assert_eq!(admit(&admission, "192.0.2.1").beyond, Some(Limit::Address(2)));
+        assert_eq!(admit(&admission, "192.0.2.1").beyond, Some(ConnectionLimit::Address(2)));
         assert_eq!(admit(&admission, "192.0.2.2").beyond, None);
         drop(first);
         assert_eq!(admit(&admission, "192.0.2.1").beyond, None);
         let proxied: Vec<_> = (0..9).map(|_| admit(&admission, "10.0.0.7")).collect();
         assert!(proxied.iter().all(|place| place.beyond.is_none()));
-        assert_eq!(admit(&admission, "10.0.0.7").beyond, Some(Limit::Total(10)));
+        assert_eq!(admit(&admission, "10.0.0.7").beyond, Some(ConnectionLimit::Total(10)));
         drop((second, proxied));
         let state = admission.0.state();
         assert_eq!((state.connections, state.by_address.len(), state.reserve.len()), (0, 0, 0));
@@ -253,7 +255,7 @@ mod tests {
     fn addresses_of_ipv6_count_by_their_network() {
         let admission = admission(10, 2);
         let _two = [admit(&admission, "2001:db8:0:1::1"), admit(&admission, "2001:db8:0:1:ffff::2")];
-        assert_eq!(admit(&admission, "2001:db8:0:1::3").beyond, Some(Limit::Address(2)));
+        assert_eq!(admit(&admission, "2001:db8:0:1::3").beyond, Some(ConnectionLimit::Address(2)));
         assert_eq!(admit(&admission, "2001:db8:0:2::1").beyond, None);
     }
 
@@ -265,7 +267,7 @@ mod tests {
         let greedy: Vec<_> = (0..RESERVE - 1).map(|_| admit(&admission, "192.0.2.1")).collect();
         assert!(!greedy.iter().any(has_to_end) && !has_to_end(&other));
         let newcomer = admit(&admission, "192.0.2.3");
-        assert_eq!((other.beyond, newcomer.beyond), (Some(Limit::Total(1)), Some(Limit::Total(1))));
+        assert_eq!((other.beyond, newcomer.beyond), (Some(ConnectionLimit::Total(1)), Some(ConnectionLimit::Total(1))));
         assert!(has_to_end(&greedy[0]) && !has_to_end(&greedy[1]) && !has_to_end(&other) && !has_to_end(&newcomer));
         drop((other, newcomer, greedy));
         assert!(admission.0.state().reserve.is_empty());

@@ -8,8 +8,8 @@ use hyper_util::{
     server::conn::auto,
 };
 use poem::{
-    Endpoint, Response,
-    http::{StatusCode, header, uri::Scheme},
+    Endpoint, Request, Response,
+    http::uri::Scheme,
     web::{LocalAddr, RemoteAddr},
 };
 use tokio::{
@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use super::{
-    admission::{ConnectionSlot, Limit},
+    admission::ConnectionSlot,
     deadlines::{Timed, Times},
     pace::Paced,
 };
@@ -43,12 +43,6 @@ const RESET_STREAMS: usize = 20;
 
 /// Time for everything that a connection beyond the limits wants.
 const BEYOND: Times = Times { answer: Duration::from_secs(5), idle: Duration::from_secs(5) };
-
-/// What is served on connections beyond the limits.
-const HEALTH: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
-
-/// Seconds after which a connection may be free.
-const RETRY_AFTER: &str = "5";
 
 /// Extension of a response that is not sent: the connection is closed instead.
 #[derive(Debug, Clone, Copy)]
@@ -81,10 +75,11 @@ impl<Io: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection<Io> {
             let (endpoint, close) = (Arc::clone(&endpoint), Arc::clone(&close));
             let (local, remote, scheme) = (local.clone(), remote.clone(), scheme.clone());
             async move {
-                let response = match beyond {
-                    Some(limit) if !is_about_health(request.uri().path()) => refusal(limit),
-                    _ => endpoint.get_response((request, local, remote, scheme).into()).await,
-                };
+                let mut request = Request::from((request, local, remote, scheme));
+                if let Some(limit) = beyond {
+                    request.set_data(limit);
+                }
+                let response = endpoint.get_response(request).await;
                 if response.extensions().get::<CloseConnection>().is_some() {
                     close.notify_one();
                     std::future::pending::<()>().await;
@@ -121,21 +116,4 @@ fn protocol() -> auto::Builder<TokioExecutor> {
         .max_send_buf_size(SEND_BUFFER)
         .max_pending_accept_reset_streams(RESET_STREAMS);
     builder
-}
-
-fn is_about_health(path: &str) -> bool {
-    HEALTH.contains(&path.strip_suffix('/').unwrap_or(path))
-}
-
-fn refusal(limit: Limit) -> Response {
-    let status = match limit {
-        Limit::Total(_) => StatusCode::SERVICE_UNAVAILABLE,
-        Limit::Address(_) => StatusCode::TOO_MANY_REQUESTS,
-    };
-    Response::builder()
-        .status(status)
-        .content_type("application/json")
-        .header(header::RETRY_AFTER, RETRY_AFTER)
-        .header(header::CONNECTION, "close")
-        .body(serde_json::json!({"detail": limit.detail()}).to_string())
 }

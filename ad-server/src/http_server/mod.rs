@@ -1,5 +1,4 @@
-//! The HTTP server around any endpoint: address, TLS, timeouts, connection limits and shutdown. Of what is served it knows only
-//! the three paths for health and metrics.
+//! The HTTP server around any endpoint: address, TLS, timeouts, connection limits and shutdown.
 
 mod admission;
 mod connection;
@@ -26,7 +25,7 @@ use self::{
     tls::Certificates,
 };
 pub use self::{
-    admission::{ConnectionLimits, Proxies},
+    admission::{ConnectionLimit, ConnectionLimits, Proxies},
     connection::CloseConnection,
     tls::{TlsError, TlsFiles},
 };
@@ -107,6 +106,9 @@ impl HttpServer {
     }
 
     /// Serves until `until` ends, then accepts no more requests and finishes those in progress.
+    ///
+    /// Requests on a connection beyond the limits carry the [`ConnectionLimit`] as data. The endpoint is to refuse them, except
+    /// what must be answered when the server is full: health checks and metrics.
     pub async fn run<E>(mut self, endpoint: E, until: impl Future<Output = ()>)
     where
         E: Endpoint<Output = Response> + 'static,

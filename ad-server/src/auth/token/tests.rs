@@ -117,8 +117,28 @@ fn right_claims_tell_who_calls() {
     ];
     let verifier = verifier(&hs256_set());
     for (changes, scope, permissions) in table {
-        let caller = Caller { scope: scope.clone(), permissions, jti: JTI.to_owned() };
-        assert_eq!(verifier.verify(&token(&with(&changes))), Ok(caller), "{changes}");
+        let caller = verifier.verify(&token(&with(&changes))).unwrap();
+        assert_eq!((&caller.scope, caller.permissions, &*caller.jti), (scope, permissions, JTI), "{changes}");
+    }
+}
+
+#[test]
+fn what_a_token_says_about_itself_is_shown_where_it_can_be() {
+    let verifier = verifier(&hs256_set());
+    for (changes, label, issued, expires) in [
+        (
+            json!({"label": "Stock system", "iat": NOW, "exp": NOW + 60}),
+            Some("Stock system"),
+            Some(NOW),
+            Some(NOW + 60),
+        ),
+        (json!({"label": {"en": "x"}}), None, Some(NOW), None),
+        (json!({"iat": -1e300, "exp": 1e300}), None, None, None),
+    ] {
+        let caller = verifier.verify(&token(&with(&changes))).unwrap();
+        let seconds = |time: Option<Timestamp>| time.map(|time| time.as_millis() / 1000);
+        let shown = (caller.label.as_deref(), seconds(caller.issued), seconds(caller.expires));
+        assert_eq!(shown, (label, issued, expires), "{changes}");
     }
 }
 
@@ -218,6 +238,7 @@ fn what_is_issued_is_valid_until_it_ends() {
                 permissions: Some(permissions),
                 expires_in: Some(Duration::from_hours(1)),
                 now: Timestamp::from_millis(NOW * 1000 + 999),
+                label: Some("Stock system".to_owned()),
                 jti: JTI.parse().unwrap(),
             },
         )
@@ -226,7 +247,8 @@ fn what_is_issued_is_valid_until_it_ends() {
         assert_eq!(record.issued, Some(Timestamp::from_millis(NOW * 1000)));
         assert_eq!(record.permissions, Some(vec!["read".to_owned(), "write".to_owned()]));
         assert_eq!(record.expires, Some(Timestamp::from_millis((NOW + 3600) * 1000)));
-        let caller = Caller { scope, permissions, jti: record.jti };
+        let (label, issued, expires) = (Some("Stock system".to_owned()), record.issued, record.expires);
+        let caller = Caller { scope, permissions, jti: record.jti, label, issued, expires };
         let at = |millis| Verifier::new(&keys, Arc::new(At(millis))).verify(&token);
         assert_eq!(at(NOW * 1000), Ok(caller.clone()));
         assert_eq!(at((NOW + 3659) * 1000 + 999), Ok(caller));
@@ -240,6 +262,7 @@ fn public_keys_do_not_sign() {
     set["keys"][0].as_object_mut().unwrap().remove("d");
     let keys = KeySet::from_json(&set.to_string()).unwrap();
     let request = IssueRequest {
+        label: None,
         scope: Access::Dealer("nord-1".to_owned()),
         permissions: None,
         expires_in: None,
