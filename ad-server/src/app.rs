@@ -273,6 +273,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         ids: Arc::clone(&ids),
         public_url: settings.public_url.as_ref().map(|url| url.as_str().to_owned()),
         trusted_proxies: settings.proxies(),
+        cors_origins: settings.cors_origins.clone().unwrap_or_default().into(),
         limits: Limits {
             body_within: settings.request_timeout.duration(),
             body_memory: BodyMemory::new(settings.body_memory.bytes()),

@@ -27,6 +27,7 @@ text_value! {
     Period: InvalidPeriod = "expected a duration such as 90d, 12h, 30m or 60s, at most 36500d";
     PublicUrl: InvalidPublicUrl = "expected an http(s) address such as https://ads.example.com, without query and fragment";
     OtlpEndpoint: InvalidEndpoint = "expected an http(s) address such as http://127.0.0.1:4318, without /v1/traces and without credentials; set credentials in OTEL_EXPORTER_OTLP_HEADERS";
+    Origin: InvalidOrigin = "expected an origin such as https://shop.example.com, without path";
     Rate: InvalidRate = "expected a number of requests per s, m or h, such as 600/m or 20/s burst 100";
     AddressRange: InvalidAddressRange = "expected an IP address or a network such as 127.0.0.1, 10.0.0.0/8 or fd00::/8";
     ByteSize: InvalidByteSize = "expected an amount of memory such as 512KiB, 64MiB or 2GiB";
@@ -85,6 +86,27 @@ impl FromStr for PublicUrl {
         } else {
             Err(InvalidPublicUrl)
         }
+    }
+}
+
+/// The origin of web pages: scheme, host and port, as browsers send it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin(String);
+
+impl Origin {
+    /// As in the header `Origin`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Origin {
+    type Err = InvalidOrigin;
+
+    fn from_str(text: &str) -> Result<Self, InvalidOrigin> {
+        let url: PublicUrl = text.parse().map_err(|_| InvalidOrigin)?;
+        let url = Url::parse(url.as_str()).map_err(|_| InvalidOrigin)?;
+        if url.path() == "/" { Ok(Self(url.origin().ascii_serialization())) } else { Err(InvalidOrigin) }
     }
 }
 
@@ -234,6 +256,20 @@ mod tests {
         for text in ["", "ads.example.com", "ftp://x", "https://x/?a=1", "https://x/#a", "https://u:p@x", "https://u@x"]
         {
             assert_eq!(text.parse::<PublicUrl>(), Err(InvalidPublicUrl), "{text}");
+        }
+    }
+
+    #[test]
+    fn origins_are_written_as_browsers_send_them() {
+        for (text, expected) in [
+            ("https://shop.example.com", "https://shop.example.com"),
+            ("HTTPS://Shop.example.com:443/", "https://shop.example.com"),
+            ("http://localhost:5173", "http://localhost:5173"),
+        ] {
+            assert_eq!(text.parse::<Origin>().unwrap().as_str(), expected);
+        }
+        for text in ["", "*", "null", "shop.example.com", "https://shop.example.com/ads", "file:///x"] {
+            assert_eq!(text.parse::<Origin>(), Err(InvalidOrigin), "{text}");
         }
     }
 

@@ -3,6 +3,7 @@
 //! Memory for a body is reserved before the body is read, and again before it is parsed.
 
 use std::{
+    io::Read as _,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -17,7 +18,8 @@ use ad_core::{
     service::Access,
     violation::{Code, Violation},
 };
-use poem::Request;
+use flate2::read::MultiGzDecoder;
+use poem::{Request, http::header};
 use serde_json::{Map, Value};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
@@ -29,6 +31,12 @@ use crate::shares::Share;
 
 /// How much of a body that is too large is still read, so that its sender gets to read the answer.
 const DRAINED: u64 = 16 * 1024 * 1024;
+
+/// What gzip may add to a body that it cannot make smaller.
+const GZIP_OVERHEAD: usize = 1024;
+
+/// What some programs write before a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Bytes a second in which a body has to come, and the time for which it may be slower.
 pub(super) const MIN_RATE: usize = 16 * 1024;
@@ -80,13 +88,17 @@ pub(super) async fn object(
     let Some(Read(done)) = request.data::<Read>().cloned() else { return Err(ApiError::Internal) };
     let now = Instant::now();
     let until = now + limits.body_within;
-    let stated = stated_length(request);
+    let is_gzip = is_gzip(request)?;
+    let most = if is_gzip { MAX_BODY + GZIP_OVERHEAD } else { MAX_BODY };
+    let stated = stated_length(request).filter(|stated| *stated <= most);
     // One that is too large is not kept, and one of unknown length may be as large as any.
-    let expected = stated.filter(|stated| *stated <= MAX_BODY).unwrap_or(MAX_BODY);
+    let expected = stated.unwrap_or(most) + if is_gzip { MAX_BODY } else { 0 };
     // What is left of the time is for the body.
     let _received = limits.body_memory.receive(access, expected, now + limits.body_within / 2).await?;
-    let bytes = timeout_at(until, all(request, stated)).await.map_err(|_| ApiError::Slow(limits.body_within))??;
+    let bytes =
+        timeout_at(until, all(request, stated, most)).await.map_err(|_| ApiError::Slow(limits.body_within))??;
     done.store(true, Ordering::Relaxed);
+    let bytes = if is_gzip { limits.processor.run(access.name(), async { decoded(&bytes) }).await? } else { bytes };
     seen(&bytes);
     let memory = limits.body_memory.parse(access, &bytes, until).await?;
     let payload = Payload { object: Map::new(), memory: Some(memory) };
@@ -98,14 +110,43 @@ pub(super) async fn object(
     Ok(Payload { object, ..payload })
 }
 
+/// Whether a body is in gzip (extensions E3.7).
+fn is_gzip(request: &Request) -> Result<bool, ApiError> {
+    let values = request.headers().get_all(header::CONTENT_ENCODING).iter();
+    let sent = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect::<Vec<_>>().join(", ");
+    match sent.trim().to_ascii_lowercase().as_str() {
+        "" | "identity" => Ok(false),
+        "gzip" | "x-gzip" => Ok(true),
+        _ => Err(ApiError::UnsupportedCoding(sent)),
+    }
+}
+
+/// What a body in gzip becomes. More than a body may have is not decoded.
+fn decoded(bytes: &[u8]) -> Result<Vec<u8>, ApiError> {
+    let mut decoded = Vec::with_capacity(MAX_BODY + 1);
+    let read = MultiGzDecoder::new(bytes).take(one_more_than(MAX_BODY)).read_to_end(&mut decoded);
+    if let Err(error) = read {
+        let text = format!("The body is not valid gzip, which Content-Encoding says that it is: {error}.");
+        return Err(ApiError::BadBody(text));
+    }
+    if decoded.len() > MAX_BODY { Err(ApiError::TooLarge(MAX_BODY)) } else { Ok(decoded) }
+}
+
+fn one_more_than(most: usize) -> u64 {
+    u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1)
+}
+
 fn stated_length(request: &Request) -> Option<usize> {
     request.header("content-length")?.parse().ok()
 }
 
 /// The JSON object that these bytes are.
 pub(super) fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let value: Value = serde_json::from_slice(bytes).map_err(|error| {
-        ApiError::BadBody(if bytes.is_empty() {
+        ApiError::BadBody(if !is_utf8(bytes) {
+            "JSON parse error: the body is not in UTF-8; send a JSON object in UTF-8.".to_owned()
+        } else if bytes.is_empty() {
             "JSON parse error: the body is empty; send a JSON object.".to_owned()
         } else {
             format!("JSON parse error: {error}")
@@ -120,13 +161,17 @@ pub(super) fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     }
 }
 
-async fn all(request: &mut Request, stated: Option<usize>) -> Result<Vec<u8>, ApiError> {
+/// Whether a text is in UTF-8. One in UTF-16 or UTF-32 has NUL beside its first sign, which JSON has nowhere.
+fn is_utf8(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok() && !bytes.iter().take(2).any(|byte| *byte == 0)
+}
+
+async fn all(request: &mut Request, stated: Option<usize>, most: usize) -> Result<Vec<u8>, ApiError> {
     // One more than are expected, so that there is room in which to see the end.
-    let mut bytes = Vec::with_capacity(stated.filter(|stated| *stated <= MAX_BODY).unwrap_or_default() + 1);
+    let mut bytes = Vec::with_capacity(stated.unwrap_or_default() + 1);
     let mut body = request.take_body().into_async_read();
-    let limit = u64::try_from(MAX_BODY).unwrap_or(u64::MAX) + 1;
-    at_min_rate((&mut body).take(limit), &mut bytes).await?;
-    if bytes.len() > MAX_BODY {
+    at_min_rate((&mut body).take(one_more_than(most)), &mut bytes).await?;
+    if bytes.len() > most {
         tokio::io::copy(&mut body.take(DRAINED), &mut tokio::io::sink()).await.map_err(|_| broken())?;
         return Err(ApiError::TooLarge(MAX_BODY));
     }
@@ -168,9 +213,41 @@ pub(super) fn query(request: &Request) -> Result<Vec<(String, String)>, ApiError
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use tokio::{io::AsyncWriteExt, time::sleep};
 
     use super::*;
+
+    #[test]
+    fn a_body_in_gzip_is_decoded_as_far_as_a_body_may_go() {
+        let gzip = |bytes: &[u8]| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        };
+        let most = vec![b' '; MAX_BODY];
+        assert_eq!(decoded(&gzip(&most)).unwrap(), most);
+        assert_eq!(decoded(&[gzip(b"{"), gzip(b"}")].concat()).unwrap(), b"{}");
+        for bomb in [vec![b' '; MAX_BODY + 1], vec![0; 8 * MAX_BODY]] {
+            assert!(matches!(decoded(&gzip(&bomb)), Err(ApiError::TooLarge(MAX_BODY))));
+        }
+        let whole = gzip(b"{\"source_id\": \"1\"}");
+        for broken in [&b""[..], b"{}", &whole[..whole.len() - 1], &[&whole[..], b"{}"].concat()] {
+            assert!(matches!(decoded(broken), Err(ApiError::BadBody(_))), "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_and_other_encodings_are_told_apart() {
+        assert_eq!(parsed(b"\xEF\xBB\xBF{}").unwrap(), Map::new());
+        let utf_16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+        for body in [b"{\"body\": \"\xE5\"}".to_vec(), utf_16("{}"), utf_16("\u{feff}{}")] {
+            let refused = parsed(&body).unwrap_err().to_string();
+            assert!(refused.contains("UTF-8"), "{body:?}: {refused}");
+        }
+        assert!(!parsed(b"{\"a\": \0}").unwrap_err().to_string().contains("UTF-8"));
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_body_that_trickles_is_refused_before_its_time_is_over() {

@@ -19,13 +19,16 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{conditional, versions};
-use crate::{auth::TokenError, values::Rate};
+use crate::{auth::TokenError, http_server::ConnectionLimit, values::Rate};
 
 /// Seconds after which a client may try again what the store could not do.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
 
 /// Seconds after which a client may try again when too many requests are unfinished: they are worked on all the time.
 const QUEUE_RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
+
+/// Seconds after which a connection may be free.
+const CONNECTION_RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
 /// What is said when the store does not answer.
 pub(super) const UNAVAILABLE: &str = "The service cannot store or read ads right now. Try again.";
@@ -44,6 +47,9 @@ pub enum ApiError {
         "The header {0} is malformed: send *, or entity tags in double quotes as in the header ETag of an answer, such as \"5.12\"."
     )]
     BadTags(HeaderName),
+    /// The body is in a coding that is not accepted.
+    #[error("Content-Encoding \"{0}\" is not supported; send the body in gzip, or without a coding.")]
+    UnsupportedCoding(String),
     /// The body is too large.
     #[error("Request body is too large: at most {0} bytes.")]
     TooLarge(usize),
@@ -92,6 +98,9 @@ pub enum ApiError {
         .0.as_secs_f64()
     )]
     Busy(std::time::Duration),
+    /// The connection is one too many.
+    #[error("{}", .0.detail())]
+    TooManyConnections(ConnectionLimit),
     /// The dealer has made too many requests.
     #[error(
         "Too many requests: rate_limit allows {rate} with all tokens of a dealer together. Try again in {seconds} s."
@@ -118,6 +127,9 @@ pub enum ApiError {
     /// What poem refuses before a request gets anywhere.
     #[error("{text}")]
     Malformed { status: StatusCode, text: String },
+    /// Something cannot be read now.
+    #[error("{0}")]
+    Unavailable(String),
     /// Something of our own went wrong.
     #[error("Internal error.")]
     Internal,
@@ -142,6 +154,11 @@ impl ApiError {
         Self::NotFound("Not found.".to_owned())
     }
 
+    /// Another method of a path that can only be read.
+    pub(super) fn read_only(detail: String) -> Self {
+        Self::MethodNotAllowed { allow: "GET, HEAD, OPTIONS".to_owned(), detail }
+    }
+
     /// The answer in the contract's shape. It carries the error, of which problem details can be made.
     pub(crate) fn response(self) -> Response {
         let mut response = self.default_response();
@@ -153,6 +170,12 @@ impl ApiError {
         match self {
             Self::Service(error) => service(error),
             Self::BadBody(_) | Self::BadTags(_) | Self::BadIdempotencyKey => detail(StatusCode::BAD_REQUEST, self),
+            Self::UnsupportedCoding(_) => {
+                let mut response = detail(StatusCode::UNSUPPORTED_MEDIA_TYPE, self);
+                // RFC 7694, 3.
+                response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+                response
+            }
             Self::TooLarge(_) => detail(StatusCode::PAYLOAD_TOO_LARGE, self),
             Self::Slow(_) | Self::Trickle { .. } => detail(StatusCode::REQUEST_TIMEOUT, self),
             Self::InvalidToken(error @ TokenError::RevocationUnknown) => {
@@ -160,7 +183,18 @@ impl ApiError {
             }
             Self::NoToken | Self::InvalidToken(_) => detail(StatusCode::UNAUTHORIZED, self),
             Self::Forbidden(_) => detail(StatusCode::FORBIDDEN, self),
-            Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) => retry_later(StatusCode::SERVICE_UNAVAILABLE, self),
+            Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) | Self::Unavailable(_) => {
+                retry_later(StatusCode::SERVICE_UNAVAILABLE, self)
+            }
+            Self::TooManyConnections(limit) => {
+                let status = match limit {
+                    ConnectionLimit::Total(_) => StatusCode::SERVICE_UNAVAILABLE,
+                    ConnectionLimit::Address(_) => StatusCode::TOO_MANY_REQUESTS,
+                };
+                let mut response = later(detail(status, self), CONNECTION_RETRY_AFTER);
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                response
+            }
             Self::TooManyLists(_) | Self::TooManyWaiting(_) => retry_later(StatusCode::TOO_MANY_REQUESTS, self),
             Self::TooMany { seconds, .. } => later(detail(StatusCode::TOO_MANY_REQUESTS, self), (*seconds).into()),
             Self::NotFound(_) => detail(StatusCode::NOT_FOUND, self),
@@ -185,7 +219,7 @@ impl ApiError {
                 ServiceError::Version(error) => error.code(),
                 ServiceError::NotFound | ServiceError::Elsewhere { .. } => Code::NotFound,
                 ServiceError::PreconditionFailed(_) => Code::PreconditionFailed,
-                ServiceError::Duplicate => Code::DuplicateSourceId,
+                ServiceError::Duplicate { .. } => Code::DuplicateSourceId,
                 ServiceError::KeyUsed(_) => Code::IdempotencyKeyReused,
                 ServiceError::TooManyRequests(TooManyRequests::OfAd { .. }) => Code::TooManyRequestsOfAd,
                 ServiceError::TooManyRequests(TooManyRequests::OfDealer(_)) => Code::QuotaExceeded,
@@ -193,16 +227,22 @@ impl ApiError {
                 ServiceError::Store(_) => Code::InternalError,
             },
             Self::BadBody(_) => Code::NotJson,
+            Self::UnsupportedCoding(_) => Code::UnsupportedContentEncoding,
             Self::TooLarge(_) => Code::TooLarge,
             Self::Slow(_) | Self::Trickle { .. } => Code::RequestTimeout,
             Self::InvalidToken(TokenError::RevocationUnknown)
             | Self::NoMemory(_)
             | Self::Crowded(_)
-            | Self::Busy(_) => Code::Unavailable,
+            | Self::Busy(_)
+            | Self::Unavailable(_)
+            | Self::TooManyConnections(ConnectionLimit::Total(_)) => Code::Unavailable,
             Self::NoToken => Code::TokenMissing,
             Self::InvalidToken(_) => Code::TokenInvalid,
             Self::Forbidden(_) => Code::PermissionMissing,
-            Self::TooManyLists(_) | Self::TooManyWaiting(_) | Self::TooMany { .. } => Code::RateLimited,
+            Self::TooManyLists(_)
+            | Self::TooManyWaiting(_)
+            | Self::TooMany { .. }
+            | Self::TooManyConnections(ConnectionLimit::Address(_)) => Code::RateLimited,
             Self::NotFound(_) => Code::NotFound,
             Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
             Self::Malformed { .. } | Self::BadTags(_) | Self::BadIdempotencyKey => Code::BadRequest,
@@ -221,7 +261,7 @@ impl ApiError {
                 Err(text) => text,
             },
             Self::Service(ServiceError::Elsewhere { found, asked }) => versions::found_elsewhere(found, asked),
-            Self::Service(ServiceError::Duplicate) => DUPLICATE.join(" "),
+            Self::Service(ServiceError::Duplicate { .. }) => DUPLICATE.join(" "),
             Self::Service(ServiceError::Store(StoreError::TimedOut(limit))) => timed_out(*limit),
             Self::Service(ServiceError::Store(StoreError::Unavailable(_))) => UNAVAILABLE.to_owned(),
             Self::Service(ServiceError::Store(_)) => Self::Internal.to_string(),
@@ -270,7 +310,7 @@ fn service(error: &ServiceError) -> Response {
             response
         }
         ServiceError::KeyUsed(_) => detail(StatusCode::UNPROCESSABLE_ENTITY, error),
-        ServiceError::Duplicate => json_response(StatusCode::CONFLICT, &duplicate()),
+        ServiceError::Duplicate { .. } => json_response(StatusCode::CONFLICT, &duplicate()),
         ServiceError::Store(StoreError::TimedOut(limit)) => {
             tracing::info!(seconds = limit.as_secs_f64(), "read timed out");
             retry_later(StatusCode::SERVICE_UNAVAILABLE, &timed_out(*limit))
@@ -347,9 +387,9 @@ pub(crate) fn from_poem(error: &poem::Error) -> Response {
         StatusCode::NOT_FOUND => ApiError::unknown_path().response(),
         // Every path with writes answers for itself; what is left to poem is read only.
         StatusCode::METHOD_NOT_ALLOWED => {
-            let detail = "Method is not allowed. This path has GET.".to_owned();
-            ApiError::MethodNotAllowed { allow: "GET".to_owned(), detail }.response()
+            ApiError::read_only("Method is not allowed. This path has GET.".to_owned()).response()
         }
+        StatusCode::SERVICE_UNAVAILABLE => ApiError::Unavailable(error.to_string()).response(),
         _ if status.is_client_error() => ApiError::Malformed { status, text: error.to_string() }.response(),
         _ => {
             tracing::error!(%error, "a request failed");

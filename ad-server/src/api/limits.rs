@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     num::NonZeroU32,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
     time::Duration,
@@ -15,9 +15,10 @@ use ad_core::{ports::StoreError, service::Access};
 use governor::{
     NotUntil, Quota, RateLimiter,
     clock::{Clock, MonotonicClock},
-    middleware::NoOpMiddleware,
+    middleware::{StateInformationMiddleware, StateSnapshot},
     state::keyed::HashMapStateStore,
 };
+use poem::http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::{
     sync::{Mutex as AsyncMutex, OwnedMutexGuard},
     time::{Instant, timeout, timeout_at},
@@ -177,12 +178,17 @@ impl BodyMemory {
     }
 }
 
-type Limiter<C> = RateLimiter<String, HashMapStateStore<String>, C, NoOpMiddleware<<C as Clock>::Instant>>;
+type Limiter<C> = RateLimiter<String, HashMapStateStore<String>, C, StateInformationMiddleware>;
+
+/// How many more requests a dealer may make at once, for the headers of the answer. Empty until its token is known to be valid.
+pub(super) type RateCell = Arc<OnceLock<u32>>;
 
 /// Counts the requests of each dealer or group, with all its tokens, in this process.
 #[derive(Debug)]
 pub struct DealerRate<C: Clock = MonotonicClock> {
     rate: Rate,
+    /// `RateLimit-Policy`.
+    policy: HeaderValue,
     limiter: Arc<Limiter<C>>,
     clock: C,
     since_sweep: Arc<AtomicU32>,
@@ -191,7 +197,7 @@ pub struct DealerRate<C: Clock = MonotonicClock> {
 impl<C: Clock + Clone> Clone for DealerRate<C> {
     fn clone(&self) -> Self {
         let (limiter, since_sweep) = (Arc::clone(&self.limiter), Arc::clone(&self.since_sweep));
-        Self { rate: self.rate, limiter, clock: self.clock.clone(), since_sweep }
+        Self { rate: self.rate, policy: self.policy.clone(), limiter, clock: self.clock.clone(), since_sweep }
     }
 }
 
@@ -204,14 +210,20 @@ impl DealerRate {
 
 impl<C: Clock + Clone> DealerRate<C> {
     fn with_clock(rate: Rate, clock: C) -> Self {
-        let every = (rate.per / rate.requests.get()).max(Duration::from_nanos(1));
-        let quota = Quota::with_period(every).unwrap_or(Quota::per_second(NonZeroU32::MAX)).allow_burst(rate.burst);
-        let limiter = Arc::new(RateLimiter::hashmap_with_clock(quota, clock.clone()));
-        Self { rate, limiter, clock, since_sweep: Arc::default() }
+        let quota = Quota::with_period(every(rate)).unwrap_or(Quota::per_second(NonZeroU32::MAX));
+        let limiter = RateLimiter::hashmap_with_clock(quota.allow_burst(rate.burst), clock.clone());
+        let policy = format!("\"scope\";q={};w={}", rate.burst, seconds(every(rate) * rate.burst.get()).max(1));
+        let policy = HeaderValue::try_from(policy).expect("digits and signs");
+        Self { rate, policy, limiter: Arc::new(limiter.with_middleware()), clock, since_sweep: Arc::default() }
+    }
+
+    /// The rate.
+    pub(super) fn rate(&self) -> Rate {
+        self.rate
     }
 
     /// Counts a request; when it is one too many, the error says when the next one may be made.
-    pub(super) fn take(&self, access: &Access) -> Result<(), ApiError> {
+    pub(super) fn take(&self, access: &Access, cell: Option<&RateCell>) -> Result<(), ApiError> {
         if self.since_sweep.fetch_add(1, Ordering::Relaxed) >= SWEEP {
             self.since_sweep.store(0, Ordering::Relaxed);
             self.limiter.retain_recent();
@@ -219,14 +231,39 @@ impl<C: Clock + Clone> DealerRate<C> {
         }
         // A dealer and a group of the same name are two.
         let key = format!("{} {}", access.claim(), access.name());
-        let refused = self.limiter.check_key(&key);
-        refused.map_err(|refused| ApiError::TooMany { rate: self.rate, seconds: self.seconds(&refused) })
+        let taken = self.limiter.check_key(&key);
+        if let Some(cell) = cell {
+            let left = taken.as_ref().map_or(0, StateSnapshot::remaining_burst_capacity);
+            cell.get_or_init(|| left);
+        }
+        taken.map(drop).map_err(|refused| ApiError::TooMany { rate: self.rate, seconds: self.wait(&refused) })
     }
 
-    fn seconds(&self, refused: &NotUntil<C::Instant>) -> u64 {
-        let wait = refused.wait_time_from(self.clock.now());
-        (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
+    fn wait(&self, refused: &NotUntil<C::Instant>) -> u64 {
+        seconds(refused.wait_time_from(self.clock.now())).max(1)
     }
+
+    /// Adds the headers of an answer to a valid token (draft-ietf-httpapi-ratelimit-headers).
+    pub(super) fn tell(&self, cell: &RateCell, headers: &mut HeaderMap) {
+        let Some(left) = cell.get() else { return };
+        let until_all = seconds(every(self.rate) * self.rate.burst.get().saturating_sub(*left));
+        headers.insert(POLICY, self.policy.clone());
+        let limit = format!("\"scope\";r={left};t={until_all}");
+        headers.insert(LIMIT, HeaderValue::try_from(limit).expect("digits and signs"));
+    }
+}
+
+const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+
+/// The time after which there may be one more request.
+fn every(rate: Rate) -> Duration {
+    (rate.per / rate.requests.get()).max(Duration::from_nanos(1))
+}
+
+/// Whole seconds, rounded up.
+fn seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
 #[cfg(test)]
@@ -248,7 +285,7 @@ mod tests {
     }
 
     fn take(rate: &DealerRate<FakeRelativeClock>, code: &str) -> Result<(), u64> {
-        rate.take(&dealer(code)).map_err(|error| match error {
+        rate.take(&dealer(code), None).map_err(|error| match error {
             ApiError::TooMany { seconds, .. } => seconds,
             error => panic!("{error}"),
         })
@@ -259,11 +296,32 @@ mod tests {
         let (rate, clock) = rate("30/m burst 2");
         assert_eq!([take(&rate, "a"), take(&rate, "a"), take(&rate, "a")], [Ok(()), Ok(()), Err(2)]);
         assert_eq!(take(&rate, "b"), Ok(()));
-        assert!(rate.take(&Access::Group("a".to_owned())).is_ok());
+        assert!(rate.take(&Access::Group("a".to_owned()), None).is_ok());
         clock.advance(Duration::from_millis(1100));
         assert_eq!(take(&rate, "a"), Err(1));
         clock.advance(Duration::from_millis(900));
         assert_eq!([take(&rate, "a"), take(&rate, "a")], [Ok(()), Err(2)]);
+    }
+
+    #[test]
+    fn an_answer_tells_how_many_requests_are_left() {
+        for (text, policy, limits) in [
+            ("30/m burst 2", "\"scope\";q=2;w=4", ["\"scope\";r=1;t=2", "\"scope\";r=0;t=4", "\"scope\";r=0;t=4"]),
+            ("600/m", "\"scope\";q=600;w=60", ["\"scope\";r=599;t=1", "\"scope\";r=598;t=1", "\"scope\";r=597;t=1"]),
+        ] {
+            let (rate, _) = rate(text);
+            for limit in limits {
+                let (cell, mut headers) = (RateCell::default(), HeaderMap::new());
+                rate.tell(&cell, &mut headers);
+                assert!(headers.is_empty(), "nobody is known yet");
+                let _taken = rate.take(&dealer("a"), Some(&cell));
+                rate.tell(&cell, &mut headers);
+                assert_eq!(
+                    (&headers[POLICY], &headers[LIMIT]),
+                    (&HeaderValue::from_static(policy), &HeaderValue::from_static(limit))
+                );
+            }
+        }
     }
 
     #[test]

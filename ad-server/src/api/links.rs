@@ -1,8 +1,11 @@
-//! The base address of absolute links in responses.
+//! Addresses in responses, and the header `Link` (RFC 8288; extensions E3.6).
 
 use poem::{
     Request,
-    http::uri::{Authority, Scheme},
+    http::{
+        HeaderValue,
+        uri::{Authority, Scheme},
+    },
 };
 
 use super::Context;
@@ -28,8 +31,63 @@ pub(super) fn base(context: &Context, request: &Request) -> String {
 
 /// The address of something that the router has at a path, also where it is mounted below a path of its own.
 pub(super) fn to(context: &Context, request: &Request, path: &str) -> String {
-    let mounted = request.original_uri().path().strip_suffix(request.uri().path()).unwrap_or_default();
-    format!("{}{mounted}{path}", base(context, request))
+    format!("{}{}{path}", base(context, request), mounted_at(request))
+}
+
+/// Most bytes of the links between pages: proxies accept few of headers. A longer query has them in the body only.
+const MOST_BYTES: usize = 2048;
+
+/// The links of an answer of the API to what describes it.
+pub(super) struct OfService {
+    /// Of a service with a public address. Else the addresses are relative to that of the request.
+    absolute: Option<HeaderValue>,
+}
+
+impl OfService {
+    pub(super) fn new(context: &Context) -> Self {
+        let url = context.public_url.as_deref();
+        Self { absolute: url.and_then(|url| described_at(url.trim_end_matches('/'))) }
+    }
+
+    /// Those of the answer to a request; `None` outside the API.
+    pub(super) fn of(&self, request: &Request) -> Option<HeaderValue> {
+        let path = request.uri().path();
+        if !path.starts_with("/v4/") && !path.starts_with("/v3/") {
+            return None;
+        }
+        match (mounted_at(request), &self.absolute) {
+            ("", Some(absolute)) => Some(absolute.clone()),
+            ("", None) => Some(AT_ROOT),
+            (mounted, _) => described_at(mounted),
+        }
+    }
+}
+
+/// [`described_at`] the root of a host.
+const AT_ROOT: HeaderValue = HeaderValue::from_static(
+    "</openapi.json>; rel=\"service-desc\"; type=\"application/json\", </docs/swagger-ui/>; rel=\"service-doc\"; \
+     type=\"text/html\"",
+);
+
+fn described_at(base: &str) -> Option<HeaderValue> {
+    let links = format!(
+        "<{base}/openapi.json>; rel=\"service-desc\"; type=\"application/json\", <{base}/docs/swagger-ui/>; \
+         rel=\"service-doc\"; type=\"text/html\""
+    );
+    HeaderValue::try_from(links).ok()
+}
+
+/// The links between the pages of a list, of which some may be missing.
+pub(super) fn between_pages<'a>(pages: impl IntoIterator<Item = (&'static str, &'a str)>) -> Option<HeaderValue> {
+    let links: Vec<_> =
+        pages.into_iter().map(|(relation, address)| format!("<{address}>; rel=\"{relation}\"")).collect();
+    let links = links.join(", ");
+    if links.len() > MOST_BYTES { None } else { HeaderValue::try_from(links).ok() }
+}
+
+/// The path below which the router is mounted, without a slash at its end.
+fn mounted_at(request: &Request) -> &str {
+    request.original_uri().path().strip_suffix(request.uri().path()).unwrap_or_default()
 }
 
 /// The last item of a header: the one that the nearest proxy has written, whatever the client had sent to it.

@@ -2,7 +2,7 @@
 //! that heavy lists of one dealer leave room for another's.
 //!
 //! A list takes, in this order: a slot, memory for the largest page, and a connection. The connection is released when the rows
-//! have been read, unneeded memory when the length of the response is known, and the rest after the last byte has been sent. So no
+//! have been read, unneeded memory when the length of the response, compressed if it is, is known, and the rest after the last byte has been sent. So no
 //! connection waits for a client to read, and every response in memory is counted.
 
 use std::{
@@ -20,7 +20,7 @@ use poem::{
 };
 use tokio::time::timeout;
 
-use super::ApiError;
+use super::{ApiError, compression::CodedBytes};
 use crate::shares::{Share, Shares};
 
 /// Most lists and logs of one dealer or group at the same time, from the request until the answer has been sent.
@@ -119,14 +119,14 @@ impl Turn {
     }
 
     /// The response, which holds its memory and its slot until it has been sent.
-    pub(super) fn answer(mut self, bytes: Vec<u8>) -> Response {
-        self.memory.shrink(bytes.len());
-        held(StatusCode::OK, bytes, (self.memory, self.place))
+    pub(super) fn answer(mut self, body: CodedBytes) -> Response {
+        self.memory.shrink(body.bytes.len());
+        held(StatusCode::OK, body, (self.memory, self.place))
     }
 }
 
 /// A JSON response that owns a value until its last byte has been given to the connection.
-pub(super) fn held<T: Send + 'static>(status: StatusCode, bytes: Vec<u8>, kept: T) -> Response {
+pub(super) fn held<T: Send + 'static>(status: StatusCode, body: CodedBytes, kept: T) -> Response {
     /// The value is dropped with the bytes.
     struct HeldBytes<T>(Vec<u8>, T);
 
@@ -136,9 +136,14 @@ pub(super) fn held<T: Send + 'static>(status: StatusCode, bytes: Vec<u8>, kept: 
         }
     }
 
+    let CodedBytes { bytes, coding } = body;
     let length = bytes.len();
     let bytes = Bytes::from_owner(HeldBytes(bytes, kept));
     let response = Response::builder().status(status).content_type("application/json");
+    let response = match coding {
+        Some(coding) => response.header(header::CONTENT_ENCODING, coding.name()),
+        None => response,
+    };
     if length <= CHUNK {
         return response.body(bytes);
     }
@@ -214,7 +219,7 @@ mod tests {
         while let Some(turn) = lists.turn("a").now_or_never() {
             let mut turn = turn.unwrap();
             turn.has_read();
-            unread.push(turn.answer(vec![0; LARGEST / 2]));
+            unread.push(turn.answer(CodedBytes { bytes: vec![0; LARGEST / 2], coding: None }));
         }
         assert_eq!(unread.len(), 9);
         let other = lists.turn("b").now_or_never().expect("another dealer does not wait").unwrap();

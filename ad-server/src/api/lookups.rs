@@ -39,11 +39,10 @@ impl Endpoint for Lookup {
 
 impl Lookup {
     fn answer(&self, request: &Request) -> Result<Response, ApiError> {
-        if request.method() != Method::GET {
-            let detail = format!("Method {} is not allowed. This path has GET.", request.method());
-            return Err(ApiError::MethodNotAllowed { allow: "GET".to_owned(), detail });
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Err(ApiError::read_only(format!("Method {} is not allowed. This path has GET.", request.method())));
         }
-        self.context.caller(request, Permission::Read)?;
+        self.context.access(request, Permission::Read)?;
         let vehicle_type = request.raw_path_param("vehicle_type").unwrap_or_default();
         let attribute = request.raw_path_param("attribute").unwrap_or_default();
         let category = categories::by_vehicle_type(vehicle_type).ok_or_else(|| unknown_vehicle_type(vehicle_type))?;

@@ -1,10 +1,14 @@
 //! The REST API: a poem router over the use cases, for this binary or to be mounted in another poem app.
 //!
-//! [`around`](self) gives a request its id and turns errors into JSON. `paths` finds the operation, authenticates, parses the
+//! `around` gives a request its id and an answer its headers. `paths` finds the operation, authenticates, parses the
 //! request, calls the [`Service`] and serializes the result. No code here knows a field of an ad.
 
+mod accept;
+mod around;
 mod body;
+mod compression;
 mod conditional;
+mod cors;
 mod error_codes;
 pub mod errors;
 mod headers;
@@ -14,6 +18,7 @@ mod limits;
 mod links;
 mod lists;
 mod lookups;
+mod me;
 mod observe;
 pub(crate) mod openapi;
 mod operations;
@@ -32,17 +37,16 @@ use ad_core::{
     ports::{Ids, Store},
     service::{Access, Service},
 };
-use poem::{
-    Endpoint, EndpointExt, IntoEndpoint, Request, Response, Route,
-    http::{HeaderValue, Uri, header, uri::PathAndQuery},
-};
+use poem::{Endpoint, EndpointExt, IntoEndpoint, Request, Response, Route};
 use uuid::Uuid;
 
 use crate::{
     auth::{Caller, Permission, TokenError},
     http_server::Proxies,
     telemetry::Metrics,
+    values::Origin,
 };
+use around::Around;
 pub use errors::ApiError;
 pub use limits::{BodyMemory, DealerRate, Limits, Turns, Writes};
 pub use lists::Lists;
@@ -76,6 +80,8 @@ pub struct Context {
     pub public_url: Option<String>,
     /// Proxies that say under which address a client reached them.
     pub trusted_proxies: Proxies,
+    /// Origins of web pages whose scripts may use the API (CORS).
+    pub cors_origins: Arc<[Origin]>,
     /// What clients may take.
     pub limits: Limits,
     /// Counts requests, if they are to be counted.
@@ -108,7 +114,7 @@ debug_by_name!(Context);
 /// impl Authenticator for Codes {
 ///     fn authenticate(&self, token: &str) -> Result<Caller, TokenError> {
 ///         let scope = Access::Dealer(token.to_owned());
-///         Ok(Caller { scope, permissions: Permissions::ALL, jti: token.to_owned() })
+///         Ok(Caller::new(scope, Permissions::ALL, token))
 ///     }
 /// }
 ///
@@ -122,6 +128,7 @@ debug_by_name!(Context);
 ///     ids: kit.ids.clone(),
 ///     public_url: Some("https://dealers.example".to_owned()),
 ///     trusted_proxies: Proxies::default(),
+///     cors_origins: [].into(),
 ///     limits: Limits::default(),
 ///     metrics: None,
 ///     serves_metrics: false,
@@ -145,14 +152,14 @@ pub fn router<M: IntoEndpoint>(context: Context, images: M) -> impl Endpoint<Out
 where
     M::Endpoint: 'static,
 {
-    let ids = Arc::clone(&context.ids);
     let documents = openapi::documents(context.service.rulebook(), context.public_url.as_deref());
     let context = Arc::new(context);
     let route = paths::mount(observe::Routes::new(context.metrics.clone()), &context);
     let route = requests::mount(route, &context);
     let route = lookups::mount(route, &context);
+    let route = me::mount(route, &context);
     let route = pages::mount(route, &context, documents).at("/media/*name", images);
-    around(route.done(), ids, context)
+    Around::new(route.done(), context)
 }
 
 /// What a process that serves no API answers, and one whose metrics have an address of their own: `/metrics` and `/healthz`.
@@ -169,55 +176,9 @@ pub fn metrics_router(metrics: Metrics) -> impl Endpoint<Output = Response> {
 #[derive(Debug, Clone, Copy)]
 struct RequestId(Uuid);
 
-/// Gives every request an id and a path without a slash at its end, and every answer that id and the contract's shape.
-fn around<E: Endpoint>(inner: E, ids: Arc<dyn Ids>, context: Arc<Context>) -> impl Endpoint<Output = Response>
-where
-    E::Output: poem::IntoResponse,
-{
-    let inner = Arc::new(inner.map_to_response());
-    poem::endpoint::make(move |mut request: Request| {
-        let (inner, id) = (Arc::clone(&inner), ids.next());
-        let asked = problem::is_preferred(&request)
-            .then(|| problem::ProblemRequest { pages: links::to(&context, &request, "/docs/errors/"), request_id: id });
-        async move {
-            let (body, if_none_match) = (body::Read::of(&request), conditional::IfNoneMatch::of(&request));
-            without_trailing_slash(&mut request);
-            request.set_data(RequestId(id));
-            request.set_data(body.clone());
-            let response = inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));
-            let response = if_none_match.answer(response);
-            let mut response = problem::answer(response, asked.as_ref());
-            // The answer to a repeated request has the id of the first one.
-            if let Ok(id) = HeaderValue::from_str(&id.to_string()) {
-                response.headers_mut().entry("x-request-id").or_insert(id);
-            }
-            // What is left of a body ends the connection, and a client must not send its next request into that end.
-            if !body.is_done() {
-                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-            }
-            Ok::<_, poem::Error>(headers::safe(response))
-        }
-    })
-}
-
-/// One slash at the end of a path is ignored (extensions E3.9). A source id that ends in a slash has it encoded.
-fn without_trailing_slash(request: &mut Request) {
-    let uri = request.uri();
-    let Some(path) = uri.path().strip_suffix('/').filter(|path| !path.is_empty()) else { return };
-    let path_and_query = match uri.query() {
-        Some(query) => format!("{path}?{query}"),
-        None => path.to_owned(),
-    };
-    let mut parts = uri.clone().into_parts();
-    parts.path_and_query = PathAndQuery::try_from(path_and_query).ok();
-    if let Ok(uri) = Uri::from_parts(parts) {
-        *request.uri_mut() = uri;
-    }
-}
-
 impl Context {
-    /// The caller of a request, who has this permission.
-    fn caller(&self, request: &Request, permission: Permission) -> Result<Access, ApiError> {
+    /// The caller of a request, whose rate is counted.
+    fn caller(&self, request: &Request) -> Result<Caller, ApiError> {
         let token = request.headers().get("x-auth-token").ok_or(ApiError::NoToken)?;
         let token = token.to_str().map_err(|_| ApiError::InvalidToken(TokenError::Malformed))?;
         if token.trim().is_empty() {
@@ -225,8 +186,14 @@ impl Context {
         }
         let caller = self.authenticator.authenticate(token.trim()).map_err(ApiError::InvalidToken)?;
         if let Some(rate) = &self.limits.rate {
-            rate.take(&caller.scope)?;
+            rate.take(&caller.scope, request.data())?;
         }
+        Ok(caller)
+    }
+
+    /// What the caller of a request has access to, who has this permission.
+    fn access(&self, request: &Request, permission: Permission) -> Result<Access, ApiError> {
+        let caller = self.caller(request)?;
         if !caller.permissions.contains(permission) {
             return Err(ApiError::Forbidden(permission));
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use poem::{
     Endpoint, EndpointExt, IntoEndpoint, Request, Response, Result, Route,
-    http::{Method, StatusCode},
+    http::{Method, StatusCode, header},
     middleware::CatchPanic,
 };
 use tracing::Instrument;
@@ -71,6 +71,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Observed<E> {
         let mut watch = Watch::new(&self.route, request.method());
         async {
             let response = self.inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));
+            let response = if watch.method == Method::OPTIONS { options(response) } else { response };
             let (status, took) = watch.answered(response.status());
             tracing::debug!(target: "ad_server::access", method = %watch.method, path, status, ms = took.as_millis(), "answered");
             let span = tracing::Span::current();
@@ -83,6 +84,16 @@ impl<E: Endpoint<Output = Response>> Endpoint for Observed<E> {
         .instrument(span)
         .instrument(traces::logged(id))
         .await
+    }
+}
+
+/// The answer to OPTIONS: no path has it, so each answers with the methods that it has.
+fn options(response: Response) -> Response {
+    match response.headers().get(header::ALLOW) {
+        Some(allow) if response.status() == StatusCode::METHOD_NOT_ALLOWED => {
+            Response::builder().status(StatusCode::NO_CONTENT).header(header::ALLOW, allow.clone()).finish()
+        }
+        _ => response,
     }
 }
 

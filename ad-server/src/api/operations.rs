@@ -6,7 +6,7 @@ use std::fmt;
 use ad_core::{
     categories::{self, Category},
     model::ApiVersion,
-    parameters::{AD_PARAMETERS, BUMP_PARAMETERS, LOG_PARAMETERS, Parameter, TARGET_PARAMETERS},
+    parameters::{AD_PARAMETERS, BUMP_PARAMETERS, LOG_PARAMETERS, Parameter, READ_PARAMETERS, TARGET_PARAMETERS},
 };
 use poem::http::Method;
 
@@ -124,8 +124,8 @@ pub(crate) static OPERATIONS: &[Operation] = &[
         doc: "Validates the payload as a create does, and stores nothing. `source_id` is optional." },
     Operation { act: Act::List, method: Method::GET, path: "", on: EVERYWHERE, permission: Permission::Read, parameters: AD_PARAMETERS, id: "list", summary: "List ads",
         doc: "One row per ad. Filters are combined with AND." },
-    Operation { act: Act::Read, method: Method::GET, path: ONE, on: EVERYWHERE, permission: Permission::Read, parameters: TARGET_PARAMETERS, id: "read", summary: "Read an ad",
-        doc: "The ad with its 100 latest log entries, oldest first." },
+    Operation { act: Act::Read, method: Method::GET, path: ONE, on: EVERYWHERE, permission: Permission::Read, parameters: READ_PARAMETERS, id: "read", summary: "Read an ad",
+        doc: "The ad with its 100 latest log entries, oldest first. `fields` selects fields, as in lists; the log is then returned only if `fields` or `include` names it." },
     Operation { act: Act::Log, method: Method::GET, path: "/:source_id/log", on: EVERYWHERE, permission: Permission::Read, parameters: LOG_PARAMETERS, id: "log", summary: "Read the log of an ad",
         doc: "All entries in pages, oldest first by default." },
     Operation { act: Act::Update, method: Method::PUT, path: ONE, on: WRITES, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "put", summary: "Update an ad",
@@ -159,6 +159,11 @@ impl Operation {
     /// Whether it takes a JSON body.
     pub(crate) fn takes_body(&self) -> bool {
         matches!(self.act, Act::Create | Act::RefuseCreate | Act::Validate | Act::Update | Act::Migrate)
+    }
+
+    /// Whether it is about a new ad.
+    pub(crate) fn creates(&self) -> bool {
+        matches!(self.act, Act::Create | Act::Validate)
     }
 
     /// Whether it does something with an ad by GET too, though that method only reads.

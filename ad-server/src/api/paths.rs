@@ -11,20 +11,21 @@ use ad_core::{
 };
 use poem::{
     Endpoint, Request, Response, Result,
-    http::{Method, StatusCode, header},
+    http::{HeaderValue, Method, StatusCode, header},
 };
 use uuid::Uuid;
 
 use super::{
     ApiError, Context, RequestId,
     body::{self, Payload},
+    compression::{CodedBytes, Coding},
     conditional::{self, Tags},
     errors::json_bytes,
-    headers,
-    lists::{AnswerMemory, held},
+    headers, links,
+    lists::{AnswerMemory, Turn, held},
     observe::Routes,
     operations::{Act, BasePath, Operation, bases},
-    respond,
+    respond::{self, PageBody},
 };
 
 /// Mounts every operation on every base.
@@ -84,11 +85,15 @@ pub(super) struct AdCall<'a> {
     pub(super) known: Option<Tags>,
     /// Revisions that the ad may have (`If-Match`), where it is written.
     pub(super) revisions: Option<Vec<i64>>,
+    /// The coding that the client accepts.
+    coding: Option<Coding>,
+    /// Address below which the API is, of an operation whose answer may lead to an ad.
+    root: String,
 }
 
 impl Path {
     async fn answer(&self, operation: &Operation, mut request: Request) -> Result<Response, ApiError> {
-        let access = self.context.caller(&request, operation.permission)?;
+        let access = self.context.access(&request, operation.permission)?;
         let source_id = self.source_id.clone().or_else(|| request.raw_path_param("source_id").map(str::to_owned));
         let tags = |header| Tags::of(&header, request.headers().get_all(&header));
         let known = if operation.act == Act::Read { tags(header::IF_NONE_MATCH)? } else { None };
@@ -102,17 +107,28 @@ impl Path {
             operations: &self.operations,
             known,
             revisions: expected.and_then(|tags| tags.revisions()),
+            coding: Coding::accepted(request.headers()),
+            root: if operation.creates() { links::to(&self.context, &request, "") } else { String::new() },
         };
-        match operation.act {
+        let answer = match operation.act {
             Act::List => call.list(&request).await,
             Act::Log => call.log(&request).await,
             _ if operation.is_write() => call.write(operation, &mut request).await,
             _ => call.act(operation, &mut request).await,
+        };
+        match answer {
+            Err(ApiError::Service(error)) if operation.creates() => Ok(call.refusal(error)),
+            answer => answer,
         }
     }
 
     fn operation(&self, method: &Method) -> Result<&'static Operation, ApiError> {
-        let found = self.operations.iter().find(|operation| operation.method == *method).copied();
+        // What is read can be asked for without its body.
+        let is_head = *method == Method::HEAD;
+        let found = self.operations.iter().copied().find(|operation| match operation.method {
+            Method::GET if is_head => !operation.is_action(),
+            ref known => known == method,
+        });
         found.ok_or_else(|| not_allowed(self.base, &self.operations, method))
     }
 }
@@ -129,12 +145,17 @@ pub(super) fn not_allowed(base: BasePath, operations: &[&Operation], method: &Me
         }
         _ => format!(" This path has {}.", allow.join(", ")),
     };
-    ApiError::MethodNotAllowed { allow: allow.join(", "), detail: format!("Method {method} is not allowed.{instead}") }
+    let detail = format!("Method {method} is not allowed.{instead}");
+    if operations.iter().any(|operation| operation.method == Method::GET && !operation.is_action()) {
+        allow.push("HEAD");
+    }
+    allow.push("OPTIONS");
+    ApiError::MethodNotAllowed { allow: allow.join(", "), detail }
 }
 
 impl AdCall<'_> {
     /// Everything but lists and writes.
-    async fn act(self, operation: &Operation, request: &mut Request) -> Result<Response, ApiError> {
+    async fn act(&self, operation: &Operation, request: &mut Request) -> Result<Response, ApiError> {
         let query = AdParameters::parse(operation.parameters, &body::query(request)?)?;
         let (access, limits) = (&self.access, &self.context.limits);
         let payload = if operation.takes_body() {
@@ -167,12 +188,12 @@ impl AdCall<'_> {
                 let validated = self.context.service.validate(&self.access, self.through(), payload).await?;
                 Ok(respond::validated(&validated))
             }
-            Act::Read => self.read(self.target(query.dealer_code.as_deref())).await,
+            Act::Read => self.read(self.target(query.dealer_code.as_deref()), &query).await,
             _ => Err(ApiError::unknown_path()),
         }
     }
 
-    async fn list(self, request: &Request) -> Result<Response, ApiError> {
+    async fn list(&self, request: &Request) -> Result<Response, ApiError> {
         let pairs = body::query(request)?;
         let query = AdQuery::parse(&pairs)?;
         let (page, fields) = (query.page, query.fields.clone());
@@ -182,23 +203,42 @@ impl AdCall<'_> {
         turn.has_read();
         let rows =
             list.rows.iter().map(|(ad, log)| ad.view(include_log.then_some(log.as_slice())).only(fields.as_deref()));
-        Ok(turn.answer(respond::page(self.context, request, &pairs, page, list.count, rows.collect())?))
+        let body = PageBody::new(self.context, request, &pairs, page, list.count, rows.collect())?;
+        // The memory of the rows is needed for the compressed text.
+        drop(list);
+        self.page(turn, body).await
     }
 
-    async fn log(self, request: &Request) -> Result<Response, ApiError> {
+    async fn log(&self, request: &Request) -> Result<Response, ApiError> {
         let pairs = body::query(request)?;
         let query = LogQuery::parse(&pairs)?;
         let target = self.target(query.dealer_code.as_deref());
         let mut turn = self.context.limits.lists.turn(self.access.name()).await?;
         let list = self.context.service.log(&self.access, target, &query).await?;
         turn.has_read();
-        let rows = list.rows.iter().collect();
-        Ok(turn.answer(respond::page(self.context, request, &pairs, query.page, list.count, rows)?))
+        let body = PageBody::new(self.context, request, &pairs, query.page, list.count, list.rows.iter().collect())?;
+        drop(list);
+        self.page(turn, body).await
+    }
+
+    /// The answer with a page of a list.
+    async fn page(&self, turn: Turn, page: PageBody) -> Result<Response, ApiError> {
+        let PageBody { bytes, links } = page;
+        let mut response = turn.answer(self.coded(bytes).await?);
+        if let Some(links) = links {
+            response.headers_mut().insert(header::LINK, links);
+        }
+        Ok(response)
+    }
+
+    /// The bytes of an answer in the coding that the client accepts.
+    async fn coded(&self, bytes: Vec<u8>) -> Result<CodedBytes, ApiError> {
+        CodedBytes::of(bytes, self.coding, &self.context.limits.processor, self.access.name()).await
     }
 
     /// One ad, or that the client has it already, which takes no reading of the ad. When a large one finds no memory for its
     /// answer, it is read again once there is some: nothing is held meanwhile.
-    async fn read(&self, target: Target<'_>) -> Result<Response, ApiError> {
+    async fn read(&self, target: Target<'_>, query: &AdParameters) -> Result<Response, ApiError> {
         if let Some(known) = &self.known
             && let Some(tag) = self.context.service.tag(&self.access, target).await?
             && known.have(tag.to_string().as_bytes())
@@ -208,26 +248,56 @@ impl AdCall<'_> {
         let (lists, holder) = (&self.context.limits.lists, self.access.name());
         let mut memory = None;
         loop {
-            let (TaggedAd { ad, tag }, log) = self.context.service.read(&self.access, target).await?;
-            let bytes = json_bytes(&ad.view(Some(&log)))?;
+            let (bytes, tag) = self.read_bytes(target, query).await?;
             let granted = memory.take().map_or_else(|| lists.memory_for(holder, bytes.len()), AnswerMemory::Granted);
             match granted {
                 AnswerMemory::NotNeeded => {
                     let response = Response::builder().header(header::ETAG, conditional::etag(tag));
                     return Ok(response.content_type("application/json").body(bytes));
                 }
-                AnswerMemory::Granted(share) => {
-                    let mut response = held(StatusCode::OK, bytes, share);
+                AnswerMemory::Granted(mut share) => {
+                    let body = self.coded(bytes).await?;
+                    share.shrink(body.bytes.len());
+                    let mut response = held(StatusCode::OK, body, share);
                     response.headers_mut().insert(header::ETAG, conditional::etag(tag));
                     return Ok(response);
                 }
                 AnswerMemory::Taken => {
                     let length = bytes.len();
-                    drop((ad, log, bytes));
+                    drop(bytes);
                     memory = Some(lists.wait_for(holder, length).await?);
                 }
             }
         }
+    }
+
+    async fn read_bytes(&self, target: Target<'_>, query: &AdParameters) -> Result<(Vec<u8>, AdTag), ApiError> {
+        let (service, fields) = (&self.context.service, query.fields.as_deref());
+        if query.include_log {
+            let (TaggedAd { ad, tag }, log) = service.read(&self.access, target).await?;
+            Ok((json_bytes(&ad.view(Some(&log)).only(fields))?, tag))
+        } else {
+            let TaggedAd { ad, tag } = service.read_without_log(&self.access, target).await?;
+            Ok((json_bytes(&ad.view(None).only(fields))?, tag))
+        }
+    }
+
+    /// The refusal of a new ad or of its validation. That of a used source id leads to the ad that has it.
+    fn refusal(&self, error: ServiceError) -> Response {
+        let generic = if matches!(self.base, BasePath::V3) { BasePath::V3 } else { BasePath::Generic };
+        let address = match &error {
+            ServiceError::Duplicate { source_id, dealer_code } => self.address_of(generic, source_id, dealer_code),
+            _ => None,
+        };
+        let mut response = ApiError::from(error).response();
+        response.headers_mut().extend(address.map(|address| (header::LOCATION, address)));
+        response
+    }
+
+    /// The address of an ad on a path, for [`header::LOCATION`].
+    pub(super) fn address_of(&self, base: BasePath, source_id: &str, dealer_code: &str) -> Option<HeaderValue> {
+        let dealer_code = matches!(self.access, Access::Group(_)).then_some(dealer_code);
+        respond::address_of(&format!("{}{base}", self.root), source_id, dealer_code)
     }
 
     pub(super) fn target<'t>(&'t self, dealer_code: Option<&'t str>) -> Target<'t> {

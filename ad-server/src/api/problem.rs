@@ -11,7 +11,10 @@ use poem::{
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::errors::{ApiError, RequestPart, json_bytes};
+use super::{
+    accept::weighted,
+    errors::{ApiError, RequestPart, json_bytes},
+};
 
 /// The media type of problem details.
 pub(super) const MEDIA_TYPE: &str = "application/problem+json";
@@ -86,20 +89,14 @@ pub(super) fn is_preferred(request: &Request) -> bool {
 /// The quality that the most specific range of `Accept` gives to a media type, in thousandths (RFC 9110).
 fn quality(headers: &HeaderMap, wanted: &str) -> u16 {
     let mut best = (0, 0);
-    let ranges = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    for range in ranges.flat_map(|value| value.split(',')) {
-        let mut parts = range.split(';').map(str::trim);
-        let specific = match parts.next().unwrap_or_default() {
+    for (range, weight) in weighted(headers, header::ACCEPT) {
+        let specific = match range {
             name if name.eq_ignore_ascii_case(wanted) => 3,
             "application/*" => 2,
             "*/*" => 1,
             _ => continue,
         };
-        let weight = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
-        let weight = weight.map_or(Some(1.0), |weight| weight.parse::<f32>().ok()).unwrap_or(0.0).clamp(0.0, 1.0);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
-        let thousandths = (weight * 1000.0).round() as u16;
-        best = best.max((specific, thousandths));
+        best = best.max((specific, weight));
     }
     best.1
 }

@@ -1,7 +1,11 @@
 //! Response bodies: an ad, a page of a list, the result of a validation (decisions 1 and 7).
 
 use ad_core::{model::Page, service::Validated};
-use poem::{Request, Response, http::StatusCode};
+use percent_encoding::utf8_percent_encode;
+use poem::{
+    Request, Response,
+    http::{HeaderValue, StatusCode},
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use url::form_urlencoded;
@@ -10,7 +14,20 @@ use super::{
     ApiError, Context,
     errors::{json_bytes, json_response},
     links,
+    versions::SEGMENT,
 };
+
+/// The address of an ad: `base` is that of the path which the source id follows, and `dealer_code` is there where several dealers
+/// may have the same source id.
+pub(super) fn address_of(base: &str, source_id: &str, dealer_code: Option<&str>) -> Option<HeaderValue> {
+    let encoded = |text| utf8_percent_encode(text, SEGMENT);
+    let mut address = format!("{base}/{}", encoded(source_id));
+    if let Some(code) = dealer_code {
+        address.push_str("?dealer_code=");
+        address.extend(encoded(code));
+    }
+    HeaderValue::try_from(address).ok()
+}
 
 /// What a payload would become.
 pub(super) fn validated(validated: &Validated) -> Response {
@@ -27,31 +44,43 @@ pub(super) fn validation(validated: &Validated) -> Value {
     json!({"valid": true, "ad": Value::Object(ad), "warnings": validated.warnings})
 }
 
-/// One page of a list, in its envelope, as JSON.
-pub(super) fn page<T: Serialize>(
-    context: &Context,
-    request: &Request,
-    query: &[(String, String)],
-    page: Page,
-    count: u64,
-    results: Vec<T>,
-) -> Result<Vec<u8>, ApiError> {
-    #[derive(Serialize)]
-    struct Envelope<T> {
+/// One page of a list, in its envelope.
+pub(super) struct PageBody {
+    /// The JSON.
+    pub(super) bytes: Vec<u8>,
+    /// The header `Link` with the other pages.
+    pub(super) links: Option<HeaderValue>,
+}
+
+impl PageBody {
+    /// The page with these rows.
+    pub(super) fn new<T: Serialize>(
+        context: &Context,
+        request: &Request,
+        query: &[(String, String)],
+        page: Page,
         count: u64,
-        next: Option<String>,
-        previous: Option<String>,
         results: Vec<T>,
+    ) -> Result<Self, ApiError> {
+        #[derive(Serialize)]
+        struct Envelope<'a, T> {
+            count: u64,
+            next: Option<&'a str>,
+            previous: Option<&'a str>,
+            results: Vec<T>,
+        }
+        let link = |offset: u64| address(context, request, query, page.limit, offset);
+        let limit = u64::from(page.limit);
+        // The page may have ended before its limit, at its most bytes.
+        let after = page.offset.saturating_add(results.len() as u64);
+        let next = (after < count).then(|| link(after));
+        let previous = (page.offset > 0).then(|| link(page.offset.saturating_sub(limit)));
+        let (first, last) = (link(0), link(count.saturating_sub(1) / limit * limit));
+        let (next, previous) = (next.as_deref(), previous.as_deref());
+        let pages = [("first", Some(&*first)), ("prev", previous), ("next", next), ("last", Some(&*last))];
+        let links = links::between_pages(pages.into_iter().filter_map(|(relation, page)| Some((relation, page?))));
+        Ok(Self { bytes: json_bytes(&Envelope { count, next, previous, results })?, links })
     }
-    let link = |offset: u64| address(context, request, query, page.limit, offset);
-    // The page may have ended before its limit, at its most bytes.
-    let after = page.offset.saturating_add(results.len() as u64);
-    json_bytes(&Envelope {
-        count,
-        next: (after < count).then(|| link(after)),
-        previous: (page.offset > 0).then(|| link(page.offset.saturating_sub(u64::from(page.limit)))),
-        results,
-    })
 }
 
 /// The absolute address of another page of the same list.

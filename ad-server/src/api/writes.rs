@@ -149,6 +149,11 @@ impl AdCall<'_> {
         let status = if operation.act == Act::Create { StatusCode::CREATED } else { StatusCode::OK };
         let mut headers =
             vec![(header::ETAG.to_string(), String::from_utf8_lossy(etag(accepted.tag).as_bytes()).into())];
+        if status == StatusCode::CREATED
+            && let Some(address) = self.address_of(self.base, &accepted.ad.source_id, &accepted.ad.dealer_code)
+        {
+            headers.push((header::LOCATION.to_string(), String::from_utf8_lossy(address.as_bytes()).into()));
+        }
         if let Acceptance::CoalescedWith(request) = accepted.request {
             headers.push(("request-coalesced-with".to_owned(), request.to_string()));
         }

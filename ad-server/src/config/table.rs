@@ -24,7 +24,7 @@ use crate::{
     media::MediaLocation,
     secret::Secret,
     telemetry::LogFormat,
-    values::{AddressRange, ByteSize, OtlpEndpoint, Period, PublicUrl, Rate},
+    values::{AddressRange, ByteSize, Origin, OtlpEndpoint, Period, PublicUrl, Rate},
 };
 
 /// A row of the table, as texts.
@@ -281,6 +281,11 @@ settings! {
     /// Addresses and networks of proxies whose X-Forwarded-Proto and X-Forwarded-Host are trusted
     /// Links in responses use these headers if public_url is not set. connections_per_address does not apply to proxies.
     trusted_proxies: Vec<AddressRange> = example ["127.0.0.1", "10.0.0.0/8"], flag("ADDR,…", value_delimiter = ',');
+
+    /// Origins of web pages whose scripts may use the API (CORS), such as `https://shop.example.com`
+    /// If it is not set, browsers let no page of another origin read answers. Tokens in web pages can be read by everyone who opens
+    /// them, so set it only for pages of your own staff.
+    cors_origins: Vec<Origin> = example ["https://shop.example.com"], flag("ORIGIN,…", value_delimiter = ',');
 
     /// Memory for bodies of requests in progress
     /// Dealers share it. A request waits for memory, and is answered with 503 after request_timeout.

@@ -125,6 +125,7 @@ async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
 async fn token(running: &Running) -> Result<String, DemoError> {
     let failed = |error: &dyn std::fmt::Display| DemoError::Database(error.to_string());
     let request = IssueRequest {
+        label: None,
         scope: Access::Group("north".to_owned()),
         permissions: None,
         expires_in: Some(TOKEN_LIFETIME),

@@ -4,7 +4,8 @@
 use std::io;
 
 use poem::{
-    Endpoint, Request, Response, Result,
+    Endpoint, Error, Request, Response, Result,
+    error::{MethodNotAllowedError, NotFoundError},
     http::{Method, StatusCode, header},
 };
 
@@ -46,27 +47,17 @@ impl Endpoint for ServeMedia {
 
     async fn call(&self, request: Request) -> Result<Response> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            let detail = format!("Method \"{}\" not allowed.", request.method());
-            let mut response = refusal(StatusCode::METHOD_NOT_ALLOWED, &detail);
-            response.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static("GET, HEAD"));
-            return Ok(response);
+            return Err(MethodNotAllowedError.into());
         }
-        let not_found = || refusal(StatusCode::NOT_FOUND, "Not found.");
-        let Some(name) = request.raw_path_param("name").and_then(Name::parse) else { return Ok(not_found()) };
-        Ok(match self.image(&name, &request).await {
-            Ok(response) => response,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => not_found(),
-            Err(error) => {
-                tracing::error!(%error, checksum = name.checksum, "cannot read stored image");
-                refusal(StatusCode::SERVICE_UNAVAILABLE, "The image cannot be read now.")
+        let Some(name) = request.raw_path_param("name").and_then(Name::parse) else { return Err(NotFoundError.into()) };
+        self.image(&name, &request).await.map_err(|error| {
+            if error.kind() == io::ErrorKind::NotFound {
+                return NotFoundError.into();
             }
+            tracing::error!(%error, checksum = name.checksum, "cannot read stored image");
+            Error::from_string("The image cannot be read now.", StatusCode::SERVICE_UNAVAILABLE)
         })
     }
-}
-
-fn refusal(status: StatusCode, detail: &str) -> Response {
-    let body = serde_json::json!({ "detail": detail });
-    Response::builder().status(status).content_type("application/json").body(body.to_string())
 }
 
 /// Whether the client has it already (`If-None-Match`, RFC 9110, 13.1.2).

@@ -10,6 +10,8 @@ use ad_core::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::auth::Permissions;
+
 use super::{
     any_of,
     bodies::name_of_written,
@@ -25,6 +27,8 @@ const NEVER_NULL: &[&str] = &["visible", "price", "dont_publish_on_failed_images
 pub(super) enum Answer {
     /// A whole ad.
     Ad,
+    /// An ad, or those of its fields that were asked for.
+    Row,
     /// A page of a list.
     Page,
     /// What a payload would become.
@@ -35,6 +39,7 @@ pub(super) enum Answer {
 pub(super) fn name(category: Option<&Category>, answer: Answer) -> String {
     let suffix = match answer {
         Answer::Ad => "Ad",
+        Answer::Row => "AdRow",
         Answer::Page => "AdPage",
         Answer::Validated => "Validated",
     };
@@ -205,7 +210,18 @@ fn common() -> Map<String, Value> {
     let time = json!({"type": "string", "format": "date-time"});
     let maybe_time = json!({"type": "string", "format": "date-time", "nullable": true});
     let waiting_for: Vec<_> = WaitingFor::NAMES.iter().copied().map(Some).chain([None]).collect();
+    let permissions: Vec<_> = Permissions::ALL.iter().map(|permission| permission.to_string()).collect();
     let object = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "properties": properties});
+    let mut rate_limit = object(
+        &["requests", "seconds", "burst"],
+        json!({
+            "requests": {"type": "integer", "minimum": 1}, "seconds": {"type": "integer", "minimum": 1},
+            "burst": {"type": "integer", "minimum": 1, "description": "Requests at once, after a pause"},
+        }),
+    );
+    rate_limit["description"] =
+        json!("So many requests in so many seconds, of all tokens of the dealer together; `null` if there is no limit");
+    nullable(&mut rate_limit);
     let schemas = json!({
         "AnyFields": {"type": "object", "nullable": true, "additionalProperties": true,
             "description": "The fields of a V3 ad in an open category (without a published field list), as they were sent"},
@@ -258,6 +274,30 @@ fn common() -> Map<String, Value> {
             "type": "array", "items": text, "minItems": 1,
             "description": "Only for values of `condition.vehicle_ratings.value`: the ratings that can have this value"}})),
         "LookupEntries": {"type": "array", "items": reference("LookupEntry")},
+        "Me": object(&["scope", "dealers", "permissions", "token", "rate_limit", "versions", "documentation"], json!({
+            "scope": {"type": "object", "minProperties": 1, "maxProperties": 1, "description": "The dealer or the dealer group of the token",
+                "properties": {"dealer_code": text, "dealer_group": text}},
+            "dealers": {"type": "array", "items": reference("MyDealer")},
+            "permissions": {"type": "array", "items": {"type": "string", "enum": permissions}},
+            "token": reference("MyToken"),
+            "rate_limit": rate_limit,
+            "versions": {"type": "array", "items": {"type": "string", "enum": ApiVersion::NAMES}, "description": "Versions of the API"},
+            "documentation": {"type": "string", "format": "uri"},
+        })),
+        "MyDealer": object(&["code", "name", "currency", "products", "bump", "salespersons", "ads"], json!({
+            "code": text, "name": text, "currency": {"type": "string", "description": "Of prices without one (ISO 4217)"},
+            "products": {"type": "array", "items": text, "description": "Activated products"},
+            "bump": {"type": "array", "items": {"type": "string", "enum": ["primary", "secondary"]},
+                "description": "Marketplaces on which the dealer may bump ads"},
+            "salespersons": {"type": "integer", "minimum": 0, "description": "Number of salespersons"},
+            "ads": {"type": "integer", "minimum": 0, "description": "Number of ads that are not deleted"},
+        })),
+        "MyToken": object(&["jti", "label", "issued", "expires"], json!({
+            "jti": {"type": "string", "description": "Id of the token, by which it can be revoked"},
+            "label": {"type": "string", "nullable": true, "description": "Name of the client, if the token has one"},
+            "issued": {"type": "string", "format": "date-time", "nullable": true},
+            "expires": {"type": "string", "format": "date-time", "nullable": true, "description": "`null` if it does not expire"},
+        })),
         "Warning": object(&["field", "code", "message"], json!({"field": text, "code": code, "message": text})),
     });
     match schemas {

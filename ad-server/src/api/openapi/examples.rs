@@ -24,7 +24,7 @@ use uuid::Uuid;
 use super::{bodies::Group, first, name_of};
 use crate::{
     api::{ApiError, Limits, MAX_BODY, body, errors, limits, lookups, requests, versions},
-    auth::{Permission, TokenError},
+    auth::{Permission, Permissions, TokenError},
     values::Rate,
 };
 
@@ -101,6 +101,7 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     put("LogPage".to_owned(), "A create", page(&json!(log())));
     put("RequestStatus".to_owned(), "A create", request_status());
     put("PayloadErrors".to_owned(), "A payload with errors", payload_errors(rulebook));
+    put("Me".to_owned(), "A token of one dealer", me());
     for (name, values) in lookup_values(rulebook) {
         put(name.to_owned(), "The first three values", values);
     }
@@ -271,6 +272,20 @@ fn lookup_values(rulebook: &Rulebook) -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// What a token says of itself.
+fn me() -> Value {
+    json!({
+        "scope": {"dealer_code": "north-cars"},
+        "dealers": [{"code": "north-cars", "name": "North Cars", "currency": "SEK", "products": ["online_purchase"],
+            "bump": ["primary"], "salespersons": 2, "ads": 117}],
+        "permissions": Permissions::ALL.iter().map(|permission| permission.to_string()).collect::<Vec<_>>(),
+        "token": {"jti": REQUEST, "label": "Stock system", "issued": now(), "expires": null},
+        "rate_limit": null,
+        "versions": ApiVersion::NAMES,
+        "documentation": "https://ads.example.com/docs/swagger-ui/",
+    })
+}
+
 /// A brand that has models.
 pub(super) fn brand(rulebook: &Rulebook) -> String {
     let example = first().example(ApiVersion::V4, rulebook);
@@ -311,6 +326,7 @@ fn errors() -> Map<String, Value> {
         ("NotJson", detail(not_json)),
         ("Slow", detail(ApiError::Slow(Limits::default().body_within))),
         ("TooLarge", detail(ApiError::TooLarge(MAX_BODY))),
+        ("UnsupportedCoding", detail(ApiError::UnsupportedCoding("br".to_owned()))),
         ("Trickle", detail(ApiError::Trickle { bytes: 2048, rate: body::MIN_RATE, grace: body::GRACE })),
         ("TooMany", detail(ApiError::TooMany { rate: RATE, seconds: 2 })),
         ("NoMemory", detail(ApiError::NoMemory(64 << 20))),

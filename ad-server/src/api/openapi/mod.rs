@@ -30,6 +30,8 @@ const TITLE: &str = "Vehicle ad import service";
 
 const DESCRIPTION: &str = "Manage vehicle and machinery ads on two marketplaces. Writes are answered at once and processed \
     afterwards; each ad's log shows the progress.\n\nEvery answer carries `X-Request-Id`, and answers may get further members. \
+    Answers are compressed if `Accept-Encoding` names zstd, br or gzip. HEAD is supported wherever GET only reads, and OPTIONS \
+    returns the methods of a path. `docs/http.md` explains the headers. \
     Operations that are not listed here are rejected: paths with 404, methods with 405 and `Allow`, operations that a vehicle type \
     does not support with 400; the answer gives the reason. The descriptions mention accepted forms beyond the schemas (such \
     as `null` for an absent field of a new ad), and rules over several fields.";

@@ -7,7 +7,10 @@ use super::{
     examples, parameters, reference, referring, responses,
 };
 use crate::{
-    api::operations::{Act, BasePath, Operation, bases},
+    api::{
+        me,
+        operations::{Act, BasePath, Operation, bases},
+    },
     auth::Permission,
 };
 
@@ -22,6 +25,7 @@ pub(super) fn paths(brand: &str) -> Map<String, Value> {
     }
     paths.extend(lookups(brand));
     paths.insert("/v4/requests/{request_id}".to_owned(), request());
+    paths.insert(me::PATH.to_owned(), of_token());
     paths
 }
 
@@ -38,7 +42,7 @@ pub(super) fn tags() -> Vec<Value> {
         let rejects = if rejected.is_empty() { String::new() } else { format!(". Rejects {}", rejected.join(", ")) };
         json!({"name": tag(base), "description": description + &rejects})
     };
-    let others = [("lookups", "Allowed values"), ("requests", "Accepted requests")];
+    let others = [("lookups", "Allowed values"), ("requests", "Accepted requests"), ("token", "The token itself")];
     let others = others.map(|(name, description)| json!({"name": name, "description": description}));
     bases().map(of_base).chain(others).collect()
 }
@@ -98,6 +102,18 @@ fn request_body(base: BasePath, act: Act) -> Value {
         }
     }
     json!({"required": true, "content": {"application/json": {"schema": reference(&schema), "examples": shown}}})
+}
+
+/// What a token says of itself.
+fn of_token() -> Value {
+    json!({"get": {
+        "tags": ["token"],
+        "operationId": "me",
+        "summary": "Read what the token gives access to",
+        "description": "Scope, dealers, permissions and limits of the token. Needs no permission.",
+        "parameters": [],
+        "responses": responses::of_me(),
+    }})
 }
 
 /// The lookups, which do not depend on a category.

@@ -17,6 +17,7 @@ pub(super) fn shared() -> Map<String, Value> {
         (IF_NONE_MATCH.to_owned(), if_none_match()),
         ("IdempotencyKey".to_owned(), idempotency_key()),
         ("Prefer".to_owned(), prefer()),
+        ("ContentEncoding".to_owned(), content_encoding()),
     ]);
     for operation in OPERATIONS {
         for parameter in operation.parameters {
@@ -34,8 +35,9 @@ pub(super) fn of(operation: &Operation) -> Vec<Value> {
         Act::Read => Some(IF_NONE_MATCH),
         _ => operation.changes_one().then_some("IfMatch"),
     };
+    let coding = operation.takes_body().then_some("ContentEncoding");
     let of_writes = operation.is_write().then_some(["IdempotencyKey", "Prefer"]);
-    let headers = header.into_iter().chain(of_writes.into_iter().flatten());
+    let headers = header.into_iter().chain(coding).chain(of_writes.into_iter().flatten());
     let names = path.into_iter().chain(query).chain(headers.map(str::to_owned));
     names.map(|name| referring("parameters", &name)).collect()
 }
@@ -48,6 +50,7 @@ fn name(operation: &Operation, parameter: &Parameter) -> String {
     let of = match operation.act {
         Act::List => "list",
         Act::Log => "log",
+        Act::Read => "read",
         _ => "ad",
     };
     format!("{of}.{}", parameter.name)
@@ -88,6 +91,11 @@ fn prefer() -> Value {
 pub(super) fn request_id() -> Value {
     json!({"name": "request_id", "in": "path", "required": true, "description": "`X-Request-Id` of the answer to the request",
         "schema": {"type": "string", "format": "uuid"}})
+}
+
+fn content_encoding() -> Value {
+    json!({"name": "Content-Encoding", "in": "header", "description": "Coding of the body, if it is compressed",
+        "schema": {"type": "string", "enum": ["gzip"]}})
 }
 
 fn query(known: &Parameter) -> Value {

@@ -15,6 +15,7 @@ use super::{
     first, reference, referring,
 };
 use crate::api::{
+    compression::Coding,
     operations::{Act, BasePath, Operation, bases},
     problem,
 };
@@ -157,6 +158,7 @@ pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
         (operation.takes_body(), "408", "Slow"),
         (operation.changes_one(), "412", "PreconditionFailed"),
         (operation.takes_body(), "413", "TooLarge"),
+        (operation.takes_body(), "415", "UnsupportedCoding"),
         (operation.is_write(), "422", "KeyReused"),
         (waits_for_the_queue(operation), "429", "TooManyUnfinished"),
         (true, "503", "Unavailable"),
@@ -164,6 +166,16 @@ pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
     for (_, status, name) in when.into_iter().filter(|(can, ..)| *can) {
         responses.insert(status.to_owned(), referring("responses", name));
     }
+    responses.into()
+}
+
+/// The responses of what a token is.
+pub(super) fn of_me() -> Value {
+    let mut responses = shared_by_all();
+    responses.remove("403");
+    responses.insert("200".to_owned(), described("The token and its dealers", &reference("Me"), &["Me"]));
+    responses.insert("400".to_owned(), referring("responses", "BadParameters"));
+    responses.insert("503".to_owned(), referring("responses", "Unavailable"));
     responses.into()
 }
 
@@ -231,14 +243,14 @@ fn success(base: BasePath, operation: &Operation) -> Success {
     let (description, schema, example) = match operation.act {
         Act::Validate => of_ads("The payload is valid", Answer::Validated, AnswerExample::Validated),
         Act::List => of_ads("A page of ads; the example is one with `fields`", Answer::Page, AnswerExample::Page),
-        Act::Read => of_ads("The ad with its latest log entries", Answer::Ad, AnswerExample::Read),
+        Act::Read => of_ads("The ad with its latest log entries", Answer::Row, AnswerExample::Read),
         Act::Log => ("A page of log entries", "LogPage".to_owned(), "LogPage".to_owned()),
         _ => of_ads("Accepted and queued: the ad", Answer::Ad, AnswerExample::Ad),
     };
-    let status = if operation.act == Act::Create { "201" } else { "200" };
+    let (status, suffix) = if operation.act == Act::Create { ("201", "Created") } else { ("200", "") };
     // The examples of all categories together are those of cars.
     let of = if category.is_none() && operation.act != Act::Log { "Any" } else { "" };
-    Success { status, name: format!("{of}{example}"), description, schema, example }
+    Success { status, name: format!("{of}{example}{suffix}"), description, schema, example }
 }
 
 /// Every response to a bad request, by its name.
@@ -263,12 +275,23 @@ fn described_bad_request(name: &str, wrongs: &[Wrong]) -> Value {
     error("Invalid fields, invalid parameters, or a violated business rule", &schema, &examples)
 }
 
+/// Headers that every response may have, and what describes them.
+const SHARED_HEADERS: &[(&str, &str)] = &[
+    ("X-Request-Id", "RequestId"),
+    ("Cache-Control", "CacheControl"),
+    ("Vary", "Vary"),
+    ("Content-Encoding", "ContentEncoding"),
+    ("Link", "Link"),
+    ("RateLimit-Policy", "RateLimitPolicy"),
+    ("RateLimit", "RateLimit"),
+];
+
 /// A response with a body.
 fn described(description: &str, schema: &Value, examples: &[&str]) -> Value {
     let examples: Map<_, _> = examples.iter().map(|name| ((*name).to_owned(), referring("examples", name))).collect();
     json!({
         "description": description,
-        "headers": {"X-Request-Id": referring("headers", "RequestId")},
+        "headers": SHARED_HEADERS.iter().map(|(name, shared)| ((*name).to_owned(), referring("headers", shared))).collect::<Map<_, _>>(),
         "content": {"application/json": {"schema": schema, "examples": examples}},
     })
 }
@@ -293,7 +316,8 @@ pub(super) fn shared() -> Value {
         "Duplicate": error("The dealer has used this source_id", &reference("FieldErrors"), &["Duplicate"]),
         "Slow": detail("The body did not arrive in time", &["Slow", "Trickle"]),
         "KeyReused": detail("The `Idempotency-Key` was used for a request with another query or body", &["KeyReused"]),
-        "TooLarge": detail("The body is larger than 1 MiB", &["TooLarge"]),
+        "TooLarge": detail("The body is larger than 1 MiB, after decompression if it is compressed", &["TooLarge"]),
+        "UnsupportedCoding": detail("The body is in a content coding other than gzip", &["UnsupportedCoding"]),
         "TooMany": detail("The dealer has exceeded the operator's rate limit, which covers all its tokens; by default there is none", &["TooMany"]),
         "TooManyUnfinished": detail("The ad has too many unfinished requests, or the dealer has exceeded the operator's quota of unfinished requests or rate \
             limit, or too many requests wait (`Prefer: wait`)", &["TooManyUnfinished", "TooMany", "TooManyWaiting"]),
@@ -308,14 +332,19 @@ pub(super) fn shared() -> Value {
         responses[name]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
     }
     responses["Unavailable"]["headers"]["Retry-After"] = referring("headers", "RetryAfter");
+    responses["Duplicate"]["headers"]["Location"] = referring("headers", "Location");
+    responses["UnsupportedCoding"]["headers"]["Accept-Encoding"] = referring("headers", "AcceptEncoding");
     for (name, wrongs) in bad_requests() {
         responses[&name] = described_bad_request(&name, &wrongs);
     }
     for base in bases() {
         for operation in base.operations().filter(|operation| succeeds(base, operation)) {
-            let Success { name, description, schema, example, .. } = success(base, operation);
+            let Success { status, name, description, schema, example } = success(base, operation);
             let response = described(description, &reference(&schema), &[&example]);
-            let response = if operation.is_write() { of_write(response) } else { response };
+            let mut response = if operation.is_write() { of_write(response) } else { response };
+            if status == "201" {
+                response["headers"]["Location"] = referring("headers", "Location");
+            }
             responses[name] = if operation.shows_ad() { tagged(response) } else { response };
         }
     }
@@ -324,6 +353,7 @@ pub(super) fn shared() -> Value {
 
 /// The headers that responses share.
 pub(super) fn headers() -> Value {
+    let text = |required: bool, description: &str, example: &str| json!({"required": required, "description": description, "schema": {"type": "string"}, "example": example});
     json!({
         "RequestId": {"required": true, "description": "Id of the request, and `request_id` of its log entries",
             "schema": {"type": "string", "format": "uuid"}},
@@ -337,6 +367,18 @@ pub(super) fn headers() -> Value {
             "schema": {"type": "string", "format": "uuid"}},
         "RetryAfter": {"required": true, "description": "Seconds after which to repeat the request",
             "schema": {"type": "integer", "minimum": 0}},
+        "CacheControl": text(true, "How caches may store the answer", "private, no-cache"),
+        "Vary": text(true, "Request headers on which the answer depends", "X-Auth-Token"),
+        "ContentEncoding": {"description": "Coding of the body, one that `Accept-Encoding` names; from 1 KiB on",
+            "schema": {"type": "string", "enum": Coding::ALL.map(|coding| coding.name().to_str().unwrap_or_default().to_owned())}},
+        "Link": text(true, "This document (`service-desc`) and its page (`service-doc`); in lists and logs also the `first`, `prev`, `next` \
+            and `last` page (RFC 8288)", "</openapi.json>; rel=\"service-desc\"; type=\"application/json\""),
+        "RateLimitPolicy": text(false, "If the operator has set a rate limit: requests at once (`q`), and the seconds after which all \
+            of them are possible again (`w`)", "\"scope\";q=100;w=5"),
+        "RateLimit": text(false, "If the operator has set a rate limit: requests that are possible now (`r`), and the seconds until all of \
+            the quota is available (`t`)", "\"scope\";r=99;t=1"),
+        "Location": {"required": true, "description": "Address of the ad", "schema": {"type": "string", "format": "uri"}},
+        "AcceptEncoding": text(true, "Codings that are accepted", "gzip"),
     })
 }
 
