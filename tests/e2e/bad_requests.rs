@@ -50,12 +50,12 @@ async fn an_unknown_path_is_a_404_and_another_method_a_405_that_says_which() {
         assert!(answer.header("x-request-id").is_some());
     }
     for (method, path, allow) in [
-        (Method::DELETE, "/v4/car", "POST, GET"),
-        (Method::POST, "/v4/car/1", "GET, PUT, PATCH, DELETE"),
-        (Method::PUT, "/v4/ad/1", "GET, DELETE"),
-        (Method::PUT, "/v4/ad/1/bump", "GET, POST"),
-        (Method::POST, "/v4/vehicles/car/attributes", "GET"),
-        (Method::POST, "/healthz", "GET"),
+        (Method::DELETE, "/v4/car", "POST, GET, HEAD, OPTIONS"),
+        (Method::POST, "/v4/car/1", "GET, PUT, PATCH, DELETE, HEAD, OPTIONS"),
+        (Method::PUT, "/v4/ad/1", "GET, DELETE, HEAD, OPTIONS"),
+        (Method::PUT, "/v4/ad/1/bump", "GET, POST, OPTIONS"),
+        (Method::POST, "/v4/vehicles/car/attributes", "GET, HEAD, OPTIONS"),
+        (Method::POST, "/healthz", "GET, HEAD, OPTIONS"),
     ] {
         let answer = server.client.send(method.clone(), path, None).await;
         assert!(answer.expect(405)["detail"].is_string());

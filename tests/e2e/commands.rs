@@ -44,7 +44,7 @@ async fn a_token_says_what_was_asked_for_and_is_listed_until_it_is_revoked_and_a
     let token = done(dir, "token issue --dealer-group north --expires 90d --permissions read,write").await;
     let keys = KeySet::load_or_create(&dir.join("data/token-keys.json")).unwrap();
     let verifier = Verifier::new(&keys, Arc::new(SystemClock));
-    let Caller { scope, permissions, jti } = verifier.verify(token.trim_end()).unwrap();
+    let Caller { scope, permissions, jti, .. } = verifier.verify(token.trim_end()).unwrap();
     assert_eq!(scope, Access::Group("north".to_owned()));
     assert!(permissions.contains(Permission::Write) && !permissions.contains(Permission::Promote));
 

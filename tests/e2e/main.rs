@@ -13,6 +13,7 @@ mod crash;
 mod documentation;
 mod faults;
 mod generated_clients;
+mod http_headers;
 mod idempotency;
 mod image_hosts;
 mod importing;

@@ -23,7 +23,7 @@ use std::{
 use ad_server::{config::Settings, store::Database};
 use ad_tests::Postgres;
 use bare::Bare;
-use reqwest::{Client, Method, Request};
+use reqwest::{Client, Method, Request, header::HeaderValue};
 use serde_json::{Value, json};
 use steady::{at_rate, percentile};
 use support::{CAR, CLIENTS, Service, client, cores, database_url, median, rate, with_body};
@@ -32,6 +32,10 @@ use support::{CAR, CLIENTS, Service, client, cores, database_url, median, rate, 
 const ROUNDS: usize = 5;
 /// Requests of one side in one turn.
 const PER_ROUND: usize = 4000;
+/// Lists of one side in one turn.
+const LISTS: usize = 200;
+/// How much longer a compressed list may take than a plain one.
+const COMPRESSION: f64 = 1.3;
 /// Ads that are accepted and then published.
 const PUBLISHED: usize = 20_000;
 /// How long a steady load lasts.
@@ -111,6 +115,7 @@ impl Table {
         let keyed =
             compare(&client, &service, |number| service.post_keyed(number), |number| service.post(number)).await;
         self.at_least("POST with Idempotency-Key, requests/s", &keyed, self.bounds.keyed);
+        self.compressed(&client, &service).await;
         self.steady(&client, &service, &bare, median(posts.iter().map(|round| round.0)) / 2.0).await;
         service.service.running.stop().await.expect("it stops");
         self.published(folder, url).await;
@@ -121,8 +126,21 @@ impl Table {
         let ours = median(rounds.iter().map(|round| round.0));
         let other = median(rounds.iter().map(|round| round.1));
         let ratio = median(rounds.iter().map(|round| round.0 / round.1));
-        println!("{name:<36}{ours:>12.0}{other:>12.0}{ratio:>9.2}{bound:>9.1}");
+        println!("{name:<36}{ours:>12.0}{other:>12.0}{ratio:>9.2}{bound:>9.2}");
         self.missed += usize::from(ratio < bound);
+    }
+
+    /// Lists in each coding against the same list without one.
+    async fn compressed(&mut self, client: &Client, service: &Cars) {
+        println!("{:<36}{:>12}{:>12}", "", "compressed", "plain");
+        for coding in ["gzip", "br", "zstd"] {
+            let mut rounds = Vec::new();
+            for _ in 0..ROUNDS {
+                let compressed = rate(client, (0..LISTS).map(|_| service.list(Some(coding))).collect()).await;
+                rounds.push((compressed, rate(client, (0..LISTS).map(|_| service.list(None)).collect()).await));
+            }
+            self.at_least(&format!("List of 500 ads, {coding}, lists/s"), &rounds, 1.0 / COMPRESSION);
+        }
     }
 
     /// Latencies under a load that does not wait for answers.
@@ -253,6 +271,15 @@ impl Cars {
         let mut request = self.post(number);
         let key = format!("key-{}-{}", self.series, self.sequence.fetch_add(1, Ordering::Relaxed));
         request.headers_mut().insert("idempotency-key", key.parse().expect("it is a header"));
+        request
+    }
+
+    /// A page of 500 ads in this coding.
+    fn list(&self, coding: Option<&'static str>) -> Request {
+        let mut request = self.service.request(&self.token, Method::GET, "/v4/ad?limit=500");
+        if let Some(coding) = coding {
+            request.headers_mut().insert("accept-encoding", HeaderValue::from_static(coding));
+        }
         request
     }
 

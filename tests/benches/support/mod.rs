@@ -99,6 +99,7 @@ impl Service {
             scope: Access::Dealer(dealer_code.to_owned()),
             permissions: None,
             expires_in: None,
+            label: None,
             now: self.running.clock.now(),
             jti: self.running.ids.next(),
         };

@@ -241,7 +241,7 @@ impl Trial {
 }
 
 /// The headers of an answer; those of one name as one text.
-fn headers_of(answer: &Answer) -> Value {
+pub(super) fn headers_of(answer: &Answer) -> Value {
     let text = |name| {
         let values = answer.headers.get_all(name).iter();
         values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect::<Vec<_>>().join(", ")

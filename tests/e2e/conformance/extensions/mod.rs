@@ -1,5 +1,7 @@
 //! `extensions.md`: one module for each group of headers or paths.
 
+mod guide;
+mod http;
 mod requests;
 mod tags;
 mod writes;
@@ -7,5 +9,5 @@ mod writes;
 use super::rule::Rule;
 
 pub(super) fn rules() -> Vec<Rule> {
-    [tags::rules(), writes::rules(), requests::rules()].into_iter().flatten().collect()
+    [tags::rules(), writes::rules(), requests::rules(), http::rules()].into_iter().flatten().collect()
 }
