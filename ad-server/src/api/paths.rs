@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use ad_core::{
     categories::{self, TRAILER},
-    model::{AdQuery, LogQuery},
+    model::{AdTag, AdQuery, LogQuery},
     parameters::AdParameters,
     rulebook::versions::VersionError,
     service::{Access, CreatePath, ServiceError, TaggedAd, Target},

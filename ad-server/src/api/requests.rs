@@ -33,11 +33,10 @@ impl Endpoint for Requests {
 
 impl Requests {
     async fn answer(&self, request: &Request) -> Result<Response, ApiError> {
-        if request.method() != Method::GET {
-            let detail = format!("Method {} is not allowed. This path has GET.", request.method());
-            return Err(ApiError::MethodNotAllowed { allow: "GET".to_owned(), detail });
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Err(ApiError::read_only(format!("Method {} is not allowed. This path has GET.", request.method())));
         }
-        let access = self.context.caller(request, Permission::Read)?;
+        let access = self.context.access(request, Permission::Read)?;
         AdParameters::parse(&[], &body::query(request)?)?;
         let id = request.raw_path_param("request_id").unwrap_or_default();
         let id: Uuid = id.parse().map_err(|_| unknown(id))?;
