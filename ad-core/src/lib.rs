@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`printable`] | texts from outside, made safe to show on a terminal |
 //! | [`violation`] | what is wrong with a field, as a value: code, parameters, text, suggestions |
+//! | [`synonyms`] | what other systems call fields, parameters, units and values, as data |
 //! | [`model`] | ad, log entry, accepted request, list query, dealer, time |
 //! | [`catalogue`] | allowed values with display names, as data |
 //! | [`fields`] | the rule engine: tables of fields, checked in one walk |
@@ -33,4 +34,5 @@ pub mod quotas;
 pub mod reference;
 pub mod rulebook;
 pub mod service;
+pub mod synonyms;
 pub mod violation;

@@ -9,6 +9,7 @@ use crate::{
         Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, Bound, Exclusions, LogQuery, NotATime, Page,
         VIEW_FIELDS, plate,
     },
+    synonyms::names::Names,
     violation::{Code, Expected, TextFormat, Violation, nearest},
 };
 
@@ -158,21 +159,20 @@ pub const LOG_PARAMETERS: &[Parameter] = &[
     takes("ordering", Takes::OneOf(&["-created", "created"]), "Order; `created` if absent: oldest first"),
 ];
 
-/// What other services call a parameter. A name that is similar anyway needs no entry.
-fn other_names(parameter: &str) -> &'static [&'static str] {
-    match parameter {
-        "exclude_primary" | "exclude_secondary" => &["exclude_site", "exclude", "site", "marketplace"],
-        "limit" => &["page_size", "per_page", "size", "count"],
-        "offset" => &["page", "skip", "start", "cursor"],
-        "ordering" => &["sort", "sort_by", "order_by"],
-        "search" => &["q", "query", "text"],
-        "registration_number" => &["regnr", "plate", "licence_plate", "license_plate"],
-        "source_id" => &["external_id", "reference"],
-        "category_id" => &["vehicle_type", "type"],
-        "updated__gt" => &["since", "modified_since", "updated_after"],
-        "dealer_code" => &["dealer"],
-        _ => &[],
-    }
+/// Adds to the errors of a query the parameters that an operator's names have for unknown ones.
+pub fn suggest(names: &Names, parameters: &[Parameter], errors: &mut FieldErrors) {
+    errors.each_mut(&mut |path, violation| {
+        if let (Violation::UnknownParameter { meant }, [name]) = (violation, path) {
+            let also = also_called(name, names, parameters);
+            meant.extend(also);
+        }
+    });
+}
+
+/// The parameters that have another name, as far as an operation has them.
+fn also_called(name: &str, names: &Names, parameters: &[Parameter]) -> Vec<String> {
+    let meant = names.parameters(name).iter();
+    meant.filter(|meant| parameters.iter().any(|known| known.name == **meant)).cloned().collect()
 }
 
 /// The values of parameters, parsed by their types.
@@ -220,10 +220,10 @@ impl<'a> ParameterValues<'a> {
             }
         }
         for name in unknown.iter().take(MAX_MESSAGES) {
-            let known = || parameters.iter().map(|known| known.name);
-            let mut meant = nearest::meant(name, known());
+            let mut meant = also_called(name, Names::builtin(), parameters);
             if meant.is_empty() {
-                meant = known().filter(|known| other_names(known).contains(name)).collect();
+                let near = nearest::meant(name, parameters.iter().map(|known| known.name));
+                meant = near.into_iter().map(str::to_owned).collect();
             }
             values.errors.push(name, Violation::UnknownParameter { meant });
         }

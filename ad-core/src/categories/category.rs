@@ -8,6 +8,7 @@ use crate::{
     catalogue::Catalogue,
     fields::{Check, Field, FieldErrors, Mode, Tree},
     model::{ApiVersion, Content, Dealer, Market, get},
+    synonyms::names::Names,
 };
 
 /// The one category whose ads cannot be created ('Endpoints' rule 6).
@@ -258,6 +259,12 @@ impl Facts<'_> {
         self.ad.price.iter().any(|price| price.get("type").and_then(Value::as_str) == Some(kind))
     }
 
+    /// The amount of the price of this type.
+    pub(crate) fn price(&self, kind: &str) -> Option<f64> {
+        let price = self.ad.price.iter().find(|price| price.get("type").and_then(Value::as_str) == Some(kind))?;
+        price.get("amount")?.as_f64()
+    }
+
     /// Whether the write sends a field of `OF_THE_DIRECTORY`. A create and a migration send all their fields.
     pub(super) fn sends(&self, path: &str) -> bool {
         self.mode != Mode::Update || self.patched.contains(&path)
@@ -279,10 +286,13 @@ pub struct RuleSettings {
     pub video_hosts: Vec<String>,
     /// Whether images may have http addresses too; for development and tests only.
     pub http_images: bool,
+    /// What integrators call fields and parameters, besides [`Names::builtin`].
+    pub names: Names,
 }
 
 impl Default for RuleSettings {
     fn default() -> Self {
-        Self { video_hosts: ["youtube.com", "youtu.be", "vimeo.com"].map(str::to_owned).to_vec(), http_images: false }
+        let video_hosts = ["youtube.com", "youtu.be", "vimeo.com"].map(str::to_owned).to_vec();
+        Self { video_hosts, http_images: false, names: Names::default() }
     }
 }

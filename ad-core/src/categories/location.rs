@@ -40,7 +40,11 @@ fn check(facts: &Facts<'_>, errors: &mut FieldErrors) {
     let has = |name: &str| location.contains_key(name);
     let alternatives = [has("latitude") || has("longitude"), has("zipcode"), has("lkf")];
     if alternatives.iter().filter(|given| **given).count() != 1 {
-        let text = "Send exactly one of: latitude and longitude; zipcode; lkf.";
+        let text = if facts.category.registered {
+            "Send exactly one of: latitude and longitude; zipcode."
+        } else {
+            "Send exactly one of: latitude and longitude; zipcode; lkf."
+        };
         return errors.push("location", Violation::of_rule(RULE, Code::Conflict, text));
     }
     for (one, other) in [("latitude", "longitude"), ("longitude", "latitude")] {

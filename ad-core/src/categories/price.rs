@@ -2,24 +2,33 @@
 
 use serde_json::Value;
 
-use super::category::{Facts, Rule};
+use super::category::{Category, Facts, Rule};
 use crate::{
     fields::{ChoiceValue, Field, FieldErrors, Kind, Mode, row::choice},
     violation::{Code, Violation},
 };
 
+/// Type of the regular price.
+pub const LIST: &str = "list";
 /// Type of a sale price, not allowed on create.
 pub const REDUCED: &str = "reduced";
 /// Type of a leasing price; for registered vehicles only.
 pub const LEASING: &str = "leasing";
 
 const TYPES: &[ChoiceValue] = &[
-    ("list", "Regular price"),
+    (LIST, "Regular price"),
     (REDUCED, "Sale price"),
     (LEASING, "Leasing price"),
     ("monthly", "Monthly price"),
     ("call", "Call for the price"),
 ];
+
+/// The types that a create or update of this category may have.
+pub(crate) fn allowed_types(category: &Category, mode: Mode) -> impl Iterator<Item = &'static str> + Clone {
+    let is_refused =
+        move |kind: &str| (kind == REDUCED && mode == Mode::Create) || (kind == LEASING && !category.registered);
+    TYPES.iter().map(|(kind, _)| *kind).filter(move |kind| !is_refused(kind))
+}
 
 /// Maximum number of prices of an ad, one of each type. Further ones are not checked.
 pub(crate) const MOST: usize = 5;

@@ -108,9 +108,15 @@ fn plate_is_fixed(facts: &Facts<'_>, errors: &mut FieldErrors) {
         && facts.field("registration_number") != Some(before)
     {
         let before = before.as_str().unwrap_or_default();
-        let text =
-            format!("Cannot change after creation (it is \"{before}\"). For another vehicle, create another ad.");
-        errors.add("category_fields.registration_number", Violation::stated(Code::Immutable, text));
+        let wrong = if facts.mode == Mode::Whole && facts.field("registration_number").is_none() {
+            let note = format!("A migration replaces all fields: send \"{before}\" again.");
+            Violation::stated(Code::Required, "This field is required.").with_note(Some(note))
+        } else {
+            let text =
+                format!("Cannot change after creation (it is \"{before}\"). For another vehicle, create another ad.");
+            Violation::stated(Code::Immutable, text)
+        };
+        errors.add("category_fields.registration_number", wrong);
     }
 }
 

@@ -13,12 +13,8 @@ use super::{
 use crate::{
     catalogue::Catalogue,
     model::ApiVersion,
-    violation::{Expected, Violation, nearest},
+    violation::{Expected, Violation},
 };
-
-/// Number of unknown fields of one level that get suggestions. Finding them is slow, and a payload with more unknown fields is
-/// not a typing error.
-const MOST_HINTS: usize = 20;
 
 /// Number of unknown fields of one level that are listed; further ones are counted.
 const MOST_UNKNOWN: usize = 1000;
@@ -82,18 +78,13 @@ impl<'a> Check<'a> {
 
     /// Checks and normalises an object, and returns all its errors.
     pub fn object(&mut self, tree: &Tree, object: &mut Map<String, Value>) -> FieldErrors {
-        self.level(tree, tree, object)
-    }
-
-    /// One level of the object that `root` describes.
-    fn level(&mut self, root: &Tree, tree: &Tree, object: &mut Map<String, Value>) -> FieldErrors {
         let mut errors = FieldErrors::default();
         let mut dropped = Vec::new();
         let (mut unknown, mut last_named) = (0_usize, "");
         let (mut near, mut expected) = (0, 0);
         for (name, value) in object.iter_mut() {
             if let Some(node) = tree.get_near(&mut near, name) {
-                if !self.member(root, name, node, value, &mut errors) {
+                if !self.member(name, node, value, &mut errors) {
                     dropped.push(name.clone());
                 } else if matches!(node, Node::Leaf(field, _) if field.is_expected()) {
                     expected += 1;
@@ -101,8 +92,7 @@ impl<'a> Check<'a> {
             } else {
                 unknown += 1;
                 if unknown <= MOST_UNKNOWN {
-                    let meant = if unknown <= MOST_HINTS { meant(root, name) } else { Vec::new() };
-                    errors.push(name, Violation::UnknownField { meant });
+                    errors.push(name, Violation::UnknownField { meant: Vec::new(), of_ad: false });
                     last_named = name;
                 }
             }
@@ -134,12 +124,12 @@ impl<'a> Check<'a> {
     }
 
     /// Checks one member; `false` if it is to be removed.
-    fn member(&mut self, root: &Tree, name: &str, node: &Node, value: &mut Value, errors: &mut FieldErrors) -> bool {
+    fn member(&mut self, name: &str, node: &Node, value: &mut Value, errors: &mut FieldErrors) -> bool {
         match node {
             Node::Branch(below) => match value {
                 Value::Null => return false,
                 Value::Object(object) => {
-                    let wrong = self.level(root, below, object);
+                    let wrong = self.object(below, object);
                     // An object that is empty because a required field is missing is an error, not an absent object.
                     let keep = !object.is_empty() || !wrong.is_empty();
                     errors.put(name, wrong);
@@ -272,20 +262,4 @@ fn here(violation: Violation) -> FieldErrors {
     let mut errors = FieldErrors::default();
     errors.here(violation);
     errors
-}
-
-/// The fields of the object that `root` describes whose names are similar.
-fn meant(root: &Tree, name: &str) -> Vec<&'static str> {
-    fn leaves(tree: &Tree, out: &mut Vec<&'static str>) {
-        for (_, node) in tree.iter() {
-            match node {
-                Node::Branch(below) => leaves(below, out),
-                Node::Leaf(field, _) if field.direction == Direction::Response => {}
-                Node::Leaf(field, _) => out.push(field.path),
-            }
-        }
-    }
-    let mut paths = Vec::new();
-    leaves(root, &mut paths);
-    nearest::meant_path(name, paths.into_iter())
 }

@@ -51,6 +51,15 @@ impl From<&str> for PathKey {
     }
 }
 
+impl fmt::Display for PathKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index(index) => index.fmt(formatter),
+            Self::Name(name) => formatter.write_str(name),
+        }
+    }
+}
+
 impl FieldErrors {
     fn place(&mut self) -> &mut Place {
         self.0.get_or_insert_default()
@@ -118,17 +127,27 @@ impl FieldErrors {
         }
     }
 
+    /// Visits each error with the names and indices that lead to its field.
+    pub(crate) fn each_mut(&mut self, visit: &mut impl FnMut(&[String], &mut Violation)) {
+        fn walk(errors: &mut FieldErrors, path: &mut Vec<String>, visit: &mut impl FnMut(&[String], &mut Violation)) {
+            let Some(place) = &mut errors.0 else { return };
+            place.violations.iter_mut().for_each(|violation| visit(path, violation));
+            for (key, below) in &mut place.members {
+                path.push(key.to_string());
+                walk(below, path, visit);
+                path.pop();
+            }
+        }
+        walk(self, &mut Vec::new(), visit);
+    }
+
     /// Each error with the names and indices that lead to its field.
     pub fn located(&self) -> Vec<(Vec<String>, &Violation)> {
         fn walk<'a>(errors: &'a FieldErrors, path: &[String], out: &mut Vec<(Vec<String>, &'a Violation)>) {
             let Some(place) = &errors.0 else { return };
             out.extend(place.violations.iter().map(|violation| (path.to_vec(), violation)));
             for (key, below) in &place.members {
-                let key = match key {
-                    PathKey::Index(index) => index.to_string(),
-                    PathKey::Name(name) => name.clone(),
-                };
-                walk(below, &[path, &[key]].concat(), out);
+                walk(below, &[path, &[key.to_string()]].concat(), out);
             }
         }
         let mut out = Vec::new();
@@ -156,13 +175,7 @@ impl Serialize for FieldErrors {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Some(place) = &self.0 else { return serializer.collect_map(std::iter::empty::<(&str, &Self)>()) };
         if place.violations.is_empty() {
-            return serializer.collect_map(place.members.iter().map(|(key, errors)| {
-                let key = match key {
-                    PathKey::Index(index) => index.to_string(),
-                    PathKey::Name(name) => name.clone(),
-                };
-                (key, errors)
-            }));
+            return serializer.collect_map(place.members.iter().map(|(key, errors)| (key.to_string(), errors)));
         }
         let text = |(path, text): (String, Cow<'_, str>)| match path.as_str() {
             "" => text.into_owned(),

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     model::{DEFAULT_CURRENCY, plate},
-    violation::{Choices, Expected, TextFormat, Violation},
+    violation::{Choices, Code, Expected, TextFormat, Violation},
 };
 
 /// The kinds that are a JSON string.
@@ -30,7 +30,11 @@ pub(super) fn text_kind(kind: &Kind, images: &'static [&'static str], text: &mut
             }
         }
         Kind::Date if text.len() != 10 || text.parse::<jiff::civil::Date>().is_err() => {
-            errors.here(Violation::WrongFormat(TextFormat::Date));
+            errors.here(Violation::WrongFormat(if looks_like_a_date(text) {
+                TextFormat::Day
+            } else {
+                TextFormat::Date
+            }));
         }
         Kind::Url { schemes } => address(schemes, text, errors),
         Kind::ImageAddress => address(images, text, errors),
@@ -42,7 +46,14 @@ pub(super) fn text_kind(kind: &Kind, images: &'static [&'static str], text: &mut
             if length == 0 {
                 errors.here(Violation::Blank);
             } else if length > *max {
-                errors.here(Violation::TooLong(*max));
+                let plain = text.replace('-', "");
+                errors.here(if plain.chars().nth(*max).is_none() {
+                    let text = format!("Ensure this field has no more than {max} characters.");
+                    let note = format!("Send it without the hyphen: \"{plain}\".");
+                    Violation::stated(Code::TooLong, text).with_note(Some(note))
+                } else {
+                    Violation::TooLong(*max)
+                });
             }
         }
         Kind::Email { or_empty: true } if text.is_empty() => {}
@@ -65,6 +76,12 @@ pub(super) fn text_kind(kind: &Kind, images: &'static [&'static str], text: &mut
         }
         _ => {}
     }
+}
+
+/// Whether it is `YYYY-MM-DD` with any digits.
+fn looks_like_a_date(text: &str) -> bool {
+    let parts: Vec<_> = text.split('-').collect();
+    parts.iter().map(|part| part.len()).eq([4, 2, 2]) && parts.concat().bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A bare address at a domain: nothing that a mail program would take apart first.
@@ -233,7 +250,7 @@ pub(super) fn measure(units: &[&'static str], min: f64, value: &mut Value, error
         }
     }
     for name in members.keys().filter(|name| *name != "unit" && *name != "value") {
-        errors.push(name, Violation::UnknownField { meant: Vec::new() });
+        errors.push(name, Violation::UnknownField { meant: Vec::new(), of_ad: false });
     }
 }
 

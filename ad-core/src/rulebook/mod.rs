@@ -2,8 +2,10 @@
 
 mod derived;
 mod example;
+mod hints;
 pub mod merge;
 pub mod payload;
+pub mod repeated;
 pub mod size;
 pub mod title;
 pub mod versions;
@@ -11,11 +13,13 @@ mod warnings;
 
 use serde_json::{Map, Value};
 
+use hints::Hints;
+
 use crate::{
     catalogue::Catalogue,
     categories::{self, AdFacts, Category, Facts, RuleSettings, ad_fields, rules},
     fields::{CategoryTable, Check, FieldErrors, Mode},
-    model::{Ad, ApiVersion, Content, Dealer, get},
+    model::{Ad, AdState, ApiVersion, Content, Dealer, get},
     rulebook::merge::merge,
     violation::{Choices, Code, Violation},
 };
@@ -102,6 +106,9 @@ impl Rulebook {
         if source_id == SourceId::Optional && !payload.contains_key("source_id") {
             errors.forget("source_id");
         }
+        if !errors.is_empty() {
+            Hints::new(self, write.version, mode, Some(write.category), &payload).add(&mut errors);
+        }
         // The fields that identify the ad are not part of its content.
         let [sent_source_id, _, category_id] =
             ["source_id", "dealer_code", "category_id"].map(|name| payload.remove(name));
@@ -109,7 +116,7 @@ impl Rulebook {
         if let Some(sent) = category_id.as_ref().and_then(Value::as_u64)
             && sent != u64::from(id)
         {
-            let note = Some(format!("The category of {} is {id}.", write.category));
+            let note = u16::try_from(sent).ok().map(|sent| payload::of_another_path(write.category, sent));
             let (sent, choices) = (format!("\"{sent}\""), Choices::Omitted);
             errors.push("category_id", Violation::NotAChoice { sent, choices, note });
         }
@@ -132,6 +139,7 @@ impl Rulebook {
         if source_id == SourceId::Optional && !payload.contains_key("source_id") {
             errors.forget("source_id");
         }
+        Hints::new(self, version, Mode::Create, None, &payload).add(&mut errors);
         errors
     }
 
@@ -235,6 +243,7 @@ impl Rulebook {
             (rule.check)(&facts, &mut errors);
         }
         if !errors.is_empty() {
+            Hints::new(self, write.version, mode, Some(write.category), &ad).add(&mut errors);
             return Err(errors);
         }
         let warnings = warnings::of(&facts);
@@ -264,7 +273,7 @@ fn against(category: &Category) -> CategoryTable<'_> {
     if category.is_open() { CategoryTable::Open } else { CategoryTable::Known(category.tree()) }
 }
 
-/// Reports changes of fields that an update cannot change (decisions 11 and 12), and removes these fields from the patch.
+/// Reports changes of fields that an update cannot change (decisions 3, 11 and 12), and removes these fields from the patch.
 fn unchanged(stored: &Ad, patch: &mut Map<String, Value>, errors: &mut FieldErrors) {
     let mut hold = |name: &str, is: Value, same: fn(&Value, &Value) -> bool| {
         if let Some(sent) = patch.remove(name)
@@ -278,6 +287,16 @@ fn unchanged(stored: &Ad, patch: &mut Map<String, Value>, errors: &mut FieldErro
     hold("category_id", Value::from(stored.category_id), |sent, is| {
         categories::sent_id(sent).is_some_and(|id| is.as_u64() == Some(id.into()))
     });
+    if let Some(sent) = patch.get("state").filter(|sent| !sent.is_null() && sent.as_str() != Some(stored.state.name()))
+    {
+        let instead = match (sent.as_str().and_then(AdState::from_name), stored.state) {
+            (Some(AdState::Deleted), _) => "To delete the ad, send DELETE.",
+            (_, AdState::Deleted) => "Any update without it revives the ad.",
+            _ => "Only the service sets it; to delete the ad, send DELETE.",
+        };
+        let text = format!("Cannot be set (it is \"{}\").", stored.state);
+        errors.push("state", Violation::stated(Code::NotAllowed, text).with_note(Some(instead.to_owned())));
+    }
 }
 
 #[cfg(test)]

@@ -26,15 +26,32 @@ pub fn category(version: ApiVersion, sent: Option<&Value>) -> Result<&'static Ca
         wrong.here(not_a_choice(&Value::from(id.to_string()), ids.iter().map(String::as_str)));
         return Err(wrong);
     };
-    let types: Vec<_> = category.targets().map(|(name, target)| format!("{} ({name})", target.id)).collect();
-    let note = match (category.vehicle_type, types.as_slice()) {
-        (Some(vehicle_type), _) => format!("V3 does not have this category; send it to /v4/{vehicle_type}."),
-        (None, []) => "V4 does not have this category; send it to /v3/ad.".to_owned(),
-        (None, types) => format!("V4 does not have this category; use {}, or send it to /v3/ad.", types.join(" or ")),
+    let note = match category.vehicle_type {
+        Some(vehicle_type) => format!("V3 does not have this category; send it to /v4/{vehicle_type}."),
+        None => not_in_v4(category),
     };
     let (sent, choices) = (format!("\"{id}\""), Choices::Omitted);
     wrong.here(Violation::NotAChoice { sent, choices, note: Some(note) });
     Err(wrong)
+}
+
+/// The advice for a category that V4 does not have.
+fn not_in_v4(category: &Category) -> String {
+    let types: Vec<_> = category.targets().map(|(name, target)| format!("{} ({name})", target.id)).collect();
+    match types.as_slice() {
+        [] => "V4 does not have this category; send it to /v3/ad.".to_owned(),
+        types => format!("V4 does not have this category; use {}, or send it to /v3/ad.", types.join(" or ")),
+    }
+}
+
+/// The advice for a payload that is sent to the path of one category and names another.
+pub(super) fn of_another_path(path: &Category, sent: u16) -> String {
+    let own = format!("The category of {path} is {}.", path.id);
+    let Some(category) = categories::by_id(sent) else { return own };
+    match category.vehicle_type {
+        Some(vehicle_type) => format!("{own} Send ads of category {sent} to /v4/{vehicle_type}."),
+        None => format!("{own} {}", not_in_v4(category)),
+    }
 }
 
 /// Why a payload is refused.

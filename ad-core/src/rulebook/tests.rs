@@ -42,10 +42,10 @@ fn everything_wrong_is_reported_at_once_and_at_its_path() {
         json!({
         "title": ["Must not be sent for vehicle type \"car\": the title is generated from brand, model, model_type and model_year."],
         "contact": ["Must not be sent for vehicle type \"car\": the dealer's own contact is shown."],
-        "price": {"0": {"type": ["\"negotiable\" is not a valid choice.", "Valid choices: \"list\", \"reduced\", \"leasing\", \"monthly\", \"call\"."]}},
+        "price": {"0": {"type": ["\"negotiable\" is not a valid choice.", "Valid choices: \"list\", \"leasing\", \"monthly\", \"call\"."]}},
         "category_fields": {
             "fuel": ["Unknown field.", "Did you mean \"powertrain.fuels\"?"],
-            "gearbox": ["Unknown field."],
+            "gearbox": ["Unknown field.", "Did you mean \"powertrain.transmission\"?"],
             "mileage": ["Unknown field.", "Did you mean \"condition.mileage\"?"],
             "model_year": ["This field is required."],
             "year": ["Unknown field.", "Did you mean \"model_year\"?"]}})

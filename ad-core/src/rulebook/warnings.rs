@@ -1,7 +1,7 @@
 //! Warnings about what is allowed but probably a mistake (decision 7).
 
 use crate::{
-    categories::{Facts, rules},
+    categories::{Facts, price, rules},
     violation::Code,
 };
 
@@ -36,6 +36,15 @@ pub(super) fn of(facts: &Facts<'_>) -> Vec<Warning> {
     }
     if facts.ad.price.is_empty() {
         warn("price", Code::NoPrice, "The ad has no price.");
+    }
+    match (facts.price(price::REDUCED), facts.price(price::LIST)) {
+        (Some(_), None) => {
+            warn("price", Code::ReducedWithoutList, "The ad has a reduced price without a price of type \"list\".");
+        }
+        (Some(reduced), Some(list)) if reduced >= list => {
+            warn("price", Code::ReducedNotBelowList, "The reduced price is not below the price of type \"list\".");
+        }
+        _ => {}
     }
     if facts.field("leasing_details").is_some() && !facts.has_price("leasing") {
         let message = "The ad has leasing details without a price of type \"leasing\".";

@@ -76,6 +76,9 @@ codes! {
     UnknownField "unknown_field": "Unknown field",
         "This category and API version have no field or parameter of this name.",
         "Check the spelling; the answer suggests similar names. Remove the field if none of them is meant.";
+    MisplacedField "misplaced_field": "Field at the wrong level",
+        "The ad has a field of this name at another level, for example in `category_fields` or beside it.",
+        "Send the field at the path that the error message names.";
     InvalidType "invalid_type": "Wrong JSON type",
         "The value does not have the JSON type of the field, such as a text instead of a number.",
         "Send the JSON type named in the error message.";
@@ -229,6 +232,15 @@ codes! {
     NoPrice "no_price": "No price",
         "The ad has no price. This is a warning.",
         "Send `price`, or a price of type `call`.";
+    ReducedWithoutList "reduced_without_list": "Reduced price without a list price",
+        "The ad has a price of type `reduced`, but no price of type `list` that it reduces. This is a warning.",
+        "Send the regular price too, with type `list`.";
+    ReducedNotBelowList "reduced_not_below_list": "Reduced price not below the list price",
+        "The price of type `reduced` is not less than the price of type `list`. This is a warning.",
+        "Correct one of the two amounts, or remove the reduced price.";
+    DuplicateKey "duplicate_key": "Key sent twice",
+        "A key occurs twice in the same JSON object; the last value counts. This is a warning.",
+        "Send each key once.";
     LeasingDetailsWithoutPrice "leasing_details_without_price": "Leasing details without a leasing price",
         "The ad has leasing details, but no price of type `leasing`. This is a warning.",
         "Send a price of type `leasing`, or remove `leasing_details`.";

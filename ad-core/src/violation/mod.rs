@@ -33,6 +33,8 @@ pub enum Expected {
 pub enum TextFormat {
     /// `YYYY-MM-DD`.
     Date,
+    /// `YYYY-MM-DD`, and a day that the calendar has.
+    Day,
     /// An absolute address.
     Address,
     /// An address with one of these schemes.
@@ -86,15 +88,24 @@ pub enum Violation {
     Blank,
     /// There is no such field.
     UnknownField {
-        /// Paths of fields with a similar name.
-        meant: Vec<&'static str>,
+        /// Paths of the fields that were probably meant.
+        meant: Vec<String>,
+        /// Whether it was sent in `category_fields`, and these are fields of the ad itself.
+        of_ad: bool,
+    },
+    /// The field belongs to another level of the ad.
+    MisplacedField {
+        /// Its paths.
+        paths: Vec<String>,
+        /// Whether it was sent in `category_fields` and belongs to the ad itself.
+        of_ad: bool,
     },
     /// Number of further unknown fields, which are not listed.
     MoreUnknownFields(usize),
     /// There is no such query parameter.
     UnknownParameter {
-        /// Parameters with a similar name.
-        meant: Vec<&'static str>,
+        /// The parameters that were probably meant.
+        meant: Vec<String>,
     },
     /// Number of further unknown parameters, which are not listed.
     MoreUnknownParameters(usize),
@@ -109,6 +120,13 @@ pub enum Violation {
     },
     /// It has the wrong type.
     WrongType(Expected),
+    /// It has the wrong type, and this is a value of the right one.
+    WrongShape {
+        /// The right type.
+        expected: Expected,
+        /// A value, in JSON.
+        example: String,
+    },
     /// It is none of the allowed values.
     NotAChoice {
         /// What was sent, in quotes.
@@ -181,9 +199,10 @@ impl Violation {
             | Self::MoreUnknownFields(_)
             | Self::UnknownParameter { .. }
             | Self::MoreUnknownParameters(_) => Code::UnknownField,
+            Self::MisplacedField { .. } => Code::MisplacedField,
             Self::NotSupportedByV3 => Code::NotSupportedByV3,
             Self::Forbidden { .. } => Code::NotAllowed,
-            Self::WrongType(_) => Code::InvalidType,
+            Self::WrongType(_) | Self::WrongShape { .. } => Code::InvalidType,
             Self::NotAChoice { .. } => Code::InvalidChoice,
             Self::WrongFormat(_) => Code::InvalidFormat,
             Self::TooSmall(_) | Self::TooLarge(_) => Code::OutOfRange,
@@ -208,8 +227,10 @@ impl Violation {
     /// Similar fields or values, the most similar first.
     pub fn suggestions(&self) -> Vec<&str> {
         match self {
-            Self::UnknownField { meant } | Self::UnknownParameter { meant } => meant.clone(),
-            Self::NotAChoice { choices: Choices::Meant(meant), .. } => meant.iter().map(String::as_str).collect(),
+            Self::UnknownField { meant, .. }
+            | Self::MisplacedField { paths: meant, .. }
+            | Self::UnknownParameter { meant }
+            | Self::NotAChoice { choices: Choices::Meant(meant), .. } => meant.iter().map(String::as_str).collect(),
             _ => Vec::new(),
         }
     }
@@ -230,17 +251,21 @@ impl Violation {
             Self::RequiredWith { other, .. } => vec![format!("This field is required when {other} is given.").into()],
             Self::Null => one("This field may not be null."),
             Self::Blank => one("This field may not be blank."),
-            Self::UnknownField { meant } => with_meant("Unknown field.", meant),
+            Self::UnknownField { meant: paths, of_ad } | Self::MisplacedField { paths, of_ad } => {
+                let level = if *of_ad { " at the level of the ad, outside category_fields" } else { "" };
+                with_meant("Unknown field.", paths, level)
+            }
             Self::MoreUnknownFields(more) => {
                 vec![format!("{more} more fields beside this one are unknown and not listed.").into()]
             }
-            Self::UnknownParameter { meant } => with_meant("Unknown parameter.", meant),
+            Self::UnknownParameter { meant } => with_meant("Unknown parameter.", meant, ""),
             Self::MoreUnknownParameters(more) => vec![format!("{more} more parameters are unknown.").into()],
             Self::NotSupportedByV3 => one("This field is not supported by V3."),
             Self::Forbidden { category, instead } => {
                 vec![format!("Must not be sent for {category}: {instead}.").into()]
             }
             Self::WrongType(expected) => vec![expected.text()],
+            Self::WrongShape { expected, example } => vec![expected.text(), expected.such_as(example).into()],
             Self::NotAChoice { sent, choices, note } => {
                 let first = format!("{sent} is not a valid choice.");
                 let all = [Some(first), choices.text(), note.clone()];
@@ -262,8 +287,9 @@ impl Violation {
     }
 }
 
-fn with_meant(text: &'static str, meant: &[&str]) -> Vec<Cow<'static, str>> {
-    let hint = nearest::ask(meant.iter().copied()).map(Cow::Owned);
+fn with_meant(text: &'static str, meant: &[String], level: &str) -> Vec<Cow<'static, str>> {
+    let meant = nearest::alternatives(meant.iter().map(String::as_str));
+    let hint = meant.map(|meant| format!("Did you mean {meant}{level}?").into());
     [Some(Cow::Borrowed(text)), hint].into_iter().flatten().collect()
 }
 
@@ -291,7 +317,7 @@ impl Choices {
     pub fn text(&self) -> Option<String> {
         let in_quotes = |values: &[String]| quoted(values.iter().map(String::as_str));
         match self {
-            Self::Meant(meant) => nearest::ask(meant.iter().map(String::as_str)),
+            Self::Meant(meant) => nearest::did_you_mean_one_of(meant.iter().map(String::as_str)),
             Self::All(all) => Some(format!("Valid choices: {}.", in_quotes(all))),
             Self::Nearest(nearest) => Some(format!("Nearest valid choices: {}.", in_quotes(nearest))),
             Self::Omitted => None,
@@ -316,10 +342,23 @@ impl Expected {
     }
 }
 
+impl Expected {
+    /// The sentence that shows a value of the type.
+    fn such_as(self, example: &str) -> String {
+        match self {
+            Self::Object | Self::Measure(_) => format!("Send an object such as {example}."),
+            Self::List => format!("Send a list such as {example}."),
+            Self::Text => format!("Send {example}, in quotes."),
+            Self::Boolean | Self::Integer | Self::Number => format!("Send {example}, without quotes."),
+        }
+    }
+}
+
 impl TextFormat {
     fn text(self) -> Cow<'static, str> {
         match self {
             Self::Date => "Date has wrong format. Use one of these formats instead: YYYY-MM-DD.".into(),
+            Self::Day => "There is no such day in the calendar.".into(),
             Self::Address => "Enter a valid URL.".into(),
             Self::Scheme(schemes) => format!("Enter a URL that starts with {}://.", schemes.join(":// or ")).into(),
             Self::Email => "Enter a valid email address.".into(),

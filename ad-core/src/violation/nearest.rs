@@ -4,14 +4,14 @@
 //! word, so that `engine_power` does not suggest `engine_type`.
 
 /// Maximum number of suggestions.
-const MOST: usize = 3;
+pub const MOST: usize = 3;
 
 /// Maximum length of a value that is compared, in bytes. Valid values are shorter, and comparing long ones is slow.
-const LONGEST: usize = 100;
+pub const LONGEST: usize = 100;
 
 /// `Did you mean "volvo"?`, if a valid value is similar.
 pub fn did_you_mean<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
-    ask(meant(sent, valid).into_iter())
+    did_you_mean_one_of(meant(sent, valid).into_iter())
 }
 
 /// The valid values that are similar, the most similar first.
@@ -37,7 +37,7 @@ pub fn nearest<'a>(sent: &str, valid: impl Iterator<Item = &'a str>) -> Vec<&'a 
 /// As [`did_you_mean`], for the name of a field, which is compared with whole paths and with their last names: `mileage` suggests
 /// `condition.mileage`. If none is similar, names that contain it as a word are suggested: `year` suggests `model_year`.
 pub fn did_you_mean_path<'a>(sent: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
-    ask(meant_path(sent, valid).into_iter())
+    did_you_mean_one_of(meant_path(sent, valid).into_iter())
 }
 
 /// The paths of fields that are similar to a name, the most similar first.
@@ -89,9 +89,14 @@ fn near<'a>(rated: impl Iterator<Item = (usize, &'a str)>) -> Vec<&'a str> {
 }
 
 /// `Did you mean "volvo" or "volga"?`, if there are values.
-pub(crate) fn ask<'a>(values: impl Iterator<Item = &'a str>) -> Option<String> {
+pub fn did_you_mean_one_of<'a>(values: impl Iterator<Item = &'a str>) -> Option<String> {
+    alternatives(values).map(|values| format!("Did you mean {values}?"))
+}
+
+/// `"volvo" or "volga"`, if there are values.
+pub(super) fn alternatives<'a>(values: impl Iterator<Item = &'a str>) -> Option<String> {
     let values: Vec<_> = values.map(|value| format!("\"{value}\"")).collect();
-    (!values.is_empty()).then(|| format!("Did you mean {}?", values.join(" or ")))
+    (!values.is_empty()).then(|| values.join(" or "))
 }
 
 #[cfg(test)]

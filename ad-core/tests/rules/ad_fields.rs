@@ -83,7 +83,7 @@ fn amounts_are_whole_currency_units_with_two_decimals() {
         ("list", json!(1_000_000_000_001_u64), "Ensure this value is less than or equal to 1000000000000."),
         ("list", json!(1.005), "Ensure that there are no more than 2 decimal places."),
         ("call", json!(1), "Must be 0 for a price of type \"call\"."),
-        ("list", json!("100"), "A valid number is required."),
+        ("list", json!("a hundred"), "A valid number is required."),
     ] {
         assert_eq!(refused("car", of(kind, amount)), json!({"price": {"0": {"amount": [message]}}}), "{kind}");
     }
@@ -119,9 +119,10 @@ fn a_price_has_one_object_of_each_type_and_the_dealers_currency() {
         refused("car", priced(&json!([{}, {"type": "cash", "amount": 1}, null, 5]))),
         json!({"price": {
             "0": {"amount": [REQUIRED], "type": [REQUIRED]},
-            "1": {"type": ["\"cash\" is not a valid choice.", "Valid choices: \"list\", \"reduced\", \"leasing\", \"monthly\", \"call\"."]},
+            "1": {"type": ["\"cash\" is not a valid choice.", "Valid choices: \"list\", \"leasing\", \"monthly\", \"call\"."]},
             "2": ["This field may not be null."],
-            "3": ["Expected an object."]}})
+            "3": ["Expected an object.",
+                "Send an object such as {\"amount\":349900,\"currency\":\"SEK\",\"type\":\"list\"}."]}})
     );
 }
 
@@ -153,7 +154,7 @@ fn a_location_is_exactly_one_of_three() {
             "longitude": ["Ensure this value is less than or equal to 180."]}),
         ),
         (json!({"zipcode": "111 22"}), json!({"zipcode": ["Must be 5 digits."]})),
-        (json!({"zipcode": 11122}), json!({"zipcode": ["Not a valid string."]})),
+        (json!({"zipcode": 11122}), json!({"zipcode": ["Not a valid string.", "Send \"11122\", in quotes."]})),
         (json!({"lkf": "01800"}), json!({"lkf": ["Must be 4 or 6 digits."]})),
         (json!({"lkf": "0280"}), json!({"lkf": ["\"02\" is not the code of a Swedish county."]})),
         (json!({"lkf": "åäö"}), json!({"lkf": ["Must be 4 or 6 digits."]})),
@@ -197,7 +198,8 @@ fn images_are_at_most_twenty_https_addresses_without_repetition() {
     );
     assert_eq!(
         refused("car", with(&car(), json!({"image_urls": "https://a.example/1.jpg"}))),
-        json!({"image_urls": ["Expected a list of items."]})
+        json!({"image_urls": ["Expected a list of items.",
+            "Send a list such as [\"https://images.dealer.example/car-1001/1.jpg\"]."]})
     );
 }
 

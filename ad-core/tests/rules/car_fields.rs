@@ -232,7 +232,7 @@ fn sets_of_wheels_are_complete_named_once_and_at_most_two() {
         json!({
             "0": {"tires": {
                 "front_left": {"thread_depth": ["Ensure this value is less than or equal to 30."]},
-                "front_right": ["Expected an object."],
+                "front_right": ["Expected an object.", "Send an object such as {\"thread_depth\":6.5}."],
                 "rear_left": ["This field is required."]}},
             "1": {"name": ["\"summer\" occurs twice in this list."], "rim_size": ["This field is required."]}
         })

@@ -67,6 +67,9 @@ fn every_kind_of_field_error_has_its_code() {
         (json!({"source_id": null}), "source_id", "required", None),
         (json!({"source_id": ""}), "source_id", "blank", None),
         (json!({"colour": 1}), "colour", "unknown_field", None),
+        (json!({"brand": "volvo"}), "brand", "misplaced_field", None),
+        (json!({"category_fields": {"price": 1}}), "category_fields.price", "misplaced_field", None),
+        (json!({"category_fields": {"mileage": 1}}), "category_fields.mileage", "misplaced_field", None),
         (json!({"body": 1}), "body", "invalid_type", None),
         (json!({"category_fields": {"brand": "wolvo"}}), "category_fields.brand", "invalid_choice", None),
         (

@@ -103,9 +103,14 @@ impl Desk {
 
     /// The ad with a patch laid over it, or the errors.
     pub(crate) fn update(&self, ad: &Ad, patch: Value) -> Result<Ad, Value> {
-        let write = self.write(ad.category().unwrap().vehicle_type.unwrap());
-        let checked = Rulebook::default().update(write, ad, object(patch)).map_err(|errors| json!(errors))?;
+        let checked = self.checked(ad, patch)?;
         Ok(Ad { content: checked.content, ..ad.clone() })
+    }
+
+    /// The result of an update with its warnings, or the errors.
+    pub(crate) fn checked(&self, ad: &Ad, patch: Value) -> Result<Checked, Value> {
+        let write = self.write(ad.category().unwrap().vehicle_type.unwrap());
+        Rulebook::default().update(write, ad, object(patch)).map_err(|errors| json!(errors))
     }
 
     fn write(&self, vehicle_type: &str) -> WriteContext<'_> {

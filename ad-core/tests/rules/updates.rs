@@ -131,7 +131,8 @@ fn missing_category_fields_are_one_error() {
     assert_eq!(refused("car", without(car(), "category_fields")), required);
     assert_eq!(
         refused("car", with(&car(), json!({"category_fields": []}))),
-        json!({"category_fields": ["Expected an object."]})
+        json!({"category_fields": ["Expected an object.",
+            "Send an object such as {\"body_type\":\"suv\",\"brand\":\"volvo\",\"color\":\"Dark grey metallic\",\"color_group\":\"grey\"}."]})
     );
 }
 
@@ -145,7 +146,7 @@ fn what_identifies_an_ad_may_be_sent_unchanged_only() {
             "source_id": ["Cannot be changed (it is \"boat-8\")."],
             "dealer_code": ["Cannot be changed (it is \"north-cars\")."],
             "category_id": ["Cannot be changed (it is 1060)."],
-            "body": ["Not a valid string."]})
+            "body": ["Not a valid string.", "Send \"5\", in quotes."]})
     );
 }
 
@@ -153,7 +154,7 @@ fn what_identifies_an_ad_may_be_sent_unchanged_only() {
 fn a_car_is_created_under_its_own_category() {
     assert_eq!(
         refused("car", with(&car(), json!({"category_id": 1060}))),
-        json!({"category_id": ["\"1060\" is not a valid choice.", "The category of vehicle type \"car\" is 1020."]})
+        json!({"category_id": ["\"1060\" is not a valid choice.", "The category of vehicle type \"car\" is 1020. Send ads of category 1060 to /v4/boat."]})
     );
 }
 
@@ -189,4 +190,31 @@ fn what_is_probably_not_meant_is_a_warning() {
              "message": "The ad has leasing details without a price of type \"leasing\"."}])
     );
     assert_eq!(Desk(dealer()).create("car", car()).unwrap().warnings, []);
+}
+
+#[test]
+fn a_state_other_than_the_current_one_is_refused() {
+    let patched_to = |state: Value| patch_refused("boat", boat(), json!({"state": state}));
+    let cannot = "Cannot be set (it is \"created\").";
+    assert_eq!(patched_to(json!("deleted")), json!({"state": [cannot, "To delete the ad, send DELETE."]}));
+    let set = "Only the service sets it; to delete the ad, send DELETE.";
+    assert_eq!(patched_to(json!("sold")), json!({"state": [cannot, set]}));
+    for same in [json!("created"), json!(null)] {
+        assert_eq!(patched("boat", boat(), json!({"state": same})), accepted("boat", boat()));
+    }
+}
+
+#[test]
+fn a_reduced_price_is_compared_with_the_list_price() {
+    let desk = Desk(dealer());
+    let ad = desk.stored("boat", boat());
+    let codes = |price: Value| -> Vec<_> {
+        let checked = desk.checked(&ad, json!({"price": price})).unwrap();
+        checked.warnings.iter().map(|warning| warning.code.name()).filter(|code| code.starts_with("reduced")).collect()
+    };
+    let of = |kind: &str, amount: u32| json!({"type": kind, "amount": amount});
+    assert_eq!(codes(json!([of("reduced", 100)])), ["reduced_without_list"]);
+    assert_eq!(codes(json!([of("reduced", 100), of("list", 100)])), ["reduced_not_below_list"]);
+    assert!(codes(json!([of("reduced", 99), of("list", 100)])).is_empty());
+    assert!(codes(json!([of("list", 100)])).is_empty());
 }

@@ -1,0 +1,67 @@
+//! Texts as they are compared: in lower case, without accents, spaces and punctuation.
+
+/// Puts a text into `into` as it is compared: lower-case letters without accents and digits, and nothing else, so that
+/// `Mörk-grå` and `mork gra` are equal.
+pub fn fold_into(text: &str, into: &mut String) {
+    into.clear();
+    for letter in text.chars() {
+        match letter {
+            'a'..='z' | '0'..='9' => into.push(letter),
+            'A'..='Z' => into.push(letter.to_ascii_lowercase()),
+            _ if letter.is_ascii() => {}
+            'ß' => into.push_str("ss"),
+            'æ' | 'Æ' => into.push('a'),
+            _ if letter.is_alphanumeric() => letter.to_lowercase().for_each(|small| into.push(plain(small))),
+            _ => {}
+        }
+    }
+}
+
+/// A text as it is compared.
+pub fn folded(text: &str) -> String {
+    let mut into = String::with_capacity(text.len());
+    fold_into(text, &mut into);
+    into
+}
+
+/// A small letter without its marks, for the alphabets that stock files of Europe come in.
+fn plain(letter: char) -> char {
+    match letter {
+        'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ā' | 'ą' => 'a',
+        'ç' | 'ć' | 'č' => 'c',
+        'ď' | 'đ' => 'd',
+        'è' | 'é' | 'ê' | 'ë' | 'ē' | 'ę' | 'ě' => 'e',
+        'ì' | 'í' | 'î' | 'ï' | 'ī' => 'i',
+        'ł' => 'l',
+        'ñ' | 'ń' | 'ň' => 'n',
+        'ò' | 'ó' | 'ô' | 'õ' | 'ö' | 'ø' => 'o',
+        'ř' => 'r',
+        'ś' | 'š' => 's',
+        'ť' => 't',
+        'ù' | 'ú' | 'û' | 'ü' | 'ů' | 'ū' => 'u',
+        'ý' | 'ÿ' => 'y',
+        'ź' | 'ż' | 'ž' => 'z',
+        other => other,
+    }
+}
+
+/// The words of a text, each as it is compared.
+pub fn words(text: &str) -> Vec<String> {
+    text.split(|letter: char| !letter.is_alphanumeric()).map(folded).filter(|word| !word.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_marks_spaces_and_hyphens_make_no_difference() {
+        for text in ["Mörkgrå", "mork-gra", " MÖRK GRÅ ", "Mörk_grå."] {
+            assert_eq!(folded(text), "morkgra", "{text}");
+        }
+        assert_eq!(folded("Škoda"), "skoda");
+        assert_eq!(folded("Weiß"), "weiss");
+        assert_eq!(folded("-"), "");
+        assert_eq!(words("Automat, 8-växlad"), ["automat", "8", "vaxlad"]);
+    }
+}

@@ -1,0 +1,347 @@
+//! Value maps: the terms that other systems use in Swedish, English and German, and the allowed values that they stand for. The
+//! built-in maps are data files. Which values a field allows is decided by the tables and the catalogue; a test compares them.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+use super::fold::{fold_into, folded, words};
+
+/// The built-in maps, by name.
+const EMBEDDED: &[(&str, &str)] = &[
+    ("body", include_str!("data/body.toml")),
+    ("brand", include_str!("data/brand.toml")),
+    ("color", include_str!("data/color.toml")),
+    ("drive", include_str!("data/drive.toml")),
+    ("equipment", include_str!("data/equipment.toml")),
+    ("fuel", include_str!("data/fuel.toml")),
+    ("gearbox", include_str!("data/gearbox.toml")),
+    ("vehicle", include_str!("data/vehicle.toml")),
+];
+
+static BUILTIN: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
+    let read = |(name, text): &(&'static str, &'static str)| {
+        let file = toml::from_str(text).expect("the embedded maps are read by a test");
+        Builtin { name, text, file }
+    };
+    EMBEDDED.iter().map(read).collect()
+});
+
+/// A map that comes with the program.
+#[derive(Debug)]
+pub struct Builtin {
+    /// Its name.
+    pub name: &'static str,
+    /// The text of its file.
+    pub text: &'static str,
+    file: File,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// Paths of the category fields that take its values. Equipment is free text, and vehicle types are no field.
+    #[serde(default)]
+    fields: Vec<String>,
+    #[serde(default)]
+    matching: Matching,
+    /// By vehicle type, or `all` of them: the terms of a value. A value may be several, joined by ` + `.
+    terms: FxHashMap<String, FxHashMap<String, Vec<String>>>,
+}
+
+/// How a map finds a term in a text that is none of its terms.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Matching {
+    /// Words that say nothing about the value: `metallic`.
+    ignore: Vec<String>,
+    /// Beginnings of words that say nothing about it: `mörk`.
+    beginnings: Vec<String>,
+    /// Words without which a text means something else, so that it is not cut: `hybrid`.
+    keep: Vec<String>,
+    /// Whether a term may stand anywhere in the text; otherwise at its beginning, with details behind it.
+    anywhere: bool,
+    /// Whether a text may name several values: `Bensin/El`.
+    several: bool,
+}
+
+/// The built-in maps.
+pub fn builtin() -> &'static [Builtin] {
+    &BUILTIN
+}
+
+/// The built-in map of a name.
+pub fn named(name: &str) -> Option<&'static Builtin> {
+    BUILTIN.iter().find(|map| map.name == name)
+}
+
+/// The built-in map for the values of a category field.
+pub fn of_field(path: &str) -> Option<&'static Builtin> {
+    BUILTIN.iter().find(|map| map.file.fields.iter().any(|field| field == path))
+}
+
+/// A built-in map with all its entries for a vehicle type; nothing in it where there is no such map.
+pub fn builtin_map(name: &str, vehicle_type: &str) -> ValueMap {
+    named(name).map(|map| map.map(vehicle_type, |_| true)).unwrap_or_default()
+}
+
+/// A term, and the values that it stands for.
+pub type MapEntry = (Box<str>, Box<[Box<str>]>);
+
+/// A map as it is asked: terms as they are compared, each with the texts that it stands for.
+#[derive(Debug, Default)]
+pub struct ValueMap {
+    terms: FxHashMap<Box<str>, Box<[Box<str>]>>,
+    matching: Option<Matching>,
+}
+
+impl Builtin {
+    /// Its entries for a vehicle type, and those for all: the term and the value.
+    pub fn entries<'a>(&'a self, vehicle_type: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let sections = [vehicle_type, "all"].into_iter().filter_map(|name| self.file.terms.get(name));
+        let terms = |(value, terms): (&'a String, &'a Vec<String>)| {
+            terms.iter().map(move |term| (term.as_str(), value.as_str()))
+        };
+        sections.flat_map(|section| section.iter()).flat_map(terms)
+    }
+
+    /// Its sections: vehicle types, and `all`.
+    #[cfg(test)]
+    fn sections(&self) -> impl Iterator<Item = &str> {
+        self.file.terms.keys().map(String::as_str)
+    }
+
+    /// The map for a vehicle type, with the entries whose value is allowed there.
+    pub fn map(&self, vehicle_type: &str, mut is_allowed: impl FnMut(&str) -> bool) -> ValueMap {
+        let mut map = ValueMap { terms: FxHashMap::default(), matching: Some(self.matching()) };
+        for (term, value) in self.entries(vehicle_type) {
+            let values: Box<[Box<str>]> = value.split(" + ").map(Box::from).collect();
+            if values.iter().all(|value| is_allowed(value)) {
+                // The vehicle type's own come first.
+                map.terms.entry(folded(term).into()).or_insert(values);
+            }
+        }
+        map
+    }
+
+    fn matching(&self) -> Matching {
+        let all = |words: &[String]| words.iter().map(|word| folded(word)).collect();
+        let matching = &self.file.matching;
+        Matching {
+            ignore: all(&matching.ignore),
+            beginnings: all(&matching.beginnings),
+            keep: all(&matching.keep),
+            ..*matching
+        }
+    }
+}
+
+impl ValueMap {
+    /// A mapping's own map.
+    pub fn own(entries: impl Iterator<Item = MapEntry>) -> Self {
+        Self { terms: entries.map(|(term, values)| (folded(&term).into(), values)).collect(), matching: None }
+    }
+
+    /// What a text stands for, where it is one of the terms.
+    pub fn find(&self, text: &str, scratch: &mut String) -> Option<&[Box<str>]> {
+        fold_into(text, scratch);
+        self.terms.get(scratch.as_str()).map(|values| &**values)
+    }
+
+    /// What a text stands for, whether it is a term or has one in it.
+    pub fn meant(&self, text: &str) -> Option<Vec<Box<str>>> {
+        let exact = self.find(text, &mut String::new()).map(<[_]>::to_vec);
+        exact.or_else(|| self.find_within(text))
+    }
+
+    /// What a text stands for that has a term in it, or several.
+    pub fn find_within(&self, text: &str) -> Option<Vec<Box<str>>> {
+        let matching = self.matching.as_ref()?;
+        let parts: Vec<&str> = parts(text).collect();
+        if parts.len() == 1 {
+            return self.part(text, matching);
+        }
+        let mut found: Vec<Box<str>> = Vec::new();
+        for part in parts {
+            for value in self.part(part, matching)? {
+                if !found.contains(&value) {
+                    found.push(value);
+                }
+            }
+        }
+        (found.len() == 1 || matching.several).then_some(found)
+    }
+
+    /// Only the entries that stand for one value.
+    pub fn of_one(mut self) -> Self {
+        self.terms.retain(|_, values| values.len() == 1);
+        if let Some(matching) = &mut self.matching {
+            matching.several = false;
+        }
+        self
+    }
+
+    /// These entries, and those of another map for what they do not have.
+    pub fn over(mut self, other: Self) -> Self {
+        for (term, values) in other.terms {
+            self.terms.entry(term).or_insert(values);
+        }
+        Self { matching: other.matching, ..self }
+    }
+
+    fn part(&self, text: &str, matching: &Matching) -> Option<Vec<Box<str>>> {
+        let words: Vec<String> = words(text).into_iter().filter(|word| !matching.ignore.contains(word)).collect();
+        let is_kept = |words: &[String]| words.iter().any(|word| matching.keep.iter().any(|kept| word.contains(kept)));
+        for length in (1..=words.len()).rev() {
+            if is_kept(&words[length..]) {
+                return None;
+            }
+            if let Some(values) = self.term(&words[..length].concat(), matching) {
+                let mut others = self.terms_in(&words[length..], matching);
+                let is_alone = !matching.anywhere || others.all(|other| other == values);
+                return is_alone.then(|| values.to_vec());
+            }
+        }
+        if !matching.anywhere {
+            return None;
+        }
+        // One of its words, unless others say otherwise.
+        let mut found = self.terms_in(&words, matching);
+        let first = found.next()?;
+        found.all(|other| other == first).then(|| first.to_vec())
+    }
+
+    /// What single words stand for; a letter or two is no word.
+    fn terms_in<'a>(&'a self, words: &'a [String], matching: &'a Matching) -> impl Iterator<Item = &'a [Box<str>]> {
+        words.iter().filter(|word| word.len() > 2).filter_map(|word| self.term(word, matching))
+    }
+
+    fn term(&self, word: &str, matching: &Matching) -> Option<&[Box<str>]> {
+        let bare = || {
+            let beginning = matching.beginnings.iter().find_map(|beginning| word.strip_prefix(beginning.as_str()))?;
+            self.terms.get(beginning)
+        };
+        self.terms.get(word).or_else(bare).map(|values| &**values)
+    }
+
+    /// All values that it has.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.terms.values().flatten().map(|value| &**value)
+    }
+}
+
+/// The parts of a text that names several things.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    const WORDS: [&str; 6] = [" och ", " and ", " und ", " & ", " + ", " samt "];
+    let marks = text.split(['/', '+', '&', ',', ';', '|']);
+    let words = marks.flat_map(|part| {
+        let at = WORDS.iter().find_map(|word| part.find(word).map(|at| (at, word.len())));
+        let (one, other) = at.map_or((part, ""), |(at, length)| (&part[..at], &part[at + length..]));
+        [one, other]
+    });
+    words.map(str::trim).filter(|part| !part.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        catalogue::Catalogue,
+        categories::{by_vehicle_type, typed},
+        fields::Kind,
+    };
+
+    fn is_allowed(vehicle_type: &str, field: &str, value: &str) -> bool {
+        let catalogue = Catalogue::embedded();
+        let Some(kind) = by_vehicle_type(vehicle_type).unwrap().field(field).map(|field| field.kind) else {
+            return false;
+        };
+        let kind = if let Kind::List { item, .. } = kind { *item } else { kind };
+        kind.allowed(&catalogue).is_some_and(|allowed| allowed.iter().any(|entry| entry.id == value))
+    }
+
+    #[test]
+    fn every_entry_of_every_map_is_an_allowed_value() {
+        for map in builtin().iter().filter(|map| !map.file.fields.is_empty()) {
+            let (name, fields) = (map.name, &map.file.fields);
+            for section in map.sections() {
+                for value in map.file.terms[section].keys().flat_map(|value| value.split(" + ")) {
+                    let holds = |vehicle_type: &str| fields.iter().any(|field| is_allowed(vehicle_type, field, value));
+                    let is_right = if section == "all" { typed().any(|(name, _)| holds(name)) } else { holds(section) };
+                    assert!(is_right, "{name}: {section}: {value}");
+                }
+            }
+        }
+        for value in named("vehicle").unwrap().file.terms["all"].keys() {
+            assert!(by_vehicle_type(value).is_some(), "{value}");
+        }
+        for (item, terms) in &named("equipment").unwrap().file.terms["all"] {
+            assert!(!item.contains(','), "{item}");
+            assert!(!terms.is_empty(), "{item}");
+        }
+    }
+
+    #[test]
+    fn no_term_stands_for_two_values() {
+        for map in builtin() {
+            for section in map.sections() {
+                let mut known: FxHashMap<String, &str> = FxHashMap::default();
+                for (value, terms) in &map.file.terms[section] {
+                    for term in terms {
+                        let before = known.insert(folded(term), value);
+                        assert!(before.is_none_or(|it| it == value), "{}: {section}: {term}", map.name);
+                        assert!(!folded(term).is_empty(), "{}: {section}: {term}", map.name);
+                    }
+                }
+            }
+        }
+    }
+
+    fn says(name: &str, vehicle_type: &str, text: &str) -> Option<String> {
+        let map = named(name).unwrap().map(vehicle_type, |_| true);
+        map.meant(text).map(|values| values.join(" + "))
+    }
+
+    #[test]
+    fn terms_are_found_in_any_spelling_and_with_details() {
+        for (name, text, value) in [
+            ("fuel", "Bensin", "gasoline"),
+            ("fuel", "BENZIN", "gasoline"),
+            ("fuel", "Super E10", "gasoline"),
+            ("fuel", "Bensin/El", "gasoline + electric"),
+            ("fuel", "Hybrid (Benzin/Elektro)", "gasoline + electric"),
+            ("fuel", "Laddhybrid bensin", "gasoline + electric"),
+            ("fuel", "diesel och el", "diesel + electric"),
+            ("gearbox", "Aut", "automatic"),
+            ("gearbox", "Automat 8-växlad", "automatic"),
+            ("gearbox", "8-speed auto", "automatic"),
+            ("gearbox", "Schaltgetriebe", "manual"),
+            ("body", "Kombi", "estate"),
+            ("body", "Cab", "convertible"),
+            ("body", "Halvkombi 5-dörrars", "hatchback"),
+            ("color", "Mörkgrå metallic", "grey"),
+            ("color", "Pearl White", "white"),
+            ("color", "Brilliantschwarz", "black"),
+            ("color", "ljusblå", "blue"),
+            ("drive", "Fyrhjulsdrift", "awd"),
+        ] {
+            assert_eq!(says(name, "car", text).as_deref(), Some(value), "{name}: {text}");
+        }
+        assert_eq!(says("body", "transport", "Skåpbil").as_deref(), Some("panel_van"));
+    }
+
+    #[test]
+    fn what_could_mean_several_things_is_not_found() {
+        for (name, text) in [
+            ("fuel", "Hybrid"),
+            ("fuel", "Gas hybrid"),
+            ("color", "Svart/Vit"),
+            ("gearbox", "Hydramatic?"),
+            ("gearbox", "Manuell eller automat"),
+            ("gearbox", "Typ A"),
+        ] {
+            assert_eq!(says(name, "car", text), None, "{name}: {text}");
+        }
+    }
+}
