@@ -24,10 +24,12 @@ pub(super) fn reason(attribute: &str, violation: &Violation, value: Option<&str>
         Violation::Required | Violation::RequiredWith { .. } | Violation::Null => format!("{what} is missing"),
         Violation::NotAChoice { .. } => format!("unknown {what}"),
         Violation::TooMany(_) => format!("too many {what}"),
-        Violation::TooLong(_) => format!("{what} is too long"),
+        other if other.code() == Some(Code::TooLong) => format!("{what} is too long"),
         Violation::TooShort(_) => format!("{what} is too short"),
         Violation::Blank => format!("{what} is empty"),
-        Violation::UnknownField { .. } | Violation::Forbidden { .. } => format!("{what} must not be sent"),
+        Violation::UnknownField { .. } | Violation::MisplacedField { .. } | Violation::Forbidden { .. } => {
+            format!("{what} must not be sent")
+        }
         Violation::Duplicate { .. } => format!("duplicate {what} in a row"),
         other if other.code() == Some(Code::OutOfRange) => format!("{what} out of range"),
         _ => format!("{what} is not valid"),

@@ -80,8 +80,7 @@ impl Terms {
             return self.brands.find(text, &mut self.scratch).map(|id| vec![id.into()]);
         }
         let (_, _, map) = self.maps.iter().find(|(of, ..)| *of == look)?;
-        let exact = map.find(text, &mut self.scratch).map(<[_]>::to_vec);
-        exact.or_else(|| map.find_within(text))
+        map.meant(text)
     }
 
     /// The brand that is nearest to a text that is none.

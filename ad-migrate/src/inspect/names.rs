@@ -1,20 +1,8 @@
-//! What the name of a column says: the dictionary of headers, asked by names of CSV files, and by paths of XML and JSON.
+//! What the name of a column says, be it a name of a CSV file or a path of XML or JSON.
 
-use std::{collections::BTreeMap, sync::LazyLock};
-
-use rustc_hash::FxHashMap;
+use ad_core::synonyms::names::Names;
 
 use crate::mapping::fold::folded;
-
-/// Terms by field; the terms of a field stand for it.
-static HEADERS: LazyLock<BTreeMap<String, Vec<String>>> =
-    LazyLock::new(|| toml::from_str(include_str!("headers.toml")).expect("the embedded headers are read by a test"));
-
-/// Fields by term, as terms are compared.
-static FIELDS: LazyLock<FxHashMap<String, &'static str>> = LazyLock::new(|| {
-    let all = HEADERS.iter().flat_map(|(field, terms)| terms.iter().map(move |term| (folded(term), field.as_str())));
-    all.collect()
-});
 
 /// Last parts of paths that say nothing of their own: `price.amount`, `bild/@url`.
 const GENERIC: &[&str] = &[
@@ -68,7 +56,7 @@ pub(super) fn said(name: &str) -> Option<NameGuess> {
     let is_generic = |part: &str| GENERIC.contains(&folded(part).as_str());
     let around = parts.len().checked_sub(2).and_then(|index| parts.get(index));
     let asked = |text: &str, confidence, why: &str| {
-        let field = FIELDS.get(&folded(text))?;
+        let field = Names::builtin().column(text)?;
         Some(NameGuess { field, confidence, why: format!("\"{text}\" {why}") })
     };
     if let Some(around) = around.filter(|_| is_generic(last)) {
@@ -95,7 +83,7 @@ fn by_words(part: &str) -> Option<NameGuess> {
             let is_better = best.as_ref().is_none_or(|(length, _)| *length < term.len());
             if term.len() >= 3
                 && is_better
-                && let Some(field) = FIELDS.get(&term)
+                && let Some(field) = Names::builtin().column(&term)
             {
                 let confidence = if to - from == words.len() { 88 } else { 62 };
                 let why = format!("\"{part}\" contains \"{}\"", words[from..to].join(" "));
@@ -142,14 +130,9 @@ mod tests {
     use crate::mapping::target::is_target;
 
     #[test]
-    fn every_field_of_the_dictionary_is_one_and_no_term_stands_for_two() {
-        let mut known: FxHashMap<String, &str> = FxHashMap::default();
-        for (field, terms) in HEADERS.iter() {
+    fn every_field_of_the_names_of_columns_is_a_target() {
+        for field in Names::builtin().columns() {
             assert!(typed().any(|(_, category)| is_target(category, field)), "{field}");
-            for term in terms {
-                let before = known.insert(folded(term), field);
-                assert!(before.is_none_or(|it| it == field), "{field}: {term}: {before:?}");
-            }
         }
     }
 

@@ -5,7 +5,6 @@
 mod apply;
 pub(crate) mod convert;
 pub(crate) mod date;
-pub(crate) mod fold;
 mod html;
 pub(crate) mod lookup;
 pub(crate) mod number;
@@ -16,9 +15,9 @@ pub(crate) mod target;
 #[cfg(test)]
 mod tests;
 pub(crate) mod units;
-pub(crate) mod values;
 mod vehicle;
 
+pub(crate) use ad_core::synonyms::{fold, values};
 use ad_core::{catalogue::Catalogue, categories::Category, violation::nearest};
 use serde::Deserialize;
 use serde_json::{Map, Value};

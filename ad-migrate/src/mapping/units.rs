@@ -1,45 +1,16 @@
 //! Units by what people call them, and how to come from one to another exactly.
 
-use super::{fold::fold_into, number::Decimal};
+use ad_core::synonyms::names::Names;
 
-/// What people call each unit of the documents, as it is compared.
-const NAMES: &[(&str, &[&str])] = &[
-    ("mil", &["mil", "smil", "swmil"]),
-    ("km", &["km", "kilometer", "kilometers", "kilometre", "kilometres", "kms"]),
-    ("hp", &["hp", "hk", "ps", "bhp", "cv", "hastkrafter", "horsepower", "pferdestarken"]),
-    ("kw", &["kw", "kilowatt"]),
-    ("cc", &["cc", "ccm", "cm3", "cm³", "kubik", "cui"]),
-    ("l", &["l", "liter", "litre", "liters", "litres", "lit", "dm3"]),
-    ("m3", &["m3", "m³", "kubikmeter", "cbm"]),
-    ("g", &["g", "gram", "gramm"]),
-    ("kg", &["kg", "kilo", "kilogram", "kilogramm"]),
-    ("t", &["t", "ton", "tons", "tonne", "tonnes", "tonnen"]),
-    ("mm", &["mm", "millimeter", "millimetre"]),
-    ("cm", &["cm", "centimeter", "centimetre", "zentimeter"]),
-    ("m", &["m", "meter", "metre", "meters"]),
-    ("l/100km", &["l100km", "liter100km", "l100", "literper100km"]),
-    ("kWh/100km", &["kwh100km", "kwh100"]),
-    ("g/km", &["gkm", "gperkm", "gco2km"]),
-    ("kwh", &["kwh"]),
-    ("hour", &["hour", "hours", "h", "tim", "timmar", "timme", "hrs", "std", "stunden", "stunde", "bh"]),
-    ("min", &["min", "minuter", "minut", "minutes", "minuten"]),
-    ("nm", &["nm", "newtonmeter"]),
-    ("lb-ft", &["lbft", "ftlb"]),
-    ("knots", &["knots", "knop", "kn", "knoten", "kt"]),
-    ("kmh", &["kmh", "kmtim", "kmperh"]),
-];
+use super::number::Decimal;
 
 /// The unit among these that a text means.
 pub(crate) fn find(text: &str, units: &[&'static str], scratch: &mut String) -> Option<&'static str> {
     if let Some(unit) = units.iter().find(|unit| unit.eq_ignore_ascii_case(text)) {
         return Some(unit);
     }
-    fold_into(text, scratch);
-    let is_name = |unit: &&&'static str| {
-        let names = NAMES.iter().find(|(known, _)| *known == **unit).map_or(&[] as &[&str], |(_, names)| names);
-        names.contains(&scratch.as_str())
-    };
-    units.iter().find(is_name).copied()
+    let meant = Names::builtin().unit(text, scratch)?;
+    units.iter().copied().find(|unit| *unit == meant)
 }
 
 /// A factor between units that is exact: powers of ten, then a whole number.
@@ -78,8 +49,6 @@ pub(super) fn factor(from: &str, to: &str) -> Option<Factor> {
 
 #[cfg(test)]
 mod tests {
-    use ad_core::{categories::typed, fields::Kind};
-
     use super::*;
 
     #[test]
@@ -95,18 +64,6 @@ mod tests {
             ("miles", ["km", "mil"], None),
         ] {
             assert_eq!(find(text, &units, &mut scratch), unit, "{text}");
-        }
-    }
-
-    #[test]
-    fn every_unit_of_the_tables_has_a_name_here() {
-        for (vehicle_type, category) in typed() {
-            for field in category.fields() {
-                let Kind::Measure { units, .. } = field.kind else { continue };
-                for unit in units {
-                    assert!(NAMES.iter().any(|(known, _)| known == unit), "{vehicle_type} {}: {unit}", field.path);
-                }
-            }
         }
     }
 

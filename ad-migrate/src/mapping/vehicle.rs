@@ -8,7 +8,7 @@ use ad_core::{
 use super::{
     problems::Spanned,
     rule::{MapName, OwnMap, RuleReader, SourceId},
-    values::{Entry, ValueMap},
+    values::{MapEntry, ValueMap},
 };
 
 /// How the type of a row is told. Plans are meant by their places.
@@ -61,7 +61,7 @@ fn by_columns<'i>(reader: &mut RuleReader<'i>, value: &'i Spanned<'i>) -> Option
     let from = reader.rule("vehicle", line, from).from;
     let names = table.get("values").map(|values| reader.maps_of(values)).unwrap_or_default();
     let mut found: Vec<&'static Category> = Vec::new();
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<MapEntry> = Vec::new();
     let mut builtin = None;
     for name in names {
         match name {

@@ -6,7 +6,7 @@ use ad_core::{
     fields::Kind,
     model::ApiVersion,
     reference::ReferenceRow,
-    violation::nearest,
+    synonyms::names::Names,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -153,7 +153,7 @@ fn rules(context: &Context, category: &Category) {
 fn nothing(vehicle_type: &str, search: &[String], all: &[FieldRow]) -> Failure {
     let failure = Failure::usage(format!("{vehicle_type} has no field {}", search.join(" ")));
     let places: Vec<_> = all.iter().map(|row| row.field.as_str()).collect();
-    match search.first().and_then(|word| nearest::did_you_mean_path(word, places.iter().copied())) {
+    match search.first().and_then(|word| Names::builtin().did_you_mean(word, places.iter().copied())) {
         Some(hint) => failure.hint(hint),
         None => failure.hint(format!("to list all fields: ad-cli fields {vehicle_type}")),
     }

@@ -4,6 +4,7 @@ use ad_core::{
     catalogue::{Catalogue, Entry},
     categories::{self, Category},
     fields::Kind,
+    synonyms::names::Names,
     violation::nearest,
 };
 
@@ -96,7 +97,7 @@ fn entries(category: &Category, vehicle_type: &str, asked: &str, catalogue: &Cat
         let with_values = rows.iter().filter(|(_, kind)| kind.allowed(catalogue).is_some());
         let places: Vec<_> = with_values.map(|(place, _)| place.as_str()).collect();
         let failure = Failure::usage(format!("{vehicle_type} has no field \"{asked}\""));
-        return Err(match nearest::did_you_mean_path(asked, places.into_iter()) {
+        return Err(match Names::builtin().did_you_mean(asked, places.into_iter()) {
             Some(hint) => failure.hint(hint),
             None => failure.hint(format!("to list the fields with allowed values: ad-cli values {vehicle_type}")),
         });
