@@ -11,6 +11,7 @@ use ad_core::{
     quotas::Quotas,
     rulebook::Rulebook,
     service::Service,
+    synonyms::names::Names,
 };
 use tokio::{
     sync::watch,
@@ -66,6 +67,9 @@ pub enum AppError {
     /// A file of the catalogue.
     #[error("cannot read the catalogue {path}: {source}; set the folder of catalogue files with --catalogue")]
     CatalogueFile { path: PathBuf, source: std::io::Error },
+    /// The file of names.
+    #[error("cannot read the names {path}: {reason}; set the file with --synonyms")]
+    Synonyms { path: PathBuf, reason: String },
     /// The address, or TLS.
     #[error(transparent)]
     Listen(#[from] ServerError),
@@ -445,15 +449,24 @@ pub(crate) async fn stop_signal() {
 /// The rules as the settings have them.
 ///
 /// # Errors
-/// When a file of the catalogue cannot be read or used.
+/// When a file of the catalogue, or that of the names, cannot be read or used.
 pub(crate) fn rules(settings: &Settings) -> Result<Rulebook, AppError> {
     Ok(Rulebook {
         catalogue: catalogue(settings)?,
         settings: categories::RuleSettings {
             video_hosts: settings.video_hosts.clone(),
             http_images: settings.allow_private_images,
+            names: names(settings)?,
         },
     })
+}
+
+/// The operator's names of fields and parameters.
+fn names(settings: &Settings) -> Result<Names, AppError> {
+    let Some(path) = &settings.synonyms else { return Ok(Names::default()) };
+    let wrong = |reason: String| AppError::Synonyms { path: path.clone(), reason };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    Names::parse(&text).map_err(|error| wrong(error.to_string()))
 }
 
 /// The catalogue, in which the operator's files replace embedded ones of the same name.

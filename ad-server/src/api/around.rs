@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ad_core::ports::Ids;
 use poem::{
     Endpoint, Request, Response, Result,
-    http::{HeaderValue, Method, Uri, header, uri::PathAndQuery},
+    http::{HeaderValue, Method, StatusCode, Uri, header, uri::PathAndQuery},
 };
 use uuid::Uuid;
 
@@ -17,7 +17,7 @@ use super::{
     cors::CrossOrigin,
     errors, headers,
     limits::RateCell,
-    links, pages,
+    links, missing, pages,
     problem::{self, ProblemRequest},
 };
 use crate::http_server::ConnectionLimit;
@@ -77,7 +77,11 @@ impl<E: Endpoint<Output = Response>> Around<E> {
         if let Some(rate) = asked.rate.clone() {
             request.set_data(rate);
         }
-        self.inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error))
+        let uri = request.uri().clone();
+        self.inner.call(request).await.unwrap_or_else(|error| match error.status() {
+            StatusCode::NOT_FOUND => ApiError::NotFound(missing::path(uri.path())).response(),
+            _ => errors::from_poem(&error),
+        })
     }
 }
 

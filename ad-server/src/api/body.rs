@@ -14,7 +14,10 @@ use std::{
 use ad_core::{
     fields::FieldErrors,
     parameters::MAX_QUERY,
-    rulebook::size::{MOST_LEVELS, deeper_than},
+    rulebook::{
+        Warning, repeated,
+        size::{MOST_LEVELS, deeper_than},
+    },
     service::Access,
     violation::{Code, Violation},
 };
@@ -26,7 +29,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::{ApiError, Limits, MAX_BODY};
+use super::{ApiError, Limits, MAX_BODY, not_json};
 use crate::shares::Share;
 
 /// How much of a body that is too large is still read, so that its sender gets to read the answer.
@@ -67,6 +70,8 @@ const LARGE: usize = 512 * 1024;
 #[derive(Default)]
 pub(super) struct Payload {
     pub(super) object: Map<String, Value>,
+    /// Warnings about keys that its text has more than once, where they are asked for.
+    pub(super) repeated: Vec<Warning>,
     /// To be held for as long as the object is there.
     pub(super) memory: Option<Share>,
 }
@@ -83,6 +88,7 @@ pub(super) async fn object(
     request: &mut Request,
     limits: &Limits,
     access: &Access,
+    warns_of_repeated: bool,
     seen: impl FnOnce(&[u8]),
 ) -> Result<Payload, ApiError> {
     let Some(Read(done)) = request.data::<Read>().cloned() else { return Err(ApiError::Internal) };
@@ -101,13 +107,15 @@ pub(super) async fn object(
     let bytes = if is_gzip { limits.processor.run(access.name(), async { decoded(&bytes) }).await? } else { bytes };
     seen(&bytes);
     let memory = limits.body_memory.parse(access, &bytes, until).await?;
-    let payload = Payload { object: Map::new(), memory: Some(memory) };
-    let object = if payload.is_large() {
-        limits.processor.run(access.name(), async { parsed(&bytes) }).await?
-    } else {
-        parsed(&bytes)?
+    let payload = Payload { memory: Some(memory), ..Payload::default() };
+    let read = || {
+        let object = parsed(&bytes)?;
+        let repeated = if warns_of_repeated { repeated::warnings(&bytes) } else { Vec::new() };
+        Ok::<_, ApiError>((object, repeated))
     };
-    Ok(Payload { object, ..payload })
+    let (object, repeated) =
+        if payload.is_large() { limits.processor.run(access.name(), async { read() }).await? } else { read()? };
+    Ok(Payload { object, repeated, ..payload })
 }
 
 /// Whether a body is in gzip (extensions E3.7).
@@ -143,27 +151,27 @@ fn stated_length(request: &Request) -> Option<usize> {
 /// The JSON object that these bytes are.
 pub(super) fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    let value: Value = serde_json::from_slice(bytes).map_err(|error| {
-        ApiError::BadBody(if !is_utf8(bytes) {
-            "JSON parse error: the body is not in UTF-8; send a JSON object in UTF-8.".to_owned()
-        } else if bytes.is_empty() {
-            "JSON parse error: the body is empty; send a JSON object.".to_owned()
-        } else {
-            format!("JSON parse error: {error}")
-        })
-    })?;
+    let value: Value = serde_json::from_slice(bytes)
+        .map_err(|error| ApiError::BadBody(format!("JSON parse error: {}", not_json::explanation(bytes, &error))))?;
     if deeper_than(&value, MOST_LEVELS) {
         return Err(ApiError::BadBody(format!("The body is nested too deeply: at most {MOST_LEVELS} levels.")));
     }
     match value {
         Value::Object(object) => Ok(object),
-        _ => Err(ApiError::BadBody("The body must be a JSON object.".to_owned())),
+        value => Err(ApiError::BadBody(not_an_object(&value))),
     }
 }
 
-/// Whether a text is in UTF-8. One in UTF-16 or UTF-32 has NUL beside its first sign, which JSON has nowhere.
-fn is_utf8(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_ok() && !bytes.iter().take(2).any(|byte| *byte == 0)
+/// What is said of JSON that is no object.
+fn not_an_object(value: &Value) -> String {
+    let advice = match value {
+        Value::Array(items) if items.first().is_some_and(Value::is_object) => " Send each ad in a request of its own.",
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            " It is a text that contains JSON: it was encoded twice. Send the object itself."
+        }
+        _ => "",
+    };
+    format!("The body must be a JSON object.{advice}")
 }
 
 async fn all(request: &mut Request, stated: Option<usize>, most: usize) -> Result<Vec<u8>, ApiError> {

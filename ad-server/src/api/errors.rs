@@ -77,8 +77,11 @@ pub enum ApiError {
     )]
     Crowded(usize),
     /// There is no token.
-    #[error("Authentication credentials were not provided.")]
-    NoToken,
+    #[error(
+        "Authentication credentials were not provided. Send the token in the header X-Auth-Token{}.",
+        if *in_authorization { ", alone; the header Authorization is not read" } else { "" }
+    )]
+    NoToken { in_authorization: bool },
     /// The token is wrong; the text says how.
     #[error("Invalid token: {0}")]
     InvalidToken(TokenError),
@@ -181,7 +184,11 @@ impl ApiError {
             Self::InvalidToken(error @ TokenError::RevocationUnknown) => {
                 retry_later(StatusCode::SERVICE_UNAVAILABLE, error)
             }
-            Self::NoToken | Self::InvalidToken(_) => detail(StatusCode::UNAUTHORIZED, self),
+            Self::NoToken { .. } | Self::InvalidToken(_) => {
+                let mut response = detail(StatusCode::UNAUTHORIZED, self);
+                response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("X-Auth-Token"));
+                response
+            }
             Self::Forbidden(_) => detail(StatusCode::FORBIDDEN, self),
             Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) | Self::Unavailable(_) => {
                 retry_later(StatusCode::SERVICE_UNAVAILABLE, self)
@@ -236,7 +243,7 @@ impl ApiError {
             | Self::Busy(_)
             | Self::Unavailable(_)
             | Self::TooManyConnections(ConnectionLimit::Total(_)) => Code::Unavailable,
-            Self::NoToken => Code::TokenMissing,
+            Self::NoToken { .. } => Code::TokenMissing,
             Self::InvalidToken(_) => Code::TokenInvalid,
             Self::Forbidden(_) => Code::PermissionMissing,
             Self::TooManyLists(_)

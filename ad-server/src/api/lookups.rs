@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ad_core::{
     categories::{self, Category},
     fields::{FieldErrors, Kind},
+    synonyms::names::Names,
     violation::{Choices, Violation, nearest},
 };
 use poem::{
@@ -13,7 +14,7 @@ use poem::{
 };
 use serde::Serialize;
 
-use super::{ApiError, Context, body, conditional, errors::json_bytes, headers, observe::Routes};
+use super::{ApiError, Context, body, conditional, errors::json_bytes, headers, missing, observe::Routes};
 use crate::auth::Permission;
 
 /// Mounts the lookups.
@@ -110,12 +111,23 @@ fn models_file(category: &Category) -> Option<&'static str> {
 /// The refusal of a vehicle type that there is not, with those that there are.
 pub(super) fn unknown_vehicle_type(vehicle_type: &str) -> ApiError {
     let known = nearest::quoted(categories::typed().map(|(vehicle_type, _)| vehicle_type));
-    ApiError::NotFound(format!("There is no vehicle type \"{vehicle_type}\"; there are {known}."))
+    let meant = missing::bases(vehicle_type);
+    let hint = nearest::did_you_mean_one_of(meant.iter().map(String::as_str).filter(|name| *name != "ad"));
+    let hint = hint.map(|hint| format!(" {hint}")).unwrap_or_default();
+    ApiError::NotFound(format!("There is no vehicle type \"{vehicle_type}\"; there are {known}.{hint}"))
 }
 
 fn unknown_attribute(vehicle_type: &str, category: &Category, attribute: &str) -> ApiError {
     let known = category.attributes();
-    let hint = nearest::did_you_mean_path(attribute, known.iter().map(|entry| entry.id.as_str()));
-    let hint = hint.unwrap_or_else(|| format!("See GET /v4/vehicles/{vehicle_type}/attributes."));
+    let hint = match (attribute, models_file(category)) {
+        ("model", Some(_)) => {
+            format!("The models depend on the brand: GET /v4/vehicles/{vehicle_type}/models?brand=volvo.")
+        }
+        ("model" | "models", None) => "Models of this vehicle type are free text.".to_owned(),
+        _ => {
+            let hint = Names::builtin().did_you_mean(attribute, known.iter().map(|entry| entry.id.as_str()));
+            hint.unwrap_or_else(|| format!("See GET /v4/vehicles/{vehicle_type}/attributes."))
+        }
+    };
     ApiError::NotFound(format!("Vehicle type \"{vehicle_type}\" has no attribute \"{attribute}\". {hint}"))
 }

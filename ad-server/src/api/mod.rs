@@ -19,6 +19,8 @@ mod links;
 mod lists;
 mod lookups;
 mod me;
+mod missing;
+mod not_json;
 mod observe;
 pub(crate) mod openapi;
 mod operations;
@@ -37,7 +39,7 @@ use ad_core::{
     ports::{Ids, Store},
     service::{Access, Service},
 };
-use poem::{Endpoint, EndpointExt, IntoEndpoint, Request, Response, Route};
+use poem::{Endpoint, EndpointExt, IntoEndpoint, Request, Response, Route, http::header};
 use uuid::Uuid;
 
 use crate::{
@@ -179,10 +181,14 @@ struct RequestId(Uuid);
 impl Context {
     /// The caller of a request, whose rate is counted.
     fn caller(&self, request: &Request) -> Result<Caller, ApiError> {
-        let token = request.headers().get("x-auth-token").ok_or(ApiError::NoToken)?;
+        let none = || ApiError::NoToken { in_authorization: request.headers().contains_key(header::AUTHORIZATION) };
+        let token = request.headers().get("x-auth-token").ok_or_else(none)?;
         let token = token.to_str().map_err(|_| ApiError::InvalidToken(TokenError::Malformed))?;
         if token.trim().is_empty() {
-            return Err(ApiError::NoToken);
+            return Err(none());
+        }
+        if token.split_whitespace().next().is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer")) {
+            return Err(ApiError::InvalidToken(TokenError::WithScheme));
         }
         let caller = self.authenticator.authenticate(token.trim()).map_err(ApiError::InvalidToken)?;
         if let Some(rate) = &self.limits.rate {

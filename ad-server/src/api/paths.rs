@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use ad_core::{
     categories::{self, TRAILER},
-    model::{AdTag, AdQuery, LogQuery},
-    parameters::AdParameters,
+    fields::FieldErrors,
+    model::{AdQuery, AdTag, LogQuery},
+    parameters::{self, AD_PARAMETERS, AdParameters, LOG_PARAMETERS, Parameter},
     rulebook::versions::VersionError,
     service::{Access, CreatePath, ServiceError, TaggedAd, Target},
 };
@@ -23,6 +24,7 @@ use super::{
     errors::json_bytes,
     headers, links,
     lists::{AnswerMemory, Turn, held},
+    missing,
     observe::Routes,
     operations::{Act, BasePath, Operation, bases},
     respond::{self, PageBody},
@@ -117,6 +119,10 @@ impl Path {
             _ => call.act(operation, &mut request).await,
         };
         match answer {
+            Err(ApiError::Service(ServiceError::NotFound)) => {
+                let text = missing::ad(&self.context.service, &call.access, self.base, call.source_id).await;
+                Err(ApiError::NotFound(text))
+            }
             Err(ApiError::Service(error)) if operation.creates() => Ok(call.refusal(error)),
             answer => answer,
         }
@@ -138,11 +144,16 @@ pub(super) fn not_allowed(base: BasePath, operations: &[&Operation], method: &Me
     let refused = |operation: &&&Operation| operation.act != Act::RefuseCreate;
     let mut allow: Vec<_> = operations.iter().filter(refused).map(|operation| operation.method.as_str()).collect();
     allow.dedup();
+    let is_collection = operations.iter().any(|operation| operation.act == Act::List);
     let instead = match (base, method) {
         (BasePath::Generic, &Method::POST) => " Use the typed path, POST /v4/{vehicle_type}.".to_owned(),
         (BasePath::Generic, &Method::PUT | &Method::PATCH) => {
             format!(" Use the typed path, {method} /v4/{{vehicle_type}}/{{source_id}}.")
         }
+        (_, &Method::PUT | &Method::PATCH | &Method::DELETE) if is_collection => {
+            format!(" This path has {}; an ad has its own: {method} {base}/{{source_id}}.", allow.join(", "))
+        }
+        (_, &Method::POST) => format!(" This path has {}; create ads with POST {base}.", allow.join(", ")),
         _ => format!(" This path has {}.", allow.join(", ")),
     };
     let detail = format!("Method {method} is not allowed.{instead}");
@@ -156,10 +167,10 @@ pub(super) fn not_allowed(base: BasePath, operations: &[&Operation], method: &Me
 impl AdCall<'_> {
     /// Everything but lists and writes.
     async fn act(&self, operation: &Operation, request: &mut Request) -> Result<Response, ApiError> {
-        let query = AdParameters::parse(operation.parameters, &body::query(request)?)?;
+        let query = self.query(operation, request)?;
         let (access, limits) = (&self.access, &self.context.limits);
         let payload = if operation.takes_body() {
-            body::object(request, limits, access, |_| ()).await?
+            body::object(request, limits, access, operation.act == Act::Validate, |_| ()).await?
         } else {
             Payload::default()
         };
@@ -178,14 +189,15 @@ impl AdCall<'_> {
         query: AdParameters,
         payload: Payload,
     ) -> Result<Response, ApiError> {
-        let Payload { object: payload, memory: _memory } = payload;
+        let Payload { object: payload, repeated, memory: _memory } = payload;
         match operation.act {
             Act::RefuseCreate if payload.get("category_id").and_then(categories::sent_id) == Some(TRAILER) => {
                 Err(ServiceError::from(VersionError::TrailerCreateDisabled).into())
             }
             Act::RefuseCreate => Err(not_allowed(self.base, self.operations, &operation.method)),
             Act::Validate => {
-                let validated = self.context.service.validate(&self.access, self.through(), payload).await?;
+                let mut validated = self.context.service.validate(&self.access, self.through(), payload).await?;
+                validated.warnings.extend(repeated);
                 Ok(respond::validated(&validated))
             }
             Act::Read => self.read(self.target(query.dealer_code.as_deref()), &query).await,
@@ -195,7 +207,7 @@ impl AdCall<'_> {
 
     async fn list(&self, request: &Request) -> Result<Response, ApiError> {
         let pairs = body::query(request)?;
-        let query = AdQuery::parse(&pairs)?;
+        let query = AdQuery::parse(&pairs).map_err(|errors| self.suggest(AD_PARAMETERS, errors))?;
         let (page, fields) = (query.page, query.fields.clone());
         let include_log = query.include_log;
         let mut turn = self.context.limits.lists.turn(self.access.name()).await?;
@@ -211,7 +223,7 @@ impl AdCall<'_> {
 
     async fn log(&self, request: &Request) -> Result<Response, ApiError> {
         let pairs = body::query(request)?;
-        let query = LogQuery::parse(&pairs)?;
+        let query = LogQuery::parse(&pairs).map_err(|errors| self.suggest(LOG_PARAMETERS, errors))?;
         let target = self.target(query.dealer_code.as_deref());
         let mut turn = self.context.limits.lists.turn(self.access.name()).await?;
         let list = self.context.service.log(&self.access, target, &query).await?;
@@ -269,6 +281,18 @@ impl AdCall<'_> {
                 }
             }
         }
+    }
+
+    /// The query of an operation on one ad.
+    pub(super) fn query(&self, operation: &Operation, request: &Request) -> Result<AdParameters, ApiError> {
+        let query = AdParameters::parse(operation.parameters, &body::query(request)?);
+        Ok(query.map_err(|errors| self.suggest(operation.parameters, errors))?)
+    }
+
+    /// The errors of a query, with suggestions by the operator's names of parameters.
+    fn suggest(&self, parameters: &[Parameter], mut errors: FieldErrors) -> FieldErrors {
+        parameters::suggest(&self.context.service.rulebook().settings.names, parameters, &mut errors);
+        errors
     }
 
     async fn read_bytes(&self, target: Target<'_>, query: &AdParameters) -> Result<(Vec<u8>, AdTag), ApiError> {

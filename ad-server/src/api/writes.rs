@@ -23,13 +23,13 @@ use super::{
 
 impl AdCall<'_> {
     pub(super) async fn write(&self, operation: &Operation, request: &mut Request) -> Result<Response, ApiError> {
-        let query = AdParameters::parse(operation.parameters, &body::query(request)?)?;
+        let query = self.query(operation, request)?;
         let (access, limits) = (&self.access, &self.context.limits);
         let mut key = RequestKey::of(request, access)?;
         let wait = limits.waits.preferred(request, access)?;
         let payload = if operation.takes_body() {
             let read = |bytes: &[u8]| key.iter_mut().for_each(|key| key.add_body(bytes));
-            body::object(request, limits, access, read).await?
+            body::object(request, limits, access, false, read).await?
         } else {
             Payload::default()
         };

@@ -54,8 +54,11 @@ pub fn is_jti(text: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// Not a JSON Web Token, or claims of the wrong type or length.
-    #[error("Malformed token.")]
+    #[error("Malformed token; send the complete token as it was issued, three parts separated by points.")]
     Malformed,
+    /// `Bearer` stands before it.
+    #[error("Send the token alone, without \"Bearer\" before it.")]
+    WithScheme,
     /// Its algorithm is not the one of its key.
     #[error("Algorithm not allowed.")]
     Algorithm,
@@ -66,7 +69,7 @@ pub enum TokenError {
     #[error("Signature verification failed.")]
     Signature,
     /// It has ended.
-    #[error("Signature has expired.")]
+    #[error("Signature has expired; ask the operator of the service for a new token.")]
     Expired,
     /// It is not valid yet.
     #[error("Not yet valid.")]

@@ -174,6 +174,10 @@ settings! {
     /// Folder with lists of allowed values, which replace built-in lists of the same name
     catalogue: PathBuf = example "./catalogue", flag("DIR");
 
+    /// File of further names of fields and query parameters, which hints in error messages know
+    /// TOML: in the sections `fields` and `parameters`, lists of names by what they stand for.
+    synonyms: PathBuf = example "./synonyms.toml", flag("FILE.toml");
+
     /// File of the token keys, created if missing; or set `AD_SERVER_TOKEN_KEYS` to the keys themselves (a JWK Set)
     /// It is reloaded when it changes.
     token_key: PathBuf = default "./data/token-keys.json", no_flag(skip);

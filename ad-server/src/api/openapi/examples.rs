@@ -312,7 +312,7 @@ fn errors() -> Map<String, Value> {
     let unknown_parameter = AdParameters::parse(&[], &[("dry_run".to_owned(), "true".to_owned())]).err();
     let not_json = body::parsed(b"").err().unwrap_or(ApiError::Internal);
     let mut examples = vec![
-        ("NoToken", detail(ApiError::NoToken)),
+        ("NoToken", detail(ApiError::NoToken { in_authorization: false })),
         ("InvalidToken", detail(ApiError::InvalidToken(TokenError::Signature))),
         ("Forbidden", detail(ApiError::Forbidden(Permission::Write))),
         ("NotFound", detail(ServiceError::NotFound.into())),
