@@ -11,7 +11,10 @@ async fn no_token_a_wrong_one_and_one_without_the_permission() {
     let server = Server::start().await;
     for path in ["/v4/ad", "/v4/car/1", "/v4/vehicles/car/brand"] {
         let missing = server.client.with_token(None).get(path).await.expect(401);
-        assert_eq!(missing, json!({"detail": "Authentication credentials were not provided."}));
+        assert_eq!(
+            missing,
+            json!({"detail": "Authentication credentials were not provided. Send the token in the header X-Auth-Token."})
+        );
         for token in ["x", "a.b.c", "eyJhbGciOiJub25lIn0.eyJkZWFsZXJfY29kZSI6Im5vcnRoLWNhcnMifQ."] {
             let wrong = server.client.with_token(Some(token.to_owned())).get(path).await.expect(401);
             assert!(wrong["detail"].as_str().unwrap().starts_with("Invalid token: "), "{wrong}");

@@ -39,3 +39,4 @@ mod tags;
 mod telemetry;
 mod tls;
 mod trouble;
+mod wrong_requests;

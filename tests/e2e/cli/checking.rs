@@ -60,8 +60,8 @@ cars.ndjson:1:21: error: category_fields.fuel is "diesel" (m1)
   Unknown field. Did you mean "powertrain.fuels"?
   see: ad-cli fields car fuels
 cars.ndjson:1:37: error: category_fields.gearbox is "manual" (m1)
-  Unknown field.
-  see: ad-cli fields car
+  Unknown field. Did you mean "powertrain.transmission"?
+  see: ad-cli fields car transmission
 "#;
     assert!(ended.stdout.starts_with(expected), "{}", ended.stdout);
     for told in [

@@ -12,7 +12,7 @@ use super::{
 
 /// A token without a signature: `{"alg":"none"}.{"dealer_code":"north-cars"}.`
 pub(super) const UNSIGNED: &str = "eyJhbGciOiJub25lIn0.eyJkZWFsZXJfY29kZSI6Im5vcnRoLWNhcnMifQ.";
-const NO_TOKEN: &str = "Authentication credentials were not provided.";
+const NO_TOKEN: &str = "Authentication credentials were not provided. Send the token in the header X-Auth-Token.";
 const INVALID: &str = "Invalid token: …";
 
 pub(super) fn rules() -> Vec<Rule> {
@@ -118,7 +118,7 @@ async fn forbidden(trial: &Trial) {
 async fn of_another_dealer(trial: &Trial) {
     let (id, _) = trial.created("car", &json!({"visible": false})).await;
     let path = format!("/v4/car/{id}");
-    let not_found = json!({"detail": "Not found."});
+    let not_found = json!({"detail": "Not found.…"});
     for request in [
         get(&path),
         get(format!("/v3/ad/{id}")),

@@ -57,8 +57,8 @@ fn statuses() -> Vec<Rule> {
             .refuses_with(403, get("/v4/car?limit=1").by(Who::Writer), json!({"detail": MORE})),
         row("404", "source_id does not exist or belongs to another dealer.")
             .accepts(get("/v4/trailer/trailer-v4-499"), json!({"source_id": ANY}))
-            .refuses_with(404, get("/v4/trailer/trailer-v4-499").by(Who::South), json!({"detail": "Not found."}))
-            .refuses_with(404, get("/v4/trailer/trailer-v4-9999"), json!({"detail": "Not found."})),
+            .refuses_with(404, get("/v4/trailer/trailer-v4-499").by(Who::South), json!({"detail": "Not found.…"}))
+            .refuses_with(404, get("/v4/trailer/trailer-v4-9999"), json!({"detail": "Not found.…"})),
         row("409", "Duplicate source_id on create: object with source_id holding an array of messages.")
             .decided(&[10])
             .by(|trial| {
@@ -100,8 +100,8 @@ fn shapes() -> Vec<Rule> {
             .refuses_with(401, get("/v4/ad").by(Who::Nobody), json!({"detail": "Authentication …"}))
             .one_sided("the shape of a refusal"),
         shape("shape 4, 404", "Object with detail (string).")
-            .refuses_with(404, get("/v4/ad/none"), json!({"detail": "Not found."}))
-            .refuses_with(404, get("/v3/ad/none/log"), json!({"detail": "Not found."}))
+            .refuses_with(404, get("/v4/ad/none"), json!({"detail": "Not found.…"}))
+            .refuses_with(404, get("/v3/ad/none/log"), json!({"detail": "Not found.…"}))
             .one_sided("the shape of a refusal"),
         shape("shape 5, trailer_create_disabled", "POST of a trailer: error.")
             .refuses(post("/v4/trailer", &ad("trailer", &json!({}))), json!({"error": "trailer_create_disabled"}))
@@ -146,7 +146,7 @@ fn shapes() -> Vec<Rule> {
             .one_sided("a failure in the background refuses no request"),
         interface("Events", "the log is the only progress record", "Each ad has an action log.")
             .accepts(get("/v4/ad/trailer-v4-499/log"), json!({"results": [{"action": "create", "state": "done"}]}))
-            .refuses_with(404, get("/v4/ad/none/log"), json!({"detail": "Not found."})),
+            .refuses_with(404, get("/v4/ad/none/log"), json!({"detail": "Not found.…"})),
     ]
 }
 

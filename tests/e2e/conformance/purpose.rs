@@ -138,7 +138,7 @@ async fn validate_saves_nothing(trial: &Trial) {
     let id = trial.id();
     let over = json!({"source_id": id});
     trial.accepts(validate("car", &over), 200, json!({"source_id": id})).await;
-    trial.refuses(get(format!("/v4/ad/{id}")), 404, json!({"detail": "Not found."})).await;
+    trial.refuses(get(format!("/v4/ad/{id}")), 404, json!({"detail": "Not found.…"})).await;
     let year = fields("model_year", json!(1899));
     trial.refuses(validate("car", &year), 400, fields("model_year", json!([says::at_least(1900)]))).await;
     trial.refuses(validate("car", &over).by(Who::Nobody), 401, json!({"detail": MORE})).await;

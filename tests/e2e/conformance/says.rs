@@ -11,6 +11,9 @@ pub(super) const NO_INTEGER: &str = "A valid integer is required.";
 pub(super) const NO_NUMBER: &str = "A valid number is required.";
 pub(super) const NO_LIST: &str = "Expected a list of items.";
 pub(super) const NO_OBJECT: &str = "Expected an object.";
+pub(super) const A_LIST: &str = "Send a list such as …";
+pub(super) const AN_OBJECT: &str = "Send an object such as …";
+pub(super) const NO_DAY: &str = "There is no such day in the calendar.";
 pub(super) const NO_DATE: &str = "Date has wrong format. Use one of these formats instead: YYYY-MM-DD.";
 pub(super) const NO_URL: &str = "Enter a valid URL.";
 pub(super) const NO_EMAIL: &str = "Enter a valid email address.";
@@ -18,6 +21,16 @@ pub(super) const NO_EMAIL: &str = "Enter a valid email address.";
 /// `"<value>" is not a valid choice.`
 pub(super) fn no_choice(value: &str) -> String {
     format!("\"{value}\" is not a valid choice.")
+}
+
+/// What follows for a text that holds a number or a boolean.
+pub(super) fn unquoted(value: &str) -> String {
+    format!("Send {value}, without quotes.")
+}
+
+/// What follows for a number where a text is expected.
+pub(super) fn in_quotes(value: &str) -> String {
+    format!("Send \"{value}\", in quotes.")
 }
 
 /// What follows when nothing near is known and the list is short.

@@ -118,7 +118,7 @@ async fn deletion(trial: &Trial) {
             trial.listings(&id).await.into_iter().filter(|listing| listing["state"] != "removed").collect();
         trial.sees("what is still shown", &json!([]), &json!(shown));
     }
-    trial.refuses(delete("/v4/ad/no-such-ad"), 404, json!({"detail": "Not found."})).await;
+    trial.refuses(delete("/v4/ad/no-such-ad"), 404, json!({"detail": "Not found.…"})).await;
 }
 
 async fn revival(trial: &Trial) {

@@ -31,7 +31,7 @@ fn identity() -> Vec<Rule> {
             .accepts(car("source_id", &json!("s".repeat(255))), json!({"source_id": "s".repeat(255)}))
             .refuses(post("/v4/car", &ad("car", &json!({}))), json!({"source_id": [says::REQUIRED]}))
             .refuses(car("source_id", &json!("")), json!({"source_id": [says::BLANK]}))
-            .refuses(car("source_id", &json!(7)), json!({"source_id": [says::NO_TEXT]}))
+            .refuses(car("source_id", &json!(7)), json!({"source_id": [says::NO_TEXT, says::in_quotes("7")]}))
             .refuses(car("source_id", &json!("s".repeat(256))), json!({"source_id": [says::no_more_characters(255)]}))
             .see("e2e::bad_requests::any_source_id_works_in_a_path"),
         row("source_id is used once", "Unique per dealer; cannot be reused, even after deletion.")
@@ -67,7 +67,10 @@ fn identity() -> Vec<Rule> {
         row("category_fields", "Required object.")
             .accepts(validate("car", &json!({})), json!({"category_fields": {"model_year": 2019}}))
             .refuses(car("category_fields", &json!(ABSENT)), json!({"category_fields": [says::REQUIRED]}))
-            .refuses(car("category_fields", &json!([])), json!({"category_fields": [says::NO_OBJECT]})),
+            .refuses(
+                car("category_fields", &json!([])),
+                json!({"category_fields": [says::NO_OBJECT, says::AN_OBJECT]}),
+            ),
     ]
 }
 
@@ -106,7 +109,10 @@ fn text() -> Vec<Rule> {
                 rule.accepts(validate(vehicle_type, &title), title.clone())
                     .refuses(validate(vehicle_type, &json!({"title": ABSENT})), json!({"title": [says::REQUIRED]}))
                     .refuses(validate(vehicle_type, &json!({"title": ""})), json!({"title": [says::BLANK]}))
-                    .refuses(validate(vehicle_type, &json!({"title": 1})), json!({"title": [says::NO_TEXT]}))
+                    .refuses(
+                        validate(vehicle_type, &json!({"title": 1})),
+                        json!({"title": [says::NO_TEXT, says::in_quotes("1")]}),
+                    )
             },
         ),
         registered_and_created().fold(
@@ -197,10 +203,10 @@ fn images() -> Vec<Rule> {
             .accepts(car("image_urls", &urls(20)), json!({"image_urls": urls(20)}))
             .accepts(car("image_urls", &json!([])), json!({}))
             .refuses(car("image_urls", &urls(21)), json!({"image_urls": [says::no_more_elements(20)]}))
-            .refuses(car("image_urls", &json!("https://img.example/1.jpg")), json!({"image_urls": [says::NO_LIST]}))
+            .refuses(car("image_urls", &json!("https://img.example/1.jpg")), json!({"image_urls": [says::NO_LIST, says::A_LIST]}))
             .refuses(
                 car("image_urls", &json!(["https://img.example/1.jpg", "ftp://img.example/2.jpg", 3, null])),
-                json!({"image_urls": {"1": ["Enter a URL that starts …"], "2": [says::NO_TEXT], "3": [says::NULL]}}),
+                json!({"image_urls": {"1": ["Enter a URL that starts …"], "2": [says::NO_TEXT, says::in_quotes("3")], "3": [says::NULL]}}),
             )
             .refuses(
                 car("image_urls", &json!(["https://img.example/1.jpg", "https://img.example/1.jpg"])),
@@ -236,7 +242,7 @@ fn switches() -> Vec<Rule> {
         row(name, says)
             .accepts(car(name, &json!(true)), json!({ name: true }))
             .accepts(car(name, &json!(false)), json!({ name: false }))
-            .refuses(car(name, &json!("false")), json!({ name: [says::NO_BOOLEAN] }))
+            .refuses(car(name, &json!("false")), json!({ name: [says::NO_BOOLEAN, says::unquoted("false")] }))
             .refuses(car(name, &json!(0)), json!({ name: [says::NO_BOOLEAN] }))
             .by(move |trial| Box::pin(default_of(trial, name, default)))
     };

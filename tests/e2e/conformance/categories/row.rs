@@ -206,9 +206,12 @@ impl Holds {
                 (json!({"value": 7}), json!({"unit": [says::REQUIRED]})),
                 (json!(7), json!(["Expected an object such as …"])),
             ],
-            Self::Boolean => vec![(json!("true"), json!([says::NO_BOOLEAN])), (json!(1), json!([says::NO_BOOLEAN]))],
+            Self::Boolean => vec![
+                (json!("true"), json!([says::NO_BOOLEAN, says::unquoted("true")])),
+                (json!(1), json!([says::NO_BOOLEAN])),
+            ],
             Self::Text(fewest, most) => [
-                Some((json!(7), json!([says::NO_TEXT]))),
+                Some((json!(7), json!([says::NO_TEXT, says::in_quotes("7")]))),
                 fewest.map(|it| (json!("x".repeat(it - 1)), json!([says::at_least_characters(it)]))),
                 most.map(|it| (json!("x".repeat(it + 1)), json!([says::no_more_characters(it)]))),
             ]
@@ -222,15 +225,18 @@ impl Holds {
                         (json!(most + 1), json!([says::at_most(most)])),
                     ]
                 });
-                [json!("4"), json!(4.5), json!(true)]
+                let quoted = (json!("4"), json!([says::NO_INTEGER, says::unquoted("4")]));
+                [json!("four"), json!(4.5), json!(true)]
                     .into_iter()
                     .map(|value| (value, json!([says::NO_INTEGER])))
+                    .chain([quoted])
                     .chain(outside.into_iter().flatten())
                     .collect()
             }
-            Self::Date => ["2023-02-29", "2024-1-1", "01/02/2024", "2024-01-01T00:00:00"]
+            Self::Date => ["2024-1-1", "01/02/2024", "2024-01-01T00:00:00"]
                 .into_iter()
                 .map(|date| (json!(date), json!([says::NO_DATE])))
+                .chain([(json!("2023-02-29"), json!([says::NO_DAY]))])
                 .collect(),
             Self::WebAddress => vec![
                 (json!("dealer.example"), json!([says::NO_URL])),
@@ -253,7 +259,7 @@ impl Holds {
                     json!([values[0], "antimatter"]),
                     json!({"1": [says::no_choice("antimatter"), says::choices(values)]}),
                 ),
-                (json!(values[0]), json!([says::NO_LIST])),
+                (json!(values[0]), json!([says::NO_LIST, says::A_LIST])),
             ],
             Self::Slug => vec![
                 (json!("no-such-value"), json!([says::no_choice("no-such-value"), MORE])),
@@ -261,11 +267,11 @@ impl Holds {
             ],
             Self::Items => vec![
                 (json!(["ABS, AC"]), json!({"0": ["May not contain \",\"; send one item per element."]})),
-                (json!(["ABS", 7]), json!({"1": [says::NO_TEXT]})),
-                (json!("ABS"), json!([says::NO_LIST])),
+                (json!(["ABS", 7]), json!({"1": [says::NO_TEXT, says::in_quotes("7")]})),
+                (json!("ABS"), json!([says::NO_LIST, says::A_LIST])),
             ],
             Self::Plate(most) => [
-                Some((json!(7), json!([says::NO_TEXT]))),
+                Some((json!(7), json!([says::NO_TEXT, says::in_quotes("7")]))),
                 most.map(|it| (json!("X".repeat(it + 1)), json!([says::no_more_characters(it)]))),
             ]
             .into_iter()

@@ -97,7 +97,7 @@ async fn ambiguous(trial: &Trial) {
         trial.accepts(update, 200, json!({"dealer_code": dealer, "body": dealer})).await;
     }
     trial
-        .refuses(get(format!("{path}?dealer_code=south-cars")).by(Who::Group), 404, json!({"detail": "Not found."}))
+        .refuses(get(format!("{path}?dealer_code=south-cars")).by(Who::Group), 404, json!({"detail": "Not found.…"}))
         .await;
 }
 
@@ -278,7 +278,7 @@ fn wheels() -> Vec<Rule> {
     vec![
         sums.refuses(validate("car", &depth(json!(-0.1))), tire(json!([says::at_least(0)])))
             .refuses(validate("car", &depth(json!(30.1))), tire(json!([says::at_most(30)])))
-            .refuses(validate("car", &depth(json!("7"))), tire(json!([says::NO_NUMBER])))
+            .refuses(validate("car", &depth(json!("7"))), tire(json!([says::NO_NUMBER, says::unquoted("7")])))
             .refuses(validate("car", &depth(json!(ABSENT))), tire(json!([says::REQUIRED]))),
         rims.refuses(validate("car", &rim(json!(9.9))), size(json!([says::at_least(10)])))
             .refuses(validate("car", &rim(json!(30.5))), size(json!([says::at_most(30)])))
@@ -340,7 +340,7 @@ fn open_fields() -> Vec<Rule> {
         kept = kept
             .accepts(with(category, &any), json!({"category_fields": any}))
             .accepts(validate_v3(category, &json!({"category_fields": ABSENT})), json!({"category_id": category}))
-            .refuses(with(category, &json!(["a"])), json!({"category_fields": [says::NO_OBJECT]}));
+            .refuses(with(category, &json!(["a"])), json!({"category_fields": [says::NO_OBJECT, says::AN_OBJECT]}));
         bounds = bounds
             .accepts(with(category, &members(64).into()), json!({"category_fields": {"f63": 63}}))
             .accepts(with(category, &levels), json!({"category_fields": levels}))

@@ -364,7 +364,7 @@ async fn whole_life_on_v3(trial: &Trial) {
     let gone = trial.accepts(delete(&path), 200, json!({"state": "created"})).await;
     trial.ended(&id, "delete", &gone).await;
     trial.accepts(get(&path), 200, json!({"state": "deleted", "api_version": "v3"})).await;
-    trial.refuses(get(path).by(Who::South), 404, json!({"detail": "Not found."})).await;
+    trial.refuses(get(path).by(Who::South), 404, json!({"detail": "Not found.…"})).await;
 }
 
 async fn migrate_replaces(trial: &Trial) {

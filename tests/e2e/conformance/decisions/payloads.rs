@@ -53,7 +53,7 @@ fn fields_and_messages() -> Vec<Rule> {
                     &json!({"category_fields": {"model_year": "2019", "brand": "wolvo", "vin": null},
                     "image_urls": [null]}),
                 ),
-                json!({"category_fields": {"model_year": [says::NO_INTEGER], 
+                json!({"category_fields": {"model_year": [says::NO_INTEGER, says::unquoted("2019")], 
                         "brand": [says::no_choice("wolvo"), says::did_you_mean("volvo")]},
                     "image_urls": {"0": [says::NULL]}}),
             )
@@ -81,12 +81,12 @@ fn fields_and_messages() -> Vec<Rule> {
                     &json!({"price": [{"type": "list", "amount": 1}, {"type": "x", "amount": 1}, 7],
                     "image_urls": ["https://i.example/1.jpg", "x"]}),
                 ),
-                json!({"price": {"1": {"type": [says::no_choice("x"), MORE]}, "2": [says::NO_OBJECT]},
+                json!({"price": {"1": {"type": [says::no_choice("x"), MORE]}, "2": [says::NO_OBJECT, says::AN_OBJECT]},
                     "image_urls": {"1": [says::NO_URL]}}),
             )
             .refuses(
                 validate("car", &json!({"price": 1, "image_urls": {}})),
-                json!({"price": [says::NO_LIST], "image_urls": [says::NO_LIST]}),
+                json!({"price": [says::NO_LIST, says::A_LIST], "image_urls": [says::NO_LIST, says::A_LIST]}),
             ),
     ]
 }
@@ -104,14 +104,14 @@ async fn ignored_with_a_warning(trial: &Trial) {
 }
 
 fn types() -> Vec<Rule> {
-    let at = |path: &'static str, value: Value, message: &str| (path, value, json!([message]));
+    let at = |path: &'static str, value: Value, message: &str, help: &str| (path, value, json!([message, help]));
     let strict = [
-        at("model_year", json!("2019"), says::NO_INTEGER),
-        at("is_vat_deductible", json!("true"), says::NO_BOOLEAN),
-        at("color", json!(7), says::NO_TEXT),
-        at("physics.number_of_seats", json!("5"), says::NO_INTEGER),
-        at("equipments", json!("ABS"), says::NO_LIST),
-        at("condition", json!("used"), says::NO_OBJECT),
+        at("model_year", json!("2019"), says::NO_INTEGER, &says::unquoted("2019")),
+        at("is_vat_deductible", json!("true"), says::NO_BOOLEAN, &says::unquoted("true")),
+        at("color", json!(7), says::NO_TEXT, &says::in_quotes("7")),
+        at("physics.number_of_seats", json!("5"), says::NO_INTEGER, &says::unquoted("5")),
+        at("equipments", json!("ABS"), says::NO_LIST, says::A_LIST),
+        at("condition", json!("used"), says::NO_OBJECT, says::AN_OBJECT),
     ];
     let rule = strict
         .into_iter()
@@ -122,8 +122,8 @@ fn types() -> Vec<Rule> {
     vec![
         rule.accepts(validate_field("car", "model_year", json!(2019)), fields("model_year", json!(2019))).refuses(
             validate("car", &json!({"visible": "yes", "body": 7, "price": [{"type": "list", "amount": "5"}]})),
-            json!({"visible": [says::NO_BOOLEAN], "body": [says::NO_TEXT],
-                "price": {"0": {"amount": [says::NO_NUMBER]}}}),
+            json!({"visible": [says::NO_BOOLEAN], "body": [says::NO_TEXT, says::in_quotes("7")],
+                "price": {"0": {"amount": [says::NO_NUMBER, says::unquoted("5")]}}}),
         ),
         decision(5, "three exceptions", "category_id, coordinates and a measure's value; stored as numbers.")
             .accepts(

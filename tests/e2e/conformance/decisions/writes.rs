@@ -124,7 +124,7 @@ fn answers() -> Vec<Rule> {
     vec![
         decision(7, "bump, pole_position, retry and migrate", "Answer 200 with the ad, as DELETE does.")
             .by(|trial| Box::pin(acts_answer_with_the_ad(trial)))
-            .refuses_with(404, get("/v4/ad/none/retry"), json!({"detail": "Not found."})),
+            .refuses_with(404, get("/v4/ad/none/retry"), json!({"detail": "Not found.…"})),
         decision(7, "validate", "200 {valid, ad, warnings}, and a 400 exactly like the create would.")
             .see("e2e::life::validate_says_what_a_create_would_say_and_stores_nothing")
             .by(|trial| Box::pin(validate_answers(trial))),

@@ -47,7 +47,7 @@ async fn bump_every_type(trial: &Trial) {
         let entry = trial.ended(&id, "bump", &bump).await;
         trial.sees("the entry", &json!({"state": "done"}), &entry);
     }
-    trial.refuses(get("/v4/car/none/bump"), 404, json!({"detail": "Not found."})).await;
+    trial.refuses(get("/v4/car/none/bump"), 404, json!({"detail": "Not found.…"})).await;
 }
 
 async fn exclusions(trial: &Trial) {

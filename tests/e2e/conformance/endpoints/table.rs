@@ -152,8 +152,8 @@ async fn on_both_paths(trial: &Trial, below: &str, request: fn(String) -> Reques
         let found = request(format!("/v4/{base}/{id}{below}"));
         trial.accepts(found.clone(), 200, shown.clone()).await;
         let missing = request(format!("/v4/{base}/no-such-ad{below}"));
-        trial.refuses(missing, 404, json!({"detail": "Not found."})).await;
-        trial.refuses(found.by(Who::South), 404, json!({"detail": "Not found."})).await;
+        trial.refuses(missing, 404, json!({"detail": "Not found.…"})).await;
+        trial.refuses(found.by(Who::South), 404, json!({"detail": "Not found.…"})).await;
     }
 }
 

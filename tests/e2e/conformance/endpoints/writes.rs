@@ -93,7 +93,7 @@ async fn id_in_the_path(trial: &Trial) {
             )
             .await;
     }
-    trial.refuses(put("/v4/car/none", &json!({})), 404, json!({"detail": "Not found."})).await;
+    trial.refuses(put("/v4/car/none", &json!({})), 404, json!({"detail": "Not found.…"})).await;
 }
 
 async fn deep_merge(trial: &Trial, method: fn(String, &Value) -> Request) {
