@@ -288,11 +288,17 @@ pub struct RuleSettings {
     pub http_images: bool,
     /// What integrators call fields and parameters, besides [`Names::builtin`].
     pub names: Names,
+    /// What the addresses of images in examples begin with, if there are some that exist: `<this>/1.jpg`.
+    pub sample_images: Option<String>,
 }
 
 impl Default for RuleSettings {
     fn default() -> Self {
-        let video_hosts = ["youtube.com", "youtu.be", "vimeo.com"].map(str::to_owned).to_vec();
-        Self { video_hosts, http_images: false, names: Names::default() }
+        Self {
+            video_hosts: ["youtube.com", "youtu.be", "vimeo.com"].map(str::to_owned).to_vec(),
+            http_images: false,
+            names: Names::default(),
+            sample_images: None,
+        }
     }
 }

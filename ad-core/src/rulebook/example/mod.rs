@@ -35,7 +35,9 @@ impl Category {
         if fields.contains_key("leasing_details") {
             price.push(json!({"type": "leasing", "amount": 4595, "currency": "SEK"}));
         }
-        let images = [1, 2].map(|image| format!("https://images.dealer.example/{source_id}/{image}.jpg"));
+        let images = rulebook.settings.sample_images.clone();
+        let images = images.unwrap_or_else(|| format!("https://images.dealer.example/{source_id}"));
+        let images = [1, 2].map(|image| format!("{images}/{image}.jpg"));
         let mut ad = json!({
             "category_id": self.id,
             "body": text("body"),
