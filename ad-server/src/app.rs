@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    api::{self, Authenticator, BodyMemory, Context, DealerRate, Limits, Lists, Waits},
+    api::{self, ApiFaults, Authenticator, BodyMemory, Context, DealerRate, Limits, Lists, Waits},
     auth::{Caller, KeySet, KeySource, KeysError, TokenError, Verifier, key_file},
     cleanup,
     config::Settings,
@@ -28,9 +28,11 @@ use crate::{
     marketplace::{self, ConnectError},
     media::{ClientError, FetchOptions, HttpFetcher, Media, MediaBase, MediaError, ServeMedia},
     processor::Processor,
+    sandbox::{self, Sandbox},
     store::{Database, DatabaseStore, OpenError},
     system::{RandomIds, SystemClock},
     telemetry::{DatabaseQueue, Metrics, Observed, ObservedMarketplace},
+    values::PublicUrl,
     worker::Worker,
 };
 
@@ -99,6 +101,7 @@ struct Common {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     metrics: Metrics,
+    sandbox: Option<Arc<Sandbox>>,
 }
 
 impl Common {
@@ -123,7 +126,13 @@ impl Common {
             Arc::new(DatabaseQueue { database: database.clone(), clock: Arc::clone(&clock) }),
             clock.now(),
         );
-        Ok(Self { database, directory, store, media, clock, ids, metrics })
+        let sandbox = if settings.sandbox {
+            let addresses: Vec<_> = settings.public_url.iter().map(PublicUrl::as_str).chain([own_address]).collect();
+            Some(Arc::new(Sandbox::start(&database, &clock, &ids, &addresses).await?))
+        } else {
+            None
+        };
+        Ok(Self { database, directory, store, media, clock, ids, metrics, sandbox })
     }
 
     /// What dealers may have at most.
@@ -135,11 +144,18 @@ impl Common {
     fn pipeline(&self, settings: &Settings) -> Result<Pipeline, AppError> {
         let options = FetchOptions { allow_private: settings.allow_private_images, ..FetchOptions::default() };
         let fetcher = HttpFetcher::new(options, Arc::clone(&self.clock))?;
-        let markets = marketplace::connect(&settings.marketplaces(), &self.database, &self.clock)?;
+        let (fetcher, markets): (Arc<dyn ImageFetcher>, _) = match &self.sandbox {
+            Some(sandbox) => (
+                Arc::new(sandbox.fetcher(fetcher, Arc::clone(&self.clock))?),
+                sandbox.marketplaces(settings.marketplaces()),
+            ),
+            None => (Arc::new(fetcher), settings.marketplaces()),
+        };
+        let markets = marketplace::connect(&markets, &self.database, &self.clock)?;
         let observed = |inner, market| Arc::new(ObservedMarketplace { inner, market, metrics: self.metrics.clone() });
         let ports = PipelinePorts {
             store: self.store.clone(),
-            fetcher: Arc::new(Observed::<dyn ImageFetcher> { inner: Arc::new(fetcher), metrics: self.metrics.clone() }),
+            fetcher: Arc::new(Observed::<dyn ImageFetcher> { inner: fetcher, metrics: self.metrics.clone() }),
             media: Arc::new(Observed::<dyn MediaStore> {
                 inner: Arc::new(self.media.clone()),
                 metrics: self.metrics.clone(),
@@ -210,6 +226,8 @@ pub struct Running {
     server: JoinHandle<()>,
     metrics: Option<JoinHandle<()>>,
     worker: Option<JoinHandle<()>>,
+    /// Serves the worker until it has ended.
+    _sandbox: Option<Arc<Sandbox>>,
 }
 
 debug_by_name!(Running);
@@ -246,9 +264,14 @@ impl Running {
 /// # Errors
 /// The first thing that is wrong, in a line that says what to do.
 pub async fn start(settings: &Settings) -> Result<Running, AppError> {
-    let rulebook = Arc::new(rules(settings)?);
+    let mut rulebook = rules(settings)?;
     let server = HttpServer::bind(&serving(settings), "listen").await?;
     let (address, base_url) = (server.address(), server.base_url());
+    if settings.sandbox {
+        let base_url = settings.public_url.as_ref().map_or(base_url.as_str(), PublicUrl::as_str);
+        rulebook.settings.sample_images = Some(format!("{base_url}{}", sandbox::IMAGES));
+    }
+    let rulebook = Arc::new(rulebook);
     let serves_metrics = serves_metrics(settings, address);
     let metrics_server = if serves_metrics { None } else { metrics_server(settings).await? };
 
@@ -259,7 +282,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     common.start_cleanup(settings, stopped.clone());
     let quotas = common.quotas(settings);
     let processor = Processor::default();
-    let Common { database, directory, store, media, clock, ids, metrics } = common;
+    let Common { database, directory, store, media, clock, ids, metrics, sandbox } = common;
     tokio::spawn(Arc::clone(&directory).keep_fresh(FRESHNESS));
     let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids))
         .with_quotas(quotas)
@@ -289,13 +312,28 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         },
         metrics: Some(metrics.clone()),
         serves_metrics,
+        faults: sandbox.is_some().then(ApiFaults::default),
     };
     let router = api::router(context, ServeMedia::new(media));
     let server = tokio::spawn(server.run(router, until(stopped)));
     let metrics_url =
         if serves_metrics { Some(base_url.clone()) } else { metrics_server.as_ref().map(HttpServer::base_url) };
     let metrics = metrics_server.map(|server| serve_metrics(server, metrics));
-    Ok(Running { address, base_url, metrics_url, database, keys, directory, clock, ids, stop, server, metrics, worker })
+    Ok(Running {
+        address,
+        base_url,
+        metrics_url,
+        database,
+        keys,
+        directory,
+        clock,
+        ids,
+        stop,
+        server,
+        metrics,
+        worker,
+        _sandbox: sandbox,
+    })
 }
 
 /// How the API is served.
@@ -380,6 +418,10 @@ fn warn(settings: &Settings, address: Option<SocketAddr>) {
             "allow_private_images is on: everyone with a token can make the service fetch from private networks; turn it off \
              in production",
         ),
+        (
+            settings.sandbox,
+            "sandbox is on: source ids and image names make requests fail (docs/sandbox.md); turn it off in production",
+        ),
     ];
     for (_, warning) in warnings.into_iter().filter(|(applies, _)| *applies) {
         tracing::warn!("{warning}");
@@ -455,8 +497,9 @@ pub(crate) fn rules(settings: &Settings) -> Result<Rulebook, AppError> {
         catalogue: catalogue(settings)?,
         settings: categories::RuleSettings {
             video_hosts: settings.video_hosts.clone(),
-            http_images: settings.allow_private_images,
+            http_images: settings.http_images(),
             names: names(settings)?,
+            sample_images: None,
         },
     })
 }

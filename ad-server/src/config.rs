@@ -23,6 +23,16 @@ use crate::{
     values::AddressRange,
 };
 
+/// Defaults of a sandbox. Failures end within seconds, and those of one integrator do not stop calls for others.
+const SANDBOX: &str = "
+image_tries = 2
+image_within = '10s'
+marketplace_tries = 3
+marketplace_within = '10s'
+marketplace_timeout = '2s'
+marketplace_failures = 4294967295
+";
+
 /// Why there are no settings.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -64,19 +74,30 @@ impl Layer {
         Ok(self)
     }
 
-    fn defaults() -> Self {
-        toml_file::parse(&default_file()).expect("the table is read by a test")
+    /// The settings of this layer over the defaults.
+    fn complete(self, token_keys: Option<Secret>) -> Settings {
+        let defaults: Self = toml_file::parse(&default_file()).expect("the table is read by a test");
+        let defaults = match self.sandbox {
+            Some(true) => toml_file::parse::<Self>(SANDBOX).expect("a test reads it").over(defaults),
+            _ => defaults,
+        };
+        self.over(defaults).filled(token_keys)
     }
 }
 
 impl Default for Settings {
     /// The defaults of the table.
     fn default() -> Self {
-        Layer::defaults().complete(None)
+        Layer::default().complete(None)
     }
 }
 
 impl Settings {
+    /// The defaults of a sandbox.
+    pub fn of_sandbox() -> Self {
+        Layer { sandbox: Some(true), ..Layer::default() }.complete(None)
+    }
+
     /// The settings of flags and environment (both are in `given`), over those of a file, over the defaults. Token keys
     /// that are themselves in the environment count more than the file.
     pub fn load(given: Layer, file: Option<&Path>, token_keys: Option<Secret>) -> Result<Self, ConfigError> {
@@ -85,7 +106,7 @@ impl Settings {
         }
         let file = file.map(toml_file::read).transpose()?.map_or_else(Layer::default, |(layer, _)| layer);
         let (given, file) = (given.check_tokens()?, file.check_tokens()?);
-        let settings = given.over(file).over(Layer::defaults()).complete(token_keys);
+        let settings = given.over(file).complete(token_keys);
         if settings.tls_cert.is_some() == settings.tls_key.is_some() { Ok(settings) } else { Err(ConfigError::HalfTls) }
     }
 
@@ -116,6 +137,15 @@ impl Settings {
     /// Most requests that wait at the same time until they are finished.
     pub fn waiting_requests(&self) -> usize {
         self.waiting_requests.map_or(self.max_connections.get().div_ceil(2), NonZero::get)
+    }
+
+    /// Whether images may have http addresses: in a sandbox if its own have, which clients reach by http.
+    pub fn http_images(&self) -> bool {
+        let is_https = match &self.public_url {
+            Some(url) => url.as_str().starts_with("https:"),
+            None => self.tls_cert.is_some(),
+        };
+        self.allow_private_images || (self.sandbox && !is_https)
     }
 
     /// Proxies that say how a client reached them, and whose connections are those of many clients.

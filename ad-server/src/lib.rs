@@ -21,6 +21,7 @@
 //! | `shares` | limited resources that dealers share fairly |
 //! | [`system`] | the system clock and random ids |
 //! | [`commands`] | the subcommands of the binary |
+//! | [`sandbox`] | `serve --sandbox`: sample images, and failures on demand for integrators |
 //! | [`demo`] | `ad-server demo`: the service with a sample stock |
 
 /// Implements `Debug` by the name of the type, for types with parts that have none.
@@ -50,6 +51,7 @@ pub mod marketplace;
 pub mod media;
 mod outbound;
 pub mod processor;
+pub mod sandbox;
 pub mod secret;
 mod shares;
 pub mod store;

@@ -77,6 +77,11 @@ pub(super) struct Payload {
 }
 
 impl Payload {
+    /// The source id of the ad that it is about, if it names one.
+    pub(super) fn source_id(&self) -> Option<&str> {
+        self.object.get("source_id").and_then(Value::as_str)
+    }
+
     /// Whether it takes long to check.
     pub(super) fn is_large(&self) -> bool {
         self.memory.as_ref().is_some_and(|memory| memory.units() >= LARGE)

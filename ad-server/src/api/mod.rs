@@ -30,6 +30,7 @@ mod prefer;
 mod problem;
 mod requests;
 mod respond;
+mod sandbox;
 pub(crate) mod versions;
 mod writes;
 
@@ -54,6 +55,7 @@ pub use limits::{BodyMemory, DealerRate, Limits, Turns, Writes};
 pub use lists::Lists;
 pub(crate) use pages::page;
 pub use prefer::Waits;
+pub use sandbox::ApiFaults;
 
 /// Largest body of a request, in bytes (decision 9).
 pub const MAX_BODY: usize = ad_core::rulebook::size::MOST_BYTES;
@@ -90,6 +92,8 @@ pub struct Context {
     pub metrics: Option<Metrics>,
     /// Whether the API serves the counters, at `/metrics`.
     pub serves_metrics: bool,
+    /// Makes this a sandbox, which fails requests when source ids ask for it and serves sample images; `None` in production.
+    pub faults: Option<ApiFaults>,
 }
 
 debug_by_name!(Context);
@@ -134,6 +138,7 @@ debug_by_name!(Context);
 ///     limits: Limits::default(),
 ///     metrics: None,
 ///     serves_metrics: false,
+///     faults: None,
 /// };
 /// let no_images = make_sync(|_| StatusCode::NOT_FOUND);
 /// let app = Route::new().nest("/ads", api::router(context, no_images));
@@ -161,6 +166,10 @@ where
     let route = lookups::mount(route, &context);
     let route = me::mount(route, &context);
     let route = pages::mount(route, &context, documents).at("/media/*name", images);
+    let route = match context.faults {
+        Some(_) => route.at(format!("{}/*name", crate::sandbox::IMAGES), crate::sandbox::serve_images()),
+        None => route,
+    };
     Around::new(route.done(), context)
 }
 
@@ -179,6 +188,14 @@ pub fn metrics_router(metrics: Metrics) -> impl Endpoint<Output = Response> {
 struct RequestId(Uuid);
 
 impl Context {
+    /// Fails a request about an ad whose source id asks for it, in a sandbox.
+    fn check_faults(&self, access: &Access, source_id: Option<&str>) -> Result<(), ApiError> {
+        match self.faults.as_ref().zip(source_id) {
+            Some((faults, source_id)) => faults.check(access, source_id),
+            None => Ok(()),
+        }
+    }
+
     /// The caller of a request, whose rate is counted.
     fn caller(&self, request: &Request) -> Result<Caller, ApiError> {
         let none = || ApiError::NoToken { in_authorization: request.headers().contains_key(header::AUTHORIZATION) };

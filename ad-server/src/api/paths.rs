@@ -97,6 +97,7 @@ impl Path {
     async fn answer(&self, operation: &Operation, mut request: Request) -> Result<Response, ApiError> {
         let access = self.context.access(&request, operation.permission)?;
         let source_id = self.source_id.clone().or_else(|| request.raw_path_param("source_id").map(str::to_owned));
+        self.context.check_faults(&access, source_id.as_deref())?;
         let tags = |header| Tags::of(&header, request.headers().get_all(&header));
         let known = if operation.act == Act::Read { tags(header::IF_NONE_MATCH)? } else { None };
         let expected = if operation.changes_one() { tags(header::IF_MATCH)? } else { None };
@@ -174,6 +175,7 @@ impl AdCall<'_> {
         } else {
             Payload::default()
         };
+        self.context.check_faults(access, payload.source_id())?;
         // Lists have limits of their own.
         let _turn = limits.turns.take(access).await?;
         if payload.is_large() {

@@ -33,6 +33,9 @@ impl AdCall<'_> {
         } else {
             Payload::default()
         };
+        if operation.act == Act::Create {
+            self.context.check_faults(access, payload.source_id())?;
+        }
         let render = |accepted: &Accepted| self.render(operation, accepted);
         let keep = key.map(|key| key.keep(&render));
         let incoming = Incoming { id: self.request_id, keep: keep.as_ref() };

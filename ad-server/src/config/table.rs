@@ -134,7 +134,7 @@ macro_rules! settings {
             }
 
             /// The settings of a layer that has the defaults at its bottom.
-            pub(super) fn complete(self, token_keys: Option<Secret>) -> Settings {
+            pub(super) fn filled(self, token_keys: Option<Secret>) -> Settings {
                 Settings { token_keys, $($name: complete!($kind self.$name)),* }
             }
         }
@@ -208,6 +208,11 @@ settings! {
 
     /// Accept image addresses with http and on private networks; for development and tests only
     allow_private_images: bool = default false, flag("BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");
+
+    /// Serve sample images, and fail when source ids or image names ask for it; for tests of integrators only
+    /// docs/sandbox.md lists the failures. Other defaults apply in a sandbox: image_tries 2, image_within 10s,
+    /// marketplace_tries 3, marketplace_within 10s, marketplace_timeout 2s, and no circuit breakers of marketplaces.
+    sandbox: bool = default false, flag("BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");
 
     /// Maximum number of attempts to fetch an image
     /// Only transient failures are retried: timeouts, 429, 5xx.

@@ -1,6 +1,6 @@
 //! Precedence, the file, and the defaults.
 
-use std::{fs, time::Duration};
+use std::{fs, num::NonZero, time::Duration};
 
 use ad_core::pipeline::PipelineSettings;
 
@@ -32,6 +32,26 @@ fn the_defaults_are_those_of_the_documents() {
     assert_eq!((settings.metrics_listen, settings.otlp_endpoint, settings.rate_limit), (None, None, None));
     assert_eq!(settings.log_format, LogFormat::Text);
     assert_eq!(settings.media_url, None);
+}
+
+#[test]
+fn a_sandbox_has_defaults_of_its_own_that_what_is_given_replaces() {
+    let path = file("sandbox = true\nimage_within = \"2m\"");
+    let given = Layer { marketplace_tries: NonZero::new(7), ..Layer::default() };
+    let settings = Settings::load(given, Some(&path), None).unwrap();
+    assert_eq!((settings.image_tries.get(), settings.image_within.duration()), (2, Duration::from_mins(2)));
+    let (marketplaces, breaker) = (settings.marketplace_retry(), settings.marketplaces().breaker);
+    assert_eq!((marketplaces.tries, marketplaces.within, breaker.failures), (7, Duration::from_secs(10), u32::MAX));
+    for (settings, http_images) in [
+        (Settings::default(), false),
+        (Settings::of_sandbox(), true),
+        (Settings { public_url: "http://sandbox.example".parse().ok(), ..Settings::of_sandbox() }, true),
+        (Settings { public_url: "https://sandbox.example".parse().ok(), ..Settings::of_sandbox() }, false),
+        (Settings { tls_cert: Some("cert.pem".into()), ..Settings::of_sandbox() }, false),
+        (Settings { allow_private_images: true, ..Settings::default() }, true),
+    ] {
+        assert_eq!(settings.http_images(), http_images, "{settings:?}");
+    }
 }
 
 #[test]

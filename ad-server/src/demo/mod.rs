@@ -1,9 +1,9 @@
 //! `ad-server demo`: shows the service at work.
 //!
-//! Starts the service with a new database, two sample dealers and an image host, posts a bundled stock of cars and boats over HTTP
-//! as a dealer's system would, and prints each ad's log. The demo is a client of the API and uses no internal shortcut.
+//! Starts the service as a [sandbox](crate::sandbox) with a new database and two sample dealers, posts a bundled stock of cars and
+//! boats over HTTP as a dealer's system would, and prints each ad's log, tokens, and a first ad to send. The demo is a client of the
+//! API and uses no internal shortcut.
 
-pub mod host;
 mod show;
 pub mod stock;
 
@@ -12,16 +12,13 @@ use std::{collections::HashMap, io, net::SocketAddr, path::Path, time::Duration}
 use ad_core::service::Access;
 use serde_json::Value;
 
-use self::{
-    host::ImageHost,
-    stock::{DemoAd, dealers, listings, stock},
-};
+use self::stock::{DemoAd, dealers, listings, stock};
 use crate::{
     app::{self, AppError, Running},
     auth::{self, IssueRequest},
     config::Settings,
     http_server::ServerError,
-    marketplace,
+    marketplace, sandbox,
 };
 
 /// How often the view looks at the ads.
@@ -29,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long it waits for an ad to be published.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long the demo's token is valid.
+/// How long the demo's tokens are valid.
 const TOKEN_LIFETIME: Duration = Duration::from_hours(24);
 
 /// Flags of `demo`.
@@ -49,7 +46,7 @@ pub enum DemoError {
     /// The service does not start.
     #[error(transparent)]
     App(#[from] AppError),
-    /// Its folder or its image host cannot be made.
+    /// Its folder cannot be made.
     #[error("cannot prepare the demo: {0}")]
     Io(#[from] io::Error),
     /// The database does not do what it should.
@@ -69,23 +66,24 @@ pub enum DemoError {
 /// When it cannot be prepared, or an ad is not processed in time.
 pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     let folder = tempfile::tempdir()?;
-    let host = ImageHost::start().await?;
-    let stock = stock(host.base_url());
     let running = start(&args, folder.path()).await?;
-    let base = format!("http://{}", running.address);
-    let token = token(&running).await?;
+    let base = running.base_url.clone();
+    let images = format!("{base}{}", sandbox::IMAGES);
+    let stock = stock(&images);
+    let dealer_token = token(&running, Access::Dealer("north-cars".to_owned())).await?;
+    let group_token = token(&running, Access::Group("north".to_owned())).await?;
     show::opening(&base, &stock);
 
-    let client = Client { http: http()?, base, token };
+    let client = Client { http: http()?, base, token: group_token };
     let ended = client.post_all(&stock).await?;
     let rows = client.watch(&stock, ended).await?;
     show::table(&rows);
+    show::first_ad(&client.base, &dealer_token, &sandbox::first_ad(&images));
     show::closing(&client.base, &client.token, rows.first());
     if !args.once {
         app::stop_signal().await;
         show::goodbye();
     }
-    host.stop().await;
     running.stop().await?;
     Ok(())
 }
@@ -102,7 +100,7 @@ async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
         media: folder.join("media").into(),
         token_key: folder.join("token-keys.json"),
         allow_private_images: true,
-        ..Settings::default()
+        ..Settings::of_sandbox()
     };
     let running = match app::start(&settings).await {
         Err(AppError::Listen(ServerError::Listen { address, .. })) => {
@@ -121,12 +119,12 @@ async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
     Ok(running)
 }
 
-/// A token of the dealers' group.
-async fn token(running: &Running) -> Result<String, DemoError> {
+/// A token of this scope.
+async fn token(running: &Running, scope: Access) -> Result<String, DemoError> {
     let failed = |error: &dyn std::fmt::Display| DemoError::Database(error.to_string());
     let request = IssueRequest {
         label: None,
-        scope: Access::Group("north".to_owned()),
+        scope,
         permissions: None,
         expires_in: Some(TOKEN_LIFETIME),
         now: running.clock.now(),

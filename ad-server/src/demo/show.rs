@@ -9,7 +9,7 @@ use ad_core::model::Timestamp;
 
 use percent_encoding::utf8_percent_encode;
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{DemoRow, stock::DemoAd};
 use crate::commands::output;
@@ -145,11 +145,21 @@ fn published_after(ad: &Value, log: &[Value]) -> String {
         .map_or_else(|| "–".to_owned(), |(published, created)| format!("{:.2} s", (published - created).as_secs_f64()))
 }
 
+/// A new ad that can be sent as it stands.
+pub(super) fn first_ad(base: &str, token: &str, payload: &Map<String, Value>) {
+    let payload = Value::from(payload.clone());
+    let id = payload["source_id"].as_str().unwrap_or_default();
+    line(&styled(BOLD, "\nPublish an ad of your own, with a token for the dealer north-cars:\n"));
+    line(&format!("  export TOKEN={token}\n"));
+    line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/car -d '{payload}'\n"));
+    line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/car/{id}"));
+}
+
 /// What to try next.
 pub(super) fn closing(base: &str, token: &str, first: Option<&DemoRow>) {
     let (kind, id) = first.map_or(("car", "1"), |row| (row.vehicle_type, row.source_id.as_str()));
     let id = utf8_percent_encode(id, crate::api::versions::SEGMENT);
-    line(&styled(BOLD, "\nTry it, with a token for the dealers' group:\n"));
+    line(&styled(BOLD, "\nRead and change the ads above, with a token for the dealers' group:\n"));
     line(&format!("  export TOKEN={token}\n"));
     line(&format!("  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/ad/{id}"));
     line(&format!(
@@ -159,6 +169,7 @@ pub(super) fn closing(base: &str, token: &str, first: Option<&DemoRow>) {
         "  curl -H \"X-Auth-Token: $TOKEN\" {base}/v4/car/validate -d '{{\"category_id\": 1020, \"dealer_code\": \"north-cars\", \"category_fields\": {{\"brand\": \"wolvo\"}}}}'"
     ));
     line(&format!("\nDocumentation: {base}/docs/swagger-ui/ and {base}/docs/redoc/"));
+    line(&format!("Failures on demand: {}", crate::sandbox::GUIDE));
     line(&styled(FAINT, "Press Ctrl-C to stop the demo and delete its database."));
 }
 

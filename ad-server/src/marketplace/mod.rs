@@ -30,6 +30,7 @@ pub use local::Local;
 pub(crate) use local::forget_calls;
 pub use operators::{ListingFilter, ListingRow, ListingState, import_listings, list_listings};
 pub use receiver::{CallAction, Fault, ReceiverError, ReceiverOptions, Rule, Rules, serve};
+pub(crate) use receiver::{Counts, PREFIX, sandbox, server_options, times};
 
 /// Ids of the secondary marketplace begin so; those of the primary one are numbers of 8 digits.
 const SECONDARY: &str = "VM";

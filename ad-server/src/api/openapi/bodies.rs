@@ -2,7 +2,7 @@
 
 use ad_core::{
     categories::{
-        self, Category, FromV3, Heading, TRAILER,
+        self, Category, FromV3, Heading, RuleSettings, TRAILER,
         ad_fields::{IDENTITY, WRITTEN},
         price,
     },
@@ -243,7 +243,8 @@ pub(super) fn of_several_categories() -> Map<String, Value> {
 }
 
 /// The schemas of what every ad has, for requests.
-pub(super) fn shared(video_hosts: &[String]) -> Map<String, Value> {
+pub(super) fn shared(settings: &RuleSettings) -> Map<String, Value> {
+    let has_http_samples = settings.sample_images.as_ref().is_some_and(|images| images.starts_with("http:"));
     let mut schemas = Map::new();
     let rows = WRITTEN.iter().filter(|row| row.direction != Direction::Response && !row.path.contains('.'));
     for (row, form) in rows.flat_map(|row| [(row, Form::New), (row, Form::Update)]) {
@@ -261,8 +262,10 @@ pub(super) fn shared(video_hosts: &[String]) -> Map<String, Value> {
             }
             _ => {
                 let mut schema = fields::property(row, form);
-                if row.path == "video_url" {
-                    schema["pattern"] = json!(at_one_of(video_hosts));
+                match row.path {
+                    "video_url" => schema["pattern"] = json!(at_one_of(&settings.video_hosts)),
+                    "image_urls" if has_http_samples => schema["items"]["pattern"] = json!("^https?://"),
+                    _ => {}
                 }
                 schemas.insert(name_of_written(row.path, form), schema);
             }

@@ -22,6 +22,7 @@ use poem_openapi::OpenApiService;
 use serde_json::{Map, Value, json};
 
 use self::bodies::Group;
+use crate::sandbox;
 
 /// Name of the security scheme, and of the header.
 const TOKEN: &str = "X-Auth-Token";
@@ -70,7 +71,7 @@ fn document(rulebook: &Rulebook, server: &str) -> Value {
         "info": {
             "title": TITLE,
             "version": env!("CARGO_PKG_VERSION"),
-            "description": DESCRIPTION,
+            "description": format!("{DESCRIPTION}\n\nA [sandbox]({}) provokes failures on demand, to test clients.", sandbox::GUIDE),
             "contact": {"name": TITLE, "url": env!("CARGO_PKG_REPOSITORY")},
             "license": {"name": env!("CARGO_PKG_LICENSE"), "url": "https://opensource.org/license/mit"},
         },
@@ -123,7 +124,7 @@ fn references(place: &Value, used: &mut BTreeSet<String>) {
 
 fn schemas(rulebook: &Rulebook) -> Map<String, Value> {
     let mut schemas = fields::shared(&rulebook.catalogue);
-    schemas.extend(bodies::shared(&rulebook.settings.video_hosts));
+    schemas.extend(bodies::shared(&rulebook.settings));
     schemas.extend(bodies::of_several_categories());
     let typed = categories::typed().map(|(_, category)| Group::typed(category));
     schemas.extend(typed.chain(Group::of_v3()).flat_map(|group| group.schemas()));

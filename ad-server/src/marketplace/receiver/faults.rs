@@ -27,6 +27,9 @@ pub enum Fault {
     /// 500; nothing is done.
     #[serde(rename = "500")]
     Error,
+    /// 401, as if the service had a wrong token; nothing is done.
+    #[serde(rename = "401")]
+    Unauthorized,
     /// 422 with a reason; nothing is done.
     #[serde(rename = "refused")]
     Refused,
@@ -128,9 +131,11 @@ impl Rule {
         match self {
             Self { per_mille: 0 | 1001.., .. } => wrong("per_mille", "expected a number from 1 to 1000"),
             Self { times: Some(0), .. } => wrong("times", "expected at least 1; omit it for every call"),
-            Self { retry_after: Some(_), fault: Fault::Timeout | Fault::Refused | Fault::Lost, .. } => {
-                wrong("retry_after", "allowed for fault = \"429\" and \"500\" only")
-            }
+            Self {
+                retry_after: Some(_),
+                fault: Fault::Timeout | Fault::Unauthorized | Fault::Refused | Fault::Lost,
+                ..
+            } => wrong("retry_after", "allowed for fault = \"429\" and \"500\" only"),
             Self { reason: Some(_), fault, .. } if *fault != Fault::Refused => {
                 wrong("reason", "allowed for fault = \"refused\" only")
             }
@@ -183,7 +188,30 @@ pub(super) struct Faults {
 struct FaultState {
     rules: Rules,
     chance: fastrand::Rng,
-    counts: HashMap<Met, u32>,
+    counts: Counts<Met>,
+}
+
+/// How often faults that end after some calls were injected.
+#[derive(Debug)]
+pub(crate) struct Counts<K>(HashMap<K, u32>);
+
+impl<K> Default for Counts<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<K: Eq + std::hash::Hash> Counts<K> {
+    /// Whether this call is among the first so many; then it is counted.
+    pub(crate) fn is_among_first(&mut self, times: u32, key: K) -> bool {
+        if self.0.len() >= MOST_COUNTED {
+            self.0.clear();
+        }
+        let count = self.0.entry(key).or_default();
+        let is_among_first = *count < times;
+        *count += u32::from(is_among_first);
+        is_among_first
+    }
 }
 
 /// Which rule met which ad.
@@ -241,7 +269,7 @@ impl Faults {
 
 impl FaultState {
     fn new(rules: Rules, seed: u64) -> Self {
-        Self { rules, chance: fastrand::Rng::with_seed(seed), counts: HashMap::new() }
+        Self { rules, chance: fastrand::Rng::with_seed(seed), counts: Counts::default() }
     }
 
     fn happens(&mut self, per_mille: u16) -> bool {
@@ -251,26 +279,26 @@ impl FaultState {
     /// Whether this call is among the first so many of its ad; then it is counted.
     fn counts(&mut self, rule: Option<usize>, times: Option<u32>, call: &MarketplaceCall) -> bool {
         let Some(times) = times else { return true };
-        if self.counts.len() >= MOST_COUNTED {
-            self.counts.clear();
-        }
         let ad = call.source_id.clone().or_else(|| call.registration_number.clone());
         let met = Met { rule, market: call.market, dealer_code: call.dealer_code.clone(), ad };
-        let count = self.counts.entry(met).or_default();
-        if *count >= times {
-            return false;
-        }
-        *count += 1;
-        true
+        self.counts.is_among_first(times, met)
     }
+}
+
+/// What source ids begin with that select faults.
+pub(crate) const PREFIX: &str = "fault-";
+
+/// The number in a word such as `2x`: only so many calls fail.
+pub(crate) fn times(word: &str) -> Option<u32> {
+    word.strip_suffix('x')?.parse().ok()
 }
 
 /// What a source id asks for: `fault-<fault>`, then any of `-<n>x`, `-<action>` and `-<marketplace>`, then anything.
 fn by_source_id(source_id: &str) -> Option<Rule> {
-    let mut words = source_id.strip_prefix("fault-")?.split('-');
+    let mut words = source_id.strip_prefix(PREFIX)?.split('-');
     let mut rule = Rule::any(named(words.next()?)?);
     for word in words {
-        if let Some(times) = word.strip_suffix('x').and_then(|times| times.parse().ok()) {
+        if let Some(times) = times(word) {
             rule.times = Some(times);
         } else if let Some(action) = named(word) {
             rule.actions.push(action);
@@ -362,6 +390,8 @@ mod tests {
             ("fault-timeout-1", Some(Fault::Timeout)),
             ("fault-429-1", Some(Fault::TooMany)),
             ("fault-500", Some(Fault::Error)),
+            ("fault-401-1", Some(Fault::Unauthorized)),
+            ("fault-api-401-1", None),
             ("fault-refused-publish-car", Some(Fault::Refused)),
             ("fault-lost-primary-unpublish-publish-car", Some(Fault::Lost)),
             ("fault-500-bump-car", None),

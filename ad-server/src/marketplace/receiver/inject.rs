@@ -48,7 +48,7 @@ where
             match rule.fault {
                 Fault::Lost => drop(inner.call(request).await?),
                 Fault::Timeout => tokio::time::sleep(HANG).await,
-                Fault::TooMany | Fault::Error | Fault::Refused => {}
+                Fault::TooMany | Fault::Error | Fault::Unauthorized | Fault::Refused => {}
             }
             Ok(answer(&rule))
         }
@@ -101,6 +101,7 @@ fn answer(rule: &Rule) -> Response {
             ErrorResponse::TooMany(problem("too_many_calls", ON_PURPOSE), retry_after).into_response()
         }
         Fault::Error => ErrorResponse::Error(problem("error", ON_PURPOSE), retry_after).into_response(),
+        Fault::Unauthorized => ErrorResponse::Unauthorized(problem("unauthorized", ON_PURPOSE)).into_response(),
         Fault::Refused => {
             let reason = rule.reason.as_deref().unwrap_or("Rejected by an injected fault");
             ErrorResponse::Refused(problem("refused", reason)).into_response()

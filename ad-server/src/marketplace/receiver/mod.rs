@@ -18,6 +18,7 @@ use poem::{
 use poem_openapi::{payload::Json, types::ToJSON};
 
 pub use self::faults::{CallAction, Fault, Rule, Rules};
+pub(crate) use self::faults::{Counts, PREFIX, times};
 use self::{
     api::{Api, ErrorResponse, problem},
     faults::Faults,
@@ -75,9 +76,7 @@ pub async fn serve(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), ReceiverError> {
     let ReceiverOptions { listen, database_url, token, rules, sandbox, seed } = options;
-    let connections = ConnectionLimits { total: usize::MAX, per_address: usize::MAX, proxies: Proxies::default() };
-    let options = ServerOptions { listen, tls: None, answer_within: 2 * HANG, idle: IDLE, connections };
-    let server = HttpServer::bind(&options, "listen").await?;
+    let server = HttpServer::bind(&server_options(listen), "listen").await?;
     let address = server.address();
     let database = Database::open(&database_url).await?;
     let faults = Arc::new(Faults::new(rules, sandbox, seed));
@@ -88,6 +87,21 @@ pub async fn serve(
     cleanup.abort();
     database.close().await;
     Ok(())
+}
+
+/// The server of the marketplaces: their caller decides how long it waits and how many connections it needs.
+pub(crate) fn server_options(listen: SocketAddr) -> ServerOptions {
+    let connections = ConnectionLimits { total: usize::MAX, per_address: usize::MAX, proxies: Proxies::default() };
+    ServerOptions { listen, tls: None, answer_within: 2 * HANG, idle: IDLE, connections }
+}
+
+/// The marketplaces, of which only source ids select the faults.
+pub(crate) fn sandbox(
+    database: &Database,
+    clock: &Arc<dyn Clock>,
+    token: Secret,
+) -> impl Endpoint<Output = Response> + use<> {
+    router(database, clock, token, &Arc::new(Faults::new(Rules::default(), true, 0)))
 }
 
 fn router(
