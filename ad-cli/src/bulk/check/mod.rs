@@ -67,6 +67,13 @@ impl Checker {
         Self { rulebook: Rulebook::default(), version, of_type }
     }
 
+    /// Leaves http addresses of images to the service, which accepts them in a sandbox.
+    #[must_use]
+    pub fn with_http_images(mut self) -> Self {
+        self.rulebook.settings.http_images = true;
+        self
+    }
+
     /// Checks one payload of a file, and returns its findings with what identifies its ad.
     pub fn check(&self, piece: Piece<'_>, index: u64) -> (Verdict, Option<Occurrence>) {
         let mut verdict = Verdict { index, ..Verdict::default() };

@@ -163,7 +163,7 @@ impl Import {
         let begun = Begun { file, sha256, url: client.url().to_owned(), at: now.to_string() };
         notes.extend(fits(journal.path(), past.begun.as_ref(), &begun, &name, options.resume)?);
         journal.write_durably(&[Entry::Begun(begun)])?;
-        let checker = Arc::new(Checker::new(options.version, options.of_type));
+        let checker = Arc::new(Checker::new(options.version, options.of_type).with_http_images());
         let import = Self {
             client,
             name,

@@ -40,7 +40,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let payload = Single::read(context, &args.file)?;
-    let checker = Checker::new(args.through.version(), args.through.category());
+    let checker = Checker::new(args.through.version(), args.through.category()).with_http_images();
     if !args.no_check {
         payload.check(context, &checker)?;
     }
