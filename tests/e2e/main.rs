@@ -31,6 +31,7 @@ mod payloads;
 mod plans_postgres;
 mod problems;
 mod properties;
+mod sandbox;
 mod silences;
 mod slow_clients;
 mod store_contract;
