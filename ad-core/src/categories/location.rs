@@ -30,7 +30,7 @@ const fn degrees(most: f64) -> Kind {
 }
 
 /// Swedish county codes (län) in use.
-const COUNTIES: &[&str] = &[
+pub const COUNTIES: &[&str] = &[
     "01", "03", "04", "05", "06", "07", "08", "09", "10", "12", "13", "14", "17", "18", "19", "20", "21", "22", "23",
     "24", "25",
 ];

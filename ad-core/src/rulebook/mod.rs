@@ -24,6 +24,7 @@ use crate::{
     violation::{Choices, Code, Violation},
 };
 
+pub use example::example_text;
 pub use warnings::Warning;
 
 /// Checks payloads.

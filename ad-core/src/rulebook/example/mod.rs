@@ -93,6 +93,12 @@ impl Category {
     }
 }
 
+/// The text of a field's value in examples, for those that no example payload has: what fits one dealer, or excludes another
+/// field.
+pub fn example_text(name: &str) -> Option<&'static str> {
+    ExampleValues::of_all().text(name)
+}
+
 /// The category fields that a version has.
 fn fields(
     category: &Category,

@@ -24,6 +24,11 @@ impl ExampleValues {
         Self { own: of_type.map_or(WITHOUT_TYPE, |(_, own)| own), only: None }
     }
 
+    /// The texts that do not depend on the category.
+    pub(super) fn of_all() -> Self {
+        Self { own: &[], only: None }
+    }
+
     /// The same text whatever the path.
     pub(super) fn only(text: &'static str) -> Self {
         Self { own: &[], only: Some(text) }
@@ -55,6 +60,10 @@ pub(super) const UNTABLED: &[Field] = &[
 const WITHOUT_TYPE: Texts = &[("brand", "Linde"), ("model", "E20"), ("condition.mileage", "18400 km")];
 
 const OF_ALL: Texts = &[
+    ("dealer_code", "north-cars"),
+    ("latitude", "63.825"),
+    ("longitude", "20.263"),
+    ("salesperson", "anna@dealer.example"),
     ("body", "Well kept, serviced regularly, viewing by appointment."),
     ("name", "Anna Berg"),
     ("phone", "+46701234567"),
