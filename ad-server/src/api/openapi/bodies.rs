@@ -4,7 +4,7 @@ use ad_core::{
     categories::{
         self, Category, FromV3, Heading, RuleSettings, TRAILER,
         ad_fields::{IDENTITY, WRITTEN},
-        price,
+        location, price,
     },
     fields::{Direction, Field, Kind},
     model::ApiVersion,
@@ -274,7 +274,7 @@ pub(super) fn shared(settings: &RuleSettings) -> Map<String, Value> {
     let rows = WRITTEN.iter().filter(|row| row.path.starts_with("contact."));
     for form in Form::ALL {
         let mut contact = fields::object(rows.clone(), form)["properties"]["contact"].take();
-        contact["description"] = json!("AnswerExample instead of the dealer's own contact");
+        contact["description"] = json!("Instead of the dealer's own contact");
         // Whoever must send it cannot clear it.
         contact.as_object_mut().map(|contact| contact.remove("nullable"));
         if form == Form::Answer {
@@ -297,6 +297,9 @@ fn location(row: &Field, registered: bool, form: Form) -> Value {
     let mut schema = fields::property(row, form);
     if registered {
         schema["properties"].as_object_mut().map(|members| members.remove("lkf"));
+    } else {
+        let counties = location::COUNTIES.join("|");
+        schema["properties"]["lkf"]["pattern"] = json!(format!("^({counties})[0-9]{{2}}([0-9]{{2}})?$"));
     }
     schema["minProperties"] = json!(1);
     schema["maxProperties"] = json!(2);

@@ -5,6 +5,7 @@ use std::{num::NonZeroU32, time::Duration};
 
 use ad_core::{
     categories::{self, Category},
+    fields::FieldErrors,
     model::{
         Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, ImageRef, LogEntry, MOST_UNFINISHED,
         StoredRequest, Timestamp,
@@ -17,13 +18,20 @@ use ad_core::{
     },
     service::ServiceError,
 };
-use poem::http::header;
+use poem::http::{StatusCode, header};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::{bodies::Group, first, name_of};
+use super::{
+    bodies::{BodyKind, Group},
+    first, name_of,
+};
 use crate::{
-    api::{ApiError, Limits, MAX_BODY, body, errors, limits, lookups, requests, versions},
+    api::{
+        ApiError, Limits, MAX_BODY, body, errors, limits, lookups,
+        problem::{self, ProblemRequest},
+        requests, versions,
+    },
     auth::{Permission, Permissions, TokenError},
     values::Rate,
 };
@@ -100,7 +108,10 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     }
     put("LogPage".to_owned(), "A create", page(&json!(log())));
     put("RequestStatus".to_owned(), "A create", request_status());
-    put("PayloadErrors".to_owned(), "A payload with errors", payload_errors(rulebook));
+    let errors = payload_errors(rulebook);
+    put("PayloadErrors".to_owned(), "A payload with errors", json!(errors));
+    put("PayloadProblem".to_owned(), "A payload with errors", problem(&ServiceError::Invalid(errors).into()));
+    put("ParameterProblem".to_owned(), "An unknown parameter", problem(&unknown_parameter()));
     put("Me".to_owned(), "A token of one dealer", me());
     for (name, values) in lookup_values(rulebook) {
         put(name.to_owned(), "The first three values", values);
@@ -126,9 +137,7 @@ fn answers(
     let mut brief = create.clone();
     brief
         .retain(|name, _| !matches!(name.as_str(), "price" | "url" | "video_url" | "product_declaration" | "location"));
-    if let Some(Value::Object(fields)) = brief.get_mut("category_fields") {
-        fields.retain(|name, _| BRIEF.contains(&name.as_str()));
-    }
+    shorten(&mut brief);
     if let Some(ad) = stored(rulebook, version, category, brief.clone()) {
         let published = published(ad, category);
         answers.push((AnswerExample::Read, json!(published.view(Some(&log())))));
@@ -140,6 +149,37 @@ fn answers(
         answers.push((AnswerExample::Validated, validated));
     }
     answers
+}
+
+/// Leaves a few of the category fields.
+fn shorten(payload: &mut Map<String, Value>) {
+    if let Some(Value::Object(fields)) = payload.get_mut("category_fields") {
+        fields.retain(|name, _| BRIEF.contains(&name.as_str()));
+    }
+}
+
+/// A payload of few fields, for code samples: neither booleans nor `null`, which programming languages write differently.
+pub(super) fn brief(
+    rulebook: &Rulebook,
+    version: ApiVersion,
+    category: &Category,
+    shape: BodyKind,
+) -> Map<String, Value> {
+    let names: &[&str] = match shape {
+        BodyKind::Create | BodyKind::Validate => {
+            &["source_id", "category_id", "title", "contact", "price", "image_urls", "category_fields"]
+        }
+        BodyKind::Update => &["body", "price"],
+        BodyKind::Migrate => &["title", "contact", "price", "category_fields"],
+        BodyKind::MigrateTo => &["category_id", "title", "contact", "price", "category_fields"],
+    };
+    let mut payload = match shape {
+        BodyKind::Update => category.example_update(version, rulebook),
+        _ => category.example(version, rulebook),
+    };
+    payload.retain(|name, _| names.contains(&name.as_str()));
+    shorten(&mut payload);
+    payload
 }
 
 fn stored(
@@ -252,14 +292,22 @@ fn kept_answer() -> KeptAnswer {
 }
 
 /// What is said to the first guess of most.
-fn payload_errors(rulebook: &Rulebook) -> Value {
+fn payload_errors(rulebook: &Rulebook) -> FieldErrors {
     let guess = json!({"source_id": "1", "title": "2019 Volvo V60",
-        "category_fields": {"brand": "wolvo", "year": 2019, "mileage": 1200}});
-    let Value::Object(guess) = guess else { return Value::Null };
-    let errors = rulebook
-        .create(WriteContext { category: first(), version: ApiVersion::V4, dealer: None }, guess, SourceId::Required)
-        .err();
-    json!(errors)
+        "category_fields": {"brand": "wolvo", "year": 2019, "mileage": 1200, "powertrain": {"transmission": "stick"}}});
+    let guess = guess.as_object().cloned().unwrap_or_default();
+    let write = WriteContext { category: first(), version: ApiVersion::V4, dealer: None };
+    rulebook.create(write, guess, SourceId::Required).err().unwrap_or_default()
+}
+
+fn unknown_parameter() -> ApiError {
+    AdParameters::parse(&[], &[("dry_run".to_owned(), "true".to_owned())]).err().unwrap_or_default().into()
+}
+
+/// An error as problem details.
+fn problem(error: &ApiError) -> Value {
+    let asked = ProblemRequest { pages: "https://ads.example/docs/errors/".to_owned(), request_id: REQUEST };
+    json!(problem::details(error, StatusCode::BAD_REQUEST, &asked))
 }
 
 fn lookup_values(rulebook: &Rulebook) -> Vec<(&'static str, Value)> {
@@ -268,6 +316,10 @@ fn lookup_values(rulebook: &Rulebook) -> Vec<(&'static str, Value)> {
     vec![
         ("Attributes", some(&first().attributes())),
         ("Values", some(&first().values(&rulebook.catalogue, "brand").unwrap_or_default())),
+        (
+            "RatingValues",
+            some(&first().values(&rulebook.catalogue, "condition.vehicle_ratings.value").unwrap_or_default()),
+        ),
         ("Models", some(rulebook.catalogue.models("car-models", &brand).entries())),
     ]
 }
@@ -309,7 +361,6 @@ const RATE: Rate =
 /// What errors say.
 fn errors() -> Map<String, Value> {
     let detail = |error: ApiError| json!({"detail": error.to_string()});
-    let unknown_parameter = AdParameters::parse(&[], &[("dry_run".to_owned(), "true".to_owned())]).err();
     let not_json = body::parsed(b"").err().unwrap_or(ApiError::Internal);
     let mut examples = vec![
         ("NoToken", detail(ApiError::NoToken { in_authorization: false })),
@@ -339,7 +390,7 @@ fn errors() -> Map<String, Value> {
         ("Internal", detail(ApiError::Internal)),
         ("Unavailable", json!({"detail": errors::UNAVAILABLE})),
         ("Duplicate", errors::duplicate()),
-        ("ParameterErrors", json!(unknown_parameter)),
+        ("ParameterErrors", json!(unknown_parameter().fields().map(|(errors, _)| errors))),
         ("TrailerCreateDisabled", json!(versions::refusal(&VersionError::TrailerCreateDisabled).ok())),
     ];
     for (name, what) in DELETED {

@@ -1,15 +1,19 @@
-//! The OpenAPI document and its two user interfaces.
+//! The OpenAPI document.
 //!
-//! The document is built once, at start, from the table of operations ([`operations`](crate::api::operations)), the field tables,
-//! the catalogue and the parameters of lists. It is JSON, because the registry of poem-openapi takes only what is known at compile
-//! time and has no examples of bodies. poem-openapi provides the two pages, which need no internet access.
+//! It is built from the table of operations ([`operations`](crate::api::operations)), the field tables, the catalogue and the
+//! parameters of lists. It is JSON, because the registry of poem-openapi takes only what is known at compile time and has no
+//! examples of bodies.
 
 mod answers;
 mod bodies;
+mod code_samples;
+mod descriptions;
+mod dialect;
 mod examples;
 mod fields;
 mod operations;
 mod parameters;
+mod property_examples;
 mod responses;
 
 use std::collections::BTreeSet;
@@ -18,67 +22,44 @@ use ad_core::{
     categories::{self, Category},
     rulebook::Rulebook,
 };
-use poem_openapi::OpenApiService;
 use serde_json::{Map, Value, json};
 
 use self::bodies::Group;
-use crate::sandbox;
+pub(super) use self::{code_samples::first_request, dialect::as_3_1};
+use super::operations::bases;
 
 /// Name of the security scheme, and of the header.
 const TOKEN: &str = "X-Auth-Token";
 
-const TITLE: &str = "Vehicle ad import service";
+/// The title of the document.
+pub(super) const TITLE: &str = "Vehicle ad import service";
 
-const DESCRIPTION: &str = "Manage vehicle and machinery ads on two marketplaces. Writes are answered at once and processed \
-    afterwards; each ad's log shows the progress.\n\nEvery answer carries `X-Request-Id`, and answers may get further members. \
-    Answers are compressed if `Accept-Encoding` names zstd, br or gzip. HEAD is supported wherever GET only reads, and OPTIONS \
-    returns the methods of a path. `docs/http.md` explains the headers. \
-    Operations that are not listed here are rejected: paths with 404, methods with 405 and `Allow`, operations that a vehicle type \
-    does not support with 400; the answer gives the reason. The descriptions mention accepted forms beyond the schemas (such \
-    as `null` for an absent field of a new ad), and rules over several fields.";
+/// The tags that every document has.
+const COMMON_TAGS: [&str; 3] = [LOOKUPS, "requests", "token"];
+const LOOKUPS: &str = "lookups";
 
-/// The document and its pages, ready to be served.
-pub(crate) struct Documents {
-    pub(crate) json: String,
-    pub(crate) swagger_ui: String,
-    pub(crate) redoc: String,
+/// The tags of which there are documents: the vehicle types, `ad` and `v3`.
+pub(super) fn tags() -> Vec<&'static str> {
+    bases().map(operations::tag).collect()
 }
 
-/// The document of this process's tables and catalogue.
-pub(super) fn documents(rulebook: &Rulebook, public_url: Option<&str>) -> Documents {
-    pages(TITLE, document(rulebook, public_url.unwrap_or("/")).to_string())
-}
-
-/// A document of this title, with its pages.
-pub(crate) fn pages(title: &str, document: String) -> Documents {
-    // The pages are made for an empty document, which then gives way to this one, inlined as a script: nothing in it may
-    // end that.
-    let pages = OpenApiService::new((), title, env!("CARGO_PKG_VERSION"));
-    let empty = pages.spec();
-    let inlined = document.replace("</", "<\\/");
-    let page = |html: String| offline(&html.replacen(&empty, &inlined, 1));
-    Documents { swagger_ui: page(pages.swagger_ui_html()), redoc: page(pages.redoc_html()), json: document }
-}
-
-/// Without the one link to the internet that Redoc's page has: fonts.
-fn offline(html: &str) -> String {
-    html.lines().filter(|line| !line.contains("fonts.googleapis.com")).collect::<Vec<_>>().join("\n")
-}
-
-fn document(rulebook: &Rulebook, server: &str) -> Value {
+/// The document of this catalogue, for a service at this address. With `tag` it has only the operations of that tag and the
+/// lookups.
+pub(super) fn document(rulebook: &Rulebook, server: &str, tag: Option<&str>) -> Value {
+    let service = server.trim_end_matches('/');
     let mut document = json!({
         "openapi": "3.0.3",
         "info": {
             "title": TITLE,
             "version": env!("CARGO_PKG_VERSION"),
-            "description": format!("{DESCRIPTION}\n\nA [sandbox]({}) provokes failures on demand, to test clients.", sandbox::GUIDE),
+            "description": descriptions::guide(service, &code_samples::first_request(rulebook)),
             "contact": {"name": TITLE, "url": env!("CARGO_PKG_REPOSITORY")},
             "license": {"name": env!("CARGO_PKG_LICENSE"), "url": "https://opensource.org/license/mit"},
         },
         "servers": [{"url": server}],
         "security": [{TOKEN: []}],
         "tags": operations::tags(),
-        "paths": operations::paths(&examples::brand(rulebook)),
+        "paths": operations::paths(rulebook),
         "components": {
             "schemas": schemas(rulebook),
             "parameters": parameters::shared(),
@@ -89,8 +70,25 @@ fn document(rulebook: &Rulebook, server: &str) -> Value {
                 "description": "A JSON Web Token, issued with `ad-server token issue`"}},
         },
     });
+    property_examples::add(&mut document);
+    if let Some(tag) = tag {
+        keep_tag(&mut document, tag);
+    }
     drop_unused(&mut document);
     document
+}
+
+/// Drops the operations of other tags.
+fn keep_tag(document: &mut Value, tag: &str) {
+    let is_kept = |name: &Value| *name == tag || COMMON_TAGS.iter().any(|common| name == common);
+    if let Some(tags) = document["tags"].as_array_mut() {
+        tags.retain(|tag| is_kept(&tag["name"]));
+    }
+    if let Some(paths) = document["paths"].as_object_mut() {
+        paths.retain(|_, item| {
+            item.as_object().into_iter().flatten().any(|(_, operation)| is_kept(&operation["tags"][0]))
+        });
+    }
 }
 
 /// Drops the components that nothing refers to: not every category has every operation.

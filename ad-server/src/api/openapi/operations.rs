@@ -1,10 +1,13 @@
 //! Paths with their operations, from the table of [`operations`](crate::api::operations).
 
+use ad_core::rulebook::Rulebook;
 use serde_json::{Map, Value, json};
 
 use super::{
+    LOOKUPS,
     bodies::{self, BodyKind, Group},
-    examples, parameters, reference, referring, responses,
+    code_samples::Sample,
+    descriptions, examples, parameters, reference, referring, responses,
 };
 use crate::{
     api::{
@@ -14,16 +17,16 @@ use crate::{
     auth::Permission,
 };
 
-/// All paths; `brand` is one that has models.
-pub(super) fn paths(brand: &str) -> Map<String, Value> {
+/// All paths.
+pub(super) fn paths(rulebook: &Rulebook) -> Map<String, Value> {
     let mut paths = Map::new();
     for base in bases() {
         for operation in base.operations().filter(|operation| responses::succeeds(base, operation)) {
             let item = paths.entry(path(base, operation)).or_insert_with(|| json!({}));
-            item[operation.method.as_str().to_lowercase()] = describe(base, operation);
+            item[operation.method.as_str().to_lowercase()] = describe(base, operation, rulebook);
         }
     }
-    paths.extend(lookups(brand));
+    paths.extend(lookups(&examples::brand(rulebook)));
     paths.insert("/v4/requests/{request_id}".to_owned(), request());
     paths.insert(me::PATH.to_owned(), of_token());
     paths
@@ -42,7 +45,7 @@ pub(super) fn tags() -> Vec<Value> {
         let rejects = if rejected.is_empty() { String::new() } else { format!(". Rejects {}", rejected.join(", ")) };
         json!({"name": tag(base), "description": description + &rejects})
     };
-    let others = [("lookups", "Allowed values"), ("requests", "Accepted requests"), ("token", "The token itself")];
+    let others = [(LOOKUPS, "Allowed values"), ("requests", "Accepted requests"), ("token", "The token itself")];
     let others = others.map(|(name, description)| json!({"name": name, "description": description}));
     bases().map(of_base).chain(others).collect()
 }
@@ -51,7 +54,8 @@ fn path(base: BasePath, operation: &Operation) -> String {
     operation.route(base).replace(":source_id", "{source_id}")
 }
 
-fn tag(base: BasePath) -> &'static str {
+/// The tag of the operations on a base path.
+pub(super) fn tag(base: BasePath) -> &'static str {
     match base {
         BasePath::Typed(vehicle_type, _) => vehicle_type,
         BasePath::Generic => "ad",
@@ -59,34 +63,39 @@ fn tag(base: BasePath) -> &'static str {
     }
 }
 
-fn describe(base: BasePath, operation: &'static Operation) -> Value {
+fn describe(base: BasePath, operation: &'static Operation, rulebook: &Rulebook) -> Value {
     let tag = tag(base);
+    let shape = operation.takes_body().then(|| body_kind(base, operation.act));
     let mut described = json!({
         "tags": [tag],
         "operationId": format!("{}_{}", operation.id, tag.replace('-', "_")),
         "summary": operation.summary,
-        "description": format!("{}{}", operation.doc, needs(operation.permission)),
+        "description": format!("{}{}\n\n{}", operation.doc, descriptions::more(base, operation.act), needs(operation.permission)),
         "parameters": parameters::of(operation),
         "responses": responses::of(base, operation),
+        "x-codeSamples": Sample::of(rulebook, base, operation, &path(base, operation), shape).in_all_languages(),
     });
-    if operation.takes_body() {
-        described["requestBody"] = request_body(base, operation.act);
+    if let Some(shape) = shape {
+        described["requestBody"] = request_body(base, shape);
     }
     described
 }
 
 fn needs(permission: Permission) -> String {
-    format!(" Needs the permission `{permission}`.")
+    format!("Needs the permission `{permission}`.")
 }
 
-fn request_body(base: BasePath, act: Act) -> Value {
-    let shape = match (base, act) {
+fn body_kind(base: BasePath, act: Act) -> BodyKind {
+    match (base, act) {
         (_, Act::Validate) => BodyKind::Validate,
         (_, Act::Update) => BodyKind::Update,
         (BasePath::Generic, Act::Migrate) => BodyKind::MigrateTo,
         (_, Act::Migrate) => BodyKind::Migrate,
         _ => BodyKind::Create,
-    };
+    }
+}
+
+fn request_body(base: BasePath, shape: BodyKind) -> Value {
     let groups = Group::of(base, shape);
     let schema = match groups.as_slice() {
         [only] => only.name(shape),
@@ -118,15 +127,21 @@ fn of_token() -> Value {
 
 /// The lookups, which do not depend on a category.
 fn lookups(brand: &str) -> Map<String, Value> {
-    let lookup = |id: &str, summary: &str, mut parameters: Vec<Value>, example: &str, can_miss: bool| {
+    let lookup = |id: &str, summary: &str, mut parameters: Vec<Value>, examples: &[&str], can_miss: bool| {
         parameters.push(referring("parameters", parameters::IF_NONE_MATCH));
+        let sample = match id {
+            "attributes" => "/v4/vehicles/car/attributes".to_owned(),
+            "values" => "/v4/vehicles/car/brand".to_owned(),
+            _ => format!("/v4/vehicles/car/models?brand={brand}"),
+        };
         json!({"get": {
-        "tags": ["lookups"],
-        "operationId": id,
-        "summary": summary,
-        "description": needs(Permission::Read).trim_start(),
-        "parameters": parameters,
-        "responses": responses::of_lookup(example, can_miss),
+            "tags": [LOOKUPS],
+            "operationId": id,
+            "summary": summary,
+            "description": format!("{}\n\n{}", descriptions::LOOKUP, needs(Permission::Read)),
+            "parameters": parameters,
+            "responses": responses::of_lookup(examples, can_miss),
+            "x-codeSamples": Sample::get(sample).in_all_languages(),
         }})
     };
     let (vehicle_type, attribute) = (parameters::vehicle_type(), parameters::attribute());
@@ -136,13 +151,13 @@ fn lookups(brand: &str) -> Map<String, Value> {
     [
         (
             "/v4/vehicles/{vehicle_type}/attributes",
-            lookup("attributes", "List the attributes that have allowed values", attributes, "Attributes", true),
+            lookup("attributes", "List the attributes that have allowed values", attributes, &["Attributes"], true),
         ),
         (
             "/v4/vehicles/{vehicle_type}/{attribute}",
-            lookup("values", "List the values of an attribute", values, "Values", true),
+            lookup("values", "List the values of an attribute", values, &["Values", "RatingValues"], true),
         ),
-        ("/v4/vehicles/car/models", lookup("car_models", "List the models of a car brand", models, "Models", false)),
+        ("/v4/vehicles/car/models", lookup("car_models", "List the models of a car brand", models, &["Models"], false)),
     ]
     .into_iter()
     .map(|(path, item)| (path.to_owned(), item))

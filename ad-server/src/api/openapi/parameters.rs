@@ -121,10 +121,9 @@ fn query(known: &Parameter) -> Value {
             json!(format!("{}. The parameter may be repeated instead of using commas", known.doc));
     }
     if known.takes == Takes::Time {
-        parameter["description"] = json!(format!("{}, in UTC: `YYYY-MM-DD HH:MM:SS`, or ISO 8601", known.doc));
-        // More than one, so that the page does not send it unasked.
-        parameter["examples"] =
-            json!({"utc": {"value": "2026-01-15 10:00:00"}, "iso_8601": {"value": "2026-01-15T10:00:00Z"}});
+        // Not as an example: pages would fill it in.
+        let formats = "in UTC: `2026-01-15 10:00:00`, or ISO 8601: `2026-01-15T10:00:00Z`";
+        parameter["description"] = json!(format!("{}, {formats}", known.doc));
     }
     parameter
 }

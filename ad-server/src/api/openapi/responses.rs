@@ -180,9 +180,9 @@ pub(super) fn of_me() -> Value {
 }
 
 /// The responses of a lookup.
-pub(super) fn of_lookup(example: &str, can_miss: bool) -> Value {
+pub(super) fn of_lookup(examples: &[&str], can_miss: bool) -> Value {
     let mut responses = shared_by_all();
-    let found = described("The values, with their names", &reference("LookupEntries"), &[example]);
+    let found = described("The values, with their names", &reference("LookupEntries"), examples);
     responses.insert("200".to_owned(), tagged(found));
     responses.insert("304".to_owned(), referring("responses", "NotModified"));
     responses.insert("400".to_owned(), referring("responses", BAD_LOOKUP));
@@ -272,7 +272,12 @@ fn described_bad_request(name: &str, wrongs: &[Wrong]) -> Value {
         _ => reference(name),
     };
     let examples: Vec<_> = wrongs.iter().map(|wrong| wrong.described().1).collect();
-    error("Invalid fields, invalid parameters, or a violated business rule", &schema, &examples)
+    let mut response = error("Invalid fields, invalid parameters, or a violated business rule", &schema, &examples);
+    let problems = [(Wrong::Payload, "PayloadProblem"), (Wrong::Parameter, "ParameterProblem")].into_iter();
+    let problems = problems.filter(|(wrong, _)| wrongs.contains(wrong));
+    response["content"][problem::MEDIA_TYPE]["examples"] =
+        problems.map(|(_, name)| (name.to_owned(), referring("examples", name))).collect::<Map<_, _>>().into();
+    response
 }
 
 /// Headers that every response may have, and what describes them.
