@@ -176,7 +176,7 @@ fn is_compressible(headers: &HeaderMap) -> bool {
     compressible.iter().any(|known| media_type.starts_with(known))
 }
 
-fn failed(error: &io::Error) -> ApiError {
+pub(super) fn failed(error: &io::Error) -> ApiError {
     tracing::error!(%error, "cannot compress an answer");
     ApiError::Internal
 }

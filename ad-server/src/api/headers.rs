@@ -36,12 +36,11 @@ pub(super) fn safe(mut response: Response) -> Response {
 
 /// The headers of a page: it runs its own scripts, speaks to this service, and is not shown within another page.
 pub(super) fn of_page(html: &str, public_url: Option<&str>) -> Vec<(HeaderName, HeaderValue)> {
-    let hash = |script: &String| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script)));
-    let scripts: Vec<_> = scripts(html).iter().map(hash).collect();
+    let scripts: Vec<_> = scripts(html).iter().map(|hash| format!("'{hash}'")).collect();
     let service = public_url.and_then(|url| url::Url::parse(url).ok()).map(|url| url.origin().ascii_serialization());
     let policy = format!(
         // Swagger UI and Redoc set styles as they run. Redoc searches in a worker that it makes of its own text.
-        "default-src 'none'; script-src {}; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; \
+        "default-src 'none'; script-src {}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:; \
          connect-src 'self' {}; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         if scripts.is_empty() { "'none'".to_owned() } else { scripts.join(" ") },
         service.unwrap_or_default(),
@@ -54,21 +53,29 @@ pub(super) fn of_page(html: &str, public_url: Option<&str>) -> Vec<(HeaderName, 
     ]
 }
 
-/// The texts of the scripts in a page, none of which is loaded from elsewhere, as a browser reads them: line breaks are line
-/// feeds, and `<script` within a script is text.
+/// The hashes of the scripts in a page: as the page itself demands of a script that it loads, and otherwise of the text as a
+/// browser reads it, where line breaks are line feeds and `<script` within a script is text.
 fn scripts(html: &str) -> Vec<String> {
     let (mut scripts, mut rest) = (Vec::new(), html);
-    while let Some((text, behind)) = next_script(rest) {
-        scripts.push(text.replace("\r\n", "\n").replace('\r', "\n"));
+    while let Some((tag, text, behind)) = next_script(rest) {
+        let demanded = tag.split_once("integrity=\"").and_then(|(_, hash)| hash.split('"').next());
+        scripts.push(demanded.map_or_else(|| hash(&text.replace("\r\n", "\n").replace('\r', "\n")), str::to_owned));
         rest = behind;
     }
     scripts
 }
 
-/// The text of the first script, and the rest of the page.
-fn next_script(html: &str) -> Option<(&str, &str)> {
-    let (_, tag) = html.split_once("<script")?;
-    tag.split_once('>')?.1.split_once("</script>")
+/// The hash of a script, as `integrity` and a policy have it.
+pub(super) fn hash(script: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(script)))
+}
+
+/// The tag and the text of the first script, and the rest of the page.
+fn next_script(html: &str) -> Option<(&str, &str, &str)> {
+    let (_, script) = html.split_once("<script")?;
+    let (tag, text) = script.split_once('>')?;
+    let (text, behind) = text.split_once("</script>")?;
+    Some((tag, text, behind))
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ mod body;
 mod compression;
 mod conditional;
 mod cors;
-mod error_codes;
 pub mod errors;
 mod headers;
 mod idempotency;
@@ -22,7 +21,7 @@ mod me;
 mod missing;
 mod not_json;
 mod observe;
-pub(crate) mod openapi;
+mod openapi;
 mod operations;
 mod pages;
 mod paths;
@@ -31,6 +30,7 @@ mod problem;
 mod requests;
 mod respond;
 mod sandbox;
+pub(crate) mod static_document;
 pub(crate) mod versions;
 mod writes;
 
@@ -53,7 +53,7 @@ use around::Around;
 pub use errors::ApiError;
 pub use limits::{BodyMemory, DealerRate, Limits, Turns, Writes};
 pub use lists::Lists;
-pub(crate) use pages::page;
+pub(crate) use pages::viewers;
 pub use prefer::Waits;
 pub use sandbox::ApiFaults;
 
@@ -159,13 +159,12 @@ pub fn router<M: IntoEndpoint>(context: Context, images: M) -> impl Endpoint<Out
 where
     M::Endpoint: 'static,
 {
-    let documents = openapi::documents(context.service.rulebook(), context.public_url.as_deref());
     let context = Arc::new(context);
     let route = paths::mount(observe::Routes::new(context.metrics.clone()), &context);
     let route = requests::mount(route, &context);
     let route = lookups::mount(route, &context);
     let route = me::mount(route, &context);
-    let route = pages::mount(route, &context, documents).at("/media/*name", images);
+    let route = pages::mount(route, &context).at("/media/*name", images);
     let route = match context.faults {
         Some(_) => route.at(format!("{}/*name", crate::sandbox::IMAGES), crate::sandbox::serve_images()),
         None => route,

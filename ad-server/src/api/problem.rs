@@ -6,7 +6,7 @@ use ad_core::{fields::FieldErrors, violation::Code};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use poem::{
     Request, Response,
-    http::{HeaderMap, HeaderValue, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
 };
 use serde::Serialize;
 use uuid::Uuid;
@@ -111,8 +111,18 @@ pub(super) fn answer(mut response: Response, asked: Option<&ProblemRequest>) -> 
     let Some((asked, error)) = asked.zip(response.extensions().get::<Arc<ApiError>>().cloned()) else {
         return response;
     };
+    if let Ok(bytes) = json_bytes(&details(&error, status, asked)) {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        response.set_body(bytes);
+    }
+    response
+}
+
+/// The body for an error.
+pub(super) fn details<'a>(error: &'a ApiError, status: StatusCode, asked: &ProblemRequest) -> impl Serialize + use<'a> {
     let code = error.code();
-    let problem = ProblemDetails {
+    ProblemDetails {
         r#type: format!("{}{}", asked.pages, code.name()),
         title: code.about().title,
         status: status.as_u16(),
@@ -120,13 +130,7 @@ pub(super) fn answer(mut response: Response, asked: Option<&ProblemRequest>) -> 
         instance: format!("urn:uuid:{}", asked.request_id),
         code,
         errors: error.fields().map(|(errors, part)| fields(errors, part)),
-    };
-    if let Ok(bytes) = json_bytes(&problem) {
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
-        response.headers_mut().remove(header::CONTENT_LENGTH);
-        response.set_body(bytes);
     }
-    response
 }
 
 fn fields(errors: &FieldErrors, part: RequestPart) -> Vec<FieldProblem<'_>> {

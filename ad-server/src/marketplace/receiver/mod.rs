@@ -26,7 +26,11 @@ use self::{
 };
 use super::Local;
 use crate::{
-    api::{MAX_BODY, openapi},
+    api::{
+        MAX_BODY,
+        static_document::{CHECKED, StaticDocument},
+        viewers::{ASSETS, Viewer, ViewerPage},
+    },
     cleanup,
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
     secret::Secret,
@@ -113,9 +117,8 @@ fn router(
     let local = |market| Local::new(database.clone(), market, Arc::clone(clock));
     let service = |market| api::service(Api { local: local(market), clock: Arc::clone(clock) });
     let market = |market| faulty(service(market), local(market), market, Arc::clone(faults));
-    let (documented, page) = pages(&service(Market::Primary));
     let token = Arc::new(token);
-    let open = Route::new().at("/openapi.json", documented).at("/docs/", page);
+    let open = documentation(service(Market::Primary));
     let closed = Route::new()
         .nest("/primary", market(Market::Primary))
         .nest("/secondary", market(Market::Secondary))
@@ -138,14 +141,18 @@ fn router(
     })
 }
 
-/// The document and its page.
-fn pages(service: &poem_openapi::OpenApiService<Api, ()>) -> (impl Endpoint + use<>, impl Endpoint + use<>) {
-    let documents = openapi::pages(api::TITLE, api::document(service).to_string());
-    let json = make(move |_| {
-        let answer = Response::builder().content_type("application/json").body(documents.json.clone());
-        async move { Ok::<_, poem::Error>(answer) }
-    });
-    (json, crate::api::page(documents.swagger_ui, None))
+/// The OpenAPI document and its page.
+fn documentation(service: poem_openapi::OpenApiService<Api, ()>) -> Route {
+    let document = StaticDocument::new("application/json", CHECKED, move || api::document(&service).to_string().into());
+    let page = ViewerPage {
+        viewer: Viewer::SwaggerUi,
+        title: api::TITLE,
+        docs: "./",
+        source: "../openapi.json",
+        tags: Vec::new(),
+    };
+    let route = Route::new().at("/openapi.json", document).at("/docs/", page.document(None));
+    ASSETS.iter().fold(route, |route, asset| route.at(format!("/docs/assets/{}", asset.name), asset.document()))
 }
 
 /// The request with its body in memory, if that is not too large.
