@@ -1,6 +1,7 @@
 //! Harness of the end-to-end tests: the real server as a process on a free port, with its own database, media folder and
 //! token keys, an image host, and a client that speaks to it.
 
+mod browser;
 mod bucket;
 mod bystander;
 mod cli;
@@ -14,6 +15,7 @@ mod process;
 mod server;
 pub mod tools;
 
+pub use browser::{Browser, Cost};
 pub use bucket::{BucketServer, Keys};
 pub use bystander::{Bystander, Latencies, Seen};
 pub use cli::{Cli, Ended};
