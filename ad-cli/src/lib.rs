@@ -69,6 +69,11 @@
 //!
 //! [`Ads::create_or_find`] resolves an unclear create: a source id belongs to one ad for ever, so that a second try either creates the ad or
 //! finds it.
+//!
+//! # Writes that overwrite nothing unseen
+//!
+//! [`Answer::etag`] names the revision of an ad that was read; writes with [`Ads::if_match`] change that revision or nothing. `bulk::write_if`
+//! reads, decides and writes, again whenever somebody else was faster.
 #![warn(missing_docs)]
 
 #[cfg(feature = "bulk")]

@@ -69,12 +69,14 @@ outcomes! {
     Unclear => "unclear",
     /// Not sent.
     NotSent => "not_sent",
+    /// Left as it is, because others changed the ad after the change had been decided.
+    Conflict => "conflict",
 }
 
 impl AdOutcome {
     /// Whether the service has done, or at least accepted, what was asked of it.
     pub const fn is_good(self) -> bool {
-        !matches!(self, Self::Failed | Self::Refused | Self::UnderWay | Self::Unclear | Self::NotSent)
+        !matches!(self, Self::Failed | Self::Refused | Self::UnderWay | Self::Unclear | Self::NotSent | Self::Conflict)
     }
 }
 

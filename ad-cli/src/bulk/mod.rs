@@ -21,9 +21,12 @@ pub mod parallel;
 pub mod payloads;
 pub mod sorter;
 pub mod spool;
+mod write_if;
 
 pub use error::BulkError;
 pub use follow::AdOutcome;
+pub(crate) use write_if::TRIES;
+pub use write_if::write_if;
 
 use std::borrow::Cow;
 

@@ -75,6 +75,8 @@ enum Command {
     Retry(commands::retry::Args),
     /// Show the log of an ad
     Log(commands::log::Args),
+    /// Show what has become of a request
+    Request(commands::request::Args),
     /// Wait until the latest request of an ad is finished
     Wait(commands::wait::Args),
     /// Migrate V3 ads to V4, or show what they lack
@@ -110,6 +112,7 @@ impl Command {
             Self::PolePosition(args) => commands::pole_position::run(context, &args).await,
             Self::Retry(args) => commands::retry::run(context, &args).await,
             Self::Log(args) => commands::log::run(context, &args).await,
+            Self::Request(args) => commands::request::run(context, &args).await,
             Self::Wait(args) => commands::wait::run(context, &args).await,
             Self::MigrateV4(args) => commands::migrate_v4::run(context, &args).await,
             Self::Export(args) => commands::export::run(context, &args).await,

@@ -20,6 +20,7 @@ use super::{
 pub struct Ads<'a> {
     transport: &'a Transport,
     base: String,
+    if_match: Option<String>,
 }
 
 /// Marketplaces that a bump leaves out; registered vehicles only.
@@ -36,7 +37,14 @@ pub enum Exclude {
 
 impl<'a> Ads<'a> {
     pub(super) fn new(transport: &'a Transport, base: String) -> Self {
-        Self { transport, base }
+        Self { transport, base, if_match: None }
+    }
+
+    /// The same, whose writes are bound to the revision of an ad that an [`Answer::etag`] names. Once the ad has another content they
+    /// change nothing and fail with [`PreconditionFailed`](ErrorKind::PreconditionFailed).
+    #[must_use]
+    pub fn if_match(self, etag: Option<&str>) -> Self {
+        Self { if_match: etag.map(str::to_owned), ..self }
     }
 
     /// Creates an ad. The answer is there before the work is done: wait for an entry with action `publish` in its log.
@@ -72,7 +80,7 @@ impl<'a> Ads<'a> {
     /// # Errors
     /// As [`list`](Self::list), and [`Unexpected`](ErrorKind::Unexpected) when the type is not what comes.
     pub async fn list_as<T: DeserializeOwned>(&self, query: &AdQuery) -> Result<Answer<Page<T>>, Error> {
-        self.get(&query_string(query.parameters())).await
+        self.transport.get(self.path(&query_string(query.parameters()))).await
     }
 
     /// All ads from the page of the query on, page after page as they are needed.
@@ -104,7 +112,7 @@ impl<'a> Ads<'a> {
     /// source id.
     pub async fn read(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.of(target).get(&one(target, "")).await
+        self.transport.get(self.of(target).path(&one(target, ""))).await
     }
 
     /// A page of an ad's whole log.
@@ -115,7 +123,8 @@ impl<'a> Ads<'a> {
         let target = target.into();
         let mut query = query.clone();
         query.dealer_code = target.dealer_code.map(str::to_owned).or(query.dealer_code);
-        self.get(&format!("/{}/log{}", segment(target.source_id), query_string(query.parameters()))).await
+        let below = format!("/{}/log{}", segment(target.source_id), query_string(query.parameters()));
+        self.transport.get(self.path(&below)).await
     }
 
     /// An ad's whole log from the page of the query on, oldest first unless ordered otherwise.
@@ -166,7 +175,8 @@ impl<'a> Ads<'a> {
     pub async fn delete(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
         let path = self.of(target).path(&one(target, ""));
-        self.transport.ask(Call { method: Method::DELETE, path, body: None, repeat: Repeat::Safe }).await
+        let if_match = self.if_match.clone();
+        self.transport.ask(Call { method: Method::DELETE, path, body: None, if_match, repeat: Repeat::Safe }).await
     }
 
     /// Renews an ad: it appears as new. Charges apply, so it is never sent again by itself when its answer is lost.
@@ -209,7 +219,7 @@ impl<'a> Ads<'a> {
     /// These ads, on the typed path of the target's category if it has one.
     fn of(&self, target: Target<'_>) -> Self {
         match target.category.and_then(|category| category.vehicle_type) {
-            Some(vehicle_type) => Self::new(self.transport, format!("v4/{vehicle_type}")),
+            Some(vehicle_type) => Self { base: format!("v4/{vehicle_type}"), ..self.clone() },
             None => self.clone(),
         }
     }
@@ -219,15 +229,10 @@ impl<'a> Ads<'a> {
         format!("{}{rest}", self.base)
     }
 
-    async fn get<T: DeserializeOwned>(&self, rest: &str) -> Result<Answer<T>, Error> {
-        let path = self.path(rest);
-        self.transport.ask(Call { method: Method::GET, path, body: None, repeat: Repeat::Safe }).await
-    }
-
     /// A GET that does something.
     async fn promote(&self, rest: &str) -> Result<Answer<Ad>, Error> {
-        let path = self.path(rest);
-        self.transport.ask(Call { method: Method::GET, path, body: None, repeat: Repeat::IfRefused }).await
+        let (path, if_match) = (self.path(rest), self.if_match.clone());
+        self.transport.ask(Call { method: Method::GET, path, body: None, if_match, repeat: Repeat::IfRefused }).await
     }
 
     async fn write<T: DeserializeOwned>(
@@ -241,7 +246,8 @@ impl<'a> Ads<'a> {
         let bytes = serde_json::to_vec(body).map_err(|error| {
             Error::new(ErrorKind::Malformed(format!("cannot serialize the payload: {error}")), &method, &path)
         })?;
-        self.transport.ask(Call { method, path, body: Some(bytes.into()), repeat }).await
+        let if_match = self.if_match.clone();
+        self.transport.ask(Call { method, path, body: Some(bytes.into()), if_match, repeat }).await
     }
 }
 

@@ -12,7 +12,7 @@ use ad_core::{
 };
 use reqwest::{
     Method, Response,
-    header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER},
+    header::{CONTENT_TYPE, DATE, ETAG, HeaderMap, LOCATION, RETRY_AFTER},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -30,6 +30,8 @@ pub struct Answer<T> {
     pub request_id: Option<String>,
     /// The status code.
     pub status: u16,
+    /// The `ETag` of what is shown, for [`Ads::if_match`](super::Ads::if_match).
+    pub etag: Option<String>,
 }
 
 impl<T> Answer<T> {
@@ -71,7 +73,8 @@ pub(super) async fn read<T: DeserializeOwned>(
     if status.is_success() {
         let body = serde_json::from_slice(&bytes)
             .map_err(|error| failed(unexpected(status.as_u16(), &headers, &bytes, Some(&error))).caused_by(error))?;
-        return Ok(Answer { body, request_id, status: status.as_u16() });
+        let etag = text(&headers, ETAG.as_str()).map(str::to_owned);
+        return Ok(Answer { body, request_id, status: status.as_u16(), etag });
     }
     Err(failed(refusal(status.as_u16(), &headers, &bytes)))
 }
@@ -86,6 +89,7 @@ fn refusal(status: u16, headers: &HeaderMap, bytes: &[u8]) -> ErrorKind {
         (401, Some(detail)) => Some(ErrorKind::Unauthorised(detail)),
         (403, Some(detail)) => Some(ErrorKind::Forbidden(detail)),
         (404, Some(detail)) => Some(ErrorKind::NotFound(detail)),
+        (412, Some(detail)) => Some(ErrorKind::PreconditionFailed(detail)),
         (413, Some(detail)) => Some(ErrorKind::TooLarge(detail)),
         (429, detail) => {
             Some(ErrorKind::TooMany { detail: detail.unwrap_or_else(|| "too many requests".to_owned()), retry_after })
@@ -170,6 +174,7 @@ mod tests {
             (404, r#"{"detail": "Not found."}"#, "NotFound"),
             (405, r#"{"detail": "Method …"}"#, "Other"),
             (409, r#"{"source_id": ["Used."]}"#, "Conflict"),
+            (412, r#"{"detail": "…"}"#, "PreconditionFailed"),
             (413, r#"{"detail": "…"}"#, "TooLarge"),
             (429, r#"{"detail": "…"}"#, "TooMany"),
             (503, r#"{"detail": "…"}"#, "Service"),

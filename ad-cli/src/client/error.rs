@@ -46,6 +46,8 @@ pub enum ErrorKind {
     NotFound(String),
     /// The source id has been used: 409.
     Conflict(FieldErrors),
+    /// The ad has changed since the revision that the request was bound to: 412. Nothing was done.
+    PreconditionFailed(String),
     /// The body is too large: 413.
     TooLarge(String),
     /// Too many requests: 429.
@@ -182,9 +184,21 @@ impl Error {
                 | ErrorKind::Malformed(_)
                 | ErrorKind::NotFound(_)
                 | ErrorKind::Conflict(_)
+                | ErrorKind::PreconditionFailed(_)
                 | ErrorKind::TooLarge(_)
                 | ErrorKind::Other(_)
         )
+    }
+
+    /// All that is wrong in one text: of fields each with its path, otherwise the text of the error.
+    pub fn details(&self) -> String {
+        match self.kind() {
+            ErrorKind::Invalid(errors) => {
+                let fields = errors.flatten().into_iter().map(|(path, message)| format!("{path}: {message}"));
+                fields.collect::<Vec<_>>().join(" ")
+            }
+            _ => self.to_string(),
+        }
     }
 
     /// Whether it only reads: then nothing can have happened.
@@ -214,6 +228,7 @@ impl fmt::Display for Error {
             | ErrorKind::Unauthorised(detail)
             | ErrorKind::Forbidden(detail)
             | ErrorKind::NotFound(detail)
+            | ErrorKind::PreconditionFailed(detail)
             | ErrorKind::TooLarge(detail)
             | ErrorKind::TooMany { detail, .. }
             | ErrorKind::Other(detail)

@@ -1,11 +1,10 @@
 //! Lookups under `/v4/vehicles/` ('Attribute lookup entries').
 
 use ad_core::catalogue::Entry;
-use reqwest::Method;
 
 use super::{
     Answer, Error,
-    transport::{Call, Repeat, Transport, query_string, segment},
+    transport::{Transport, query_string, segment},
 };
 
 /// The attributes of vehicle types, and their allowed values.
@@ -45,6 +44,6 @@ impl<'a> Lookups<'a> {
 
     async fn get(&self, path: String) -> Result<Answer<Vec<Entry>>, Error> {
         let path = format!("v4/vehicles/{path}");
-        self.transport.ask(Call { method: Method::GET, path, body: None, repeat: Repeat::Safe }).await
+        self.transport.get(path).await
     }
 }

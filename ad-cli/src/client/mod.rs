@@ -21,7 +21,7 @@ mod transport;
 use std::sync::Arc;
 
 pub use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, LogQuery},
+    model::{AdFilter, AdOrder, AdQuery, LogQuery, RequestStatus},
     service::Target,
 };
 pub use ads::{Ads, Exclude};
@@ -35,6 +35,7 @@ pub use outcome::{Linked, Outcome, text as message_text};
 pub use transport::Exchange;
 
 use transport::Transport;
+use uuid::Uuid;
 
 /// A client of one service with one token. Cloning it is cheap, and clones share connections and pace.
 #[derive(Debug, Clone)]
@@ -76,6 +77,14 @@ impl Client {
     /// The same as a client of V3 has it, on `/v3/ad`. There is no [`migrate`](Ads::migrate) there.
     pub fn v3(&self) -> Ads<'_> {
         Ads::new(&self.transport, "v3/ad".to_owned())
+    }
+
+    /// What has become of an accepted request, by its id ([`Answer::request_id`]).
+    ///
+    /// # Errors
+    /// [`NotFound`](ErrorKind::NotFound) for an id that no accepted request of the token's ads has.
+    pub async fn request(&self, id: Uuid) -> Result<Answer<RequestStatus>, Error> {
+        self.transport.get(format!("v4/requests/{id}")).await
     }
 
     /// Vehicle types' attributes, and their allowed values.

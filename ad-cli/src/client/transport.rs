@@ -7,7 +7,10 @@ use std::{
 };
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::{Method, Response, header::CONTENT_TYPE};
+use reqwest::{
+    Method, Response,
+    header::{CONTENT_TYPE, IF_MATCH},
+};
 use serde::de::DeserializeOwned;
 use url::Url;
 
@@ -72,6 +75,8 @@ pub(super) struct Call {
     pub(super) path: String,
     /// A JSON text.
     pub(super) body: Option<bytes::Bytes>,
+    /// The revision of the ad that it is for.
+    pub(super) if_match: Option<String>,
     pub(super) repeat: Repeat,
 }
 
@@ -105,6 +110,11 @@ impl fmt::Debug for Transport {
 }
 
 impl Transport {
+    /// Reads what is at a path.
+    pub(super) async fn get<T: DeserializeOwned>(&self, path: String) -> Result<Answer<T>, Error> {
+        self.ask(Call { method: Method::GET, path, body: None, if_match: None, repeat: Repeat::Safe }).await
+    }
+
     /// Asks, again where that is safe, and reads the answer.
     pub(super) async fn ask<T: DeserializeOwned>(&self, call: Call) -> Result<Answer<T>, Error> {
         let path = format!("/{}", call.path);
@@ -156,6 +166,9 @@ impl Transport {
         let mut request = self.http.request(call.method.clone(), address);
         if let Some(body) = &call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
+        }
+        if let Some(etag) = &call.if_match {
+            request = request.header(IF_MATCH, etag);
         }
         request.send().await
     }

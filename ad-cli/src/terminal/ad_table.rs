@@ -61,7 +61,7 @@ pub fn outcome(outcome: &Value) -> Cell {
     match text.as_str() {
         "" => text.into(),
         "refused" => Cell::toned("rejected", Tone::Bad),
-        "failed" | "not sent" | "unclear" => Cell::toned(text, Tone::Bad),
+        "failed" | "not sent" | "unclear" | "conflict" => Cell::toned(text, Tone::Bad),
         "under way" => Cell::toned("unfinished", Tone::Warning),
         _ => Cell::toned(text, Tone::Good),
     }

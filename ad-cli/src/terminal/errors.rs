@@ -19,6 +19,8 @@ impl From<Error> for Failure {
             ErrorKind::Rules(_) | ErrorKind::Conflict(_) | ErrorKind::Malformed(_) | ErrorKind::TooLarge(_) => {
                 Self::refused(error.to_string())
             }
+            ErrorKind::PreconditionFailed(detail) => Self::refused(format!("nothing was changed: {detail}"))
+                .hint("to show the ad and its ETag as they are now: ad-cli get SOURCE_ID"),
             ErrorKind::Identified(refusal) => {
                 let failure = Self::refused(refusal.message.as_deref().unwrap_or(known(refusal.error)));
                 let ways =

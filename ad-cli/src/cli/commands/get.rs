@@ -20,7 +20,11 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
-    let mut ad = client.v4().read(args.target.target()).await?.body;
+    let read = client.v4().read(args.target.target()).await?;
+    if let Some(etag) = &read.etag {
+        context.out.note(&format!("ETag: {etag}"));
+    }
+    let mut ad = read.body;
     if !context.out.is_for_people() {
         return Ok(context.out.record(&ad)?);
     }

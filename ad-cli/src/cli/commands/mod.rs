@@ -16,6 +16,7 @@ pub(super) mod migrate_v4;
 pub(super) mod new;
 pub(super) mod open;
 pub(super) mod pole_position;
+pub(super) mod request;
 pub(super) mod retry;
 pub(super) mod sync;
 pub(super) mod update;

@@ -68,7 +68,9 @@ struct PlanArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Updates are sent first, then creates, then deletions; unchanged ads need no request. A saved plan is applied only if neither FILE nor its \
-ads at the service have changed since. After an interruption, run the command again to make the remaining changes.
+ads at the service have changed since. Each update and deletion is bound to the revision of the ad that is read just before it: if others have \
+changed what it is about since the plan was made, the ad is left as it is and the change is reported. After an interruption, run the command \
+again to make the remaining changes.
 
 Exit code 0: the ads are equal to the file. 1: some ads failed. 3: some ads were skipped, or nothing was changed for safety.")]
 struct ApplyArgs {

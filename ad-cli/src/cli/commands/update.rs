@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Ad, Ads, Client, Error, ErrorKind,
-    bulk::check::Checker,
+    bulk::{self, check::Checker},
     cli::{
         acts::{Done, TargetArgs, WaitArgs},
         setting::{self, Setting},
@@ -47,6 +47,9 @@ pub(crate) struct Args {
     /// Update through V3 (/v3/ad)
     #[arg(long)]
     v3: bool,
+    /// Update only this revision of the ad: its `ETag`, as `get` shows it
+    #[arg(long, value_name = "ETAG", value_parser = etag)]
+    if_match: Option<String>,
     /// Print the request without sending it
     #[arg(long, conflicts_with = "wait")]
     dry_run: bool,
@@ -54,26 +57,49 @@ pub(crate) struct Args {
     wait: WaitArgs,
 }
 
+/// An entity tag as the header has it. Shells take quotes away.
+fn etag(text: &str) -> Result<String, &'static str> {
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    match inner {
+        "*" => Ok("*".to_owned()),
+        "" => Err("expected an ETag such as \"3.7\", or *"),
+        _ if inner.contains('"') || !inner.bytes().all(|byte| byte.is_ascii_graphic()) => {
+            Err("expected one ETag such as \"3.7\", or *")
+        }
+        _ => Ok(format!("\"{inner}\"")),
+    }
+}
+
+fn is_changed(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::PreconditionFailed(_))
+}
+
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let file = args.file.as_deref().map(|path| Single::read(context, path)).transpose()?;
     let client = context.client()?;
-    let ad = client.v4().read(args.target.target()).await?.body;
-    let category = categories::by_id(ad.category_id);
-    let patch = patch(args, file.as_ref(), &ad, category)?;
-    if args.dry_run {
-        return Ok(context
-            .out
-            .text(&format!("{}\n", serde_json::to_string_pretty(&patch).map_err(std::io::Error::other)?))?);
-    }
-    let ads = path(context, &client, args, &ad, category);
-    let target = args.target.target().of_dealer(Some(&ad.dealer_code));
-    let answer = match ads.update(target, &patch).await {
-        Ok(answer) => answer,
-        Err(error) if matches!(error.kind(), ErrorKind::Identified(_)) => {
-            return Err(Failure::from(error)
-                .hint(format!("to show what it lacks: ad-cli migrate-v4 {} --dry-run", ad.source_id)));
+    let mut tries = bulk::TRIES;
+    let (ad, answer) = loop {
+        let read = client.v4().read(args.target.target()).await?;
+        let (ad, category) = (&read.body, categories::by_id(read.category_id));
+        let patch = patch(args, file.as_ref(), ad, category)?;
+        if args.dry_run {
+            let patch = serde_json::to_string_pretty(&patch).map_err(std::io::Error::other)?;
+            return Ok(context.out.text(&format!("{patch}\n"))?);
         }
-        Err(error) => return Err(refused(context, file.as_ref(), &ad, category, error)),
+        // The patch has parts of what was read, so it is for that revision.
+        let etag = args.if_match.as_deref().or(read.etag.as_deref());
+        let ads = path(context, &client, args, ad, category).if_match(etag);
+        let target = args.target.target().of_dealer(Some(&ad.dealer_code));
+        tries -= 1;
+        match ads.update(target, &patch).await {
+            Ok(answer) => break (read.body, answer),
+            Err(error) if is_changed(&error) && args.if_match.is_none() && tries > 0 => {}
+            Err(error) if matches!(error.kind(), ErrorKind::Identified(_)) => {
+                return Err(Failure::from(error)
+                    .hint(format!("to show what it lacks: ad-cli migrate-v4 {} --dry-run", ad.source_id)));
+            }
+            Err(error) => return Err(refused(context, file.as_ref(), ad, category, error)),
+        }
     };
     if ad.api_version == ApiVersion::V3 && answer.api_version == ApiVersion::V4 {
         context.out.note(&format!("{} was a V3 ad and is now a V4 ad", ad.source_id));

@@ -19,14 +19,17 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    contents,
     plan::{Act, Plan, Step},
+    show,
     stock::no_room,
 };
 use crate::{
-    Client, Creation, Error, ErrorKind, Outcome,
+    Ad, Client, Creation, Error, ErrorKind, Outcome,
     bulk::{
         AdOutcome, Identity,
         follow::{FIRST_PAUSE_OF_MANY, Include, Pauses, Status, Statuses},
+        write_if,
     },
     terminal::{Context, Failure},
 };
@@ -131,7 +134,8 @@ impl Sender<'_> {
             }
         };
         match self.send(step, &body).await {
-            Ok(request_id) => AppliedStep { request_id, ..AppliedStep::new(step, AdOutcome::Accepted) },
+            Ok(Ok(request_id)) => AppliedStep { request_id, ..AppliedStep::new(step, AdOutcome::Accepted) },
+            Ok(Err(changed)) => AppliedStep { message: Some(changed), ..AppliedStep::new(step, AdOutcome::Conflict) },
             Err(error) => {
                 let (message, request_id) = (Some(text(&error)), error.request_id().map(str::to_owned));
                 let outcome = match (error.is_refusal(), error.is_unclear()) {
@@ -148,18 +152,30 @@ impl Sender<'_> {
         }
     }
 
-    async fn send(&self, step: &Step, body: &Map<String, Value>) -> Result<Option<String>, Error> {
+    /// The request of a step; or what has changed meanwhile, so that it was not sent.
+    async fn send(&self, step: &Step, body: &Map<String, Value>) -> Result<Result<Option<String>, String>, Error> {
         let target = step.ad.target();
-        let typed = self.client.typed(step.vehicle_type.as_deref().unwrap_or("ad"));
-        Ok(match step.act {
-            Act::Update | Act::Revive => typed.update(target, body).await?.request_id,
-            Act::Delete => self.client.v4().delete(target).await?.request_id,
-            Act::Create => match typed.create_or_find(body).await? {
+        let ads = match (&step.vehicle_type, step.act) {
+            (Some(vehicle_type), Act::Create | Act::Update | Act::Revive) => self.client.typed(vehicle_type),
+            _ => self.client.v4(),
+        };
+        if step.act == Act::Create {
+            return Ok(Ok(match ads.create_or_find(body).await? {
                 Creation::Created(answer) => answer.request_id,
                 // The id of the request that created it was lost with its answer.
                 Creation::Found(_) => None,
+            }));
+        }
+        let written = write_if(
+            &ads,
+            target,
+            |ad| changed(step, ad).map_or(Ok(()), Err),
+            async |ads| match step.act {
+                Act::Delete => ads.delete(target).await,
+                _ => ads.update(target, body).await,
             },
-        })
+        );
+        Ok(written.await?.map(|answer| answer.request_id))
     }
 
     /// Nothing more is sent; the first reason is kept.
@@ -169,16 +185,35 @@ impl Sender<'_> {
     }
 }
 
+/// What has changed since the plan was made, of what a step is about.
+fn changed(step: &Step, ad: &Ad) -> Option<String> {
+    let is_deleted = ad.state == AdState::Deleted;
+    match step.act {
+        Act::Update if is_deleted => return Some("the ad was deleted after the plan was made".to_owned()),
+        Act::Revive if !is_deleted => return Some("the ad was revived after the plan was made".to_owned()),
+        Act::Delete => {
+            return (step.updated != Some(ad.updated) && !is_deleted)
+                .then(|| format!("the ad was changed at {}, after the plan was made", ad.updated));
+        }
+        _ => {}
+    }
+    let stored = contents::stored(ad);
+    let now = contents::shown(&stored, &stored.content);
+    let changes = step.changes.iter().filter_map(|change| {
+        let value = contents::value(&now, &change.field);
+        let is_other = !contents::same(value, &change.old) && !contents::same(value, &change.new);
+        is_other.then(|| format!("{} is now {}", change.field, show::short(value)))
+    });
+    let changes: Vec<_> = changes.collect();
+    (!changes.is_empty()).then(|| format!("changed after the plan was made: {}", changes.join(", ")))
+}
+
 /// What went wrong, in one line.
 fn text(error: &Error) -> String {
     match error.kind() {
-        ErrorKind::Invalid(errors) => {
-            let fields: Vec<_> = errors.flatten().into_iter().map(|(path, it)| format!("{path}: {it}")).collect();
-            fields.join("; ")
-        }
         ErrorKind::Conflict(_) => format!("{error} It was used after the plan was made."),
         ErrorKind::Identified(refusal) => refusal.message.clone().unwrap_or_else(|| refusal.error.name().to_owned()),
-        _ => error.to_string(),
+        _ => error.details(),
     }
 }
 
@@ -230,4 +265,46 @@ fn outcome(row: &AppliedStep, status: &Status) -> Option<Outcome> {
     let outcome = status.outcome(request.or_else(|| status.log.last().map(|entry| entry.request_id))?);
     // Deleting an ad that was being deleted already leaves no trace of its own.
     outcome.or_else(|| (row.act == Act::Delete && status.state == AdState::Deleted).then_some(Outcome::Deleted))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{
+        super::{
+            compare::tests::{ad, example},
+            contents::Change,
+        },
+        *,
+    };
+
+    #[test]
+    fn what_has_changed_since_the_plan_is_named() {
+        let planned = ad("car", &example("car"), |ad| ad["category_fields"]["color"] = json!("red"));
+        let color =
+            |old: &str| Change { field: "category_fields.color".to_owned(), old: json!(old), new: json!("blue") };
+        let step = |act, changes| Step {
+            act,
+            ad: Identity { source_id: "car-1".to_owned(), dealer_code: None },
+            vehicle_type: Some("car".to_owned()),
+            title: None,
+            line: None,
+            updated: Some(planned.updated),
+            changes,
+            body: None,
+        };
+        assert_eq!(changed(&step(Act::Update, vec![color("red")]), &planned), None);
+        let done = ad("car", &example("car"), |ad| ad["category_fields"]["color"] = json!("blue"));
+        assert_eq!(changed(&step(Act::Update, vec![color("red")]), &done), None, "it is as wanted");
+        let told = changed(&step(Act::Update, vec![color("green")]), &planned).unwrap();
+        assert_eq!(told, "changed after the plan was made: category_fields.color is now red");
+        assert!(changed(&step(Act::Revive, vec![]), &planned).unwrap().contains("revived"));
+        assert_eq!(changed(&step(Act::Delete, vec![]), &planned), None);
+        let later = ad("car", &example("car"), |ad| ad["updated"] = json!("2026-01-15T11:00:00.000Z"));
+        assert!(changed(&step(Act::Delete, vec![]), &later).unwrap().contains("2026-01-15T11:00:00"));
+        let deleted = ad("car", &example("car"), |ad| ad["state"] = json!("deleted"));
+        assert!(changed(&step(Act::Update, vec![color("red")]), &deleted).unwrap().contains("deleted"));
+        assert_eq!(changed(&step(Act::Delete, vec![]), &deleted), None, "that is what was wanted");
+    }
 }

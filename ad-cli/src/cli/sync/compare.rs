@@ -239,11 +239,11 @@ fn keep(patch: &mut Map<String, Value>, errors: &FieldErrors) -> Vec<(String, St
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// The ad that the service shows for a payload, after this change to the answer.
-    fn ad(vehicle_type: &str, payload: &Value, change: impl FnOnce(&mut Value)) -> Ad {
+    pub(in crate::cli::sync) fn ad(vehicle_type: &str, payload: &Value, change: impl FnOnce(&mut Value)) -> Ad {
         let category = categories::by_vehicle_type(vehicle_type).unwrap();
         let write = WriteContext { category, version: ApiVersion::V4, dealer: None };
         let content = Rulebook::default().import(write, payload.as_object().unwrap().clone()).unwrap().content;
@@ -271,7 +271,7 @@ mod tests {
         compare(&Rulebook::default(), ad, &images, wanted.as_object().unwrap(), category)
     }
 
-    fn example(vehicle_type: &str) -> Value {
+    pub(in crate::cli::sync) fn example(vehicle_type: &str) -> Value {
         json!(categories::by_vehicle_type(vehicle_type).unwrap().example(ApiVersion::V4, &Rulebook::default()))
     }
 

@@ -55,6 +55,14 @@ pub(super) fn shown(stored: &model::Ad, content: &Content) -> Map<String, Value>
     shown
 }
 
+/// The value of a field; `null` where it has none.
+pub(super) fn value<'a>(shown: &'a Map<String, Value>, field: &str) -> &'a Value {
+    const NONE: &Value = &Value::Null;
+    let mut names = field.split('.');
+    let first = names.next().and_then(|name| shown.get(name));
+    names.try_fold(first.unwrap_or(NONE), |value, name| value.get(name)).unwrap_or(NONE)
+}
+
 /// The fields that differ, in the order of the tables' names.
 pub(super) fn differences(category: &Category, old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<Change> {
     let mut changes = Vec::new();

@@ -226,7 +226,7 @@ fn difference(change: &Change) -> String {
         };
         return format!("{} → {} ({how})", counted(old.len() as u64, "image"), counted(new.len() as u64, "image"));
     }
-    format!("{} → {}", shortened(&readable(old), LONGEST), shortened(&readable(new), LONGEST))
+    format!("{} → {}", short(old), short(new))
 }
 
 fn images(value: &Value) -> Option<Vec<&str>> {
@@ -235,6 +235,11 @@ fn images(value: &Value) -> Option<Vec<&str>> {
         Value::Array(items) => items.iter().map(Value::as_str).collect(),
         _ => None,
     }
+}
+
+/// A value as people write it, shortened.
+pub(super) fn short(value: &Value) -> String {
+    shortened(&readable(value), LONGEST).into_owned()
 }
 
 /// A value as people write it: a measure as `2800 mil`, a price as `list 349900 SEK`, nothing as `(none)`.
@@ -283,6 +288,7 @@ pub(super) fn summary(rows: &[AppliedStep]) -> String {
     let good = ACTS.map(|(act, .., what)| (count(&|row| row.outcome.is_good() && row.act == act), what));
     let bad = [
         (AdOutcome::Refused, "rejected by the service"),
+        (AdOutcome::Conflict, "changed meanwhile"),
         (AdOutcome::Failed, "failed"),
         (AdOutcome::UnderWay, "unfinished"),
         (AdOutcome::Unclear, "unclear"),

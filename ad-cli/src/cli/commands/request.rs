@@ -1,0 +1,42 @@
+//! `ad-cli request`: what has become of a request.
+
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::terminal::{Context, Failure, ad_table, output::Column};
+
+/// Arguments of `request`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Shows an accepted request: its state, what it waits for, and the latest log entry of each of its actions. The id of a request is the X-Request-Id
+of its answer, and the request_id of its log entries.
+
+Examples:
+  ad-cli log car-1 --verbose          ids of the requests of an ad
+  ad-cli request 0f4e9a52-6b1d-4c8e-9a70-2f1f3c5d7e90")]
+pub(crate) struct Args {
+    /// Id of the request
+    #[arg(value_name = "REQUEST_ID")]
+    id: Uuid,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("ACTION", "action"),
+    Column::new("STATE", "state").shown(ad_table::action_state),
+    Column::new("CREATED", "created").shown(ad_table::second),
+    Column::new("CODE", "code"),
+    Column::new("MESSAGE", "external_message").shown(|message| crate::message_text(message).into()).wrapped(),
+];
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let status = context.client()?.request(args.id).await?.body;
+    if !context.out.is_for_people() {
+        return Ok(context.out.record(&status)?);
+    }
+    let mut request = json!(status);
+    request["actions"] = json!([]);
+    context.out.record_in(&request, &["request_id", "source_id", "dealer_code", "state", "waiting_for", "accepted"])?;
+    let mut rows = context.out.rows(COLUMNS);
+    status.actions.iter().try_for_each(|action| rows.push(action))?;
+    Ok(rows.end()?)
+}
