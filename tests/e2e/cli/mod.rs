@@ -9,6 +9,7 @@ mod lists;
 mod migration;
 mod profiles;
 pub(crate) mod relay;
+mod revisions;
 mod sync;
 mod sync_interrupted;
 pub(crate) mod terminal;
