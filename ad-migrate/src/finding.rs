@@ -1,27 +1,27 @@
-//! What is to be said of a row: why it cannot go, or what is odd about it.
+//! Findings about a row: why it is invalid, or what is probably unintended.
 
 use serde::{Deserialize, Serialize};
 
-/// Whether a row can go all the same.
+/// Whether a row is valid in spite of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// It cannot.
+    /// The row is invalid.
     Error,
-    /// It can, and somebody should look at it.
+    /// The row is valid, but should be looked at.
     Warning,
 }
 
-/// One thing to be said of a row. Its members are what programs read, so their names stay.
+/// A finding about a row. Programs read its members, so their names are stable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Whether the row can go.
+    /// Whether the row is valid.
     pub severity: Severity,
-    /// What rows with the same trouble have in common, without anything of this row: `image address is not https`.
+    /// What rows with the same problem have in common, without any data of this row: `image address is not https`.
     pub reason: String,
-    /// The columns or paths of the file that it came from.
+    /// The columns or paths of the file.
     pub columns: Vec<String>,
-    /// The value in the file, shortened where it is long.
+    /// The value in the file, shortened if it is long.
     pub value: Option<String>,
     /// The field of the ad, as a dotted path, such as `category_fields.brand`.
     pub field: Option<String>,
@@ -29,4 +29,12 @@ pub struct Finding {
     pub message: String,
     /// What to do about it.
     pub advice: Option<String>,
+}
+
+impl Finding {
+    /// A finding without columns, value, field and advice.
+    pub fn new(severity: Severity, reason: impl Into<String>, message: impl Into<String>) -> Self {
+        let (reason, message) = (reason.into(), message.into());
+        Self { severity, reason, columns: Vec::new(), value: None, field: None, message, advice: None }
+    }
 }

@@ -8,14 +8,14 @@
 //!
 //! | Module | What it is for |
 //! |---|---|
-//! | [`readers`] | CSV, XML, JSON and NDJSON, plain or packed, in any usual encoding, as [rows](readers::Row) of texts |
-//! | [`mapping`] | which column becomes which field of an ad, as a TOML file; checked against ad-core's tables |
-//! | [`mod@inspect`] | a first look at an unknown file, and a mapping to begin with |
+//! | [`readers`] | CSV, XML, JSON and NDJSON, plain or compressed, in any usual encoding, as [rows](readers::Row) of texts |
+//! | [`mapping`] | maps columns to fields of an ad by a TOML file, which is validated against ad-core's tables |
+//! | [`mod@inspect`] | detects the columns of an unknown file, and drafts a mapping |
 //! | [`finding`] | findings about a row |
-//! | [`check`] | every row held against the rules: what goes, what cannot, and why |
-//! | [`report`] | the same for people: a table, JSON, a page to forward |
-//! | [`submit`] | rows that can go become ads at the service, once each |
-//! | [`v3`] | ads of V3 that have to migrate, and what they lack |
+//! | [`check`] | maps and validates all rows |
+//! | [`report`] | the results as a table, as JSON, and as a page to forward |
+//! | [`submit`] | creates one ad per valid row |
+//! | [`v3`] | ads of V3 that must be migrated, and what they lack |
 //! | [`cli`] | the binary `ad-migrate` and its commands |
 //!
 //! A file can be checked by any program:
@@ -24,7 +24,7 @@
 //! use ad_core::rulebook::Rulebook;
 //! use ad_migrate::{
 //!     mapping::Mapping,
-//!     check::{self, Options, Sink, Verdict},
+//!     check::{self, Payloads, Sink, Verdict},
 //!     readers::Reader,
 //! };
 //!
@@ -57,14 +57,14 @@
 //! )?;
 //! let reader = Reader::open(&file, mapping.reading())?;
 //! let mut texts = Texts(Vec::new());
-//! let totals = check::run(reader, &mapping, &rulebook, Options::default(), &mut texts)?;
+//! let totals = check::run(reader, &mapping, &rulebook, Payloads::None, &mut texts)?;
 //! assert_eq!((totals.rows, totals.good), (2, 1));
 //! assert!(texts.0[1].starts_with("row 2: unknown brand, duplicate registration number"), "{}", texts.0[1]);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! What an ad must look like is not known here: [`ad_core`] has the rules, and [`ad_cli`] the client.
+//! [`ad_core`] has the rules about ads, and [`ad_cli`] the client.
 #![warn(missing_docs)]
 
 pub mod check;

@@ -1,8 +1,8 @@
-//! The `ad-migrate` binary; what it does is in [`ad_migrate::cli`].
+//! The `ad-migrate` binary; see [`ad_migrate::cli`].
 
 use std::process::ExitCode;
 
-/// Checking makes and drops many small values, which this one is much quicker at.
+/// A check allocates many small values, for which mimalloc is much faster.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -9,7 +9,7 @@ use std::{
 
 use ad_core::rulebook::Rulebook;
 use ad_migrate::{
-    check::{self, Options, Payloads, Sink, Totals, Verdict},
+    check::{self, Payloads, Sink, Totals, Verdict},
     finding::Severity,
     mapping::Mapping,
     readers::Reader,
@@ -51,7 +51,7 @@ fn checked(file: &Path, mapping: &str) -> (Totals, Vec<Verdict>) {
     let mapping = Mapping::parse(text, &rulebook.catalogue).expect("it holds");
     let reader = Reader::open(file, mapping.reading()).expect("it can be read");
     let mut all = All::default();
-    let totals = check::run(reader, &mapping, &rulebook, Options { payloads: Payloads::All }, &mut all);
+    let totals = check::run(reader, &mapping, &rulebook, Payloads::All, &mut all);
     (totals.expect("it can be checked"), all.0)
 }
 

@@ -1,4 +1,4 @@
-//! From the rules' errors to findings: from which columns a field was made, what stands there, and what to do about it.
+//! Turns errors of the rules into findings: with the columns of the field, the value in the file, and advice.
 
 use ad_cli::bulk::check::attribute;
 use ad_core::{
@@ -9,7 +9,7 @@ use ad_core::{
 };
 use serde_json::{Map, Value};
 
-use super::reasons::{ImageError, NO_PLATE_AND_NO_VIN, odd, reason, words};
+use super::reasons::{NO_PLATE_AND_NO_VIN, of_images, of_warning, reason, words};
 use crate::{
     finding::{Finding, Severity},
     mapping::Bound,
@@ -22,20 +22,20 @@ const LONGEST_VALUE: usize = 200;
 /// Explains what is wrong with one row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Explainer<'a> {
-    /// What made the payload of it.
+    /// The mapping.
     pub(super) bound: &'a Bound<'a>,
     /// The row.
     pub(super) row: Row<'a>,
-    /// Its category, where it could be told.
+    /// Its category, if it is known.
     pub(super) category: Option<&'static Category>,
-    /// What was made of it.
+    /// Its payload.
     pub(super) payload: &'a Map<String, Value>,
-    /// What the mapping has said already.
-    pub(super) told: &'a [Finding],
+    /// The findings of the mapping.
+    pub(super) mapped: &'a [Finding],
 }
 
 impl Explainer<'_> {
-    /// What the rules refuse, but for what follows from what the mapping has said. Errors of one kind in a list are one finding.
+    /// The errors of the rules, except those that follow from errors of the mapping. Equal errors of the items of a list are one finding.
     pub(super) fn refused(&self, refused: &PayloadError) -> Vec<Finding> {
         match refused {
             PayloadError::Fields(errors) => self.errors(errors),
@@ -43,98 +43,84 @@ impl Explainer<'_> {
                 reason: "trailers cannot be created".to_owned(),
                 message: "Trailers can be updated and deleted, but not created.".to_owned(),
                 advice: Some("Remove the row, or ask the operator of the service to import it.".to_owned()),
-                ..self.found("category_id", |_| String::new())
+                ..self.found("category_id")
             }],
         }
     }
 
-    /// What is allowed but probably not meant.
+    /// What is allowed but probably unintended.
     pub(super) fn warnings(&self, warnings: &[Warning]) -> Vec<Finding> {
-        let new = warnings.iter().filter(|warning| !self.is_told(&warning.field));
+        let new = warnings.iter().filter(|warning| !self.has_error_at(&warning.field));
         let finding = |warning: &Warning| Finding {
             severity: Severity::Warning,
+            reason: of_warning(&attribute(&warning.field), warning),
             message: warning.message.clone(),
-            ..self.found(&warning.field, |_| odd(&attribute(&warning.field), warning))
+            ..self.found(&warning.field)
         };
         new.map(finding).collect()
     }
 
     fn errors(&self, errors: &FieldErrors) -> Vec<Finding> {
-        let mut findings: Vec<Together> = Vec::new();
+        let mut groups: Vec<Group> = Vec::new();
         for (path, violations) in by_field(errors) {
             let Some(first) = violations.first().filter(|violation| !self.follows(&path, violation)) else { continue };
-            let mut finding = self.finding(&path, first);
-            finding.message = if first.rule() == Some(PLATE_OR_VIN) {
+            let attribute = attribute(&path);
+            let found = self.found(&path);
+            let value = found.value.as_deref();
+            let message = if first.rule() == Some(PLATE_OR_VIN) {
                 "Registration number and VIN are missing; one of them is required.".to_owned()
             } else {
                 violations.iter().flat_map(|violation| violation.texts()).collect::<Vec<_>>().join(" ")
             };
-            match findings.iter_mut().find(|other| other.is_of(&path, &finding)) {
-                Some(other) => other.add(finding),
-                None => findings.push(Together { attribute: attribute(&path), finding, more: 0 }),
+            let (reason, advice) = (reason(&attribute, first, value), Some(self.advice(&attribute, first, value)));
+            let finding = Finding { reason, message, advice, ..found };
+            match groups.iter_mut().find(|group| group.contains(&attribute, &finding)) {
+                Some(group) => group.add(finding),
+                None => groups.push(Group { attribute, finding, more: 0 }),
             }
         }
-        findings.into_iter().map(Together::told).collect()
+        groups.into_iter().map(Group::finding).collect()
     }
 
-    /// Whether an error says no more than what the mapping has said: it is about a field that could not be made, or about one around it
-    /// that is empty for that reason.
+    /// Whether an error follows from an error of the mapping: its field could not be made, or it is empty because a field within it could
+    /// not be made.
     fn follows(&self, path: &str, violation: &Violation) -> bool {
         if violation.rule() == Some(PLATE_OR_VIN) {
-            return ["registration_number", "vin"].iter().any(|name| self.is_told(&format!("category_fields.{name}")));
+            return ["registration_number", "vin"]
+                .iter()
+                .any(|name| self.has_error_at(&format!("category_fields.{name}")));
         }
         let is_missing = matches!(violation, Violation::Required | Violation::RequiredWith { .. });
-        self.is_told(path) || (is_missing && self.told().any(|field| is_below(field, path)))
+        self.has_error_at(path) || (is_missing && self.fields_with_errors().any(|field| is_below(field, path)))
     }
 
-    /// Whether the mapping has said something of this field, or of one around it.
-    fn is_told(&self, path: &str) -> bool {
-        self.told().any(|field| field == path || is_below(path, field))
-            // Without a category, that is what is to be said.
-            || (path == "category_id" && self.category.is_none() && self.has_errors())
+    /// Whether the mapping has an error about this field, or about one around it.
+    fn has_error_at(&self, path: &str) -> bool {
+        self.fields_with_errors().any(|field| field == path || is_below(path, field))
+            // Without a category, the mapping has reported that.
+            || (path == "category_id" && self.category.is_none() && self.fields_with_errors().next().is_some())
     }
 
-    fn told(&self) -> impl Iterator<Item = &str> {
-        self.told.iter().filter(|finding| finding.severity == Severity::Error).filter_map(|it| it.field.as_deref())
+    fn fields_with_errors(&self) -> impl Iterator<Item = &str> {
+        self.mapped.iter().filter(|finding| finding.severity == Severity::Error).filter_map(|it| it.field.as_deref())
     }
 
-    fn has_errors(&self) -> bool {
-        self.told.iter().any(|finding| finding.severity == Severity::Error)
-    }
-
-    /// An error; its message is for the caller to fill in.
-    fn finding(&self, path: &str, violation: &Violation) -> Finding {
-        let attribute = attribute(path);
-        let value = |value: Option<&str>| reason(&attribute, violation, value);
-        let finding = self.found(path, value);
-        let advice = self.advice(&attribute, violation, finding.value.as_deref());
-        let message = violation.texts().join(" ");
-        Finding { advice: Some(advice), message, ..finding }
-    }
-
-    /// What stands at a path, with the reason for saying so, which is made of the value.
-    fn found(&self, path: &str, reason: impl Fn(Option<&str>) -> String) -> Finding {
-        let sent = at(self.payload, path);
+    /// An error with the columns and the value of a path, without reason and message.
+    fn found(&self, path: &str) -> Finding {
         let columns = self.bound.columns_of(path);
-        let in_list = path.rsplit('.').next().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
-        let value = match sent {
-            // One of several values stands in the file among others.
+        let in_list = last(path).bytes().all(|byte| byte.is_ascii_digit());
+        let value = match at(self.payload, path) {
+            // One of several values of a cell.
             Some(Value::String(text)) if in_list => Some(shortened(text)),
             Some(Value::Array(items)) => Some(format!("{} values", items.len())),
             _ => self.in_file(&columns).map(shortened),
         };
-        Finding {
-            severity: Severity::Error,
-            reason: reason(sent.and_then(Value::as_str).or(value.as_deref())),
-            columns: columns.iter().map(|column| (*column).to_owned()).collect(),
-            advice: None,
-            value,
-            field: (!path.is_empty()).then(|| path.to_owned()),
-            message: String::new(),
-        }
+        let columns = columns.into_iter().map(str::to_owned).collect();
+        let field = (!path.is_empty()).then(|| path.to_owned());
+        Finding { columns, value, field, ..Finding::new(Severity::Error, "", "") }
     }
 
-    /// What stands in the file, in the first of these columns that has something.
+    /// The first value of these columns in the file.
     fn in_file(&self, columns: &[&str]) -> Option<&str> {
         let row = self.row;
         let ids = columns.iter().filter_map(|name| row.columns().id(name));
@@ -142,10 +128,10 @@ impl Explainer<'_> {
         values.iter().find(|value| !value.is_empty()).or(values.first()).copied()
     }
 
-    /// What to do about it, and which command shows what is allowed.
+    /// What to do, and which command shows the allowed values.
     fn advice(&self, attribute: &str, violation: &Violation, value: Option<&str>) -> String {
         if attribute == "image_urls" {
-            return ImageError::of(violation, value).advice().to_owned();
+            return of_images(violation, value).1.to_owned();
         }
         let what = words(attribute);
         if violation.rule() == Some(PLATE_OR_VIN) {
@@ -177,7 +163,7 @@ impl Explainer<'_> {
     }
 }
 
-/// Each field with all that is wrong with it.
+/// Each field with its errors.
 fn by_field(errors: &FieldErrors) -> Vec<(String, Vec<&Violation>)> {
     let mut fields: Vec<(String, Vec<&Violation>)> = Vec::new();
     for (path, violation) in errors.violations() {
@@ -189,17 +175,16 @@ fn by_field(errors: &FieldErrors) -> Vec<(String, Vec<&Violation>)> {
     fields
 }
 
-/// Errors that are one for people: of the items of one list, or of plate and VIN, which are in error together.
-struct Together {
+/// Errors that are shown as one: of the items of a list, or of plate and VIN, which are missing together.
+struct Group {
     attribute: String,
     finding: Finding,
     more: usize,
 }
 
-impl Together {
-    fn is_of(&self, path: &str, finding: &Finding) -> bool {
-        self.finding.reason == finding.reason
-            && (finding.reason == NO_PLATE_AND_NO_VIN || self.attribute == attribute(path))
+impl Group {
+    fn contains(&self, attribute: &str, finding: &Finding) -> bool {
+        self.finding.reason == finding.reason && (finding.reason == NO_PLATE_AND_NO_VIN || self.attribute == attribute)
     }
 
     fn add(&mut self, finding: Finding) {
@@ -211,7 +196,7 @@ impl Together {
         }
     }
 
-    fn told(mut self) -> Finding {
+    fn finding(mut self) -> Finding {
         if self.more > 0 {
             self.finding.message = format!("{} The same applies to {} more.", self.finding.message, self.more);
         }
@@ -237,7 +222,7 @@ fn at<'a>(payload: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
     })
 }
 
-/// A value, not longer than people want to see.
+/// A value, shortened.
 pub(super) fn shortened(text: &str) -> String {
     ad_cli::bulk::shortened(text, LONGEST_VALUE).into_owned()
 }

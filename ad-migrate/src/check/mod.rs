@@ -1,22 +1,19 @@
-//! Every row held against the rules: what goes, what cannot, and why. Nothing is sent, and no rule stands here: they are
-//! [`ad_core`]'s.
+//! Maps and validates all rows by the rules of [`ad_core`]. Nothing is sent.
 //!
 //! | Part | What it is for |
 //! |---|---|
 //! | `row` | one row in, its [`Verdict`] out |
-//! | `explain`, `reasons` | the rules' errors as [findings](crate::finding::Finding) that point at the file |
+//! | `explain`, `reasons` | the rules' errors as [findings](crate::finding::Finding) with columns of the file |
 //! | `repeated` | the same source id, licence plate or VIN in several rows |
-//! | `totals` | what it all comes to |
+//! | `totals` | counts |
 //!
 //! # One pass, and memory that does not grow
 //!
-//! That a row's plate stands in an earlier row can be told only by remembering every plate. So the file is read once, and what was
-//! found of its rows is kept in a temporary file, some hundred bytes a row (and its payload, where it is wanted); what identifies them
-//! goes, as hashes of 128 bits of SHA-256, to a second one, which is sorted in parts of a few MiB. At the end of the file it is known
-//! which rows repeat an earlier one, and the [`Sink`] gets all verdicts, final and in the rows' order. Of two texts with the same hash
-//! nobody has heard: no row is refused for being like another that it is not.
+//! Duplicates can only be found by remembering every source id, plate and VIN. The file is read once. Verdicts go to a temporary file, some
+//! hundred bytes a row (and its payload, if it is wanted); identifiers go, as 128 bits of SHA-256, to a second one, which is sorted in
+//! parts of a few MiB. At the end of the file the repetitions are known, and the [`Sink`] gets all verdicts, in the order of the rows.
 //!
-//! Memory holds a fixed number of batches, one part of the identities, and 3 KiB for each 40,000 rows or so while these are merged.
+//! Memory holds a fixed number of batches, one part of the identifiers, and 3 KiB for each 40,000 rows or so while these are merged.
 
 mod explain;
 mod reasons;
@@ -32,42 +29,42 @@ use serde_json::{Map, Value};
 
 use crate::finding::{Finding, Severity};
 pub use run::run;
-pub use totals::{Counted, OfType, Totals, Unread};
+pub use totals::{Counted, OfType, Totals};
 
 /// `{vehicle_type}` of a category, one of [`ad_core::categories::typed`].
-// Under a name of its own, for serde takes what looks like a text for one that is borrowed from its input.
+// An alias, because serde would borrow a `&'static str` from its input.
 pub type VehicleType = &'static str;
 
-/// What is to be said of one row.
+/// The result for one row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Which record of the file it is, from 1.
     pub row: u64,
     /// The line of the file on which it begins.
     pub line: u64,
-    /// The client's reference, where it could be made.
+    /// The client's reference, if it is known.
     pub source_id: Option<String>,
     /// The licence plate, in upper case without spaces.
     pub plate: Option<String>,
     /// The vehicle identification number.
     pub vin: Option<String>,
-    /// `{vehicle_type}` of the category, where it could be told.
+    /// `{vehicle_type}` of the category, if it is known.
     #[serde(deserialize_with = "known_type")]
     pub vehicle_type: Option<VehicleType>,
-    /// How many pictures it has.
+    /// Number of images.
     pub image_count: usize,
-    /// Their addresses, of rows of which something is to be said; of others they stand in the payload, where that is wanted.
+    /// Their addresses, of rows with findings; of others they are in the payload, if it is wanted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<String>,
-    /// Why it cannot go, and what is odd.
+    /// Errors and warnings.
     pub findings: Vec<Finding>,
-    /// What is to be submitted, as it was mapped, of rows that can go; where [`Payloads`] wants it.
+    /// The payload, of valid rows, if [`Payloads`] wants it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Map<String, Value>>,
 }
 
 impl Verdict {
-    /// Whether the row can go.
+    /// Whether the row is valid.
     pub fn is_good(&self) -> bool {
         self.findings.iter().all(|finding| finding.severity == Severity::Warning)
     }
@@ -78,15 +75,15 @@ fn known_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'sta
     Ok(name.and_then(|name| ad_core::categories::by_vehicle_type(&name)?.vehicle_type))
 }
 
-/// Of which rows the payloads are wanted: they take the room on the disk that they take as JSON.
+/// The rows whose payloads are wanted; they take disk space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Payloads {
-    /// Of none.
+    /// No rows.
     #[default]
     None,
-    /// Of those that can go among so many rows from the beginning of the file.
+    /// The valid ones among the first rows of the file.
     First(u64),
-    /// Of all that can go.
+    /// All valid rows.
     All,
 }
 
@@ -100,32 +97,25 @@ impl Payloads {
     }
 }
 
-/// How to check.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
-    /// Of which rows the payloads are wanted.
-    pub payloads: Payloads,
-}
-
-/// Who is told what was found.
+/// Receives the results.
 pub trait Sink {
-    /// How far the file has been read: bytes on the disk, of all.
+    /// The progress: bytes of the file read, and its size.
     fn progress(&mut self, _read: u64, _of: u64) {}
 
-    /// What is to be said of a row: each row once, in their order, after the file has been read to its end.
+    /// A verdict: each row once, in order, after the file has been read to its end.
     ///
     /// # Errors
-    /// When it cannot be written down; that ends the check.
+    /// When it cannot be stored; that ends the check.
     fn verdict(&mut self, verdict: Verdict) -> io::Result<()>;
 }
 
-/// Why a check could not be made. That the file cannot be read to its end is none of these: see [`Totals::unread`].
+/// Why a check failed. If the file cannot be read to its end, [`Totals::unread`] has the reason instead.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// The temporary files cannot be used.
     #[error("cannot create a temporary file for duplicate detection: {0}")]
     Temporary(#[source] io::Error),
-    /// The sink cannot take what was found.
+    /// The sink cannot store the results.
     #[error("cannot store the findings: {0}")]
     Sink(#[source] io::Error),
 }
@@ -137,10 +127,6 @@ pub(crate) mod tests {
 
     /// What these rows come to, of a file that is as it should be.
     pub(crate) fn totals(verdicts: &[Verdict]) -> Totals {
-        let mut counts = totals::Counts::default();
-        for verdict in verdicts {
-            counts.add(verdict);
-        }
         let detected = Detected {
             form: Form::Csv,
             encoding: "utf-8".to_owned(),
@@ -151,18 +137,20 @@ pub(crate) mod tests {
             member: None,
             notes: vec!["columns are separated by \";\": it divides the first lines alike".to_owned()],
         };
-        counts.end(detected, None)
+        let mut counts = totals::Counts::new(detected);
+        for verdict in verdicts {
+            counts.add(verdict);
+        }
+        counts.end()
     }
 
     pub(crate) fn finding(severity: Severity, reason: &str, value: &str) -> Finding {
         Finding {
-            severity,
-            reason: reason.to_owned(),
             columns: vec!["Regnr".to_owned()],
             value: Some(value.to_owned()),
             field: Some("category_fields.registration_number".to_owned()),
-            message: format!("{value} will not do."),
             advice: Some("Mend it.".to_owned()),
+            ..Finding::new(severity, reason, format!("{value} will not do."))
         }
     }
 

@@ -1,4 +1,4 @@
-//! What rows with the same error have in common, in a few words: made of the field and the code of the error, with nothing of the row.
+//! Reasons: what rows with the same error have in common, made from field and error code, without any data of the row.
 
 use ad_core::{
     categories::rules::{OWNERS_OF_USED, PLATE_OR_VIN},
@@ -6,10 +6,10 @@ use ad_core::{
     violation::{Code, TextFormat, Violation},
 };
 
-/// The one reason that is about two fields.
+/// The only reason about two fields.
 pub(super) const NO_PLATE_AND_NO_VIN: &str = "no registration number and no VIN";
 
-/// The reason for an error at a field, given without places in arrays. `value` is what was sent.
+/// The reason for an error of a field, given without array indices. `value` is the invalid value.
 pub(super) fn reason(attribute: &str, violation: &Violation, value: Option<&str>) -> String {
     match violation.rule() {
         Some(PLATE_OR_VIN) => return NO_PLATE_AND_NO_VIN.to_owned(),
@@ -17,7 +17,7 @@ pub(super) fn reason(attribute: &str, violation: &Violation, value: Option<&str>
         _ => {}
     }
     if attribute == "image_urls" {
-        return ImageError::of(violation, value).reason().to_owned();
+        return of_images(violation, value).0.to_owned();
     }
     let what = words(attribute);
     match violation {
@@ -36,61 +36,30 @@ pub(super) fn reason(attribute: &str, violation: &Violation, value: Option<&str>
     }
 }
 
-/// What can be wrong with the images of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ImageError {
-    TooMany,
-    Twice,
-    Missing,
-    FileName,
-    NotHttps,
-    NotAnAddress,
-}
-
-impl ImageError {
-    /// By the error of an address, which is the value.
-    pub(super) fn of(violation: &Violation, value: Option<&str>) -> Self {
-        match violation {
-            Violation::TooMany(_) => Self::TooMany,
-            Violation::Duplicate { .. } => Self::Twice,
-            Violation::Required => Self::Missing,
-            _ if value.is_some_and(|value| !value.contains("://")) => Self::FileName,
-            Violation::WrongFormat(TextFormat::Scheme(_)) => Self::NotHttps,
-            _ => Self::NotAnAddress,
-        }
-    }
-
-    fn reason(self) -> &'static str {
-        match self {
-            Self::TooMany => "more than 20 images",
-            Self::Twice => "duplicate image in a row",
-            Self::Missing => "images are missing",
-            Self::FileName => "images are file names, not addresses",
-            Self::NotHttps => "image address is not https",
-            Self::NotAnAddress => "image address is not valid",
-        }
-    }
-
-    /// What to do about it.
-    pub(super) fn advice(self) -> &'static str {
-        match self {
-            Self::TooMany => {
-                "Keep at most 20: set max = 20 in the mapping to take the first ones, or remove the others."
-            }
-            Self::Twice => "Remove the duplicate.",
-            Self::FileName => {
-                "Put the images on a web server, and set a template in the mapping that makes URLs from their names."
-            }
-            Self::NotHttps => {
-                "Serve the images over https, and replace http:// with https:// in the file or by a template in the mapping."
-            }
-            Self::Missing | Self::NotAnAddress => "Use a public address that begins with https://.",
-        }
+/// Reason and advice for an error of the images. `value` is the address.
+pub(super) fn of_images(violation: &Violation, value: Option<&str>) -> (&'static str, &'static str) {
+    const PUBLIC: &str = "Use a public address that begins with https://.";
+    match violation {
+        Violation::TooMany(_) => (
+            "more than 20 images",
+            "Keep at most 20: set max = 20 in the mapping to take the first ones, or remove the others.",
+        ),
+        Violation::Duplicate { .. } => ("duplicate image in a row", "Remove the duplicate."),
+        Violation::Required => ("images are missing", PUBLIC),
+        _ if value.is_some_and(|value| !value.contains("://")) => (
+            "images are file names, not addresses",
+            "Put the images on a web server, and set a template in the mapping that makes URLs from their names.",
+        ),
+        Violation::WrongFormat(TextFormat::Scheme(_)) => (
+            "image address is not https",
+            "Serve the images over https, and replace http:// with https:// in the file or by a template in the mapping.",
+        ),
+        _ => ("image address is not valid", PUBLIC),
     }
 }
 
 /// The reason for a warning of the rules.
-pub(super) fn odd(attribute: &str, warning: &Warning) -> String {
+pub(super) fn of_warning(attribute: &str, warning: &Warning) -> String {
     match warning.code {
         Code::NoImages => "no images".to_owned(),
         Code::NoPrice => "no price".to_owned(),
@@ -100,7 +69,7 @@ pub(super) fn odd(attribute: &str, warning: &Warning) -> String {
     }
 }
 
-/// A field as people call it: `category_fields.model_year` is the model year.
+/// A field in words: `category_fields.model_year` is the model year.
 pub(super) fn words(attribute: &str) -> String {
     let mut names = attribute.rsplit('.');
     let (last, above) = (names.next().unwrap_or_default(), names.next());

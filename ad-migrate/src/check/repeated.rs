@@ -1,55 +1,61 @@
-//! What occurs in several rows and may not: a source id, a licence plate, a VIN. The first row counts; whether it can go itself does
-//! not matter, for it has to be mended, and then there are two.
+//! Duplicates: source ids, plates and VINs that occur in several rows. The first row counts, even if it is invalid: once it is corrected,
+//! there are two.
 
 use std::{io, iter::Peekable};
 
 use ad_cli::bulk::{
-    identities::{Identities, Occurrence, Repetition, Repetitions, hash},
+    identities::{Identities, Occurrence, Repetitions, hash},
     payloads::Place,
 };
 
 use super::Verdict;
 use crate::finding::{Finding, Severity};
 
-/// What identifies a vehicle or its ad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum IdentityKind {
-    SourceId,
-    Plate,
-    Vin,
-}
-
-const KINDS: [IdentityKind; 3] = [IdentityKind::SourceId, IdentityKind::Plate, IdentityKind::Vin];
-
-impl IdentityKind {
+/// An identifier of a vehicle or its ad.
+struct Identifier {
     /// The field of the ad.
-    const fn field(self) -> &'static str {
-        match self {
-            Self::SourceId => "source_id",
-            Self::Plate => "category_fields.registration_number",
-            Self::Vin => "category_fields.vin",
-        }
-    }
-
-    fn of(self, verdict: &Verdict) -> Option<&str> {
-        match self {
-            Self::SourceId => verdict.source_id.as_deref(),
-            Self::Plate => verdict.plate.as_deref(),
-            Self::Vin => verdict.vin.as_deref(),
-        }
-    }
+    field: &'static str,
+    of: fn(&Verdict) -> Option<&str>,
+    /// For rows that repeat it.
+    severity: Severity,
+    reason: &'static str,
+    advice: &'static str,
 }
 
-/// What identifies a row, among those of its dealer: the dealers of a group may use the same source ids, and have listings of their own.
+const IDENTIFIERS: [Identifier; 3] = [
+    Identifier {
+        field: "source_id",
+        of: |verdict| verdict.source_id.as_deref(),
+        severity: Severity::Error,
+        reason: "duplicate source id",
+        advice: "Each ad needs its own permanent source id: remove the row, or map the source id from another column.",
+    },
+    Identifier {
+        field: "category_fields.registration_number",
+        of: |verdict| verdict.plate.as_deref(),
+        severity: Severity::Error,
+        reason: "duplicate registration number",
+        advice: "Two ads cannot be linked to one listing: remove the row that is no longer for sale, or correct the number.",
+    },
+    Identifier {
+        field: "category_fields.vin",
+        of: |verdict| verdict.vin.as_deref(),
+        severity: Severity::Warning,
+        reason: "duplicate VIN",
+        advice: "If it is the same vehicle, remove one of the rows.",
+    },
+];
+
+/// The identifiers of a row, separately for each dealer: the dealers of a group may use the same source ids, and have their own listings.
 pub(super) fn occurrences(verdict: &Verdict, dealer_code: Option<&str>) -> impl Iterator<Item = Occurrence> {
-    KINDS.into_iter().filter_map(move |kind| {
-        let hash = hash(kind.of(verdict)?, dealer_code);
+    (0..).zip(&IDENTIFIERS).filter_map(move |(kind, identifier)| {
+        let hash = hash((identifier.of)(verdict)?, dealer_code);
         let place = Place { line: verdict.line, ..Place::default() };
-        Some(Occurrence { kind: kind as u8, hash, index: verdict.row, place, is_refused: false })
+        Some(Occurrence { kind, hash, index: verdict.row, place, is_refused: false })
     })
 }
 
-/// What occurs twice, in the order of the rows in which it does so again.
+/// Repetitions, in the order of the rows that repeat an earlier one.
 #[derive(Debug)]
 pub(super) struct RepeatedValues(Peekable<Repetitions>);
 
@@ -62,50 +68,25 @@ impl RepeatedValues {
         Ok(Self(identities.repeated()?.peekable()))
     }
 
-    /// Adds to a row what it repeats. Rows have to come in their order.
+    /// Adds the repetitions of a row to its verdict. Rows must come in order.
     ///
     /// # Errors
     /// When a temporary file cannot be read.
     pub(super) fn add_to(&mut self, verdict: &mut Verdict, columns_of: impl Fn(&str) -> Vec<String>) -> io::Result<()> {
         let row = verdict.row;
         while let Some(it) = self.0.next_if(|it| it.as_ref().map_or(true, |it| it.again.index <= row)).transpose()? {
-            if let Some(kind) = KINDS.get(usize::from(it.again.kind)) {
-                verdict.findings.push(finding(*kind, verdict, &it, &columns_of));
-            }
+            let Some(identifier) = IDENTIFIERS.get(usize::from(it.again.kind)) else { continue };
+            let value = (identifier.of)(verdict).unwrap_or_default();
+            let message = format!("{value} already occurs in row {} (line {}).", it.first_index, it.first_line);
+            verdict.findings.push(Finding {
+                columns: columns_of(identifier.field),
+                value: Some(value.to_owned()),
+                field: Some(identifier.field.to_owned()),
+                advice: Some(identifier.advice.to_owned()),
+                ..Finding::new(identifier.severity, identifier.reason, message)
+            });
         }
         Ok(())
-    }
-}
-
-fn finding(
-    kind: IdentityKind,
-    verdict: &Verdict,
-    again: &Repetition,
-    columns_of: impl Fn(&str) -> Vec<String>,
-) -> Finding {
-    let (row, line) = (again.first_index, again.first_line);
-    let (severity, reason, advice) = match kind {
-        IdentityKind::SourceId => (
-            Severity::Error,
-            "duplicate source id",
-            "Each ad needs its own permanent source id: remove the row, or map the source id from another column.",
-        ),
-        IdentityKind::Plate => (
-            Severity::Error,
-            "duplicate registration number",
-            "Two ads cannot be linked to one listing: remove the row that is no longer for sale, or correct the number.",
-        ),
-        IdentityKind::Vin => (Severity::Warning, "duplicate VIN", "If it is the same vehicle, remove one of the rows."),
-    };
-    let value = kind.of(verdict).map(str::to_owned);
-    Finding {
-        severity,
-        reason: reason.to_owned(),
-        columns: columns_of(kind.field()),
-        message: format!("{} already occurs in row {row} (line {line}).", value.as_deref().unwrap_or_default()),
-        value,
-        field: Some(kind.field().to_owned()),
-        advice: Some(advice.to_owned()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! One row: mapped, held against the rules, and what is to be said of it.
+//! Maps and validates one row.
 
 use ad_cli::bulk::identities::Occurrence;
 use ad_core::{
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     finding::{Finding, Severity},
     mapping::{Bound, Mapped},
-    readers::{Row, Trouble},
+    readers::Row,
 };
 
 /// Checks rows one by one.
@@ -26,11 +26,14 @@ pub(super) struct RowChecker<'a> {
 }
 
 impl RowChecker<'_> {
-    /// What is to be said of a row by itself; what identifies it goes to `see`.
+    /// The verdict about a row by itself; its identifiers go to `see`.
     pub(super) fn check(self, bound: &Bound<'_>, row: Row<'_>, see: impl FnMut(Occurrence)) -> Verdict {
         let Mapped { category, payload, mut findings } = bound.apply(row);
-        let troubles = row.troubles().iter().map(|trouble| of_trouble(row, trouble));
-        findings.splice(0..0, troubles);
+        let of_row = row.findings().iter().map(|finding| {
+            let column = finding.columns.first().and_then(|name| row.columns().id(name));
+            Finding { value: column.and_then(|column| row.value(column)).map(shortened), ..finding.clone() }
+        });
+        findings.splice(0..0, of_row);
         let mut verdict = Verdict {
             row: row.number(),
             line: row.line(),
@@ -42,7 +45,7 @@ impl RowChecker<'_> {
         occurrences(&verdict, dealer_code.as_deref()).for_each(see);
         let can_go = findings.iter().all(|finding| finding.severity == Severity::Warning);
         let wanted = can_go && self.payloads.wants(row.number());
-        // Checking uses the payload up, and what is to be said of a row needs it.
+        // Validation consumes the payload, and findings need it.
         let kept = (wanted || !findings.is_empty()).then(|| payload.clone());
         let checked = self.rulebook.create_unsent(ApiVersion::V4, category, payload);
         if findings.is_empty() && checked.as_ref().is_ok_and(|checked| checked.warnings.is_empty()) {
@@ -52,20 +55,20 @@ impl RowChecker<'_> {
         let payload = match (&kept, &checked) {
             (Some(kept), _) => kept,
             (None, Ok(checked)) => checked.content.fields(),
-            // Rows that nothing but the rules refuses are few: their payload is made again.
+            // Rows with no other errors than the rules' are few: map them again.
             (None, Err(_)) => {
                 again = bound.apply(row).payload;
                 &again
             }
         };
-        let explainer = Explainer { bound, row, category, payload, told: &findings };
+        let explainer = Explainer { bound, row, category, payload, mapped: &findings };
         let more = match &checked {
             Ok(checked) => explainer.warnings(&checked.warnings),
             Err(refused) => explainer.refused(refused),
         };
         verdict.images = images(payload).map(str::to_owned).collect();
         findings.extend(more);
-        // Errors come before what is only odd.
+        // Errors come before warnings.
         findings.sort_by_key(|finding| finding.severity);
         verdict.findings = findings;
         verdict.payload = kept.filter(|_| wanted && checked.is_ok());
@@ -73,7 +76,7 @@ impl RowChecker<'_> {
     }
 }
 
-/// A row of which nothing is known but what identifies it.
+/// A verdict with the identifiers of a row.
 fn identified(payload: &Map<String, Value>) -> Verdict {
     let fields = payload.get("category_fields").and_then(Value::as_object);
     let text = |name: &str| fields?.get(name)?.as_str().filter(|text| !text.is_empty());
@@ -86,17 +89,4 @@ fn identified(payload: &Map<String, Value>) -> Verdict {
 
 fn images(payload: &Map<String, Value>) -> impl Iterator<Item = &str> {
     payload.get("image_urls").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
-}
-
-/// What is wrong with a row as such.
-fn of_trouble(row: Row<'_>, trouble: &Trouble) -> Finding {
-    Finding {
-        severity: Severity::Error,
-        reason: trouble.reason.to_owned(),
-        columns: trouble.column.map(|column| row.columns().name(column).to_owned()).into_iter().collect(),
-        value: trouble.column.and_then(|column| row.value(column)).map(shortened),
-        field: None,
-        message: trouble.message.clone(),
-        advice: trouble.advice.clone(),
-    }
 }

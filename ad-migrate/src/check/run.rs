@@ -1,4 +1,4 @@
-//! A whole file, by all processors.
+//! Checks a whole file, on all processors.
 
 use std::{io, sync::Arc};
 
@@ -9,37 +9,37 @@ use ad_cli::bulk::{
 };
 use ad_core::rulebook::Rulebook;
 
-use super::{CheckError, Options, Sink, Totals, Verdict, repeated::RepeatedValues, row::RowChecker, totals::Counts};
+use super::{CheckError, Payloads, Sink, Totals, Verdict, repeated::RepeatedValues, row::RowChecker, totals::Counts};
 use crate::{
     mapping::{Bound, Mapping},
     readers::{Batch, Columns, Reader},
 };
 
-/// What one batch came to.
+/// The result of a batch.
 struct CheckedBatch {
-    /// For its memory.
+    /// To reuse its memory.
     batch: Batch,
-    /// Bytes of the file that were read then, and all there are.
+    /// Bytes of the file read by then, and its size.
     progress: (u64, u64),
     /// The verdicts as lines.
     lines: Vec<u8>,
     occurrences: Vec<Occurrence>,
 }
 
-/// Checks all rows of a file, and then hands over the verdict of each, in their order.
+/// Checks all rows of a file, and then passes the verdicts to the sink, in the order of the rows.
 ///
-/// A file that cannot be read to its end is checked as far as it can; see [`Totals::unread`].
+/// A file that cannot be read to its end is checked as far as possible; see [`Totals::unread`].
 ///
 /// # Errors
-/// When the temporary files cannot be used, or the sink cannot take what was found.
+/// When the temporary files cannot be used, or the sink cannot store the verdicts.
 pub fn run(
     mut reader: Reader,
     mapping: &Mapping,
     rulebook: &Rulebook,
-    options: Options,
+    payloads: Payloads,
     sink: &mut impl Sink,
 ) -> Result<Totals, CheckError> {
-    let checker = RowChecker { rulebook, payloads: options.payloads };
+    let checker = RowChecker { rulebook, payloads };
     let mut collected = Collected::default();
     let mut unread = None;
     let next = |reuse: Option<Batch>| match reader.next(reuse) {
@@ -52,7 +52,7 @@ pub fn run(
     let worker = || {
         let mut bound: Option<(Arc<Columns>, Bound<'_>)> = None;
         move |(batch, progress): (Batch, (u64, u64))| {
-            // XML and JSON tell their columns one by one.
+            // The columns of XML and JSON become known one by one.
             let (_, bound) = match bound.take().filter(|(columns, _)| Arc::ptr_eq(columns, batch.columns())) {
                 Some(known) => bound.insert(known),
                 None => bound.insert((Arc::clone(batch.columns()), mapping.bind(batch.columns()))),
@@ -71,12 +71,13 @@ pub fn run(
     let columns = Arc::clone(&collected.columns);
     let bound = mapping.bind(&columns);
     let (missing, unused) = (bound.missing(), bound.unused());
-    let counts = collected.end(&bound, sink)?;
+    let mut counts = Counts::new(reader.detected().clone());
+    collected.end(&bound, &mut counts, sink)?;
     drop(bound);
-    Ok(Totals { columns, missing, unused, ..counts.end(reader.detected().clone(), unread) })
+    Ok(Totals { columns, missing, unused, unread, ..counts.end() })
 }
 
-/// What has come of the batches so far.
+/// The results of the batches so far.
 #[derive(Default)]
 struct Collected {
     verdicts: Spool,
@@ -94,11 +95,10 @@ impl Collected {
         Ok(checked.batch)
     }
 
-    /// Adds what occurs twice, counts, and hands over.
-    fn end(mut self, bound: &Bound<'_>, sink: &mut impl Sink) -> Result<Counts, CheckError> {
+    /// Adds repetitions, counts the verdicts, and passes them on.
+    fn end(mut self, bound: &Bound<'_>, counts: &mut Counts, sink: &mut impl Sink) -> Result<(), CheckError> {
         let columns_of = |field: &str| bound.columns_of(field).into_iter().map(str::to_owned).collect::<Vec<_>>();
         let mut repeated = RepeatedValues::of(self.identities).map_err(CheckError::Temporary)?;
-        let mut counts = Counts::default();
         for verdict in self.verdicts.lines::<Verdict>().map_err(CheckError::Temporary)? {
             let mut verdict = verdict.map_err(CheckError::Temporary)?;
             repeated.add_to(&mut verdict, columns_of).map_err(CheckError::Temporary)?;
@@ -109,6 +109,6 @@ impl Collected {
             counts.add(&verdict);
             sink.verdict(verdict).map_err(CheckError::Sink)?;
         }
-        Ok(counts)
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What all verdicts come to. Bounded, however many different things are wrong.
+//! Counts of all verdicts, in bounded memory.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,110 +11,111 @@ use crate::{
     readers::{Columns, Detected, ReadError},
 };
 
-/// Different reasons that are counted one by one.
+/// Different reasons that are counted separately.
 const MOST_REASONS: usize = 500;
 
-/// Rows that are named as examples of a reason.
+/// Rows that are listed as examples of a reason.
 const MOST_EXAMPLES: usize = 5;
 
-/// What a file came to.
+/// The totals of a file.
 #[derive(Debug, Clone, Serialize)]
 pub struct Totals {
     /// Rows that were read.
     pub rows: u64,
-    /// Those that can go.
+    /// Valid rows.
     pub good: u64,
-    /// Those that cannot.
+    /// Invalid rows.
     pub refused: u64,
-    /// Those that can and should be looked at.
+    /// Valid rows with warnings.
     pub odd: u64,
-    /// Pictures of the rows that can go.
+    /// Images of the valid rows.
     pub images: u64,
-    /// Rows by vehicle type; those whose type could not be told are under an empty name.
+    /// Rows by vehicle type; an empty name if it is unknown.
     pub types: BTreeMap<&'static str, OfType>,
-    /// What is wrong and what is odd: errors first, the most frequent first.
+    /// Reasons of errors, then of warnings, the most frequent first.
     pub reasons: Vec<Counted>,
-    /// Findings for other reasons, where there are too many different ones.
+    /// Findings for other reasons, if there are too many different ones.
     pub other_reasons: u64,
     /// How the file was read, and what was inferred.
     pub detected: Detected,
     /// The columns of the file.
     #[serde(skip)]
     pub columns: Arc<Columns>,
-    /// Columns that the mapping names and the file does not have.
+    /// Columns of the mapping that the file lacks.
     pub missing: Vec<String>,
-    /// Columns that nothing uses.
+    /// Columns that the mapping does not use.
     pub unused: Vec<String>,
-    /// Why the file could not be read to its end, if it could not: rows may be missing here.
-    pub unread: Option<Unread>,
+    /// Why the file could not be read to its end; later rows are not counted.
+    pub unread: Option<ReadError>,
 }
 
 /// Rows of a vehicle type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct OfType {
-    /// All.
+    /// All rows.
     pub rows: u64,
-    /// Those that can go.
+    /// Valid rows.
     pub good: u64,
-    /// Their pictures.
+    /// Images of the valid rows.
     pub images: u64,
 }
 
-/// A reason, and how often it was given.
+/// A reason, and how often it occurs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Counted {
     /// What the rows have in common.
     pub reason: String,
-    /// Whether they cannot go for it.
+    /// Whether it makes them invalid.
     pub severity: Severity,
     /// How many rows it concerns.
     pub rows: u64,
     /// The first of them.
     pub examples: Vec<u64>,
-    /// The columns that it was about first.
+    /// The columns of the first finding.
     pub columns: Vec<String>,
-    /// What to do about it, as it was said first.
+    /// The advice of the first finding.
     pub advice: Option<String>,
 }
 
-/// Why a file could not be read on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Unread {
-    /// What went wrong, with the place.
-    pub message: String,
-    /// What to do about it.
-    pub hints: Vec<String>,
-}
-
-impl From<ReadError> for Unread {
-    fn from(error: ReadError) -> Self {
-        Self { message: error.message, hints: error.hints }
-    }
-}
-
-/// What is being counted.
-#[derive(Debug, Default)]
+/// The totals while rows are counted.
+#[derive(Debug)]
 pub(super) struct Counts {
-    rows: u64,
-    good: u64,
-    odd: u64,
-    images: u64,
-    types: BTreeMap<&'static str, OfType>,
-    reasons: Vec<Counted>,
+    totals: Totals,
+    /// Indices of reasons.
     known: FxHashMap<(Severity, String), usize>,
-    other_reasons: u64,
 }
 
 impl Counts {
+    pub(super) fn new(detected: Detected) -> Self {
+        let totals = Totals {
+            rows: 0,
+            good: 0,
+            refused: 0,
+            odd: 0,
+            images: 0,
+            types: BTreeMap::new(),
+            reasons: Vec::new(),
+            other_reasons: 0,
+            detected,
+            columns: Arc::default(),
+            missing: Vec::new(),
+            unused: Vec::new(),
+            unread: None,
+        };
+        Self { totals, known: FxHashMap::default() }
+    }
+
     /// Counts a row.
     pub(super) fn add(&mut self, verdict: &Verdict) {
+        let totals = &mut self.totals;
         let is_good = verdict.is_good();
         let images = if is_good { verdict.image_count as u64 } else { 0 };
-        self.rows += 1;
-        self.good += u64::from(is_good);
-        self.odd += u64::from(is_good && !verdict.findings.is_empty());
-        self.images += images;
-        let of_type = self.types.entry(verdict.vehicle_type.unwrap_or_default()).or_default();
+        totals.rows += 1;
+        totals.good += u64::from(is_good);
+        totals.refused += u64::from(!is_good);
+        totals.odd += u64::from(is_good && !verdict.findings.is_empty());
+        totals.images += images;
+        let of_type = totals.types.entry(verdict.vehicle_type.unwrap_or_default()).or_default();
         of_type.rows += 1;
         of_type.good += u64::from(is_good);
         of_type.images += images;
@@ -127,13 +128,13 @@ impl Counts {
     }
 
     fn reason(&mut self, row: u64, finding: &Finding) {
+        let reasons = &mut self.totals.reasons;
         let key = (finding.severity, finding.reason.clone());
-        let next = self.reasons.len();
         let at = match self.known.get(&key) {
             Some(at) => *at,
-            None if next < MOST_REASONS => {
-                self.known.insert(key, next);
-                self.reasons.push(Counted {
+            None if reasons.len() < MOST_REASONS => {
+                self.known.insert(key, reasons.len());
+                reasons.push(Counted {
                     reason: finding.reason.clone(),
                     severity: finding.severity,
                     rows: 0,
@@ -141,37 +142,23 @@ impl Counts {
                     columns: finding.columns.clone(),
                     advice: finding.advice.clone(),
                 });
-                next
+                reasons.len() - 1
             }
             None => {
-                self.other_reasons += 1;
+                self.totals.other_reasons += 1;
                 return;
             }
         };
-        let counted = &mut self.reasons[at];
+        let counted = &mut reasons[at];
         counted.rows += 1;
         if counted.examples.len() < MOST_EXAMPLES {
             counted.examples.push(row);
         }
     }
 
-    /// What it comes to, but for what is to be said of the columns.
-    pub(super) fn end(mut self, detected: Detected, unread: Option<ReadError>) -> Totals {
-        self.reasons.sort_by(|one, other| (one.severity, other.rows).cmp(&(other.severity, one.rows)));
-        Totals {
-            rows: self.rows,
-            good: self.good,
-            refused: self.rows - self.good,
-            odd: self.odd,
-            images: self.images,
-            types: self.types,
-            reasons: self.reasons,
-            other_reasons: self.other_reasons,
-            detected,
-            columns: Arc::default(),
-            missing: Vec::new(),
-            unused: Vec::new(),
-            unread: unread.map(Unread::from),
-        }
+    /// The totals, with sorted reasons.
+    pub(super) fn end(mut self) -> Totals {
+        self.totals.reasons.sort_by(|one, other| (one.severity, other.rows).cmp(&(other.severity, one.rows)));
+        self.totals
     }
 }

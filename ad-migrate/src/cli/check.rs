@@ -1,4 +1,4 @@
-//! `ad-migrate check`: what would be submitted and what cannot be, without sending anything.
+//! `ad-migrate check`: maps and validates a file, without sending anything.
 
 use std::{
     io,
@@ -11,7 +11,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::file::{FileArgs, not_checked};
 use crate::{
-    check::{self, Options, Payloads, Sink, Totals, Unread, Verdict},
+    check::{self, Payloads, Sink, Totals, Verdict},
+    readers::ReadError,
     report::{About, Json, Page, Terminal},
 };
 
@@ -50,14 +51,14 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let about = About { file: args.file.name(), mapping: args.file.mapping_name().to_owned(), checked: context.now() };
     let mut reports = Reports::begin(context.out, args, &about)?;
     let payloads = if args.report.is_some() { Payloads::First(Page::PAYLOADS) } else { Payloads::None };
-    let totals = check::run(reader, &mapping, &rulebook, Options { payloads }, &mut reports).map_err(not_checked)?;
+    let totals = check::run(reader, &mapping, &rulebook, payloads, &mut reports).map_err(not_checked)?;
     reports.end(&totals)?;
     ended(&about.file, &totals)
 }
 
 fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
     match totals {
-        Totals { unread: Some(Unread { message, hints }), .. } => {
+        Totals { unread: Some(ReadError { message, hints }), .. } => {
             let before = if totals.rows > 0 { "; the rows before it were validated" } else { "" };
             let failure = Failure::failed(format!("{}{before}", message.trim_end_matches('.')));
             Err(hints.iter().fold(failure, Failure::hint))
@@ -68,7 +69,7 @@ fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
     }
 }
 
-/// The reports that were asked for.
+/// The reports that the options ask for.
 struct Reports {
     terminal: Terminal,
     json: Option<(PathBuf, Json)>,
@@ -79,7 +80,7 @@ struct Reports {
 
 impl Reports {
     fn begin(out: Output, args: &Args, about: &About) -> Result<Self, Failure> {
-        // That a report cannot be written is told before the file is read.
+        // Fails before the file is read, if a report cannot be written.
         let unwritable = |path: &Path, error: &io::Error| {
             Failure::usage(format!("cannot write the report {}: {error}", path.display()))
         };
@@ -118,7 +119,7 @@ impl Sink for Reports {
     }
 
     fn verdict(&mut self, verdict: Verdict) -> io::Result<()> {
-        // What is printed and what moves would be in each other's way.
+        // The progress bar must not overwrite the rows.
         self.bar.end();
         self.terminal.add(&verdict)?;
         if let Some((path, json)) = &mut self.json {
@@ -132,12 +133,11 @@ impl Sink for Reports {
     }
 }
 
-/// How far the file has been read, on a terminal.
+/// The progress of reading the file, on a terminal.
 pub(super) struct Bar(Option<ProgressBar>);
 
 impl Bar {
     pub(super) fn new(out: Output) -> Self {
-        // A template that cannot be read is a slip of the pen; the plain bar does then.
         let style = ProgressStyle::with_template("checking {bar:30.green} {bytes:>10} of {total_bytes} {eta:>5} left");
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
         Self(out.moves().then(|| ProgressBar::new(0).with_style(style)))

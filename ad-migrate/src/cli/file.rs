@@ -1,4 +1,4 @@
-//! What every command takes that reads a legacy file: the file, the mapping, and how it is to be read.
+//! Options of the commands that read a legacy file: the file, the mapping, and how to read it.
 
 use std::{
     fs, io,
@@ -27,7 +27,7 @@ pub(crate) struct FileArgs {
     reading: Reading,
 }
 
-/// How the file is to be read, where neither what is detected nor what the mapping says will do.
+/// How to read the file, instead of detection and mapping.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Reading the file")]
 pub(crate) struct Reading {
@@ -49,22 +49,22 @@ pub(crate) struct Reading {
 }
 
 impl FileArgs {
-    /// Where the file is.
+    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.file
     }
 
-    /// What people call it.
+    /// Its name in messages.
     pub(crate) fn name(&self) -> String {
         if self.file.as_os_str() == "-" { "stdin".to_owned() } else { self.file.display().to_string() }
     }
 
-    /// What was said of the mapping.
+    /// The mapping, as it was given.
     pub(crate) fn mapping_name(&self) -> &str {
         &self.mapping
     }
 
-    /// Reads the mapping, which has to hold before the file is looked at, and opens the file.
+    /// Reads the mapping, which must be valid, and opens the file.
     pub(crate) fn open(&self, catalogue: &Catalogue) -> Result<(Mapping, Reader), Failure> {
         let mapping = mapping(&self.mapping, catalogue)?;
         let reader = Reader::open(&self.file, &self.reading.over(mapping.reading())).map_err(not_read)?;
@@ -73,7 +73,7 @@ impl FileArgs {
 }
 
 impl Reading {
-    /// What the mapping says, and what the command line says otherwise.
+    /// The settings of the mapping, overridden by the command line.
     pub(crate) fn over(&self, settings: &Settings) -> Settings {
         let over = |own: &Option<String>, other: &Option<String>| own.clone().or_else(|| other.clone());
         Settings {
@@ -97,7 +97,7 @@ fn separator(text: &str) -> Result<char, &'static str> {
     }
 }
 
-/// The mapping of a file, or one that comes with the program.
+/// The mapping of a file, or a built-in one.
 fn mapping(name: &str, catalogue: &Catalogue) -> Result<Mapping, Failure> {
     let text = match (fs::read_to_string(name), Mapping::builtin(name)) {
         (Ok(text), _) => text,
@@ -124,12 +124,12 @@ fn mapping(name: &str, catalogue: &Catalogue) -> Result<Mapping, Failure> {
     })
 }
 
-/// That a file is not what it should be is found before any row is read.
+/// A file that cannot be read is a usage error.
 pub(crate) fn not_read(error: ReadError) -> Failure {
     error.hints.into_iter().fold(Failure::usage(error.message), Failure::hint)
 }
 
-/// That a check could not be made.
+/// The error of a failed check.
 pub(crate) fn not_checked(error: CheckError) -> Failure {
     match error {
         CheckError::Sink(error) if error.kind() == io::ErrorKind::BrokenPipe => Failure::Output(error),

@@ -1,4 +1,4 @@
-//! `ad-migrate inspect`: what an unknown file probably is, and a first mapping for it.
+//! `ad-migrate inspect`: detects the columns of an unknown file and drafts a mapping.
 
 use std::{
     fs::OpenOptions,
@@ -73,7 +73,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     show(context, args, &draft)
 }
 
-/// Writes a draft where nothing is yet: what somebody has edited is not lost.
+/// Writes the draft into a new file; an edited one is never overwritten.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! `ad-migrate mappings`: the mappings and value maps that come with the program.
+//! `ad-migrate mappings`: shows the built-in mappings and value maps.
 
 use ad_cli::terminal::{Context, Failure, output::Column};
 use ad_core::violation::nearest;
@@ -32,7 +32,7 @@ struct BuiltinRow {
 
 /// All that can be printed.
 fn all() -> impl Iterator<Item = BuiltinRow> {
-    // A file says in its first line what it is for.
+    // The first line of a file is its description.
     let about = |text: &'static str| text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']);
     let mappings = Mapping::builtin_names().filter_map(|name| Some((name, "mapping", Mapping::builtin(name)?)));
     let maps = values::builtin().iter().map(|map| (map.name, "value map", map.text));

@@ -1,4 +1,4 @@
-//! The command line: what it takes, and how it ends. What a command does stands in its file.
+//! The command line. Each command has its file.
 
 mod check;
 mod file;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use ad_cli::terminal::{Context, Failure, Global};
 use clap::{Parser, Subcommand};
 
-/// What follows the list of commands in the help.
+/// The end of the help.
 const AFTER_HELP: &str = "\
 Exit codes:
   0  success: all rows are valid, or have become ads
@@ -83,7 +83,7 @@ pub fn markdown() -> String {
     ad_cli::terminal::reference_page(include_str!("introduction.md"), definition())
 }
 
-/// Reads the command line, runs what it says, and returns how that went.
+/// Runs the command line.
 pub fn main() -> ExitCode {
     ad_cli::terminal::start(|line: &Cli| &line.global, async |line, context| line.command.run(context).await)
 }

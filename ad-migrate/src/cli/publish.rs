@@ -1,4 +1,4 @@
-//! `ad-migrate publish`: ads that were created hidden are shown.
+//! `ad-migrate publish`: publishes hidden ads.
 
 use std::path::PathBuf;
 

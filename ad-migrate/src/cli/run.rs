@@ -1,36 +1,29 @@
-//! `ad-migrate run`: the rows that can go become ads, once each.
+//! `ad-migrate run`: creates one ad per valid row.
 
-use std::{
-    io,
-    num::NonZeroUsize,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{io, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use super::{
     check::Bar,
     file::{FileArgs, not_checked, not_read},
 };
 use crate::{
-    check::{self, Options, Payloads, Sink, Totals, Verdict},
-    mapping::Mapping,
+    check::{self, Payloads, Sink, Totals, Verdict},
     readers::{Reader, Settings},
     report::warn_of_missing,
     submit::{
         folder::Folder,
         missing, outcome,
-        prepare::{Prepare, Prepared, RowNumbers},
-        rehearse::{Rehearsal, Rehearsed, rehearse},
+        prepare::{Prepare, RowNumbers},
+        rehearse::{Rehearsal, rehearse},
     },
 };
 use ad_cli::{
-    Client,
     bulk::import::{self, Imported, Resume, Task},
     terminal::{self, Context, Exit, Failure, Summary, duration},
 };
 use ad_core::{model::ApiVersion, rulebook::Rulebook};
 
-/// The heading of what sending is about, in the help.
+/// A heading of the help.
 const SUBMITTING: &str = "Submitting";
 
 /// Arguments of `run`.
@@ -84,7 +77,7 @@ pub(crate) struct Args {
     listings_plate: String,
 }
 
-/// How ads are sent, and where that is kept.
+/// Options of commands that send ads.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = SUBMITTING)]
 pub(crate) struct SubmitArgs {
@@ -103,7 +96,7 @@ pub(crate) struct SubmitArgs {
 }
 
 impl SubmitArgs {
-    /// Does something with the ads of a folder, through its journal, and shows what came of it. `name` is what people call the file.
+    /// Runs a task on the ads of a folder, through its journal, and shows the outcomes. `name` is the file in messages.
     pub(crate) async fn carry_out(
         &self,
         context: &Context,
@@ -135,12 +128,12 @@ impl SubmitArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    // Whom to ask is known before anything is read.
+    // Fails before the file is read, without server URL and token.
     let client = context.client()?;
     let rulebook = Rulebook::default();
     let (mapping, reader) = args.file.open(&rulebook.catalogue)?;
     let folder = Folder::of(args.file.path(), args.submit.folder.as_deref());
-    // A rehearsal leaves nothing behind.
+    // A rehearsal writes nothing into the folder.
     let _taken = if args.rehearse { None } else { Some(folder.take()?) };
     let listings = args.listings.as_deref().map(|path| Reader::open(path, &Settings::default())).transpose();
     let listings = listings.map_err(not_read)?;
@@ -152,17 +145,28 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let payloads = if args.rehearse { scratch.path().join("rehearsed.ndjson") } else { folder.payloads() };
     let prepare = Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
     let mut preparing = Preparing { prepare, bar: Bar::new(context.out) };
-    let options = Options { payloads: Payloads::All };
-    let totals = check::run(reader, &mapping, &rulebook, options, &mut preparing).map_err(not_checked)?;
+    let totals = check::run(reader, &mapping, &rulebook, Payloads::All, &mut preparing).map_err(not_checked)?;
     let Preparing { prepare, bar } = preparing;
     bar.end();
     may_be_sent(context, &args.file, &totals)?;
-    let mut prepared = prepare.end(&payloads).map_err(|error| folder.cannot("write into", &error))?;
+    let (mut rows, mut stock) = prepare.end(&payloads).map_err(|error| folder.cannot("write into", &error))?;
     if args.rehearse {
-        return rehearsed(context, args, &client, &folder, &payloads, &mut prepared.rows, (&mapping, &totals)).await;
+        let bound = mapping.bind(&totals.columns);
+        let rehearsal = Rehearsal {
+            payloads: &payloads,
+            rows: &mut rows,
+            most: args.limit.unwrap_or(u64::MAX),
+            parallel: args.submit.parallel.get(),
+            is_begun: folder.is_begun(),
+        };
+        let rejected = rehearse(context, &client, rehearsal, |field| bound.columns_of(field)).await?;
+        return match (rejected, totals.refused) {
+            (0, 0) => Ok(()),
+            (0, _) => Err(Failure::Shown(Exit::Failed)),
+            _ => Err(Failure::Shown(Exit::Refused)),
+        };
     }
     let task = if args.only_failed { Task::Failed } else { Task::Create };
-    let Prepared { mut rows, mut stock } = prepared;
     let summary = args.submit.carry_out(context, &folder, task, args.limit, args.file.name(), &mut rows).await?;
     stock.list_ads(&client).await?;
     if let Some(listings) = listings {
@@ -176,7 +180,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Payloads being written down, with the bar that shows how far the file has been read.
+/// Writes payloads and shows the progress.
 struct Preparing {
     prepare: Prepare,
     bar: Bar,
@@ -192,7 +196,7 @@ impl Sink for Preparing {
     }
 }
 
-/// Says what the check came to, and stops where sending would be wrong.
+/// Warns of invalid rows, and fails if nothing may be sent.
 fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<(), Failure> {
     let name = file.name();
     if let Some(unread) = &totals.unread {
@@ -209,35 +213,4 @@ fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<()
         context.out.warning(&format!("{} of {} rows are invalid; {see}", totals.refused, totals.rows));
     }
     Ok(())
-}
-
-async fn rehearsed(
-    context: &Context,
-    args: &Args,
-    client: &Client,
-    folder: &Folder,
-    payloads: &Path,
-    rows: &mut RowNumbers,
-    (mapping, totals): (&Mapping, &Totals),
-) -> Result<(), Failure> {
-    let bound = mapping.bind(&totals.columns);
-    let rehearsal = Rehearsal {
-        payloads,
-        rows,
-        most: args.limit.unwrap_or(u64::MAX),
-        parallel: args.submit.parallel.get(),
-        is_begun: folder.is_begun(),
-    };
-    let rehearsed = rehearse(context, client, rehearsal, |field| bound.columns_of(field)).await?;
-    let Rehearsed { asked, refused, there } = rehearsed;
-    let parts = [(there, "already exist"), (refused, "would be rejected")];
-    let parts = parts.iter().filter(|(count, _)| *count > 0);
-    let parts = parts.fold(String::new(), |told, (count, what)| format!("{told}, {count} {what}"));
-    let taken = asked - refused - there;
-    context.out.note(&format!("rehearsed {asked} ads: the service would accept {taken}{parts}; nothing was stored"));
-    match (rehearsed.refused, totals.refused) {
-        (0, 0) => Ok(()),
-        (0, _) => Err(Failure::Shown(Exit::Failed)),
-        _ => Err(Failure::Shown(Exit::Refused)),
-    }
 }

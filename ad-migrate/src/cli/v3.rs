@@ -1,4 +1,4 @@
-//! `ad-migrate v3`: ads of V3 that have to migrate become ads of V4.
+//! `ad-migrate v3`: migrates V3 ads to V4.
 
 use std::{
     io::{self, Write},
@@ -36,7 +36,7 @@ use crate::v3::{
     sheet::{self, Answers, SheetRow, VEHICLE_TYPE},
 };
 
-/// Allowed values that are named one by one.
+/// Allowed values that are listed.
 const MOST_VALUES: usize = 40;
 
 /// Arguments of `v3`.
@@ -85,7 +85,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut counts = ConversionCounts::default();
     let mut table = context.out.rows([COLUMNS, &[LEFT_OUT]].concat());
     let mut accepted = Vec::new();
-    // All of them first: those that are migrated meanwhile would shift the pages.
+    // All ads first: those that are migrated meanwhile would shift the pages.
     let ads: Vec<Ad> = ads_of_v3(&client).try_collect().await?;
     for ad in &ads {
         let id = Identity { source_id: ad.source_id.clone(), dealer_code: Some(ad.dealer_code.clone()) };
@@ -128,14 +128,14 @@ struct Run<'a> {
     client: &'a Client,
     args: &'a Args,
     rulebook: Rulebook,
-    /// What the sheet will hold.
+    /// The rows of the new sheet.
     rows: Vec<SheetRow>,
-    /// Where payloads are written.
+    /// The file of payloads.
     payloads: Option<WholeFile>,
 }
 
 impl Run<'_> {
-    /// Looks at an ad, and migrates it where that is wanted and can be.
+    /// Assesses an ad, and migrates it with --submit if it is complete.
     async fn ad(&mut self, ad: &Ad, answers: &[(String, String)]) -> Result<Assessment, Failure> {
         let (types, answers): (Vec<_>, Vec<_>) = answers.iter().cloned().partition(|(field, _)| field == VEHICLE_TYPE);
         let wanted = types.first().map(|(_, name)| name.as_str()).or(self.args.of_type.as_deref());
@@ -156,19 +156,24 @@ impl Run<'_> {
             assessment.state = ConversionState::NeedsData;
             needs.push(Need { field: wrong.field.unwrap_or_default(), messages: vec![wrong.message] });
         }
-        // What was wrong with an answer says more.
+        // The error of an answer says more than that of the payload.
         assessment.needs.retain(|need| needs.iter().all(|wrong| wrong.field != need.field));
         assessment.needs.splice(0..0, needs);
         if self.args.submit {
             convert(self.client, &mut assessment).await?;
         }
-        let row = |field: &str, missing: &str, value: &str| sheet_row(ad, target, field, missing, value);
+        let row = |field: &str, missing: &str, value: &str| SheetRow {
+            vehicle_type: target.vehicle_type.unwrap_or_default().to_owned(),
+            missing: missing.to_owned(),
+            value: value.to_owned(),
+            ..sheet_row(ad, field)
+        };
         for need in assessment.needs.iter().filter(|need| !need.field.is_empty()) {
             let answer = answers.iter().find(|(field, _)| *field == need.field).map_or("", |(_, value)| value);
             let allowed = allowed(&self.rulebook, target, &need.field);
             self.rows.push(SheetRow { allowed, ..row(&need.field, &need.messages.join(" "), answer) });
         }
-        // Answers that are right stay in the sheet until they are used.
+        // Valid answers stay in the sheet until they are used.
         if assessment.state != ConversionState::Accepted {
             let refused = assessment.needs.iter().find(|need| need.field.is_empty());
             let missing = refused.map_or(String::new(), |need| need.messages.join(" "));
@@ -190,21 +195,12 @@ impl Run<'_> {
             None => "Vehicle type of the migrated ad.".to_owned(),
         };
         let needs = vec![Need { field: VEHICLE_TYPE.to_owned(), messages: vec![format!("{question} {allowed}")] }];
-        let row = SheetRow {
-            source_id: ad.source_id.clone(),
-            dealer_code: ad.dealer_code.clone(),
-            title: ad.title.clone().unwrap_or_default(),
-            field: VEHICLE_TYPE.to_owned(),
-            missing: question,
-            allowed,
-            value: wanted.unwrap_or_default().to_owned(),
-            ..SheetRow::default()
-        };
-        self.rows.push(row);
+        let value = wanted.unwrap_or_default().to_owned();
+        self.rows.push(SheetRow { missing: question, allowed, value, ..sheet_row(ad, VEHICLE_TYPE) });
         Assessment { needs, vehicle_types: Vec::new(), ..first }
     }
 
-    /// Writes a payload down, as `ad-cli migrate-v4 --payloads` takes it too.
+    /// Writes a payload, as `ad-cli migrate-v4 --payloads` takes it, too.
     fn write(&mut self, ad: &Ad, target: &Category, filled: &Filled) -> Result<(), Failure> {
         let (Some(out), Some(path)) = (&mut self.payloads, &self.args.payloads) else { return Ok(()) };
         let mut payload = filled.payload.clone();
@@ -213,7 +209,7 @@ impl Run<'_> {
         writeln!(out, "{}", Value::Object(payload)).map_err(|error| unwritable(path, &error))
     }
 
-    /// Waits for what becomes of a migrated ad.
+    /// Waits for the outcome of a migration.
     async fn wait_for(&self, assessment: &mut Assessment) -> Result<(), Failure> {
         let Some(request) = assessment.request_id.as_deref().and_then(|id| id.parse().ok()) else { return Ok(()) };
         let target = Target::from(&assessment.source_id).of_dealer(Some(&assessment.dealer_code));
@@ -229,7 +225,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Puts the files in their places.
+    /// Completes the files.
     fn end(self) -> Result<(), Failure> {
         if let (Some(payloads), Some(path)) = (self.payloads, &self.args.payloads) {
             payloads.end().map_err(|error| unwritable(path, &error))?;
@@ -245,16 +241,14 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::usage(format!("cannot write {}: {error}", path.display()))
 }
 
-fn sheet_row(ad: &Ad, target: &Category, field: &str, missing: &str, value: &str) -> SheetRow {
+/// A row of the sheet that identifies ad and field.
+fn sheet_row(ad: &Ad, field: &str) -> SheetRow {
     SheetRow {
         source_id: ad.source_id.clone(),
         dealer_code: ad.dealer_code.clone(),
         title: ad.title.clone().unwrap_or_default(),
-        vehicle_type: target.vehicle_type.unwrap_or_default().to_owned(),
         field: field.to_owned(),
-        missing: missing.to_owned(),
-        allowed: String::new(),
-        value: value.to_owned(),
+        ..SheetRow::default()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is known of a column after its first rows: bounded, whatever it holds.
+//! Statistics of a column, in bounded memory.
 
 use rustc_hash::FxHashMap;
 
@@ -10,10 +10,10 @@ const MOST_DISTINCT: usize = 300;
 const MOST_OF_ALL: usize = 60_000;
 /// Longest value that is kept whole.
 const LONGEST: usize = 120;
-/// How many values are shown.
+/// Number of values that are shown.
 const SAMPLES: usize = 3;
 
-/// What separates the items of lists of words.
+/// Separators of lists of words.
 const MARKS: [&str; 5] = ["|", ";", "\n", ",", "/"];
 
 /// A column.
@@ -21,11 +21,11 @@ const MARKS: [&str; 5] = ["|", ";", "\n", ",", "/"];
 pub(super) struct Column {
     /// Rows that have a value in it.
     pub(super) filled: u32,
-    /// Values, several of a row counted.
+    /// Values; a row may have several.
     pub(super) values: u32,
     /// Rows in which it has several values.
     pub(super) repeated: u32,
-    /// Different values and how often each is there, as far as they are kept.
+    /// Different values with their counts, as far as they are kept.
     pub(super) distinct: FxHashMap<Box<str>, u32>,
     /// Whether there are more than are kept.
     pub(super) has_more: bool,
@@ -36,34 +36,34 @@ pub(super) struct Column {
     pub(super) dates: Dates,
     /// Values with each of the marks.
     marks: [u32; MARKS.len()],
-    /// What separates pictures, by how many values.
+    /// Separators of images, with the number of values that have them.
     pictures: FxHashMap<&'static str, u32>,
     last_row: u32,
 }
 
-/// What the numbers of a column are like.
+/// Statistics of numbers.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     pub(super) count: u32,
     pub(super) greatest: f64,
     /// Those that end in 00 or 900, as prices do.
     pub(super) round: u32,
-    /// `1.234` and `1,234`, which can be read in two ways.
+    /// Ambiguous numbers with a point (`1.234`), and with a comma.
     pub(super) ambiguous: [u32; 2],
-    /// Those that show that `.` or `,` is the decimal separator.
+    /// Numbers whose decimal separator is a point, and a comma.
     pub(super) decimal: [u32; 2],
-    /// What stands behind them, such as `km`.
+    /// Texts after them, such as `km`.
     pub(super) after: FxHashMap<Box<str>, u32>,
 }
 
-/// What tells the form of dates such as `04/05/2019`.
+/// Statistics of dates such as `04/05/2019`.
 #[derive(Debug, Default)]
 pub(super) struct Dates {
     pub(super) ambiguous: u32,
-    /// Those whose first part is no month, and those whose second is none.
+    /// Dates whose first part is not a month, and whose second part is not.
     pub(super) day_first: u32,
     pub(super) month_first: u32,
-    /// What stands between the parts.
+    /// The separator of the parts.
     pub(super) mark: Option<char>,
 }
 
@@ -105,28 +105,28 @@ impl Column {
         }
     }
 
-    /// How many of the values look so, in hundredths.
+    /// The percentage of values with this look.
     pub(super) fn share(&self, look: ValueLook) -> u32 {
         (self.looks[look as usize] * 100).checked_div(self.values).unwrap_or_default()
     }
 
-    /// Whether each row has another value.
+    /// Whether no value occurs twice.
     pub(super) fn is_unique(&self) -> bool {
         self.repeated == 0 && self.distinct.values().all(|count| *count == 1)
     }
 
-    /// Longest value that is kept.
+    /// Length of the longest value.
     pub(super) fn longest(&self) -> usize {
         self.distinct.keys().map(|text| text.chars().count()).max().unwrap_or(0)
     }
 
-    /// What separates items of a list: the first mark that some values have.
+    /// The separator of lists: the first mark that more than a tenth of the values have.
     pub(super) fn mark(&self) -> Option<&'static str> {
         let some = |(count, _): &(&u32, &'static str)| **count * 10 > self.values;
         self.marks.iter().zip(MARKS).find(some).map(|(_, mark)| mark)
     }
 
-    /// What separates pictures.
+    /// The separator of images.
     pub(super) fn picture_mark(&self) -> Option<&'static str> {
         self.pictures.iter().max_by_key(|(_, count)| **count).map(|(mark, _)| *mark)
     }
@@ -144,17 +144,14 @@ impl Numbers {
         if !text.starts_with(|letter: char| letter.is_ascii_digit() || "€$£k".contains(letter)) || text.len() > 40 {
             return;
         }
-        let found = match number::read(text, None) {
-            Ok(found) => found,
-            Err(number::NoNumber::Ambiguous) => {
-                self.ambiguous[usize::from(text.contains(','))] += 1;
-                // Thousands are what it nearly always is; only for looking, not for mapping.
-                let told = if text.contains(',') { '.' } else { ',' };
-                let Ok(found) = number::read(text, Some(told)) else { return };
-                found
-            }
-            Err(number::NoNumber::None) => return,
-        };
+        let mut found = number::read(text, None);
+        if found == Err(number::NoNumber::Ambiguous) {
+            let has_comma = text.contains(',');
+            self.ambiguous[usize::from(has_comma)] += 1;
+            // Nearly always thousands; a mapping would not assume this.
+            found = number::read(text, Some(if has_comma { '.' } else { ',' }));
+        }
+        let Ok(found) = found else { return };
         self.count += 1;
         self.greatest = self.greatest.max(found.number.float());
         self.round += u32::from(found.number.whole().is_some_and(|whole| whole >= 1000 && whole % 50 == 0));
@@ -171,7 +168,7 @@ impl Numbers {
         }
     }
 
-    /// What stands behind most of them.
+    /// The text after most of them.
     pub(super) fn suffix(&self) -> Option<&str> {
         let (text, count) = self.after.iter().max_by_key(|(_, count)| **count)?;
         (count * 2 > self.count).then_some(&**text)
@@ -200,7 +197,7 @@ impl Dates {
         }
     }
 
-    /// The form to tell, where dates can be read in two ways, and whether others of the column show it.
+    /// The format, if some dates are ambiguous, and whether others prove it.
     pub(super) fn form(&self) -> Option<(String, bool)> {
         let mark = self.mark.filter(|_| self.ambiguous > 0)?;
         let is_month_first = self.month_first > self.day_first;

@@ -1,5 +1,4 @@
-//! Which column is which field: what its name says and what its values look like, held against each other. Each field goes to the column
-//! that has most for it.
+//! Guesses the field of each column from its name and its values. A field goes to the column with the highest confidence.
 
 use super::{
     column::Column,
@@ -7,10 +6,24 @@ use super::{
     names::{self, NameGuess},
 };
 
-/// From what confidence on a guess stands in the draft as it is, and not as a comment.
+/// Guesses with a lower confidence are comments in the draft.
 pub(super) const SURE: u8 = 60;
 
-/// What a column is taken for.
+/// Words in names of columns of vehicle types.
+const VEHICLE_TYPE_NAMES: &[&str] = &[
+    "typ",
+    "type",
+    "fordonstyp",
+    "fordonsslag",
+    "kategori",
+    "category",
+    "kategorie",
+    "fahrzeugart",
+    "art",
+    "vehicletype",
+];
+
+/// The guessed field of a column.
 #[derive(Debug, Clone)]
 pub(super) struct Match {
     pub(super) field: &'static str,
@@ -18,19 +31,19 @@ pub(super) struct Match {
     pub(super) why: String,
 }
 
-/// What all columns are taken for.
+/// The guesses for all columns.
 #[derive(Debug)]
 pub(super) struct Guessed {
     /// By column.
     pub(super) columns: Vec<Option<Match>>,
-    /// The column that says the vehicle type.
+    /// The column of vehicle types.
     pub(super) vehicle: Option<usize>,
-    /// The columns of the pictures.
+    /// The columns of images.
     pub(super) images: Vec<usize>,
 }
 
 impl Guessed {
-    /// The column that is taken for a field.
+    /// The column of a field.
     pub(super) fn column_of(&self, field: &str) -> Option<usize> {
         self.columns.iter().position(|guess| guess.as_ref().is_some_and(|guess| guess.field == field))
     }
@@ -65,7 +78,7 @@ pub(super) mod field {
     pub(crate) const DISPLACEMENT: &str = "category_fields.powertrain.displacement";
 }
 
-/// Takes each column for what it most probably is.
+/// Guesses the field of each column.
 pub(super) fn guess(names: &[String], columns: &[Column], rows: u32, terms: &mut Terms) -> Guessed {
     let mut candidates: Vec<(usize, Match)> = Vec::new();
     for (index, (header, column)) in names.iter().zip(columns).enumerate() {
@@ -75,7 +88,7 @@ pub(super) fn guess(names: &[String], columns: &[Column], rows: u32, terms: &mut
         for mut look in looks {
             match &agreed {
                 Some(name) if name.field == look.field => {}
-                // A name that says something else is to be believed, unless the values are not of its kind at all.
+                // The name takes precedence, unless the values contradict it.
                 Some(name) if name.confidence >= SURE => look.confidence = look.confidence.min(name.confidence / 2),
                 _ => {}
             }
@@ -91,7 +104,7 @@ pub(super) fn guess(names: &[String], columns: &[Column], rows: u32, terms: &mut
     guessed
 }
 
-/// Gives each field to the column with most for it.
+/// Assigns each field to the column with the highest confidence.
 fn taken(mut candidates: Vec<(usize, Match)>, count: usize) -> Guessed {
     candidates.sort_by(|(at, one), (other_at, other)| other.confidence.cmp(&one.confidence).then(at.cmp(other_at)));
     let mut guessed = Guessed { columns: vec![None; count], vehicle: None, images: Vec::new() };
@@ -110,7 +123,7 @@ fn taken(mut candidates: Vec<(usize, Match)>, count: usize) -> Guessed {
     guessed
 }
 
-/// What a name says, held against the values.
+/// The guess by name, with a confidence that depends on the values.
 fn by_name(said: &NameGuess, column: &Column) -> Match {
     let (change, what) = agreement(said.field, column);
     let confidence = (i16::from(said.confidence) + change).clamp(5, 99);
@@ -118,7 +131,7 @@ fn by_name(said: &NameGuess, column: &Column) -> Match {
     Match { field: said.field, confidence: u8::try_from(confidence).unwrap_or(0), why }
 }
 
-/// How much the values of a column speak for a field or against it, and what they are.
+/// By how much the values change the confidence in a field, and why.
 fn agreement(of: &str, column: &Column) -> (i16, String) {
     if column.values == 0 {
         return (-40, "no values".to_owned());
@@ -164,7 +177,7 @@ fn is_number(of: &str) -> bool {
         || matches!(of, field::MILEAGE | field::OWNERS | field::POWER | field::DISPLACEMENT)
 }
 
-/// What values look like by themselves.
+/// Guesses by values only.
 fn by_look(column: &Column, index: usize, rows: u32) -> Vec<Match> {
     let mut found = Vec::new();
     let mut add = |field: &'static str, confidence: u8, why: String| found.push(Match { field, confidence, why });
@@ -214,7 +227,7 @@ fn by_look(column: &Column, index: usize, rows: u32) -> Vec<Match> {
     found
 }
 
-/// What numbers are by their size.
+/// Guesses by the size of numbers.
 fn numbers(column: &Column, add: &mut impl FnMut(&'static str, u8, String)) {
     let numbers = &column.numbers;
     if column.share(ValueLook::Number) < 80
@@ -235,34 +248,17 @@ fn numbers(column: &Column, add: &mut impl FnMut(&'static str, u8, String)) {
     }
 }
 
-/// The column that says what type of vehicle each row is.
+/// The column of vehicle types.
 fn vehicle(names: &[String], columns: &[Column], terms: &mut Terms) -> Option<usize> {
-    let is_named = |name: &str| {
-        names::has_word(
-            name,
-            &[
-                "typ",
-                "type",
-                "fordonstyp",
-                "fordonsslag",
-                "kategori",
-                "category",
-                "kategorie",
-                "fahrzeugart",
-                "art",
-                "vehicletype",
-            ],
-        )
-    };
-    let mut all = names.iter().zip(columns).enumerate();
-    let found = all.find(|(_, (name, column))| {
-        is_named(name) && names::said(name).is_none() && column.share(ValueLook::VehicleType) >= 60
-    });
-    let (index, (_, column)) = found?;
-    column.distinct.keys().any(|text| terms.means(ValueLook::VehicleType, text).is_some()).then_some(index)
+    let mut all = names.iter().zip(columns);
+    let index = all.position(|(name, column)| {
+        let is_named = names::has_word(name, VEHICLE_TYPE_NAMES) && names::said(name).is_none();
+        is_named && column.share(ValueLook::VehicleType) >= 60
+    })?;
+    columns[index].distinct.keys().any(|text| terms.means(ValueLook::VehicleType, text).is_some()).then_some(index)
 }
 
-/// Without a name that says so, the model stands beside the brand.
+/// In files without names, guesses that the model follows the brand.
 fn model_beside_brand(guessed: &mut Guessed, names: &[String], columns: &[Column]) {
     let has_no_names = |index: usize| names[index].bytes().all(|byte| byte.is_ascii_digit());
     let Some(brand) = guessed.column_of(field::BRAND) else { return };

@@ -1,4 +1,4 @@
-//! What one value looks like, whatever its column is called.
+//! What a value looks like, regardless of the name of its column.
 
 use ad_core::catalogue::Catalogue;
 
@@ -18,9 +18,9 @@ pub(super) enum ValueLook {
     SwedishPlate,
     Plate,
     Year,
-    /// An address of a picture, or several.
+    /// One or several addresses of images.
     Pictures,
-    /// A file name of a picture, or several.
+    /// One or several file names of images.
     PictureNames,
     Address,
     Email,
@@ -41,15 +41,15 @@ pub(super) enum ValueLook {
     VehicleType,
 }
 
-/// How many looks there are.
+/// Number of looks.
 pub(super) const LOOKS: usize = ValueLook::VehicleType as usize + 1;
 
-/// What lists of pictures are separated with.
+/// Separators of lists of images.
 const SEPARATORS: [&str; 5] = ["|", ";", ",", "\n", " "];
-/// How names of pictures end.
+/// File extensions of images.
 const ENDINGS: [&str; 4] = [".jpg", ".jpeg", ".png", ".webp"];
 
-/// The terms that values are held against.
+/// The terms that are recognised in values.
 #[derive(Debug)]
 pub(super) struct Terms {
     brands: Lookup,
@@ -74,7 +74,7 @@ impl Terms {
         }
     }
 
-    /// The texts that a value stands for in the map of a look.
+    /// What a value means in the map of a look.
     pub(super) fn means(&mut self, look: ValueLook, text: &str) -> Option<Vec<Box<str>>> {
         if look == ValueLook::Brand {
             return self.brands.find(text, &mut self.scratch).map(|id| vec![id.into()]);
@@ -160,7 +160,7 @@ fn plates(text: &str, is: &mut impl FnMut(ValueLook)) {
         is(ValueLook::SwedishPlate);
         return;
     }
-    // As German ones are: letters of the town, letters, digits.
+    // German plates: letters of the town, letters, digits.
     let town = text.chars().take_while(|letter| letter.is_alphabetic()).count();
     let rest: String = text.chars().skip(town).collect();
     let digits = rest.chars().rev().take_while(char::is_ascii_digit).count();
@@ -187,7 +187,7 @@ fn pictures(text: &str, is: &mut impl FnMut(ValueLook)) {
     }
 }
 
-/// What separates the addresses or names of pictures in a text.
+/// The separator of the addresses or names of images in a text.
 pub(super) fn separator(text: &str) -> Option<&'static str> {
     SEPARATORS.into_iter().find(|mark| {
         let parts = || text.split(mark).map(str::trim).filter(|part| !part.is_empty());

@@ -1,5 +1,5 @@
-//! A first look at an unknown file: what its columns probably are, and a mapping to begin with. It guesses, and says why and how sure it
-//! is; what is mapped is for a person to decide, so the draft is a file to edit and nothing is read by it unseen.
+//! Detects the columns of an unknown file, and drafts a mapping. Guesses come with reason and confidence; a person edits the draft before
+//! it is used.
 
 mod column;
 mod draft;
@@ -16,49 +16,49 @@ use crate::readers::{Batch, Detected, ReadError, Reader};
 use column::Column;
 use look::Terms;
 
-/// Rows that are looked at.
+/// Rows that are analysed.
 const ROWS: u32 = 5000;
 
-/// What a file probably is, and a mapping for it.
+/// The columns of a file, and a draft of a mapping.
 #[derive(Debug, Serialize)]
 pub struct Draft {
     /// How the file is read.
     pub detected: Detected,
-    /// Rows that were looked at.
+    /// Rows that were analysed.
     pub rows: u32,
-    /// The vehicle type that most rows have, or that the columns are of.
+    /// The vehicle type of most rows.
     pub vehicle_type: String,
-    /// Its columns, in their order.
+    /// The columns, in order.
     pub columns: Vec<Guess>,
-    /// What an ad still needs, in sentences.
+    /// What is missing or must be checked, in sentences.
     pub missing: Vec<String>,
-    /// The mapping, as the text of a file.
+    /// The text of the mapping.
     pub mapping: String,
 }
 
-/// What is known of a column, and what it is taken for.
+/// A column with its guessed field.
 #[derive(Debug, Clone, Serialize)]
 pub struct Guess {
     /// Its name or path.
     pub column: String,
     /// Rows that have a value in it.
     pub filled: u32,
-    /// How many different values were seen, up to a bound.
+    /// Number of different values, up to a limit.
     pub distinct: usize,
     /// The first different values.
     pub samples: Vec<String>,
-    /// The field of an ad that it is taken for.
+    /// The guessed field of the ad.
     pub field: Option<String>,
-    /// How sure that is, from 0 to 100. What is below 60 stands in the draft as a comment.
+    /// The confidence from 0 to 100. Guesses below 60 are comments in the draft.
     pub confidence: u8,
-    /// What says so.
+    /// The reason.
     pub why: String,
 }
 
-/// Looks at the beginning of a file.
+/// Analyses the beginning of a file.
 ///
 /// # Errors
-/// When it cannot be read. What was read before that is lost: a draft of a broken file would look like one of a whole one.
+/// When it cannot be read, even if some rows could be.
 pub fn inspect(reader: &mut Reader, catalogue: &Catalogue) -> Result<Draft, ReadError> {
     let mut seen = SeenFile::new(catalogue);
     let mut reuse: Option<Batch> = None;
@@ -70,7 +70,7 @@ pub fn inspect(reader: &mut Reader, catalogue: &Catalogue) -> Result<Draft, Read
     Ok(seen.draft(reader.detected()))
 }
 
-/// What has been seen of a file.
+/// The statistics of a file.
 #[derive(Debug)]
 struct SeenFile {
     terms: Terms,

@@ -1,17 +1,17 @@
-//! A row as a payload. What cannot be made becomes a finding, and the rest is made all the same.
+//! Makes the payload of a row. A field that cannot be made becomes a finding, and the other fields are made all the same.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, num::NonZeroUsize};
 
-use ad_core::categories::ad_fields::MOST_IMAGES;
+use ad_core::{categories::ad_fields::MOST_IMAGES, fields::Kind};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::Value;
 
 use super::{
     Bound, Mapped,
-    convert::{Bad, Convert, Cure, price, short, unknown_unit},
+    convert::{Bad, Cure, price, short, unknown_unit},
     html,
     plan::{Made, Plan},
-    rule::{ConstantOrColumn, Otherwise, Rule, SourceId, TemplatePart, Test},
+    rule::{ConstantOrColumn, Otherwise, Rule, SourceId, TemplatePart, When},
     target, units,
     vehicle::Vehicle,
 };
@@ -20,7 +20,7 @@ use crate::{
     readers::{ColumnId, Row},
 };
 
-/// What a file name may not have in an address.
+/// What must be encoded when a file name becomes part of an address.
 const IN_ADDRESSES: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -35,13 +35,17 @@ const IN_ADDRESSES: &AsciiSet = &CONTROLS
     .add(b'^')
     .add(b'|');
 
-/// A row under way.
+/// Items of a list that are compared to find equal ones; the rules check the rest.
+const MOST_COMPARED: usize = 1000;
+
+/// The state while a row is mapped.
 #[derive(Debug)]
 pub(super) struct Work<'a> {
     bound: &'a Bound<'a>,
     row: Row<'a>,
-    /// The values that the rule under way is about.
+    /// The texts of the current entry.
     cells: Vec<(ColumnId, &'a str)>,
+    /// The values of the current field.
     values: Vec<Value>,
     scratch: String,
     mapped: Mapped,
@@ -49,105 +53,94 @@ pub(super) struct Work<'a> {
 
 impl<'a> Work<'a> {
     pub(super) fn new(bound: &'a Bound<'a>, row: Row<'a>) -> Self {
-        Self {
-            bound,
-            row,
-            cells: Vec::new(),
-            values: Vec::new(),
-            scratch: String::with_capacity(32),
-            mapped: Mapped::default(),
-        }
+        let (cells, values, mapped) = (Vec::new(), Vec::new(), Mapped::default());
+        Self { bound, row, cells, values, scratch: String::with_capacity(32), mapped }
     }
 
     /// Makes the payload.
     pub(super) fn run(mut self) -> Mapped {
         let mapping = self.bound.mapping;
-        let Some(plan) = self.plan() else {
-            // Without a vehicle type, what identifies the ad is told all the same.
-            if let Some(plan) = mapping.plans.first() {
-                let around = |made: &&Made| !mapping.rules[made.rule].target.starts_with("category_fields.");
-                plan.fields.iter().filter(around).for_each(|made| self.field(made));
-            }
-            return self.mapped;
-        };
-        self.mapped.category = Some(plan.category);
-        self.mapped.payload.insert("category_id".to_owned(), Value::from(plan.category.id));
-        for made in &plan.fields {
-            self.field(made);
+        if let Some(plan) = self.plan() {
+            self.mapped.category = Some(plan.category);
+            self.mapped.payload.insert("category_id".to_owned(), Value::from(plan.category.id));
+            plan.fields.iter().for_each(|made| self.field(made));
+        } else if let Some(plan) = mapping.plans.first() {
+            // Without a vehicle type, the fields that identify the ad are made all the same.
+            let around = |made: &&Made| !mapping.rules[made.rule].target.starts_with("category_fields.");
+            plan.fields.iter().filter(around).for_each(|made| self.field(made));
         }
         self.mapped
     }
 
     /// The plan of the row's vehicle type.
     fn plan(&mut self) -> Option<&'a Plan> {
-        let mapping = self.bound.mapping;
-        let (from, map, otherwise) = match &mapping.vehicle {
-            Vehicle::Always(index) => return mapping.plans.get(*index),
+        let plans = &self.bound.mapping.plans;
+        let (from, map, otherwise) = match &self.bound.mapping.vehicle {
+            Vehicle::Always(index) => return plans.get(*index),
             Vehicle::By { from, map, otherwise } => (from, map, otherwise),
         };
-        self.gather(from);
+        self.gather(from.iter().copied());
         let text = self.cells.first().map_or("", |(_, text)| text);
-        let named = |name: &str| mapping.plans.iter().find(|plan| plan.category.vehicle_type == Some(name));
+        let named = |name: &str| plans.iter().find(|plan| plan.category.vehicle_type == Some(name));
         let found = map.find(text, &mut self.scratch).and_then(|texts| named(texts.first()?)).or_else(|| named(text));
         let found = found.or_else(|| named(map.find_within(text)?.first()?));
-        let found = found.or_else(|| mapping.plans.get((*otherwise)?));
+        let found = found.or_else(|| plans.get((*otherwise)?));
         if found.is_none() {
-            let types = mapping.plans.iter().filter_map(|plan| plan.category.vehicle_type);
-            let allowed = ad_core::violation::nearest::quoted(types);
-            let finding = Finding {
-                severity: Severity::Error,
-                reason: "unknown vehicle type".to_owned(),
-                columns: self.columns(from),
-                value: (!text.is_empty()).then(|| short(text).into_owned()),
-                field: Some("category_id".to_owned()),
-                message: if text.is_empty() {
-                    "Nothing says what type of vehicle it is.".to_owned()
-                } else {
-                    format!("\"{}\" is not a vehicle type of this mapping.", short(text))
-                },
-                advice: Some(format!("Add it to the values of [vehicle] (now {allowed}), or set otherwise = \"…\".")),
+            let allowed =
+                ad_core::violation::nearest::quoted(plans.iter().filter_map(|plan| plan.category.vehicle_type));
+            let value = (!text.is_empty()).then(|| short(text).into_owned());
+            let message = match &value {
+                None => "The row has no vehicle type.".to_owned(),
+                Some(value) => format!("\"{value}\" is not a vehicle type of this mapping."),
             };
-            self.mapped.findings.push(finding);
+            let columns = from.iter().flat_map(|source| &self.bound.resolved[*source]);
+            self.mapped.findings.push(Finding {
+                columns: columns.map(|column| self.row.columns().name(*column).to_owned()).collect(),
+                value,
+                field: Some("category_id".to_owned()),
+                advice: Some(format!("Add it to the values of [vehicle] (now {allowed}), or set otherwise = \"…\".")),
+                ..Finding::new(Severity::Error, "unknown vehicle type", message)
+            });
         }
         found
     }
 
-    /// Collects the values of columns that are not empty.
-    fn gather(&mut self, from: &[SourceId]) {
+    /// Collects the texts of columns that are not empty.
+    fn gather(&mut self, from: impl Iterator<Item = SourceId>) {
         self.cells.clear();
         for source in from {
-            for column in &self.bound.resolved[*source] {
-                for text in self.row.values(*column) {
-                    let text = text.trim();
-                    if !text.is_empty() {
-                        self.cells.push((*column, text));
-                    }
-                }
+            for column in &self.bound.resolved[source] {
+                let texts = self.row.values(*column).map(str::trim).filter(|text| !text.is_empty());
+                self.cells.extend(texts.map(|text| (*column, text)));
             }
         }
     }
 
-    /// The first value of a column.
+    /// The first text of a column.
     fn value_of(&self, source: SourceId) -> &'a str {
         let row = self.row;
         let all = self.bound.resolved[source].iter().flat_map(|column| row.values(*column));
         all.map(str::trim).find(|text| !text.is_empty()).unwrap_or_default()
     }
 
+    /// Makes a field.
     fn field(&mut self, made: &Made) {
         let rule = &self.bound.mapping.rules[made.rule];
-        if rule.when.as_ref().is_some_and(|when| !self.holds(when.column, &when.test)) {
+        if rule.when.as_ref().is_some_and(|when| !self.holds(when)) {
             return;
         }
         if let Some(constant) = &made.constant {
             return self.put(made, constant.clone());
         }
-        self.gather(&rule.from);
+        self.gather(rule.from.0.iter().map(|column| column.id));
         self.values.clear();
+        let cells = std::mem::take(&mut self.cells);
+        let result = self.convert(made, rule, &cells);
+        self.cells = cells;
         let result =
-            if let Convert::List { .. } = made.convert { self.list(made, rule) } else { self.single(made, rule) };
+            result.and_then(|()| if made.convert.is_list() { self.list(made, rule) } else { Ok(self.values.pop()) });
         match result {
-            Err((bad, text)) => self.bad(made, bad, &text),
+            Err((bad, text)) => self.bad(rule, bad, &text),
             Ok(Some(value)) => self.put(made, value),
             Ok(None) => {
                 if let Some(default) = &made.default {
@@ -157,83 +150,94 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn holds(&mut self, column: SourceId, test: &Test) -> bool {
-        let said = self.value_of(column);
-        super::fold::fold_into(said, &mut self.scratch);
-        let is_one = |of: &[Box<str>]| of.iter().any(|it| **it == *self.scratch);
-        match test {
-            Test::Filled => !said.is_empty(),
-            Test::Empty => said.is_empty(),
-            Test::Is(of) => is_one(of),
-            Test::Not(of) => !is_one(of),
+    fn holds(&mut self, when: &When) -> bool {
+        let text = self.value_of(when.column.id);
+        super::fold::fold_into(text, &mut self.scratch);
+        match (&when.is, &when.not) {
+            (Some(is), _) => is.contains(&self.scratch),
+            (None, Some(not)) => !not.contains(&self.scratch),
+            (None, None) => text.is_empty() == when.empty,
         }
     }
 
     fn put(&mut self, made: &Made, value: Value) {
-        if made.target.price.is_some() {
-            match self.mapped.payload.get_mut("price") {
-                Some(Value::Array(prices)) => prices.push(value),
-                _ => {
-                    self.mapped.payload.insert("price".to_owned(), Value::Array(vec![value]));
+        if made.target.price.is_none() {
+            return target::put(&mut self.mapped.payload, &made.target.steps, value);
+        }
+        match self.mapped.payload.get_mut("price") {
+            Some(Value::Array(prices)) => prices.push(value),
+            _ => {
+                self.mapped.payload.insert("price".to_owned(), Value::Array(vec![value]));
+            }
+        }
+    }
+
+    /// Converts the texts of an entry to values. An error comes with the text that it is about.
+    fn convert(&mut self, made: &Made, rule: &Rule, cells: &[(ColumnId, &'a str)]) -> Result<(), (Bad, String)> {
+        let split = |text: &'a str| rule.split.as_ref().map(|mark| text.split(&**mark).map(str::trim));
+        if made.convert.is_list() {
+            for (_, text) in cells {
+                match split(text) {
+                    None => self.text(made, rule, Cow::Borrowed(text))?,
+                    Some(mut parts) => parts.try_for_each(|part| self.text(made, rule, Cow::Borrowed(part)))?,
                 }
             }
-        } else {
-            target::put(&mut self.mapped.payload, &made.target.steps, value);
+            return Ok(());
         }
-    }
-
-    /// The value of a field that takes one.
-    fn single(&mut self, made: &Made, rule: &Rule) -> Result<Option<Value>, (Bad, String)> {
-        let Some(text) = self.text(made, rule) else { return Ok(None) };
-        let text = text.trim();
-        if text.is_empty() {
-            return Ok(None);
-        }
-        self.resolve(made, rule, text).map_err(|bad| (bad, text.to_owned()))?;
-        Ok(self.values.pop())
-    }
-
-    /// The text that a field is made of.
-    fn text(&mut self, made: &Made, rule: &Rule) -> Option<Cow<'a, str>> {
-        let text = match (&rule.join, self.cells.first()) {
-            (Some(join), Some(_)) => {
-                let texts: Vec<&str> = self.cells.iter().map(|(_, text)| *text).collect();
+        let text = match (&rule.join, cells) {
+            (Some(join), [_, ..]) => {
+                let texts: Vec<&str> = cells.iter().map(|(_, text)| *text).collect();
                 Cow::Owned(texts.join(join))
             }
-            (_, Some((column, first))) => {
-                let mut first = *first;
-                if let Some(mark) = &rule.split {
-                    first = first.split(&**mark).map(str::trim).find(|part| !part.is_empty())?;
-                } else if !rule.first {
-                    self.warn_of_others(made, *column, first);
+            (None, [(column, first), ..]) => {
+                if let Some(mut parts) = split(first) {
+                    Cow::Borrowed(parts.find(|part| !part.is_empty()).unwrap_or_default())
+                } else {
+                    if !rule.first {
+                        self.warn_of_others(made, *column, first, cells);
+                    }
+                    Cow::Borrowed(*first)
                 }
-                Cow::Borrowed(first)
             }
-            // A template may be made of other columns alone.
-            (_, None) if rule.template.is_some() && rule.from.is_empty() => Cow::Borrowed(""),
-            _ => return None,
+            // A template may consist of other columns alone.
+            (_, []) if rule.from.0.is_empty() => return self.text(made, rule, Cow::Borrowed("")),
+            (_, []) => return Ok(()),
         };
-        let text = if rule.html { html_of(text) } else { text };
-        match &rule.template {
-            Some(pieces) if !(is_address(&made.convert) && has_scheme(&text)) => {
-                self.filled(pieces, &text, is_address(&made.convert)).map(Cow::Owned)
-            }
-            _ => Some(text),
-        }
+        self.text(made, rule, text)
     }
 
-    /// A template with its gaps filled; nothing where all of them stay empty.
-    fn filled(&self, pieces: &[TemplatePart], value: &str, in_address: bool) -> Option<String> {
+    /// Converts one text.
+    fn text(&mut self, made: &Made, rule: &Rule, text: Cow<'_, str>) -> Result<(), (Bad, String)> {
+        if text.is_empty() && !rule.from.0.is_empty() {
+            return Ok(());
+        }
+        let text = if rule.html { html_of(text) } else { text };
+        let is_address = matches!(made.convert.item(), Kind::Url { .. } | Kind::ImageAddress);
+        let text = match &rule.template {
+            Some(template) if !(is_address && has_scheme(&text)) => {
+                Cow::Owned(self.filled(&template.0, &text, is_address).unwrap_or_default())
+            }
+            _ => text,
+        };
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.resolve(made, rule, text).map_err(|bad| (bad, text.to_owned()))
+    }
+
+    /// A template with its gaps filled; nothing if all of them stay empty.
+    fn filled(&self, parts: &[TemplatePart], value: &str, in_address: bool) -> Option<String> {
         let mut text = String::new();
         let (mut gaps, mut filled) = (0, 0);
-        for piece in pieces {
-            let part = match piece {
+        for part in parts {
+            let part = match part {
                 TemplatePart::Text(part) => {
                     text.push_str(part);
                     continue;
                 }
                 TemplatePart::Value => value,
-                TemplatePart::Column(source) => self.value_of(*source),
+                TemplatePart::Column(column) => self.value_of(column.id),
             };
             gaps += 1;
             filled += usize::from(!part.is_empty());
@@ -246,237 +250,134 @@ impl<'a> Work<'a> {
         (gaps == 0 || filled > 0).then_some(text)
     }
 
-    /// Several different values for a field that takes one.
-    fn warn_of_others(&mut self, made: &Made, column: ColumnId, first: &str) {
-        let others = self.cells.iter().filter(|(of, text)| *of == column && *text != first).count();
-        if others > 0 {
-            let finding = Finding {
-                severity: Severity::Warning,
-                reason: format!("several values for {}", made.noun),
-                columns: vec![self.row.columns().name(column).to_owned()],
-                value: Some(short(first).into_owned()),
-                field: Some(self.bound.mapping.rules[made.rule].target.to_string()),
-                message: format!("The column has {} values; the first is used.", others + 1),
-                advice: Some("If this is intended, set first = true in the mapping, or join = \", \".".to_owned()),
-            };
-            self.mapped.findings.push(finding);
-        }
-    }
-
-    /// The values of a field that takes several.
+    /// Checks the values of a list as a whole.
     fn list(&mut self, made: &Made, rule: &Rule) -> Result<Option<Value>, (Bad, String)> {
-        let is_image = matches!(made.convert.item(), Convert::Image);
-        let cells = std::mem::take(&mut self.cells);
-        let mut result = Ok(());
-        'cells: for (_, text) in &cells {
-            let mut parts = rule.split.as_ref().map(|mark| text.split(&**mark));
-            let mut whole = Some(*text).filter(|_| parts.is_none());
-            while let Some(part) = whole.take().or_else(|| parts.as_mut().and_then(Iterator::next)) {
-                let part = part.trim();
-                if part.is_empty() {
-                    continue;
-                }
-                if let Err(bad) = self.item(made, rule, part) {
-                    result = Err((bad, part.to_owned()));
-                    break 'cells;
-                }
-            }
-        }
-        self.cells = cells;
-        result?;
-        let Convert::List { max, unique, .. } = made.convert else { return Ok(None) };
+        let Kind::List { max, unique, .. } = made.convert.kind else { return Ok(None) };
         let mut values = std::mem::take(&mut self.values);
+        let count = values.len();
         if unique {
-            self.without_repeated(made, &mut values);
+            remove_repeated(&mut values);
         }
-        if let Some(most) = rule.max {
-            self.cut(made, &mut values, most);
+        if values.len() < count {
+            let message = format!("{} equal values are skipped.", count - values.len());
+            self.warn(rule, format!("{} occurs twice", made.noun), message);
         }
-        if is_image {
-            images(&values, max).map_err(|bad| {
-                let first = values.first().and_then(Value::as_str).unwrap_or_default();
-                (bad, first.to_owned())
-            })?;
+        if let Some(most) = rule.max.map(NonZeroUsize::get).filter(|most| values.len() > *most) {
+            let count = values.len();
+            let message =
+                format!("The row has {count} values; the first {most} are used, because the mapping sets max.");
+            self.warn(rule, format!("{} list is cut", made.noun), message);
+            values.truncate(most);
+        }
+        if matches!(made.convert.item(), Kind::ImageAddress) {
+            let first = || values.first().and_then(Value::as_str).unwrap_or_default().to_owned();
+            check_images(&values, max).map_err(|bad| (bad, first()))?;
         }
         Ok((!values.is_empty()).then_some(Value::Array(values)))
     }
 
-    /// One value of a list.
-    fn item(&mut self, made: &Made, rule: &Rule, part: &str) -> Result<(), Bad> {
-        let text = if rule.html { html_of(Cow::Borrowed(part)) } else { Cow::Borrowed(part) };
-        match &rule.template {
-            Some(pieces) if !(is_address(&made.convert) && has_scheme(&text)) => {
-                match self.filled(pieces, &text, is_address(&made.convert)) {
-                    Some(text) => self.resolve(made, rule, &text),
-                    None => Ok(()),
-                }
-            }
-            _ => self.resolve(made, rule, &text),
-        }
-    }
-
-    /// Drops equal values of a list that takes each once.
-    fn without_repeated(&mut self, made: &Made, values: &mut Vec<Value>) {
-        let before = values.len();
-        let mut index = 0;
-        while index < values.len() {
-            let is_repeated = values[..index].contains(&values[index]);
-            // A hostile row is not compared without end; the rules have the rest.
-            if is_repeated && before <= 1000 {
-                values.remove(index);
-            } else {
-                index += 1;
-            }
-            if index > 1000 {
-                break;
-            }
-        }
-        let dropped = before - values.len();
-        if dropped > 0 {
-            self.warn(
-                made,
-                format!("{} occurs twice", made.noun),
-                format!("{dropped} equal values are skipped."),
-                None,
-            );
-        }
-    }
-
-    /// Cuts a list to the length that the mapping says.
-    fn cut(&mut self, made: &Made, values: &mut Vec<Value>, most: usize) {
-        let before = values.len();
-        if before > most {
-            values.truncate(most);
-            let message =
-                format!("The row has {before} values; the first {most} are used, because the mapping sets max.");
-            self.warn(made, format!("{} list is cut", made.noun), message, None);
-        }
-    }
-
-    fn warn(&mut self, made: &Made, reason: String, message: String, advice: Option<String>) {
-        let rule = &self.bound.mapping.rules[made.rule];
-        let columns = self.columns_with_values(rule);
-        self.mapped.findings.push(Finding {
-            severity: Severity::Warning,
-            reason,
-            columns,
-            value: None,
-            field: Some(rule.target.to_string()),
-            message,
-            advice,
-        });
-    }
-
-    /// Puts what a text stands for among the values.
+    /// Adds the values that a text means.
     fn resolve(&mut self, made: &Made, rule: &Rule, text: &str) -> Result<(), Bad> {
-        let mapping = self.bound.mapping;
-        let mut with = made.with(rule, mapping.decimal);
-        if let Some(ConstantOrColumn::Column(source)) = &rule.unit
-            && let Convert::Measure { units, .. } = made.convert
+        let mut with = made.with(rule, self.bound.mapping.decimal);
+        if let Some(ConstantOrColumn::Column { column }) = &rule.unit
+            && let Kind::Measure { units, .. } = made.convert.kind
         {
-            let unit = self.value_of(*source);
+            let unit = self.value_of(column.id);
             with.unit = units::find(unit, units, &mut self.scratch);
             if with.unit.is_none() && !unit.is_empty() {
                 return Err(unknown_unit(text, unit, with.noun, units));
             }
         }
-        let payload = std::mem::take(&mut self.mapped.payload);
-        if matches!(made.convert, Convert::Model(_)) {
-            with.brand = target::text_at(&payload, ["category_fields", "brand"]);
-        }
-        let told = match (&rule.currency, made.target.price) {
-            (Some(ConstantOrColumn::Always(currency)), Some(_)) => Some(&**currency),
-            (Some(ConstantOrColumn::Column(source)), Some(_)) => {
-                Some(self.value_of(*source)).filter(|text| !text.is_empty())
+        let currency = match &rule.currency {
+            Some(ConstantOrColumn::Always(currency)) => Some(&**currency),
+            Some(ConstantOrColumn::Column { column }) => {
+                Some(self.value_of(column.id)).filter(|currency| !currency.is_empty())
             }
-            _ => None,
+            None => None,
         };
-        let scratch = &mut self.scratch;
-        let values = &mut self.values;
+        let Self { values, scratch, mapped, .. } = self;
+        if made.convert.models().is_some() {
+            with.brand = target::text_at(&mapped.payload, ["category_fields", "brand"]);
+        }
         let mut take = |text: &str, scratch: &mut String| {
             let value = match made.target.price {
-                Some(of) => price(text, of, &made.convert, told, with)?,
-                None => made.convert.item().value(text, with, scratch)?,
+                Some(of) => price(text, of, &made.convert, currency, with)?,
+                None => made.convert.value(text, with, scratch)?,
             };
             if !matches!(&value, Value::String(text) if text.is_empty()) {
                 values.push(value);
             }
             Ok(())
         };
-        let result = (|| {
-            for map in &made.values {
-                if let Some(texts) = map.find(text, scratch) {
-                    return texts.iter().try_for_each(|text| take(text, scratch));
-                }
-            }
-            if !made.values.is_empty() {
-                if made.convert.item().known(text, with, scratch).is_some() {
-                    return take(text, scratch);
-                }
-                if let Some(texts) = made.values.iter().find_map(|map| map.find_within(text)) {
-                    return texts.iter().try_for_each(|text| take(text, scratch));
-                }
-            }
+        let is_plain = made.values.is_empty() && rule.otherwise == Otherwise::Itself;
+        let within;
+        let texts: &[Box<str>] = if let Some(texts) = made.values.iter().find_map(|map| map.find(text, scratch)) {
+            texts
+        } else if is_plain || made.convert.is_known(text, with, scratch) {
+            return take(text, scratch);
+        } else if let Some(texts) = made.values.iter().find_map(|map| map.find_within(text)) {
+            within = texts;
+            &within
+        } else {
             match &rule.otherwise {
-                Otherwise::Itself => take(text, scratch),
-                Otherwise::Skip => match made.convert.item().known(text, with, scratch) {
-                    Some(_) => take(text, scratch),
-                    None => Ok(()),
-                },
-                Otherwise::Texts(texts) => match made.convert.item().known(text, with, scratch) {
-                    Some(_) => take(text, scratch),
-                    None => texts.iter().try_for_each(|text| take(text, scratch)),
-                },
-                Otherwise::Error => match made.convert.item() {
-                    Convert::OneOf(_) | Convert::Model(_) => take(text, scratch),
-                    _ => Err(Bad {
-                        reason: format!("unknown {}", made.noun),
-                        message: format!("No value map contains \"{}\".", short(text)),
-                        advice: None,
-                        cure: Cure::Mapping,
-                    }),
-                },
+                Otherwise::Skip => &[],
+                Otherwise::Texts(texts) => &texts.0,
+                Otherwise::Error if !made.convert.is_choice() => {
+                    let message = format!("No value map contains \"{}\".", short(text));
+                    return Err(Bad { reason: format!("unknown {}", made.noun), ..Bad::of_mapping(message) });
+                }
+                Otherwise::Error | Otherwise::Itself => return take(text, scratch),
             }
-        })();
-        self.mapped.payload = payload;
-        result
+        };
+        texts.iter().try_for_each(|text| take(text, scratch))
     }
 
-    /// Says why a field could not be made.
-    fn bad(&mut self, made: &Made, bad: Bad, text: &str) {
-        let rule = &self.bound.mapping.rules[made.rule];
-        let is_of_map = bad.cure == Cure::ValueMap;
-        let line = format!("To map it, add the line \"{}\" = \"…\" to the values of \"{}\".", short(text), rule.target);
-        let advice = match bad.advice {
-            Some(hint) if is_of_map => Some(format!("{hint} {line}")),
-            None if is_of_map => Some(line),
-            advice => advice,
-        };
-        let finding = Finding {
-            severity: Severity::Error,
-            reason: bad.reason,
-            columns: self.columns_of_text(rule, text),
-            value: Some(short(text).into_owned()),
-            field: Some(rule.target.to_string()),
-            message: bad.message,
-            advice,
-        };
-        self.mapped.findings.push(finding);
+    /// Reports several different values for a field that takes one.
+    fn warn_of_others(&mut self, made: &Made, column: ColumnId, first: &str, cells: &[(ColumnId, &str)]) {
+        let others = cells.iter().filter(|(of, text)| *of == column && *text != first).count();
+        if others > 0 {
+            let message = format!("The column has {} values; the first is used.", others + 1);
+            self.mapped.findings.push(Finding {
+                columns: vec![self.row.columns().name(column).to_owned()],
+                value: Some(short(first).into_owned()),
+                field: Some(self.bound.mapping.rules[made.rule].target.to_string()),
+                advice: Some("If this is intended, set first = true in the mapping, or join = \", \".".to_owned()),
+                ..Finding::new(Severity::Warning, format!("several values for {}", made.noun), message)
+            });
+        }
     }
 
-    /// The columns in which a text stands; all that have a value, where it was made of several.
-    fn columns_of_text(&self, rule: &Rule, text: &str) -> Vec<String> {
-        let holds = |(_, cell): &&(ColumnId, &str)| cell.contains(text);
-        match self.cells.iter().find(holds) {
+    fn warn(&mut self, rule: &Rule, reason: String, message: String) {
+        let finding = Finding::new(Severity::Warning, reason, message);
+        let (columns, field) = (self.columns_with_values(rule), Some(rule.target.to_string()));
+        self.mapped.findings.push(Finding { columns, field, ..finding });
+    }
+
+    /// Reports why a field could not be made.
+    fn bad(&mut self, rule: &Rule, bad: Bad, text: &str) {
+        let text_shown = short(text).into_owned();
+        let line = (bad.cure == Cure::ValueMap)
+            .then(|| format!("To map it, add the line \"{text_shown}\" = \"…\" to the values of \"{}\".", rule.target));
+        let advice: Vec<String> = bad.advice.into_iter().chain(line).collect();
+        // The column that contains the text; all with values, if it was made of several.
+        let column = self.cells.iter().find(|(_, cell)| cell.contains(text));
+        let columns = match column {
             Some((column, _)) => vec![self.row.columns().name(*column).to_owned()],
             None => self.columns_with_values(rule),
-        }
+        };
+        self.mapped.findings.push(Finding {
+            columns,
+            value: Some(text_shown),
+            field: Some(rule.target.to_string()),
+            advice: (!advice.is_empty()).then(|| advice.join(" ")),
+            ..Finding::new(Severity::Error, bad.reason, bad.message)
+        });
     }
 
     fn columns_with_values(&self, rule: &Rule) -> Vec<String> {
         let mut columns: Vec<String> = Vec::new();
         let filled = |column: &ColumnId| self.row.values(*column).any(|text| !text.trim().is_empty());
-        for column in rule.sources().flat_map(|source| &self.bound.resolved[source]).filter(|column| filled(column)) {
+        for column in rule.sources.iter().flat_map(|source| &self.bound.resolved[*source]).filter(|it| filled(it)) {
             let name = self.row.columns().name(*column);
             if !columns.iter().any(|known| known == name) {
                 columns.push(name.to_owned());
@@ -484,23 +385,14 @@ impl<'a> Work<'a> {
         }
         columns
     }
-
-    fn columns(&self, from: &[SourceId]) -> Vec<String> {
-        let all = from.iter().flat_map(|source| &self.bound.resolved[*source]);
-        all.map(|column| self.row.columns().name(*column).to_owned()).collect()
-    }
 }
 
-/// HTML as text, where it is any.
+/// HTML as text.
 fn html_of(text: Cow<'_, str>) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => html::to_text(text),
         Cow::Owned(text) => Cow::Owned(html::to_text(&text).into_owned()),
     }
-}
-
-fn is_address(convert: &Convert) -> bool {
-    matches!(convert.item(), Convert::Address | Convert::Image)
 }
 
 /// Whether a text begins as an address does.
@@ -510,31 +402,43 @@ fn has_scheme(text: &str) -> bool {
     })
 }
 
-/// What is wrong with the images of an ad.
-fn images(values: &[Value], most: usize) -> Result<(), Bad> {
-    let texts = || values.iter().filter_map(Value::as_str);
-    let names = texts().filter(|text| !has_scheme(text)).count();
-    let bad = |reason: &str, message: String, advice: &str| {
-        Err(Bad { reason: reason.to_owned(), message, advice: Some(advice.to_owned()), cure: Cure::Mapping })
-    };
+/// Removes equal values.
+fn remove_repeated(values: &mut Vec<Value>) {
+    // Hostile rows must not take quadratic time.
+    if values.len() > MOST_COMPARED {
+        return;
+    }
+    let mut index = 0;
+    while index < values.len() {
+        if values[..index].contains(&values[index]) {
+            values.remove(index);
+        } else {
+            index += 1;
+        }
+    }
+}
+
+/// Checks the images of an ad.
+fn check_images(values: &[Value], most: usize) -> Result<(), Bad> {
+    let count = |is: fn(&str) -> bool| values.iter().filter_map(Value::as_str).filter(|text| is(text)).count();
+    let names = count(|text| !has_scheme(text));
     if names > 0 {
-        return bad(
+        return Err(Bad::new(
             "images are file names, not addresses",
             format!("{names} of {} images are file names.", values.len()),
             "Put the images on a web server, and set in the mapping: template = \"https://…/{value}\".",
-        );
+        ));
     }
-    let is_plain = |text: &str| text.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"));
-    let plain = texts().filter(|text| is_plain(text)).count();
+    let plain = count(|text| text.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://")));
     if plain > 0 {
-        return bad(
+        return Err(Bad::new(
             "image address is not https",
             format!("{plain} of {} images have an address that begins with http://.", values.len()),
             "Use addresses that begin with https://.",
-        );
+        ));
     }
     if values.len() > most {
-        return bad(
+        return Err(Bad::new(
             "too many images",
             format!("{} images, at most {most} are allowed.", values.len()),
             if most == MOST_IMAGES {
@@ -542,7 +446,7 @@ fn images(values: &[Value], most: usize) -> Result<(), Bad> {
             } else {
                 "Choose fewer, or set \"max\" in the mapping to use the first ones."
             },
-        );
+        ));
     }
     Ok(())
 }

@@ -1,82 +1,53 @@
-//! Dates as people write them. What could be read in two ways, or has no day, is not read.
+//! Dates as people write them. A date that is ambiguous, or has no day, is not read.
 
-use jiff::civil::Date;
+use jiff::{civil::Date, fmt::strtime::BrokenDownTime};
+use serde::Deserialize;
 
-/// Why a text is no date.
+/// Why a text is not a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoDate {
-    /// It has no form of one.
+    /// It does not look like one.
     None,
     /// It has no day, or no month.
     NotFull,
     /// There is no such day.
     Impossible,
-    /// The day and the month could each be the other.
+    /// Day and month cannot be told apart.
     Ambiguous,
 }
 
-/// A form of dates, such as `DD.MM.YYYY`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DateFormat(Vec<DatePart>);
+/// A format of dates, such as `DD.MM.YYYY`, as jiff writes it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct DateFormat(String);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DatePart {
-    Year,
-    Month,
-    Day,
-    Mark(char),
+impl TryFrom<String> for DateFormat {
+    type Error = String;
+
+    /// Reads a format: `YYYY`, `MM` and `DD` once each, with separators.
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let format = text.replacen("YYYY", "%Y", 1).replacen("MM", "%m", 1).replacen("DD", "%d", 1);
+        let separators = format.replacen("%Y", "", 1).replacen("%m", "", 1).replacen("%d", "", 1);
+        if format.len() != text.len() - 2 || separators.contains(|mark: char| mark.is_alphanumeric() || mark == '%') {
+            return Err(format!(
+                "\"{text}\" is not a date format; use YYYY, MM and DD with their separators, such as \"DD.MM.YYYY\""
+            ));
+        }
+        Ok(Self(format))
+    }
 }
 
 impl DateFormat {
-    /// Reads a form: `YYYY`, `MM` and `DD` once each, and marks between them.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let mut parts = Vec::new();
-        let mut rest = text;
-        while let Some(letter) = rest.chars().next() {
-            let (part, length) = match letter {
-                'Y' => (DatePart::Year, "YYYY"),
-                'M' => (DatePart::Month, "MM"),
-                'D' => (DatePart::Day, "DD"),
-                mark if mark.is_alphanumeric() => return None,
-                mark => (DatePart::Mark(mark), ""),
-            };
-            rest = if length.is_empty() { &rest[letter.len_utf8()..] } else { rest.strip_prefix(length)? };
-            parts.push(part);
-        }
-        let times = |part| parts.iter().filter(|it| **it == part).count();
-        (times(DatePart::Year) == 1 && times(DatePart::Month) == 1 && times(DatePart::Day) == 1).then_some(Self(parts))
-    }
-
     fn read(&self, text: &str) -> Result<Date, NoDate> {
-        let mut rest = text;
-        let (mut year, mut month, mut day) = (0, 0, 0);
-        for (index, part) in self.0.iter().enumerate() {
-            // One digit will do where a mark ends it.
-            let is_ended = !matches!(self.0.get(index + 1), Some(DatePart::Year | DatePart::Month | DatePart::Day));
-            let mut take = |most: usize| {
-                let digits = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
-                if digits != most && !(is_ended && most == 2 && digits == 1) {
-                    return Err(NoDate::None);
-                }
-                let number = rest[..digits].parse::<i16>().map_err(|_| NoDate::None)?;
-                rest = &rest[digits..];
-                Ok(number)
-            };
-            match part {
-                DatePart::Year => year = take(4)?,
-                DatePart::Month => month = take(2)?,
-                DatePart::Day => day = take(2)?,
-                DatePart::Mark(mark) => rest = rest.strip_prefix(*mark).ok_or(NoDate::None)?,
-            }
-        }
-        if !is_time(rest) {
+        let (parts, end) = BrokenDownTime::parse_prefix(&self.0, text).map_err(|_| NoDate::None)?;
+        if parts.year().is_none_or(|year| year < 1000) || !is_time(text.get(end..).unwrap_or_default()) {
             return Err(NoDate::None);
         }
-        date(year, month, day)
+        parts.to_date().map_err(|_| NoDate::Impossible)
     }
 }
 
-/// Whether a text is nothing, or the time of a day behind its date.
+/// Whether a text is empty, or a time after a date.
 fn is_time(rest: &str) -> bool {
     let time = rest.strip_prefix(['T', 't', ' ']).map(str::trim_start);
     rest.is_empty() || time.is_some_and(|time| time.starts_with(|letter: char| letter.is_ascii_digit()))
@@ -87,7 +58,7 @@ fn date(year: i16, month: i16, day: i16) -> Result<Date, NoDate> {
     Date::new(year, small(month)?, small(day)?).map_err(|_| NoDate::Impossible)
 }
 
-/// Reads a date: of a form, if one is told; otherwise of those that can be one day only.
+/// Reads a date, in a format or in any unambiguous one.
 pub(crate) fn read(text: &str, form: Option<&DateFormat>) -> Result<Date, NoDate> {
     if let Some(form) = form {
         return form.read(text);
@@ -137,7 +108,8 @@ mod tests {
     use super::*;
 
     fn shown(text: &str, form: Option<&str>) -> Result<String, NoDate> {
-        read(text, form.map(|form| DateFormat::parse(form).unwrap()).as_ref()).map(|date| date.to_string())
+        read(text, form.map(|form| DateFormat::try_from(form.to_owned()).unwrap()).as_ref())
+            .map(|date| date.to_string())
     }
 
     #[test]
@@ -175,7 +147,7 @@ mod tests {
         assert_eq!(shown("04052019", Some("DDMMYYYY")).as_deref(), Ok("2019-05-04"));
         assert_eq!(shown("2019-05-04", Some("DD.MM.YYYY")), Err(NoDate::None));
         for wrong in ["DD.MM", "YYYY-MM-DD-DD", "YY-MM-DD", "dd.mm.yyyy"] {
-            assert_eq!(DateFormat::parse(wrong), None, "{wrong}");
+            assert!(DateFormat::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }
     }
 }

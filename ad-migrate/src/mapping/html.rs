@@ -1,14 +1,13 @@
-//! HTML of ad texts as plain text: tags out, line breaks where tags make them, entities decoded. It renders nothing: an ad shows plain
-//! text. One pass over the text, whatever it holds.
+//! Converts HTML to plain text: removes tags, inserts line breaks, decodes entities. One pass over the text.
 
 use std::borrow::Cow;
 
 /// Tags that begin a new line.
 const BREAKS: &[&str] = &["br", "p", "li", "div", "tr", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6", "table", "hr"];
-/// Elements whose content is no text.
+/// Elements whose content is not text.
 const SILENT: &[&str] = &["script", "style"];
 
-/// The text of a piece of HTML. What has neither tags nor entities comes back as it is.
+/// The text of a piece of HTML; without tags and entities, the same text.
 pub(crate) fn to_text(html: &str) -> Cow<'_, str> {
     if !is_html(html) {
         return Cow::Borrowed(html);
@@ -18,7 +17,7 @@ pub(crate) fn to_text(html: &str) -> Cow<'_, str> {
     Cow::Owned(tidied(&decoded))
 }
 
-/// Whether something in a text may be a tag or an entity: a mark with something behind it that begins one.
+/// Whether a text may contain a tag or an entity.
 fn is_html(text: &str) -> bool {
     let begins = |pair: &[u8]| match pair {
         [b'<', next] => next.is_ascii_alphabetic() || matches!(next, b'/' | b'!' | b'?'),
@@ -28,7 +27,7 @@ fn is_html(text: &str) -> bool {
     text.as_bytes().windows(2).any(begins)
 }
 
-/// Text between tags, which become line breaks or nothing.
+/// The text without tags, which become line breaks or nothing.
 fn without_tags(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
@@ -36,7 +35,7 @@ fn without_tags(html: &str) -> String {
         text.push_str(&rest[..at]);
         rest = &rest[at..];
         let Some((name, length)) = tag(rest) else {
-            // Less than, and no tag.
+            // A less-than sign.
             text.push('<');
             rest = &rest[1..];
             continue;
@@ -67,12 +66,12 @@ fn tag(text: &str) -> Option<(&str, usize)> {
     }
     let slash = inside.len() - begins.len();
     let name = begins.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(begins.len());
-    // A tag that never ends is none: the rest of the text is not lost with it.
+    // Without an end it is not a tag, so that the rest of the text is kept.
     let end = inside.find(['>', '<'])?;
     (inside.as_bytes()[end] == b'>').then_some((&inside[..slash + name], end + 2))
 }
 
-/// Where the content of a silent element ends: at its closing tag, or at the end of the text.
+/// The end of the content of a silent element: its closing tag, or the end of the text.
 fn end_of(text: &str, name: &str) -> usize {
     let is_end = |at: &usize| text[at + 2..].get(..name.len()).is_some_and(|end| end.eq_ignore_ascii_case(name));
     text.match_indices("</").map(|(at, _)| at).find(is_end).unwrap_or(text.len())

@@ -1,5 +1,4 @@
-//! Allowed values by what people call them: their id, their display name, either in any case and with any marks. Made once for each
-//! list of ad-core; no values stand here.
+//! Finds allowed values by id or display name, ignoring case and diacritics. Made once for each list of ad-core.
 
 use std::sync::Arc;
 
@@ -18,7 +17,7 @@ pub(crate) struct Lookup {
     ids: Vec<Box<str>>,
     /// Ids and names in small letters.
     exact: FxHashMap<Box<str>, u32>,
-    /// The same without marks, spaces and hyphens, where that leaves one value only: Saab's 9-3 is not its 93.
+    /// The same without diacritics, spaces and hyphens; `None` if several values remain: Saab's 9-3 is not its 93.
     loose: FxHashMap<Box<str>, Option<u32>>,
 }
 
@@ -40,17 +39,17 @@ impl Lookup {
         lookup
     }
 
-    /// Of a list of the catalogue.
+    /// The values of a list of the catalogue.
     pub(crate) fn of_list(list: &List) -> Self {
         Self::new(list.entries().iter().map(|entry| (entry.id.as_str(), entry.name.as_str())))
     }
 
-    /// Of a list of the documents.
+    /// The values of a list of the contract.
     pub(crate) fn of_choices(values: &[ChoiceValue]) -> Self {
         Self::new(values.iter().copied())
     }
 
-    /// The id that a text means. `scratch` is where it is compared.
+    /// The id that a text means. `scratch` is a reused buffer.
     pub(crate) fn find(&self, text: &str, scratch: &mut String) -> Option<&str> {
         scratch.clear();
         if text.is_ascii() {
@@ -68,12 +67,12 @@ impl Lookup {
         self.ids.get(index as usize).map(|id| &**id)
     }
 
-    /// All ids, in the order of their list.
+    /// All ids, in order.
     pub(crate) fn ids(&self) -> impl Iterator<Item = &str> + Clone {
         self.ids.iter().map(|id| &**id)
     }
 
-    /// What was probably meant, as a sentence.
+    /// The nearest values, as a sentence.
     pub(crate) fn hint(&self, text: &str) -> Option<String> {
         Choices::of(Some(text), self.ids()).text()
     }
@@ -86,13 +85,13 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    /// Of a file of models and the list of its brands.
+    /// The models of a file, for the brands of a list.
     pub(crate) fn new(catalogue: &Catalogue, file: &str, brands: &List) -> Self {
         let brands = brands.ids().map(|brand| (brand.into(), Lookup::of_list(catalogue.models(file, brand)))).collect();
         Self { brands }
     }
 
-    /// Those of a brand.
+    /// The models of a brand.
     pub(crate) fn of(&self, brand: &str) -> Option<&Lookup> {
         self.brands.get(brand)
     }
@@ -103,7 +102,7 @@ impl Models {
     }
 }
 
-/// Lookups that were made already, by the list that they are of.
+/// A cache of lookups by list.
 #[derive(Debug, Default)]
 pub(crate) struct Lookups {
     lists: FxHashMap<&'static str, Arc<Lookup>>,
@@ -112,18 +111,18 @@ pub(crate) struct Lookups {
 }
 
 impl Lookups {
-    /// That of a list.
+    /// The lookup of a list.
     pub(crate) fn list(&mut self, catalogue: &Catalogue, name: &'static str) -> Arc<Lookup> {
         Arc::clone(self.lists.entry(name).or_insert_with(|| Arc::new(Lookup::of_list(catalogue.list(name)))))
     }
 
-    /// That of a choice.
+    /// The lookup of a choice.
     pub(crate) fn choice(&mut self, values: &'static [ChoiceValue]) -> Arc<Lookup> {
         let entry = self.choices.entry(values.as_ptr().addr());
         Arc::clone(entry.or_insert_with(|| Arc::new(Lookup::of_choices(values))))
     }
 
-    /// That of the models of a list of brands.
+    /// The lookup of models.
     pub(crate) fn models(&mut self, catalogue: &Catalogue, file: &'static str, brands: &'static str) -> Arc<Models> {
         let made = || Arc::new(Models::new(catalogue, file, catalogue.list(brands)));
         Arc::clone(self.models.entry(file).or_insert_with(made))

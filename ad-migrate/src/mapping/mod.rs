@@ -1,5 +1,5 @@
-//! Which column of a file becomes which field of an ad, how, and what is constant: a TOML file, checked against the field tables
-//! before any row is read. It knows no rule of an ad: what a payload must have is ad-core's affair.
+//! Maps columns of a file to fields of an ad by a TOML file, which is validated against the field tables before any row is read. Rules
+//! about ads are part of ad-core.
 #![doc = include_str!("../../mappings/README.md")]
 
 mod apply;
@@ -19,7 +19,7 @@ mod vehicle;
 
 pub(crate) use ad_core::synonyms::{fold, values};
 use ad_core::{catalogue::Catalogue, categories::Category, violation::nearest};
-use serde::Deserialize;
+use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
@@ -29,10 +29,11 @@ use crate::{
 };
 use apply::Work;
 use plan::{Plan, Planner};
-use rule::{ColumnSource, Rule, RuleReader};
+use problems::{Problems, Spanned};
+use rule::{Column, ColumnName, DecimalMark, OwnMaps, Rule, Sources};
 use vehicle::Vehicle;
 
-/// The mappings that come with the program.
+/// The built-in mappings.
 const BUILTIN: &[(&str, &str)] = &[
     ("csv-semicolon-sv", include_str!("../../mappings/csv-semicolon-sv.toml")),
     ("json-nested", include_str!("../../mappings/json-nested.toml")),
@@ -42,39 +43,32 @@ const BUILTIN: &[(&str, &str)] = &[
 
 const KEYS: &[&str] = &["file", "decimal", "values", "vehicle", "fields"];
 
-/// A mapping that holds: every target is a field of the tables, and every value that it maps to is an allowed one.
+/// A valid mapping: every target is a field of the tables, and every value that it maps to is allowed.
 #[derive(Debug)]
 pub struct Mapping {
     settings: Settings,
-    decimal: Option<char>,
-    sources: Vec<ColumnSource>,
+    decimal: Option<DecimalMark>,
+    sources: Sources,
     rules: Vec<Rule>,
     vehicle: Vehicle,
     plans: Vec<Plan>,
 }
 
-/// Why a text is no mapping: all that is wrong with it, each with its line.
+/// Why a text is not a valid mapping: all errors, each with its line.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.join("\n"))]
 pub struct MappingError(
-    /// Each a sentence, with the place in the file and the nearest right one.
+    /// Each a sentence, with its line and the nearest valid name.
     pub Vec<String>,
 );
 
-/// The `[file]` table alone.
-#[derive(Debug, Default, Deserialize)]
-struct OnlyFile {
-    #[serde(default)]
-    file: Settings,
-}
-
 impl Mapping {
-    /// Names of the mappings that come with the program.
+    /// Names of the built-in mappings.
     pub fn builtin_names() -> impl Iterator<Item = &'static str> {
         BUILTIN.iter().map(|(name, _)| *name)
     }
 
-    /// The text of a mapping that comes with the program.
+    /// The text of a built-in mapping.
     pub fn builtin(name: &str) -> Option<&'static str> {
         BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
     }
@@ -82,42 +76,34 @@ impl Mapping {
     /// Reads a mapping.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// Everything that is wrong with it.
     pub fn parse(text: &str, catalogue: &Catalogue) -> Result<Self, MappingError> {
+        let mut problems = Problems::new(text);
         let (document, errors) = DeTable::parse_recoverable(text);
-        let mut reader = RuleReader::new(text);
         for error in &errors {
-            let message = error.message();
-            let hint = if message.contains("unquoted key") {
-                "; names with other letters, spaces or signs stand in quotes"
-            } else {
-                ""
-            };
-            reader.problems.at(&error.span().unwrap_or_default(), format!("This is no TOML: {message}{hint}."));
+            problems.syntax(error);
         }
-        if !errors.is_empty() {
-            return Err(MappingError(reader.problems.into_sentences()));
-        }
+        problems.check()?;
         let document = document.get_ref();
-        reader.problems.unknown_keys(document, KEYS, "a mapping");
-        let settings = toml::from_str::<OnlyFile>(text).unwrap_or_else(|error| {
-            reader.problems.at(&error.span().unwrap_or_default(), format!("[file]: {}", error.message()));
-            OnlyFile::default()
-        });
-        reader.decimal = document.get("decimal").and_then(|value| reader.decimal_mark(value));
-        if let Some(maps) = document.get("values") {
-            reader.own_maps(maps);
-        }
-        let vehicle = vehicle::read(&mut reader, document.get("vehicle"));
-        let Some((vehicle, categories)) = vehicle else {
-            return Err(MappingError(reader.problems.into_sentences()));
+        problems.unknown_keys(document, KEYS, "a mapping");
+        let settings = document.get("file").and_then(|value| problems.read(value, "[file]")).unwrap_or_default();
+        let decimal = document.get("decimal").and_then(|value| problems.read(value, "\"decimal\""));
+        let maps = document.get("values").map(|value| OwnMaps::read(&mut problems, value)).unwrap_or_default();
+        let mut sources = Sources::default();
+        let Some((vehicle, categories)) = vehicle::read(&mut problems, &maps, &mut sources, document.get("vehicle"))
+        else {
+            return Err(problems.error());
         };
-        let rules = rules(&mut reader, document.get("fields"), &categories);
-        let mapping = Self::planned(reader, rules, vehicle, &categories, catalogue)?;
-        Ok(Self { settings: settings.file, ..mapping })
+        let mut rules = rules(&mut problems, document.get("fields"), &categories);
+        for rule in &mut rules {
+            rule.collect(&mut sources);
+        }
+        let plans = Planner::new(catalogue, &mut problems, &maps).plans(&rules, &categories);
+        problems.check()?;
+        Ok(Self { settings, decimal, sources, rules, vehicle, plans })
     }
 
-    /// The mapping for columns that are called as the fields of one category.
+    /// The mapping of columns whose names are the fields of one category.
     ///
     /// # Errors
     /// Names that are no fields.
@@ -126,54 +112,40 @@ impl Mapping {
         fields: impl Iterator<Item = &'f str>,
         catalogue: &Catalogue,
     ) -> Result<Self, MappingError> {
-        let mut reader = RuleReader::new("");
-        let rule =
-            |field: &str| Rule { from: vec![reader.source(ColumnSource::Name(field.into()))], ..Rule::new(field, 1) };
-        let rules = fields.map(rule).collect();
-        Self::planned(reader, rules, Vehicle::Always(0), &[category], catalogue)
+        let (mut problems, mut sources) = (Problems::new(""), Sources::default());
+        let rule = |field: &str| {
+            let mut rule = Rule { target: field.into(), line: 1, ..Rule::default() };
+            rule.from.0.push(Column::named(field));
+            rule.collect(&mut sources);
+            rule
+        };
+        let rules: Vec<Rule> = fields.map(rule).collect();
+        let plans = Planner::new(catalogue, &mut problems, &OwnMaps::default()).plans(&rules, &[category]);
+        problems.check()?;
+        Ok(Self { settings: Settings::default(), decimal: None, sources, rules, vehicle: Vehicle::Always(0), plans })
     }
 
-    /// Holds rules against the tables.
-    fn planned(
-        mut reader: RuleReader<'_>,
-        rules: Vec<Rule>,
-        vehicle: Vehicle,
-        categories: &[&'static Category],
-        catalogue: &Catalogue,
-    ) -> Result<Self, MappingError> {
-        let plans = Planner::new(catalogue, &mut reader).plans(&rules, categories);
-        if !reader.problems.is_empty() {
-            return Err(MappingError(reader.problems.into_sentences()));
-        }
-        let RuleReader { sources, decimal, .. } = reader;
-        Ok(Self { settings: Settings::default(), decimal, sources, rules, vehicle, plans })
-    }
-
-    /// How the file is to be read.
+    /// How to read the file.
     pub fn reading(&self) -> &Settings {
         &self.settings
     }
 
-    /// The mapping on the columns of a file. Cheap enough for every batch whose columns are others than those of the last one.
+    /// The mapping on the columns of a file. Cheap enough for every batch whose columns differ from the last one's.
     pub fn bind(&self, columns: &Columns) -> Bound<'_> {
-        let resolved = self.sources.iter().map(|source| resolve(source, columns)).collect();
+        let resolved = self.sources.0.iter().map(|source| resolve(source, columns)).collect();
         Bound { mapping: self, names: columns.names().map(str::to_owned).collect(), resolved }
     }
 }
 
-/// The rules of `[fields]`. A dotted path may be one key in quotes, or several.
-fn rules<'i>(
-    reader: &mut RuleReader<'i>,
-    value: Option<&'i problems::Spanned<'i>>,
-    categories: &[&'static Category],
-) -> Vec<Rule> {
+/// The entries of `[fields]`. A dotted path may be one key in quotes, or several.
+fn rules<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, categories: &[&'static Category]) -> Vec<Rule> {
     let Some(value) = value else {
-        reader.problems.on(1, "There is no [fields]: nothing says which column becomes which field.");
+        problems.on(1, "[fields] is missing: it assigns columns to fields.");
         return Vec::new();
     };
-    let Some(table) = reader.problems.table(value, "\"fields\"") else { return Vec::new() };
+    let Some(table) = problems.table(value, "\"fields\"") else { return Vec::new() };
     let places: Vec<String> = categories.iter().flat_map(|category| target::places(category)).collect();
-    let mut rules = Vec::new();
+    let mut rules: Vec<Rule> = Vec::new();
     let mut levels = vec![(String::new(), table)];
     while let Some((above, table)) = levels.pop() {
         for (key, value) in table {
@@ -184,11 +156,11 @@ fn rules<'i>(
                     levels.push((below, inner));
                 }
                 _ => {
-                    let line = reader.problems.line(&key.span());
-                    if rules.iter().any(|known: &Rule| *known.target == *path) {
-                        reader.problems.on(line, format!("\"{path}\" is mapped twice."));
+                    let line = problems.line(&key.span());
+                    if rules.iter().any(|known| *known.target == *path) {
+                        problems.on(line, format!("\"{path}\" is mapped twice."));
                     }
-                    rules.push(reader.rule(&path, line, value));
+                    rules.push(Rule::read(problems, &path, line, value));
                 }
             }
         }
@@ -198,9 +170,9 @@ fn rules<'i>(
 }
 
 /// The columns of a file that a source names.
-fn resolve(source: &ColumnSource, columns: &Columns) -> Vec<ColumnId> {
+fn resolve(source: &ColumnName, columns: &Columns) -> Vec<ColumnId> {
     match source {
-        ColumnSource::Name(name) => {
+        ColumnName::Name(name) => {
             let in_any_case = || {
                 let name = name.to_lowercase();
                 let index = columns.names().position(|known| known.trim().to_lowercase() == name)?;
@@ -208,11 +180,11 @@ fn resolve(source: &ColumnSource, columns: &Columns) -> Vec<ColumnId> {
             };
             columns.id(name).or_else(in_any_case).into_iter().collect()
         }
-        ColumnSource::Positions(from, to) => (*from..=*to).map_while(|position| columns.at(position - 1)).collect(),
+        ColumnName::Positions(from, to) => (*from..=*to).map_while(|position| columns.at(position - 1)).collect(),
     }
 }
 
-/// A mapping that knows which of its columns are where.
+/// A mapping on the columns of a file.
 #[derive(Debug)]
 pub struct Bound<'a> {
     mapping: &'a Mapping,
@@ -221,69 +193,55 @@ pub struct Bound<'a> {
     resolved: Vec<Vec<ColumnId>>,
 }
 
-/// What a row came to.
+/// What was made of a row.
 #[derive(Debug, Default)]
 pub struct Mapped {
-    /// The category, where it could be told.
+    /// The category, if it is known.
     pub category: Option<&'static Category>,
-    /// The payload of a create (`POST /v4/{vehicle_type}`), `category_id` included, as far as values could be made. A field about which
-    /// there is an error is not in it.
+    /// The payload of a create (`POST /v4/{vehicle_type}`), with `category_id`, as far as values could be made. A field with an error
+    /// is not in it.
     pub payload: Map<String, Value>,
-    /// What could not, and what was odd.
+    /// Errors and warnings.
     pub findings: Vec<Finding>,
 }
 
 impl Bound<'_> {
-    /// Columns that the mapping names and the file does not have, with the nearest that it has; of an XML or JSON file only those that
-    /// no record so far had, which may be no mistake.
+    /// Columns of the mapping that the file lacks, with the nearest that it has. In an XML or JSON file, they may still occur in later
+    /// records.
     pub fn missing(&self) -> Vec<String> {
-        let mut missing = Vec::new();
-        for (index, source) in self.mapping.sources.iter().enumerate() {
-            let is_needed = |rule: &&Rule| !rule.optional && rule.sources().any(|used| used == index);
-            if !self.resolved[index].is_empty() {
-                continue;
-            }
-            let Some(rule) = self.mapping.rules.iter().find(is_needed) else {
-                let is_vehicle = matches!(&self.mapping.vehicle, Vehicle::By { from, .. } if from.contains(&index));
-                if is_vehicle {
-                    missing.push(self.says(source, "the vehicle type"));
+        let Mapping { sources, rules, vehicle, .. } = self.mapping;
+        let missing = sources.0.iter().enumerate().filter(|(id, _)| self.resolved[*id].is_empty());
+        let message = |(id, name): (usize, &ColumnName)| {
+            let rule = rules.iter().find(|rule| !rule.optional && rule.sources.contains(&id));
+            let is_vehicle = matches!(vehicle, Vehicle::By { from, .. } if from.contains(&id));
+            let of = rule.map(|rule| format!("\"{}\"", rule.target));
+            let of = of.or_else(|| is_vehicle.then(|| "the vehicle type".to_owned()))?;
+            Some(match name {
+                ColumnName::Name(name) => {
+                    let hint = nearest::did_you_mean(name, self.names.iter().map(String::as_str));
+                    let hint = hint.map_or_else(String::new, |hint| format!(" {hint}"));
+                    format!("There is no column \"{name}\", from which {of} is made.{hint}")
                 }
-                continue;
-            };
-            missing.push(self.says(source, &format!("\"{}\"", rule.target)));
-        }
-        missing
+                ColumnName::Positions(from, to) => {
+                    let place = if from == to { format!("column {from}") } else { format!("columns {from} to {to}") };
+                    format!("The file has no {place}, from which {of} is made; there are {}.", self.names.len())
+                }
+            })
+        };
+        missing.filter_map(message).collect()
     }
 
-    fn says(&self, source: &ColumnSource, of: &str) -> String {
-        match source {
-            ColumnSource::Name(name) => {
-                let hint = nearest::did_you_mean(name, self.names.iter().map(String::as_str));
-                let hint = hint.map_or_else(String::new, |hint| format!(" {hint}"));
-                format!("There is no column \"{name}\", from which {of} is made.{hint}")
-            }
-            ColumnSource::Positions(from, to) => {
-                let place = if from == to { format!("column {from}") } else { format!("columns {from} to {to}") };
-                format!("The file has no {place}, from which {of} is made; there are {}.", self.names.len())
-            }
-        }
-    }
-
-    /// Columns of the file that nothing uses.
+    /// Columns of the file that the mapping does not use.
     pub fn unused(&self) -> Vec<String> {
-        let mut is_used = vec![false; self.names.len()];
-        for column in self.resolved.iter().flatten() {
-            if let Some(used) = is_used.get_mut(column.index()) {
-                *used = true;
-            }
-        }
+        let used: FxHashSet<usize> = self.resolved.iter().flatten().map(|column| column.index()).collect();
+        let used_names =
+            || self.names.iter().enumerate().filter(|(index, _)| used.contains(index)).map(|(_, name)| name);
         // An element around others that are used is used with them.
         let is_around = |name: &str| {
-            let used = self.names.iter().zip(&is_used).filter(|(_, is_used)| **is_used).map(|(name, _)| name);
-            used.filter_map(|used| used.strip_prefix(name)).any(|below| below.starts_with(['/', '.']))
+            used_names().filter_map(|used| used.strip_prefix(name)).any(|below| below.starts_with(['/', '.']))
         };
-        let unused = self.names.iter().zip(&is_used).filter(|(name, is_used)| !**is_used && !is_around(name));
-        unused.map(|(name, _)| name.clone()).collect()
+        let unused = self.names.iter().enumerate().filter(|(index, name)| !used.contains(index) && !is_around(name));
+        unused.map(|(_, name)| name.clone()).collect()
     }
 
     /// Makes the payload of a row.
@@ -291,34 +249,24 @@ impl Bound<'_> {
         Work::new(self, row).run()
     }
 
-    /// The columns from which a field is made, for telling where an error of the rules comes from: of the field itself (`price.0.amount` too),
-    /// or of the nearest one around it; where there is none, of those within it.
+    /// The columns from which a field (also `price.0.amount`) is made, to locate an error of the rules: those of the field itself, or of
+    /// the nearest one around it; if there is none, those of the fields within it.
     pub fn columns_of(&self, field: &str) -> Vec<&str> {
-        let rules = &self.mapping.rules;
-        let mut path = field;
-        loop {
-            let exact: Vec<&Rule> = rules.iter().filter(|rule| *rule.target == *path).collect();
-            if !exact.is_empty() {
-                return self.columns_of_rules(&exact);
-            }
-            // Which price is which is not known here.
-            if path == "price" {
-                let prices: Vec<&Rule> = rules.iter().filter(|rule| rule.target.starts_with("price.")).collect();
-                return self.columns_of_rules(&prices);
-            }
-            match path.rsplit_once('.') {
-                Some((around, _)) => path = around,
-                None => break,
-            }
-        }
-        let below = format!("{field}.");
-        let within: Vec<&Rule> = rules.iter().filter(|rule| rule.target.starts_with(&below)).collect();
-        self.columns_of_rules(&within)
+        let mut around = std::iter::successors(Some(field), |path| Some(path.rsplit_once('.')?.0));
+        let of = |path: &str| {
+            // Which price has which type is not known here.
+            let is_of = |target: &str| target == path || (path == "price" && target.starts_with("price."));
+            Some(self.columns_where(is_of)).filter(|columns| !columns.is_empty())
+        };
+        let within =
+            || self.columns_where(|target| target.strip_prefix(field).is_some_and(|rest| rest.starts_with('.')));
+        around.find_map(of).unwrap_or_else(within)
     }
 
-    fn columns_of_rules(&self, rules: &[&Rule]) -> Vec<&str> {
+    fn columns_where(&self, is_of: impl Fn(&str) -> bool) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
-        for column in rules.iter().flat_map(|rule| rule.sources()).flat_map(|source| &self.resolved[source]) {
+        let rules = self.mapping.rules.iter().filter(|rule| is_of(&rule.target));
+        for column in rules.flat_map(|rule| &rule.sources).flat_map(|source| &self.resolved[*source]) {
             if let Some(name) = self.names.get(column.index())
                 && !names.contains(&name.as_str())
             {

@@ -1,8 +1,8 @@
-//! Numbers as people write them: `149 900 kr`, `1.234,50`, `1,234.50`, `12 345 mil`. What could be read in two ways is not read.
+//! Numbers as people write them: `149 900 kr`, `1.234,50`, `1,234.50`, `12 345 mil`. A number with two readings is not read.
 
 use serde_json::{Number, Value};
 
-/// Most digits of a number; none of an ad has more.
+/// Most digits of a number; no field of an ad takes more.
 const MOST_DIGITS: usize = 18;
 
 /// A decimal number, exactly: `digits` × 10^-`scale`.
@@ -12,7 +12,7 @@ pub(crate) struct Decimal {
     scale: u32,
 }
 
-/// A number in a text, and what stands around it.
+/// A number in a text, with the texts around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NumberInText<'a> {
     pub(crate) number: Decimal,
@@ -23,9 +23,9 @@ pub(crate) struct NumberInText<'a> {
 /// Why a text has no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoNumber {
-    /// There is none, or its digits are grouped as no number's are.
+    /// It contains no digits, or they are grouped in no usual way.
     None,
-    /// One separator and three digits behind it: thousands or thousandths.
+    /// It has one separator before three digits: thousands or thousandths.
     Ambiguous,
 }
 
@@ -89,7 +89,7 @@ fn is_space(letter: char) -> bool {
     matches!(letter, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}' | '\u{2007}' | '\'' | '\u{2019}')
 }
 
-/// Reads the number of a text. `decimal` is the decimal separator, where the mapping tells it.
+/// Reads the number of a text. `decimal` is the decimal separator, if the mapping sets it.
 pub(crate) fn read(text: &str, decimal: Option<char>) -> Result<NumberInText<'_>, NoNumber> {
     let first = text.find(|letter: char| letter.is_ascii_digit()).ok_or(NoNumber::None)?;
     let before = text[..first].trim_end();
@@ -98,40 +98,28 @@ pub(crate) fn read(text: &str, decimal: Option<char>) -> Result<NumberInText<'_>
         None => (before.strip_suffix('+').unwrap_or(before), false),
     };
     let groups = Groups::of(&text[first..]).ok_or(NoNumber::None)?;
-    let scale = groups.decimals(decimal)?;
+    let scale = u32::from(groups.decimals(decimal)?);
     let digits = if is_negative { -groups.digits } else { groups.digits };
-    let scale = u32::try_from(scale).map_err(|_| NoNumber::None)?;
-    Ok(NumberInText {
-        number: Decimal { digits, scale },
-        before: before.trim(),
-        after: text[first + groups.end..].trim_end(),
-    })
+    let after = text[first + groups.end..].trim_end();
+    Ok(NumberInText { number: Decimal { digits, scale }, before: before.trim(), after })
 }
 
-/// Digits as they are grouped in a text.
+/// The digits of a text in groups: `1.234,50` has groups of 1, 3 and 2 digits, separated by `.` and `,`.
 #[derive(Debug, Default)]
 struct Groups {
     digits: i64,
     /// Where they end.
     end: usize,
-    /// Length of the first group.
-    first: usize,
     starts_with_zero: bool,
-    /// Length of the last group, and what stands before it.
+    lengths: [u8; MOST_DIGITS],
+    /// `.`, `,`, or a space for everything that only groups digits.
+    separators: [u8; MOST_DIGITS],
+    /// Index of the last group.
     last: usize,
-    separator: Option<char>,
-    /// How often each separates.
-    points: usize,
-    commas: usize,
-    spaces: usize,
-    /// What stands between groups before the last separator.
-    earlier: Option<char>,
-    /// Whether those are of several kinds, or groups but the last are not of three.
-    uneven: bool,
 }
 
 impl Groups {
-    /// The digits from the beginning of a text.
+    /// The digits at the beginning of a text.
     fn of(text: &str) -> Option<Self> {
         let mut groups = Self { starts_with_zero: text.starts_with('0'), ..Self::default() };
         let mut letters = text.char_indices().peekable();
@@ -143,63 +131,41 @@ impl Groups {
                     return None;
                 }
                 groups.digits = groups.digits * 10 + i64::from(digit);
-                groups.last += 1;
+                groups.lengths[groups.last] += 1;
                 groups.end = at + 1;
                 continue;
             }
+            let separator = if is_space(letter) { b' ' } else { u8::try_from(letter).unwrap_or_default() };
             let goes_on = letters.peek().is_some_and(|(_, next)| next.is_ascii_digit());
-            let kind = if is_space(letter) { ' ' } else { letter };
-            if !goes_on || !matches!(kind, ' ' | '.' | ',') {
+            if !goes_on || !b" .,".contains(&separator) {
                 break;
             }
-            groups.separate(kind);
-        }
-        if groups.separator.is_none() {
-            groups.first = groups.last;
+            groups.separators[groups.last] = separator;
+            groups.last += 1;
         }
         Some(groups)
     }
 
-    fn separate(&mut self, kind: char) {
-        match self.separator {
-            None => self.first = self.last,
-            Some(separator) => {
-                self.uneven |= self.last != 3 || self.earlier.is_some_and(|earlier| earlier != separator);
-                self.earlier = Some(separator);
-            }
-        }
-        match kind {
-            '.' => self.points += 1,
-            ',' => self.commas += 1,
-            _ => self.spaces += 1,
-        }
-        self.separator = Some(kind);
-        self.last = 0;
-    }
-
     /// How many of the digits are decimals.
-    fn decimals(&self, told: Option<char>) -> Result<usize, NoNumber> {
-        let Some(last) = self.separator else { return Ok(0) };
-        let is_grouped = |by_last: bool| {
-            let earlier = self.earlier.is_none_or(|earlier| !by_last || earlier == last);
-            let first = if by_last || self.earlier.is_some() { self.first <= 3 } else { true };
-            !self.uneven && earlier && first && (!by_last || self.last == 3)
+    fn decimals(&self, decimal: Option<char>) -> Result<u8, NoNumber> {
+        let (lengths, separators) = (&self.lengths[..=self.last], &self.separators[..self.last]);
+        let Some((mark, earlier)) = separators.split_last() else { return Ok(0) };
+        let (first, last) = (lengths[0], lengths[self.last]);
+        let are_thousands = |separators: &[u8], lengths: &[u8]| {
+            first <= 3
+                && lengths[1..].iter().all(|length| *length == 3)
+                && separators.windows(2).all(|it| it[0] == it[1])
         };
-        let whole = if is_grouped(true) { Ok(0) } else { Err(NoNumber::None) };
-        if last == ' ' {
+        let whole = if are_thousands(separators, lengths) { Ok(0) } else { Err(NoNumber::None) };
+        if *mark == b' ' || earlier.contains(mark) {
             return whole;
         }
-        let times = if last == '.' { self.points } else { self.commas };
-        if times > 1 {
-            return whole;
-        }
-        // Once: the decimal separator, unless it could be the one of thousands as well.
-        let is_surely_decimal =
-            self.last != 3 || self.earlier.is_some() || self.first > 3 || (self.starts_with_zero && self.first == 1);
-        match told {
-            Some(told) if told != last && !is_surely_decimal => whole,
-            None if !is_surely_decimal => Err(NoNumber::Ambiguous),
-            _ if is_grouped(false) => Ok(self.last),
+        // The decimal separator, unless it could be the one of thousands as well.
+        let is_decimal = last != 3 || !earlier.is_empty() || first > 3 || (self.starts_with_zero && first == 1);
+        match decimal {
+            Some(decimal) if decimal != char::from(*mark) && !is_decimal => whole,
+            None if !is_decimal => Err(NoNumber::Ambiguous),
+            _ if earlier.is_empty() || are_thousands(earlier, &lengths[..self.last]) => Ok(last),
             _ => Err(NoNumber::None),
         }
     }

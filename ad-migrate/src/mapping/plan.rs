@@ -1,4 +1,4 @@
-//! Rules held against the tables of a category: what is made of which texts, and all that is wrong with that before any row is read.
+//! Checks the entries of a mapping against the tables of each category, and prepares their conversions, before any row is read.
 
 use ad_core::{catalogue::Catalogue, categories::Category, fields::Kind};
 use serde_json::Value;
@@ -7,23 +7,23 @@ use super::{
     convert::{Bad, Convert, Cure, With, price},
     lookup::Lookups,
     problems::Problems,
-    rule::{ConstantOrColumn, MapName, Otherwise, OwnMap, Rule, RuleReader},
+    rule::{ConstantOrColumn, DecimalMark, FoundMap, MapSource, Otherwise, OwnMaps, Rule, Texts},
     target::{self, NoTarget, Target},
     units,
     values::ValueMap,
 };
 
-/// What the ads of one category are made of.
+/// The fields of the ads of one category.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) category: &'static Category,
     pub(super) fields: Vec<Made>,
 }
 
-/// A rule for the field of one category.
+/// An entry of the mapping for one category.
 #[derive(Debug)]
 pub(super) struct Made {
-    /// The place of the rule.
+    /// The index of the entry.
     pub(super) rule: usize,
     pub(super) target: Target,
     pub(super) convert: Convert,
@@ -35,8 +35,8 @@ pub(super) struct Made {
     pub(super) to: Option<&'static str>,
 }
 
-/// What a field is called in sentences: `model year`, `fuel`, `list price`.
-pub(super) fn noun(path: &str, kind: &Kind) -> Box<str> {
+/// The name of a field in sentences: `model year`, `fuel`, `list price`.
+fn noun(path: &str, kind: &Kind) -> Box<str> {
     if let Some(of) = path.strip_prefix("price.") {
         return format!("{of} price").into();
     }
@@ -48,11 +48,11 @@ pub(super) fn noun(path: &str, kind: &Kind) -> Box<str> {
 }
 
 impl Made {
-    /// What its conversions need to know.
-    pub(super) fn with<'a>(&'a self, rule: &'a Rule, decimal: Option<char>) -> With<'a> {
+    /// The settings of its conversions.
+    pub(super) fn with<'a>(&'a self, rule: &'a Rule, decimal: Option<DecimalMark>) -> With<'a> {
         With {
             noun: &self.noun,
-            decimal: rule.decimal.or(decimal),
+            decimal: rule.decimal.or(decimal).map(char::from),
             form: rule.date.as_ref(),
             year: rule.year,
             unit: self.unit,
@@ -61,55 +61,45 @@ impl Made {
         }
     }
 
-    /// The value that texts of the mapping itself stand for.
-    fn told(&self, texts: &[Box<str>], rule: &Rule, scratch: &mut String) -> Result<Option<Value>, Bad> {
-        let with = self.with(rule, Some('.'));
-        let mut one = |text: &str| match (&self.convert, self.target.price) {
-            (Convert::Model(models), _) if !models.has(text, scratch) => Err(Bad {
-                reason: String::new(),
-                message: format!("No brand has the model \"{text}\"."),
-                advice: None,
-                cure: Cure::Mapping,
-            }),
-            (amount, Some(of)) => {
-                let currency = rule.currency.as_ref().and_then(|told| match told {
-                    ConstantOrColumn::Always(currency) => Some(&**currency),
-                    ConstantOrColumn::Column(_) => None,
-                });
-                price(text, of, amount, currency, with)
+    /// The value of texts of the mapping itself.
+    fn value(&self, texts: &Texts, rule: &Rule, scratch: &mut String) -> Result<Option<Value>, Bad> {
+        let with = self.with(rule, Some(DecimalMark::Point));
+        let mut one = |text: &str| match (self.convert.models(), self.target.price) {
+            (Some(models), _) if !models.has(text, scratch) => {
+                Err(Bad::of_mapping(format!("No brand has the model \"{text}\".")))
             }
-            (convert, None) => convert.value(text, with, scratch),
+            (_, Some(of)) => {
+                let currency = match &rule.currency {
+                    Some(ConstantOrColumn::Always(currency)) => Some(&**currency),
+                    _ => None,
+                };
+                price(text, of, &self.convert, currency, with)
+            }
+            _ => self.convert.value(text, with, scratch),
         };
-        if let Convert::List { .. } = self.convert {
-            let values: Vec<Value> = texts.iter().map(|text| one(text)).collect::<Result<_, _>>()?;
-            return Ok((!values.is_empty()).then_some(Value::Array(values)));
-        }
-        match texts {
+        match texts.0.as_slice() {
             [] => Ok(None),
+            texts if self.convert.is_list() => {
+                texts.iter().map(|text| one(text)).collect::<Result<_, _>>().map(Value::Array).map(Some)
+            }
             [text] => one(text).map(Some),
-            _ => Err(Bad {
-                reason: String::new(),
-                message: format!("{} values for {}, which takes one.", texts.len(), rule.target),
-                advice: None,
-                cure: Cure::Mapping,
-            }),
+            texts => Err(Bad::of_mapping(format!("{} values for {}, which takes one.", texts.len(), rule.target))),
         }
     }
 }
 
-/// Holds rules against tables.
+/// Checks entries against tables.
 #[derive(Debug)]
 pub(super) struct Planner<'a, 'i> {
-    pub(super) catalogue: &'a Catalogue,
-    pub(super) problems: &'a mut Problems<'i>,
-    pub(super) maps: &'a [OwnMap],
+    catalogue: &'a Catalogue,
+    problems: &'a mut Problems<'i>,
+    maps: &'a OwnMaps,
     lookups: Lookups,
     scratch: String,
 }
 
 impl<'a, 'i> Planner<'a, 'i> {
-    pub(super) fn new(catalogue: &'a Catalogue, reader: &'a mut RuleReader<'i>) -> Self {
-        let RuleReader { problems, maps, .. } = reader;
+    pub(super) fn new(catalogue: &'a Catalogue, problems: &'a mut Problems<'i>, maps: &'a OwnMaps) -> Self {
         Self { catalogue, problems, maps, lookups: Lookups::default(), scratch: String::new() }
     }
 
@@ -122,26 +112,28 @@ impl<'a, 'i> Planner<'a, 'i> {
                 self.no_target(rule, &found, categories);
                 continue;
             }
-            let mut wrong = Wrong::default();
-            for (plan, target) in plans.iter_mut().zip(found) {
-                if let Ok(target) = target
-                    && let Some(made) = self.made(index, rule, target, plan.category, &mut wrong)
-                {
-                    plan.fields.push(made);
-                }
+            let made = found.into_iter().zip(categories).map(|(target, category)| {
+                let made = self.made(index, rule, target.ok()?, category);
+                Some((*category, made))
+            });
+            let mut made: Vec<Option<(&Category, Made)>> = made.collect();
+            for source in &rule.values.0 {
+                self.add_map(source, rule, &mut made);
             }
-            wrong.tell(self.problems);
+            for (plan, made) in plans.iter_mut().zip(made) {
+                plan.fields.extend(made.map(|(_, made)| made));
+            }
         }
         for plan in &mut plans {
-            // A model is one of its brand, so the brand comes first.
-            plan.fields.sort_by_key(|made| matches!(made.convert, Convert::Model(_)));
+            // A model depends on the brand, so the brand comes first.
+            plan.fields.sort_by_key(|made| made.convert.models().is_some());
         }
         plans
     }
 
     fn no_target(&mut self, rule: &Rule, found: &[Result<Target, NoTarget>], categories: &[&'static Category]) {
         let reason = found.iter().find_map(|found| match found {
-            Err(NoTarget::NotSet(why)) => Some(why.clone()),
+            Err(NoTarget::NotSet(why)) => Some(why),
             _ => None,
         });
         let of = match categories {
@@ -157,82 +149,62 @@ impl<'a, 'i> Planner<'a, 'i> {
         self.problems.on(rule.line, message.trim_end());
     }
 
-    fn made(
-        &mut self,
-        index: usize,
-        rule: &Rule,
-        target: Target,
-        category: &'static Category,
-        wrong: &mut Wrong,
-    ) -> Option<Made> {
+    fn made(&mut self, index: usize, rule: &Rule, target: Target, category: &'static Category) -> Made {
         let brands = category.field("brand").and_then(|field| match field.kind {
             Kind::Slug { list } => Some(list),
             _ => None,
         });
-        let convert = Convert::of(&target.kind, self.catalogue, brands, &mut self.lookups)?;
+        let convert = Convert::of(target.kind, self.catalogue, brands, &mut self.lookups);
         let noun = noun(&rule.target, &target.kind);
-        let mut made = Made {
-            rule: index,
-            target,
-            convert,
-            values: Vec::new(),
-            constant: None,
-            default: None,
-            noun,
-            unit: None,
-            to: None,
-        };
+        let (values, constant, default) = (Vec::new(), None, None);
+        let made = Made { rule: index, target, convert, values, constant, default, noun, unit: None, to: None };
         self.fits(rule, &made);
-        self.units(rule, &mut made);
-        for texts in [&rule.constant, &rule.default].into_iter().flatten() {
-            self.check_told(rule, &made, texts);
-        }
+        let made = self.units(rule, made);
+        let constant = self.constant(rule, &made, rule.constant.as_ref());
+        let default = self.constant(rule, &made, rule.default.as_ref());
         if let Otherwise::Texts(texts) = &rule.otherwise {
-            self.check_told(rule, &made, texts);
+            self.constant(rule, &made, Some(texts));
         }
-        let mut told = |texts: &Option<Vec<Box<str>>>| {
-            texts.as_ref().and_then(|texts| made.told(texts, rule, &mut self.scratch).ok().flatten())
-        };
-        let (constant, default) = (told(&rule.constant), told(&rule.default));
-        let values = rule.values.iter().map(|name| self.map(*name, rule, &made, category, wrong)).collect();
-        Some(Made { values, constant, default, ..made })
+        Made { constant, default, ..made }
     }
 
-    fn check_told(&mut self, rule: &Rule, made: &Made, texts: &[Box<str>]) {
-        if let Err(bad) = made.told(texts, rule, &mut self.scratch) {
+    /// The value of texts of the mapping itself; an error is added to the problems.
+    fn constant(&mut self, rule: &Rule, made: &Made, texts: Option<&Texts>) -> Option<Value> {
+        made.value(texts?, rule, &mut self.scratch).unwrap_or_else(|bad| {
             self.problems.on(rule.line, format!("\"{}\": {}", rule.target, sentence(&bad)));
-        }
+            None
+        })
     }
 
-    /// Whether the options of a rule are for fields of this kind.
+    /// Checks that the options of an entry are for fields of this kind.
     fn fits(&mut self, rule: &Rule, made: &Made) {
-        let item = made.convert.item();
-        let is_list = matches!(made.convert, Convert::List { .. });
-        let is_number = matches!(item, Convert::Integer { .. } | Convert::Decimal { .. } | Convert::Measure { .. });
-        let is_measure = matches!(item, Convert::Measure { .. });
+        let (item, is_list) = (made.convert.item(), made.convert.is_list());
+        let is_number = matches!(item, Kind::Integer { .. } | Kind::Decimal { .. } | Kind::Measure { .. });
+        let is_text = matches!(item, Kind::Text { .. } | Kind::Email { .. });
+        let is_measure = matches!(item, Kind::Measure { .. });
         let options: [(&str, bool, bool, &str); 10] = [
             ("unit", rule.unit.is_some(), is_measure, "measures"),
             ("as", rule.to.is_some(), is_measure, "measures"),
             ("currency", rule.currency.is_some(), made.target.price.is_some(), "prices"),
             ("decimal", rule.decimal.is_some(), is_number, "numbers"),
-            ("date", rule.date.is_some(), matches!(item, Convert::Date), "dates"),
-            ("year", rule.year, matches!(item, Convert::Integer { .. }), "whole numbers"),
-            ("html", rule.html, matches!(item, Convert::Text { .. }), "texts"),
+            ("date", rule.date.is_some(), matches!(item, Kind::Date), "dates"),
+            ("year", rule.year, matches!(item, Kind::Integer { .. }), "whole numbers"),
+            ("html", rule.html, is_text, "texts"),
             ("max", rule.max.is_some(), is_list, "lists"),
             ("join", rule.join.is_some(), !is_list, "fields that are not lists"),
             ("split", rule.split.is_some(), is_list || rule.first, "lists; with first = true, the first part is taken"),
         ];
-        for (name, is_said, fits, of) in options {
-            if is_said && !fits {
+        for (name, is_set, fits, of) in options {
+            if is_set && !fits {
                 self.problems
                     .on(rule.line, format!("\"{name}\" is for {of}, but \"{}\" is not one of them.", rule.target));
             }
         }
     }
 
-    fn units(&mut self, rule: &Rule, made: &mut Made) {
-        let Convert::Measure { units, .. } = made.convert else { return };
-        let mut unit = |text: &str| {
+    fn units(&mut self, rule: &Rule, made: Made) -> Made {
+        let Kind::Measure { units, .. } = made.convert.kind else { return made };
+        let mut find = |text: &str| {
             let found = units::find(text, units, &mut self.scratch);
             if found.is_none() {
                 let allowed = ad_core::violation::nearest::quoted(units.iter().copied());
@@ -241,78 +213,57 @@ impl<'a, 'i> Planner<'a, 'i> {
             }
             found
         };
-        if let Some(ConstantOrColumn::Always(text)) = &rule.unit {
-            made.unit = unit(text);
-        }
-        made.to = rule.to.as_ref().and_then(|to| unit(to));
-        if let (Some(from), Some(to)) = (made.unit, made.to)
+        let unit = match &rule.unit {
+            Some(ConstantOrColumn::Always(text)) => find(text),
+            _ => None,
+        };
+        let to = rule.to.as_ref().and_then(|to| find(to));
+        if let (Some(from), Some(to)) = (unit, to)
             && units::factor(from, to).is_none()
         {
             let message = format!("\"{}\" cannot be converted exactly from {from} to {to}; omit \"as\".", rule.target);
             self.problems.on(rule.line, message);
         }
+        Made { unit, to, ..made }
     }
 
-    /// A map as it is asked for the field of a category.
-    fn map(
-        &mut self,
-        name: MapName,
-        rule: &Rule,
-        made: &Made,
-        category: &'static Category,
-        wrong: &mut Wrong,
-    ) -> ValueMap {
+    /// Adds the terms of a value map that the field allows, for each category.
+    fn add_map(&mut self, source: &MapSource, rule: &Rule, made: &mut [Option<(&'static Category, Made)>]) {
         let scratch = &mut self.scratch;
-        match name {
-            MapName::Builtin(map) => {
-                let is_list = matches!(made.convert, Convert::List { .. });
-                let vehicle_type = category.vehicle_type.unwrap_or_default();
-                let mut is_allowed = |value: &str| made.told(&[value.into()], rule, scratch).is_ok();
-                let map = map.map(vehicle_type, &mut is_allowed);
-                // Several values are for lists.
-                if is_list { map } else { map.of_one() }
+        match self.maps.find(source) {
+            Err(message) => self.problems.on(rule.line, message),
+            Ok(FoundMap::Builtin(builtin)) => {
+                for (category, made) in made.iter_mut().flatten() {
+                    let is_allowed = |text: &str| made.value(&Texts(vec![text.into()]), rule, scratch).is_ok();
+                    let map = builtin.map(category.vehicle_type.unwrap_or_default(), is_allowed);
+                    // Terms for several values are for lists.
+                    made.values.push(if made.convert.is_list() { map } else { map.of_one() });
+                }
             }
-            MapName::Own(index) => {
-                let map = &self.maps[index];
-                let mut check = |entry: &&(Box<str>, Vec<Box<str>>, usize)| {
-                    let (term, values, line) = *entry;
-                    let result = made.told(values, rule, scratch);
-                    wrong.note(*line, term, &rule.target, result.as_ref().err());
-                    result.is_ok()
-                };
-                let entries = map.entries.iter().filter(&mut check);
-                ValueMap::own(entries.map(|(term, values, _)| (term.clone(), values.clone().into())))
+            Ok(FoundMap::Own(terms)) => {
+                for own in terms {
+                    let mut values = made.iter().flatten().map(|(_, made)| made.value(&own.texts, rule, scratch));
+                    // A term that no category allows is an error.
+                    let Some(Err(bad)) = values.next() else { continue };
+                    if values.all(|value| value.is_err()) {
+                        let message = format!("Value of \"{}\" for \"{}\": {}", own.term, rule.target, sentence(&bad));
+                        self.problems.on(own.line.unwrap_or(rule.line), message);
+                    }
+                }
+                for (_, made) in made.iter_mut().flatten() {
+                    let allowed = terms.iter().filter(|own| made.value(&own.texts, rule, scratch).is_ok());
+                    let map = ValueMap::own(allowed.map(|own| (own.term.clone(), own.texts.0.clone().into())));
+                    made.values.push(map);
+                }
             }
         }
     }
 }
 
-/// A bad value of the mapping itself, as a sentence.
+/// What is wrong with a value of the mapping itself, as a sentence.
 fn sentence(bad: &Bad) -> String {
     match &bad.advice {
         Some(advice) if bad.cure != Cure::File => format!("{} {advice}", bad.message),
         _ => bad.message.clone(),
-    }
-}
-
-/// Entries of own maps that no category takes: line, whether one did, and what is wrong.
-#[derive(Debug, Default)]
-struct Wrong(Vec<(usize, bool, String)>);
-
-impl Wrong {
-    fn note(&mut self, line: usize, term: &str, target: &str, bad: Option<&Bad>) {
-        let message = bad.map(|bad| format!("Value of \"{term}\" for \"{target}\": {}", sentence(bad)));
-        match self.0.iter_mut().find(|(known, _, said)| *known == line && said.contains(&format!("\"{term}\""))) {
-            Some((_, is_right, _)) => *is_right |= bad.is_none(),
-            None => self.0.push((line, bad.is_none(), message.unwrap_or_else(|| format!("\"{term}\"")))),
-        }
-    }
-
-    fn tell(self, problems: &mut Problems<'_>) {
-        for (line, is_right, message) in self.0 {
-            if !is_right {
-                problems.on(line, message);
-            }
-        }
     }
 }

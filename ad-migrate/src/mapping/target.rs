@@ -1,4 +1,4 @@
-//! What can be mapped to: the fields of ad-core's tables, members of objects and arrays too, each with its place in a payload.
+//! What can be mapped to: the fields of ad-core's tables, including members of objects and arrays, with their paths in a payload.
 
 use ad_core::{
     categories::{Category, Heading, ad_fields, price},
@@ -20,20 +20,20 @@ pub(crate) enum Step {
 /// A field of a payload.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Target {
-    /// Where it stands.
+    /// Its path.
     pub(crate) steps: Vec<Step>,
-    /// What it holds.
+    /// The kind of its value.
     pub(crate) kind: Kind,
-    /// For an amount: the type of its price, whose object it is the main thing of.
+    /// For the amount of a price: the type of the price.
     pub(crate) price: Option<&'static str>,
 }
 
-/// Why there is no such target.
+/// Why a path is not a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoTarget {
-    /// The tables have none of this name.
+    /// It is not a field.
     Unknown,
-    /// There is, and it is not for a mapping to set; the reason, as a sentence.
+    /// A mapping cannot set the field; the reason, as a sentence.
     NotSet(String),
 }
 
@@ -59,14 +59,22 @@ pub(crate) fn find(category: &'static Category, path: &str) -> Result<Target, No
         None => resolve(ad_fields::IDENTITY.iter().chain(ad_fields::WRITTEN), path, &mut steps),
     };
     let kind = found.ok_or(NoTarget::Unknown)?.kind;
-    match kind {
-        Kind::Objects { .. } | Kind::Object { .. } | Kind::CategoryFields => {
-            let within = places(category).into_iter().filter(|place| place.starts_with(&format!("{path}.")));
-            let members = within.take(4).map(|place| format!("\"{place}\"")).collect::<Vec<_>>().join(", ");
-            Err(NoTarget::NotSet(format!("It is an object; map its members: {members}.")))
-        }
-        kind => Ok(Target { steps, kind, price: None }),
+    if !matches!(kind, Kind::Objects { .. } | Kind::Object { .. } | Kind::CategoryFields) {
+        return Ok(Target { steps, kind, price: None });
     }
+    let is_within = |place: &String| place.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+    let members = paths(category).filter(|place| is_within(place) && is_target(category, place));
+    let members = members.take(4).map(|place| format!("\"{place}\"")).collect::<Vec<_>>().join(", ");
+    Err(NoTarget::NotSet(format!("It is an object; map its members: {members}.")))
+}
+
+/// The types of prices.
+fn price_types() -> impl Iterator<Item = &'static str> {
+    let types = price::FIELDS.iter().find_map(|field| match field.kind {
+        Kind::Choice { values, .. } if field.path == "type" => Some(values),
+        _ => None,
+    });
+    types.unwrap_or_default().iter().map(|(id, _)| *id)
 }
 
 /// The amount of a price of a type.
@@ -75,12 +83,9 @@ fn price_of(of: &str) -> Result<Target, NoTarget> {
         let message = "A new ad cannot have a reduced price; map the regular one, \"price.list\".";
         return Err(NoTarget::NotSet(message.to_owned()));
     }
-    let kind = |name: &str| price::FIELDS.iter().find(|field| field.path == name).map(|field| field.kind);
-    let (Some(Kind::Choice { values, .. }), Some(amount)) = (kind("type"), kind("amount")) else {
-        return Err(NoTarget::Unknown);
-    };
-    let known = values.iter().find(|(id, _)| *id == of).ok_or(NoTarget::Unknown)?;
-    Ok(Target { steps: vec![Step::Member("price")], kind: amount, price: Some(known.0) })
+    let amount = price::FIELDS.iter().find(|field| field.path == "amount").ok_or(NoTarget::Unknown)?;
+    let of = price_types().find(|id| *id == of).ok_or(NoTarget::Unknown)?;
+    Ok(Target { steps: vec![Step::Member("price")], kind: amount.kind, price: Some(of) })
 }
 
 /// Follows a dotted path through rows, and through the rows of objects in them.
@@ -121,36 +126,19 @@ pub(crate) fn is_target(category: &'static Category, path: &str) -> bool {
 
 /// All paths that can be mapped to in ads of a category.
 pub(crate) fn places(category: &'static Category) -> Vec<String> {
+    paths(category).filter(|place| is_target(category, place)).collect()
+}
+
+/// The paths of all fields of a category.
+fn paths(category: &'static Category) -> impl Iterator<Item = String> {
     let around = reference::rows(ad_fields::IDENTITY.iter().chain(ad_fields::WRITTEN)).into_iter();
     let inside = reference::rows(category.fields()).into_iter();
     let inside = inside.map(|row| format!("category_fields.{}", row.place));
     let all = around.map(|row| row.place).chain(inside).filter(|place| !place.starts_with("price"));
-    let prices = price::FIELDS.iter().find_map(|field| match field.kind {
-        Kind::Choice { values, .. } => Some(values),
-        _ => None,
-    });
-    let prices = prices.unwrap_or_default().iter().map(|(id, _)| format!("price.{id}"));
-    let all = all.map(|place| place.replace("[]", ".0")).chain(prices);
-    all.filter(|place| find_is_leaf(category, place)).collect()
+    all.map(|place| place.replace("[]", ".0")).chain(price_types().map(|id| format!("price.{id}")))
 }
 
-/// Whether a place is one that can be set, without asking for its members.
-fn find_is_leaf(category: &'static Category, place: &str) -> bool {
-    if category.heading == Heading::Forbidden && matches!(place.split('.').next(), Some("title" | "contact")) {
-        return false;
-    }
-    if let Some(of) = place.strip_prefix("price.") {
-        return price_of(of).is_ok();
-    }
-    let field = match place.strip_prefix("category_fields.") {
-        Some(below) => resolve(category.fields(), below, &mut Vec::new()),
-        None => resolve(ad_fields::IDENTITY.iter().chain(ad_fields::WRITTEN), place, &mut Vec::new()),
-    };
-    let is_whole = |kind| matches!(kind, Kind::Objects { .. } | Kind::Object { .. } | Kind::CategoryFields);
-    place != "category_id" && field.is_some_and(|field| !is_whole(field.kind))
-}
-
-/// What was probably meant by a path that is none, as a sentence.
+/// The nearest valid path, as a sentence.
 pub(crate) fn hint(categories: &[&'static Category], path: &str) -> Option<String> {
     let mut places: Vec<String> = categories.iter().flat_map(|category| places(category)).collect();
     places.sort_unstable();
@@ -160,7 +148,7 @@ pub(crate) fn hint(categories: &[&'static Category], path: &str) -> Option<Strin
     nearest::did_you_mean(path, all()).or_else(|| nearest::did_you_mean_path(name, all()))
 }
 
-/// Puts a value where it belongs, with the objects and arrays around it.
+/// Sets the value of a path, and creates the objects and arrays around it.
 pub(crate) fn put(payload: &mut Map<String, Value>, steps: &[Step], value: Value) {
     let Some((Step::Member(name), rest)) = steps.split_first() else { return };
     if rest.is_empty() {
@@ -186,7 +174,7 @@ pub(crate) fn put(payload: &mut Map<String, Value>, steps: &[Step], value: Value
     }
 }
 
-/// The text at a place.
+/// The text at a path.
 pub(crate) fn text_at<'a>(payload: &'a Map<String, Value>, path: [&str; 2]) -> Option<&'a str> {
     payload.get(path[0])?.as_object()?.get(path[1])?.as_str()
 }

@@ -1,136 +1,132 @@
-//! Which type of vehicle a row is: `[vehicle]` of a mapping.
+//! `[vehicle]` of a mapping: the vehicle type of each row.
 
 use ad_core::{
     categories::{self, Category},
     violation::nearest,
 };
+use serde::Deserialize;
 
 use super::{
-    problems::Spanned,
-    rule::{MapName, OwnMap, RuleReader, SourceId},
-    values::{MapEntry, ValueMap},
+    problems::{Problems, Spanned},
+    rule::{Columns, FoundMap, MapSources, OwnMaps, SourceId, Sources},
+    values::ValueMap,
 };
 
-/// How the type of a row is told. Plans are meant by their places.
+/// How the type of a row is determined. Types are indices of plans.
 #[derive(Debug)]
 pub(super) enum Vehicle {
-    /// All are of one type.
+    /// All rows have one type.
     Always(usize),
-    /// By what columns say.
+    /// By the values of columns.
     By {
-        /// The columns; the first that has a value tells.
+        /// The columns; the first one with a value decides.
         from: Vec<SourceId>,
-        /// What its values mean.
+        /// What the values mean.
         map: ValueMap,
-        /// The type of rows of which nothing tells.
+        /// The type of rows without a known value.
         otherwise: Option<usize>,
     },
 }
 
 const KEYS: &[&str] = &["type", "from", "values", "otherwise"];
 
-/// Reads `[vehicle]`: the rule, and the categories that ads may be of.
-pub(super) fn read<'i>(
-    reader: &mut RuleReader<'i>,
-    value: Option<&'i Spanned<'i>>,
-) -> Option<(Vehicle, Vec<&'static Category>)> {
-    let Some(value) = value else {
-        reader.problems.on(1, "[vehicle] is missing: set the vehicle type, such as type = \"car\".");
-        return None;
-    };
-    let table = reader.problems.table(value, "\"vehicle\"")?;
-    reader.problems.unknown_keys(table, KEYS, "[vehicle]");
-    let Some(by) = table.get("type") else { return by_columns(reader, value) };
-    if by.get_ref().as_table().is_some() {
-        // type = { from = …, values = … }
-        return by_columns(reader, by);
-    }
-    let name = reader.problems.text(by, "\"type\"")?;
-    let category = category(reader, name, by)?;
-    Some((Vehicle::Always(0), vec![category]))
+/// How `[vehicle]` may be written.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected type = \"car\", or { from = \"…\", values = \"vehicle\" }")]
+enum Forms {
+    Always { r#type: String },
+    By(ByColumns),
+    Type { r#type: ByColumns },
 }
 
-fn by_columns<'i>(reader: &mut RuleReader<'i>, value: &'i Spanned<'i>) -> Option<(Vehicle, Vec<&'static Category>)> {
-    let table = reader.problems.table(value, "\"type\"")?;
-    reader.problems.unknown_keys(table, KEYS, "[vehicle]");
-    let Some(from) = table.get("from") else {
-        reader.problems.at(&value.span(), "[vehicle] has neither \"type\" nor \"from\".");
+#[derive(Deserialize)]
+struct ByColumns {
+    from: Columns,
+    #[serde(default)]
+    values: MapSources,
+    otherwise: Option<String>,
+}
+
+/// Reads `[vehicle]`: the rule, and the categories that ads may be of.
+pub(super) fn read<'i>(
+    problems: &mut Problems<'i>,
+    maps: &OwnMaps,
+    sources: &mut Sources,
+    value: Option<&Spanned<'i>>,
+) -> Option<(Vehicle, Vec<&'static Category>)> {
+    let Some(value) = value else {
+        problems.on(1, "[vehicle] is missing: set the vehicle type, such as type = \"car\".");
         return None;
     };
-    let line = reader.problems.line(&from.span());
-    let from = reader.rule("vehicle", line, from).from;
-    let names = table.get("values").map(|values| reader.maps_of(values)).unwrap_or_default();
+    let table = problems.table(value, "\"vehicle\"")?;
+    problems.unknown_keys(table, KEYS, "[vehicle]");
+    let line = |name: &str| problems.line(&table.get(name).map_or(value.span(), toml::Spanned::span));
+    let (type_line, otherwise_line) = (line("type"), line("otherwise"));
+    let by = match problems.read(value, "[vehicle]")? {
+        Forms::Always { r#type: name } => {
+            return Some((Vehicle::Always(0), vec![category(problems, &name, type_line)?]));
+        }
+        Forms::By(by) | Forms::Type { r#type: by } => by,
+    };
     let mut found: Vec<&'static Category> = Vec::new();
-    let mut entries: Vec<MapEntry> = Vec::new();
+    let mut entries = Vec::new();
     let mut builtin = None;
-    for name in names {
-        match name {
-            MapName::Own(index) => {
-                let OwnMap { entries: own } =
-                    std::mem::replace(&mut reader.maps[index], OwnMap { entries: Vec::new() });
-                for (term, values, line) in &own {
-                    let [name] = values.as_slice() else {
-                        reader.problems.on(*line, format!("\"{term}\" must map to one vehicle type."));
+    for source in &by.values.0 {
+        match maps.find(source) {
+            Err(message) => problems.on(type_line, message),
+            Ok(FoundMap::Builtin(map)) => builtin = Some(map),
+            Ok(FoundMap::Own(terms)) => {
+                for own in terms {
+                    let line = own.line.unwrap_or(type_line);
+                    let [name] = own.texts.0.as_slice() else {
+                        problems.on(line, format!("\"{}\" must map to one vehicle type.", own.term));
                         continue;
                     };
-                    if let Some(category) = known(name) {
+                    if let Some(category) = category(problems, name, line) {
                         add(&mut found, category);
-                        entries.push((term.clone(), [name.clone()].into()));
-                    } else {
-                        reader.problems.on(*line, unknown(name));
+                        entries.push((own.term.clone(), Box::from([name.clone()])));
                     }
                 }
-                reader.maps[index] = OwnMap { entries: own };
             }
-            MapName::Builtin(map) => builtin = Some(map),
         }
     }
     let mut map = ValueMap::own(entries.into_iter());
     if let Some(builtin) = builtin {
-        let all = builtin.map("all", |name| known(name).is_some());
-        all.values().filter_map(known).for_each(|category| add(&mut found, category));
+        let all = builtin.map("all", |name| categories::by_vehicle_type(name).is_some());
+        all.values().filter_map(categories::by_vehicle_type).for_each(|category| {
+            add(&mut found, category);
+        });
         map = map.over(all);
     }
-    let otherwise = table.get("otherwise").and_then(|value| {
-        let name = reader.problems.text(value, "\"otherwise\"")?;
-        if name == "error" {
-            return None;
-        }
-        let category = category(reader, name, value)?;
-        add(&mut found, category);
-        found.iter().position(|known| known.id == category.id)
-    });
+    let otherwise = by.otherwise.filter(|name| name != "error");
+    let otherwise = otherwise.and_then(|name| Some(add(&mut found, category(problems, &name, otherwise_line)?)));
     if found.is_empty() {
-        reader
-            .problems
-            .at(&value.span(), "[vehicle] names no vehicle type, neither in \"values\" nor as \"otherwise\".");
+        problems.on(type_line, "[vehicle] names no vehicle type, neither in \"values\" nor as \"otherwise\".");
         return None;
     }
-    Some((Vehicle::By { from, map, otherwise }, found))
+    let mut from = by.from.0;
+    for column in &mut from {
+        sources.add(column);
+    }
+    Some((Vehicle::By { from: from.iter().map(|column| column.id).collect(), map, otherwise }, found))
 }
 
-fn add(found: &mut Vec<&'static Category>, category: &'static Category) {
-    if !found.iter().any(|known| known.id == category.id) {
+/// Adds a category unless it is there; its index.
+fn add(found: &mut Vec<&'static Category>, category: &'static Category) -> usize {
+    found.iter().position(|known| known.id == category.id).unwrap_or_else(|| {
         found.push(category);
-    }
+        found.len() - 1
+    })
 }
 
 /// The category of a vehicle type of which ads can be created.
-fn known(name: &str) -> Option<&'static Category> {
-    categories::by_vehicle_type(name)
-}
-
-fn category(reader: &mut RuleReader<'_>, name: &str, value: &Spanned<'_>) -> Option<&'static Category> {
-    let category = known(name);
+fn category(problems: &mut Problems<'_>, name: &str, line: usize) -> Option<&'static Category> {
+    let category = categories::by_vehicle_type(name);
     if category.is_none() {
-        reader.problems.at(&value.span(), unknown(name));
+        let types = || categories::typed().map(|(name, _)| name);
+        let hint =
+            nearest::did_you_mean(name, types()).unwrap_or_else(|| format!("There are {}.", nearest::quoted(types())));
+        problems.on(line, format!("\"{name}\" is not a vehicle type. {hint}"));
     }
     category
-}
-
-fn unknown(name: &str) -> String {
-    let types = || categories::typed().map(|(name, _)| name);
-    let hint =
-        nearest::did_you_mean(name, types()).unwrap_or_else(|| format!("There are {}.", nearest::quoted(types())));
-    format!("\"{name}\" is not a vehicle type. {hint}")
 }

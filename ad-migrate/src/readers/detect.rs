@@ -1,4 +1,4 @@
-//! What a file is, from how it begins: its encoding first, then its form.
+//! Detects the encoding and then the format of a file from its beginning.
 
 use super::{
     Detected, Form, LOOK, ReadError, Records, Settings,
@@ -10,10 +10,10 @@ use super::{
     xml::{self, Xml},
 };
 
-/// Finds out what a file is, and begins to read its records.
+/// Detects the format of a file, and begins to read its records.
 ///
 /// # Errors
-/// When it is nothing that can be read, or not what the settings say.
+/// When it has no format that can be read, or contradicts the settings.
 pub(super) fn records(source: SourceFile, settings: &Settings) -> Result<(Detected, Box<dyn Records>), ReadError> {
     refuse(&source, settings)?;
     let declared = xml::declared_encoding(&source.head);
@@ -58,7 +58,7 @@ fn into_utf_8(feed: Feed, charset: Charset) -> Feed {
     feed
 }
 
-/// Files that are no text, by how they begin, and what to do about it.
+/// The beginnings of files that are not text.
 const BINARY: &[(&[u8], &str)] = &[
     (b"\xd0\xcf\x11\xe0", "an Office document (such as .xls)"),
     (b"%PDF", "a PDF document"),
@@ -76,7 +76,7 @@ const BINARY: &[(&[u8], &str)] = &[
     (b"\xff\xfe\x00\x00", "UTF-32 text"),
 ];
 
-/// Refuses what is no text.
+/// Rejects files that are not text.
 fn refuse(source: &SourceFile, settings: &Settings) -> Result<(), ReadError> {
     let (name, head) = (&source.name, &source.head);
     if head.is_empty() {
@@ -102,7 +102,7 @@ fn refuse(source: &SourceFile, settings: &Settings) -> Result<(), ReadError> {
     }
 }
 
-/// What a text is.
+/// The format of a text.
 fn form(name: &str, text: &[u8], notes: &mut Vec<String>) -> Result<Form, ReadError> {
     let start = text.trim_ascii_start();
     let begins = |what: &str| start.get(..what.len()).is_some_and(|it| it.eq_ignore_ascii_case(what.as_bytes()));
@@ -113,30 +113,14 @@ fn form(name: &str, text: &[u8], notes: &mut Vec<String>) -> Result<Form, ReadEr
     let (form, why) = match start.first() {
         None => return Err(ReadError::new(format!("{name} contains only white space."))),
         Some(b'<') => (Form::Xml, "the file begins with <"),
-        Some(b'{') if is_ndjson(start) => (Form::Ndjson, "the first lines are JSON objects, each by itself"),
+        Some(b'{') if json::is_ndjson(start) => (Form::Ndjson, "the first lines are JSON objects, each by itself"),
         Some(b'{') if json::another_follows(start) => (Form::Ndjson, "one JSON object follows the other"),
         Some(b'{') => (Form::Json, "the file begins with {"),
         Some(b'[') if starts_array(start) => (Form::Json, "the file begins with ["),
         Some(_) => (Form::Csv, "it is neither XML nor JSON"),
     };
-    let called = match form {
-        Form::Csv => "CSV",
-        Form::Json => "JSON",
-        Form::Ndjson => "NDJSON",
-        Form::Xml => "XML",
-    };
-    notes.push(format!("Form {called}: {why}."));
+    notes.push(format!("Format {}: {why}.", form.name()));
     Ok(form)
-}
-
-/// Whether one of the first lines is an object by itself, and another begins behind it.
-fn is_ndjson(start: &[u8]) -> bool {
-    let lines: Vec<_> =
-        start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(5).collect();
-    lines.len() > 1 && lines.iter().filter(|line| line.first() == Some(&b'{')).count() > 1 && {
-        let whole = |line: &&[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
-        lines.iter().filter(|line| whole(line)).count() * 2 >= lines.len()
-    }
 }
 
 /// Whether a bracket opens an array rather than a cell.

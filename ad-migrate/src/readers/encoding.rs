@@ -1,4 +1,4 @@
-//! In which encoding a file is, and texts out of it. UTF-16 is converted as it comes, so that the forms see bytes that ASCII is part of.
+//! Detects the encoding of a file, and decodes its texts. UTF-16 is converted while it is read, because the parsers need ASCII bytes.
 
 use std::{borrow::Cow, io::Read};
 
@@ -7,30 +7,30 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::ReadError;
 
-/// What can be set.
+/// The encodings that can be set.
 const NAMES: &str = "utf-8, utf-16, utf-16le, utf-16be, windows-1252 or iso-8859-1";
 
-/// A byte that is in no UTF-8: it stands for what was no UTF-16.
+/// A byte that is never in UTF-8; it replaces invalid UTF-16.
 const NOT_TEXT: u8 = 0xFF;
 
-/// Bytes that mean nothing in windows-1252.
+/// Bytes that windows-1252 does not define.
 const UNDEFINED: &[u8] = &[0x81, 0x8D, 0x8F, 0x90, 0x9D];
 
-/// How the bytes of texts are to be read.
+/// The encoding of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Charset {
-    /// What people call it.
+    /// Its usual name.
     pub(super) name: &'static str,
     encoding: &'static Encoding,
 }
 
-/// What was found out about an encoding.
+/// A detected encoding.
 #[derive(Debug)]
 pub(super) struct DetectedEncoding {
     pub(super) charset: Charset,
-    /// Length of the byte order mark, which is no text.
+    /// Length of the byte order mark.
     pub(super) mark: usize,
-    /// Why, if it was not told.
+    /// The reason, if it was not set.
     pub(super) note: Option<String>,
 }
 
@@ -38,7 +38,7 @@ const fn charset(name: &'static str, encoding: &'static Encoding) -> Charset {
     Charset { name, encoding }
 }
 
-/// Finds out the encoding of a file that begins like this.
+/// Detects the encoding of a file from its beginning.
 ///
 /// # Errors
 /// When the encoding that is set is unknown, or contradicts the file's byte order mark.
@@ -57,17 +57,13 @@ pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Re
         }
         return Ok(DetectedEncoding { charset, mark, note: None });
     }
-    if let Some((encoding, length)) = marked {
+    let (charset, note) = if let Some((encoding, _)) = marked {
         let charset = of(encoding);
-        let note = format!("Encoding {}: the file begins with its byte order mark.", charset.name);
-        return Ok(DetectedEncoding { charset, mark: length, note: Some(note) });
-    }
-    if let Some(charset) = unmarked_utf_16(head) {
-        let note = format!("Encoding {}: every other byte of the beginning is zero.", charset.name);
-        return Ok(DetectedEncoding { charset, mark: 0, note: Some(note) });
-    }
-    // What says in single bytes that it is UTF-16 is not.
-    if let Some(name) = declared.filter(|name| !name.to_ascii_lowercase().starts_with("utf-16")) {
+        (charset, format!("Encoding {}: the file begins with its byte order mark.", charset.name))
+    } else if let Some(charset) = unmarked_utf_16(head) {
+        (charset, format!("Encoding {}: every other byte of the beginning is zero.", charset.name))
+    } else if let Some(name) = declared.filter(|name| !name.to_ascii_lowercase().starts_with("utf-16")) {
+        // A declaration in single bytes that names UTF-16 is wrong.
         let charset = named(name, head).ok_or_else(|| {
             let message = format!("The XML declaration names the encoding {name:?}, which cannot be read.");
             ReadError::new(message).hint(format!("Save the file as UTF-8, or set the encoding: {NAMES}."))
@@ -78,10 +74,11 @@ pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Re
         {
             note.push_str(" But all of the beginning is valid UTF-8: if letters look wrong, set encoding = \"utf-8\".");
         }
-        return Ok(DetectedEncoding { charset, mark: 0, note: Some(note) });
-    }
-    let (charset, note) = guess(head);
-    Ok(DetectedEncoding { charset, mark: 0, note: Some(note) })
+        (charset, note)
+    } else {
+        guess(head)
+    };
+    Ok(DetectedEncoding { charset, mark, note: Some(note) })
 }
 
 fn of(encoding: &'static Encoding) -> Charset {
@@ -103,7 +100,7 @@ fn named(name: &str, head: &[u8]) -> Option<Charset> {
         "utf-16le" => of(UTF_16LE),
         "utf-16be" => of(UTF_16BE),
         "windows-1252" | "cp1252" => of(WINDOWS_1252),
-        // As browsers read it: what differs are control characters, which no stock file means.
+        // As browsers read it: only control characters differ.
         "iso-8859-1" | "latin-1" | "latin1" => charset("iso-8859-1", WINDOWS_1252),
         _ => return None,
     })
@@ -159,7 +156,7 @@ fn guess(head: &[u8]) -> (Charset, String) {
     }
 }
 
-/// Letters of several bytes that are UTF-8, and bytes that are not. What the end of the text cuts counts as neither.
+/// Counts letters of several bytes in UTF-8, and invalid bytes, except for a letter that the end of the text truncates.
 fn sequences(text: &[u8]) -> (usize, usize) {
     let (mut good, mut bad) = (0, 0);
     let mut chunks = text.utf8_chunks().peekable();
@@ -173,16 +170,16 @@ fn sequences(text: &[u8]) -> (usize, usize) {
     (good, bad)
 }
 
-/// A text, and whether it was not in the encoding that it should be in.
+/// A text, and whether it was in another encoding than the file.
 pub(super) type DecodedText<'a> = (Cow<'a, str>, bool);
 
 impl Charset {
-    /// Whether the forms see UTF-8: it is, or is converted.
+    /// Whether the parsers read UTF-8, converted or not.
     pub(super) fn is_utf_8(self) -> bool {
         self.encoding != WINDOWS_1252
     }
 
-    /// A text, and whether it is not in this encoding. Then it is read as what it is, or else as far as it can be.
+    /// Decodes a text. If it is not in this encoding, it is read as UTF-8, or as far as possible.
     pub(super) fn text(self, bytes: &[u8]) -> DecodedText<'_> {
         match std::str::from_utf8(bytes) {
             Ok(text) if self.is_utf_8() || bytes.is_ascii() => (Cow::Borrowed(text), false),
@@ -192,7 +189,7 @@ impl Charset {
         }
     }
 
-    /// The bytes of a file, without its mark, as bytes that the forms can look into.
+    /// The bytes of a file, without its mark, in an encoding that contains ASCII.
     pub(super) fn bytes(self, rest: impl Read + Send + 'static) -> Box<dyn Read + Send> {
         if self.encoding == UTF_16LE || self.encoding == UTF_16BE { self.converted(rest) } else { Box::new(rest) }
     }
@@ -205,7 +202,7 @@ impl Charset {
         Box::new(Transcoded::new(rest, self.encoding, Malformed::Mark(NOT_TEXT)))
     }
 
-    /// What a separator or a quote is in the file.
+    /// The byte of a separator or a quote in the file.
     pub(super) fn byte(self, letter: char) -> Option<u8> {
         if let Ok(byte) = u8::try_from(letter)
             && byte.is_ascii()
@@ -230,8 +227,8 @@ impl Charset {
     }
 }
 
-/// Whether a text that is not ASCII is UTF-8 rather than windows-1252 that happens to look like it: it begins its letters with bytes
-/// that windows-1252 has as Â, Ã and â, before signs that follow these nowhere.
+/// Whether a text that is not ASCII is UTF-8 and not windows-1252 that happens to be valid UTF-8: in windows-1252, its letters would be Â,
+/// Ã or â before signs that never follow these.
 fn is_plainly_utf_8(text: &str) -> bool {
     text.chars()
         .filter(|letter| !letter.is_ascii())

@@ -1,4 +1,4 @@
-//! The bytes of a file as they come, as many as are looked at together, and where in the file they stand. What is in them is not known here.
+//! A window on the bytes of a file, with its position, for the parsers.
 
 use std::{
     fmt,
@@ -20,7 +20,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The place behind a text that begins here.
+    /// The place after a text that begins here.
     pub(super) fn after(self, text: &[u8]) -> Self {
         match memchr::memrchr(b'\n', text) {
             None => Self { column: self.column + text.len() as u64, ..self },
@@ -38,7 +38,7 @@ pub(super) fn lines(text: &[u8]) -> u64 {
 pub(super) struct Feed {
     input: Box<dyn Read + Send>,
     buffer: Vec<u8>,
-    /// Where in the buffer that begins which has not been taken.
+    /// Start of the bytes in the buffer that are not skipped yet.
     start: usize,
     has_ended: bool,
     failed: Option<io::Error>,
@@ -52,28 +52,27 @@ impl fmt::Debug for Feed {
 }
 
 impl Feed {
-    /// Begins at the first line.
     pub(super) fn new(input: Box<dyn Read + Send>) -> Self {
         let place = Place { line: 1, column: 1 };
         Self { input, buffer: Vec::new(), start: 0, has_ended: false, failed: None, place }
     }
 
-    /// What has been read and not been taken.
+    /// The bytes that have been read and not skipped.
     pub(super) fn rest(&self) -> &[u8] {
         &self.buffer[self.start..]
     }
 
-    /// Where that begins.
+    /// The position of their beginning.
     pub(super) fn place(&self) -> Place {
         self.place
     }
 
-    /// Whether nothing comes behind it.
+    /// Whether they reach to the end of the file.
     pub(super) fn is_all(&self) -> bool {
         self.has_ended
     }
 
-    /// Reads on; `false` when there was no more.
+    /// Reads more bytes; `false` at the end of the file.
     pub(super) fn more(&mut self) -> bool {
         if self.has_ended {
             return false;
@@ -88,22 +87,35 @@ impl Feed {
         self.buffer.len() > before
     }
 
-    /// Reads on until so many bytes are there, or all.
+    /// Reads until so many bytes are in the window, or all.
     pub(super) fn look(&mut self, length: usize) {
         while self.rest().len() < length && self.more() {}
     }
 
-    /// Goes behind so many of the bytes.
+    /// Skips bytes of the window.
     pub(super) fn skip(&mut self, length: usize) {
         let length = length.min(self.rest().len());
         self.place = self.place.after(&self.buffer[self.start..self.start + length]);
         self.start += length;
     }
 
-    /// What has been read and not been taken; after reading on, if that is nothing.
+    /// Skips to the beginning of the next line.
+    pub(super) fn skip_line(&mut self, line_end: u8) {
+        loop {
+            if let Some(end) = memchr::memchr(line_end, self.rest()) {
+                return self.skip(end + 1);
+            }
+            self.skip(self.rest().len());
+            if !self.more() {
+                return;
+            }
+        }
+    }
+
+    /// The bytes that have been read and not skipped; if there are none, reads more.
     ///
     /// # Errors
-    /// When the file cannot be read on.
+    /// When the file cannot be read any further.
     pub(super) fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.rest().is_empty()
             && !self.more()
@@ -114,21 +126,19 @@ impl Feed {
         Ok(self.rest())
     }
 
-    /// Whether the file could not be read to its end, so that what is left is no whole row.
+    /// Whether the file could not be read to its end, so that the rest may be part of a row.
     pub(super) fn is_cut(&self) -> bool {
         self.failed.is_some()
     }
 
-    /// Says why the file could not be read to its end, if so; once.
-    ///
     /// # Errors
-    /// That.
+    /// Once, if the file could not be read to its end.
     pub(super) fn check(&mut self) -> Result<(), ReadError> {
         match self.failed.take() {
             None => Ok(()),
             Some(error) => {
                 let line = self.place.after(self.rest()).line;
-                Err(ReadError::io(&error, &format!("The file cannot be read on in line {line}")))
+                Err(ReadError::io(&error, &format!("The file cannot be read any further in line {line}")))
             }
         }
     }

@@ -1,8 +1,8 @@
-//! Files of legacy systems as rows of texts: whatever the form, the encoding and the packing, the rest of the crate sees the same.
+//! Files of legacy systems as rows of texts, whatever their format, encoding and compression.
 //!
 //! A row has values under names: a CSV file's columns (their positions from 1, where there is no header), or the paths of an XML or
 //! JSON record below it, such as `matarstallning/@enhet` and `bilder/bild/@url` (XML) or `technical.odometer.unit` and `photos.href` (JSON).
-//! A path that occurs several times in a record has several values, in their order. Everything is streamed.
+//! A path that occurs several times in a record has several values, in order. Everything is streamed.
 
 mod csv;
 mod detect;
@@ -33,13 +33,15 @@ use ad_cli::bulk::shortened;
 use encoding::Charset;
 #[cfg(test)]
 pub(crate) use row::rows_of;
-pub use row::{Batch, ColumnId, Columns, Row, Trouble};
+pub use row::{Batch, ColumnId, Columns, Row};
 
-/// How a file is to be read, where it is not to be detected. The `[file]` table of a mapping, and options of the command line.
+use crate::finding::{Finding, Severity};
+
+/// How to read a file, instead of detecting it: the `[file]` table of a mapping, and options of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// What it is.
+    /// Its format.
     pub form: Option<Form>,
     /// Its encoding: `utf-8`, `utf-16`, `utf-16le`, `utf-16be`, `windows-1252`, `iso-8859-1` (`latin-1`).
     pub encoding: Option<String>,
@@ -49,7 +51,7 @@ pub struct Settings {
     pub quote: Option<char>,
     /// Whether the first row of CSV has the names of the columns.
     pub header: Option<bool>,
-    /// Where the records are: `lager/fordon` in XML, `vehicles` in JSON; detected as what repeats.
+    /// The path of the records: `lager/fordon` in XML, `vehicles` in JSON.
     pub rows: Option<String>,
     /// Which file of an archive.
     pub member: Option<String>,
@@ -69,48 +71,60 @@ pub enum Form {
     Xml,
 }
 
-/// How a file is read, and why.
+impl Form {
+    /// `CSV`, `JSON`, `NDJSON` or `XML`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "CSV",
+            Self::Json => "JSON",
+            Self::Ndjson => "NDJSON",
+            Self::Xml => "XML",
+        }
+    }
+}
+
+/// How a file is read.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Detected {
-    /// What it is.
+    /// Its format.
     pub form: Form,
     /// Name of the encoding.
     pub encoding: String,
-    /// CSV: what separates columns.
+    /// CSV: the separator of columns.
     pub separator: Option<char>,
     /// CSV: whether there is a header.
     pub header: Option<bool>,
-    /// XML and JSON: where the records are.
+    /// XML and JSON: the path of the records.
     pub rows: Option<String>,
-    /// `gzip`, `zip`, or nothing.
+    /// `gzip` or `zip`.
     pub packing: Option<String>,
     /// The file of an archive that was read.
     pub member: Option<String>,
-    /// What was inferred rather than told, each with its reason, in sentences for people.
+    /// Inferences, each with its reason, in sentences for people.
     pub notes: Vec<String>,
 }
 
-/// Why a file cannot be read, or cannot be read on.
-#[derive(Debug, thiserror::Error)]
+/// Why a file cannot be read, or not to its end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize)]
 #[error("{message}")]
 pub struct ReadError {
-    /// What went wrong, with the place.
+    /// What went wrong, and where.
     pub message: String,
     /// What to do about it.
     pub hints: Vec<String>,
 }
 
 impl ReadError {
-    fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hints: Vec::new() }
     }
 
-    fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// Says why something cannot be done; with advice, where what failed below is one of ours.
+    /// An I/O error; with the hints of the [`ReadError`] that it may contain.
     fn io(error: &io::Error, doing: &str) -> Self {
         let ours = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
         Self { message: format!("{doing}: {error}."), hints: ours.map(|ours| ours.hints.clone()).unwrap_or_default() }
@@ -120,33 +134,33 @@ impl ReadError {
 /// Longest row.
 const LONGEST_ROW: usize = 4 * 1024 * 1024;
 
-/// Most different paths of XML and JSON: a name for each record is no name.
+/// Most different paths of XML and JSON.
 const MOST_PATHS: usize = 5000;
 
 /// Longest path of XML and JSON, in bytes.
 const LONGEST_PATH: usize = 1000;
 
-/// Bytes of the beginning in which an encoding is looked for.
+/// Bytes from the beginning of a file in which the encoding is detected.
 const HEAD: usize = 2 * 1024 * 1024;
 
-/// Bytes of the beginning in which a form is looked for.
+/// Bytes from the beginning of a file in which the format is detected.
 const LOOK: usize = 1024 * 1024;
 
-/// The rows of a file of one form.
+/// The rows of a file of one format.
 trait Records: Send + std::fmt::Debug {
-    /// Adds the next row to a batch. `false` when there is none.
+    /// Adds the next row to a batch. `false` at the end of the file.
     ///
     /// # Errors
-    /// When the file cannot be read on behind the rows that are in the batch.
+    /// When the file cannot be read any further.
     fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError>;
 
     /// The columns seen so far.
     fn columns(&self) -> Arc<Columns>;
 
-    /// Makes a batch of the next rows. `false` when there are no more behind them.
+    /// Fills a batch with the next rows. `false` at the end of the file.
     ///
     /// # Errors
-    /// When the file cannot be read on behind the rows that are in the batch.
+    /// When the file cannot be read beyond the rows that are in the batch.
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         batch.clear(Arc::default());
         let mut filled = Ok(true);
@@ -163,19 +177,19 @@ trait Records: Send + std::fmt::Debug {
 pub struct Reader {
     detected: Detected,
     records: Box<dyn Records>,
-    /// Whether there is nothing more.
+    /// Whether all rows have been read.
     has_ended: bool,
-    /// Why, where rows before it had to be handed over first.
+    /// An error after rows that are returned first.
     failed: Option<ReadError>,
     read: Arc<AtomicU64>,
     size: u64,
 }
 
 impl Reader {
-    /// Opens a file, finds out what it is, and reads as much as that takes. `-` is stdin.
+    /// Opens a file and detects its format. `-` is stdin.
     ///
     /// # Errors
-    /// When it cannot be read, is nothing that can be read, or is not what the settings say.
+    /// When it cannot be read, has another format, or contradicts the settings.
     pub fn open(path: &Path, settings: &Settings) -> Result<Self, ReadError> {
         let source = source::open(path, settings)?;
         let (read, size) = (source.read.clone(), source.size);
@@ -194,10 +208,10 @@ impl Reader {
         (if self.size == 0 { read } else { read.min(self.size) }, self.size)
     }
 
-    /// The next rows; `None` at the end. A batch that is not needed any more can be given back for its memory.
+    /// The next rows; `None` at the end. The memory of a batch can be reused.
     ///
     /// # Errors
-    /// When the file ends in the middle of a row or cannot be read on. Rows before that have been returned.
+    /// When the file ends within a row or cannot be read any further. Rows before that have been returned.
     pub fn next(&mut self, reuse: Option<Batch>) -> Result<Option<Batch>, ReadError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -220,7 +234,7 @@ impl Reader {
 /// Most characters of a value or a name in a message.
 const LONGEST_QUOTED: usize = 60;
 
-/// A value as messages show it: in quotes, and not too long.
+/// A value in messages: in quotes, and shortened.
 fn quoted(value: &str) -> String {
     match value.char_indices().nth(LONGEST_QUOTED) {
         None => format!("{value:?}"),
@@ -228,47 +242,28 @@ fn quoted(value: &str) -> String {
     }
 }
 
-/// A name as messages show it: not too long.
+/// A name in messages: shortened.
 fn short(name: &str) -> Cow<'_, str> {
     shortened(name, LONGEST_QUOTED)
 }
 
-/// A row that is longer than any row may be.
-fn too_long() -> Trouble {
-    Trouble {
-        reason: "the row is too long",
-        column: None,
-        message: format!("The row is longer than the limit of {} MiB and is skipped.", LONGEST_ROW >> 20),
-        advice: Some(
-            "Check whether the file contains image data, or a line break or closing tag is missing.".to_owned(),
-        ),
-    }
+/// An error of a row itself.
+fn error(reason: &str, message: String, advice: impl Into<String>) -> Finding {
+    Finding { advice: Some(advice.into()), ..Finding::new(Severity::Error, reason, message) }
 }
 
-/// A value that is not in the encoding that the file has.
-fn foreign(charset: Charset, columns: &Columns, column: ColumnId, value: &str) -> Trouble {
-    let (name, encoding) = (quoted(columns.name(column)), charset.name);
-    Trouble {
-        reason: "not in the file's encoding",
-        column: Some(column),
-        message: format!(
-            "Column {name} contains bytes that are not {encoding}, the encoding of the file: {}.",
-            quoted(value)
-        ),
-        advice: Some(charset.advice()),
-    }
+/// A row that exceeds the limit.
+fn too_long() -> Finding {
+    error(
+        "the row is too long",
+        format!("The row is longer than the limit of {} MiB and is skipped.", LONGEST_ROW >> 20),
+        "Check whether the file contains image data, or a line break or closing tag is missing.",
+    )
 }
 
-/// The same of a record whose paths cannot be told.
-fn foreign_record(charset: Charset, line: u64, near: &str) -> Trouble {
+/// A text that is not in the encoding of the file. `place` is `Column "x" contains bytes`, for example.
+fn foreign_text(charset: Charset, place: &str, text: &str) -> Finding {
     let encoding = charset.name;
-    Trouble {
-        reason: "not in the file's encoding",
-        column: None,
-        message: format!(
-            "The record contains bytes in line {line} that are not {encoding}, the encoding of the file: {}.",
-            quoted(near)
-        ),
-        advice: Some(charset.advice()),
-    }
+    let message = format!("{place} that are not {encoding}, the encoding of the file: {}.", quoted(text));
+    error("not in the file's encoding", message, charset.advice())
 }

@@ -1,5 +1,4 @@
-//! gzip and zip, unpacked while they are read: nothing is ever written under a name of theirs, and what unpacks to far more than it
-//! could honestly hold is not read on.
+//! Decompresses gzip and zip while reading: writes no files, and rejects archives that decompress to far too much.
 
 use std::{
     fs::File,
@@ -15,22 +14,22 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::{ReadError, quoted};
 
-/// Most bytes that a file may unpack to.
+/// Most bytes that a file may decompress to.
 pub(super) const MOST_UNPACKED: u64 = 64 << 30;
 
-/// Bytes that any file may unpack to, whatever its ratio.
+/// Bytes that any file may decompress to, whatever its ratio.
 const ANY_UNPACKED: u64 = 8 << 20;
 
-/// Times its size that it may unpack to beyond that. Stock files come to 5 to 30.
+/// Highest ratio beyond that. Stock files have 5 to 30.
 const MOST_TIMES: u64 = 250;
 
-/// Most bytes that the list of an archive's files may have.
+/// Most bytes of an archive's directory.
 const LONGEST_LIST: u32 = 4 << 20;
 
-/// Most files of an archive that are named.
+/// Most files of an archive that are listed.
 const SHOWN: usize = 10;
 
-/// Counts what is read.
+/// Counts the bytes that are read.
 pub(super) struct CountedRead<R> {
     pub(super) inner: R,
     pub(super) read: Arc<AtomicU64>,
@@ -48,23 +47,23 @@ impl<R: Read> Read for CountedRead<R> {
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) bytes: Box<dyn Read + Send>,
-    /// Bytes of it that have been read, packed.
+    /// Compressed bytes that have been read.
     pub(super) read: Arc<AtomicU64>,
-    /// All of them.
+    /// All compressed bytes.
     pub(super) size: u64,
-    /// Why it was taken, if it was not told.
+    /// Why it was selected, if it was not set.
     pub(super) note: Option<String>,
 }
 
-/// Unpacks gzip, of any number of parts.
+/// Decompresses gzip of any number of parts.
 pub(super) fn gunzip(packed: Box<dyn Read + Send>, read: Arc<AtomicU64>) -> Box<dyn Read + Send> {
     Box::new(Unpacked { inner: MultiGzDecoder::new(packed), packing: "gzip", packed: read, bytes: 0 })
 }
 
-/// Takes the file of an archive that has the data.
+/// Opens the data file of an archive.
 ///
 /// # Errors
-/// When there is none, or it is not clear which, or it cannot be unpacked safely.
+/// When there is none, or several, or it cannot be decompressed safely.
 pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<Member, ReadError> {
     let damaged = |error: &dyn std::fmt::Display| {
         ReadError::new(format!("The zip archive {name} cannot be read: {error}."))
@@ -86,7 +85,7 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
             return Err(ReadError::new(format!("The file {} in {name} is encrypted.", quoted(member)))
                 .hint("Unpack it first, or have it packed without a password."));
         }
-        // What it says of itself may be a lie; then it is found out while it is read.
+        // The sizes may be wrong; they are checked while reading.
         if let Some(error) = bomb(entry.size(), entry.compressed_size()) {
             let message = format!("The file {} in {name} is not read: {}.", quoted(member), error.message);
             return Err(ReadError { message, ..error });
@@ -114,7 +113,7 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
     Ok(Member { name: member.clone(), bytes, read, size, note })
 }
 
-/// Refuses an archive whose list would take too much memory, before it is read.
+/// Rejects an archive whose directory would take too much memory.
 fn check_list(name: &str, file: &mut File) -> io::Result<Result<(), ReadError>> {
     const RECORD: usize = 22;
     let length = file.seek(SeekFrom::End(0))?;
@@ -128,7 +127,7 @@ fn check_list(name: &str, file: &mut File) -> io::Result<Result<(), ReadError>> 
     Ok(if size > LONGEST_LIST { Err(many().hint("Unpack the stock file.")) } else { Ok(()) })
 }
 
-/// Refuses what is no archive of data files, and names that lead out of it.
+/// Rejects Office documents, and names that lead out of the archive.
 fn refuse(name: &str, names: &[String]) -> Result<(), ReadError> {
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
     for (file, what) in [
@@ -159,7 +158,7 @@ fn refuse(name: &str, names: &[String]) -> Result<(), ReadError> {
     }
 }
 
-/// The one file with data, or the one that was asked for.
+/// The only data file, or the one that is set.
 fn choose(name: &str, names: &[String], wanted: Option<&str>) -> Result<(usize, Option<String>), ReadError> {
     let is_data = |name: &str| {
         let file = name.rsplit('/').next().unwrap_or(name);
@@ -185,7 +184,7 @@ fn choose(name: &str, names: &[String], wanted: Option<&str>) -> Result<(usize, 
     }
 }
 
-/// Holds what was unpacked against the checksum that is told.
+/// Verifies the checksum.
 struct Checked<R> {
     inner: CrcReader<R>,
     crc: u32,
@@ -201,7 +200,7 @@ impl<R: Read> Read for Checked<R> {
     }
 }
 
-/// What is unpacked, as long as it is no more than could honestly be.
+/// Decompressed bytes, limited in proportion to the compressed ones.
 struct Unpacked<R> {
     inner: R,
     packing: &'static str,
@@ -220,7 +219,7 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// That so many packed bytes unpack to more than is honest, if they do.
+/// The error that a file decompresses to too much, if it does.
 fn bomb(unpacked: u64, packed: u64) -> Option<ReadError> {
     let allowed = ANY_UNPACKED.max(MOST_TIMES.saturating_mul(packed));
     let too_much = if unpacked > MOST_UNPACKED {

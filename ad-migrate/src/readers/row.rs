@@ -1,17 +1,18 @@
-//! Rows, many together: one text, and where in it each value stands.
+//! Rows in batches: one text, and the position of each value in it.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::LONGEST_ROW;
+use crate::finding::{Finding, Severity};
 
 /// One of a file's [`Columns`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ColumnId(u32);
 
 impl ColumnId {
-    /// Its place among the columns, from 0.
+    /// Its index among the columns, from 0.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -35,7 +36,7 @@ impl Columns {
         self.names.get(id.index()).map_or("", String::as_str)
     }
 
-    /// All names, in their order.
+    /// All names, in order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
@@ -45,38 +46,12 @@ impl Columns {
         (index < self.names.len()).then(|| u32::try_from(index).ok().map(ColumnId))?
     }
 
-    /// The column of a name, which is added if it is new. Of several columns with one name, a name finds the first.
+    /// Adds a column. If several have the same name, the name finds the first.
     pub(crate) fn add(&mut self, name: &str) -> ColumnId {
         let id = ColumnId(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
         self.names.push(name.to_owned());
         self.ids.entry(name.to_owned()).or_insert(id);
         id
-    }
-}
-
-/// What is wrong with a row as such, whatever it means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
-    /// What rows with the same trouble have in common: `too many columns`.
-    pub reason: &'static str,
-    /// Where, if it is about one column.
-    pub column: Option<ColumnId>,
-    /// What is wrong, in a sentence.
-    pub message: String,
-    /// What to do about it.
-    pub advice: Option<String>,
-}
-
-impl Trouble {
-    /// So many more, which are not kept.
-    fn further(count: usize) -> Self {
-        let (problems, are) = if count == 1 { ("problem", "is") } else { ("problems", "are") };
-        Self {
-            reason: "further problems in the record",
-            column: None,
-            message: format!("The record has {count} further {problems} like these, which {are} not listed."),
-            advice: None,
-        }
     }
 }
 
@@ -92,15 +67,15 @@ struct Span {
     number: u64,
     line: u64,
     cells: (usize, usize),
-    troubles: (usize, usize),
-    /// Whether each value stands at the place of its column.
+    findings: (usize, usize),
+    /// Whether each value is at the index of its column.
     in_place: bool,
-    /// Troubles that are counted, but not kept.
-    more_troubles: usize,
+    /// Findings that are only counted.
+    more_findings: usize,
 }
 
-/// Most troubles of a row that are kept; the others are counted in one more.
-const MOST_TROUBLES: usize = 20;
+/// Most findings of a row that are kept; one more counts the others.
+const MOST_FINDINGS: usize = 20;
 
 /// Bytes of text that make a batch.
 const ENOUGH_TEXT: usize = 256 * 1024;
@@ -111,13 +86,13 @@ const ENOUGH_CELLS: usize = 128 * 1024;
 /// Rows that make one.
 const ENOUGH_ROWS: usize = 1000;
 
-/// Some rows of a file, in their order.
+/// Some rows of a file, in order.
 #[derive(Debug, Default)]
 pub struct Batch {
     columns: Arc<Columns>,
     text: String,
     cells: Vec<Cell>,
-    troubles: Vec<Trouble>,
+    findings: Vec<Finding>,
     rows: Vec<Span>,
 }
 
@@ -142,44 +117,44 @@ impl Batch {
         self.rows.is_empty()
     }
 
-    /// Whether it has as much as is worth handing over.
+    /// Whether it has enough rows to process.
     pub(super) fn is_full(&self) -> bool {
         self.text.len() >= ENOUGH_TEXT || self.cells.len() >= ENOUGH_CELLS || self.rows.len() >= ENOUGH_ROWS
     }
 
-    /// Empties it, for rows of a file with these columns.
+    /// Removes all rows, for rows of a file with these columns.
     pub(crate) fn clear(&mut self, columns: Arc<Columns>) {
         self.columns = columns;
         self.text.clear();
         self.cells.clear();
-        self.troubles.clear();
+        self.findings.clear();
         self.rows.clear();
     }
 
-    /// The columns have become more.
+    /// Sets the columns, when more are known.
     pub(super) fn set_columns(&mut self, columns: Arc<Columns>) {
         self.columns = columns;
     }
 
-    /// Begins a row: its number from 1, and the line on which it begins.
+    /// Begins a row with its number, from 1, and its first line.
     pub(crate) fn begin(&mut self, number: u64, line: u64) {
-        let (cells, troubles) = (self.cells.len(), self.troubles.len());
-        let (cells, troubles) = ((cells, cells), (troubles, troubles));
-        self.rows.push(Span { number, line, cells, troubles, in_place: true, more_troubles: 0 });
+        let (cells, findings) = (self.cells.len(), self.findings.len());
+        let (cells, findings) = ((cells, cells), (findings, findings));
+        self.rows.push(Span { number, line, cells, findings, in_place: true, more_findings: 0 });
     }
 
-    /// Takes back the row that was begun last.
+    /// Removes the last row.
     pub(super) fn undo(&mut self) {
         if let Some(row) = self.rows.pop() {
             if let Some(first) = self.cells.get(row.cells.0) {
                 self.text.truncate(first.start);
             }
             self.cells.truncate(row.cells.0);
-            self.troubles.truncate(row.troubles.0);
+            self.findings.truncate(row.findings.0);
         }
     }
 
-    /// Adds a value to the row that was begun last.
+    /// Adds a value to the last row.
     pub(crate) fn push(&mut self, column: ColumnId, value: &str) {
         let start = self.text.len();
         self.text.push_str(value);
@@ -190,8 +165,8 @@ impl Batch {
         }
     }
 
-    /// Whether the row that was begun last is no longer than any row may be with one more value. Each value counts besides its
-    /// text: a record of very many empty ones is long too.
+    /// Whether the last row may have another value within the limit on rows. Each value counts in addition to its text: a record of
+    /// very many empty values is long, too.
     pub(super) fn has_room(&self, value: &str) -> bool {
         let Some(row) = self.rows.last() else { return true };
         let cells = self.cells.get(row.cells.0..).unwrap_or_default();
@@ -199,18 +174,22 @@ impl Batch {
         text + value.len() + size_of_val(cells) <= LONGEST_ROW
     }
 
-    /// Adds something that is wrong with the row that was begun last. Of a row with very much of it, the first are kept and the
-    /// others counted.
-    pub(super) fn trouble(&mut self, trouble: Trouble) {
+    /// Adds an error to the last row. Of a row with very many errors, the first are kept and the others counted.
+    pub(super) fn error(&mut self, error: Finding) {
         let Some(row) = self.rows.last_mut() else { return };
-        if self.troubles.len() - row.troubles.0 < MOST_TROUBLES {
-            self.troubles.push(trouble);
+        if self.findings.len() - row.findings.0 < MOST_FINDINGS {
+            self.findings.push(error);
         } else {
-            row.more_troubles += 1;
-            self.troubles.truncate(row.troubles.0 + MOST_TROUBLES);
-            self.troubles.push(Trouble::further(row.more_troubles));
+            row.more_findings += 1;
+            let (count, problems, are) = match row.more_findings {
+                1 => (1, "problem", "is"),
+                count => (count, "problems", "are"),
+            };
+            let message = format!("The record has {count} further {problems} like these, which {are} not listed.");
+            self.findings.truncate(row.findings.0 + MOST_FINDINGS);
+            self.findings.push(Finding::new(Severity::Error, "further problems in the record", message));
         }
-        row.troubles.1 = self.troubles.len();
+        row.findings.1 = self.findings.len();
     }
 }
 
@@ -222,7 +201,7 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Which record of the file it is, from 1; a header is none.
+    /// Which record of the file it is, from 1, without the header.
     pub fn number(self) -> u64 {
         self.span.number
     }
@@ -237,7 +216,7 @@ impl<'a> Row<'a> {
         &self.batch.columns
     }
 
-    /// All values, in their order. An empty text is a value; what is not there or `null` is none.
+    /// All values, in order. An empty text is a value; `null` is none.
     pub fn cells(self) -> impl Iterator<Item = (ColumnId, &'a str)> + Clone {
         let batch = self.batch;
         self.its_cells().iter().map(|cell| (cell.column, &batch.text[cell.start..cell.end]))
@@ -247,7 +226,7 @@ impl<'a> Row<'a> {
     pub fn values(self, column: ColumnId) -> impl Iterator<Item = &'a str> + Clone {
         let batch = self.batch;
         let cells = self.its_cells();
-        // In CSV, each column is where it belongs, and nowhere else.
+        // In CSV, each value is at the index of its column.
         let cells =
             if self.span.in_place { cells.get(column.index()..=column.index()).unwrap_or_default() } else { cells };
         cells.iter().filter(move |cell| cell.column == column).map(|cell| &batch.text[cell.start..cell.end])
@@ -258,9 +237,9 @@ impl<'a> Row<'a> {
         self.values(column).next()
     }
 
-    /// What is wrong with the row as such.
-    pub fn troubles(self) -> &'a [Trouble] {
-        &self.batch.troubles[self.span.troubles.0..self.span.troubles.1]
+    /// What is wrong with the row itself, whatever its values mean.
+    pub fn findings(self) -> &'a [Finding] {
+        &self.batch.findings[self.span.findings.0..self.span.findings.1]
     }
 
     fn its_cells(self) -> &'a [Cell] {
@@ -288,16 +267,15 @@ mod tests {
 
     #[test]
     fn of_very_many_problems_of_a_row_the_first_are_kept_and_the_others_counted() {
-        let trouble =
-            |message: usize| Trouble { reason: "x", column: None, message: message.to_string(), advice: None };
+        let error = |message: usize| Finding::new(Severity::Error, "x", message.to_string());
         let mut batch = Batch::default();
-        for problems in [1, MOST_TROUBLES, MOST_TROUBLES + 1, 100_000] {
+        for problems in [1, MOST_FINDINGS, MOST_FINDINGS + 1, 100_000] {
             batch.begin(1, 1);
-            (0..problems).for_each(|number| batch.trouble(trouble(number)));
+            (0..problems).for_each(|number| batch.error(error(number)));
         }
-        let kept: Vec<_> = batch.rows().map(|row| row.troubles().len()).collect();
-        assert_eq!(kept, [1, MOST_TROUBLES, MOST_TROUBLES + 1, MOST_TROUBLES + 1]);
-        let last: Vec<_> = batch.rows().filter_map(|row| row.troubles().get(MOST_TROUBLES)).collect();
+        let kept: Vec<_> = batch.rows().map(|row| row.findings().len()).collect();
+        assert_eq!(kept, [1, MOST_FINDINGS, MOST_FINDINGS + 1, MOST_FINDINGS + 1]);
+        let last: Vec<_> = batch.rows().filter_map(|row| row.findings().get(MOST_FINDINGS)).collect();
         assert_eq!(last[0].message, "The record has 1 further problem like these, which is not listed.");
         assert_eq!(last[1].message, "The record has 99980 further problems like these, which are not listed.");
     }

@@ -1,4 +1,4 @@
-//! The file as bytes: where they come from, how many have been read, and how they are packed.
+//! The bytes of a file, decompressed, with the number of bytes read.
 
 use std::{
     fmt,
@@ -10,16 +10,16 @@ use std::{
 
 use super::{HEAD, ReadError, Settings, packing};
 
-/// Bytes that tell how a file is packed.
+/// Bytes from the beginning of a file in which its compression is detected.
 const MAGIC: usize = 512;
 
-/// A file that has been opened and, if need be, is being unpacked.
+/// A file that is being read and decompressed.
 pub(super) struct SourceFile {
-    /// What messages call it.
+    /// Its name in messages.
     pub(super) name: String,
-    /// How it begins.
+    /// Its beginning.
     pub(super) head: Vec<u8>,
-    /// What follows.
+    /// The bytes after the beginning.
     pub(super) rest: Box<dyn Read + Send>,
     /// `gzip` or `zip`.
     pub(super) packing: Option<&'static str>,
@@ -27,9 +27,9 @@ pub(super) struct SourceFile {
     pub(super) member: Option<String>,
     /// Bytes that have been read of the file on the disk.
     pub(super) read: Arc<AtomicU64>,
-    /// Bytes that it has, if that is known.
+    /// Size of the file; 0 if it is unknown.
     pub(super) size: u64,
-    /// What was inferred.
+    /// Inferences.
     pub(super) notes: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Debug for SourceFile {
 /// Opens a file; `-` is stdin.
 ///
 /// # Errors
-/// When it cannot be read, or is packed in a way that cannot be unpacked safely.
+/// When it cannot be read, or not decompressed safely.
 pub(super) fn open(path: &Path, settings: &Settings) -> Result<SourceFile, ReadError> {
     let read = Arc::new(AtomicU64::new(0));
     let is_stdin = path.as_os_str() == "-";
@@ -99,7 +99,7 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<SourceFile, ReadE
     Ok(source)
 }
 
-/// How a file is packed; its bytes tell, for names do not.
+/// The compression of a file, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Packing {
     Gzip,
@@ -116,14 +116,14 @@ impl Packing {
     }
 }
 
-/// The list of an archive is at its end, so that all of it must be there.
+/// Copies stdin to a file, because the directory of an archive is at its end.
 fn spool(mut input: Box<dyn Read + Send>) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     io::copy(&mut input.by_ref().take(packing::MOST_UNPACKED), &mut file)?;
     Ok(file)
 }
 
-/// Reads how something begins.
+/// Reads the beginning of a file.
 fn begin(
     name: &str,
     mut input: Box<dyn Read + Send>,
@@ -132,20 +132,20 @@ fn begin(
     let mut head = Vec::new();
     match input.by_ref().take(length as u64).read_to_end(&mut head) {
         Err(error) if head.is_empty() => Err(ReadError::io(&error, &format!("Cannot read {name}"))),
-        // What was read before an error is handed over before it.
+        // The bytes before an error are used first.
         Err(error) => Ok((head, Box::new(Failing(Some(error))))),
         Ok(_) => Ok((head, input)),
     }
 }
 
-/// All of a file, behind so many bytes.
+/// The bytes of a file after its byte order mark.
 pub(super) fn behind(head: Vec<u8>, mark: usize, rest: Box<dyn Read + Send>) -> impl Read + Send {
     let mut head = Cursor::new(head);
     head.set_position(mark as u64);
     head.chain(rest)
 }
 
-/// Says an error that came too early.
+/// Returns an error that occurred earlier.
 struct Failing(Option<io::Error>);
 
 impl Read for Failing {
@@ -154,7 +154,7 @@ impl Read for Failing {
     }
 }
 
-/// Why a file cannot be read, without the number that the operating system adds.
+/// Why a file cannot be read, without the operating system's error number.
 fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),

@@ -44,10 +44,10 @@ pub(super) fn read_with(bytes: impl AsRef<[u8]>, settings: &Settings) -> Seen {
             Ok(Some(it)) => {
                 for row in it.rows() {
                     let values = row.cells().map(|(column, value)| format!("{}={value}", row.columns().name(column)));
-                    let troubles = row.troubles().iter().map(|trouble| format!("!{}", trouble.reason));
-                    let all: Vec<_> = values.chain(troubles).collect();
+                    let findings = row.findings().iter().map(|finding| format!("!{}", finding.reason));
+                    let all: Vec<_> = values.chain(findings).collect();
                     seen.rows.push(format!("{}@{} {}", row.number(), row.line(), all.join("; ")));
-                    seen.messages.extend(row.troubles().iter().map(|trouble| trouble.message.clone()));
+                    seen.messages.extend(row.findings().iter().map(|finding| finding.message.clone()));
                 }
                 batch = Some(it);
             }

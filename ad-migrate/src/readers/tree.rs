@@ -1,11 +1,11 @@
-//! Where in a tree of names the records are: what both an XML document and a JSON text are asked when they begin.
+//! Finds the records in a tree of names, for XML and JSON.
 
 use rustc_hash::FxHashMap;
 
-/// Most nodes that are looked at.
+/// Most nodes of a tree.
 const MOST: usize = 20_000;
 
-/// Names below names, as far as a file has been looked at.
+/// The names of a file's beginning.
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
@@ -18,23 +18,23 @@ pub(super) type NodeId = usize;
 struct Node {
     name: String,
     children: FxHashMap<String, NodeId>,
-    /// In the order in which they came.
+    /// In order of occurrence.
     order: Vec<NodeId>,
     has_value: bool,
-    /// Times that it stood beside itself.
+    /// Number of repetitions beside itself.
     again: usize,
 }
 
-/// Where the records are.
+/// The records of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RecordsPlace {
     /// Names from the root.
     pub(super) path: Vec<String>,
-    /// Whether several were seen.
+    /// Whether there are several.
     pub(super) repeats: bool,
-    /// Different values below one.
+    /// Different values of a record.
     pub(super) values: usize,
-    /// What else repeats beside them and has structure.
+    /// Other names beside them that repeat and have structure.
     pub(super) beside: Vec<String>,
 }
 
@@ -45,10 +45,10 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// What everything is below.
+    /// The root.
     pub(super) const ROOT: NodeId = 0;
 
-    /// The node of a name below another, `None` when there are too many.
+    /// The node of a name below another; `None` if there are too many.
     pub(super) fn enter(&mut self, parent: NodeId, name: &str) -> Option<NodeId> {
         if let Some(child) = self.nodes[parent].children.get(name) {
             return Some(*child);
@@ -63,12 +63,12 @@ impl Tree {
         Some(id)
     }
 
-    /// Says that a node has a value of its own.
+    /// Notes that a node has a value.
     pub(super) fn value(&mut self, node: NodeId) {
         self.nodes[node].has_value = true;
     }
 
-    /// Says that a node came again where it had been.
+    /// Notes that a node repeats.
     pub(super) fn again(&mut self, node: NodeId) {
         self.nodes[node].again += 1;
     }
@@ -83,8 +83,7 @@ impl Tree {
         values
     }
 
-    /// Goes down from the root, always to where most of the different values are, to the first that repeats; and not further than
-    /// half of them come along.
+    /// Descends from the root to the child with most different values, until a node repeats or no child has half of the values.
     pub(super) fn records(&self) -> RecordsPlace {
         let values = self.values();
         let (mut at, mut path) = (Self::ROOT, Vec::new());

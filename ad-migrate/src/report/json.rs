@@ -1,4 +1,4 @@
-//! Everything that was found, as one JSON object in a file: what it is about, each row of which something is to be said, and the totals.
+//! All findings as one JSON object in a file: what was checked, each row with findings, and the totals.
 //!
 //! ```json
 //! {"file": "stock.csv", "mapping": "stock.toml", "checked": "2026-11-22T03:00:00.000Z",
@@ -6,7 +6,7 @@
 //!  "totals": {"rows": 200, "good": 170, …, "reasons": […], "detected": {…}}}
 //! ```
 //!
-//! Rows come one on a line and before the totals, which are known at the end: the file is written as the rows come.
+//! Each row is on a line of its own, before the totals, because the file is written while rows are checked.
 
 use std::{
     io::{self, Write},
@@ -25,20 +25,20 @@ pub struct Json {
 }
 
 impl Json {
-    /// Begins a report in a file, which is there when the report is [ended](Self::end).
+    /// Begins a report; the file exists when the report is [ended](Self::end).
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn create(path: &Path, about: &About) -> io::Result<Self> {
         let mut out = WholeFile::create(path)?;
         let about = serde_json::to_string(about)?;
-        // The object goes on.
+        // Without its closing brace: the object continues.
         out.write_all(about.trim_end_matches('}').as_bytes())?;
         out.write_all(b",\n\"rows\":[")?;
         Ok(Self { out, before: "\n" })
     }
 
-    /// Adds a row, if there is something to be said of it.
+    /// Adds a row, if it has findings.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -48,7 +48,7 @@ impl Json {
         }
         self.out.write_all(self.before.as_bytes())?;
         self.before = ",\n";
-        // What is to be submitted is no part of what was found.
+        // Payloads are not part of the report.
         let mut row = serde_json::to_value(verdict)?;
         row.as_object_mut().map(|row| row.remove("payload"));
         Ok(serde_json::to_writer(&mut self.out, &row)?)

@@ -1,12 +1,12 @@
-//! What was found, for people and programs. Nothing is judged here: that is [`check`](crate::check)'s.
+//! Shows the results of a [`check`](crate::check) to people and programs.
 //!
 //! | Part | For whom |
 //! |---|---|
-//! | [`Terminal`] | whoever runs the command: a table of what cannot go, or every finding as rows for programs |
-//! | [`Json`] | programs: everything, in a file |
-//! | [`Page`] | the dealer and those who mend the file: one HTML page to forward, which loads nothing from anywhere |
+//! | [`Terminal`] | who runs the command: a table of the invalid rows; for programs, all findings as records |
+//! | [`Json`] | programs: all findings, in a file |
+//! | [`Page`] | the dealer and those who correct the file: one self-contained HTML page to forward |
 //!
-//! All of them take verdicts one by one and keep no more of them than they show.
+//! All of them take verdicts one by one, and keep only those that they show.
 
 mod json;
 mod kept;
@@ -25,7 +25,7 @@ pub use terminal::{Terminal, warn_of_missing};
 pub struct About {
     /// The file that was checked.
     pub file: String,
-    /// The mapping: its file, or the name under which it comes with the program.
+    /// The mapping: its file, or the name of a built-in one.
     pub mapping: String,
     /// When.
     pub checked: Timestamp,

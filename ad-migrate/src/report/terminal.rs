@@ -1,4 +1,4 @@
-//! For whoever runs the command: the rows that cannot go, then how often which reason; for programs, every finding as it comes.
+//! The report on the terminal: invalid rows, then counts of reasons; for programs, all findings as records.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use crate::{
     finding::{Finding, Severity},
 };
 
-/// What people see of a finding.
+/// The columns for people.
 const SHOWN: &[Column] = &[
     Column::new("ROW", "row"),
     Column::new("LINE", "line"),
@@ -26,7 +26,7 @@ const SHOWN: &[Column] = &[
     Column::new("WHAT TO DO", "advice").wrapped(),
 ];
 
-/// What programs get of a finding; the names stay.
+/// The columns for programs; their names are stable.
 const COLUMNS: &[Column] = &[
     Column::new("FILE", "file"),
     Column::new("ROW", "row"),
@@ -50,11 +50,11 @@ const REASONS: &[Column] = &[
     Column::new("FIRST", "examples"),
 ];
 
-/// Longest value that people see, and most columns.
+/// Longest value in the table, and most columns.
 const LONGEST_VALUE: usize = 40;
 const MOST_COLUMNS: usize = 3;
 
-/// A finding with the row that it is about.
+/// A finding with its row.
 #[derive(Debug, Serialize)]
 struct FindingRow<'a> {
     file: &'a str,
@@ -78,13 +78,13 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// A report in the form that was asked for; people see so many of the rows that cannot go.
+    /// A report in the output's format; people see at most `most` invalid rows.
     pub fn new(out: Output, about: &About, most: u64) -> Self {
         let columns = if out.is_for_people() { SHOWN } else { COLUMNS };
         Self { out, file: about.file.clone(), rows: out.rows(columns).for_spreadsheets(), most, shown: 0 }
     }
 
-    /// Adds what is to be said of a row.
+    /// Adds the findings of a row.
     ///
     /// # Errors
     /// When stdout cannot be written.
@@ -108,7 +108,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Ends it, with what it all comes to.
+    /// Ends it with the totals.
     ///
     /// # Errors
     /// When stdout cannot be written.
@@ -139,10 +139,10 @@ impl Terminal {
     }
 }
 
-/// Columns that the mapping names and the file does not have, told one by one.
+/// Missing columns that are listed one by one.
 const MOST_MISSING: usize = 5;
 
-/// Says which columns the mapping names and the file does not have.
+/// Warns of columns of the mapping that the file lacks.
 pub fn warn_of_missing(out: Output, totals: &Totals) {
     // Without rows, no columns are known.
     if totals.rows == 0 {
@@ -158,7 +158,7 @@ pub fn warn_of_missing(out: Output, totals: &Totals) {
     }
 }
 
-/// What nobody said and was taken for true.
+/// Shows the inferences about the file.
 fn inferred(out: Output, totals: &Totals) {
     for note in &totals.detected.notes {
         out.headed_note("inferred:", note);
@@ -169,7 +169,7 @@ fn inferred(out: Output, totals: &Totals) {
     }
 }
 
-/// `stock.csv: 19,412 of 20,000 rows can go, 588 cannot, 1,200 with warnings`
+/// `stock.csv: 19,412 of 20,000 rows are valid, 588 are invalid, 1,200 have warnings`
 fn summary(file: &str, totals: &Totals) -> String {
     let mut summary = format!("{file}: {} of {} are valid", grouped(totals.good), counted(totals.rows, "row"));
     for (count, what) in [(totals.refused, "are invalid"), (totals.odd, "have warnings")] {
@@ -185,7 +185,7 @@ fn columns(columns: &Value) -> Cell {
     few(&names).into()
 }
 
-/// The names of columns, not all of them where they are many: `20, 21, 22 and 24 more`.
+/// The names of columns, abbreviated: `20, 21, 22 and 24 more`.
 pub(super) fn few(names: &[String]) -> String {
     match names.get(MOST_COLUMNS..) {
         None | Some([]) => names.join(", "),

@@ -1,5 +1,5 @@
-//! The folder of a migration. It is all that a later run needs: the payloads as they were sent, and the journal that says how far they
-//! have come. Who removes it begins anew, and the service then refuses what it has.
+//! The folder of a migration: the payloads and the journal, from which a later run resumes. Without it, a migration starts again, and the
+//! service rejects the ads that exist.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -10,17 +10,17 @@ use std::{
 use ad_cli::terminal::Failure;
 use tempfile::TempDir;
 
-/// How folders of what is not done yet begin.
+/// Prefix of temporary folders.
 const SCRATCH: &str = "scratch-";
 
-/// Where a migration keeps what it has to remember.
+/// The folder of a migration.
 #[derive(Debug, Clone)]
 pub struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// The folder that was named, else the one beside the file: `stock.csv.migration`.
+    /// The given folder, or the one beside the file: `stock.csv.migration`.
     pub fn of(file: &Path, named: Option<&Path>) -> Self {
         let path = named.map_or_else(
             || {
@@ -33,10 +33,10 @@ impl Folder {
         Self { path }
     }
 
-    /// Makes sure that it is there, and that nobody else uses it as long as the returned file is open.
+    /// Creates it and locks it as long as the returned file is open.
     ///
     /// # Errors
-    /// When it cannot be made, or another run uses it.
+    /// When it cannot be created, or another process uses it.
     pub fn take(&self) -> Result<File, Failure> {
         fs::create_dir_all(&self.path).map_err(|error| self.cannot("make", &error))?;
         let lock = File::create(self.path.join("lock")).map_err(|error| self.cannot("write into", &error))?;
@@ -53,7 +53,7 @@ impl Folder {
         }
     }
 
-    /// Removes what a run that was killed could not.
+    /// Removes the temporary folders of runs that were killed.
     fn clear(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
@@ -64,36 +64,36 @@ impl Folder {
         Ok(())
     }
 
-    /// A folder in it for what is not done yet, as long as the returned value is there.
+    /// A temporary folder in it, which exists as long as the returned value.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn scratch(&self) -> Result<TempDir, Failure> {
         let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&self.path);
         scratch.map_err(|error| self.cannot("write into", &error))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The payloads that are sent, one a line.
+    /// The file of payloads, one a line.
     pub fn payloads(&self) -> PathBuf {
         self.path.join("payloads.ndjson")
     }
 
-    /// What was sent, and what came of it.
+    /// The journal.
     pub fn journal(&self) -> PathBuf {
         self.path.join("journal.ndjson")
     }
 
-    /// Whether anything was sent from here.
+    /// Whether anything was sent from it.
     pub fn is_begun(&self) -> bool {
         self.journal().is_file() && self.payloads().is_file()
     }
 
-    /// What is told when it cannot be used.
+    /// The error that it cannot be used.
     pub fn cannot(&self, what: &str, error: &io::Error) -> Failure {
         Failure::usage(format!("cannot {what} the folder of the migration, {}: {error}", self.path.display()))
             .hint("set another: --folder DIR")

@@ -1,8 +1,8 @@
-//! What is listed for the dealer and is not in the file. It is told, and nothing is done about it: a car that the nightly file forgot is
-//! not a car that was sold.
+//! Ads and listings of the dealer without a row in the file. They are reported and not changed: a car that the file lacks was not
+//! necessarily sold.
 //!
-//! The service shows ads that came through its API. Listings from before it, which no ad was linked to, stand in the marketplace's own
-//! console: an export of them can be named (`--listings`), in any form that the readers know.
+//! The service knows only ads that were created through its API. Earlier listings are in the marketplace's console; an export of them
+//! (`--listings`) may have any format that the readers know.
 
 use std::{borrow::Cow, collections::BTreeSet, io};
 
@@ -33,7 +33,7 @@ const COLUMNS: &[Column] = &[
     Column::new("WHAT", "title").wrapped(),
 ];
 
-/// Something that is listed and not in the file.
+/// An ad or a listing without a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     /// `ad` of the service, or `listing` of the export.
@@ -44,11 +44,11 @@ pub struct Missing {
     pub registration_number: Option<String>,
     /// The listing on the primary marketplace.
     pub marketplace_ad_id: Option<String>,
-    /// What it is, as far as that is known.
+    /// What is known about it.
     pub title: Option<String>,
 }
 
-/// What is asked of an ad.
+/// The members of an ad that are read.
 #[derive(Debug, Deserialize)]
 struct ListedAd {
     source_id: String,
@@ -57,25 +57,25 @@ struct ListedAd {
     marketplace_ad_id: Option<String>,
 }
 
-/// What a row or a listing is known by.
+/// Identifiers of rows and listings.
 const SOURCE_ID: u8 = 0;
 const PLATE: u8 = 1;
 
-/// What the rows of a file name, whether they can go or not; and then what is listed, which is missing where no row names it.
+/// The identifiers of all rows, also invalid ones; and then everything listed, which is missing if no row has its identifier.
 #[derive(Debug, Default)]
 pub struct Stock {
     named: Identities,
-    /// Dealers, where rows that can go name them.
+    /// Dealers of valid rows.
     dealers: BTreeSet<String>,
     listed: Spool,
     listed_count: u64,
 }
 
 impl Stock {
-    /// Adds what a row names.
+    /// Adds the identifiers of a row.
     ///
     /// # Errors
-    /// When a temporary file cannot be written; so in all that follows.
+    /// When a temporary file cannot be written; so in the other methods.
     pub fn add(&mut self, verdict: &Verdict) -> io::Result<()> {
         for (kind, text) in [(SOURCE_ID, &verdict.source_id), (PLATE, &verdict.plate)] {
             if let Some(text) = text {
@@ -94,17 +94,17 @@ impl Stock {
         self.named.add(Occurrence { kind, hash, index, place: Place::default(), is_refused: false })
     }
 
-    /// Adds something listed, which is missing unless a row names this.
+    /// Adds an ad or a listing, which is missing unless a row has this identifier.
     fn list(&mut self, kind: u8, text: &str, missing: &Missing) -> io::Result<()> {
         self.listed_count += 1;
         self.name(kind, text, self.listed_count)?;
         self.listed.add_line(missing).map(drop)
     }
 
-    /// Adds the ads of the service. Of a group's dealers, only those that the file names are looked at.
+    /// Adds the ads of the service; for a dealer group, those of the dealers in the file.
     ///
     /// # Errors
-    /// When the service cannot be asked, too.
+    /// When a request fails, too.
     pub async fn list_ads(&mut self, client: &Client) -> Result<(), bulk::BulkError> {
         let query = AdQuery {
             fields: Some(vec!["source_id", "dealer_code", "title", "marketplace_ad_id"]),
@@ -148,32 +148,29 @@ impl Stock {
                             marketplace_ad_id: None,
                             title: Some(title.join(", ")),
                         };
-                        self.list(PLATE, &found, &missing).map_err(|error| ReadError {
-                            message: format!("cannot use a temporary file: {error}"),
-                            hints: vec!["set TMPDIR to a folder with free space".to_owned()],
+                        self.list(PLATE, &found, &missing).map_err(|error| {
+                            ReadError::new(format!("cannot use a temporary file: {error}"))
+                                .hint("set TMPDIR to a folder with free space")
                         })?;
                     }
                 }
             }
             batch = Some(next);
         }
-        if has_column {
-            Ok(())
-        } else {
-            Err(ReadError {
-                message: format!("the export of listings has no column {plate:?}"),
-                hints: vec!["set the column of registration numbers: --listings-plate COLUMN".to_owned()],
-            })
+        if !has_column {
+            return Err(ReadError::new(format!("the export of listings has no column {plate:?}"))
+                .hint("set the column of registration numbers: --listings-plate COLUMN"));
         }
+        Ok(())
     }
 
-    /// What is listed and not in the file, in the order in which it was added.
+    /// The ads and listings without a row, in the order in which they were added.
     ///
     /// # Errors
     /// When a temporary file cannot be read, too.
     pub fn missing(mut self) -> io::Result<Vec<Missing>> {
         let (mut missing, mut in_file) = (BTreeSet::new(), None);
-        // What a row names comes before what is listed.
+        // Rows have index 0 and come first.
         for it in self.named.sorted()? {
             let it = it?;
             if it.index == 0 {
@@ -187,7 +184,7 @@ impl Stock {
     }
 }
 
-/// Tells what is missing. Programs have had their answer, the rows, on stdout; they are told beside it.
+/// Shows what is missing; for programs on stderr, because stdout has the rows.
 ///
 /// # Errors
 /// When it cannot be shown.

@@ -1,14 +1,14 @@
-//! From rows that can go to ads at the service: through [`ad_cli`]'s client, each created once, whatever happens on the way.
+//! Creates one ad per valid row at the service, exactly once, through [`ad_cli`]'s import.
 //!
 //! | Part | What it is for |
 //! |---|---|
-//! | [`folder`] | where a migration keeps what it has to remember: payloads and journal |
-//! | [`prepare`] | the check's [sink](crate::check::Sink) that writes down what will be sent, and remembers what the file holds |
-//! | [`rehearse`] | every payload past the service's own rules, with nothing stored |
-//! | [`outcome`] | what became of each row: linked to a listing that was there, newly listed, refused, … |
-//! | [`missing`] | what is listed for the dealer and not in the file, which is told and never deleted |
+//! | [`folder`] | the migration's folder, with payloads and journal |
+//! | [`prepare`] | the check's [sink](crate::check::Sink) that writes the payloads, and collects the identifiers of the rows |
+//! | [`rehearse`] | validates every payload at the service, which stores nothing |
+//! | [`outcome`] | the outcome of each row: linked to an existing listing, newly listed, rejected, … |
+//! | [`missing`] | ads and listings of the dealer without a row, which are reported and not changed |
 //!
-//! Sending itself, with the journal behind it, is [`ad_cli::bulk::import`]'s.
+//! [`ad_cli::bulk::import`] sends the payloads and keeps the journal.
 
 pub mod folder;
 pub mod missing;

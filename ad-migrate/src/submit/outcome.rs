@@ -1,4 +1,4 @@
-//! What became of each row: for people what did not go well, and numbers; for programs every row.
+//! Shows the outcome of each row: failures and counts to people, all rows to programs.
 
 use std::{cell::RefCell, path::Path};
 
@@ -33,10 +33,10 @@ const ALL_COLUMNS: &[Column] = &[
     Column::new("REQUEST", "request_id"),
 ];
 
-/// What became of a row that could go.
+/// The outcome of a valid row.
 #[derive(Debug, Clone, Serialize)]
 struct Submitted {
-    /// Which row of the file it is, from 1, where that is known.
+    /// The row of the file, from 1, if it is known.
     row: Option<u64>,
     source_id: Option<String>,
     dealer_code: Option<String>,
@@ -45,11 +45,11 @@ struct Submitted {
     marketplace_ad_id: Option<String>,
     offer_id: Option<String>,
     request_id: Option<Uuid>,
-    /// The listings from before to which it was linked.
+    /// The existing listings to which it was linked.
     linked: Vec<Linked>,
 }
 
-/// The outcome, and for a published ad whether it was linked to a listing that was there.
+/// The outcome; for a published ad, whether it was linked to an existing listing.
 fn name(record: &Record) -> &'static str {
     match record.outcome {
         AdOutcome::Published if record.linked.is_empty() => "new",
@@ -58,7 +58,7 @@ fn name(record: &Record) -> &'static str {
     }
 }
 
-/// Shows what has come of everything.
+/// Shows all outcomes.
 ///
 /// # Errors
 /// When it cannot be shown, or the report cannot be written.
@@ -103,7 +103,7 @@ pub fn show(
     Ok(summary)
 }
 
-/// Whether all that was sent came to what one wants.
+/// Whether everything that was sent has succeeded.
 pub fn is_good(summary: &Summary) -> bool {
     ["failed", "refused", "under_way", "unclear"].iter().all(|name| summary.count(name) == 0)
 }

@@ -1,4 +1,4 @@
-//! What will be sent, written down while the file is checked; and what the file holds, for telling what it does not.
+//! Writes the payloads while the file is checked, and collects the identifiers of all rows.
 
 use std::{
     io::{self, BufWriter, Write},
@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 use super::missing::Stock;
 use crate::check::{Sink, Verdict};
 
-/// Payloads on their way to a file: one a line, in the order of the rows.
+/// The payloads while they are written: one a line, in the order of the rows.
 #[derive(Debug)]
 pub struct Prepare {
     out: BufWriter<NamedTempFile>,
@@ -21,11 +21,11 @@ pub struct Prepare {
     stock: Stock,
 }
 
-/// The row of each payload, by its place in the file of payloads.
+/// The row of each payload, by the index of the payload.
 #[derive(Debug, Default)]
 pub struct RowNumbers {
     numbers: Spool,
-    /// How many there are.
+    /// Number of payloads.
     pub count: u64,
 }
 
@@ -37,7 +37,7 @@ impl RowNumbers {
         self.numbers.add(&row.to_be_bytes()).map(drop)
     }
 
-    /// The row of a payload, where it is known.
+    /// The row of a payload, if it is known.
     pub fn get(&mut self, index: u64) -> Option<u64> {
         let span = Span { start: index * NUMBER as u64, length: NUMBER };
         let bytes = self.numbers.text(span).ok().filter(|_| index < self.count)?;
@@ -45,34 +45,25 @@ impl RowNumbers {
     }
 }
 
-/// What was prepared.
-#[derive(Debug)]
-pub struct Prepared {
-    /// The row of each payload.
-    pub rows: RowNumbers,
-    /// What the file holds.
-    pub stock: Stock,
-}
-
 impl Prepare {
-    /// Prepares in a temporary file of this folder; `hidden` ads are stored and not shown.
+    /// Writes into a temporary file of a folder; `hidden` ads are stored and not published.
     ///
     /// # Errors
-    /// When there cannot be one.
+    /// When it cannot be created.
     pub fn new(folder: &Path, hidden: bool) -> io::Result<Self> {
         let out = BufWriter::new(NamedTempFile::new_in(folder)?);
         Ok(Self { out, hidden, rows: RowNumbers::default(), stock: Stock::default() })
     }
 
-    /// Puts the payloads in their place, in one step.
+    /// Moves the payloads to a path, in one step; returns the rows of the payloads, and the identifiers of all rows.
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn end(self, path: &Path) -> io::Result<Prepared> {
+    pub fn end(self, path: &Path) -> io::Result<(RowNumbers, Stock)> {
         let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
-        Ok(Prepared { rows: self.rows, stock: self.stock })
+        Ok((self.rows, self.stock))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Every payload past the service's own rules (`POST /v4/{vehicle_type}/validate`): nothing is stored, and no source id is used up.
-//! The service knows what this program does not: its catalogue may be newer, and it knows the dealer.
+//! Validates every payload at the service (`POST /v4/{vehicle_type}/validate`), which stores nothing and uses up no source id. The service
+//! knows the dealer, and its catalogue may be newer.
 
 use std::{
     fs::File,
@@ -27,7 +27,7 @@ const COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "message").wrapped(),
 ];
 
-/// What the service has against a row.
+/// An error that the service reports about a row.
 #[derive(Debug, Serialize)]
 struct Objection<'a> {
     row: Option<u64>,
@@ -37,42 +37,31 @@ struct Objection<'a> {
     message: String,
 }
 
-/// What is rehearsed.
+/// The payloads to rehearse.
 #[derive(Debug)]
 pub struct Rehearsal<'a> {
-    /// The payloads, one a line.
+    /// The file of payloads, one a line.
     pub payloads: &'a Path,
     /// The row of each.
     pub rows: &'a mut RowNumbers,
-    /// So many of them.
+    /// Most payloads to send.
     pub most: u64,
-    /// So many at a time.
+    /// Most concurrent requests.
     pub parallel: usize,
-    /// Whether some were sent before: then it is no news that the service has them.
+    /// Whether some ads were created before; that they exist is no error then.
     pub is_begun: bool,
 }
 
-/// How many payloads the service would take.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Rehearsed {
-    /// Payloads that were asked about.
-    pub asked: u64,
-    /// Those that it would refuse.
-    pub refused: u64,
-    /// Those that it has.
-    pub there: u64,
-}
-
-/// Asks about the payloads of a file.
+/// Validates the payloads of a file at the service, and shows the errors. Returns how many payloads it would reject.
 ///
 /// # Errors
-/// When the service cannot be asked.
+/// When a request fails for another reason.
 pub async fn rehearse<'a>(
     context: &Context,
     client: &Client,
     rehearsal: Rehearsal<'_>,
     columns_of: impl Fn(&str) -> Vec<&'a str>,
-) -> Result<Rehearsed, Failure> {
+) -> Result<u64, Failure> {
     let Rehearsal { payloads, rows, most, parallel, is_begun } = rehearsal;
     let cannot = |error: std::io::Error| Failure::failed(format!("cannot read {}: {error}", payloads.display()));
     let lines = BufReader::new(File::open(payloads).map_err(cannot)?).lines();
@@ -91,40 +80,45 @@ pub async fn rehearse<'a>(
         Ok::<_, Failure>((index, payload, answer))
     });
     let mut answers = stream::iter(asked).buffered(parallel.max(1));
-    let mut told = context.out.rows(COLUMNS);
-    let mut rehearsed = Rehearsed::default();
+    let mut errors = context.out.rows(COLUMNS);
+    let (mut count, mut rejected, mut existing) = (0, 0, 0);
     while let Some(answer) = answers.next().await {
         let (index, payload, answer) = answer?;
-        rehearsed.asked += 1;
+        count += 1;
         bar.inc(1);
         let Err(error) = answer else { continue };
         if is_begun && matches!(error.kind(), ErrorKind::Conflict(_)) {
-            rehearsed.there += 1;
+            existing += 1;
             continue;
         }
-        rehearsed.refused += 1;
+        rejected += 1;
         let source_id = payload.get("source_id").and_then(Value::as_str).unwrap_or_default();
         let row = rows.get(index);
         for (field, message) in objections(error)? {
             let columns = field.as_deref().map(&columns_of).unwrap_or_default();
-            told.push(&Objection { row, source_id, columns, field, message })?;
+            errors.push(&Objection { row, source_id, columns, field, message })?;
         }
     }
     bar.finish_and_clear();
-    if rehearsed.refused > 0 || !context.out.is_for_people() {
-        told.end()?;
+    if rejected > 0 || !context.out.is_for_people() {
+        errors.end()?;
     }
-    Ok(rehearsed)
+    let parts = [(existing, "already exist"), (rejected, "would be rejected")];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts = parts.fold(String::new(), |text, (count, what)| format!("{text}, {count} {what}"));
+    let accepted = count - rejected - existing;
+    context.out.note(&format!("rehearsed {count} ads: the service would accept {accepted}{parts}; nothing was stored"));
+    Ok(rejected)
 }
 
 async fn ask(client: &Client, payload: &Map<String, Value>) -> Result<(), Error> {
     let category = payload.get("category_id").and_then(categories::sent_id).and_then(categories::by_id);
-    // What can go has a vehicle type.
+    // Valid rows have a vehicle type.
     let vehicle_type = category.and_then(|category| category.vehicle_type).unwrap_or_default();
     client.typed(vehicle_type).validate(payload).await.map(|_| ())
 }
 
-/// What the service has against a payload, by field; what it has against all of them is an error.
+/// The errors of a payload, by field; an error that concerns all payloads fails.
 fn objections(error: Error) -> Result<Vec<(Option<String>, String)>, Failure> {
     match error.kind() {
         ErrorKind::Invalid(errors) => {

@@ -1,5 +1,5 @@
-//! A payload of V4 from what an ad of V3 has, and from what people have added. Fields of open categories have no published names: what has
-//! the name of a field of V4 is taken, what has not is told and left out.
+//! Fills a V4 payload from a V3 ad and from answers. Fields of open categories have no published names: those with the name of a V4 field
+//! are converted, the others are left out and reported.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,30 +7,30 @@ use ad_cli::{Ad, bulk::conversion};
 use ad_core::{
     categories::{self, Category},
     fields::{Field, Kind},
-    rulebook::Rulebook,
+    rulebook::{Rulebook, merge::merge},
 };
 use serde_json::{Map, Value};
 
 use crate::{
-    finding::Finding,
+    finding::{Finding, Severity},
     mapping::Mapping,
     readers::{Batch, Columns},
 };
 
 const FIELDS: &str = "category_fields";
 
-/// What came of an ad.
+/// A filled payload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filled {
-    /// The payload, as far as it goes.
+    /// The payload; fields may be missing.
     pub payload: Map<String, Value>,
-    /// What the ad of V3 has and the payload has not, as `path: value`.
+    /// Data of the V3 ad that is not in the payload, as `path: value`.
     pub left_out: Vec<String>,
-    /// What is wrong with what people have added.
+    /// Errors of the answers.
     pub wrong: Vec<Finding>,
 }
 
-/// Fills the payload with which an ad becomes one of this category.
+/// Fills the payload that migrates an ad to this category.
 pub fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answers: &[(String, String)]) -> Filled {
     let mut payload = conversion::stored(ad).content.into_fields();
     let mut left_out = Vec::new();
@@ -40,7 +40,7 @@ pub fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answers: &[
         let mut fields = Map::new();
         for (path, value) in leaves(open.as_ref()) {
             match (of_v4(target, &path), value) {
-                // Objects are taken as they are; the rules have the last word.
+                // Objects are copied unchanged, and validated by the rules.
                 (Some(field), value) if is_whole(field, value) => put(&mut fields, field.path, value.clone()),
                 (Some(field), value) if !matches!(value, Value::Object(_)) => texts.push((field.path, path, value)),
                 (_, value) => left_out.push(format!("{path}: {}", text(value))),
@@ -49,7 +49,7 @@ pub fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answers: &[
         let named: Vec<_> =
             texts.iter().flat_map(|(field, _, value)| items(value).map(move |it| (*field, it))).collect();
         let (converted, wrong) = convert(rulebook, target, &named, FIELDS);
-        merge(&mut fields, converted);
+        fields = merge(&fields, converted);
         for finding in wrong {
             let wrong = |field: &str| finding.field.as_deref() == Some(&format!("{FIELDS}.{field}"));
             let wrong = texts.iter().filter(|(field, ..)| wrong(field));
@@ -57,15 +57,15 @@ pub fn fill(rulebook: &Rulebook, ad: &Ad, target: &'static Category, answers: &[
         }
         payload.insert(FIELDS.to_owned(), Value::Object(fields));
     }
-    // An absent value is the same, and V4 refuses `null` for some fields.
+    // `null` means absent, and V4 rejects it for some fields.
     payload.retain(|_, value| !value.is_null());
     let answers: Vec<_> = answers.iter().map(|(field, value)| (field.as_str(), value.clone())).collect();
     let (added, wrong) = convert(rulebook, target, &answers, "");
-    merge(&mut payload, added);
+    payload = merge(&payload, added);
     Filled { payload, left_out, wrong }
 }
 
-/// The field of V4 that a path of V3 names: by the whole path, or by its last name where only one field has that.
+/// The V4 field of a V3 path: by the whole path, or by its last name, if only one field has it.
 fn of_v4(target: &Category, path: &str) -> Option<&'static Field> {
     let last = |path: &str| path.rsplit('.').next().map(str::to_owned);
     if let Some(field) = target.fields().find(|field| field.path == path) {
@@ -75,7 +75,7 @@ fn of_v4(target: &Category, path: &str) -> Option<&'static Field> {
     same.next().filter(|_| same.next().is_none())
 }
 
-/// Whether a value goes into a field as a whole.
+/// Whether a value is copied to a field as a whole.
 fn is_whole(field: &Field, value: &Value) -> bool {
     match field.kind {
         Kind::Measure { .. } | Kind::Object { .. } => value.is_object(),
@@ -84,7 +84,7 @@ fn is_whole(field: &Field, value: &Value) -> bool {
     }
 }
 
-/// The values of an open object that are no objects, and those objects that are a measure, with their dotted paths.
+/// The values of an open object that are not objects, and its measures, with their dotted paths.
 fn leaves(value: Option<&Value>) -> Vec<(String, &Value)> {
     fn walk<'a>(path: &str, value: &'a Value, found: &mut Vec<(String, &'a Value)>) {
         match value {
@@ -114,8 +114,8 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Texts as values of their fields: a row whose columns are called as the fields. `below` is what
-/// all of the fields stand in, and what the values are wanted of.
+/// Converts texts to values of fields, as a row whose columns have the names of the fields. `below` is the object that contains the
+/// fields, and that is returned.
 fn convert(
     rulebook: &Rulebook,
     target: &'static Category,
@@ -130,16 +130,11 @@ fn convert(
     }
     let mapping = match Mapping::of_fields(target, by_field.keys().map(String::as_str), &rulebook.catalogue) {
         Ok(mapping) => mapping,
-        // Names of fields that people have changed.
+        // Somebody has changed the names of fields.
         Err(error) => {
             let wrong = |message: String| Finding {
-                severity: crate::finding::Severity::Error,
-                reason: "no V4 field".to_owned(),
-                columns: Vec::new(),
-                value: None,
-                field: None,
-                message,
                 advice: Some("do not change the column `field`".to_owned()),
+                ..Finding::new(Severity::Error, "no V4 field", message)
             };
             return (Map::new(), error.0.into_iter().map(wrong).collect());
         }
@@ -158,34 +153,23 @@ fn convert(
     let mapped = bound.apply(row);
     let mut payload = mapped.payload;
     payload.remove("category_id");
-    let wanted = if below.is_empty() {
-        payload
-    } else {
-        match payload.remove(below) {
+    if !below.is_empty() {
+        payload = match payload.remove(below) {
             Some(Value::Object(fields)) => fields,
             _ => Map::new(),
-        }
-    };
-    (wanted, mapped.findings)
+        };
+    }
+    (payload, mapped.findings)
 }
 
-/// Puts a value at a dotted path.
+/// Sets the value of a dotted path.
 fn put(object: &mut Map<String, Value>, path: &str, value: Value) {
     match path.split_once('.') {
-        None => {
-            object.insert(path.to_owned(), value);
-        }
+        None => drop(object.insert(path.to_owned(), value)),
         Some((name, rest)) => {
-            let below = object.entry(name).or_insert_with(|| Value::Object(Map::new()));
-            if let Value::Object(below) = below {
+            if let Value::Object(below) = object.entry(name).or_insert_with(|| Value::Object(Map::new())) {
                 put(below, rest, value);
             }
         }
     }
-}
-
-/// Puts all values of one object into another, those of objects within them one by one.
-fn merge(object: &mut Map<String, Value>, added: Map<String, Value>) {
-    let merged = ad_core::rulebook::merge::merge(object, added);
-    *object = merged;
 }

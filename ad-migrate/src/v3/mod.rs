@@ -1,11 +1,11 @@
-//! Ads of V3 that have to migrate: what V4 can take over of them, and what somebody has to add.
+//! Migration of V3 ads: which of their data V4 can take, and what people must add.
 //!
 //! | Part | What it is for |
 //! |---|---|
-//! | [`fill`] | a payload of V4 from what the ad of V3 has, and from what people have added |
-//! | [`sheet`] | the file that people complete: a row for everything that is missing |
+//! | [`fill`] | fills a V4 payload from a V3 ad and from answers |
+//! | [`sheet`] | the file that people complete, with a row for everything that is missing |
 //!
-//! Whether an ad can go, and which category becomes which, is said by [`ad_cli::bulk::conversion`] and [`ad_core`].
+//! [`ad_cli::bulk::conversion`] and [`ad_core`] decide whether an ad can be migrated, and to which category.
 
 pub mod fill;
 pub mod sheet;

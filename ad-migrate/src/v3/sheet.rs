@@ -1,5 +1,5 @@
-//! The file that people complete: a row for everything that an ad lacks, with what is allowed there, and a column for the answer. It opens in
-//! any spreadsheet, and is read back in whatever form and encoding the spreadsheet saves it.
+//! The file that people complete: a row for everything that an ad lacks, with the allowed values, and a column for the answer. Any
+//! spreadsheet opens it, and may save it in any format and encoding that the readers know.
 
 use std::{collections::HashMap, io::Write, path::Path};
 
@@ -17,31 +17,31 @@ use crate::readers::{ReadError, Reader, Settings};
 const HEADER: [&str; 8] =
     ["source_id", "dealer_code", "title", "vehicle_type", "field", "what is missing", "allowed", "value"];
 
-/// A row: something that an ad lacks, or that is left out of it.
+/// A row: something that an ad lacks, or an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SheetRow {
     /// The ad.
     pub source_id: String,
     /// Its dealer.
     pub dealer_code: String,
-    /// What people know it by.
+    /// Its title.
     pub title: String,
-    /// The vehicle type that it becomes; empty where that is the question.
+    /// The vehicle type that it becomes; empty if that is to be decided.
     pub vehicle_type: String,
     /// The field of V4, or `vehicle_type`.
     pub field: String,
     /// What is wrong.
     pub missing: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: String,
     /// The answer so far.
     pub value: String,
 }
 
-/// What people have answered: fields with values, by ad.
+/// The answers: fields with values, by ad.
 pub type Answers = HashMap<Identity, Vec<(String, String)>>;
 
-/// The field by which people choose between vehicle types.
+/// The field of answers that choose a vehicle type.
 pub const VEHICLE_TYPE: &str = "vehicle_type";
 
 /// Writes the file, in one step.
@@ -51,16 +51,14 @@ pub const VEHICLE_TYPE: &str = "vehicle_type";
 pub fn write(path: &Path, rows: &[SheetRow]) -> Result<(), Failure> {
     let cannot = |error: std::io::Error| Failure::usage(format!("cannot write {}: {error}", path.display()));
     let mut file = WholeFile::create(path).map_err(cannot)?;
-    // With a byte order mark, spreadsheets take it for UTF-8; with semicolons, those of most of Europe open it in columns.
+    // A byte order mark makes spreadsheets read UTF-8; with semicolons, most European ones split the columns.
     file.write_all("\u{feff}".as_bytes()).map_err(cannot)?;
     let mut out = csv::WriterBuilder::new().delimiter(b';').from_writer(file);
     let written = out.write_record(HEADER).and_then(|()| {
         rows.iter().try_for_each(|row| {
             let SheetRow { source_id, dealer_code, title, vehicle_type, field, missing, allowed, value } = row;
-            out.write_record(
-                [source_id, dealer_code, title, vehicle_type, field, missing, allowed, value]
-                    .map(|it| no_formula(it.clone())),
-            )
+            let row = [source_id, dealer_code, title, vehicle_type, field, missing, allowed, value];
+            out.write_record(row.map(|text| no_formula(text.clone())))
         })
     });
     written.map_err(|error| cannot(error.into()))?;
@@ -68,7 +66,7 @@ pub fn write(path: &Path, rows: &[SheetRow]) -> Result<(), Failure> {
     file.end().map_err(cannot)
 }
 
-/// Reads what people have answered.
+/// Reads the answers.
 ///
 /// # Errors
 /// When the file cannot be read, or lacks one of the columns.
@@ -79,9 +77,9 @@ pub fn read(path: &Path) -> Result<Answers, ReadError> {
     let mut batch = None;
     while let Some(next) = reader.next(batch.take())? {
         let column = |name: &str| {
-            next.columns().id(name).ok_or_else(|| ReadError {
-                message: format!("{} has no column {name:?}", path.display()),
-                hints: vec!["complete the file that `ad-migrate v3` wrote without changing its columns".to_owned()],
+            next.columns().id(name).ok_or_else(|| {
+                ReadError::new(format!("{} has no column {name:?}", path.display()))
+                    .hint("complete the file that `ad-migrate v3` wrote without changing its columns")
             })
         };
         let [id, dealer, field, value] =

@@ -1,6 +1,6 @@
-//! Whether a cell looks like data rather than like the name of a column.
+//! Distinguishes data from names of columns.
 
-/// What a cell looks like that is no name of a column.
+/// What a cell of data looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Data {
     Number,
@@ -11,12 +11,12 @@ pub(super) enum Data {
 }
 
 impl Data {
-    /// Whether no header has such a thing.
+    /// Whether no header contains it.
     pub(super) fn is_certain(self) -> bool {
         matches!(self, Self::Address | Self::Vin)
     }
 
-    /// What people call it.
+    /// Its name in messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Number => "a number or a date",
@@ -28,7 +28,7 @@ impl Data {
     }
 }
 
-/// What a cell looks like, if that is not a name.
+/// What a cell looks like, if it is not a name.
 pub(super) fn data(cell: &str) -> Option<Data> {
     let is_ascii_alphanumeric = cell.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let digits = cell.bytes().filter(u8::is_ascii_digit).count();
@@ -47,7 +47,7 @@ pub(super) fn data(cell: &str) -> Option<Data> {
     }
 }
 
-/// Digits, with what stands in numbers, dates and amounts, and perhaps a unit behind.
+/// Whether a cell is a number, a date or an amount, perhaps with a unit.
 fn is_number(cell: &str) -> bool {
     let bare =
         cell.trim_end_matches(|letter: char| letter.is_alphabetic() || letter == '€' || letter == '$').trim_end();

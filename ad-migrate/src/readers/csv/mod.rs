@@ -1,5 +1,5 @@
-//! CSV: rows of cells under the names of a header, or under their positions. What is wrong with a row is told with it, and the next one
-//! is read. Which separator, quotes and header a file has, [`shape`] finds out; where cells end, [`scan`].
+//! CSV: rows of cells under the names of a header, or under their positions. Errors are reported with their row, and the next row is read.
+//! [`shape`] detects separator, quotes and header; [`scan`] finds the ends of cells.
 
 mod data;
 mod scan;
@@ -13,11 +13,13 @@ use scan::{CellSpan, Dialect, Flaw, RowEnd};
 use shape::{Shape, Width, sign};
 
 use super::{
-    Batch, ColumnId, Columns, Detected, Form, LONGEST_ROW, ReadError, Records, Settings, Trouble,
+    Batch, Columns, Detected, Form, LONGEST_ROW, ReadError, Records, Settings,
     encoding::Charset,
+    error,
     feed::{Feed, lines},
-    quoted, too_long,
+    foreign_text, quoted, too_long,
 };
+use crate::finding::Finding;
 
 /// Most columns of a file.
 const MOST_COLUMNS: usize = 2000;
@@ -35,7 +37,7 @@ pub(super) struct Csv {
     width: Width,
     /// Rows so far.
     number: u64,
-    /// Those of the row that was cut last.
+    /// The cells of the last row that was cut.
     cells: Vec<CellSpan>,
 }
 
@@ -47,10 +49,10 @@ enum CsvCut {
 }
 
 impl Csv {
-    /// Finds out what the file is like, and reads its header.
+    /// Detects separator, quotes and columns, and skips the header.
     ///
     /// # Errors
-    /// When what is set cannot be.
+    /// When a setting is impossible.
     pub(super) fn open(
         mut feed: Feed,
         settings: &Settings,
@@ -82,7 +84,7 @@ impl Csv {
         Ok(csv)
     }
 
-    /// Finds the next row that has something in it; `None` at the end.
+    /// Finds the next row that is not empty; `None` at the end.
     fn cut(&mut self) -> Option<CsvCut> {
         loop {
             let text = self.feed.rest();
@@ -104,20 +106,7 @@ impl Csv {
         }
     }
 
-    /// Goes behind a line that is too long.
-    fn skip_line(&mut self) {
-        loop {
-            if let Some(end) = memchr::memchr(self.dialect.line_end, self.feed.rest()) {
-                return self.feed.skip(end + 1);
-            }
-            self.feed.skip(self.feed.rest().len());
-            if !self.feed.more() {
-                return;
-            }
-        }
-    }
-
-    /// Without a header, the last columns may be as many as there is something for.
+    /// Without a header, later rows may have more columns.
     fn widen(&mut self) {
         let wanted = self.cells.len().min(MOST_COLUMNS);
         let known = self.columns.names().len();
@@ -130,11 +119,11 @@ impl Csv {
         }
     }
 
-    /// Hands over the row that was cut last.
+    /// Adds the last row that was cut to the batch.
     fn push(&self, found: RowEnd, batch: &mut Batch) {
         let text = &self.feed.rest()[..found.length];
         let mut foreign = None;
-        // Nearly always all of a row is as it should be, and need not be looked at cell by cell.
+        // Nearly always the whole row is valid, and its cells need not be checked one by one.
         let all = if self.charset.is_utf_8() || text.is_ascii() { std::str::from_utf8(text).ok() } else { None };
         for (at, cell) in self.cells.iter().enumerate() {
             let Some(column) = self.columns.at(at) else { break };
@@ -154,91 +143,78 @@ impl Csv {
                 batch.push(column, &value);
             }
         }
-        if let Some((column, value)) = foreign {
-            batch.trouble(super::foreign(self.charset, &self.columns, column, &value));
+        if let Some((cell, value)) = foreign {
+            let place = format!("Column {} contains bytes", quoted(self.columns.name(cell)));
+            batch.error(Finding {
+                columns: vec![self.columns.name(cell).to_owned()],
+                ..foreign_text(self.charset, &place, &value)
+            });
         }
-        match found.flaw {
-            Some(flaw) => batch.trouble(self.flaw(flaw, text)),
-            None => {
-                if let Some(trouble) = self.misfit(text) {
-                    batch.trouble(trouble);
-                }
-            }
+        if let Some(error) = found.flaw.map(|flaw| self.flaw(flaw, text)).or_else(|| self.misfit(text)) {
+            batch.error(error);
         }
     }
 
-    fn flaw(&self, (flaw, cell, at): (Flaw, usize, usize), text: &[u8]) -> Trouble {
+    /// An error in the quotes of a row.
+    fn flaw(&self, (flaw, cell, at): (Flaw, usize, usize), text: &[u8]) -> Finding {
         let line = self.feed.place().line + lines(&text[..at]);
-        let column = self.columns.at(cell);
-        let name = self.column(column, cell);
-        let quote = sign(self.dialect.quote);
+        let name = self.cell_name(cell);
+        let (row, quote) = (self.number, sign(self.dialect.quote));
         let (reason, message) = match flaw {
             Flaw::Open => (
                 "a quote is not closed",
                 format!(
-                    "In row {}, line {line}, {name} opens a quote ({quote}) that is not closed where a quote can be. The row is read up to \
-                     the end of that line.",
-                    self.number
+                    "In row {row}, line {line}, {name} opens a quote ({quote}) that is not closed where a quote can be. The row is read up to \
+                     the end of that line."
                 ),
             ),
             Flaw::Stray => (
                 "a quote within a quoted text",
-                format!(
-                    "In row {}, line {line}, {name} has a quote ({quote}) in its text that is not doubled.",
-                    self.number
-                ),
+                format!("In row {row}, line {line}, {name} has a quote ({quote}) in its text that is not doubled."),
             ),
         };
         let advice = format!("Double quotes within a quoted text ({quote}{quote}), and end the text with one.");
-        Trouble { reason, column, message, advice: Some(advice) }
+        Finding { columns: self.column_names(cell), ..error(reason, message, advice) }
     }
 
-    fn column(&self, column: Option<ColumnId>, at: usize) -> String {
-        column.map_or_else(
-            || format!("column {}", at + 1),
-            |column| format!("column {}", quoted(self.columns.name(column))),
-        )
+    /// The name of the column of a cell, if it has one.
+    fn column_names(&self, cell: usize) -> Vec<String> {
+        self.columns.at(cell).map(|column| self.columns.name(column).to_owned()).into_iter().collect()
     }
 
-    /// Whether the row has the columns that it should have.
-    fn misfit(&self, text: &[u8]) -> Option<Trouble> {
+    fn cell_name(&self, cell: usize) -> String {
+        let name = self.columns.at(cell).map(|column| quoted(self.columns.name(column)));
+        format!("column {}", name.unwrap_or_else(|| (cell + 1).to_string()))
+    }
+
+    /// Checks that the row has as many columns as it should.
+    fn misfit(&self, text: &[u8]) -> Option<Finding> {
         let Width { expected, may_be_less, .. } = self.width;
         let has = self.cells.len();
         if has < expected && !may_be_less {
-            let last = self.columns.at(has.saturating_sub(1));
-            return Some(Trouble {
-                reason: "too few columns",
-                column: last,
-                message: format!(
-                    "The row has {has} columns instead of {expected}: it ends with {}.",
-                    self.column(last, has)
-                ),
-                advice: Some("Quote texts with line breaks, and add missing columns.".to_owned()),
-            });
+            let last = has.saturating_sub(1);
+            let name = self.cell_name(last);
+            let message = format!("The row has {has} columns instead of {expected}: it ends with {name}.");
+            let advice = "Quote texts with line breaks, and add missing columns.";
+            return Some(Finding { columns: self.column_names(last), ..error("too few columns", message, advice) });
         }
         let surplus = self.cells.get(expected..).unwrap_or_default();
-        // Separators at the end of a line, with nothing behind them, say nothing.
+        // Separators at the end of a line, with nothing behind them, mean nothing.
         if surplus.iter().all(|cell| text[cell.start..cell.end].trim_ascii().is_empty()) {
             return None;
         }
         let shown: Vec<_> =
             surplus.iter().take(SHOWN).map(|cell| quoted(&self.charset.text(&text[cell.start..cell.end]).0)).collect();
         let more = if surplus.len() > SHOWN { ", …" } else { "" };
-        Some(Trouble {
-            reason: "too many columns",
-            column: None,
-            message: format!(
-                "The row has {has} columns instead of {expected}: {}{more} at its end is too many.",
-                shown.join(", ")
-            ),
-            advice: Some(format!("Quote texts that contain the separator ({}).", sign(self.dialect.separator))),
-        })
+        let shown = shown.join(", ");
+        let message = format!("The row has {has} columns instead of {expected}: {shown}{more} at its end is too many.");
+        let advice = format!("Quote texts that contain the separator ({}).", sign(self.dialect.separator));
+        Some(error("too many columns", message, advice))
     }
 }
 
-impl Csv {
-    /// Reads one row, if there is one; `false` at the end.
-    fn next_row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+impl Records for Csv {
+    fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         let Some(cut) = self.cut() else {
             self.feed.check()?;
             return Ok(false);
@@ -252,17 +228,11 @@ impl Csv {
                 self.feed.skip(found.length);
             }
             CsvCut::TooLong => {
-                batch.trouble(too_long());
-                self.skip_line();
+                batch.error(too_long());
+                self.feed.skip_line(self.dialect.line_end);
             }
         }
         Ok(true)
-    }
-}
-
-impl Records for Csv {
-    fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
-        self.next_row(batch)
     }
 
     fn columns(&self) -> Arc<Columns> {

@@ -1,29 +1,29 @@
-//! Where the rows and cells of CSV end.
+//! Finds the ends of rows and cells in CSV.
 //!
-//! The `csv` crate repairs bad quoting in silence, and has no bound for a row: one quote that is not closed would swallow a file.
-//! Here a quote is closed only before a separator or the end of a line. Where that is not so, the row ends with the line in which the
-//! quote was opened, and it is told; the next line is a row again. What is well quoted, both read alike; a test holds them together.
+//! The `csv` crate silently repairs bad quoting, and has no limit for a row: one quote that is not closed would swallow a file.
+//! Here, a quote must be closed before a separator or the end of a line. Otherwise the row ends with the line of the opening quote, with
+//! an error, and the next line is the next row. A test ensures that both read valid quoting alike.
 
 use memchr::{memchr, memchr_iter, memchr2};
 
-/// Longest cell in quotes: where there is no end to it, the quote is not closed.
+/// Longest cell in quotes; beyond it, the quote is not closed.
 pub(super) const LONGEST_CELL: usize = 1024 * 1024;
 
-/// Most cells of a row that are told apart; the last one holds what follows. Far more than a file may have columns.
+/// Most cells of a row; the last one contains the rest. Far more than a file may have columns.
 const MOST_CELLS: usize = 64 * 1024;
 
-/// How cells and rows are told apart.
+/// The separators of cells and rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
-    /// Between cells; zero when there is one column only, for no text has that.
+    /// Between cells; zero, which no text contains, if there is only one column.
     pub(super) separator: u8,
-    /// Around cells that may have separators and line breaks in them; zero when nothing is quoted.
+    /// Around cells that may contain separators and line breaks; zero if cells are not quoted.
     pub(super) quote: u8,
-    /// What lines end with; a carriage return before it belongs to it.
+    /// The end of lines; a carriage return before it belongs to it.
     pub(super) line_end: u8,
 }
 
-/// A cell: where in the text of its row, without quotes around it.
+/// The position of a cell in the text of its row, without its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CellSpan {
     pub(super) start: usize,
@@ -32,26 +32,26 @@ pub(super) struct CellSpan {
     pub(super) is_doubled: bool,
 }
 
-/// What is wrong with a row's quotes.
+/// An error in the quotes of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flaw {
     /// A quote is opened and not closed.
     Open,
-    /// Behind the quote that closes a cell, something other than a separator stands.
+    /// A quote that closes a cell is not followed by a separator.
     Stray,
 }
 
-/// A row's end, and what its quotes are like.
+/// The end of a row, and errors in its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RowEnd {
-    /// Bytes of the row and of the line break behind it.
+    /// Bytes of the row with its line break.
     pub(super) length: usize,
-    /// The first thing wrong with its quotes, in which cell, and where the quote was opened.
+    /// The first error in its quotes, the cell, and the position of the opening quote.
     pub(super) flaw: Option<(Flaw, usize, usize)>,
 }
 
 impl Dialect {
-    /// Finds the cells of the row with which a text begins; `None` when it may go on behind the text.
+    /// Finds the cells of the first row of a text; `None` if it may continue after the text.
     pub(super) fn row(self, text: &[u8], is_all: bool, cells: &mut Vec<CellSpan>) -> Option<RowEnd> {
         cells.clear();
         let line = match memchr(self.line_end, text) {
@@ -119,8 +119,8 @@ impl Dialect {
         }
     }
 
-    /// The cell whose quote is opened here, and where the separator or line end behind it stands. `Err` when it is not closed as it
-    /// must be, `None` when that may be behind the text.
+    /// The cell whose quote is opened here, and the position of the separator or line end after it. `Err` if the quote is not closed
+    /// correctly, `None` if that may be after the text.
     fn quoted(self, text: &[u8], open: usize, is_all: bool) -> Option<Result<(CellSpan, usize), ()>> {
         let (mut at, mut is_doubled) = (open + 1, false);
         loop {
@@ -136,14 +136,14 @@ impl Dialect {
                 Some(behind) if behind < text.len() || is_all => {
                     return Some(Ok((CellSpan { start: open + 1, end: close, is_doubled }, behind)));
                 }
-                // What has been read ends too early to tell.
+                // More of the file must be read.
                 Some(_) => return None,
                 None => return Some(Err(())),
             }
         }
     }
 
-    /// The end of the line or the separator behind a quote that may close a cell, if it is there.
+    /// The position of the separator or line end after a quote that may close a cell.
     fn behind(self, text: &[u8], close: usize) -> Option<usize> {
         match text.get(close + 1) {
             None => Some(text.len()),
@@ -156,7 +156,7 @@ impl Dialect {
         }
     }
 
-    /// The same within one line: quotes that close nothing belong to the text.
+    /// The same within one line, where other quotes belong to the text.
     fn leniently(self, text: &[u8], open: usize, line: usize) -> Option<(CellSpan, usize)> {
         let within = &text[..line];
         let close = memchr_iter(self.quote, &within[open + 1..])

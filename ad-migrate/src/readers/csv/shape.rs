@@ -1,4 +1,4 @@
-//! What a CSV file's separator and quotes are, whether it has a header, and how wide its rows are, from how it begins.
+//! Detects separator, quotes, header and number of columns of a CSV file from its beginning.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -8,10 +8,10 @@ use super::{
 };
 use crate::readers::{ReadError, Settings, encoding::Charset, quoted};
 
-/// In the order in which they are preferred where several fit. A comma is last: texts and amounts have them too.
+/// In order of preference. The comma is last, because texts and amounts contain it, too.
 const SEPARATORS: &[u8] = b"\t;|,";
 
-/// Rows that are looked at.
+/// Rows that are analysed.
 const ROWS: usize = 2000;
 
 /// The shape of a file.
@@ -30,24 +30,24 @@ pub(super) struct Shape {
 /// How many cells a row may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Width {
-    /// That many.
+    /// The usual number.
     pub(super) expected: usize,
-    /// Or fewer: empty cells at the end are left out.
+    /// Whether it may have fewer, because empty cells at the end are omitted.
     pub(super) may_be_less: bool,
-    /// Or more: there is no header, and the last column repeats.
+    /// Whether it may have more, because there is no header and the last column repeats.
     pub(super) may_be_more: bool,
 }
 
-/// The first rows, in their texts.
+/// The texts of the first rows.
 struct Sample {
     rows: Vec<Vec<String>>,
 }
 
 impl Shape {
-    /// Finds it out.
+    /// Detects the shape.
     ///
     /// # Errors
-    /// When what is set cannot be.
+    /// When a setting is impossible.
     pub(super) fn find(head: &[u8], is_all: bool, settings: &Settings, charset: Charset) -> Result<Self, ReadError> {
         let mut notes = Vec::new();
         let line_end =
@@ -92,7 +92,7 @@ fn announced(head: &[u8]) -> (Option<u8>, usize) {
         [s, e, p, b'=', separator] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => {
             (Some(*separator), (end + 1).min(head.len()))
         }
-        // Trimming takes a tab away.
+        // Trimming has removed a tab.
         [s, e, p, b'='] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") && head.get(4) == Some(&b'\t') => {
             (Some(b'\t'), (end + 1).min(head.len()))
         }
@@ -108,7 +108,7 @@ fn byte(letter: char, what: &str, charset: Charset) -> Result<u8, ReadError> {
     })
 }
 
-/// How a sign is shown to people.
+/// A separator or a quote in messages.
 pub(super) fn sign(byte: u8) -> String {
     match byte {
         b'\t' => "tab".to_owned(),
@@ -117,7 +117,7 @@ pub(super) fn sign(byte: u8) -> String {
     }
 }
 
-/// Apostrophes quote only where they stand around cells, and quotation marks do not.
+/// Apostrophes are quotes only if they are around cells and quotation marks are not.
 fn find_quote(text: &[u8], notes: &mut Vec<String>) -> u8 {
     let around = |quote: u8| text.windows(3).filter(|it| it[1] == quote && (is_edge(it[0]) != is_edge(it[2]))).count();
     let (marks, apostrophes) = (around(b'"'), around(b'\''));
@@ -143,7 +143,7 @@ fn find_separator(text: &[u8], is_all: bool, quote: u8, line_end: u8, notes: &mu
         if width < 2 {
             continue;
         }
-        // Wide and even beats narrow and even: a text has a comma sooner than nineteen.
+        // More columns are better: a text may have one comma, but rarely nineteen.
         let score = 1_000_000 * rows as u64 / widths.len() as u64 * (width as u64 - 1) / width as u64;
         if best.is_none_or(|(score_so_far, ..)| score > score_so_far) {
             best = Some((score, *separator, width, rows, widths.len()));
@@ -195,7 +195,7 @@ impl Sample {
         Self { rows }
     }
 
-    /// A header's cells name what stands below them; they look like no data, and do not recur.
+    /// Whether the first row is a header: its cells do not look like data, and do not recur below.
     fn has_header(&self, notes: &mut Vec<String>) -> bool {
         let Some((first, rest)) = self.rows.split_first() else { return false };
         let looking = |row: &[String]| row.iter().filter(|cell| data(cell).is_some()).count();
@@ -236,7 +236,7 @@ impl Sample {
         let named = self.rows.first().map_or(0, Vec::len);
         let expected = if has_header { named } else { usual };
         let short = rows.iter().filter(|row| row.len() < widest.min(expected.max(usual))).count();
-        // Whoever leaves empty cells out at the end leaves none there. And not one row is short by mistake, but many are.
+        // A system that omits empty cells at the end writes none there, and many rows are short.
         let ends_empty = rows.iter().any(|row| row.len() > 1 && row.last().is_some_and(String::is_empty));
         let may_be_less = !ends_empty && short * 20 > rows.len() && rows.len() > 1;
         if has_header {
@@ -257,7 +257,7 @@ impl Sample {
     }
 }
 
-/// The names of columns; one that occurs again gets a number, one that is empty its position.
+/// The names of columns; duplicates get a number, empty names their position.
 fn header_names(cells: &[String], notes: &mut Vec<String>) -> Vec<String> {
     let mut taken: FxHashSet<String> = cells.iter().cloned().collect();
     let mut seen = FxHashSet::default();
@@ -266,7 +266,7 @@ fn header_names(cells: &[String], notes: &mut Vec<String>) -> Vec<String> {
         let base = if cell.is_empty() { (at + 1).to_string() } else { cell.clone() };
         let mut name = base.clone();
         if seen.contains(&name) || (cell.is_empty() && taken.contains(&name)) {
-            // Fewer than there are columns are taken.
+            // At most as many names as columns are taken.
             let mut numbers = (2..=cells.len() + 1).map(|number| format!("{base} ({number})"));
             name = numbers.find(|name| !taken.contains(name)).unwrap_or(base);
             notes.push(format!(

@@ -1,4 +1,4 @@
-//! Where in a JSON text the records are, from how it begins.
+//! Finds the records in a JSON text from its beginning.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 
 use crate::readers::tree::{NodeId, RecordsPlace, Tree};
 
-/// Looks at a text that may be cut.
+/// Finds the records in a text that may be truncated.
 pub(super) fn find(text: &[u8]) -> RecordsPlace {
     let mut tree = Tree::default();
     let mut deserializer = serde_json::Deserializer::from_slice(text);
-    // Where the text is cut, or no JSON any more, there is nothing more to see.
+    // The search ends where the text is truncated or invalid.
     let _ = RecordSearch { tree: &mut tree, node: Tree::ROOT, is_item: false }.deserialize(&mut deserializer);
     tree.records()
 }
 
-/// Looks at one value.
+/// Visits one value.
 struct RecordSearch<'a> {
     tree: &'a mut Tree,
     node: NodeId,
@@ -28,6 +28,16 @@ impl<'de> DeserializeSeed<'de> for RecordSearch<'_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_any(self)
     }
+}
+
+/// Notes a value of the current path.
+macro_rules! scalars {
+    ($($visit:ident($type:ty))*) => {
+        $(fn $visit<E>(self, _: $type) -> Result<(), E> {
+            self.value();
+            Ok(())
+        })*
+    };
 }
 
 impl<'de> Visitor<'de> for RecordSearch<'_> {
@@ -56,30 +66,7 @@ impl<'de> Visitor<'de> for RecordSearch<'_> {
         Ok(())
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        self.value();
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        self.value();
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        self.value();
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        self.value();
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        self.value();
-        Ok(())
-    }
+    scalars! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
 
     fn visit_unit<E>(self) -> Result<(), E> {
         self.value();

@@ -15,16 +15,16 @@ const DEEPEST: usize = 32;
 pub(super) struct Flat<'a> {
     pub(super) columns: &'a mut Arc<Columns>,
     pub(super) batch: &'a mut Batch,
-    /// Names down to where it is.
+    /// The current path.
     pub(super) path: &'a mut String,
     pub(super) depth: usize,
 }
 
 impl Flat<'_> {
-    /// Hands over the values of a record.
+    /// Adds the values of a record to the batch.
     ///
     /// # Errors
-    /// When it is no JSON, or has too much in it. Values before that have been handed over.
+    /// When it is not valid JSON, or exceeds a limit. Values before that have been added.
     pub(super) fn record(mut self, text: &str) -> Result<(), serde_json::Error> {
         self.value(text)
     }
@@ -67,7 +67,7 @@ impl Flat<'_> {
     }
 }
 
-/// A text, borrowed where nothing in it is escaped.
+/// A text, borrowed if it has no escapes.
 #[derive(serde::Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -88,7 +88,7 @@ impl<'de> Visitor<'de> for Flat<'_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<Text<'de>>()? {
-            // The value is taken as it stands, for a number is to be what was written.
+            // The raw text, because numbers are kept as written.
             let value = map.next_value::<&RawValue>()?;
             let length = self.path.len();
             if length > 0 {

@@ -1,5 +1,5 @@
-//! JSON: an array of records, wherever in the text it is, or record after record (NDJSON). Records are cut from what has been read and
-//! taken apart one by one, so that neither the length of the file nor one bad record matters.
+//! JSON: an array of records, anywhere in the text, or one record after another (NDJSON). Records are cut from the text and parsed one by
+//! one, so that files may have any length, and a bad record does not affect others.
 
 mod find;
 mod flat;
@@ -14,11 +14,13 @@ use flat::Flat;
 use walk::{Cut, Walk};
 
 use super::{
-    Batch, Columns, Detected, Form, LONGEST_ROW, ReadError, Records, Settings, Trouble,
+    Batch, Columns, Detected, Form, LONGEST_ROW, ReadError, Records, Settings,
     encoding::Charset,
+    error,
     feed::{Feed, Place},
-    quoted, too_long,
+    foreign_text, quoted, too_long,
 };
+use crate::finding::Finding;
 
 /// The records of a JSON file.
 #[derive(Debug)]
@@ -83,10 +85,9 @@ impl JsonRecords {
             Some(rows) => rows.split('.').map(str::to_owned).collect(),
             None if is_array => Vec::new(),
             None if !place.repeats && place.path.is_empty() => {
-                detected.notes.push(
-                    "Records: the text is one object without a list of objects that has most of it; it is the record."
-                        .to_owned(),
-                );
+                let note =
+                    "Records: the text is one object without a list of objects that has most of it; it is the record.";
+                detected.notes.push(note.to_owned());
                 json.next = Next::Only;
                 return Ok(json);
             }
@@ -111,7 +112,7 @@ impl JsonRecords {
         Ok(json)
     }
 
-    /// Goes into the array at a path.
+    /// Enters the array at a path.
     fn descend(&mut self, path: &[String]) -> Result<(), ReadError> {
         for (depth, name) in path.iter().enumerate() {
             let so_far = path[..=depth].join(".");
@@ -128,8 +129,107 @@ impl JsonRecords {
         Ok(())
     }
 
-    /// Reads one record, if there is one; `false` at the end.
-    fn next_record(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+    fn at_end(&mut self) -> Result<bool, ReadError> {
+        self.walk.feed.check()?;
+        match self.next {
+            Next::End | Next::Record => Ok(false),
+            Next::Only => Err(self.walk.half("the record")),
+            _ => Err(self.walk.half("the array of records: ] is missing")),
+        }
+    }
+
+    /// Reads the record of a line.
+    fn line(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+        loop {
+            let rest = self.walk.feed.rest();
+            match memchr::memchr(b'\n', rest) {
+                Some(end) if rest[..end].trim_ascii().is_empty() => self.walk.feed.skip(end + 1),
+                Some(end) => return Ok(self.whole_line(end + 1, batch)),
+                None if rest.len() > LONGEST_ROW => {
+                    self.number += 1;
+                    batch.begin(self.number, self.walk.feed.place().line);
+                    batch.error(too_long());
+                    self.walk.feed.skip_line(b'\n');
+                    return Ok(true);
+                }
+                None if self.walk.feed.more() => {}
+                None => {
+                    self.walk.feed.check()?;
+                    let length = self.walk.feed.rest().len();
+                    return Ok(!self.walk.feed.rest().trim_ascii().is_empty() && self.whole_line(length, batch));
+                }
+            }
+        }
+    }
+
+    fn whole_line(&mut self, length: usize, batch: &mut Batch) -> bool {
+        self.number += 1;
+        batch.begin(self.number, self.walk.feed.place().line);
+        self.push(length, batch);
+        self.walk.feed.skip(length);
+        true
+    }
+
+    /// Parses a record.
+    fn push(&mut self, length: usize, batch: &mut Batch) {
+        let place = self.walk.feed.place();
+        let bytes = &self.walk.feed.rest()[..length];
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(error) => {
+                let text = String::from_utf8_lossy(bytes);
+                let (good, bad) = bytes.split_at(error.valid_up_to());
+                let near = String::from_utf8_lossy(&bad[..bad.len().min(40)]);
+                let line = place.after(good).line;
+                let place = format!("The record contains bytes in line {line}");
+                batch.error(foreign_text(self.charset, &place, &near));
+                text
+            }
+        };
+        let text = text.trim_ascii();
+        if !text.starts_with('{') {
+            batch.error(broken(&format!("it is no object, but {}", quoted(text)), place));
+            return;
+        }
+        self.path.clear();
+        let flat = Flat { columns: &mut self.columns, batch, path: &mut self.path, depth: 0 };
+        if let Err(error) = flat.record(text) {
+            let at =
+                Place { line: place.line + (error.line() as u64).saturating_sub(1), column: error.column() as u64 };
+            batch.error(broken(&error.to_string(), at));
+        }
+    }
+}
+
+/// A record that cannot be read.
+fn broken(what: &str, Place { line, column }: Place) -> Finding {
+    let message = format!("The record in line {line}, column {column}, cannot be read: {what}.");
+    error("the record is no JSON object", message, "Have whatever writes the file write valid JSON.")
+}
+
+/// Whether another object begins behind the first one.
+pub(super) fn another_follows(text: &[u8]) -> bool {
+    JsonEnd::default().find(text).is_some_and(|end| text[end..].trim_ascii_start().first() == Some(&b'{'))
+}
+
+/// The first lines that are not empty.
+fn first_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(5)
+}
+
+/// Whether at least half of the first lines are whole JSON values.
+fn are_lines(text: &[u8]) -> bool {
+    let is_whole = |line: &&[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
+    first_lines(text).filter(is_whole).count() * 2 >= first_lines(text).count()
+}
+
+/// Whether a text has a JSON object on each line.
+pub(super) fn is_ndjson(text: &[u8]) -> bool {
+    first_lines(text).filter(|line| line.first() == Some(&b'{')).count() > 1 && are_lines(text)
+}
+
+impl Records for JsonRecords {
+    fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         loop {
             if self.next == Next::Line {
                 return self.line(batch);
@@ -165,119 +265,17 @@ impl JsonRecords {
                     match cut {
                         Cut::Whole(length) => {
                             if now == Next::Comma {
-                                batch.trouble(broken("a comma is missing before it", place));
+                                batch.error(broken("a comma is missing before it", place));
                             }
                             self.push(length, batch);
                             self.walk.feed.skip(length);
                         }
-                        Cut::TooLong => batch.trouble(too_long()),
+                        Cut::TooLong => batch.error(too_long()),
                     }
                     return Ok(true);
                 }
             }
         }
-    }
-
-    fn at_end(&mut self) -> Result<bool, ReadError> {
-        self.walk.feed.check()?;
-        match self.next {
-            Next::End | Next::Record => Ok(false),
-            Next::Only => Err(self.walk.half("the record")),
-            _ => Err(self.walk.half("the array of records: ] is missing")),
-        }
-    }
-
-    /// Reads the record of a line.
-    fn line(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
-        loop {
-            let rest = self.walk.feed.rest();
-            match memchr::memchr(b'\n', rest) {
-                Some(end) if rest[..end].trim_ascii().is_empty() => self.walk.feed.skip(end + 1),
-                Some(end) => return Ok(self.whole_line(end + 1, batch)),
-                None if rest.len() > LONGEST_ROW => {
-                    self.number += 1;
-                    batch.begin(self.number, self.walk.feed.place().line);
-                    batch.trouble(too_long());
-                    self.walk.skip_line();
-                    return Ok(true);
-                }
-                None if self.walk.feed.more() => {}
-                None => {
-                    self.walk.feed.check()?;
-                    let length = self.walk.feed.rest().len();
-                    return Ok(!self.walk.feed.rest().trim_ascii().is_empty() && self.whole_line(length, batch));
-                }
-            }
-        }
-    }
-
-    fn whole_line(&mut self, length: usize, batch: &mut Batch) -> bool {
-        self.number += 1;
-        batch.begin(self.number, self.walk.feed.place().line);
-        self.push(length, batch);
-        self.walk.feed.skip(length);
-        true
-    }
-
-    /// Takes a record apart.
-    fn push(&mut self, length: usize, batch: &mut Batch) {
-        let place = self.walk.feed.place();
-        let bytes = &self.walk.feed.rest()[..length];
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(error) => {
-                let text = String::from_utf8_lossy(bytes);
-                let (good, bad) = bytes.split_at(error.valid_up_to());
-                let near = String::from_utf8_lossy(&bad[..bad.len().min(40)]);
-                let line = place.after(good).line;
-                batch.trouble(super::foreign_record(self.charset, line, &near));
-                text
-            }
-        };
-        let text = text.trim_ascii();
-        if !text.starts_with('{') {
-            batch.trouble(broken(&format!("it is no object, but {}", quoted(text)), place));
-            return;
-        }
-        self.path.clear();
-        let flat = Flat { columns: &mut self.columns, batch, path: &mut self.path, depth: 0 };
-        if let Err(error) = flat.record(text) {
-            let at =
-                Place { line: place.line + (error.line() as u64).saturating_sub(1), column: error.column() as u64 };
-            batch.trouble(broken(&error.to_string(), at));
-        }
-    }
-}
-
-fn broken(what: &str, Place { line, column }: Place) -> Trouble {
-    Trouble {
-        reason: "the record is no JSON object",
-        column: None,
-        message: format!("The record in line {line}, column {column}, cannot be read: {what}."),
-        advice: Some("Have whatever writes the file write valid JSON.".to_owned()),
-    }
-}
-
-/// Whether another object begins behind the first one.
-pub(super) fn another_follows(text: &[u8]) -> bool {
-    JsonEnd::default().find(text).is_some_and(|end| text[end..].trim_ascii_start().first() == Some(&b'{'))
-}
-
-/// Whether the first lines are objects, each by itself.
-fn are_lines(text: &[u8]) -> bool {
-    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(5);
-    let whole = |line: &[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
-    let (mut good, mut all) = (0, 0);
-    for line in lines {
-        good += usize::from(whole(line));
-        all += 1;
-    }
-    good * 2 >= all
-}
-
-impl Records for JsonRecords {
-    fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
-        self.next_record(batch)
     }
 
     fn columns(&self) -> Arc<Columns> {

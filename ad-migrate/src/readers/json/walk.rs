@@ -1,4 +1,4 @@
-//! Going through a JSON text of any length: into it, over what is not wanted, and to the end of what is.
+//! Moves through a JSON text of any length, and skips or cuts values.
 
 use crate::readers::{
     LONGEST_ROW, ReadError,
@@ -7,7 +7,7 @@ use crate::readers::{
 };
 use ad_cli::bulk::payloads::JsonEnd;
 
-/// A JSON text, and where in it one is.
+/// A JSON text with the current position.
 #[derive(Debug)]
 pub(super) struct Walk {
     pub(super) feed: Feed,
@@ -15,14 +15,14 @@ pub(super) struct Walk {
 
 /// A value, cut.
 pub(super) enum Cut {
-    /// It has so many bytes.
+    /// Its length in bytes.
     Whole(usize),
-    /// It is longer than any row may be, and has been passed over.
+    /// It exceeds the limit on rows and has been skipped.
     TooLong,
 }
 
 impl Walk {
-    /// Goes to the value of a member of the object that was opened last.
+    /// Moves to the value of a member of the current object.
     pub(super) fn find_member(&mut self, name: &str, so_far: &str) -> Result<(), ReadError> {
         loop {
             match self.peek() {
@@ -53,7 +53,7 @@ impl Walk {
         }
     }
 
-    /// Goes to the next byte that is no white space.
+    /// Skips white space.
     pub(super) fn skip_space(&mut self) {
         loop {
             let rest = self.feed.rest();
@@ -68,13 +68,13 @@ impl Walk {
         }
     }
 
-    /// The next byte that is no white space.
+    /// The next byte that is not white space.
     pub(super) fn peek(&mut self) -> Option<u8> {
         self.skip_space();
         self.feed.rest().first().copied()
     }
 
-    /// Goes behind a sign that must come next.
+    /// Skips a byte that must come next.
     pub(super) fn expect(&mut self, byte: u8, at: &str) -> Result<(), ReadError> {
         if self.peek() == Some(byte) {
             self.feed.skip(1);
@@ -85,7 +85,7 @@ impl Walk {
         Err(self.expected(&format!("{sign}{at}")))
     }
 
-    /// Goes behind a value of any length.
+    /// Skips a value of any length.
     pub(super) fn skip_value(&mut self, mut end: JsonEnd) -> Result<(), ReadError> {
         loop {
             if let Some(length) = end.find(self.feed.rest()) {
@@ -120,38 +120,23 @@ impl Walk {
         }
     }
 
-    /// Goes behind the line.
-    pub(super) fn skip_line(&mut self) {
-        loop {
-            if let Some(end) = memchr::memchr(b'\n', self.feed.rest()) {
-                return self.feed.skip(end + 1);
-            }
-            self.feed.skip(self.feed.rest().len());
-            if !self.feed.more() {
-                return;
-            }
-        }
-    }
-
-    /// Why the text cannot be read on: first of all, because the file cannot.
+    /// An error at the current position; an I/O error takes precedence.
     fn broken(&mut self, message: String) -> ReadError {
         self.feed.check().err().unwrap_or_else(|| ReadError::new(message))
     }
 
-    /// That something else should be here.
+    /// The error that something else was expected.
     pub(super) fn expected(&mut self, what: &str) -> ReadError {
         let Place { line, column } = self.feed.place();
         let found = match self.feed.rest() {
             [] => "the end of the file".to_owned(),
             rest => quoted(&String::from_utf8_lossy(&rest[..rest.len().min(20)])),
         };
-        self.broken(format!(
-            "No JSON any more in line {line}, column {column}: {what} was expected, and there is {found}."
-        ))
-        .hint("Rows before that have been read.")
+        self.broken(format!("Invalid JSON in line {line}, column {column}: expected {what}, found {found}."))
+            .hint("Rows before that have been read.")
     }
 
-    /// That the file ends in the middle of something.
+    /// The error that the file ends within something.
     pub(super) fn half(&mut self, what: &str) -> ReadError {
         let Place { line, column } = self.feed.place().after(self.feed.rest());
         let begun = self.feed.place();

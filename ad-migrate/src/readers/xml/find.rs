@@ -1,4 +1,4 @@
-//! Where in an XML document the records are, and its encoding, from how it begins.
+//! Finds the records and the encoding of an XML document from its beginning.
 
 use quick_xml::{Reader, events::Event};
 use rustc_hash::FxHashSet;
@@ -6,14 +6,14 @@ use rustc_hash::FxHashSet;
 use super::{DEEPEST, attributes, local};
 use crate::readers::tree::{NodeId, RecordsPlace, Tree};
 
-/// Looks at a text that may be cut.
+/// Finds the records in a text that may be truncated.
 pub(super) fn find(text: &[u8]) -> RecordsPlace {
     let mut tree = Tree::default();
     let mut reader = Reader::from_reader(text);
     reader.config_mut().expand_empty_elements = true;
     reader.config_mut().check_end_names = false;
     let mut open: Vec<(NodeId, FxHashSet<String>)> = vec![(Tree::ROOT, FxHashSet::default())];
-    // Where the text is cut, or no XML any more, there is nothing more to see.
+    // The search ends where the text is truncated or invalid.
     while let Ok(event) = reader.read_event() {
         let Some((parent, seen)) = open.last_mut() else { break };
         match event {

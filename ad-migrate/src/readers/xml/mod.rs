@@ -1,5 +1,5 @@
-//! XML: an element for each record, its values under the paths below it. Namespaces are left out. Entities are those that every document
-//! has; a document that declares its own is refused before any is looked at.
+//! XML: one element for each record, with values under the paths below it. Namespaces are ignored. Only the predefined entities are
+//! supported: a document that declares its own is rejected.
 
 mod find;
 mod record;
@@ -41,24 +41,24 @@ const LONGEST_PIECE: usize = 16 * 1024 * 1024;
 pub(super) struct Xml {
     reader: Reader<Pieces>,
     buffer: Vec<u8>,
-    /// The names of elements down to the record; `*` is any.
+    /// The names of elements down to the record; `*` is any name.
     rows: Vec<String>,
-    /// Those that are open around it.
+    /// The names of the open elements around it.
     outer: Vec<String>,
     number: u64,
     record: Record,
-    /// How many elements are open, as the parser counts them.
+    /// Number of open elements, as the parser counts them.
     open: usize,
 }
 
-/// What a piece of the document came to.
+/// The result of an event.
 enum XmlStep {
     Inside,
     Row,
     End,
 }
 
-/// A file of which no piece may be too long.
+/// A file whose tags and texts have a limited length.
 #[derive(Debug)]
 struct Pieces {
     feed: Feed,
@@ -112,10 +112,10 @@ impl Xml {
         let mut reader = Reader::from_reader(Pieces { feed, left: LONGEST_PIECE });
         let config = reader.config_mut();
         config.expand_empty_elements = true;
-        // A record with tags that do not match is told, and the next one read.
+        // A record with mismatched tags is reported, and reading continues.
         config.check_end_names = false;
         config.allow_unmatched_ends = true;
-        // So is one with a bare &.
+        // So is a record with a bare &.
         config.allow_dangling_amp = true;
         Ok(Self {
             reader,
@@ -126,26 +126,6 @@ impl Xml {
             record: Record::new(charset),
             open: 0,
         })
-    }
-
-    /// Reads on to the end of a record; `false` at the end of the document.
-    fn next_record(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
-        loop {
-            self.reader.get_mut().left = LONGEST_PIECE;
-            let line = self.reader.get_ref().feed.place().line;
-            let mut buffer = std::mem::take(&mut self.buffer);
-            buffer.clear();
-            let step = match self.reader.read_event_into(&mut buffer) {
-                Ok(event) => self.event(event, line, batch),
-                Err(error) => self.error(&error, line, batch),
-            };
-            self.buffer = buffer;
-            match step? {
-                XmlStep::Inside => {}
-                XmlStep::Row => return Ok(true),
-                XmlStep::End => return Ok(false),
-            }
-        }
     }
 
     fn event(&mut self, event: Event<'_>, line: u64, batch: &mut Batch) -> Result<XmlStep, ReadError> {
@@ -170,7 +150,7 @@ impl Xml {
         Ok(XmlStep::Inside)
     }
 
-    /// Refuses what would make the parser itself keep too much.
+    /// Rejects what would take the parser itself too much memory.
     fn bound(&mut self, event: &Event<'_>, line: u64) -> Result<(), ReadError> {
         match event {
             Event::Start(start) if start.name().as_ref().len() > LONGEST_NAME => Err(ReadError::new(format!(
@@ -226,8 +206,10 @@ impl Xml {
     fn error(&mut self, error: &quick_xml::Error, line: u64, batch: &mut Batch) -> Result<XmlStep, ReadError> {
         self.record.forget(batch);
         Err(match error {
-            quick_xml::Error::Io(error) => ReadError::io(error, &format!("The file cannot be read on in line {line}")),
-            error => ReadError::new(format!("The XML cannot be read on in line {line}: {error}."))
+            quick_xml::Error::Io(error) => {
+                ReadError::io(error, &format!("The file cannot be read any further in line {line}"))
+            }
+            error => ReadError::new(format!("The XML cannot be read any further in line {line}: {error}."))
                 .hint("Have the file written again, whole and as valid XML."),
         })
     }
@@ -243,7 +225,7 @@ impl Xml {
     }
 }
 
-/// Looks for the records, and tells why they are.
+/// Detects the path of the records, and notes why.
 fn find_rows(feed: &Feed, detected: &mut Detected) -> Vec<String> {
     let place = find::find(feed.rest());
     let rows = place.path.join("/");
@@ -266,7 +248,7 @@ fn local(name: LocalName<'_>) -> Cow<'_, str> {
     String::from_utf8_lossy(name.into_inner())
 }
 
-/// Names and values of an element's attributes, as they stand.
+/// Names and values of an element's attributes, unescaped.
 fn attributes<'a>(start: &'a BytesStart<'_>) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, [u8]>)> {
     let mut attributes = start.attributes();
     attributes.with_checks(false);
@@ -278,7 +260,22 @@ fn attributes<'a>(start: &'a BytesStart<'_>) -> impl Iterator<Item = (Cow<'a, st
 
 impl Records for Xml {
     fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
-        self.next_record(batch)
+        loop {
+            self.reader.get_mut().left = LONGEST_PIECE;
+            let line = self.reader.get_ref().feed.place().line;
+            let mut buffer = std::mem::take(&mut self.buffer);
+            buffer.clear();
+            let step = match self.reader.read_event_into(&mut buffer) {
+                Ok(event) => self.event(event, line, batch),
+                Err(error) => self.error(&error, line, batch),
+            };
+            self.buffer = buffer;
+            match step? {
+                XmlStep::Inside => {}
+                XmlStep::Row => return Ok(true),
+                XmlStep::End => return Ok(false),
+            }
+        }
     }
 
     fn columns(&self) -> Arc<Columns> {

@@ -8,23 +8,26 @@ use quick_xml::{
 };
 
 use super::{DEEPEST, attributes, local};
-use crate::readers::{
-    Batch, Columns, LONGEST_PATH, LONGEST_ROW, MOST_PATHS, Trouble, encoding::Charset, foreign_record, quoted, short,
-    too_long,
+use crate::{
+    finding::Finding,
+    readers::{
+        Batch, Columns, LONGEST_PATH, LONGEST_ROW, MOST_PATHS, encoding::Charset, error, foreign_text, quoted, short,
+        too_long,
+    },
 };
 
-/// A record that is being read.
+/// The current record.
 #[derive(Debug)]
 pub(super) struct Record {
     charset: Charset,
     columns: Arc<Columns>,
-    /// Elements that are open, that of the record first; none is outside of a record.
+    /// The open elements, the record's first; empty outside of a record.
     open: Vec<Element>,
     /// Names below the record.
     path: String,
-    /// Texts of the elements that are open, one behind the other.
+    /// The texts of the open elements, one after another.
     text: String,
-    /// Whether the rest of it is passed over.
+    /// Whether the rest of it is skipped.
     is_broken: bool,
     /// The name of its element.
     name: String,
@@ -39,14 +42,14 @@ struct Element {
 }
 
 impl Record {
-    /// None yet.
+    /// Before the first record.
     pub(super) fn new(charset: Charset) -> Self {
         let (open, columns) = (Vec::new(), Arc::default());
         let (path, text, name) = (String::new(), String::new(), String::new());
         Self { charset, columns, open, path, text, is_broken: false, name }
     }
 
-    /// Whether the document is within one.
+    /// Whether a record is open.
     pub(super) fn is_open(&self) -> bool {
         !self.open.is_empty()
     }
@@ -61,7 +64,7 @@ impl Record {
         self.columns.clone()
     }
 
-    /// Begins one, which the batch has begun.
+    /// Begins a record, which the batch has begun.
     pub(super) fn begin(&mut self, name: String, start: &BytesStart<'_>, line: u64, batch: &mut Batch) {
         self.open.clear();
         self.path.clear();
@@ -70,7 +73,7 @@ impl Record {
         self.enter(start, line, batch);
     }
 
-    /// An element within it; `false` when it is none, but the next record.
+    /// Opens an element; `false` if it is the next record instead.
     pub(super) fn start(&mut self, start: &BytesStart<'_>, line: u64, batch: &mut Batch) -> bool {
         let name = start.local_name();
         if self.is_broken {
@@ -94,7 +97,7 @@ impl Record {
         true
     }
 
-    /// The end of an element; whether it was that of the record.
+    /// Closes an element; returns whether it was the record's.
     pub(super) fn end(&mut self, name: &str, line: u64, batch: &mut Batch) -> bool {
         let wanted = self.last_name();
         if !self.is_broken && wanted != name {
@@ -123,7 +126,7 @@ impl Record {
         self.open.is_empty()
     }
 
-    /// The name of the element that was opened last.
+    /// The name of the innermost open element.
     fn last_name(&self) -> &str {
         if self.open.len() == 1 { &self.name } else { self.path.rsplit('/').next().unwrap_or_default() }
     }
@@ -151,7 +154,7 @@ impl Record {
                     short(&name),
                     quoted(&value)
                 );
-                trouble("an unknown entity", message, batch);
+                batch.error(invalid("an unknown entity", message));
                 self.value(&value, line, batch);
             }
             self.path.truncate(path);
@@ -160,11 +163,11 @@ impl Record {
         self.open.push(Element { path, text, has_more });
     }
 
-    /// Hands over a value of the path.
+    /// Adds a value of the current path.
     fn value(&mut self, value: &str, line: u64, batch: &mut Batch) {
         if !batch.has_room(value) {
             self.is_broken = true;
-            batch.trouble(too_long());
+            batch.error(too_long());
             return;
         }
         if self.path.len() > LONGEST_PATH {
@@ -182,29 +185,30 @@ impl Record {
         batch.push(column, value);
     }
 
-    /// A text within an element, which a plain one has no & in.
+    /// A text within an element; a plain one must not contain `&`.
     pub(super) fn text(&mut self, text: &[u8], is_plain: bool, line: u64, batch: &mut Batch) {
         if self.is_broken {
             return;
         }
         if is_plain && memchr::memchr(b'&', text).is_some() {
-            trouble("a bare & in a text", format!("The text in line {line} has a & that begins no entity."), batch);
+            let message = format!("The text in line {line} has a & that begins no entity.");
+            batch.error(invalid("a bare & in a text", message));
         }
         if let Ok(text) = std::str::from_utf8(text) {
             self.append(&[text], batch);
         } else {
             let text = String::from_utf8_lossy(text);
-            batch.trouble(foreign_record(self.charset, line, &text));
+            batch.error(foreign_text(self.charset, &format!("The record contains bytes in line {line}"), &text));
             self.append(&[&text], batch);
         }
     }
 
-    /// Adds to the text of the element that was opened last.
+    /// Adds to the text of the innermost open element.
     fn append(&mut self, parts: &[&str], batch: &mut Batch) {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         if self.text.len() + length > LONGEST_ROW {
             self.is_broken = true;
-            batch.trouble(too_long());
+            batch.error(too_long());
         } else {
             self.text.extend(parts.iter().copied());
         }
@@ -228,10 +232,10 @@ impl Record {
         self.append(&["&", &name, ";"], batch);
         let name = short(&name);
         let message = format!("The text in line {line} has the entity &{name};, which XML does not know.");
-        trouble("an unknown entity", message, batch);
+        batch.error(invalid("an unknown entity", message));
     }
 
-    /// Leaves a record out that has no end.
+    /// Discards a record without an end.
     pub(super) fn forget(&mut self, batch: &mut Batch) {
         if !self.open.is_empty() {
             self.open.clear();
@@ -241,12 +245,12 @@ impl Record {
 
     fn broken(&mut self, reason: &'static str, message: String, batch: &mut Batch) {
         self.is_broken = true;
-        trouble(reason, message, batch);
+        batch.error(invalid(reason, message));
     }
 }
 
-/// Says what is wrong with the record that is being read.
-fn trouble(reason: &'static str, message: String, batch: &mut Batch) {
+/// An error of a record.
+fn invalid(reason: &str, message: String) -> Finding {
     let advice = "Have whatever writes the file write valid XML: & as &amp;, < as &lt;, and letters as they are.";
-    batch.trouble(Trouble { reason, column: None, message, advice: Some(advice.to_owned()) });
+    error(reason, message, advice)
 }

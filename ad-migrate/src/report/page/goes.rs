@@ -1,4 +1,4 @@
-//! What will go: how many of each type, and the first as they will be submitted, so that somebody sees when a column was taken for another.
+//! The valid rows: how many of each type, and the first ones as they will be submitted, which reveals mistaken columns.
 
 use ad_cli::terminal::output::{grouped, plain};
 use maud::{Markup, html};
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::pictures;
 use crate::{
-    check::Totals,
-    report::kept::{Good, Kept},
+    check::{Totals, Verdict},
+    report::kept::Kept,
 };
 
 pub(super) fn section(totals: &Totals, kept: &Kept) -> Markup {
@@ -40,34 +40,34 @@ pub(super) fn section(totals: &Totals, kept: &Kept) -> Markup {
     }
 }
 
-fn row(good: &Good) -> Markup {
-    let fields = good.payload.get("category_fields").unwrap_or(&Value::Null);
-    let images = good.payload.get("image_urls").and_then(Value::as_array);
+fn row(good: &Verdict) -> Markup {
+    let member = |name: &str| good.payload.as_ref().and_then(|payload| payload.get(name)).unwrap_or(&Value::Null);
+    let fields = member("category_fields");
+    let images = member("image_urls").as_array();
     let images: Vec<_> = images.into_iter().flatten().filter_map(Value::as_str).collect();
     html! {
         tr {
             td.number data-label="Row" { (good.row) }
             td data-label="Source id" { (good.source_id.as_deref().unwrap_or_default()) }
             td data-label="Plate" { (good.plate.as_deref().unwrap_or_default()) }
-            td data-label="Vehicle" { (vehicle(good, fields)) }
-            td.number data-label="Price" { (price(good.payload.get("price"))) }
+            td data-label="Vehicle" { (vehicle(member("title"), fields)) }
+            td.number data-label="Price" { (price(&member("price")[0])) }
             td.number data-label="Mileage" { (measure(&fields["condition"]["mileage"])) }
             td data-label="Pictures" { @if images.is_empty() { "none" } @else { (pictures(&images)) } }
         }
     }
 }
 
-/// Its title, or what the service makes one of.
-fn vehicle(good: &Good, fields: &Value) -> String {
-    if let Some(title) = good.payload.get("title").and_then(Value::as_str) {
+/// Its title, or the fields from which the service makes one.
+fn vehicle(title: &Value, fields: &Value) -> String {
+    if let Some(title) = title.as_str() {
         return title.to_owned();
     }
     let parts = ["brand", "model", "model_type", "model_year"].map(|name| plain(&fields[name]));
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn price(prices: Option<&Value>) -> String {
-    let Some(price) = prices.and_then(Value::as_array).and_then(|prices| prices.first()) else { return String::new() };
+fn price(price: &Value) -> String {
     let currency = plain(&price["currency"]);
     format!("{} {currency}", number(&price["amount"])).trim_end().to_owned()
 }

@@ -1,4 +1,4 @@
-//! What is wrong, by reason: how often, how to mend it, and which rows.
+//! The reasons of errors and warnings: how often, what to do, and which rows.
 
 use ad_cli::terminal::output::{counted, grouped};
 use maud::{Markup, html};
@@ -71,8 +71,8 @@ pub(super) fn sections(totals: &Totals, kept: &Kept, severity: Severity) -> Mark
 fn section(index: usize, reason: &Counted, rows: &[ListedRow], open: bool) -> Markup {
     let more = reason.rows.saturating_sub(rows.len() as u64);
     let (first, others) = rows.split_at(rows.len().min(FIRST));
-    // What is to be done is said once, unless it is another thing for each row.
-    let same = rows.iter().all(|row| row.advice == reason.advice);
+    // The advice is shown once, if it is the same for all rows.
+    let same = rows.iter().all(|row| row.finding.advice == reason.advice);
     html! {
         details.reason id=(anchor(reason.severity, index)) open[open] {
             summary {
@@ -103,6 +103,7 @@ fn table(rows: &[ListedRow], with_advice: bool) -> Markup {
 }
 
 fn listed(row: &ListedRow, with_advice: bool) -> Markup {
+    let finding = &row.finding;
     let images: Vec<_> = row.images.iter().map(String::as_str).collect();
     html! {
         tr {
@@ -110,12 +111,12 @@ fn listed(row: &ListedRow, with_advice: bool) -> Markup {
             td.number data-label="Line" { (row.line) }
             td data-label="Source id" { (row.source_id.as_deref().unwrap_or_default()) }
             td data-label="Plate" { (row.plate.as_deref().unwrap_or_default()) }
-            td data-label="Column" { (few(&row.columns)) }
-            td.value data-label="Value" { (row.value.as_deref().unwrap_or_default()) }
+            td data-label="Column" { (few(&finding.columns)) }
+            td.value data-label="Value" { (finding.value.as_deref().unwrap_or_default()) }
             td data-label="Problem" {
                 div {
-                    (row.message)
-                    @if with_advice && let Some(advice) = &row.advice { span.hint { (advice) } }
+                    (finding.message)
+                    @if with_advice && let Some(advice) = &finding.advice { span.hint { (advice) } }
                     (pictures(&images))
                 }
             }

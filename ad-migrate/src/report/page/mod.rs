@@ -1,8 +1,7 @@
-//! The page to forward: one HTML file with everything in it, readable on a phone, on paper, and without JavaScript.
+//! The page to forward: one self-contained HTML file, readable on a phone, on paper, and without JavaScript.
 //!
-//! What it shows came from a stranger's file. Every text goes through [`maud`], which escapes it; an address is a link only where it is
-//! http or https; and should anything get through all the same, the page's own policy lets it load and run nothing but the one script
-//! whose hash it names.
+//! Its data comes from a file that cannot be trusted. [`maud`] escapes every text; only http and https addresses are links; and the page's
+//! content security policy permits nothing but its own script, by its hash.
 
 mod goes;
 mod mend;
@@ -15,8 +14,7 @@ use std::{
     path::Path,
 };
 
-use ad_cli::terminal::output::WholeFile;
-use ad_cli::terminal::output::{counted, grouped};
+use ad_cli::terminal::output::{WholeFile, counted, grouped};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
@@ -30,7 +28,7 @@ use crate::{
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("filter.js");
 
-/// The page, while rows come.
+/// The page while rows are added.
 #[derive(Debug)]
 pub struct Page {
     out: WholeFile,
@@ -39,10 +37,10 @@ pub struct Page {
 }
 
 impl Page {
-    /// Rows from the beginning of the file of which the page wants payloads, to show how they will look.
+    /// Rows from the beginning of the file whose payloads the page wants, to show them.
     pub const PAYLOADS: u64 = 200;
 
-    /// Begins a page in a file, which is there when the page is [ended](Self::end).
+    /// Begins a page; the file exists when the page is [ended](Self::end).
     ///
     /// # Errors
     /// When it cannot be written.
@@ -127,14 +125,14 @@ fn head(about: &About, totals: &Totals) -> Markup {
                     (counted(totals.refused, "row")) " cannot be submitted yet. They are listed below by reason, with what to do."
                 }
                 @if totals.odd > 0 {
-                    " " (counted(totals.odd, "row")) " valid with warnings."
+                    " Warnings: " (counted(totals.odd, "valid row")) "."
                 }
             }
         }
     }
 }
 
-/// How many can go, can go but are odd, and cannot, as one bar.
+/// A bar with the shares of valid rows, valid rows with warnings, and invalid rows.
 fn shares(totals: &Totals) -> Markup {
     let parts = [
         ("good", totals.good - totals.odd, "valid"),
@@ -180,13 +178,13 @@ fn figures(totals: &Totals) -> Markup {
     }
 }
 
-/// A share in percent. Counts are far below where a float loses any.
+/// A share in percent.
 #[expect(clippy::cast_precision_loss, reason = "a bar has no more pixels")]
 fn percent(part: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { part as f64 * 100.0 / of as f64 }
 }
 
-/// The name of the file; where it lies is nobody's business to whom the page is forwarded.
+/// The name of the file without its folder, which is not for the recipient of the page.
 fn name(path: &str) -> Cow<'_, str> {
     Path::new(path).file_name().map_or(Cow::Borrowed(path), OsStr::to_string_lossy)
 }
@@ -196,7 +194,7 @@ fn time(about: &About) -> String {
     time.get(..16).map_or(time.clone(), |minute| format!("{} UTC", minute.replace('T', " ")))
 }
 
-/// Addresses of pictures: links where they are addresses, and never the pictures themselves.
+/// Addresses of images, as links if they are web addresses; images are never loaded.
 fn pictures(addresses: &[&str]) -> Markup {
     html! {
         @if !addresses.is_empty() {

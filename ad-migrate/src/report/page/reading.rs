@@ -1,13 +1,9 @@
-//! How the file was read: what it was taken for and why, and which columns nothing came of.
+//! How the file was read: format, encoding, inferences, and unused columns.
 
 use maud::{Markup, html};
 
 use super::name;
-use crate::{
-    check::Totals,
-    readers::{Detected, Form},
-    report::About,
-};
+use crate::{check::Totals, readers::Detected, report::About};
 
 pub(super) fn section(about: &About, totals: &Totals) -> Markup {
     html! {
@@ -35,12 +31,6 @@ pub(super) fn section(about: &About, totals: &Totals) -> Markup {
 }
 
 fn facts(about: &About, detected: &Detected) -> Vec<(&'static str, String)> {
-    let form = match detected.form {
-        Form::Csv => "CSV",
-        Form::Json => "JSON",
-        Form::Ndjson => "NDJSON",
-        Form::Xml => "XML",
-    };
     let separator = detected.separator.map(|mark| match mark {
         '\t' => "tab".to_owned(),
         mark => mark.to_string(),
@@ -49,7 +39,7 @@ fn facts(about: &About, detected: &Detected) -> Vec<(&'static str, String)> {
     [
         ("File", Some(name(&about.file).into_owned())),
         ("Mapping", Some(name(&about.mapping).into_owned())),
-        ("Form", Some(form.to_owned())),
+        ("Format", Some(detected.form.name().to_owned())),
         ("Encoding", Some(detected.encoding.clone())),
         ("Separator", separator),
         ("Header", header),

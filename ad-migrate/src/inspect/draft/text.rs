@@ -1,0 +1,99 @@
+//! The draft as a TOML file.
+
+use ad_core::printable;
+
+use super::{DraftMap, Line, TypeValue, Writer, quoted};
+use crate::{
+    inspect::{guess::SURE, names},
+    readers::Detected,
+};
+
+impl Line {
+    /// The entry, in its short form if it has no options.
+    fn text(&self) -> String {
+        let Self { field, from, options, .. } = self;
+        if options.is_empty() {
+            return format!("{field} = {from}");
+        }
+        format!("{field} = {{ from = {from}, {} }}", options.join(", "))
+    }
+}
+
+impl Writer<'_> {
+    /// The text of the file.
+    pub(super) fn text(&self, types: &[TypeValue]) -> String {
+        let mut text = vec![
+            "# Draft of a mapping, guessed from the file. Each line is: field of the ad = column of the file."
+                .to_owned(),
+            format!(
+                "# Based on {} rows. Guesses with less than {SURE} % confidence are comments: remove the # to use them.",
+                self.seen.rows
+            ),
+        ];
+        if !self.missing.is_empty() {
+            text.push("#\n# Missing or to be checked:".to_owned());
+            text.extend(self.missing.iter().map(|missing| format!("# - {}", printable::line(missing))));
+        }
+        self.file_table(&mut text);
+        self.vehicle_table(types, &mut text);
+        for DraftMap { name, about, entries } in &self.maps {
+            let about = printable::line(about);
+            text.push(format!(
+                "\n# {about}. Set the value of each and remove its #; \"\" means no value.\n[values.{name}]"
+            ));
+            text.extend(entries.iter().map(|(value, means, count)| {
+                let rows = if *count == 1 { "row" } else { "rows" };
+                format!("# {} = {}  # {count} {rows}", quoted(value), quoted(means))
+            }));
+        }
+        text.push("\n[fields]".to_owned());
+        let mut lines: Vec<&Line> = self.lines.iter().collect();
+        lines.sort_by_key(|line| (line.field.starts_with("category_fields."), line.confidence < SURE));
+        for line in lines {
+            text.extend(line.notes.iter().map(|note| format!("# {}", printable::line(note))));
+            text.push(format!("{}{}", if line.confidence < SURE { "# " } else { "" }, line.text()));
+        }
+        self.unused(&mut text);
+        text.join("\n") + "\n"
+    }
+
+    fn file_table(&self, text: &mut Vec<String>) {
+        let Detected { form, encoding, separator, header, rows, .. } = self.detected;
+        text.push("\n[file]".to_owned());
+        let settings = [
+            ("form", Some(quoted(&form.name().to_lowercase()))),
+            ("encoding", Some(quoted(encoding))),
+            ("separator", separator.map(|separator| quoted(&separator.to_string()))),
+            ("header", header.map(|header| header.to_string())),
+            ("rows", rows.as_deref().map(quoted)),
+        ];
+        text.extend(settings.into_iter().filter_map(|(key, value)| Some(format!("{key} = {}", value?))));
+    }
+
+    fn vehicle_table(&self, types: &[TypeValue], text: &mut Vec<String>) {
+        text.push("\n[vehicle]".to_owned());
+        let Some(index) = self.guessed.vehicle else {
+            return text.push(format!("type = \"{}\"", self.category.vehicle_type.unwrap_or_default()));
+        };
+        let known =
+            types.iter().filter_map(|(value, means, _)| Some(format!("{} = \"{}\"", quoted(value), means.as_ref()?)));
+        let known = known.collect::<Vec<_>>().join(", ");
+        text.push(format!("from = {}\nvalues = {{ {known} }}", self.from(index)));
+        for (value, _, count) in types.iter().filter(|(_, means, _)| means.is_none()) {
+            text.push(format!("# {} is unknown, in {count} rows: add it to the values.", quoted(value)));
+        }
+    }
+
+    fn unused(&self, text: &mut Vec<String>) {
+        let is_unused = |(index, name): &(usize, &String)| {
+            let is_used = self.found(*index).is_some() || self.guessed.vehicle == Some(*index);
+            !is_used && !names::is_unit(name) && !names::is_currency(name)
+        };
+        let unused: Vec<_> = self.seen.names.iter().enumerate().filter(is_unused).collect();
+        if !unused.is_empty() {
+            text.push("\n# Unused columns:".to_owned());
+        }
+        let line = |(index, name): &(usize, &String)| format!("# {}: {}", printable::line(name), self.samples(*index));
+        text.extend(unused.iter().map(line));
+    }
+}

@@ -1,0 +1,133 @@
+//! Measures and prices: numbers with units and currencies.
+
+use ad_core::fields::{Kind, MOST_MEASURED};
+use serde_json::{Value, json};
+
+use super::{Bad, Convert, With, short};
+use crate::mapping::units;
+
+/// A number with a unit as a measure.
+pub(super) fn measure(
+    text: &str,
+    units: &'static [&'static str],
+    min: f64,
+    with: With<'_>,
+    scratch: &mut String,
+) -> Result<Value, Bad> {
+    let found = with.number(text)?;
+    if !found.before.is_empty() {
+        return Err(with.no_number(text));
+    }
+    let written = found.after.trim();
+    let own = units::find(written, units, scratch);
+    if !written.is_empty() && own.is_none() {
+        return Err(unknown_unit(text, written, with.noun, units));
+    }
+    let unit = match (with.unit, own, units) {
+        (Some(set), Some(own), _) if set != own => {
+            return Err(with.unclear(
+                "has another unit than the mapping",
+                format!("\"{}\" is in {own}, but the mapping sets {set}.", short(text)),
+                "Omit \"unit\" from the mapping if the values contain it.",
+            ));
+        }
+        (Some(unit), ..) | (None, Some(unit), _) | (None, None, &[unit]) => unit,
+        (None, None, units) => {
+            return Err(with.unclear(
+                "has no unit",
+                format!("\"{}\" has no unit.", short(text)),
+                format!("Set it in the mapping: unit = \"{}\".", units[0]),
+            ));
+        }
+    };
+    let to = with.to.unwrap_or(unit);
+    let number = units::factor(unit, to).and_then(|factor| factor.apply(found.number)).ok_or_else(|| {
+        with.unclear(
+            "cannot be converted",
+            format!("\"{}\" cannot be converted exactly from {unit} to {to}.", short(text)),
+            format!("Omit \"as\": the service accepts {unit} too."),
+        )
+    })?;
+    with.within(number, min, MOST_MEASURED, text)?;
+    Ok(json!({"unit": to, "value": number.value()}))
+}
+
+/// A unit that the field does not allow.
+pub(in crate::mapping) fn unknown_unit(text: &str, unit: &str, noun: &str, units: &[&str]) -> Bad {
+    let allowed = ad_core::violation::nearest::quoted(units.iter().copied());
+    Bad::new(
+        format!("unknown unit of {noun}"),
+        format!("\"{}\" of \"{}\" is not a unit of {noun}.", short(unit), short(text)),
+        format!("Units: {allowed}."),
+    )
+}
+
+/// Signs and names of currencies with their codes; no code where several currencies use the sign.
+const CURRENCIES: &[(&str, &str)] = &[
+    ("sek", "SEK"),
+    ("nok", "NOK"),
+    ("dkk", "DKK"),
+    ("eur", "EUR"),
+    ("euro", "EUR"),
+    ("€", "EUR"),
+    ("usd", "USD"),
+    ("gbp", "GBP"),
+    ("£", "GBP"),
+    ("chf", "CHF"),
+    ("pln", "PLN"),
+    ("czk", "CZK"),
+    ("kr", ""),
+    ("kr.", ""),
+    ("kronor", ""),
+    (":-", ""),
+    (",-", ""),
+    (".-", ""),
+    ("-", ""),
+    (":", ""),
+    ("$", ""),
+];
+
+/// The code of a currency's sign or name, if it has only one.
+fn currency(text: &str) -> Option<&'static str> {
+    let known = CURRENCIES.iter().find(|(sign, _)| sign.eq_ignore_ascii_case(text));
+    known.map(|(_, code)| *code).filter(|code| !code.is_empty())
+}
+
+pub(super) fn currency_code(text: &str) -> String {
+    currency(text).map_or_else(|| text.to_uppercase(), str::to_owned)
+}
+
+/// An amount as a price of a type. `set` is the currency that the mapping or a column sets.
+pub(in crate::mapping) fn price(
+    text: &str,
+    of: &str,
+    amount: &Convert,
+    set: Option<&str>,
+    with: With<'_>,
+) -> Result<Value, Bad> {
+    let Kind::Decimal { min, max, decimals, .. } = amount.kind else { return Err(with.no_number(text)) };
+    let found = with.number(text)?;
+    let mut written = None;
+    for sign in [found.before.trim(), found.after.trim()].into_iter().filter(|sign| !sign.is_empty()) {
+        if !CURRENCIES.iter().any(|(known, _)| known.eq_ignore_ascii_case(sign)) {
+            return Err(with.no_number(text));
+        }
+        written = written.or_else(|| currency(sign));
+    }
+    with.within(found.number, min, max, text)?;
+    let set = set.map(currency_code);
+    if let (Some(set), Some(written)) = (&set, written)
+        && set != written
+    {
+        return Err(with.unclear(
+            "has another currency than the mapping",
+            format!("\"{}\" is in {written}, but the mapping sets {set}.", short(text)),
+            "Omit \"currency\" from the mapping if the values contain it.",
+        ));
+    }
+    let mut price = json!({"type": of, "amount": with.rounded(found.number, decimals, text)?});
+    if let Some(currency) = set.or_else(|| written.map(str::to_owned)) {
+        price["currency"] = Value::String(currency);
+    }
+    Ok(price)
+}
