@@ -76,7 +76,7 @@ impl AdCall<'_> {
         payload: Payload,
         incoming: Incoming<'_>,
     ) -> Result<Accepted, ServiceError> {
-        let Payload { object: payload, memory: _memory } = payload;
+        let Payload { object: payload, memory: _memory, .. } = payload;
         let (service, access) = (&self.context.service, &self.access);
         let target = self.target(query.dealer_code.as_deref());
         match operation.act {
