@@ -125,8 +125,7 @@ async fn known(trial: &Trial) {
 async fn matches(trial: &Trial) {
     let (_, path) = quiet(trial, "car").await;
     let (mut revision, n) = tag(trial, &get(&path), 200).await;
-    type Writes = fn(u64, u64) -> String;
-    let lists: [Writes; 5] = [
+    let lists: [fn(u64, u64) -> String; 5] = [
         |revision, n| format!("\"{revision}.{n}\""),
         |revision, _| format!("\"{revision}\""),
         |revision, _| format!("\"{revision}.anything\""),
