@@ -80,7 +80,9 @@ fn bodies(contract: &Contract, operation: &Described) -> Vec<String> {
     let content = |pointer: String| format!("{pointer}/content/application~1json");
     let described = contract.document.pointer(&operation.pointer).unwrap();
     let request = described.get("requestBody").map(|_| content(format!("{}/requestBody", operation.pointer)));
-    let responses = described["responses"].as_object().unwrap().keys().map(|status| {
+    // 304 has none.
+    let statuses = described["responses"].as_object().unwrap().keys().filter(|status| *status != "304");
+    let responses = statuses.map(|status| {
         let (response, _) = contract.at(&format!("{}/responses/{status}", operation.pointer)).unwrap();
         content(response)
     });

@@ -27,7 +27,11 @@ impl Pair {
     /// A client of its own connections, of either process.
     pub(super) fn client(&self, number: usize) -> Client {
         let client = &self.one.client;
-        if number.is_multiple_of(2) { client.anew() } else { Client::new(self.other.base.clone(), client.token.clone()) }
+        if number.is_multiple_of(2) {
+            client.anew()
+        } else {
+            Client::new(self.other.base.clone(), client.token.clone())
+        }
     }
 }
 
