@@ -1,6 +1,6 @@
 //! `docs/http.md`: each of its examples is sent as it stands, and answered as it stands.
 
-use ad_tests::{Options, Server};
+use ad_tests::{Options, Server, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -52,11 +52,25 @@ async fn every_example_of_the_guide_to_http_is_answered_as_it_says() {
     let server = Server::with(Options { args: args.map(str::to_owned).to_vec(), ..Options::default() }).await;
     let client =
         server.client_of(&["--dealer-code", "north-cars", "--label", "Stock system", "--expires", "never"]).await;
+    // `{request_id}` in a path is that of the latest accepted update.
+    let mut updated = String::new();
     for (request, answer) in examples() {
+        let path = request.word(1).replace("{request_id}", &updated);
         let method: Method = request.word(0).parse().unwrap();
         let headers: Vec<_> = request.headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         let body = (!request.body.is_empty()).then(|| request.body.as_bytes().to_vec());
-        let answered = client.send_with(method, request.word(1), &headers, body).await;
+        let send = || client.send_with(method.clone(), &path, &headers, body.clone());
+        let answered = if path == request.word(1) {
+            send().await
+        } else {
+            eventually("the request is finished", || async {
+                Some(send().await).filter(|answered| !answered.json()["finished"].is_null())
+            })
+            .await
+        };
+        if method == Method::PATCH && answered.status == 200 {
+            answered.header("x-request-id").unwrap().clone_into(&mut updated);
+        }
         let told = format!("{}: {:?} {}", request.first, answered, String::from_utf8_lossy(&answered.bytes));
         assert_eq!(answered.status.as_str(), answer.word(1), "{told}");
         let headers: Value = answer.headers.iter().map(|(name, value)| (name.to_lowercase(), json!(value))).collect();
