@@ -61,6 +61,7 @@ const WITHOUT_TYPE: Texts = &[("brand", "Linde"), ("model", "E20"), ("condition.
 
 const OF_ALL: Texts = &[
     ("dealer_code", "north-cars"),
+    ("dealer_group", "north"),
     ("latitude", "63.825"),
     ("longitude", "20.263"),
     ("salesperson", "anna@dealer.example"),

@@ -41,7 +41,7 @@ const DEALER: &str = "north-cars";
 
 /// Ids that look like ids.
 const AD: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0001);
-const REQUEST: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0002);
+pub(super) const REQUEST: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0002);
 const IMAGE: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0003);
 
 /// Category fields that an ad of few words has.
@@ -332,7 +332,7 @@ fn me() -> Value {
             "bump": ["primary"], "salespersons": 2, "ads": 117}],
         "permissions": Permissions::ALL.iter().map(|permission| permission.to_string()).collect::<Vec<_>>(),
         "token": {"jti": REQUEST, "label": "Stock system", "issued": now(), "expires": null},
-        "rate_limit": null,
+        "rate_limit": {"requests": RATE.requests, "seconds": RATE.per.as_secs(), "burst": RATE.burst},
         "versions": ApiVersion::NAMES,
         "documentation": "https://ads.example.com/docs/swagger-ui/",
     })

@@ -122,6 +122,7 @@ fn of_token() -> Value {
         "description": "Scope, dealers, permissions and limits of the token. Needs no permission.",
         "parameters": [],
         "responses": responses::of_me(),
+        "x-codeSamples": Sample::get(me::PATH.to_owned()).in_all_languages(),
     }})
 }
 
@@ -170,8 +171,9 @@ fn request() -> Value {
         "tags": ["requests"],
         "operationId": "request",
         "summary": "Read the status of a request",
-        "description": format!("What has become of an accepted request, also long after it was finished.{}", needs(Permission::Read)),
+        "description": format!("What has become of an accepted request, also long after it was finished.\n\n{}", needs(Permission::Read)),
         "parameters": [parameters::request_id()],
         "responses": responses::of_request(),
+        "x-codeSamples": Sample::get(format!("/v4/requests/{}", examples::REQUEST)).in_all_languages(),
     }})
 }

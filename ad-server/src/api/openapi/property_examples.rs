@@ -158,7 +158,9 @@ fn complete(name: &str, property: &mut Value, of_name: &BTreeMap<String, Value>)
     };
     let same_type = |example: &&Value| example.is_string() == is_text;
     let first = property.pointer("/enum/0").cloned();
-    let example = first.or_else(|| of_name.get(name).filter(same_type).cloned()).or_else(text);
+    let is_time = property.get("format").is_some_and(|format| format == "date-time");
+    let time = || of_name.get("created").filter(|_| is_time).cloned();
+    let example = first.or_else(|| of_name.get(name).filter(same_type).cloned()).or_else(time).or_else(text);
     if let (Some(example), Some(members)) = (example, property.as_object_mut()) {
         members.insert("example".to_owned(), example);
     }
