@@ -11,10 +11,11 @@ use ad_core::{
     violation::{Code, Violation, nearest::quoted},
 };
 use poem::{
-    Endpoint, EndpointExt, IntoEndpoint, Request, Response,
+    Endpoint, EndpointExt, Request, Response, Result,
     endpoint::{make, make_sync},
-    get, handler,
-    http::{StatusCode, header},
+    error::MethodNotAllowedError,
+    handler,
+    http::{Method, StatusCode, header},
     web::Data,
 };
 use serde_json::{Value, json};
@@ -42,34 +43,34 @@ pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
     let viewer = |viewer| {
         let tags = openapi::tags();
         let page = ViewerPage { viewer, title: openapi::TITLE, docs: "../", source: "../../openapi.json", tags };
-        get(at_slash(page.document(context.public_url.clone())))
+        ReadOnly(at_slash(page.document(context.public_url.clone())))
     };
     let start = |page_of: StartPage| {
         let context = Arc::clone(context);
         page(Box::new(move || page_of.html(&openapi::first_request(context.service.rulebook()))))
     };
     let route = Code::ALL.iter().fold(route, |route, code| {
-        route.at(format!("/docs/errors/{}", code.name()), get(page(Box::new(move || error_codes::page_of(*code)))))
+        route.at(format!("/docs/errors/{}", code.name()), ReadOnly(page(Box::new(move || error_codes::page_of(*code)))))
     });
     let route = ASSETS
         .iter()
-        .fold(route, |route, asset| route.at(format!("/docs/assets/{}", asset.name), get(asset.document())));
+        .fold(route, |route, asset| route.at(format!("/docs/assets/{}", asset.name), ReadOnly(asset.document())));
     route
-        .at("/", get(at_slash(start(StartPage { root: "./", docs: "docs/" }))))
-        .at("/docs", get(at_slash(start(StartPage { root: "../", docs: "./" }))))
-        .at("/docs/changelog", get(page(Box::new(text::changelog))))
-        .at("/docs/errors", get(at_slash(page(Box::new(error_codes::index)))))
+        .at("/", ReadOnly(at_slash(start(StartPage { root: "./", docs: "docs/" }))))
+        .at("/docs", ReadOnly(at_slash(start(StartPage { root: "../", docs: "./" }))))
+        .at("/docs/changelog", ReadOnly(page(Box::new(text::changelog))))
+        .at("/docs/errors", ReadOnly(at_slash(page(Box::new(error_codes::index)))))
         .at("/docs/swagger-ui", viewer(Viewer::SwaggerUi))
         .at("/docs/redoc", viewer(Viewer::Redoc))
-        .at("/openapi.json", get(openapi_document(context, |document| document)))
-        .at("/openapi-3.1.json", get(openapi_document(context, openapi::as_3_1)))
+        .at("/openapi.json", ReadOnly(openapi_document(context, |document| document)))
+        .at("/openapi-3.1.json", ReadOnly(openapi_document(context, openapi::as_3_1)))
         .at("/healthz", health())
-        .at("/readyz", get(ready.data(Arc::clone(context))))
+        .at("/readyz", ReadOnly(ready.data(Arc::clone(context))))
 }
 
 /// What was counted. Needs no token.
-pub(super) fn metrics_page(metrics: Metrics) -> impl IntoEndpoint<Endpoint = impl Endpoint + 'static> {
-    get(make(move |_| {
+pub(super) fn metrics_page(metrics: Metrics) -> impl Endpoint + 'static {
+    ReadOnly(make(move |_| {
         let metrics = metrics.clone();
         async move {
             let text = metrics.text().await;
@@ -79,13 +80,27 @@ pub(super) fn metrics_page(metrics: Metrics) -> impl IntoEndpoint<Endpoint = imp
 }
 
 /// That the process serves.
-pub(super) fn health() -> impl IntoEndpoint<Endpoint = impl Endpoint + 'static> {
-    get(make_sync(|_| json_response(StatusCode::OK, &json!({"status": "ok"}))))
+pub(super) fn health() -> impl Endpoint + 'static {
+    ReadOnly(make_sync(|_| json_response(StatusCode::OK, &json!({"status": "ok"}))))
 }
 
 /// Whether a path is served on connections beyond the limits.
 pub(super) fn is_about_health(path: &str) -> bool {
     ["/healthz", "/readyz", "/metrics"].contains(&path.strip_suffix('/').unwrap_or(path))
+}
+
+/// What is only read: GET and HEAD. That an answer to HEAD has no body is seen to [`around`](super::around) all answers.
+struct ReadOnly<E>(E);
+
+impl<E: Endpoint> Endpoint for ReadOnly<E> {
+    type Output = E::Output;
+
+    async fn call(&self, request: Request) -> Result<E::Output> {
+        match *request.method() {
+            Method::GET | Method::HEAD => self.0.call(request).await,
+            _ => Err(MethodNotAllowedError.into()),
+        }
+    }
 }
 
 /// The OpenAPI document in a dialect: whole, or with `tag` the operations of one tag.
