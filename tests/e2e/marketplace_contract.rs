@@ -6,7 +6,7 @@ use ad_tests::{MARKETPLACE_TOKEN, Marketplace};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{documentation::expect_kept, openapi::Contract};
+use crate::{documentation::expect_kept, openapi::Contract, pages::named};
 
 fn no_proxy() -> reqwest::Client {
     reqwest::Client::builder().no_proxy().build().unwrap()
@@ -27,10 +27,14 @@ async fn the_page_of_the_receiving_side_holds_everything_it_needs() {
     let marketplace = Marketplace::start(&[]).await;
     let page =
         no_proxy().get(format!("{}/docs/", marketplace.process.base)).send().await.unwrap().text().await.unwrap();
-    let document = contract(&marketplace).await.document.to_string();
-    assert!(page.contains(&document.replace("</", "<\\/")), "the whole document");
-    for loaded in ["src=\"http", "href=\"http", "<link"] {
-        assert!(!page.split("<body").next().unwrap().contains(loaded), "it loads from the internet");
+    assert_eq!(named(&page, "data-source"), ["../openapi.json"], "{page}");
+    let head = page.split("<body").next().unwrap();
+    let loaded: Vec<_> = named(head, "src").into_iter().chain(named(head, "href")).collect();
+    assert_eq!(loaded.len(), 5, "the icon, two styles and two scripts: {loaded:?}");
+    for address in loaded.iter().filter(|address| !address.starts_with("data:")) {
+        assert!(address.starts_with("./assets/"), "it loads {address}");
+        let address = format!("{}/docs/{address}", marketplace.process.base);
+        assert_eq!(no_proxy().get(&address).send().await.unwrap().status(), 200, "{address}");
     }
 }
 

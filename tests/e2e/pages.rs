@@ -1,6 +1,6 @@
 //! The pages of the service, in a browser: what a person can do on them, what they cost, and that they need nothing else.
 
-use ad_tests::{Answer, Browser, Client, Cost, Server};
+use ad_tests::{Answer, Browser, Client, Cost, Options, Server, eventually};
 use serde_json::{Value, json};
 
 /// Most that a page of one vehicle type may cost.
@@ -17,7 +17,7 @@ async fn page(client: &Client, path: &str) -> (Answer, String) {
 }
 
 /// The addresses that a page names in an attribute.
-fn named(html: &str, attribute: &str) -> Vec<String> {
+pub(crate) fn named(html: &str, attribute: &str) -> Vec<String> {
     let begin = format!(" {attribute}=\"");
     html.split(&begin).skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
 }
@@ -125,6 +125,8 @@ async fn click(browser: &mut Browser, selector: &str) {
 async fn execute(browser: &mut Browser, id: &str) -> (String, Value, Value) {
     let block = format!("#operations-{id}");
     click(browser, &format!("{block} .opblock-summary-control")).await;
+    // Resolved: until then the button does nothing.
+    browser.until(&format!("!!document.querySelector('{block} .responses-table .response')")).await;
     click(browser, &format!("{block} .execute")).await;
     let text = |selector: &str| format!("document.querySelector('{block} {selector}')?.innerText");
     let status = browser.until(&text(".live-responses-table tbody .response-col_status")).await;
@@ -139,7 +141,8 @@ async fn execute(browser: &mut Browser, id: &str) -> (String, Value, Value) {
 #[tokio::test]
 async fn swagger_ui_is_quick_and_its_first_requests_succeed_unedited() {
     let Some(mut browser) = Browser::start().await else { return };
-    let server = Server::start().await;
+    let options = Options { args: vec!["--sandbox".to_owned()], strict_images: true, ..Options::default() };
+    let server = Server::with(options).await;
     let base = &server.client.base;
     let is_there = "document.querySelectorAll('.opblock').length > 10";
     open(&mut browser, &format!("{base}/docs/swagger-ui/"), is_there, OF_ONE_TYPE).await;
@@ -154,6 +157,11 @@ async fn swagger_ui_is_quick_and_its_first_requests_succeed_unedited() {
 
     let (_, status, ad) = execute(&mut browser, "car-create_car").await;
     assert_eq!((&status, &ad["source_id"]), (&json!(201), &json!("car-1001")), "{ad}");
+    let published = eventually("the ad is published", || async {
+        let ad = server.client.get("/v4/car/car-1001").await.expect(200);
+        ad["marketplace_ad_id"].is_string().then_some(ad)
+    });
+    assert_eq!(published.await["image_refs"].as_array().unwrap().len(), 2, "with its photos");
 
     browser.reload().await;
     browser.until("!!document.querySelector('.btn.authorize.locked')").await;
@@ -162,7 +170,7 @@ async fn swagger_ui_is_quick_and_its_first_requests_succeed_unedited() {
     assert_eq!((&list["count"], &list["results"][0]["id"]), (&json!(1), &ad["id"]), "{list}");
 
     let shown = "[...document.querySelectorAll('.opblock-summary-path')].map(it => it.dataset.path).join()";
-    browser.fill("document.querySelector('.operation-filter-input')", "pole position").await;
+    browser.fill("document.querySelector('.operation-filter-input')", "pole_position").await;
     browser.until(&format!("{shown} === '/v4/car/{{source_id}}/pole_position'")).await;
 
     // The next vehicle type needs no further token.
