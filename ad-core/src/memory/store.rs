@@ -214,13 +214,13 @@ impl Store for MemoryStore {
     async fn revise(&self, revision: Revision<'_>) -> Result<(), StoreError> {
         let mut tables = locked(&self.0);
         tables.check_key(revision.answer)?;
-        if tables.row(revision.ad).is_none_or(|row| row.stored.revision != revision.revision) {
-            return Err(StoreError::Conflict);
-        }
         if revision.coalesces
             && let Some(request) = tables.underway(revision.ad, revision.request.plan.as_ref())
         {
             return Err(StoreError::Underway(request));
+        }
+        if tables.row(revision.ad).is_none_or(|row| row.stored.revision != revision.revision) {
+            return Err(StoreError::Conflict);
         }
         let unfinished = of_ad(&tables.queue, revision.ad);
         if unfinished >= revision.most_unfinished() as usize {

@@ -78,7 +78,7 @@ impl DatabaseStore {
 }
 
 /// The answer of a statement that asks whether something is so.
-fn is_so(rows: &[Row]) -> Result<bool, StoreError> {
+pub(super) fn is_so(rows: &[Row]) -> Result<bool, StoreError> {
     rows.first().map_or(Ok(false), |row| Columns::of(row).value())
 }
 

@@ -16,7 +16,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use super::{Columns, Database, sql::queue as sql};
+use super::{Columns, Database, ads::is_so, sql::queue as sql};
 
 /// How often the task looks.
 const POLL: Duration = Duration::from_millis(100);
@@ -47,7 +47,8 @@ impl FinishedRequests {
             tokio::spawn(self.clone().watch(database.clone()));
         }
         // It may have been finished before.
-        if !database.is_unfinished(request).await? {
+        let rows = database.look_up(sql::IsUnfinished { id: request }).await?;
+        if !is_so(&rows)? {
             return Ok(());
         }
         ended.await.map_err(|_| StoreError::Unavailable("the database is closed".into()))
@@ -97,12 +98,6 @@ impl FinishedRequests {
 }
 
 impl Database {
-    /// Whether a request is unfinished.
-    pub(super) async fn is_unfinished(&self, id: Uuid) -> Result<bool, StoreError> {
-        let rows = self.read(sql::IsUnfinished { id }).await?;
-        rows.first().map_or(Ok(false), |row| Columns::of(row).value())
-    }
-
     /// Those of the requests that are unfinished.
     async fn unfinished_of(&self, requests: &[Uuid]) -> Result<HashSet<Uuid>, StoreError> {
         let ids = requests.iter().map(Uuid::to_string).collect();

@@ -243,7 +243,9 @@ impl Database {
         if let Some(row) = rows.first() {
             return Ok(claimed(row)?);
         }
-        Err(if self.is_unfinished(request).await? { TakeError::Behind(request) } else { TakeError::Unknown(request) })
+        let rows = self.read(sql::IsUnfinished { id: request }).await?;
+        let is_there: bool = rows.first().map_or(Ok(false), |row| Columns::of(row).value())?;
+        Err(if is_there { TakeError::Behind(request) } else { TakeError::Unknown(request) })
     }
 
     /// The accepted request of an id, of whichever dealer; finished requests have logged something.
