@@ -1,7 +1,7 @@
 //! What every store has to do (`ad_core::ports::Store`). Each case runs against the store in memory, against SQLite in a
 //! real file, and against a real PostgreSQL.
 
-use std::{sync::Arc, time::Duration};
+use std::{cell::Cell, sync::Arc, time::Duration};
 
 use ad_core::{
     memory::MemoryStore,
@@ -18,10 +18,7 @@ use ad_core::{
 };
 use ad_server::store::{Database, DatabaseStore};
 use ad_tests::Postgres;
-use futures_util::{
-    FutureExt,
-    future::{join, join_all},
-};
+use futures_util::future::{join, join_all, join3};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -1210,20 +1207,23 @@ async fn of_many_promotions_at_once_one_is_accepted(store: &dyn Store) {
 async fn who_waits_for_a_request_is_told_of_its_end(store: &dyn Store) {
     store.finished(id(99)).await.unwrap();
     let (one, other) = (ad(1, "north", "a"), ad(2, "north", "b"));
-    let requests = [create(store, &one).await.unwrap(), create(store, &other).await.unwrap()];
-    let [first, second] = requests.map(|request| store.finished(request));
-    let mut claimed = claim(store, at(100)).await;
-    claimed.sort_by_key(|claimed| claimed.request.id);
-    let end_first = async {
+    let [first, second] = [create(store, &one).await.unwrap(), create(store, &other).await.unwrap()];
+    let ends = Cell::new(0);
+    let wait = async |request| {
+        store.finished(request).await.unwrap();
+        ends.set(ends.get() + 1);
+    };
+    let work = async {
+        let mut claimed = claim(store, at(100)).await;
+        claimed.sort_by_key(|claimed| claimed.request.id);
         let waits = Outcome::Waits { progress: Progress::default(), until: at(200) };
         store.record(record(&claimed[1], waits)).await.unwrap();
         finish(store, &claimed[0]).await;
+        store.finished(first).await.unwrap();
+        assert!(ends.get() <= 1, "a request that waits is not finished");
+        let again = claim(store, at(300)).await.pop().unwrap();
+        finish(store, &again).await;
     };
-    let mut second = std::pin::pin!(second);
-    let (ended, ()) = join(first, end_first).await;
-    ended.unwrap();
-    assert!(second.as_mut().now_or_never().is_none(), "a request that waits is not finished");
-    let again = claim(store, at(300)).await.pop().unwrap();
-    let (ended, ()) = join(second, finish(store, &again)).await;
-    ended.unwrap();
+    join3(wait(first), wait(second), work).await;
+    assert_eq!(ends.get(), 2);
 }
