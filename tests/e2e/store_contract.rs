@@ -608,6 +608,7 @@ async fn progress_survives(store: &dyn Store) {
     let claimed = claim(store, at(1000)).await.remove(0);
     let progress = Progress {
         reason: Some("primary: timed out".to_owned()),
+        code: Some(Code::MarketplaceUnreachable),
         waiting_for: Some(WaitingFor::Primary),
         ended: 1,
         begun: true,

@@ -234,6 +234,9 @@ pub struct Progress {
     /// Why the last of them failed, for operators.
     #[serde(skip_serializing_if = "is_default")]
     pub reason: Option<String>,
+    /// Its code.
+    #[serde(skip_serializing_if = "is_default")]
+    pub code: Option<Code>,
     /// What it failed because of, and so waits for.
     #[serde(skip_serializing_if = "is_default")]
     pub waiting_for: Option<WaitingFor>,

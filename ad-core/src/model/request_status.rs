@@ -69,9 +69,10 @@ pub struct ActionStatus {
     pub state: ActionState,
     /// When the entry was written.
     pub created: Timestamp,
-    /// Why the action failed.
+    /// Why the action failed, or why its latest attempt did while the next one is due.
     pub code: Option<Code>,
-    /// Status or error details: a text, or an object with a `message` and details.
+    /// Status or error details: a text, or an object with a `message` and details. While an action is retried, reason and number
+    /// of the latest attempt and the time of the next one.
     pub external_message: Value,
 }
 
@@ -165,7 +166,15 @@ impl StoredRequest {
             None => Some(WaitingFor::Request),
             Some(_) => queued.progress.waiting_for,
         });
-        let attempts = queued.map_or(0, |queued| queued.progress.attempts());
+        let attempts = queued.as_ref().map_or(0, |queued| queued.progress.attempts());
+        // The log gets no entry for a failed attempt that is followed by another.
+        if let (Some(Progress { code: Some(code), reason: Some(reason), .. }), Some(next), Some(action)) =
+            (queued.map(|queued| queued.progress), next_attempt, actions.last_mut())
+            && action.state == ActionState::Processing
+        {
+            action.code = Some(code);
+            action.external_message = format!("Attempt {attempts} failed: {reason}. Next attempt at {next}.").into();
+        }
         RequestStatus {
             request_id: id,
             source_id,

@@ -93,7 +93,8 @@ impl Run<'_> {
                 MarketplaceError::NotAsked { retry_after, .. } => (Some(*retry_after), false),
                 MarketplaceError::Refused(_) | MarketplaceError::Gone | MarketplaceError::NotListed => return None,
             };
-            Some(TransientFailure { pause, asked, of: (*market).into(), reason: format!("{market}: {error}") })
+            let reason = format!("{market}: {error}");
+            Some(TransientFailure { pause, asked, of: (*market).into(), code: error.code(), reason })
         });
         let tries = match self.again(self.pipeline.settings.marketplaces, passing) {
             Ok(waits) => return Ok(waits),

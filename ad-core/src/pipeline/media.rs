@@ -88,7 +88,8 @@ impl Run<'_> {
                 ImageError::NotAsked { retry_after, .. } => (Some(*retry_after), false),
                 ImageError::Unusable(_) => return None,
             };
-            Some(TransientFailure { pause, asked, of: WaitingFor::Images, reason: format!("image: {error}") })
+            let reason = format!("image: {error}");
+            Some(TransientFailure { pause, asked, of: WaitingFor::Images, code: Code::ImageFailed, reason })
         });
         let again = match store_error {
             Some(error) => self.again_for_store(error),

@@ -6,6 +6,7 @@ use super::{Ended, Run, policy::RetryPolicy};
 use crate::{
     model::{Timestamp, WaitingFor},
     ports::ImageStoreError,
+    violation::Code,
 };
 
 /// An attempt never takes this long, because all calls have shorter timeouts.
@@ -19,6 +20,8 @@ pub(super) struct TransientFailure {
     pub(super) asked: bool,
     /// What failed.
     pub(super) of: WaitingFor,
+    /// The code of the failure.
+    pub(super) code: Code,
     /// What happened, for operators.
     pub(super) reason: String,
 }
@@ -35,10 +38,12 @@ impl Run<'_> {
             pause: one.pause.max(other.pause),
             asked: one.asked || other.asked,
             of: one.of,
+            code: one.code,
             reason: one.reason,
         };
         let passing = failures.reduce(both);
         self.progress.waiting_for = passing.as_ref().map(|passing| passing.of);
+        self.progress.code = passing.as_ref().map(|passing| passing.code);
         self.progress.reason = passing.as_ref().map(|passing| passing.reason.clone());
         match passing {
             Some(TransientFailure { pause, asked: true, .. }) => self.try_again(policy, pause),
@@ -52,10 +57,9 @@ impl Run<'_> {
     pub(super) fn again_for_store(&mut self, error: ImageStoreError) -> Result<Ended, u32> {
         let reason = format!("image store: {error}");
         self.progress.swap_tries();
-        let ended = self.again(
-            self.pipeline.settings.marketplaces,
-            std::iter::once(TransientFailure { pause: None, asked: true, of: WaitingFor::ImageStore, reason }),
-        );
+        let code = Code::ImageStoreUnavailable;
+        let failure = TransientFailure { pause: None, asked: true, of: WaitingFor::ImageStore, code, reason };
+        let ended = self.again(self.pipeline.settings.marketplaces, std::iter::once(failure));
         self.progress.swap_tries();
         ended
     }

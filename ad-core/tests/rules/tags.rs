@@ -110,7 +110,12 @@ async fn a_request_waits_for_what_failed_and_for_those_before_it() {
     let waits = status(&house, first).await;
     let shown = (waits.state, waits.waiting_for, waits.attempts, waits.finished);
     assert_eq!(shown, (RequestState::Waiting, Some(WaitingFor::Secondary), 1, None));
-    assert!(waits.next_attempt.is_some_and(|next| next > house.clock.now()));
+    let next = waits.next_attempt.unwrap();
+    assert!(next > house.clock.now());
+    let publishes = waits.actions.last().unwrap();
+    let retried = json!(format!("Attempt 1 failed: secondary: timeout. Next attempt at {next}."));
+    assert_eq!((publishes.action, publishes.state), (Action::Publish, ActionState::Processing));
+    assert_eq!((publishes.code, &publishes.external_message), (Some(Code::MarketplaceUnreachable), &retried));
     let behind = status(&house, second).await;
     let shown = (behind.state, behind.waiting_for, behind.attempts, behind.next_attempt, behind.actions);
     assert_eq!(shown, (RequestState::Waiting, Some(WaitingFor::Request), 0, None, vec![]));

@@ -261,7 +261,7 @@ fn common() -> Map<String, Value> {
             "state": {"type": "string", "enum": ActionState::NAMES},
             "created": time,
             "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
-                "description": "Why the action failed, one of the codes of `/docs/errors/`; `null` unless the state is `error`"},
+                "description": "Why the action failed, or why its latest attempt did while the next one is due: one of the codes of `/docs/errors/`"},
             "external_message": {"description": "Status or error details: a text, or an object with `message` and details",
                 "oneOf": [text, reference("LogDetails")]},
         })),
