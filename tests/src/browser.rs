@@ -1,4 +1,4 @@
-//! A headless Chromium that tests open pages in. It is told what to do by the Chrome DevTools Protocol, over its pipe.
+//! A headless Chromium that tests open pages in. It is told what to do by the Chrome `DevTools` Protocol, over its pipe.
 
 use std::{path::Path, process::Stdio, time::Duration};
 

@@ -174,6 +174,7 @@ impl ValueMap {
     }
 
     /// Only the entries that stand for one value.
+    #[must_use]
     pub fn of_one(mut self) -> Self {
         self.terms.retain(|_, values| values.len() == 1);
         if let Some(matching) = &mut self.matching {
@@ -183,6 +184,7 @@ impl ValueMap {
     }
 
     /// These entries, and those of another map for what they do not have.
+    #[must_use]
     pub fn over(mut self, other: Self) -> Self {
         for (term, values) in other.terms {
             self.terms.entry(term).or_insert(values);

@@ -159,7 +159,7 @@ async fn images_wait_for_their_host_or_for_the_image_store() {
     house.run().await;
     assert_eq!(status(&house, id).await.waiting_for, Some(WaitingFor::Images));
     house.kit.media.fail_next(ImageStoreError::Unavailable);
-    advance_to(&house.clock, status(&house, id).await);
+    advance_to(&house.clock, &status(&house, id).await);
     house.run().await;
     let waits = status(&house, id).await;
     assert_eq!((waits.waiting_for, waits.attempts), (Some(WaitingFor::ImageStore), 2));
@@ -167,6 +167,6 @@ async fn images_wait_for_their_host_or_for_the_image_store() {
     assert_eq!(status(&house, id).await.state, RequestState::Done);
 }
 
-fn advance_to(clock: &ManualClock, status: RequestStatus) {
+fn advance_to(clock: &ManualClock, status: &RequestStatus) {
     clock.set(status.next_attempt.unwrap());
 }

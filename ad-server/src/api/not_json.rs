@@ -113,18 +113,18 @@ fn is_name(word: &str) -> bool {
     word.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
 }
 
-fn is_of_a_word(byte: &u8) -> bool {
-    byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'-'
+fn is_of_a_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
 /// Where the word at a place begins.
 fn start_of_word(bytes: &[u8], at: usize) -> usize {
-    at - bytes[..at.min(bytes.len())].iter().rev().take(LONGEST_WORD).take_while(|byte| is_of_a_word(byte)).count()
+    at - bytes[..at.min(bytes.len())].iter().rev().take(LONGEST_WORD).take_while(|byte| is_of_a_word(**byte)).count()
 }
 
 fn word(bytes: &[u8], at: usize) -> &str {
     let rest = bytes.get(start_of_word(bytes, at)..).unwrap_or_default();
-    let length = rest.iter().take(LONGEST_WORD).take_while(|byte| is_of_a_word(byte)).count();
+    let length = rest.iter().take(LONGEST_WORD).take_while(|byte| is_of_a_word(**byte)).count();
     std::str::from_utf8(&rest[..length]).unwrap_or_default()
 }
 
@@ -142,7 +142,7 @@ fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
 /// The line and column of a place, which count from 1.
 fn position(bytes: &[u8], at: usize) -> (usize, usize) {
     let before = &bytes[..at.min(bytes.len())];
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let line = before.split(|byte| *byte == b'\n').count();
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
     (line, column)
 }

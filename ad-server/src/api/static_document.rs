@@ -115,7 +115,7 @@ impl Endpoint for StaticDocument {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
-        let response = self.answer(request.headers()).await.unwrap_or_else(|error| error.response());
+        let response = self.answer(request.headers()).await.unwrap_or_else(ApiError::response);
         Ok(IfNoneMatch::of(&request).answer(response))
     }
 }

@@ -110,7 +110,7 @@ pub(crate) async fn forget_calls(database: &Database, now: Timestamp, limit: u32
     Ok(is_full)
 }
 
-/// The lowest id (UUIDv7) of this time.
+/// The lowest id (`UUIDv7`) of this time.
 fn first_id(at: Timestamp) -> Uuid {
     Uuid::from_u128(u128::try_from(at.as_millis()).unwrap_or(0) << 80)
 }

@@ -1,6 +1,6 @@
 //! Sample images, good ones and failing ones, served at [`PATH`] and fetched from there without the network between.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use ad_core::ports::{Clock, Fetched, ImageError, ImageFetcher, ImageRequest};
 use async_trait::async_trait;
@@ -65,7 +65,8 @@ pub(crate) fn serve() -> impl IntoEndpoint<Endpoint = impl Endpoint<Output = Res
 /// The answer to a request for a sample. Any name that is not one of them is missing, as [`MISSING`] is.
 async fn sample(name: &str) -> Response {
     let image = |bytes: &'static [u8]| {
-        let content_type = if name.ends_with(".png") { "image/png" } else { "image/jpeg" };
+        let is_png = Path::new(name).extension().is_some_and(|extension| extension == "png");
+        let content_type = if is_png { "image/png" } else { "image/jpeg" };
         Response::builder().content_type(content_type).body(bytes)
     };
     let picture = |name: &str| PICTURES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes);

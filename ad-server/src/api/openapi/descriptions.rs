@@ -35,7 +35,8 @@ pub(super) fn more(base: BasePath, act: Act) -> String {
         Act::Retry => vec![RETRY.to_owned()],
         Act::RefuseCreate => Vec::new(),
     };
-    paragraphs.into_iter().filter(|text| !text.is_empty()).map(|text| format!("\n\n{text}")).collect()
+    let paragraphs = paragraphs.iter().filter(|text| !text.is_empty());
+    paragraphs.flat_map(|text| ["\n\n", text]).collect()
 }
 
 const FOLLOW: &str = "The `X-Request-Id` of the answer is the `request_id` of these entries. If the answer is lost, send the same \

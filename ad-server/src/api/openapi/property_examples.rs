@@ -7,10 +7,7 @@ use serde_json::{Map, Value};
 
 /// Adds an example to each property of the document's schemas that is no object of described properties.
 pub(super) fn add(document: &mut Value) {
-    let mut schemas = match document["components"]["schemas"].take() {
-        Value::Object(schemas) => schemas,
-        _ => return,
-    };
+    let Value::Object(mut schemas) = document["components"]["schemas"].take() else { return };
     for (schema, value) in bodies(document) {
         show(&mut schemas, &mut schema.clone(), value);
     }
@@ -28,7 +25,7 @@ pub(super) fn add(document: &mut Value) {
 /// The schemas of bodies, each with the value of an example.
 fn bodies(document: &Value) -> Vec<(&Value, &Value)> {
     let components = &document["components"];
-    let operations = document["paths"].as_object().into_iter().flatten().flat_map(|(_, item)| item.as_object());
+    let operations = document["paths"].as_object().into_iter().flatten().filter_map(|(_, item)| item.as_object());
     let own = operations.flatten().flat_map(|(_, operation)| {
         let responses = operation["responses"].as_object().into_iter().flat_map(Map::values);
         responses.chain([&operation["requestBody"]])
@@ -80,7 +77,9 @@ fn show(schemas: &mut Map<String, Value>, schema: &mut Value, value: &Value) {
     if let (Some(items), Value::Array(values)) = (members.get_mut("items"), value)
         && values.iter().all(Value::is_object)
     {
-        values.iter().for_each(|value| show(schemas, items, value));
+        for value in values {
+            show(schemas, items, value);
+        }
         return;
     }
     // One of several objects has its examples in their schemas.
