@@ -58,17 +58,11 @@
 //!
 //! `examples/publish.rs` is a whole program; the end-to-end tests run it against a real server.
 //!
-//! # What is repeated, and what is not
+//! # What is repeated
 //!
-//! | | Answer lost, time-out, 5xx | Not sent, or 429 |
-//! |---|---|---|
-//! | reads, lists, logs, lookups, `validate` | again, with growing pauses | again |
-//! | `update`, `delete` | again: twice is the same, but for another request in the log | again |
-//! | `create`, `migrate` | an error that [is unclear](Error::is_unclear) | again |
-//! | `bump`, `pole_position`, `retry` | an error that is unclear, for charges apply | again |
-//!
-//! [`Ads::create_or_find`] resolves an unclear create: a source id belongs to one ad for ever, so that a second try either creates the ad or
-//! finds it.
+//! When there is no connection, or the answer is lost, late, 429 or 5xx, a request is sent again with growing pauses. Each write carries an
+//! `Idempotency-Key`, the same with every try, by which the service executes it once and answers the others with the first answer. After the
+//! last try, an error of a write may be [unclear](Error::is_unclear); [`Ads::key`] repeats the write later, from any process.
 //!
 //! # Writes that overwrite nothing unseen
 //!

@@ -28,9 +28,6 @@ pub enum BulkError {
     /// The service refuses every request, or cannot be reached.
     #[error(transparent)]
     Service(#[from] crate::Error),
-    /// The service did not answer a create, nor any question about it.
-    #[error("no answer from the service")]
-    Unanswered,
     /// The caller asked for an early end.
     #[error("interrupted")]
     Interrupted,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Ad, Answer, Client, Error, Target,
+    Ad, Ads, Answer, Client, Error, Target,
     bulk::follow::{Waited, wait_for_ad, wait_for_request},
     terminal::{
         Context, Exit, Failure, ad_table, duration,
@@ -46,6 +46,13 @@ pub(crate) struct WaitArgs {
     /// How long to wait, such as 90s, 10m or 1h
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration, requires = "wait")]
     within: Duration,
+}
+
+impl WaitArgs {
+    /// With `--wait`, the service holds back its answers until a request is finished.
+    pub(crate) fn of<'a>(&self, ads: Ads<'a>) -> Ads<'a> {
+        if self.wait { ads.wait(self.within) } else { ads }
+    }
 }
 
 /// One or several ads.

@@ -1,27 +1,46 @@
 //! The operations on ads ('Endpoints'), on any of the service's paths.
 
+use std::time::Duration;
+
 use ad_core::model::LogEntry;
+use bytes::Bytes;
 use futures_util::stream::BoxStream;
-use reqwest::Method;
+use reqwest::{
+    Method,
+    header::{HeaderName, HeaderValue, IF_MATCH},
+};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     Ad, AdQuery, Answer, Error, ErrorKind, LogQuery, Page, Target, Validation, pages,
-    transport::{Call, Repeat, Transport, query_string, segment},
+    transport::{Call, Transport, query_string, segment},
 };
 
 /// The ads on one of the service's paths; see [`Client::v4`](super::Client::v4), [`typed`](super::Client::typed) and
 /// [`v3`](super::Client::v3).
 ///
-/// What only reads is asked again when the service has trouble or the answer is lost, and so are [`update`](Self::update) and
-/// [`delete`](Self::delete): twice is the same as once, but for another request in the ad's log. The other writes are sent again only
-/// when they were surely not accepted.
+/// When the service has trouble or an answer is lost, a request is sent again. Each write carries an `Idempotency-Key`, the same with every
+/// try, so that the service executes it once.
 #[derive(Debug, Clone)]
 pub struct Ads<'a> {
     transport: &'a Transport,
     base: String,
-    if_match: Option<String>,
+    options: WriteOptions,
 }
+
+/// What goes with a write beside its payload.
+#[derive(Debug, Clone, Default)]
+struct WriteOptions {
+    key: Option<String>,
+    if_match: Option<String>,
+    wait: Option<Duration>,
+}
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+/// The longest time for which the service holds back an answer, unless it is configured otherwise.
+const MOST_WAIT: Duration = Duration::from_secs(30);
 
 /// Marketplaces that a bump leaves out; registered vehicles only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,26 +56,40 @@ pub enum Exclude {
 
 impl<'a> Ads<'a> {
     pub(super) fn new(transport: &'a Transport, base: String) -> Self {
-        Self { transport, base, if_match: None }
+        Self { transport, base, options: WriteOptions::default() }
+    }
+
+    /// The same, whose next write has this `Idempotency-Key` (1 to 255 visible ASCII characters) instead of a random one. For 7 days, the
+    /// same write with the same key gets the answer of the first and changes nothing, also from another process.
+    #[must_use]
+    pub fn key(mut self, key: &str) -> Self {
+        self.options.key = Some(key.to_owned());
+        self
     }
 
     /// The same, whose writes are bound to the revision of an ad that an [`Answer::etag`] names. Once the ad has another content they
     /// change nothing and fail with [`PreconditionFailed`](ErrorKind::PreconditionFailed).
     #[must_use]
-    pub fn if_match(self, etag: Option<&str>) -> Self {
-        Self { if_match: etag.map(str::to_owned), ..self }
+    pub fn if_match(mut self, etag: Option<&str>) -> Self {
+        self.options.if_match = etag.map(str::to_owned);
+        self
+    }
+
+    /// The same, whose writes are answered when they have finished, or after this time (at most 30 seconds). The answer shows the ad as
+    /// it is then.
+    #[must_use]
+    pub fn wait(mut self, time: Duration) -> Self {
+        self.options.wait = Some(time.min(MOST_WAIT));
+        self
     }
 
     /// Creates an ad. The answer is there before the work is done: wait for an entry with action `publish` in its log.
-    ///
-    /// It is sent once. When the answer is lost, [`is_unclear`](Error::is_unclear) says so, and a 409 to another try means that the
-    /// first one was accepted; [`create_or_find`](Self::create_or_find) does that.
     ///
     /// # Errors
     /// [`Invalid`](ErrorKind::Invalid) with all that is wrong with the payload, [`Identified`](ErrorKind::Identified) for a trailer,
     /// [`Conflict`](ErrorKind::Conflict) when the source id was ever used.
     pub async fn create(&self, payload: &impl Serialize) -> Result<Answer<Ad>, Error> {
-        self.write(Method::POST, String::new(), payload, Repeat::IfRefused).await
+        self.change(Method::POST, "", Some(self.json(payload)?)).await
     }
 
     /// Checks a payload as [`create`](Self::create) would, and stores nothing.
@@ -64,7 +97,8 @@ impl<'a> Ads<'a> {
     /// # Errors
     /// As a create.
     pub async fn validate(&self, payload: &impl Serialize) -> Result<Answer<Validation>, Error> {
-        self.write(Method::POST, "/validate".to_owned(), payload, Repeat::Safe).await
+        let call = Call::new(Method::POST, self.path("/validate"), Some(self.json(payload)?));
+        self.transport.ask(call).await
     }
 
     /// A page of ads.
@@ -154,18 +188,17 @@ impl<'a> Ads<'a> {
     /// category, [`Identified`](ErrorKind::Identified) for one of V3 that must migrate first.
     pub async fn update(&self, target: impl Into<Target<'_>>, patch: &impl Serialize) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.of(target).write(Method::PATCH, one(target, ""), patch, Repeat::Safe).await
+        self.of(target).change(Method::PATCH, &one(target, ""), Some(self.json(patch)?)).await
     }
 
     /// Converts an ad of V3 to V4: a complete payload that replaces the data, without `category_id` on a typed path and with it on the
     /// generic one.
     ///
     /// # Errors
-    /// As [`update`](Self::update), and [`Identified`](ErrorKind::Identified) for an ad of V4: after an unclear try that means that it was
-    /// accepted.
+    /// As [`update`](Self::update), and [`Identified`](ErrorKind::Identified) for an ad of V4.
     pub async fn migrate(&self, target: impl Into<Target<'_>>, payload: &impl Serialize) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.of(target).write(Method::POST, one(target, "/migrate"), payload, Repeat::IfRefused).await
+        self.of(target).change(Method::POST, &one(target, "/migrate"), Some(self.json(payload)?)).await
     }
 
     /// Deletes an ad. The answer still shows it `created`; it is deleted once its log has `delete` `done`. A deleted one stays as it is.
@@ -174,12 +207,10 @@ impl<'a> Ads<'a> {
     /// As [`read`](Self::read).
     pub async fn delete(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        let path = self.of(target).path(&one(target, ""));
-        let if_match = self.if_match.clone();
-        self.transport.ask(Call { method: Method::DELETE, path, body: None, if_match, repeat: Repeat::Safe }).await
+        self.of(target).change(Method::DELETE, &one(target, ""), None).await
     }
 
-    /// Renews an ad: it appears as new. Charges apply, so it is never sent again by itself when its answer is lost.
+    /// Renews an ad: it appears as new. Charges apply.
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`Rules`](ErrorKind::Rules) when it cannot be renewed.
@@ -191,16 +222,16 @@ impl<'a> Ads<'a> {
             Exclude::Secondary => Some(("exclude_secondary", "true")),
         };
         let query = query_string(dealer(target).into_iter().chain(exclude));
-        self.of(target).promote(&format!("/{}/bump{query}", segment(target.source_id))).await
+        self.of(target).change(Method::POST, &format!("/{}/bump{query}", segment(target.source_id)), None).await
     }
 
-    /// Activates pole position for 3 days. Charges apply, so it is never sent again by itself when its answer is lost.
+    /// Activates pole position for 3 days. Charges apply.
     ///
     /// # Errors
     /// As [`bump`](Self::bump).
     pub async fn pole_position(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.of(target).promote(&one(target, "/pole_position")).await
+        self.of(target).change(Method::POST, &one(target, "/pole_position"), None).await
     }
 
     /// Has the service do again what the last request left undone; when all is done, it publishes again.
@@ -209,11 +240,7 @@ impl<'a> Ads<'a> {
     /// As [`bump`](Self::bump).
     pub async fn retry(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.of(target).promote(&one(target, "/retry")).await
-    }
-
-    pub(super) fn transport(&self) -> &Transport {
-        self.transport
+        self.of(target).change(Method::POST, &one(target, "/retry"), None).await
     }
 
     /// These ads, on the typed path of the target's category if it has one.
@@ -229,26 +256,37 @@ impl<'a> Ads<'a> {
         format!("{}{rest}", self.base)
     }
 
-    /// A GET that does something.
-    async fn promote(&self, rest: &str) -> Result<Answer<Ad>, Error> {
-        let (path, if_match) = (self.path(rest), self.if_match.clone());
-        self.transport.ask(Call { method: Method::GET, path, body: None, if_match, repeat: Repeat::IfRefused }).await
+    fn json(&self, payload: &impl Serialize) -> Result<Bytes, Error> {
+        serde_json::to_vec(payload).map(Bytes::from).map_err(|error| {
+            let problem = ErrorKind::Malformed(format!("cannot serialize the payload: {error}"));
+            Error::new(problem, &Method::POST, &format!("/{}", self.base))
+        })
     }
 
-    async fn write<T: DeserializeOwned>(
-        &self,
-        method: Method,
-        rest: String,
-        body: &impl Serialize,
-        repeat: Repeat,
-    ) -> Result<Answer<T>, Error> {
-        let path = self.path(&rest);
-        let bytes = serde_json::to_vec(body).map_err(|error| {
-            Error::new(ErrorKind::Malformed(format!("cannot serialize the payload: {error}")), &method, &path)
-        })?;
-        let if_match = self.if_match.clone();
-        self.transport.ask(Call { method, path, body: Some(bytes.into()), if_match, repeat }).await
+    /// Sends a write with its options.
+    async fn change(&self, method: Method, rest: &str, body: Option<Bytes>) -> Result<Answer<Ad>, Error> {
+        let mut call = Call::new(method, self.path(rest), body);
+        let WriteOptions { key, if_match, wait } = &self.options;
+        call.wait = wait.unwrap_or_default();
+        let headers = [
+            (IDEMPOTENCY_KEY, Some(key.clone().unwrap_or_else(random_key))),
+            (IF_MATCH, if_match.clone()),
+            (PREFER, wait.map(|time| format!("wait={}", time.as_secs().max(1)))),
+        ];
+        for (name, value) in headers {
+            let Some(value) = value else { continue };
+            let value = HeaderValue::from_str(&value).map_err(|_| {
+                let problem = ErrorKind::Malformed(format!("{name} must be visible ASCII characters"));
+                Error::new(problem, &call.method, &format!("/{}", call.path))
+            })?;
+            call.headers.insert(name, value);
+        }
+        self.transport.ask(call).await
     }
+}
+
+fn random_key() -> String {
+    uuid::Uuid::from_u128(fastrand::u128(..)).to_string()
 }
 
 /// The path of one ad, or of what is below it, with the dealer in the query.

@@ -39,12 +39,6 @@ impl<T> Answer<T> {
     pub fn request_uuid(&self) -> Option<Uuid> {
         self.request_id.as_deref().and_then(|id| id.parse().ok())
     }
-
-    /// The same without the id, where that of another request is wanted.
-    #[must_use]
-    pub fn without_request_id(self) -> Self {
-        Self { request_id: None, ..self }
-    }
 }
 
 impl<T> Deref for Answer<T> {

@@ -124,8 +124,14 @@ impl ClientBuilder {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(BuildError::Http)?;
-        let transport =
-            Transport { http, base, pace: Pace::new(self.rate), retries: self.retries, observer: self.observer };
+        let transport = Transport {
+            http,
+            base,
+            timeout: self.timeout,
+            pace: Pace::new(self.rate),
+            retries: self.retries,
+            observer: self.observer,
+        };
         Ok(Client { transport: Arc::new(transport) })
     }
 }

@@ -22,6 +22,8 @@ struct Details {
     status: Option<u16>,
     request_id: Option<String>,
     tries: u32,
+    /// Whether an earlier try may have been accepted.
+    was_unclear: bool,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -103,7 +105,7 @@ impl ErrorKind {
 impl Error {
     pub(super) fn new(kind: ErrorKind, method: &Method, path: &str) -> Self {
         let (method, path) = (method.clone(), path.to_owned());
-        Self(Box::new(Details { kind, method, path, status: None, request_id: None, tries: 0, source: None }))
+        Self(Box::new(Details { kind, method, path, status: None, request_id: None, tries: 0, was_unclear: false, source: None }))
     }
 
     /// That there is no answer.
@@ -123,8 +125,8 @@ impl Error {
         self
     }
 
-    pub(super) fn after(mut self, tries: u32) -> Self {
-        self.0.tries = tries;
+    pub(super) fn after(mut self, tries: u32, was_unclear: bool) -> Self {
+        (self.0.tries, self.0.was_unclear) = (tries, was_unclear);
         self
     }
 
@@ -161,14 +163,14 @@ impl Error {
     /// Whether the request may have been accepted all the same: the answer was lost or says nothing about it. Never true of what only
     /// reads.
     ///
-    /// After an unclear [`create`](super::Ads::create) a 409 means that the ad is there; see
-    /// [`create_or_find`](super::Ads::create_or_find).
+    /// Every try has carried the same `Idempotency-Key`: another one with [that key](super::Ads::key) executes nothing twice.
     pub fn is_unclear(&self) -> bool {
         let is_unclear = match &self.0.kind {
             ErrorKind::Lost(_) | ErrorKind::TimedOut(_) | ErrorKind::Service { .. } => true,
             // A page of a proxy says nothing about what stands behind it, unless it refuses.
             ErrorKind::Unexpected(_) => self.0.status.is_none_or(|status| !(300..500).contains(&status)),
-            _ => false,
+            // The last try was not accepted, which says nothing about those before it.
+            _ => self.0.was_unclear && !self.is_refusal(),
         };
         is_unclear && !self.is_reading()
     }
@@ -203,11 +205,7 @@ impl Error {
 
     /// Whether it only reads: then nothing can have happened.
     fn is_reading(&self) -> bool {
-        let last = self.0.path.split('?').next().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
-        match self.0.method {
-            Method::GET => !matches!(last, "bump" | "pole_position" | "retry"),
-            _ => last == "validate",
-        }
+        self.0.method == Method::GET || self.0.path.split('?').next().is_some_and(|path| path.ends_with("/validate"))
     }
 }
 

@@ -9,7 +9,6 @@
 mod ads;
 mod answer;
 mod builder;
-mod creation;
 mod error;
 mod lookups;
 mod models;
@@ -27,7 +26,6 @@ pub use ad_core::{
 pub use ads::{Ads, Exclude};
 pub use answer::Answer;
 pub use builder::{BuildError, ClientBuilder, DEFAULT_RATE, DEFAULT_TIMEOUT};
-pub use creation::Creation;
 pub use error::{Error, ErrorKind};
 pub use lookups::Lookups;
 pub use models::{Ad, Contact, Location, Page, Price, Validation};

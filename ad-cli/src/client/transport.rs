@@ -9,7 +9,7 @@ use std::{
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{
     Method, Response,
-    header::{CONTENT_TYPE, IF_MATCH},
+    header::{CONTENT_TYPE, HeaderMap},
 };
 use serde::de::DeserializeOwned;
 use url::Url;
@@ -33,15 +33,6 @@ impl Default for Retries {
     fn default() -> Self {
         Self { tries: 4, first_pause: Duration::from_millis(250) }
     }
-}
-
-/// Whether a request may be sent again when nobody knows whether it was accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Repeat {
-    /// Once or twice is the same.
-    Safe,
-    /// Only when it was surely not accepted.
-    IfRefused,
 }
 
 /// One try of a request, as it went.
@@ -75,14 +66,22 @@ pub(super) struct Call {
     pub(super) path: String,
     /// A JSON text.
     pub(super) body: Option<bytes::Bytes>,
-    /// The revision of the ad that it is for.
-    pub(super) if_match: Option<String>,
-    pub(super) repeat: Repeat,
+    pub(super) headers: HeaderMap,
+    /// For how long the service may hold back its answer.
+    pub(super) wait: Duration,
+}
+
+impl Call {
+    pub(super) fn new(method: Method, path: String, body: Option<bytes::Bytes>) -> Self {
+        Self { method, path, body, headers: HeaderMap::new(), wait: Duration::ZERO }
+    }
 }
 
 pub(super) struct Transport {
     pub(super) http: reqwest::Client,
     pub(super) base: Url,
+    /// Time for one answer.
+    pub(super) timeout: Duration,
     pub(super) pace: Pace,
     pub(super) retries: Retries,
     pub(super) observer: Option<Observer>,
@@ -112,10 +111,11 @@ impl fmt::Debug for Transport {
 impl Transport {
     /// Reads what is at a path.
     pub(super) async fn get<T: DeserializeOwned>(&self, path: String) -> Result<Answer<T>, Error> {
-        self.ask(Call { method: Method::GET, path, body: None, if_match: None, repeat: Repeat::Safe }).await
+        self.ask(Call::new(Method::GET, path, None)).await
     }
 
-    /// Asks, again where that is safe, and reads the answer.
+    /// Asks, again where nothing or nothing clear was answered, and reads the answer. So a call must be one that may be repeated: it
+    /// only reads, or has a key.
     pub(super) async fn ask<T: DeserializeOwned>(&self, call: Call) -> Result<Answer<T>, Error> {
         let path = format!("/{}", call.path);
         let names = call.path.split('?').next().unwrap_or_default();
@@ -124,15 +124,16 @@ impl Transport {
             return Err(Error::new(ErrorKind::Malformed(told), &call.method, &path));
         }
         let address = format!("{}{}", self.base, call.path);
-        let mut number = 0;
+        let (mut number, mut was_unclear) = (0, false);
         loop {
             number += 1;
             self.pace.turn().await;
             let error = match self.once(&call, &address, &path, number).await {
                 Ok(answer) => return Ok(answer),
-                Err(error) => error.after(number),
+                Err(error) => error.after(number, was_unclear),
             };
-            let Some(pause) = self.pause(&error, call.repeat, number) else { return Err(error) };
+            was_unclear = error.is_unclear();
+            let Some(pause) = self.pause(&error, number) else { return Err(error) };
             tokio::time::sleep(pause).await;
         }
     }
@@ -163,28 +164,25 @@ impl Transport {
     }
 
     async fn send(&self, call: &Call, address: &str) -> reqwest::Result<Response> {
-        let mut request = self.http.request(call.method.clone(), address);
+        let mut request = self.http.request(call.method.clone(), address).headers(call.headers.clone());
+        if !call.wait.is_zero() {
+            request = request.timeout(self.timeout + call.wait);
+        }
         if let Some(body) = &call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
-        }
-        if let Some(etag) = &call.if_match {
-            request = request.header(IF_MATCH, etag);
         }
         request.send().await
     }
 
     /// How long to wait before the next try, if there is to be one.
-    pub(super) fn pause(&self, error: &Error, repeat: Repeat, tries: u32) -> Option<Duration> {
+    fn pause(&self, error: &Error, tries: u32) -> Option<Duration> {
         let asked = match error.kind() {
-            // Not accepted, whatever it was.
-            ErrorKind::Unreachable(_) => None,
-            ErrorKind::TooMany { retry_after, .. } => *retry_after,
-            ErrorKind::Service { retry_after, .. } if repeat == Repeat::Safe => *retry_after,
+            ErrorKind::Unreachable(_) | ErrorKind::Lost(_) => None,
+            ErrorKind::TooMany { retry_after, .. } | ErrorKind::Service { retry_after, .. } => *retry_after,
             // Who waits for long may not wait for ever.
-            ErrorKind::TimedOut(_) if repeat == Repeat::Safe && tries == 1 => None,
-            ErrorKind::Lost(_) if repeat == Repeat::Safe => None,
+            ErrorKind::TimedOut(_) if tries == 1 => None,
             // A proxy whose service is away for a moment answers with a page of its own.
-            ErrorKind::Unexpected(_) if repeat == Repeat::Safe && is_for_a_moment(error.status()) => None,
+            ErrorKind::Unexpected(_) if is_for_a_moment(error.status()) => None,
             _ => return None,
         };
         if let Some(asked) = asked.filter(|asked| *asked <= PATIENCE) {

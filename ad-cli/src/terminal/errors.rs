@@ -111,7 +111,6 @@ impl From<bulk::BulkError> for Failure {
             bulk::BulkError::Temporary { .. } => {
                 Self::failed(error.to_string()).hint("set TMPDIR to a folder with free space")
             }
-            bulk::BulkError::Unanswered => Self::unreachable(error.to_string()),
             error => Self::failed(error.to_string()),
         }
     }

@@ -5,15 +5,16 @@
 mod publish;
 
 use std::{
+    collections::BTreeSet,
     num::NonZeroU32,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering},
     },
     time::{Duration, Instant},
 };
 
-use ad_cli::{AdOrder, AdQuery, Client, Creation, Error, ErrorKind, Exclude, LogQuery, Target};
+use ad_cli::{AdOrder, AdQuery, Client, Error, ErrorKind, Exclude, LogQuery, Target};
 use ad_core::model::{Action, ActionState, AdState, ApiVersion, Page};
 use ad_tests::Server;
 use futures_util::TryStreamExt;
@@ -239,7 +240,7 @@ async fn a_limit_of_the_service_is_waited_for() {
 }
 
 /// A host that reads a request on each connection and answers what `answer` says to it, or nothing at all and closes.
-async fn host(answer: impl Fn(u32) -> Option<String> + Send + 'static) -> (String, Arc<AtomicU32>) {
+async fn host(answer: impl Fn(u32, &str) -> Option<String> + Send + 'static) -> (String, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let asked = Arc::new(AtomicU32::new(0));
@@ -248,10 +249,12 @@ async fn host(answer: impl Fn(u32) -> Option<String> + Send + 'static) -> (Strin
         loop {
             let (mut connection, _) = listener.accept().await.unwrap();
             let mut request = [0; 4096];
-            if connection.read(&mut request).await.unwrap_or(0) == 0 {
+            let length = connection.read(&mut request).await.unwrap_or(0);
+            if length == 0 {
                 continue;
             }
-            if let Some(answer) = answer(count.fetch_add(1, Ordering::SeqCst) + 1) {
+            let request = String::from_utf8_lossy(&request[..length]);
+            if let Some(answer) = answer(count.fetch_add(1, Ordering::SeqCst) + 1, &request) {
                 let _ = connection.write_all(answer.as_bytes()).await;
             }
         }
@@ -269,28 +272,42 @@ fn http(status: &str, headers: &str, body: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_only_reads_is_asked_again_and_what_costs_is_not() {
-    let (url, asked) = host(|_| None).await;
+async fn what_is_not_answered_is_asked_again_and_each_write_with_one_key() {
+    let keys = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&keys);
+    let (url, asked) = host(move |_, request| {
+        let key = request.lines().find_map(|line| line.strip_prefix("idempotency-key: ")).map(str::to_owned);
+        seen.lock().unwrap().push(key);
+        None
+    })
+    .await;
     let client = impatient(&url);
-    let lost = |error: Error, unclear: bool, tries: u32| {
+    let mut used = BTreeSet::new();
+    let mut lost = |error: Error, is_write: bool| {
         assert!(matches!(error.kind(), ErrorKind::Lost(_)), "{error:?}");
-        assert_eq!((error.is_unclear(), error.tries()), (unclear, tries), "{error:?}");
-        assert_eq!(asked.swap(0, Ordering::SeqCst), tries);
+        assert_eq!((error.is_unclear(), error.tries()), (is_write, 3), "{error:?}");
+        assert_eq!(asked.swap(0, Ordering::SeqCst), 3);
+        let keys = std::mem::take(&mut *keys.lock().unwrap());
+        assert!(keys.len() == 3 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
+        assert_eq!(keys[0].is_some(), is_write, "{keys:?}");
+        assert!(keys[0].is_none() || used.insert(keys[0].clone()), "{keys:?}");
     };
-    lost(client.v4().read("a").await.unwrap_err(), false, 3);
-    lost(client.typed("car").validate(&json!({})).await.unwrap_err(), false, 3);
-    lost(client.typed("car").update("a", &json!({})).await.unwrap_err(), true, 3);
-    lost(client.v4().delete("a").await.unwrap_err(), true, 3);
-    lost(client.typed("car").create(&json!({})).await.unwrap_err(), true, 1);
-    lost(client.typed("car").migrate("a", &json!({})).await.unwrap_err(), true, 1);
-    lost(client.v4().bump("a", Exclude::None).await.unwrap_err(), true, 1);
-    lost(client.v4().pole_position("a").await.unwrap_err(), true, 1);
-    lost(client.v4().retry("a").await.unwrap_err(), true, 1);
+    lost(client.v4().read("a").await.unwrap_err(), false);
+    lost(client.typed("car").validate(&json!({})).await.unwrap_err(), false);
+    lost(client.typed("car").update("a", &json!({})).await.unwrap_err(), true);
+    lost(client.v4().delete("a").await.unwrap_err(), true);
+    lost(client.typed("car").create(&json!({})).await.unwrap_err(), true);
+    lost(client.typed("car").migrate("a", &json!({})).await.unwrap_err(), true);
+    lost(client.v4().bump("a", Exclude::None).await.unwrap_err(), true);
+    lost(client.v4().pole_position("a").await.unwrap_err(), true);
+    lost(client.v4().retry("a").await.unwrap_err(), true);
+    let chosen = client.typed("car").key("mine").create(&json!({})).await.unwrap_err();
+    assert!(chosen.is_unclear() && keys.lock().unwrap().iter().all(|key| key.as_deref() == Some("mine")));
 }
 
 #[tokio::test]
 async fn what_was_surely_not_accepted_is_sent_again() {
-    let busy = |number| {
+    let busy = |number, _: &str| {
         Some(if number < 3 {
             http("429 Too Many Requests", "retry-after: 0\r\n", r#"{"detail": "Too many requests."}"#)
         } else {
@@ -321,20 +338,20 @@ async fn a_service_that_is_not_there_hangs_or_is_none_is_told_as_it_is() {
     let error = client.typed("car").create(&json!({})).await.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::TimedOut(_)) && error.is_unclear(), "{error:?}");
 
-    let page = |_| Some(http("200 OK", "content-type: text/html\r\n", "<!DOCTYPE html><h1>Welcome</h1>"));
+    let page = |_, _: &str| Some(http("200 OK", "content-type: text/html\r\n", "<!DOCTYPE html><h1>Welcome</h1>"));
     let error = impatient(&host(page).await.0).v4().read("a").await.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Unexpected(_)) && error.to_string().contains("a web page"), "{error:?}");
 
-    let elsewhere = |_| Some(http("301 Moved Permanently", "location: https://ads.example/\r\n", ""));
+    let elsewhere = |_, _: &str| Some(http("301 Moved Permanently", "location: https://ads.example/\r\n", ""));
     let (url, asked) = host(elsewhere).await;
     let error = impatient(&url).v4().read("a").await.unwrap_err();
     assert!(error.to_string().contains("redirects to https://ads.example/"), "{error}");
     assert_eq!(asked.load(Ordering::SeqCst), 1, "a token is not carried elsewhere");
 
-    let bad_gateway = |_| Some(http("502 Bad Gateway", "content-type: text/html\r\n", "<html>nginx</html>"));
+    let bad_gateway = |_, _: &str| Some(http("502 Bad Gateway", "content-type: text/html\r\n", "<html>nginx</html>"));
     let (url, asked) = host(bad_gateway).await;
     let error = impatient(&url).typed("car").create(&json!({})).await.unwrap_err();
-    assert!(error.is_unclear() && asked.load(Ordering::SeqCst) == 1, "{error:?}");
+    assert!(error.is_unclear() && asked.load(Ordering::SeqCst) == 3, "{error:?}");
 }
 
 /// A way to a server on which the answers to the first `lost` requests are lost.
@@ -367,21 +384,25 @@ pub(super) async fn losing(server: &Server, lost: u32) -> String {
 }
 
 #[tokio::test]
-async fn a_create_whose_answer_was_lost_is_found_and_not_made_twice() {
+async fn a_create_whose_answer_was_lost_is_answered_again_and_not_made_twice() {
     let server = Server::start().await;
     let token = server.client.token.as_deref().unwrap();
-    let car = plain_car("once", "ABC123").as_object().unwrap().clone();
+    let car = plain_car("once", "ABC123");
     let with = |url: String| {
         let tries = NonZeroU32::new(3).unwrap();
         Client::builder(&url).token(token).rate(None).tries(tries, Duration::from_millis(1)).build().unwrap()
     };
-    let created = with(losing(&server, 1).await).typed("car").create_or_find(&car).await.unwrap();
-    assert!(matches!(&created, Creation::Found(ad) if ad.source_id == "once"), "{created:?}");
-    let again = with(losing(&server, 0).await).typed("car").create_or_find(&car).await.unwrap_err();
-    assert!(matches!(again.kind(), ErrorKind::Conflict(_)), "somebody was there before: {again:?}");
-    let car = plain_car("never answered", "ABC124").as_object().unwrap().clone();
-    let error = with(losing(&server, 9).await).typed("car").create_or_find(&car).await.unwrap_err();
+    let created = with(losing(&server, 1).await).typed("car").create(&car).await.unwrap();
+    let again = with(losing(&server, 0).await).typed("car").create(&car).await.unwrap_err();
+    assert!(matches!(again.kind(), ErrorKind::Conflict(_)), "it is there: {again:?}");
+    let never = plain_car("never answered", "ABC124");
+    let error = with(losing(&server, 9).await).typed("car").key("a key").create(&never).await.unwrap_err();
     assert!(error.is_unclear(), "{error:?}");
-    let entries = server.client.log("once").await.iter().filter(|entry| entry["action"] == "create").count();
-    assert_eq!(entries, 2, "one create, processing and done");
+    let later = with(server.client.base.clone()).typed("car").key("a key").create(&never).await.unwrap();
+    assert_eq!(later.source_id, "never answered");
+    server.client.published("once").await;
+    let log = server.client.log("once").await;
+    let creates: Vec<_> = log.iter().filter(|entry| entry["action"] == "create").collect();
+    assert_eq!(creates.len(), 2, "one create, processing and done");
+    assert!(creates.iter().all(|entry| entry["request_id"].as_str() == created.request_id.as_deref()), "{creates:?}");
 }

@@ -25,7 +25,7 @@ pub(crate) struct Relay {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// The answers of the server to the creates of each source id, in order.
+    /// The answers of the server to the creates of each source id, in order, without those that it replayed.
     creates: Mutex<BTreeMap<String, Vec<u16>>>,
     count: AtomicUsize,
     /// Of so many creates, one is passed on and its answer lost, and one is lost itself; 0: none.
@@ -97,7 +97,10 @@ impl Endpoint for Pass {
         if is_create {
             let payload: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
             let source_id = payload["source_id"].as_str().unwrap_or_default().to_owned();
-            self.seen.creates.lock().unwrap().entry(source_id).or_default().push(status.as_u16());
+            // A replayed answer is that of an earlier create.
+            if !headers.contains_key("idempotency-replayed") {
+                self.seen.creates.lock().unwrap().entry(source_id).or_default().push(status.as_u16());
+            }
             if loses > 0 && number % loses == 0 {
                 return lost();
             }

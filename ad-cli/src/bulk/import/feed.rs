@@ -18,6 +18,7 @@ use super::{
 use crate::bulk::{
     AdOutcome,
     check::Checker,
+    identities::hash,
     payloads::{Chunks, Piece, Source, parse},
 };
 
@@ -37,8 +38,6 @@ pub enum Task {
 /// What an ad's past means for it.
 enum Decision {
     Do(JobKind),
-    /// Find out whether it is there; if not, create it.
-    LookAndCreate,
     Follow(Option<Uuid>),
     /// All is done; where its entry of the journal begins.
     Nothing(Option<Uuid>, u64),
@@ -50,10 +49,8 @@ impl Task {
     fn step(self, known: Option<Known>) -> Decision {
         match (self, known) {
             (_, Some(Known::Invalid)) => Decision::Skip,
-            (Self::Create, None | Some(Known::NotSent | Known::Refused)) | (Self::Failed, Some(Known::Refused)) => {
-                Decision::Do(JobKind::Create)
-            }
-            (Self::Create | Self::Failed, Some(Known::Unclear)) => Decision::LookAndCreate,
+            (Self::Create, None | Some(Known::NotSent))
+            | (Self::Create | Self::Failed, Some(Known::Refused | Known::Unclear)) => Decision::Do(JobKind::Create),
             (Self::Failed, Some(Known::Ended { outcome: AdOutcome::Failed, .. })) => Decision::Do(JobKind::Retry),
             // The requests of an accepted ad are processed in order.
             (Self::Show, Some(Known::Ended { outcome: AdOutcome::Hidden, .. } | Known::Accepted(_))) => {
@@ -74,6 +71,10 @@ pub(super) struct Feed {
     /// What is known of the payloads, and the journal that knows the rest.
     pub(super) known: KnownPayloads,
     pub(super) past: Past,
+    /// How the keys of creates begin, in every run of the import.
+    pub(super) keys: Uuid,
+    /// How the keys of other requests begin, in this run.
+    pub(super) run: Uuid,
     /// Jobs that are written into the journal together.
     pub(super) block: usize,
     /// What is done.
@@ -115,10 +116,9 @@ impl Feed {
         let Some(ad) = Identity::of(&object) else { return Ok(None) };
         let place = piece.place;
         let known = self.known.next(index).map_err(no_record())?;
-        let (kind, is_unclear) = match self.task.step(known) {
-            Decision::Do(kind) if self.limit > 0 => (kind, false),
-            Decision::LookAndCreate if self.limit > 0 => (JobKind::Create, true),
-            Decision::Do(_) | Decision::LookAndCreate | Decision::Leave => {
+        let kind = match self.task.step(known) {
+            Decision::Do(kind) if self.limit > 0 => kind,
+            Decision::Do(_) | Decision::Leave => {
                 state.left(index, place, ad);
                 return Ok(None);
             }
@@ -143,7 +143,10 @@ impl Feed {
         };
         // What was parsed is JSON.
         let Ok(body) = body else { return Ok(None) };
-        Ok(Some(Job { index, ad, vehicle_type, body, text: piece.text.to_owned(), place, kind, is_unclear }))
+        let keys = if kind == JobKind::Create { self.keys } else { self.run };
+        let key = format!("{keys}-{}", Uuid::from_bytes(hash(&ad.source_id, ad.dealer_code.as_deref())));
+        let (text, is_unclear) = (piece.text.to_owned(), known == Some(Known::Unclear));
+        Ok(Some(Job { index, ad, vehicle_type, body, text, place, kind, key, is_unclear }))
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) struct Job {
     pub(super) place: Place,
     /// What is done.
     pub(super) kind: JobKind,
+    /// The `Idempotency-Key` of its request.
+    pub(super) key: String,
     /// Whether an earlier run may have sent it.
     pub(super) is_unclear: bool,
 }
@@ -44,10 +46,4 @@ pub(super) struct Refusal {
     pub(super) message: String,
     /// By field.
     pub(super) fields: Option<FieldErrors>,
-}
-
-impl Refusal {
-    pub(super) fn of(message: impl Into<String>) -> Self {
-        Self { message: message.into(), fields: None }
-    }
 }

@@ -101,6 +101,9 @@ pub(super) struct Begun {
     pub(super) url: String,
     /// When it began.
     pub(super) at: String,
+    /// How the keys of its creates begin; journals of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) keys: Option<Uuid>,
 }
 
 /// What became of an accepted ad.
@@ -339,7 +342,7 @@ mod tests {
 
     fn begun() -> Begun {
         let text = |text: &str| text.to_owned();
-        Begun { file: text("a.json"), sha256: text("00"), url: text("http://a"), at: text("now") }
+        Begun { file: text("a.json"), sha256: text("00"), url: text("http://a"), at: text("now"), keys: None }
     }
 
     /// What is known of the ads of a file with these source ids.

@@ -38,6 +38,7 @@ use tokio::{
     task::JoinSet,
 };
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::{
     BulkError, Identity,
@@ -119,6 +120,7 @@ pub struct Import {
     state: Arc<State>,
     past: Past,
     known: Option<KnownPayloads>,
+    keys: Uuid,
     totals: Totals,
     task: Task,
     limit: u64,
@@ -160,7 +162,8 @@ impl Import {
         let (journal, past) = Journal::open(&journal)?;
         let mut notes = Vec::from_iter(source.is_utf_16.then_some(Note::Utf16));
         let file = options.file.display().to_string();
-        let begun = Begun { file, sha256, url: client.url().to_owned(), at: now.to_string() };
+        let keys = past.begun.as_ref().and_then(|begun| begun.keys).unwrap_or_else(random);
+        let begun = Begun { file, sha256, url: client.url().to_owned(), at: now.to_string(), keys: Some(keys) };
         notes.extend(fits(journal.path(), past.begun.as_ref(), &begun, &name, options.resume)?);
         journal.write_durably(&[Entry::Begun(begun)])?;
         let checker = Arc::new(Checker::new(options.version, options.of_type).with_http_images());
@@ -172,6 +175,7 @@ impl Import {
             state: Arc::new(State::new(journal, checker, options.within.is_some())),
             past,
             known: None,
+            keys,
             totals: Totals::default(),
             task: options.task,
             limit: options.limit.unwrap_or(u64::MAX),
@@ -252,12 +256,12 @@ impl Import {
 
     /// Sends everything and follows it.
     async fn work(self) -> Result<(), BulkError> {
-        let Self { client, state, parallel, .. } = self;
+        let Self { client, state, parallel, past, keys, task, limit, .. } = self;
         // Nothing is sent before the check.
         let Some(known) = self.known else { return Ok(()) };
         let source = Source::open(&self.path)?;
         let checker = Arc::clone(&state.checker);
-        let feed = Feed { checker, known, past: self.past, block: parallel, task: self.task, limit: self.limit };
+        let feed = Feed { checker, known, past, keys, run: random(), block: parallel, task, limit };
         let (jobs, todo) = mpsc::channel(parallel);
         let feeding = {
             let state = Arc::clone(&state);
@@ -313,6 +317,10 @@ fn input(file: &Path) -> Result<(Option<NamedTempFile>, PathBuf, String), BulkEr
     let kept = keep().map_err(BulkError::temporary("for stdin"))?;
     let path = kept.path().to_owned();
     Ok((Some(kept), path, "stdin".to_owned()))
+}
+
+fn random() -> Uuid {
+    Uuid::from_u128(fastrand::u128(..))
 }
 
 /// What a file holds.
@@ -429,7 +437,7 @@ async fn follow(client: &Client, state: &State, within: Duration) -> Result<(), 
 }
 
 /// The outcome of a request; `None` while it is under way.
-fn end(status: &Status, request_id: Option<uuid::Uuid>) -> Option<End> {
+fn end(status: &Status, request_id: Option<Uuid>) -> Option<End> {
     let outcome = status.outcome(request_id.or_else(|| status.log.first().map(|entry| entry.request_id))?)?;
     Some(End {
         outcome: (&outcome).into(),

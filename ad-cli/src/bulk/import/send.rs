@@ -1,4 +1,4 @@
-//! Sends one ad. When an answer is lost, the ad is looked up before anything is sent again.
+//! Sends one ad. A create carries the same key in every try and in every run, so the service executes it once.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use super::{
     BulkError, State,
     job::{Job, JobKind, Refusal},
 };
-use crate::{Ad, Client, Error, ErrorKind, bulk::payloads::Piece};
+use crate::{Ad, Answer, Client, Error, ErrorKind, bulk::payloads::Piece};
 
-/// How often an answer that got lost is looked for.
-const LOOKS: u32 = 6;
+/// How often a request whose answer was lost is repeated, beside what the client does by itself.
+const REPEATS: u32 = 5;
 
-/// The first pause before looking; the others are longer.
+/// The first pause before that; each other one is twice as long.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// The result of sending one ad.
@@ -32,98 +32,57 @@ pub(super) enum Sent {
 
 /// Sends one ad, and determines the result.
 pub(super) async fn send(client: &Client, state: &State, job: &Job) -> Sent {
-    match job.kind {
-        JobKind::Create => create_once(client, state, job).await,
-        act => again(client, job, act).await,
-    }
-}
-
-/// Has something done with an ad that is there, which may be asked for twice.
-async fn again(client: &Client, job: &Job, act: JobKind) -> Sent {
-    let target = job.ad.target();
-    let mut look = 0;
+    let (mut is_unclear, mut repeats) = (job.is_unclear, 0);
     loop {
-        let answer = match (act, job.vehicle_type) {
-            (JobKind::Show, Some(vehicle_type)) => client.typed(vehicle_type).update(target, &visible()).await,
-            (JobKind::Show, None) => client.v3().update(target, &visible()).await,
-            (JobKind::Create | JobKind::Retry, _) => client.v4().retry(target).await,
+        let error = match once(client, job).await {
+            Ok(answer) => return Sent::Accepted(answer.request_uuid()),
+            Err(error) => error,
         };
-        match answer {
-            Ok(answer) => return Sent::Accepted(answer.request_uuid()),
-            Err(error) if error.is_unclear() && look < LOOKS => {
-                tokio::time::sleep(PAUSE * 2_u32.pow(look)).await;
-                look += 1;
-            }
-            Err(error) if error.is_unclear() => return Sent::Stopped(error.into()),
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound(_)) => {
-                return Sent::Refused(Refusal::of(error.to_string()));
-            }
-            Err(error) => return refused(error),
+        if error.is_unclear() && repeats < REPEATS {
+            is_unclear = true;
+            tokio::time::sleep(PAUSE * 2_u32.pow(repeats)).await;
+            repeats += 1;
+            continue;
         }
+        is_unclear |= error.is_unclear();
+        return match error.kind() {
+            // The key has expired, or the service has no keys: an earlier try may have created the ad.
+            ErrorKind::Conflict(_) if is_unclear || error.tries() > 1 => find(client, state, job, error).await,
+            // The file has changed since an earlier run sent it.
+            _ if is_unclear && error.status() == Some(KEY_REUSED) => Sent::Accepted(None),
+            _ => refused(error, job, is_unclear),
+        };
     }
 }
 
-fn visible() -> Value {
-    json!({"visible": true})
-}
+/// The status of a request whose key was sent with another payload before.
+const KEY_REUSED: u16 = 422;
 
-/// Creates an ad that must not be sent twice.
-async fn create_once(client: &Client, state: &State, job: &Job) -> Sent {
+async fn once(client: &Client, job: &Job) -> Result<Answer<Ad>, Error> {
     let ads = job.vehicle_type.map_or_else(|| client.v3(), |vehicle_type| client.typed(vehicle_type));
-    let mut unclear: Option<BulkError> = None;
-    for look in 0..LOOKS {
-        if job.is_unclear || unclear.is_some() {
-            match look_for(client, state, job).await {
-                Ok(Some(sent)) => return sent,
-                // It is not there, so it has to be sent.
-                Ok(None) => {}
-                Err(error) if is_for_all(&error) && unclear.is_none() => return Sent::Unclear(error.into()),
-                Err(error) => {
-                    unclear = Some(error.into());
-                    tokio::time::sleep(PAUSE * 2_u32.pow(look)).await;
-                    continue;
-                }
-            }
-        }
-        match ads.create(&job.body).await {
-            Ok(answer) => return Sent::Accepted(answer.request_uuid()),
-            Err(error) if error.is_unclear() => {
-                unclear = Some(error.into());
-                tokio::time::sleep(PAUSE * 2_u32.pow(look)).await;
-            }
-            // An earlier try of this one may have been slow to arrive.
-            Err(error) if matches!(error.kind(), ErrorKind::Conflict(_)) && (job.is_unclear || unclear.is_some()) => {
-                return match look_for(client, state, job).await {
-                    Ok(Some(sent)) => sent,
-                    Ok(None) => Sent::Refused(Refusal::of(error.to_string())),
-                    Err(error) => Sent::Unclear(error.into()),
-                };
-            }
-            Err(error) => return refused(error),
-        }
+    match job.kind {
+        JobKind::Create => ads.key(&job.key).create(&job.body).await,
+        JobKind::Show => ads.key(&job.key).update(job.ad.target(), &json!({"visible": true})).await,
+        JobKind::Retry => client.v4().key(&job.key).retry(job.ad.target()).await,
     }
-    Sent::Unclear(unclear.unwrap_or(BulkError::Unanswered))
 }
 
-/// Whether no other ad would fare better.
-fn is_for_all(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Unauthorised(_) | ErrorKind::Forbidden(_) | ErrorKind::Unreachable(_))
-}
-
-/// What a refusal means for this ad, and for the others.
-fn refused(error: Error) -> Sent {
-    let message = match error.kind() {
-        ErrorKind::Invalid(errors) => {
-            let texts: Vec<_> = errors.flatten().iter().map(|(path, message)| format!("{path}: {message}")).collect();
-            texts.join(" ")
-        }
-        ErrorKind::Rules(_)
+/// What an error means for this ad, and for the others.
+fn refused(error: Error, job: &Job, is_unclear: bool) -> Sent {
+    let is_about_ad = match error.kind() {
+        ErrorKind::Invalid(_)
+        | ErrorKind::Rules(_)
         | ErrorKind::Identified(_)
         | ErrorKind::Malformed(_)
         | ErrorKind::TooLarge(_)
-        | ErrorKind::Conflict(_) => error.to_string(),
-        _ => return Sent::Stopped(error.into()),
+        | ErrorKind::Conflict(_) => true,
+        ErrorKind::NotFound(_) => job.kind != JobKind::Create,
+        _ => false,
     };
+    if !is_about_ad {
+        return if is_unclear { Sent::Unclear(error.into()) } else { Sent::Stopped(error.into()) };
+    }
+    let message = error.details();
     let fields = match error.into_kind() {
         ErrorKind::Invalid(errors) => Some(errors),
         _ => None,
@@ -131,25 +90,19 @@ fn refused(error: Error) -> Sent {
     Sent::Refused(Refusal { message, fields })
 }
 
-/// Looks whether an ad is there that may have been sent; `None` when it is not.
-async fn look_for(client: &Client, state: &State, job: &Job) -> Result<Option<Sent>, Error> {
-    let target = job.ad.target();
-    let answer = match client.v4().read(target).await {
-        Ok(answer) => answer,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound(_)) => return Ok(None),
-        Err(error) => return Err(error),
+/// Whether the ad that has the source id is the one of an earlier try.
+async fn find(client: &Client, state: &State, job: &Job, conflict: Error) -> Sent {
+    let ad = match client.v4().read(job.ad.target()).await {
+        Ok(answer) => answer.body,
+        Err(error) => return Sent::Unclear(error.into()),
     };
-    let ad = &answer.body;
     let piece = Piece { text: &job.text, place: job.place, problem: None };
-    let is_ours = state.checker.content(piece).is_some_and(|content| shows(ad, &content));
-    Ok(Some(if is_ours {
+    if state.checker.content(piece).is_some_and(|content| shows(&ad, &content)) {
         // The log is short: it was created a moment ago. Its oldest entry is that of the create.
         Sent::Accepted(ad.log.as_deref().and_then(<[_]>::first).map(|entry| entry.request_id))
     } else {
-        Sent::Refused(Refusal::of(
-            "The service already has another ad with this source_id; choose another source_id, or update that ad.",
-        ))
-    }))
+        refused(conflict, job, false)
+    }
 }
 
 /// Whether an ad shows this content. What is not shown as it was sent is left out: images, and currencies that only the dealer's settings

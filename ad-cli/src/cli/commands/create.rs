@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ad_core::model::ApiVersion;
 
 use crate::{
-    Ad, Answer, Client, Error, ErrorKind, Target,
+    ErrorKind,
     bulk::check::Checker,
     cli::{
         acts::{Done, WaitArgs},
@@ -53,35 +53,16 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
                 .hint("set the vehicle type: --type TYPE"));
         }
     };
-    let answer = match ads.create(&payload.object).await {
+    let answer = match args.wait.of(ads).create(&payload.object).await {
         Ok(answer) => answer,
         Err(error) if matches!(error.kind(), ErrorKind::Conflict(_)) => {
             return Err(
                 Failure::from(error).hint(format!("to show the existing ad: ad-cli get {}", payload.source_id()))
             );
         }
-        Err(error) if error.is_unclear() => found(context, &client, &payload, error).await?,
         Err(error) => return Err(payload.refused(context, &checker, error)),
     };
     let mut done = Done::new(context, &client, &args.wait);
     done.accepted(&answer).await?;
     done.end()
-}
-
-/// The answer was lost: looks whether the ad is there. Nothing is sent a second time.
-async fn found(context: &Context, client: &Client, payload: &Single, lost: Error) -> Result<Answer<Ad>, Failure> {
-    let dealer_code = payload.object.get("dealer_code").and_then(|code| code.as_str());
-    match client.v4().read(Target::from(payload.source_id()).of_dealer(dealer_code)).await {
-        Ok(answer) => {
-            let created = answer.created;
-            context.out.warning(&format!("{lost}; the service has an ad with this source_id, created at {created}"));
-            // The id is that of the question, and not of the request that created it.
-            Ok(answer.without_request_id())
-        }
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound(_)) => Err(Failure::unreachable(lost.to_string())
-            .hint(
-                "the service does not have the ad yet; check again in a moment, and create it again if it is still missing",
-            )),
-        Err(_) => Err(lost.into()),
-    }
 }

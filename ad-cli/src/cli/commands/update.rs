@@ -88,7 +88,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         }
         // The patch has parts of what was read, so it is for that revision.
         let etag = args.if_match.as_deref().or(read.etag.as_deref());
-        let ads = path(context, &client, args, ad, category).if_match(etag);
+        let ads = args.wait.of(path(context, &client, args, ad, category)).if_match(etag);
         let target = args.target.target().of_dealer(Some(&ad.dealer_code));
         tries -= 1;
         match ads.update(target, &patch).await {

@@ -25,7 +25,7 @@ use super::{
     stock::no_room,
 };
 use crate::{
-    Ad, Client, Creation, Error, ErrorKind, Outcome,
+    Ad, Client, Error, ErrorKind, Outcome,
     bulk::{
         AdOutcome, Identity,
         follow::{FIRST_PAUSE_OF_MANY, Include, Pauses, Status, Statuses},
@@ -160,11 +160,7 @@ impl Sender<'_> {
             _ => self.client.v4(),
         };
         if step.act == Act::Create {
-            return Ok(Ok(match ads.create_or_find(body).await? {
-                Creation::Created(answer) => answer.request_id,
-                // The id of the request that created it was lost with its answer.
-                Creation::Found(_) => None,
-            }));
+            return Ok(Ok(ads.create(body).await?.request_id));
         }
         let written = write_if(
             &ads,
