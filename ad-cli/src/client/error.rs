@@ -105,7 +105,16 @@ impl ErrorKind {
 impl Error {
     pub(super) fn new(kind: ErrorKind, method: &Method, path: &str) -> Self {
         let (method, path) = (method.clone(), path.to_owned());
-        Self(Box::new(Details { kind, method, path, status: None, request_id: None, tries: 0, was_unclear: false, source: None }))
+        Self(Box::new(Details {
+            kind,
+            method,
+            path,
+            status: None,
+            request_id: None,
+            tries: 0,
+            was_unclear: false,
+            source: None,
+        }))
     }
 
     /// That there is no answer.

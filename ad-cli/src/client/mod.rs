@@ -28,7 +28,7 @@ pub use answer::Answer;
 pub use builder::{BuildError, ClientBuilder, DEFAULT_RATE, DEFAULT_TIMEOUT};
 pub use error::{Error, ErrorKind};
 pub use lookups::Lookups;
-pub use models::{Ad, Contact, Location, Page, Price, Validation};
+pub use models::{Ad, Contact, DealerAccess, Location, Me, Page, Price, RateLimit, Scope, TokenInfo, Validation};
 pub use outcome::{Linked, Outcome, text as message_text};
 pub use transport::Exchange;
 
@@ -83,6 +83,14 @@ impl Client {
     /// [`NotFound`](ErrorKind::NotFound) for an id that no accepted request of the token's ads has.
     pub async fn request(&self, id: Uuid) -> Result<Answer<RequestStatus>, Error> {
         self.transport.get(format!("v4/requests/{id}")).await
+    }
+
+    /// What the token is, and what it gives access to.
+    ///
+    /// # Errors
+    /// [`Unauthorised`](ErrorKind::Unauthorised) for a token that the service rejects.
+    pub async fn me(&self) -> Result<Answer<Me>, Error> {
+        self.transport.get("v4/me".to_owned()).await
     }
 
     /// Vehicle types' attributes, and their allowed values.

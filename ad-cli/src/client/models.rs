@@ -1,7 +1,7 @@
 //! What the service answers with, as types ('Resources and their fields', decisions 1 and 7).
 
 use ad_core::{
-    model::{AdState, ApiVersion, ImageRef, LogEntry, Timestamp},
+    model::{AdState, ApiVersion, ImageRef, LogEntry, Market, Timestamp},
     rulebook::Warning,
 };
 use serde::{Deserialize, Serialize};
@@ -136,4 +136,84 @@ pub struct Validation {
     pub ad: Map<String, Value>,
     /// What is allowed but probably not meant.
     pub warnings: Vec<Warning>,
+}
+
+/// What a token is, and what it gives access to (extensions E3.14).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Me {
+    /// Whose ads.
+    pub scope: Scope,
+    /// The dealers of the scope.
+    pub dealers: Vec<DealerAccess>,
+    /// Names of what the token may do.
+    pub permissions: Vec<String>,
+    /// The token.
+    pub token: TokenInfo,
+    /// The limit of requests, where there is one.
+    pub rate_limit: Option<RateLimit>,
+    /// The versions of the API.
+    pub versions: Vec<ApiVersion>,
+    /// Address of the documentation.
+    pub documentation: String,
+    /// What a later version of the service has added.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// Whose ads a token gives access to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scope {
+    /// Those of one dealer.
+    #[serde(rename = "dealer_code")]
+    Dealer(String),
+    /// Those of all dealers of a group.
+    #[serde(rename = "dealer_group")]
+    Group(String),
+}
+
+/// A dealer, as far as a token gives access to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DealerAccess {
+    /// Its code in tokens and ads.
+    pub code: String,
+    /// Name for people.
+    pub name: String,
+    /// ISO 4217 code of the currency of prices without one.
+    pub currency: String,
+    /// Activated products, such as `online_purchase`.
+    pub products: Vec<String>,
+    /// Marketplaces on which it may bump ads.
+    pub bump: Vec<Market>,
+    /// Number of its salespersons.
+    pub salespersons: u64,
+    /// Number of its ads.
+    pub ads: u64,
+}
+
+/// What a token says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TokenInfo {
+    /// Its id, by which it is revoked.
+    pub jti: Option<String>,
+    /// What the operator calls it.
+    pub label: Option<String>,
+    /// When it was issued.
+    pub issued: Option<Timestamp>,
+    /// When it ends.
+    pub expires: Option<Timestamp>,
+}
+
+/// A limit of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RateLimit {
+    /// So many requests.
+    pub requests: u64,
+    /// In so many seconds.
+    pub seconds: u64,
+    /// So many at once.
+    pub burst: u64,
 }

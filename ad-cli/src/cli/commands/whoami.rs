@@ -1,12 +1,10 @@
 //! `ad-cli whoami`: what the token in use says.
 
-use ad_core::model::Page;
 use serde_json::json;
 
 use crate::{
-    AdQuery,
     cli::claims::{Claims, Validity, away},
-    terminal::{Context, Failure},
+    terminal::{Context, Failure, output::counted},
 };
 
 /// Arguments of `whoami`.
@@ -16,7 +14,7 @@ The token is decoded, not verified: only the service can check its signature and
 
 Exit code 4: the token has expired, or the service rejects it.")]
 pub(crate) struct Args {
-    /// Check the token at the service
+    /// Ask the service, which also knows the token's dealers, their ads and the rate limit
     #[arg(long)]
     online: bool,
 }
@@ -39,7 +37,12 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         None if people => json!("all"),
         None => json!(null),
     };
-    let answer = json!({
+    let me = if args.online && validity == Validity::Valid {
+        Some(context.client_for(&connection.url, &connection.token)?.me().await?.body)
+    } else {
+        None
+    };
+    let mut answer = json!({
         "url": connection.url,
         "profile": connection.profile,
         "token_from": if connection.profile.is_some() { "profile" } else { "AD_TOKEN" },
@@ -54,6 +57,13 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     });
     let order =
         ["url", "profile", "token_from", "dealer_code", "dealer_group", "permissions", "issued", "expires", "validity"];
+    if let Some(me) = &me {
+        answer["label"] = json!(me.token.label);
+        answer["dealers"] = json!(me.dealers);
+        answer["rate_limit"] = json!(me.rate_limit);
+        answer["versions"] = json!(me.versions);
+        answer["documentation"] = json!(me.documentation);
+    }
     context.out.record_in(&answer, &order)?;
     match validity {
         Validity::Valid => {}
@@ -63,12 +73,9 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         }
         Validity::NotYet => return Err(Failure::unauthorised("the token is not valid yet")),
     }
-    if args.online {
-        let client = context.client_for(&connection.url, &connection.token)?;
-        let question =
-            AdQuery { page: Page { limit: 1, offset: 0 }, fields: Some(vec!["source_id"]), ..AdQuery::default() };
-        let ads = client.v4().list_as::<serde_json::Value>(&question).await?;
-        context.out.note(&format!("the service accepts the token; {} ads are visible to it", ads.count));
+    if let Some(me) = me {
+        let ads = me.dealers.iter().map(|dealer| dealer.ads).sum();
+        context.out.note(&format!("the service accepts the token; it gives access to {}", counted(ads, "ad")));
     }
     Ok(())
 }
