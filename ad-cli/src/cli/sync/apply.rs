@@ -269,7 +269,7 @@ mod tests {
 
     use super::{
         super::{
-            compare::tests::{ad, example},
+            compare::{ad, example},
             contents::Change,
         },
         *,

@@ -239,7 +239,10 @@ fn keep(patch: &mut Map<String, Value>, errors: &FieldErrors) -> Vec<(String, St
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(super) use tests::{ad, example};
+
+#[cfg(test)]
+mod tests {
     use super::*;
 
     /// The ad that the service shows for a payload, after this change to the answer.
