@@ -66,8 +66,7 @@ impl Request {
     pub(super) fn told(&self) -> String {
         let body = self.body.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
         let body: String = body.chars().take(1500).collect();
-        let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}, ")).collect();
-        format!("{} {} {body} ({headers}as {:?})", self.method, self.path, self.who)
+        format!("{} {} {body} (as {:?}, {:?})", self.method, self.path, self.who, self.headers)
     }
 }
 
