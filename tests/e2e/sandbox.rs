@@ -79,9 +79,9 @@ async fn sandbox_answers_as_each_source_id_asks() {
             assert_eq!(code(client, method.clone(), path, body).await, expected, "{method} {path}");
         }
 
-        let once = row.trigger.replace("-car1", "-1x-car1");
-        let ad = plain_car(&once, "API002");
-        assert_eq!(code(client, Method::POST, "/v4/car", Some(&ad)).await, expected, "{once}");
+        let fails_once = row.trigger.replace("-car1", "-1x-car1");
+        let ad = plain_car(&fails_once, "API002");
+        assert_eq!(code(client, Method::POST, "/v4/car", Some(&ad)).await, expected, "{fails_once}");
         client.post("/v4/car", &ad).await.expect(201);
     }
     let stored = client.get("/v4/car").await.expect(200);
@@ -173,9 +173,10 @@ async fn sandbox_images_fail_as_their_names_say() {
         let failed = entry["external_message"]["images"].as_array().unwrap();
         assert_eq!(failed.len(), 1, "{entry}");
         assert_eq!(failed[0]["url"], format!("{images}/{}", row.trigger));
-        let publish = match held {
-            true => FailureOutcome::Error(Action::Publish, Code::HeldByImages),
-            false => FailureOutcome::Done(Action::Publish),
+        let publish = if held {
+            FailureOutcome::Error(Action::Publish, Code::HeldByImages)
+        } else {
+            FailureOutcome::Done(Action::Publish)
         };
         expect_ended(client, &source_id, publish).await;
         assert_eq!(client.ad(&source_id).await["image_refs"].as_array().unwrap().len(), 1, "{source_id}");

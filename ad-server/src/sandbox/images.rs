@@ -193,8 +193,8 @@ mod tests {
             ("http://127.0.0.1:1/sandbox/images/1.jpg", Some("only https addresses are fetched")),
             ("https://127.0.0.1:1/sandbox/images/1.jpg", Some("the address resolves to a private network")),
         ] {
-            let fetched = fetcher.fetch(ImageRequest { url, dealer_code: "north-cars", known: None }).await;
-            assert_eq!(fetched.err().map(|error| error.to_string()).as_deref(), error, "{url}");
+            let answer = fetcher.fetch(ImageRequest { url, dealer_code: "north-cars", known: None }).await;
+            assert_eq!(answer.err().map(|error| error.to_string()).as_deref(), error, "{url}");
         }
     }
 }

@@ -402,7 +402,7 @@ async fn a_create_whose_answer_was_lost_is_answered_again_and_not_made_twice() {
     assert_eq!(later.source_id, "never answered");
     server.client.published("once").await;
     let log = server.client.log("once").await;
-    let creates: Vec<_> = log.iter().filter(|entry| entry["action"] == "create").collect();
-    assert_eq!(creates.len(), 2, "one create, processing and done");
-    assert!(creates.iter().all(|entry| entry["request_id"].as_str() == created.request_id.as_deref()), "{creates:?}");
+    let entries: Vec<_> = log.iter().filter(|entry| entry["action"] == "create").collect();
+    assert_eq!(entries.len(), 2, "one create, processing and done");
+    assert!(entries.iter().all(|entry| entry["request_id"].as_str() == created.request_id.as_deref()), "{entries:?}");
 }

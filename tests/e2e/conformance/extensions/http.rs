@@ -231,8 +231,8 @@ async fn links_between_pages(trial: &Trial) {
     let first = format!("<{base}{log}?limit=50&offset=0>; rel=\"first\"…");
     trial.answers(&get(log), 200, &json!({"link": first})).await;
     // Proxies refuse headers that are much longer.
-    let long = get(format!("/v4/ad?source_id__in={}", vec!["x".repeat(200); 20].join(",")));
-    trial.answers(&long, 200, &json!({"link": "</openapi.json>…"})).await;
+    let many = get(format!("/v4/ad?source_id__in={}", vec!["x".repeat(200); 20].join(",")));
+    trial.answers(&many, 200, &json!({"link": "</openapi.json>…"})).await;
 }
 
 async fn not_in_utf_8(trial: &Trial) {
