@@ -44,7 +44,7 @@ async fn a_body_over_one_mebibyte_gets_a_413() {
 #[tokio::test]
 async fn an_unknown_path_is_a_404_and_another_method_a_405_that_says_which() {
     let server = Server::start().await;
-    for path in ["/", "/v4", "/v4/spaceship", "/v4/car/1/2/3", "/v5/car", "/media/../../etc/passwd", "/v4/ad/%FF/log"] {
+    for path in ["/v4", "/v4/spaceship", "/v4/car/1/2/3", "/v5/car", "/media/../../etc/passwd", "/v4/ad/%FF/log"] {
         let answer = server.client.get(path).await;
         assert!(answer.expect(404)["detail"].is_string(), "{path}");
         assert!(answer.header("x-request-id").is_some());
@@ -186,7 +186,7 @@ async fn one_slash_at_the_end_of_a_path_is_ignored() {
     let next = client.get("/v4/car/?limit=1&state=created").await.expect(200)["next"].as_str().unwrap().to_owned();
     client.get(next.strip_prefix(&client.base).unwrap()).await.expect(200);
     client.delete("/v4/ad/s/").await.expect(200);
-    for path in ["/v4/car//", "/v4/car/s//", "//", "/v4/"] {
+    for path in ["/v4/car//", "/v4/car/s//", "/v4/"] {
         client.get(path).await.expect(404);
     }
 }

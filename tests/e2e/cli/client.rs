@@ -396,9 +396,9 @@ async fn a_create_whose_answer_was_lost_is_answered_again_and_not_made_twice() {
     let again = with(losing(&server, 0).await).typed("car").create(&car).await.unwrap_err();
     assert!(matches!(again.kind(), ErrorKind::Conflict(_)), "it is there: {again:?}");
     let never = plain_car("never answered", "ABC124");
-    let error = with(losing(&server, 9).await).typed("car").key("a key").create(&never).await.unwrap_err();
+    let error = with(losing(&server, 9).await).typed("car").key("a-key").create(&never).await.unwrap_err();
     assert!(error.is_unclear(), "{error:?}");
-    let later = with(server.client.base.clone()).typed("car").key("a key").create(&never).await.unwrap();
+    let later = with(server.client.base.clone()).typed("car").key("a-key").create(&never).await.unwrap();
     assert_eq!(later.source_id, "never answered");
     server.client.published("once").await;
     let log = server.client.log("once").await;

@@ -15,7 +15,7 @@ const SECTION: &str = "What the service does";
 pub(super) fn rules() -> Vec<Rule> {
     vec![
         interface("Conventions", "schema documentation", "Served at /docs/swagger-ui/ and /docs/redoc/.")
-            .see("e2e::documentation::the_pages_hold_everything_they_need"),
+            .see("e2e::pages::pages_load_nothing_from_elsewhere_and_have_a_policy"),
         interface(
             "Conventions",
             "secondary marketplace",

@@ -294,7 +294,7 @@ fn kept_answer() -> KeptAnswer {
 /// What is said to the first guess of most.
 fn payload_errors(rulebook: &Rulebook) -> FieldErrors {
     let guess = json!({"source_id": "1", "title": "2019 Volvo V60",
-        "category_fields": {"brand": "wolvo", "year": 2019, "mileage": 1200, "powertrain": {"transmission": "stick"}}});
+        "category_fields": {"brand": "wolvo", "year": 2019, "mileage": 1200, "powertrain": {"transmission": "?"}}});
     let guess = guess.as_object().cloned().unwrap_or_default();
     let write = WriteContext { category: first(), version: ApiVersion::V4, dealer: None };
     rulebook.create(write, guess, SourceId::Required).err().unwrap_or_default()

@@ -163,6 +163,7 @@ fn location() -> Vec<Rule> {
     let lkf = json!({"lkf": "0180"});
     let refused_lkf = json!({"lkf": ["Not allowed for registered vehicles; …"]});
     let one = "Send exactly one of: latitude and longitude; zipcode.";
+    let with_lkf = "Send exactly one of: latitude and longitude; zipcode; lkf.";
     vec![
         row("latitude and longitude", "Both together, all categories; string or number.")
             .decided(&[5, 14])
@@ -224,7 +225,7 @@ fn location() -> Vec<Rule> {
         row("one of three alternatives", "Exactly one alternative.")
             .decided(&[14])
             .accepts(at("boat", &lkf), shown(&lkf))
-            .refuses(at("boat", &json!({"lkf": "0180", "zipcode": "90326"})), wrong(json!([one])))
+            .refuses(at("boat", &json!({"lkf": "0180", "zipcode": "90326"})), wrong(json!([with_lkf])))
             .refuses(at("car", &json!({"latitude": 1, "longitude": 1, "zipcode": "90326"})), wrong(json!([one])))
             .refuses(at("car", &json!({})), wrong(json!([one])))
             .refuses(at("car", &json!({"city": "Umeå"})), wrong(json!([one, MORE]))),

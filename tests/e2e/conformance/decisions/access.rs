@@ -42,7 +42,7 @@ pub(super) fn rules() -> Vec<Rule> {
         decision(29, "without a token", "Documentation, health and stored images need no token.")
             .accepts(get("/openapi.json").by(Who::Nobody), json!({"openapi": ANY}))
             .accepts(get("/healthz").by(Who::Nobody), json!({"status": "ok"}))
-            .see("e2e::documentation::the_pages_hold_everything_they_need")
+            .see("e2e::pages::pages_load_nothing_from_elsewhere_and_have_a_policy")
             .see("e2e::media::stored_images_are_served_for_ever_and_the_same_bytes_once"),
         decision(29, "revocation", "Tokens can be revoked by jti.")
             .see("e2e::access::a_revoked_token_stops_working_while_the_server_runs"),

@@ -262,7 +262,7 @@ fn send_nothing() -> Request {
 async fn not_allowed(trial: &Trial) {
     for (method, path, allow) in [
         (Method::PUT, "/v4/car", "POST, GET, HEAD, OPTIONS"),
-        (Method::POST, "/v4/truck/x/bump", "GET, OPTIONS"),
+        (Method::PUT, "/v4/truck/x/bump", "GET, POST, OPTIONS"),
         (Method::PUT, "/v3/ad/x/migrate", ""),
         (Method::DELETE, "/v3/ad", "POST, GET, HEAD, OPTIONS"),
     ] {

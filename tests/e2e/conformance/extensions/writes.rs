@@ -57,7 +57,8 @@ fn keyed(request: Request, key: &str) -> Request {
 async fn repeated(trial: &Trial) {
     let id = trial.published("car", &json!({})).await;
     let v3 = trial.created_v3(1121, &json!({})).await;
-    let moped = json!({"category_id": ABSENT, "category_fields": {"registration_number": trial.plate()}});
+    let plate = trial.read(&v3).await["category_fields"]["registration_number"].clone();
+    let moped = json!({"category_id": ABSENT, "category_fields": {"registration_number": plate}});
     let moped = ad("moped", &moped);
     let new = ad("boat", &json!({"source_id": trial.id()}));
     let key = trial.id();
