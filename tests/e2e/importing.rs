@@ -94,10 +94,10 @@ async fn one_wrong_line_and_nothing_is_imported_and_every_error_is_told_by_line(
         said,
         [
             "ads.ndjson:2: marketplace_ad_id: used by line 1",
-            "ads.ndjson:3: category_fields.model_year: A valid integer is required.",
+            "ads.ndjson:3: category_fields.model_year: A valid integer is required. Send 2015, without quotes.",
             "ads.ndjson:3: category_fields.registration_number: At least one of registration_number and vin is required.",
             "ads.ndjson:3: category_fields.vin: At least one of registration_number and vin is required.",
-            "ads.ndjson:3: color: Unknown field.",
+            "ads.ndjson:3: color: Unknown field. Did you mean \"category_fields.color\"?",
             "ads.ndjson:4: source_id: used by line 2, and a dealer uses each only once",
             "ads.ndjson:5: id: Must be a valid UUID.",
             "ads.ndjson:7: not JSON: EOF while parsing a value at column 13",

@@ -10,6 +10,7 @@ use ad_core::{
     ports::{Clock, DealerDirectory, Ids, StoreError},
     rulebook::Rulebook,
     service::import::{self, ImportedAd},
+    violation::Violation,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -110,7 +111,8 @@ impl Importer<'_> {
         let value: Value = serde_json::from_slice(text).map_err(|error| vec![not_json(&error)])?;
         let Value::Object(ad) = value else { return Err(vec!["not a JSON object".to_owned()]) };
         import::read(self.rulebook, self.directory, ad, self.ids.next(), self.clock.now()).map_err(|errors| {
-            errors.flatten().into_iter().map(|(path, message)| format!("{path}: {message}")).collect()
+            let line = |(path, violation): (String, &Violation)| format!("{path}: {}", violation.texts().join(" "));
+            errors.violations().into_iter().map(line).collect()
         })
     }
 }

@@ -113,6 +113,11 @@ impl World {
             let source_id = source_id.unwrap_or_else(|| " ".to_owned());
             path = path.replace("{source_id}", &utf8_percent_encode(&source_id, NON_ALPHANUMERIC).to_string());
         }
+        if path.contains("{request_id}") {
+            let odd = mood == Mood::Any && self.rng.u8(..4) == 0;
+            let value = if odd { odd_text(&mut self.rng) } else { self.request_id.clone() };
+            path = path.replace("{request_id}", &utf8_percent_encode(&value, NON_ALPHANUMERIC).to_string());
+        }
         for name in ["vehicle_type", "attribute"] {
             let place = format!("{{{name}}}");
             if path.contains(&place) {

@@ -35,6 +35,8 @@ pub(super) struct World {
     /// The ad that the next request is about.
     pub(super) ready: Option<Known>,
     pub(super) ids: Vec<String>,
+    /// The last request that created an ad.
+    pub(super) request_id: String,
     images: ImageHost,
     clients: Vec<(Caller, Client)>,
     count: usize,
@@ -63,6 +65,7 @@ impl World {
             trailers: Vec::new(),
             ready: None,
             ids: Vec::new(),
+            request_id: String::new(),
             images,
             clients,
             count: 0,
@@ -115,6 +118,7 @@ impl World {
         let answer = self.clients[0].1.post(&path, &payload).await;
         answer.expect(201);
         self.knows(&answer);
+        self.request_id = answer.header("x-request-id").unwrap_or_default().to_owned();
         self.ads.last().cloned()
     }
 
