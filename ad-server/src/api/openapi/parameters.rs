@@ -84,7 +84,7 @@ fn idempotency_key() -> Value {
 fn prefer() -> Value {
     json!({"name": "Prefer", "in": "header",
         "description": "`wait=N`: send the answer when the request has finished, or after N seconds, with the ad as it then is",
-        "schema": {"type": "string"}, "examples": {"wait": {"value": "wait=10"}}})
+        "schema": {"type": "string"}, "examples": {"wait": {"value": "wait=5"}}})
 }
 
 /// The id of a request.
