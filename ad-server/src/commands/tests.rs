@@ -32,7 +32,7 @@ fn help_tells_the_defaults_that_are_used() {
         assert_eq!(default.trim_end_matches(']'), used, "{}", argument.get_id());
         told += 1;
     }
-    assert_eq!(told, defaults.len() - 1, "all but allow_private_images, which is false without being told");
+    assert_eq!(told, defaults.len() - 2, "all but allow_private_images and sandbox, which are off by default");
 }
 
 #[test]
