@@ -1,6 +1,6 @@
 //! `ad-server demo`: shows the service at work.
 //!
-//! Starts the service as a [sandbox](crate::sandbox) with a new database and two sample dealers, posts a bundled stock of cars and
+//! Starts the service as a sandbox with a new database and two sample dealers, posts a bundled stock of cars and
 //! boats over HTTP as a dealer's system would, and prints each ad's log, tokens, and a first ad to send. The demo is a client of the
 //! API and uses no internal shortcut.
 
