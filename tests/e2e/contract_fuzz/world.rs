@@ -118,7 +118,7 @@ impl World {
         let answer = self.clients[0].1.post(&path, &payload).await;
         answer.expect(201);
         self.knows(&answer);
-        self.request_id = answer.header("x-request-id").unwrap_or_default().to_owned();
+        answer.header("x-request-id").unwrap_or_default().clone_into(&mut self.request_id);
         self.ads.last().cloned()
     }
 
