@@ -1,17 +1,13 @@
 //! Wires the parts together: starts the service that the settings describe.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use ad_core::{
-    catalogue::{Catalogue, CatalogueError},
-    categories,
     model::Market,
     pipeline::{Pipeline, PipelinePorts, PipelineSettings},
     ports::{Clock, Ids, ImageFetcher, MediaStore},
     quotas::Quotas,
-    rulebook::Rulebook,
     service::Service,
-    synonyms::names::Names,
 };
 use tokio::{
     sync::watch,
@@ -28,6 +24,7 @@ use crate::{
     marketplace::{self, ConnectError},
     media::{ClientError, FetchOptions, HttpFetcher, Media, MediaBase, MediaError, ServeMedia},
     processor::Processor,
+    rules::{self, RulesError},
     sandbox::{self, Sandbox},
     store::{Database, DatabaseStore, OpenError},
     system::{RandomIds, SystemClock},
@@ -63,15 +60,9 @@ pub enum AppError {
     /// The place for images.
     #[error(transparent)]
     Media(#[from] MediaError),
-    /// The catalogue.
+    /// The rules.
     #[error(transparent)]
-    Catalogue(#[from] CatalogueError),
-    /// A file of the catalogue.
-    #[error("cannot read the catalogue {path}: {source}; set the folder of catalogue files with --catalogue")]
-    CatalogueFile { path: PathBuf, source: std::io::Error },
-    /// The file of names.
-    #[error("cannot read the names {path}: {reason}; set the file with --synonyms")]
-    Synonyms { path: PathBuf, reason: String },
+    Rules(#[from] RulesError),
     /// The address, or TLS.
     #[error(transparent)]
     Listen(#[from] ServerError),
@@ -264,7 +255,7 @@ impl Running {
 /// # Errors
 /// The first thing that is wrong, in a line that says what to do.
 pub async fn start(settings: &Settings) -> Result<Running, AppError> {
-    let mut rulebook = rules(settings)?;
+    let mut rulebook = rules::of(settings)?;
     let server = HttpServer::bind(&serving(settings), "listen").await?;
     let (address, base_url) = (server.address(), server.base_url());
     if settings.sandbox {
@@ -486,45 +477,6 @@ pub(crate) async fn stop_signal() {
         }
     }
     let _asked = tokio::signal::ctrl_c().await;
-}
-
-/// The rules as the settings have them.
-///
-/// # Errors
-/// When a file of the catalogue, or that of the names, cannot be read or used.
-pub(crate) fn rules(settings: &Settings) -> Result<Rulebook, AppError> {
-    Ok(Rulebook {
-        catalogue: catalogue(settings)?,
-        settings: categories::RuleSettings {
-            video_hosts: settings.video_hosts.clone(),
-            http_images: settings.http_images(),
-            names: names(settings)?,
-            sample_images: None,
-        },
-    })
-}
-
-/// The operator's names of fields and parameters.
-fn names(settings: &Settings) -> Result<Names, AppError> {
-    let Some(path) = &settings.synonyms else { return Ok(Names::default()) };
-    let wrong = |reason: String| AppError::Synonyms { path: path.clone(), reason };
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    Names::parse(&text).map_err(|error| wrong(error.to_string()))
-}
-
-/// The catalogue, in which the operator's files replace embedded ones of the same name.
-fn catalogue(settings: &Settings) -> Result<Catalogue, AppError> {
-    let Some(folder) = &settings.catalogue else { return Ok(Catalogue::embedded()) };
-    let unreadable = |path: PathBuf| move |source| AppError::CatalogueFile { path, source };
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable(folder.clone()))? {
-        let path = entry.map_err(unreadable(folder.clone()))?.path();
-        if path.extension().is_some_and(|extension| extension == "json") {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            files.push((name, std::fs::read_to_string(&path).map_err(unreadable(path.clone()))?));
-        }
-    }
-    Ok(Catalogue::with_files(files.iter().map(|(name, content)| (name.as_str(), content.as_str())))?)
 }
 
 /// Tokens that are verified by their keys and not revoked.

@@ -17,6 +17,7 @@
 //! | [`values`], [`secret`] | types of settings: times, sizes, rates, addresses; credentials |
 //! | [`dealers_file`], [`toml_file`], [`lines`] | files that operators write |
 //! | [`breaker`] | the circuit breaker of marketplaces and image hosts |
+//! | [`rules`] | the catalogue and the names of the settings |
 //! | [`processor`] | runs long computations apart from short requests |
 //! | `shares` | limited resources that dealers share fairly |
 //! | [`system`] | the system clock and random ids |
@@ -51,6 +52,7 @@ pub mod marketplace;
 pub mod media;
 mod outbound;
 pub mod processor;
+pub mod rules;
 pub mod sandbox;
 pub mod secret;
 mod shares;

@@ -6,9 +6,10 @@ use clap::Subcommand;
 
 use super::{CommandError, GlobalArgs, Opened, output};
 use crate::{
-    app,
+    app::AppError,
     config::Layer,
     directory::Directory,
+    rules,
     store::{ImportAdsError, Importer},
     system::{RandomIds, SystemClock},
 };
@@ -37,7 +38,7 @@ pub(super) async fn run(base: GlobalArgs, command: AdsCommand) -> Result<(), Com
 /// Each wrong line is printed when it is found: there may be many.
 async fn import(base: GlobalArgs, name: &str, lines: impl BufRead) -> Result<(), CommandError> {
     let settings = base.settings(Layer::default())?;
-    let rulebook = app::rules(&settings)?;
+    let rulebook = rules::of(&settings).map_err(AppError::from)?;
     let opened = Opened::new(&settings).await?;
     let directory = opened.answer(Directory::load(opened.database.clone()).await)?;
     let clock = std::sync::Arc::new(SystemClock);
