@@ -17,6 +17,7 @@ use super::{
     ApiError,
     compression::{self, Coding, Effort},
     conditional::{self, IfNoneMatch},
+    headers,
 };
 
 /// Caches ask each time whether the document has changed.
@@ -69,6 +70,15 @@ impl StaticDocument {
             built: OnceCell::new(),
             coded: Default::default(),
         }))
+    }
+
+    /// A page of a service at this address.
+    pub(crate) fn page(public_url: Option<String>, html: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        Self::new("text/html; charset=utf-8", CHECKED, move || {
+            let html = html();
+            let headers = headers::of_page(&html, public_url.as_deref());
+            Content { bytes: html.into(), headers }
+        })
     }
 
     async fn built(&self) -> Result<&Built, ApiError> {

@@ -39,7 +39,7 @@ pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
         Some(metrics) => route.at("/metrics", metrics_page(metrics)),
         None => route,
     };
-    let page = |html: Box<dyn Fn() -> String + Send + Sync>| text::document(context.public_url.clone(), html);
+    let page = |html: Box<dyn Fn() -> String + Send + Sync>| StaticDocument::page(context.public_url.clone(), html);
     let viewer = |viewer| {
         let tags = openapi::tags();
         let page = ViewerPage { viewer, title: openapi::TITLE, docs: "../", source: "../../openapi.json", tags };

@@ -3,27 +3,11 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pulldown_cmark::{CowStr, Event, Parser, Tag, html::push_html};
 
-use crate::api::{
-    headers,
-    openapi::TITLE,
-    static_document::{CHECKED, Content, StaticDocument},
-};
+use crate::api::openapi::TITLE;
 
 const CHANGELOG: &str = include_str!("../../../../CHANGELOG.md");
 
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
-
-/// A page of text about the service at this address.
-pub(super) fn document(
-    public_url: Option<String>,
-    html: impl Fn() -> String + Send + Sync + 'static,
-) -> StaticDocument {
-    StaticDocument::new("text/html; charset=utf-8", CHECKED, move || {
-        let html = html();
-        let headers = headers::of_page(&html, public_url.as_deref());
-        Content { bytes: html.into(), headers }
-    })
-}
 
 /// A page with this content below a link to the start page.
 pub(super) fn layout(title: &str, docs: &str, content: &Markup) -> String {

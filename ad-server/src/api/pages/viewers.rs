@@ -11,7 +11,7 @@ use poem_openapi::OpenApiService;
 
 use crate::api::{
     headers,
-    static_document::{CHECKED, Content, IMMUTABLE, StaticDocument},
+    static_document::{Content, IMMUTABLE, StaticDocument},
 };
 
 /// A script or style.
@@ -99,11 +99,7 @@ pub(crate) struct ViewerPage {
 impl ViewerPage {
     /// The page of a service at this address.
     pub(crate) fn document(self, public_url: Option<String>) -> StaticDocument {
-        StaticDocument::new("text/html; charset=utf-8", CHECKED, move || {
-            let html = self.html();
-            let headers = headers::of_page(&html, public_url.as_deref());
-            Content { bytes: html.into(), headers }
-        })
+        StaticDocument::page(public_url, move || self.html())
     }
 
     fn html(&self) -> String {
