@@ -13,7 +13,7 @@ use ad_core::{
 };
 use poem::{
     Response,
-    http::{HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, Method, StatusCode, header},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -157,8 +157,10 @@ impl ApiError {
         Self::NotFound("Not found.".to_owned())
     }
 
-    /// Another method of a path that can only be read.
-    pub(super) fn read_only(detail: String) -> Self {
+    /// Another method of a path that can only be read; `None` if it is not known here.
+    pub(super) fn read_only(method: Option<&Method>) -> Self {
+        let method = method.map(|method| format!(" {method}")).unwrap_or_default();
+        let detail = format!("Method{method} is not allowed. This path has GET.");
         Self::MethodNotAllowed { allow: "GET, HEAD, OPTIONS".to_owned(), detail }
     }
 
@@ -393,9 +395,7 @@ pub(crate) fn from_poem(error: &poem::Error) -> Response {
     match status {
         StatusCode::NOT_FOUND => ApiError::unknown_path().response(),
         // Every path with writes answers for itself; what is left to poem is read only.
-        StatusCode::METHOD_NOT_ALLOWED => {
-            ApiError::read_only("Method is not allowed. This path has GET.".to_owned()).response()
-        }
+        StatusCode::METHOD_NOT_ALLOWED => ApiError::read_only(None).response(),
         StatusCode::SERVICE_UNAVAILABLE => ApiError::Unavailable(error.to_string()).response(),
         _ if status.is_client_error() => ApiError::Malformed { status, text: error.to_string() }.response(),
         _ => {

@@ -41,7 +41,7 @@ impl Endpoint for Lookup {
 impl Lookup {
     fn answer(&self, request: &Request) -> Result<Response, ApiError> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Err(ApiError::read_only(format!("Method {} is not allowed. This path has GET.", request.method())));
+            return Err(ApiError::read_only(Some(request.method())));
         }
         self.context.access(request, Permission::Read)?;
         let vehicle_type = request.raw_path_param("vehicle_type").unwrap_or_default();

@@ -42,7 +42,7 @@ impl Endpoint for Me {
 impl Me {
     async fn answer(&self, request: &Request) -> Result<Response, ApiError> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Err(ApiError::read_only(format!("Method {} is not allowed. This path has GET.", request.method())));
+            return Err(ApiError::read_only(Some(request.method())));
         }
         let Context { service, limits, .. } = &*self.context;
         let caller = self.context.caller(request)?;

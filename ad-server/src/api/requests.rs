@@ -34,7 +34,7 @@ impl Endpoint for Requests {
 impl Requests {
     async fn answer(&self, request: &Request) -> Result<Response, ApiError> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Err(ApiError::read_only(format!("Method {} is not allowed. This path has GET.", request.method())));
+            return Err(ApiError::read_only(Some(request.method())));
         }
         let access = self.context.access(request, Permission::Read)?;
         AdParameters::parse(&[], &body::query(request)?)?;
