@@ -1,7 +1,7 @@
 //! What every store has to do (`ad_core::ports::Store`). Each case runs against the store in memory, against SQLite in a
 //! real file, and against a real PostgreSQL.
 
-use std::{cell::Cell, sync::Arc, time::Duration};
+use std::{cell::Cell, collections::BTreeMap, sync::Arc, time::Duration};
 
 use ad_core::{
     memory::MemoryStore,
@@ -574,11 +574,16 @@ async fn what_a_dealer_has_is_counted(store: &dyn Store) {
     assert_eq!(used("north", Usage::Requests, 2).await, 2, "counting ends there");
     assert_eq!((used("south", Usage::Requests, 9).await, used("east", Usage::Requests, 9).await), (1, 0));
     assert_eq!((used("north", Usage::Ads, 100).await, used("north", Usage::Ads, 1).await), (2, 1));
+    let all = ["north", "east", "south"].map(str::to_owned);
+    let count = async |scope| store.ads_by_dealer(scope).await.unwrap().into_iter().collect::<BTreeMap<_, _>>();
+    assert_eq!(count(Scope::Dealers(&all)).await, [("north".to_owned(), 2), ("south".to_owned(), 1)].into());
+    assert_eq!(count(Scope::Dealer("north")).await, [("north".to_owned(), 2)].into());
     for claimed in claim(store, at(1000)).await {
         let change = AdChange { state: Some(AdState::Deleted), ..AdChange::default() };
         store.record(Record { change, ..record(&claimed, Outcome::Finished) }).await.unwrap();
     }
     assert_eq!((used("north", Usage::Ads, 9).await, used("north", Usage::Requests, 9).await), (0, 1));
+    assert_eq!(count(Scope::Dealers(&all)).await, [].into(), "deleted ads are not counted");
 
     assert!(store.add_dealer_image("north", "aa", 7).await.unwrap());
     assert!(!store.add_dealer_image("north", "aa", 7).await.unwrap(), "the same image");

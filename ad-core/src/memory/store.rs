@@ -491,6 +491,16 @@ impl Store for MemoryStore {
         Ok(if of == Usage::ImageBytes { used } else { used.min(at_most) })
     }
 
+    async fn ads_by_dealer(&self, scope: Scope<'_>) -> Result<HashMap<String, u64>, StoreError> {
+        let mut counts = HashMap::new();
+        for AdRow { stored: StoredAd { ad, .. }, .. } in &locked(&self.0).ads {
+            if ad.state != AdState::Deleted && scope.covers(&ad.dealer_code) {
+                *counts.entry(ad.dealer_code.clone()).or_default() += 1;
+            }
+        }
+        Ok(counts)
+    }
+
     async fn add_dealer_image(&self, dealer_code: &str, checksum: &str, bytes: u64) -> Result<bool, StoreError> {
         let mut tables = locked(&self.0);
         let images = tables.images.entry(dealer_code.to_owned()).or_default();

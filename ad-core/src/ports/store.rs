@@ -1,4 +1,4 @@
-use std::{error::Error, time::Duration};
+use std::{collections::HashMap, error::Error, time::Duration};
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -408,8 +408,11 @@ pub trait Store: Send + Sync {
     async fn remove_answers(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError>;
 
     /// How much a dealer has. Counting may stop at `at_most`; the result is then at least `at_most`. It is called at most a few
-    /// times a second for each dealer if there are quotas, and where a client asks about its dealers.
+    /// times a second for each dealer, and only if there are quotas.
     async fn usage(&self, dealer_code: &str, of: Usage, at_most: u64) -> Result<u64, StoreError>;
+
+    /// Number of ads that are not deleted, of each dealer of a scope that has some.
+    async fn ads_by_dealer(&self, scope: Scope<'_>) -> Result<HashMap<String, u64>, StoreError>;
 
     /// Records that an image of a dealer is stored, and returns whether it is new. It is called only if there is a quota of
     /// [`Usage::ImageBytes`].

@@ -8,7 +8,7 @@ use super::{Access, Service, ServiceError, TaggedAd, Target};
 use crate::{
     categories::Category,
     model::{Ad, AdFilter, AdQuery, AdTag, Dealer, LogEntry, LogQuery, RequestStatus},
-    ports::{LogEntries, PageOf, Usage},
+    ports::{LogEntries, PageOf},
 };
 
 impl Service {
@@ -65,12 +65,12 @@ impl Service {
             Access::Group(group) => self.directory.group(group).iter().map(|code| self.dealer(code)).collect(),
         };
         dealers.sort_by(|one, other| one.code.cmp(&other.code));
-        let mut counted = Vec::with_capacity(dealers.len());
-        for dealer in dealers {
-            let ads = self.store.usage(&dealer.code, Usage::Ads, u64::from(u32::MAX)).await?;
-            counted.push((dealer, ads));
-        }
-        Ok(counted)
+        let counts = self.store.ads_by_dealer(self.scoped(access).scope()).await?;
+        let counted = |dealer: Arc<Dealer>| {
+            let ads = counts.get(&dealer.code).copied().unwrap_or_default();
+            (dealer, ads)
+        };
+        Ok(dealers.into_iter().map(counted).collect())
     }
 
     /// A page of ads; on a typed path only those of its vehicle type.

@@ -1,5 +1,6 @@
 //! A worker that dies at any moment: whatever it had begun is finished by the next one, and nothing is done or told twice.
 
+use std::collections::HashMap;
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
@@ -98,6 +99,10 @@ impl Store for Mortal {
 
     async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {
         self.store.list(scope, query).await
+    }
+
+    async fn ads_by_dealer(&self, scope: Scope<'_>) -> Result<HashMap<String, u64>, StoreError> {
+        self.store.ads_by_dealer(scope).await
     }
 
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {

@@ -1,6 +1,9 @@
 //! `ad_core::ports::Store` over the database.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use ad_core::{
     model::{Ad, AdQuery, Content, LogEntry, LogQuery, Market, Plan, StoredRequest, Timestamp},
@@ -289,6 +292,10 @@ impl Store for DatabaseStore {
             Usage::ImageBytes => Statement::from(sql::ImageBytesOfDealer { dealer_code }),
         };
         self.database.read_number(statement).await
+    }
+
+    async fn ads_by_dealer(&self, scope: Scope<'_>) -> Result<HashMap<String, u64>, StoreError> {
+        self.database.count_ads(scope).await
     }
 
     async fn add_dealer_image(&self, dealer_code: &str, checksum: &str, bytes: u64) -> Result<bool, StoreError> {

@@ -4,6 +4,8 @@
 //! A page is bounded in rows and in bytes. The statement adds up the lengths of its rows, which does not read the texts
 //! themselves, and then reads those that fit.
 
+use std::collections::HashMap;
+
 use ad_core::{
     categories,
     model::{Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, Bound, LogEntry, LogQuery},
@@ -15,6 +17,7 @@ use super::{
     Columns, Database, Row, Statement,
     rows::log_entry,
     search::Search,
+    sql::ads as sql,
     statement::{Dialect, Values},
 };
 
@@ -49,6 +52,21 @@ impl Database {
     ) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {
         let read = |columns: &mut Columns<'_>| Ok((columns.ad()?, columns.entries()?));
         self.page(list(self.dialect(), scope, query), read).await
+    }
+
+    pub(super) async fn count_ads(&self, scope: Scope<'_>) -> Result<HashMap<String, u64>, StoreError> {
+        let dealer_codes = match scope {
+            Scope::Dealer(code) => vec![code.to_owned()],
+            Scope::Dealers(codes) => codes.to_vec(),
+        };
+        let mut counts = HashMap::with_capacity(dealer_codes.len());
+        let take = |row: &Row| {
+            let mut columns = Columns::of(row);
+            counts.insert(columns.string()?, columns.number()?);
+            Ok(())
+        };
+        self.list(sql::AdsByDealer { dealer_codes }.into(), take).await?;
+        Ok(counts)
     }
 
     pub(super) async fn list_log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {

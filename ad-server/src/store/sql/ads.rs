@@ -176,6 +176,15 @@ statements! {
             SELECT 1 FROM ads WHERE dealer_code = :dealer_code AND state = 'created' LIMIT :at_most
         ) AS counted";
 
+    /// Number of ads that are not deleted, of each dealer that has some.
+    AdsByDealer { dealer_codes: Vec<String> }
+    sqlite "
+        SELECT dealer_code, count(*) FROM ads
+        WHERE dealer_code IN (SELECT value FROM json_each(:dealer_codes)) AND state = 'created' GROUP BY dealer_code"
+    postgres "
+        SELECT dealer_code, count(*) FROM ads
+        WHERE dealer_code = ANY (:dealer_codes) AND state = 'created' GROUP BY dealer_code";
+
     /// The bytes of a dealer's images.
     ImageBytesOfDealer<'a> { dealer_code: &'a str }
     both "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM dealer_images WHERE dealer_code = :dealer_code";
