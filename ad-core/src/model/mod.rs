@@ -6,6 +6,7 @@
 //! | [`LogEntry`], [`Action`], [`ActionState`] | the processing log of an ad |
 //! | [`Request`], [`Plan`], [`Progress`], [`Leftover`] | an accepted request, and what requests left undone |
 //! | [`RequestStatus`], [`StoredRequest`] | what has become of an accepted request |
+//! | [`Event`], [`EventPosition`], [`EventQuery`] | log entries of many ads as one sequence |
 //! | [`AdTag`] | the state of an ad that an answer shows |
 //! | [`AdQuery`], [`LogQuery`], [`Page`] | queries for ads and log entries |
 //! | [`Dealer`], [`Market`], [`Timestamp`] | dealers, marketplaces, points in time |
@@ -13,6 +14,7 @@
 mod ad;
 mod content;
 mod dealer;
+mod event;
 mod log;
 mod market;
 mod names;
@@ -26,6 +28,7 @@ pub use ad::{Ad, AdState, AdView, ApiVersion, ImageRef, ImageSource, ImageSource
 pub use content::{ClearedMileage, Content, plate};
 pub(crate) use content::{get, json_bytes, object_bytes_at_most};
 pub use dealer::{Address, DEFAULT_CURRENCY, Dealer};
+pub use event::{Event, EventId, EventPage, EventPosition, EventQuery, EventTypes, NotAnEventId, UnknownEventType};
 pub(crate) use log::short_text;
 pub use log::{Action, ActionState, LATEST_ENTRIES, LogEntry, MOST_MESSAGE_BYTES, PlateMatch, short_address};
 pub use market::Market;

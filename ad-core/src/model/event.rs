@@ -1,0 +1,178 @@
+//! Events: the log entries of all ads of a scope, as one sequence (extensions E4).
+
+use std::{fmt, str::FromStr};
+
+use uuid::Uuid;
+
+use super::log::{Action, ActionState, LogEntry};
+
+/// The position of a log entry in the sequence of all entries of a store. A reader that follows the sequence never finds a new
+/// entry before a position that it has passed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventPosition {
+    /// The transaction that wrote the entry: a number of the store that grows.
+    pub transaction: i64,
+    /// The ad, by its number in the store.
+    pub ad: i64,
+    /// Number of the entry in the log of its ad, from 1 without gaps.
+    pub sequence: i64,
+}
+
+/// The id of an event, the same at every reading: the ad, and the number of the entry in its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EventId {
+    /// The ad.
+    pub ad_id: Uuid,
+    /// Number of the entry in the log of its ad.
+    pub sequence: i64,
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "evt_{}_{}", self.ad_id.simple(), self.sequence)
+    }
+}
+
+/// Not the id of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not the id of an event")]
+pub struct NotAnEventId;
+
+impl FromStr for EventId {
+    type Err = NotAnEventId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnEventId> {
+        let (ad_id, sequence) = text.strip_prefix("evt_").and_then(|rest| rest.split_once('_')).ok_or(NotAnEventId)?;
+        let id = Self {
+            ad_id: ad_id.parse().map_err(|_| NotAnEventId)?,
+            sequence: sequence.parse().map_err(|_| NotAnEventId)?,
+        };
+        // One text per id.
+        if id.to_string() == text { Ok(id) } else { Err(NotAnEventId) }
+    }
+}
+
+/// A log entry with the ad that it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Its position in the sequence.
+    pub position: EventPosition,
+    /// The ad.
+    pub ad_id: Uuid,
+    /// The ad's source id.
+    pub source_id: String,
+    /// The ad's dealer.
+    pub dealer_code: String,
+    /// The ad's category at the time of reading.
+    pub category_id: u16,
+    /// Id of the ad's listing on the primary marketplace at the time of reading.
+    pub marketplace_ad_id: Option<String>,
+    /// Id of the ad's listing on the secondary marketplace at the time of reading.
+    pub offer_id: Option<String>,
+    /// The entry.
+    pub entry: LogEntry,
+}
+
+impl Event {
+    /// Its id.
+    pub fn id(&self) -> EventId {
+        EventId { ad_id: self.ad_id, sequence: self.position.sequence }
+    }
+
+    /// Its type, such as `ad.publish.done`.
+    pub fn event_type(&self) -> String {
+        format!("ad.{}.{}", self.entry.action.name(), self.entry.state.name())
+    }
+}
+
+/// The event types of a filter: one, or with `*` those of every action or state, such as `ad.publish.*`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EventTypes {
+    /// The action; `None`: every action.
+    pub action: Option<Action>,
+    /// The state; `None`: every state.
+    pub state: Option<ActionState>,
+}
+
+impl EventTypes {
+    /// Whether an entry of this action and state is one of them.
+    pub fn contain(self, action: Action, state: ActionState) -> bool {
+        self.action.is_none_or(|own| own == action) && self.state.is_none_or(|own| own == state)
+    }
+}
+
+impl fmt::Display for EventTypes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (action, state) = (self.action.map_or("*", Action::name), self.state.map_or("*", ActionState::name));
+        write!(formatter, "ad.{action}.{state}")
+    }
+}
+
+/// Neither an event type nor a pattern of types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("unknown event type; send types such as \"ad.publish.done\" or \"ad.publish.*\"")]
+pub struct UnknownEventType;
+
+impl FromStr for EventTypes {
+    type Err = UnknownEventType;
+
+    fn from_str(text: &str) -> Result<Self, UnknownEventType> {
+        let (action, state) = text.strip_prefix("ad.").and_then(|rest| rest.split_once('.')).ok_or(UnknownEventType)?;
+        let action = if action == "*" { None } else { Some(Action::from_name(action).ok_or(UnknownEventType)?) };
+        let state = if state == "*" { None } else { Some(ActionState::from_name(state).ok_or(UnknownEventType)?) };
+        Ok(Self { action, state })
+    }
+}
+
+/// Which events to read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventQuery {
+    /// Events after this position.
+    pub after: EventPosition,
+    /// Types of which the event must have one; empty: any.
+    pub types: Vec<EventTypes>,
+    /// Only events of the ads with this source id.
+    pub source_id: Option<String>,
+    /// Maximum number of events.
+    pub limit: u32,
+}
+
+/// A page of events. It can be empty and still have more after it: reading a page has a bounded cost, whatever the filter.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EventPage {
+    /// The events, in their order.
+    pub events: Vec<Event>,
+    /// The position up to which all events of the query have been read.
+    pub position: EventPosition,
+    /// Whether there may be events after that position now.
+    pub has_more: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_an_event_has_one_text() {
+        let id = EventId { ad_id: Uuid::from_u128(7), sequence: 12 };
+        assert_eq!(id.to_string(), "evt_00000000000000000000000000000007_12");
+        assert_eq!(id.to_string().parse(), Ok(id));
+        for wrong in ["", "evt_7_1", "evt_00000000000000000000000000000007_012", "evt_00000000000000000000000000000007"]
+        {
+            assert_eq!(wrong.parse::<EventId>(), Err(NotAnEventId), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn types_may_leave_action_or_state_open() {
+        for text in ["ad.publish.done", "ad.publish.*", "ad.*.error", "ad.*.*"] {
+            assert_eq!(text.parse::<EventTypes>().unwrap().to_string(), text);
+        }
+        for wrong in ["", "publish.done", "ad.publish", "ad.publish.finished", "ad.sell.done", "ad.*"] {
+            assert_eq!(wrong.parse::<EventTypes>(), Err(UnknownEventType), "{wrong}");
+        }
+        let types: EventTypes = "ad.publish.*".parse().unwrap();
+        assert!(types.contain(Action::Publish, ActionState::Error));
+        assert!(!types.contain(Action::Unpublish, ActionState::Error));
+    }
+}
