@@ -12,6 +12,7 @@ use std::{
 use ad_core::{
     categories,
     model::{Ad, AdState, ApiVersion, Dealer, Timestamp},
+    quality::Measured,
     rulebook::{Rulebook, SourceId, WriteContext, merge::merge},
 };
 use serde_json::{Map, Value, json};
@@ -30,6 +31,9 @@ const CALLS: usize = 20;
 
 /// Most that validation may cost, of any type, in times of parsing.
 const VALIDATE: Option<f64> = Some(0.5);
+
+/// Most that score and findings may cost, in times of parsing.
+const QUALITY: Option<f64> = Some(0.25);
 
 /// Candidates on one payload; the first one is the measure of the others.
 struct Group<'a> {
@@ -106,7 +110,7 @@ fn group<'a>(
     payload: &Map<String, Value>,
 ) -> Group<'a> {
     let name = format!("{name}, {} values, {} bytes", leaves(&json!(payload)), bytes.len());
-    let payload = payload.clone();
+    let (payload, rated) = (payload.clone(), payload.clone());
     let parse = Candidate::new("parse", None, move |calls| {
         timed(calls, || (), |()| serde_json::from_slice::<Value>(black_box(&bytes)).expect("valid JSON"))
     });
@@ -117,7 +121,11 @@ fn group<'a>(
             |payload| rulebook.create(write, payload, SourceId::Required).expect("a valid payload"),
         )
     });
-    Group { name, candidates: vec![parse, validate] }
+    let now = Timestamp::from_millis(1_768_471_200_000);
+    let quality = Candidate::new("quality", QUALITY, move |calls| {
+        timed(calls, || (), |()| Measured::new(write.category, black_box(&rated), now).quality())
+    });
+    Group { name, candidates: vec![parse, validate, quality] }
 }
 
 /// Prints the medians beside the first one's; `false` when a bound is missed.

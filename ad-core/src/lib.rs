@@ -11,6 +11,7 @@
 //! | [`catalogue`] | allowed values with display names, as data |
 //! | [`fields`] | the rule engine: tables of fields, checked in one walk |
 //! | [`categories`] | one table per vehicle type, the table of the ad around it, and the rules over several fields |
+//! | [`quality`] | how good an ad is: goals, a score, and values that are probably wrong |
 //! | [`mod@reference`] | the tables in words: the field reference of all types |
 //! | [`rulebook`] | a payload in, a normalised ad or all its errors out; merge, versions, example payloads |
 //! | [`parameters`] | the list parameters of the contract, read from names and values |
@@ -30,6 +31,7 @@ pub mod parameters;
 pub mod pipeline;
 pub mod ports;
 pub mod printable;
+pub mod quality;
 pub mod quotas;
 pub mod reference;
 pub mod rulebook;

@@ -2,6 +2,7 @@
 
 use ad_core::{
     model::{AdState, ApiVersion, ImageRef, LogEntry, Market, Timestamp},
+    quality::Quality,
     rulebook::Warning,
 };
 use serde::{Deserialize, Serialize};
@@ -136,6 +137,8 @@ pub struct Validation {
     pub ad: Map<String, Value>,
     /// What is allowed but probably not meant.
     pub warnings: Vec<Warning>,
+    /// How good the ad would be; `None` from a service of an earlier version.
+    pub quality: Option<Quality>,
 }
 
 /// What a token is, and what it gives access to (extensions E3.14).

@@ -9,6 +9,7 @@ use crate::{
     categories::{Category, TRAILER},
     model::{Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, LogEntry, Plan, Progress},
     ports::{NewAd, StoreError, Usage},
+    quality::{Measured, Quality},
     rulebook::{Checked, SourceId, Warning, WriteContext, payload, versions::VersionError},
     violation::{Code, Violation},
 };
@@ -41,6 +42,8 @@ pub struct Validated {
     pub content: Content,
     /// What is allowed but probably not meant.
     pub warnings: Vec<Warning>,
+    /// How good the ad would be.
+    pub quality: Quality,
 }
 
 /// A valid create.
@@ -134,12 +137,14 @@ impl Service {
             return Err(ServiceError::Duplicate { source_id: source_id.clone(), dealer_code: dealer.code.clone() });
         }
         self.admit_ad(&dealer.code).await?;
+        let quality = Measured::new(category, checked.content.fields(), self.clock.now()).quality();
         Ok(Validated {
             source_id,
             dealer_code: dealer.code.clone(),
             category_id: category.id,
             content: checked.content,
             warnings: checked.warnings,
+            quality,
         })
     }
 

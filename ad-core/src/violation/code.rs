@@ -247,6 +247,54 @@ codes! {
     NoLongerCovered "no_longer_covered": "No longer covered by the dealer directory",
         "A stored value is no longer valid because the dealer's salespersons or products have changed. This is a warning.",
         "Send another value, or `null` to remove it.";
+    VinLetter "vin_letter": "VIN contains I, O or Q",
+        "The VIN contains the letter I, O or Q, which VINs do not use.",
+        "Read the VIN again: it is probably the digit 1 or 0.";
+    VinFormat "vin_format": "Not the form of a VIN",
+        "The VIN does not have 17 letters and digits.",
+        "Read the VIN again, for example from the registration certificate.";
+    VinCheckDigit "vin_check_digit": "Wrong check digit in the VIN",
+        "The VIN is from North America or China, where the ninth character is a check digit, and it does not match.",
+        "Read the VIN again; one of its characters is wrong.";
+    PlateFormat "plate_format": "Not an ordinary Swedish plate",
+        "The registration number does not have the form `ABC123` or `ABC12D`.",
+        "Read the plate again. Nothing is wrong if it is a personal or a foreign plate.";
+    ModelYearInFuture "model_year_in_future": "Model year in the future",
+        "The model year is more than one year ahead.",
+        "Correct the model year.";
+    MileageUnlikely "mileage_unlikely": "Mileage unlikely for the age",
+        "The vehicle was driven more per year than is usual for its category.",
+        "Check value and unit: a Swedish mil is 10 km.";
+    NewVehicleDriven "new_vehicle_driven": "New vehicle with a mileage",
+        "The vehicle is said to be new and has a mileage of more than 200 km.",
+        "Correct the mileage, or `condition.is_new_vehicle`.";
+    PriceUnlikely "price_unlikely": "Price outside of what is usual",
+        "The price is far below or above what is usual for the category.",
+        "Check amount and currency.";
+    PriceInOre "price_in_ore": "Price probably in öre",
+        "The price is unusually high and ends in two zeros, so it may be in öre.",
+        "Send the amount in kronor.";
+    BodyCapitals "body_capitals": "Description in capital letters",
+        "The description is in capital letters throughout.",
+        "Write it in ordinary letters, which are easier to read.";
+    BodyMarkup "body_markup": "Markup in the description",
+        "The description contains HTML tags, which marketplaces show as they are.",
+        "Send plain text with line breaks.";
+    BodyContact "body_contact": "Contact details in the description",
+        "The description contains a phone number, an e-mail address or a link.",
+        "Remove it; marketplaces show the dealer's contact beside the ad.";
+    TitleIncomplete "title_incomplete": "Generated title lacks brand or model",
+        "The title is generated from brand, model, trim and model year, and the ad has no brand or no model.",
+        "Send brand and model.";
+    ElectricIncomplete "electric_incomplete": "Electric vehicle without range or battery",
+        "The vehicle runs on electricity alone, and its driving range or battery capacity is missing.",
+        "Send `driving_range` and `battery_capacity`.";
+    EmissionsMissing "emissions_missing": "New vehicle without consumption or emission",
+        "The vehicle is new and has an engine, and its fuel consumption or CO2 emission is missing.",
+        "Send `fuel_consumption` and `co2_emission`.";
+    FewPhotos "few_photos": "Few photos",
+        "The ad has fewer photos than buyers of its category expect.",
+        "Send more addresses in `image_urls`.";
 }
 
 impl fmt::Display for Code {
@@ -260,7 +308,8 @@ pub fn reference() -> String {
     let mut page = "# Error codes\n\n\
         <!-- Generated from ad-core/src/violation/code.rs. UPDATE_SNAPSHOTS=1 cargo test -p ad-core error_codes -->\n\n\
         A request whose `Accept` prefers `application/problem+json` to JSON gets errors as problem details (RFC 9457) with a\n\
-        code. Error messages may change; codes keep their meaning. The service shows this page at `/docs/errors/`.\n"
+        code. Error messages may change; codes keep their meaning. Some are of warnings and of [findings about quality](quality.md), which reject nothing.\n\
+        The service shows this page at `/docs/errors/`.\n"
         .to_owned();
     for code in Code::ALL {
         let About { title, explanation, cure } = code.about();

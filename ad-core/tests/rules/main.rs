@@ -7,6 +7,7 @@
 //! | [`bounds`] | how much a dealer may write |
 //! | [`updates`] | merging, `null`, what may not change |
 //! | [`versions`], [`import`] | V3, the way from it to V4, and stored ads that come from elsewhere |
+//! | [`quality`] | what makes an ad better, and what is probably wrong with it |
 //! | [`reference`] | the page that the tables write |
 //! | [`lists`] | list parameters and what they select |
 //! | [`store`] | what every store keeps |
@@ -25,6 +26,7 @@ mod import;
 mod life;
 mod lists;
 mod promote;
+mod quality;
 mod reference;
 mod retries;
 mod samples;

@@ -41,7 +41,7 @@ pub(super) fn validation(validated: &Validated) -> Value {
     ad.insert("dealer_code".to_owned(), json!(validated.dealer_code));
     ad.insert("category_id".to_owned(), json!(validated.category_id));
     ad.extend(validated.content.fields().clone());
-    json!({"valid": true, "ad": Value::Object(ad), "warnings": validated.warnings})
+    json!({"valid": true, "ad": Value::Object(ad), "warnings": validated.warnings, "quality": validated.quality})
 }
 
 /// One page of a list, in its envelope.

@@ -134,10 +134,11 @@ fn content(categories: &[u16], category_fields: &Value) -> Value {
 }
 
 fn validated(ad: &Value) -> Value {
-    json!({"type": "object", "required": ["valid", "ad", "warnings"], "properties": {
+    json!({"type": "object", "required": ["valid", "ad", "warnings", "quality"], "properties": {
         "valid": {"type": "boolean", "enum": [true]},
         "ad": ad,
         "warnings": {"type": "array", "description": "Allowed, but probably unintended", "items": reference("Warning")},
+        "quality": reference("Quality"),
     }})
 }
 
@@ -300,6 +301,27 @@ fn common() -> Map<String, Value> {
             "label": {"type": "string", "nullable": true, "description": "Name of the client, if the token has one"},
             "issued": {"type": "string", "format": "date-time", "nullable": true},
             "expires": {"type": "string", "format": "date-time", "nullable": true, "description": "`null` if it does not expire"},
+        })),
+        "Quality": object(&["score", "level", "goals", "findings"], json!({
+            "score": {"type": "integer", "minimum": 0, "maximum": 100, "description": "The weight of the goals met, as a percentage of that of all goals of the ad"},
+            "level": {"type": "string", "enum": ["basic", "good", "excellent"], "description": "`good` from 50, `excellent` from 80"},
+            "goals": {"type": "array", "items": reference("QualityGoal")},
+            "findings": {"type": "array", "items": reference("QualityFinding"), "description": "What is probably wrong. It does not prevent the ad from being published"},
+        })),
+        "QualityGoal": object(&["code", "field", "met", "weight", "text", "how"], json!({
+            "code": code,
+            "field": {"type": "string", "description": "The field by which the goal is met"},
+            "met": {"type": "boolean"},
+            "weight": {"type": "integer", "minimum": 1, "description": "Its share of the score"},
+            "text": {"type": "string", "description": "The goal"},
+            "how": {"type": "string", "description": "How to meet it"},
+        })),
+        "QualityFinding": object(&["code", "severity", "field", "text"], json!({
+            "code": code,
+            "severity": {"type": "string", "enum": ["info", "warning"], "description": "`warning`: a value is probably wrong; `info`: the ad could be better"},
+            "field": text,
+            "text": {"type": "string", "description": "What was found, with the value"},
+            "suggestion": {"type": "string", "description": "What to send instead, if that is known"},
         })),
         "Warning": object(&["field", "code", "message"], json!({"field": text, "code": code, "message": text})),
     });

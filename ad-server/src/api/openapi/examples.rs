@@ -12,6 +12,7 @@ use ad_core::{
     },
     parameters::AdParameters,
     ports::{AnswerKey, KeptAnswer, RenderedAnswer, StoreError},
+    quality::Measured,
     rulebook::{
         self, Rulebook, SourceId, WriteContext,
         versions::{AdRef, VersionError},
@@ -244,12 +245,14 @@ fn validated(
     payload: Map<String, Value>,
 ) -> Option<Value> {
     let checked = checked(rulebook, version, category, payload, SourceId::Optional)?;
+    let quality = Measured::new(category, checked.content.fields(), now()).quality();
     Some(crate::api::respond::validation(&ad_core::service::Validated {
         source_id: Some(checked.source_id),
         dealer_code: DEALER.to_owned(),
         category_id: category.id,
         content: checked.content,
         warnings: checked.warnings,
+        quality,
     }))
 }
 

@@ -2,6 +2,7 @@
 
 mod guide;
 mod http;
+mod quality;
 mod requests;
 mod tags;
 mod writes;
@@ -9,5 +10,5 @@ mod writes;
 use super::rule::Rule;
 
 pub(super) fn rules() -> Vec<Rule> {
-    [tags::rules(), writes::rules(), requests::rules(), http::rules()].into_iter().flatten().collect()
+    [tags::rules(), writes::rules(), requests::rules(), http::rules(), quality::rules()].into_iter().flatten().collect()
 }

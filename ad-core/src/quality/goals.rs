@@ -1,0 +1,126 @@
+//! The goals. A goal applies to the categories that have its field.
+
+use super::{GoalStatus, Measured};
+use crate::categories::Category;
+
+/// A goal.
+#[derive(Debug)]
+pub(super) struct Goal {
+    pub(super) code: &'static str,
+    /// The field as the API names it.
+    pub(super) field: &'static str,
+    pub(super) weight: u8,
+    pub(super) text: &'static str,
+    pub(super) how: &'static str,
+    test: Test,
+}
+
+/// When a goal is met.
+#[derive(Debug)]
+enum Test {
+    /// The ad has at least so many images.
+    Images(usize),
+    /// The description has at least so many characters.
+    Body(usize),
+    /// The ad has a price with an amount.
+    Price,
+    /// The field has a value.
+    Given,
+    /// The category field has a value, or a list at least one item.
+    Field,
+    /// As `Field`, for vehicles that run on electricity alone.
+    OfElectric,
+    /// As `Field`, for new vehicles with an engine.
+    OfNewWithEngine,
+}
+
+const fn goal(
+    code: &'static str,
+    field: &'static str,
+    weight: u8,
+    test: Test,
+    text: &'static str,
+    how: &'static str,
+) -> Goal {
+    Goal { code, field, weight, text, how, test }
+}
+
+#[rustfmt::skip]
+pub(super) const GOALS: &[Goal] = &[
+    goal("photos", "image_urls", 20, Test::Images(1), "At least one photo", "Send the addresses of photos in `image_urls`."),
+    goal("many_photos", "image_urls", 15, Test::Images(10), "At least 10 photos", "Show all sides, the interior, the instruments, the wheels, and each damage."),
+    goal("price", "price", 15, Test::Price, "A price", "Send a price of type `list`, or of type `leasing` or `monthly`."),
+    goal("description", "body", 10, Test::Body(200), "A description of at least 200 characters", "Describe equipment, condition, history and what is included, in whole sentences."),
+    goal("mileage", "category_fields.condition.mileage", 8, Test::Field, "The mileage", "Send the mileage with its unit, `mil` or `km`."),
+    goal("engine_runtime", "category_fields.condition.engine_runtime", 8, Test::Field, "The working hours", "Send the reading of the hour meter."),
+    goal("brand", "category_fields.brand", 5, Test::Field, "The brand", "Send the brand; the lookup of this field lists the known ones."),
+    goal("model", "category_fields.model", 5, Test::Field, "The model", "Send the model."),
+    goal("model_year", "category_fields.model_year", 5, Test::Field, "The model year", "Send the model year."),
+    goal("range", "category_fields.powertrain.environmental.driving_range", 5, Test::OfElectric, "The range of an electric vehicle", "Send the driving range by WLTP."),
+    goal("battery", "category_fields.powertrain.environmental.battery_capacity", 4, Test::OfElectric, "The battery of an electric vehicle", "Send the capacity of the battery in kWh."),
+    goal("consumption", "category_fields.powertrain.environmental.fuel_consumption", 4, Test::OfNewWithEngine, "The consumption of a new vehicle", "Send the fuel consumption with its standard."),
+    goal("emission", "category_fields.powertrain.environmental.co2_emission", 4, Test::OfNewWithEngine, "The CO2 emission of a new vehicle", "Send the CO2 emission."),
+    goal("fuels", "category_fields.powertrain.fuels", 4, Test::Field, "The fuels", "Send all fuels on which the vehicle runs."),
+    goal("transmission", "category_fields.powertrain.transmission", 4, Test::Field, "The transmission", "Send the transmission."),
+    goal("equipment", "category_fields.equipments", 4, Test::Field, "The equipment", "Send one item of equipment per element of the list."),
+    goal("power", "category_fields.powertrain.power", 3, Test::Field, "The power", "Send the power in `hp` or `kW`."),
+    goal("body_type", "category_fields.body_type", 3, Test::Field, "The body type", "Send the body type."),
+    goal("drive_type", "category_fields.powertrain.drive_type", 3, Test::Field, "The driven wheels", "Send the drive type."),
+    goal("colour", "category_fields.color_group", 2, Test::Field, "The colour group", "Send the colour group, by which buyers filter."),
+    goal("trim", "category_fields.model_type", 2, Test::Field, "The trim or variant", "Send the trim or variant, which becomes part of the title."),
+    goal("owners", "category_fields.condition.number_of_owners", 2, Test::Field, "The number of owners", "Send the number of owners."),
+    goal("service_history", "category_fields.service_history", 2, Test::Field, "The service history", "Say when and where the vehicle was serviced."),
+    goal("seats", "category_fields.physics.number_of_seats", 1, Test::Field, "The number of seats", "Send the number of seats."),
+    goal("video", "video_url", 1, Test::Given, "A video", "Send the address of a video."),
+];
+
+impl Goal {
+    /// The path of a category field.
+    pub(super) fn path(&self) -> Option<&'static str> {
+        self.field.strip_prefix("category_fields.")
+    }
+
+    /// Whether it applies to some ads of a category.
+    pub(super) fn is_of(&self, category: &Category) -> bool {
+        match self.path() {
+            None => true,
+            // Of open fields nobody knows which there are.
+            Some(_) if category.is_open() => false,
+            Some(path) => category.field(path).is_some(),
+        }
+    }
+
+    fn applies(&self, ad: Measured<'_>) -> bool {
+        self.is_of(ad.category)
+            && match self.test {
+                Test::OfElectric => ad.is_electric(),
+                Test::OfNewWithEngine => ad.is_new() == Some(true) && !ad.is_electric(),
+                _ => true,
+            }
+    }
+
+    fn is_met(&self, ad: Measured<'_>) -> bool {
+        match self.test {
+            Test::Images(least) => ad.images() >= least,
+            Test::Body(least) => ad.body().chars().nth(least - 1).is_some(),
+            Test::Price => ["list", "leasing", "monthly"].iter().any(|kind| ad.price(kind).is_some()),
+            Test::Given => ad.ad.get(self.field).is_some_and(|value| !value.is_null()),
+            Test::Field | Test::OfElectric | Test::OfNewWithEngine => {
+                let value = self.path().and_then(|path| ad.field(path));
+                value.is_some_and(|value| value.as_array().is_none_or(|items| !items.is_empty()))
+            }
+        }
+    }
+}
+
+/// The goals of an ad.
+pub(super) fn of(ad: Measured<'_>) -> impl Iterator<Item = GoalStatus> {
+    GOALS.iter().filter(move |goal| goal.applies(ad)).map(move |goal| GoalStatus {
+        code: goal.code.to_owned(),
+        field: goal.field.to_owned(),
+        met: goal.is_met(ad),
+        weight: goal.weight,
+        text: goal.text.to_owned(),
+        how: goal.how.to_owned(),
+    })
+}

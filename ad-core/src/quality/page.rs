@@ -1,0 +1,49 @@
+//! The page of goals and findings, `docs/quality.md`.
+
+use std::fmt::Write;
+
+use super::{findings::FINDINGS, goals::GOALS, vehicle::USUAL};
+use crate::{categories, fields::grouped};
+
+macro_rules! say {
+    ($page:expr, $($text:tt)*) => {
+        writeln!($page, $($text)*).expect("text takes any text")
+    };
+}
+
+/// Goals and findings, as a page of Markdown.
+pub fn markdown() -> String {
+    let mut page = "# Quality of ads\n\n\
+        <!-- Generated from ad-core/src/quality. UPDATE_SNAPSHOTS=1 cargo test -p ad-core quality -->\n\n\
+        The answer of `validate` has the quality of the ad in `quality`. Nothing on this page prevents an ad from being published.\n\n\
+        ## Goals\n\n\
+        The score is the weight of the goals that the ad meets, as a percentage of the weight of all goals that apply to it. A goal applies to\n\
+        the categories that have its field. Below 50 the level is `basic`, from 50 `good`, from 80 `excellent`.\n\n\
+        | Code | Goal | Weight | How to meet it | Field |\n|---|---|---|---|---|\n"
+        .to_owned();
+    for goal in GOALS {
+        say!(page, "| `{}` | {} | {} | {} | `{}` |", goal.code, goal.text, goal.weight, goal.how, goal.field);
+    }
+    say!(page, "\n## Findings\n\nValues that are probably wrong (`warning`), and what could be better (`info`).\n");
+    say!(page, "| Code | What was found | What to do |\n|---|---|---|");
+    for code in FINDINGS.iter().flat_map(|(codes, _)| codes.iter()) {
+        let about = code.about();
+        say!(page, "| `{code}` | {} | {} |", about.explanation, about.cure);
+    }
+    say!(page, "\n## What is usual\n\nPrices in SEK, and the mileage of a year. Ads beyond it get a finding.\n");
+    say!(page, "| Category | Price | Mileage per year | Photos |\n|---|---|---|---|");
+    for usual in USUAL {
+        let Some(category) = categories::by_id(usual.category_id) else { continue };
+        let (least, most) = usual.price;
+        let name = category.vehicle_type.unwrap_or(category.name);
+        say!(
+            page,
+            "| `{name}` | {} to {} | {} km | {} |",
+            grouped(&least),
+            grouped(&most),
+            grouped(&usual.yearly),
+            usual.photos
+        );
+    }
+    page
+}

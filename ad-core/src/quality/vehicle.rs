@@ -1,0 +1,135 @@
+//! What is usual for a vehicle, as data, and what VINs and plates look like.
+
+/// What is usual in a category. A value beyond it is probably a slip.
+#[derive(Debug)]
+pub(super) struct Usual {
+    pub(super) category_id: u16,
+    /// Lowest and highest price, in SEK.
+    pub(super) price: (f64, f64),
+    /// Highest mileage of a year, in kilometres.
+    pub(super) yearly: f64,
+    /// Photos that buyers expect.
+    pub(super) photos: usize,
+}
+
+const fn usual(category_id: u16, price: (f64, f64), yearly: f64, photos: usize) -> Usual {
+    Usual { category_id, price, yearly, photos }
+}
+
+pub(super) const USUAL: &[Usual] = &[
+    usual(1020, (3_000.0, 5_000_000.0), 60_000.0, 8),
+    usual(1021, (3_000.0, 2_000_000.0), 80_000.0, 8),
+    usual(1140, (2_000.0, 1_000_000.0), 30_000.0, 6),
+    usual(1121, (500.0, 200_000.0), 15_000.0, 4),
+    usual(1180, (1_000.0, 500_000.0), 15_000.0, 4),
+    usual(1143, (1_000.0, 500_000.0), 15_000.0, 4),
+    usual(1102, (10_000.0, 5_000_000.0), 40_000.0, 10),
+    usual(1101, (3_000.0, 1_500_000.0), 40_000.0, 8),
+    usual(1045, (500.0, 1_000_000.0), 200_000.0, 4),
+    usual(1060, (500.0, 50_000_000.0), 20_000.0, 8),
+    usual(1227, (5_000.0, 10_000_000.0), 20_000.0, 6),
+    usual(1228, (5_000.0, 8_000_000.0), 20_000.0, 6),
+    usual(1229, (200.0, 5_000_000.0), 20_000.0, 3),
+    usual(1321, (5_000.0, 8_000_000.0), 250_000.0, 8),
+    usual(1322, (5_000.0, 8_000_000.0), 300_000.0, 8),
+    usual(1323, (2_000.0, 20_000_000.0), 50_000.0, 6),
+];
+
+/// What is usual in a category; nothing is known of categories with open fields.
+pub(super) fn of(category_id: u16) -> Option<&'static Usual> {
+    USUAL.iter().find(|usual| usual.category_id == category_id)
+}
+
+/// What is wrong with a VIN (ISO 3779).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum VinError {
+    /// It contains I, O or Q, which VINs do not use.
+    Letter(char),
+    /// It does not have 17 letters and digits.
+    Shape,
+    /// Its check digit, the ninth character, does not match the others.
+    CheckDigit {
+        /// The digit that would match.
+        expected: char,
+    },
+}
+
+/// Checks a VIN without spaces and hyphens. Only North America (1 to 5) and China (L) prescribe the check digit.
+pub(super) fn check_vin(vin: &str) -> Result<(), VinError> {
+    let vin = vin.to_ascii_uppercase();
+    if let Some(letter) = vin.chars().find(|letter| matches!(letter, 'I' | 'O' | 'Q')) {
+        return Err(VinError::Letter(letter));
+    }
+    if vin.len() != 17 || !vin.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(VinError::Shape);
+    }
+    if !matches!(vin.as_bytes()[0], b'1'..=b'5' | b'L') {
+        return Ok(());
+    }
+    let expected = check_digit(vin.as_bytes());
+    if vin.as_bytes()[8] == expected { Ok(()) } else { Err(VinError::CheckDigit { expected: expected.into() }) }
+}
+
+/// The check digit of a VIN: the weighted sum of its characters modulo 11, in which `X` stands for 10.
+fn check_digit(vin: &[u8]) -> u8 {
+    const WEIGHTS: [u32; 17] = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];
+    let value = |byte: u8| match byte {
+        b'A'..=b'H' => u32::from(byte - b'A') + 1,
+        b'J'..=b'R' => u32::from(byte - b'J') + 1,
+        b'S'..=b'Z' => u32::from(byte - b'S') + 2,
+        _ => u32::from(byte.saturating_sub(b'0')),
+    };
+    let sum: u32 = vin.iter().zip(WEIGHTS).map(|(byte, weight)| value(*byte) * weight).sum();
+    b"0123456789X"[(sum % 11) as usize]
+}
+
+/// Whether a plate has the form of an ordinary Swedish one, `ABC123` or `ABC12D`. I, Q, V, Å, Ä and Ö are not used in the first three
+/// letters, and O and Q not as the last character.
+pub(super) fn is_swedish_plate(plate: &str) -> bool {
+    let &[a, b, c, d, e, last] = plate.as_bytes() else { return false };
+    let is_letter = |byte: &u8| byte.is_ascii_uppercase() && !matches!(byte, b'I' | b'Q' | b'V');
+    [a, b, c].iter().all(is_letter)
+        && [d, e].iter().all(u8::is_ascii_digit)
+        && (last.is_ascii_digit() || (last.is_ascii_uppercase() && !matches!(last, b'I' | b'O' | b'Q' | b'V')))
+}
+
+/// Whether a plate may be a personal Swedish one: 2 to 7 letters, digits and spaces in between.
+pub(super) fn may_be_personal_plate(plate: &str) -> bool {
+    let count = plate.chars().count();
+    (2..=7).contains(&count) && plate.chars().all(|letter| letter.is_ascii_alphanumeric() || "ÅÄÖ".contains(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vin_has_17_letters_and_digits_without_i_o_q() {
+        assert_eq!(check_vin("YV1UZH5V1M1000001"), Ok(()));
+        assert_eq!(check_vin("yv1uzh5v1m1000001"), Ok(()));
+        assert_eq!(check_vin("YV1UZH5V1M100000I"), Err(VinError::Letter('I')));
+        assert_eq!(check_vin("YV1UZH5V1M100000"), Err(VinError::Shape));
+        assert_eq!(check_vin("YV1UZH5V1M10000🚗"), Err(VinError::Shape));
+    }
+
+    #[test]
+    fn the_check_digit_binds_in_north_america_and_china() {
+        assert_eq!(check_vin("1M8GDM9AXKP042788"), Ok(()));
+        assert_eq!(check_vin("1M8GDM9A1KP042788"), Err(VinError::CheckDigit { expected: 'X' }));
+        assert_eq!(check_vin("5GZCZ43D13S812715"), Ok(()));
+        assert_eq!(check_vin("LVSHCAMB1CE054249"), Ok(()));
+        // European makers use the ninth character as they like.
+        assert_eq!(check_vin("WV1ZZZ7HZMH000001"), Ok(()));
+    }
+
+    #[test]
+    fn ordinary_plates_have_three_letters_and_three_characters() {
+        for plate in ["ABC123", "ABC12D"] {
+            assert!(is_swedish_plate(plate), "{plate}");
+        }
+        for plate in ["AB123", "ABI123", "ABC12O", "ABCD12", "123ABC", "abc123", "ÅBC123"] {
+            assert!(!is_swedish_plate(plate), "{plate}");
+        }
+        assert!(may_be_personal_plate("MINBIL") && may_be_personal_plate("ÅKE1") && !may_be_personal_plate("AB-1"));
+    }
+}

@@ -1,0 +1,114 @@
+//! What a description should not contain: contact details, markup, capital letters throughout.
+
+/// What was found in a description, with the part that shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InText<'a> {
+    Capitals,
+    Markup(&'a str),
+    Link(&'a str),
+    Email(&'a str),
+    Phone(&'a str),
+}
+
+/// Letters below which capitals say nothing.
+const LEAST_LETTERS: usize = 40;
+
+/// Everything of this kind in a text, each kind at most once.
+pub(super) fn find(text: &str) -> Vec<InText<'_>> {
+    let mut found = Vec::new();
+    let (letters, capitals) = text
+        .chars()
+        .filter(|letter| letter.is_alphabetic())
+        .fold((0, 0), |(letters, capitals), letter| (letters + 1, capitals + usize::from(letter.is_uppercase())));
+    if letters >= LEAST_LETTERS && capitals * 10 >= letters * 9 {
+        found.push(InText::Capitals);
+    }
+    found.extend(markup(text).map(InText::Markup));
+    let word = |is: fn(&str) -> bool| text.split_whitespace().map(bare).find(|word| is(word));
+    found.extend(word(is_link).map(InText::Link));
+    found.extend(word(is_email).map(InText::Email));
+    found.extend(phone(text).map(InText::Phone));
+    found
+}
+
+/// A word without the punctuation around it.
+fn bare(word: &str) -> &str {
+    word.trim_matches(|mark: char| matches!(mark, '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '<' | '>' | '"'))
+}
+
+fn is_link(word: &str) -> bool {
+    let has = |start: &str| word.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+    has("http://") || has("https://") || has("www.")
+}
+
+fn is_email(word: &str) -> bool {
+    word.contains('@')
+        && word.parse::<email_address::EmailAddress>().is_ok_and(|address| address.domain().contains('.'))
+}
+
+/// The first tag: `<`, an optional slash, a letter, and an end within 40 characters.
+fn markup(text: &str) -> Option<&str> {
+    text.match_indices('<').find_map(|(start, _)| {
+        let tag = &text[start..];
+        let name = tag[1..].trim_start_matches('/');
+        let end = tag.char_indices().take(40).find(|(_, letter)| *letter == '>')?.0;
+        name.starts_with(|letter: char| letter.is_ascii_alphabetic()).then(|| &tag[..=end])
+    })
+}
+
+/// The first phone number: `0` or `+` and 8 to 14 further digits, divided by spaces, hyphens, slashes or parentheses.
+fn phone(text: &str) -> Option<&str> {
+    let is_divider = |letter: char| matches!(letter, ' ' | '-' | '/' | '(' | ')' | '\u{a0}');
+    let mut before = None;
+    for (start, letter) in text.char_indices() {
+        let begins = matches!(letter, '0' | '+')
+            && !before.is_some_and(|before: char| before.is_ascii_digit() || ".,+".contains(before));
+        before = Some(letter);
+        if !begins {
+            continue;
+        }
+        let rest = &text[start + 1..];
+        let end = rest.find(|letter: char| !letter.is_ascii_digit() && !is_divider(letter)).unwrap_or(rest.len());
+        let digits = rest[..end].chars().filter(char::is_ascii_digit).count();
+        if (8..=14).contains(&digits) {
+            return Some(text[start..start + 1 + end].trim_end_matches(is_divider));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contact_details_and_markup_are_found_in_a_text() {
+        let text = "Ring 070-123 45 67 eller skriv till kalle@bilar.se. <b>Fint</b> skick, se www.bilar.se!";
+        assert_eq!(
+            find(text),
+            [
+                InText::Markup("<b>"),
+                InText::Link("www.bilar.se"),
+                InText::Email("kalle@bilar.se"),
+                InText::Phone("070-123 45 67")
+            ]
+        );
+        assert_eq!(find("+46 (0)70 123 45 67."), [InText::Phone("+46 (0)70 123 45 67")]);
+    }
+
+    #[test]
+    fn figures_of_a_vehicle_are_no_phone_number() {
+        for text in
+            ["Körd 12 000 mil, pris 1 000 000 kr, 2019-05-04", "0-100 km/h på 5 s", "3 < 4 och a <3", "Volvo V60 @ rea"]
+        {
+            assert_eq!(find(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn capitals_throughout_are_found_in_texts_of_some_length() {
+        assert_eq!(find(&"MYCKET FIN BIL ".repeat(4)), [InText::Capitals]);
+        assert_eq!(find("ABS, ESP, AC"), []);
+        assert_eq!(find(&"Mycket fin bil ".repeat(4)), []);
+    }
+}

@@ -1,0 +1,161 @@
+//! The quality of ads (extensions E7): each flaw yields exactly its finding, and each goal that is met raises the score.
+
+use std::{fs, path::Path};
+
+use ad_core::{
+    categories::by_vehicle_type,
+    model::Timestamp,
+    quality::{self, Level, Measured, Quality, Severity},
+};
+use serde_json::{Value, json};
+
+use crate::support::{object, with, without};
+
+/// `docs/quality.md` is the tables.
+#[test]
+fn quality_is_documented() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/quality.md");
+    let now = quality::markdown();
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        fs::write(&path, &now).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == now,
+        "docs/quality.md is stale; write it anew: UPDATE_SNAPSHOTS=1 cargo test -p ad-core quality"
+    );
+}
+
+/// A car without flaws.
+fn car() -> Value {
+    let car: Value = serde_json::from_str(include_str!("../../../docs/car.json")).unwrap();
+    let photos: Vec<_> = (1..=10).map(|number| format!("https://images.example/{number}.jpg")).collect();
+    let body = "Driven by one owner, serviced every year by the dealer who sold it. ".repeat(4);
+    with(&car, json!({"image_urls": photos, "body": body}))
+}
+
+/// The quality of an ad on 22 November 2026.
+fn quality_of(vehicle_type: &str, ad: Value) -> Quality {
+    let now: Timestamp = "2026-11-22T10:00:00Z".parse().unwrap();
+    Measured::new(by_vehicle_type(vehicle_type).unwrap(), &object(ad), now).quality()
+}
+
+fn findings(vehicle_type: &str, ad: Value) -> Vec<(&'static str, String)> {
+    let findings = quality_of(vehicle_type, ad).findings.into_iter();
+    findings.map(|finding| (finding.code.name(), finding.field)).collect()
+}
+
+#[test]
+fn an_ad_without_flaws_has_no_finding() {
+    assert_eq!(findings("car", car()), []);
+}
+
+#[test]
+fn each_flaw_yields_exactly_its_finding() {
+    let fields = |fields: Value| json!({"category_fields": fields});
+    for (flaw, code, field) in [
+        (fields(json!({"vin": "YV1UZH5V1M100000I"})), "vin_letter", "category_fields.vin"),
+        (fields(json!({"vin": "YV1UZH5V1M1000001AB"})), "vin_format", "category_fields.vin"),
+        (fields(json!({"vin": "🚗".repeat(17)})), "vin_format", "category_fields.vin"),
+        (fields(json!({"vin": "1M8GDM9A1KP042788"})), "vin_check_digit", "category_fields.vin"),
+        (fields(json!({"registration_number": "CA21A"})), "plate_format", "category_fields.registration_number"),
+        (fields(json!({"model_year": 2029})), "model_year_in_future", "category_fields.model_year"),
+        (
+            fields(json!({"condition": {"mileage": {"unit": "mil", "value": 130_000}}})),
+            "mileage_unlikely",
+            "category_fields.condition.mileage",
+        ),
+        (
+            fields(json!({"condition": {"is_new_vehicle": true}})),
+            "new_vehicle_driven",
+            "category_fields.condition.mileage",
+        ),
+        (json!({"price": [{"type": "list", "amount": 349, "currency": "SEK"}]}), "price_unlikely", "price"),
+        (json!({"price": [{"type": "list", "amount": 34_990_000, "currency": "SEK"}]}), "price_in_ore", "price"),
+        (json!({"price": [{"type": "reduced", "amount": 1, "currency": "SEK"}]}), "reduced_without_list", "price"),
+        (
+            json!({"price": [{"type": "list", "amount": 90_000, "currency": "SEK"},
+                {"type": "reduced", "amount": 90_000, "currency": "SEK"}]}),
+            "reduced_not_below_list",
+            "price",
+        ),
+        (json!({"body": "MYCKET FIN BIL I TOPPSKICK ".repeat(9)}), "body_capitals", "body"),
+        (json!({"body": "<b>Fin bil</b>"}), "body_markup", "body"),
+        (json!({"body": "Ring 070-123 45 67"}), "body_contact", "body"),
+        (json!({"body": "Skriv till anna@north.example"}), "body_contact", "body"),
+        (json!({"body": "Se https://north.example/bilar"}), "body_contact", "body"),
+        (json!({"image_urls": ["https://images.example/1.jpg"]}), "few_photos", "image_urls"),
+    ] {
+        assert_eq!(findings("car", with(&car(), flaw.clone())), [(code, field.to_owned())], "{flaw}");
+    }
+    for (path, code) in [("brand", "title_incomplete"), ("model", "title_incomplete")] {
+        let path = format!("category_fields.{path}");
+        assert_eq!(findings("car", without(car(), &path)), [(code, path)]);
+    }
+    let electric = with(&car(), fields(json!({"powertrain": {"fuels": ["electric"]}})));
+    for path in ["driving_range", "battery_capacity"] {
+        let path = format!("category_fields.powertrain.environmental.{path}");
+        assert_eq!(findings("car", without(electric.clone(), &path)), [("electric_incomplete", path)]);
+    }
+    let new = json!({"condition": {"is_new_vehicle": true, "mileage": {"unit": "mil", "value": 0}}});
+    let new = with(&car(), fields(new));
+    for path in ["fuel_consumption", "co2_emission"] {
+        let path = format!("category_fields.powertrain.environmental.{path}");
+        assert_eq!(findings("car", without(new.clone(), &path)), [("emissions_missing", path)]);
+    }
+}
+
+#[test]
+fn a_finding_suggests_what_was_probably_meant() {
+    let suggestion = |flaw: Value| quality_of("car", with(&car(), flaw)).findings.pop().unwrap().suggestion.unwrap();
+    assert_eq!(suggestion(json!({"category_fields": {"vin": "YVIUZH5VIMIOOOOO1"}})), "YV1UZH5V1M1000001");
+    assert_eq!(suggestion(json!({"price": [{"type": "list", "amount": 34_990_000, "currency": "SEK"}]})), "349900");
+    let mileage = json!({"condition": {"mileage": {"unit": "mil", "value": 130_000}}});
+    assert_eq!(suggestion(json!({"category_fields": mileage})), "130000 km");
+}
+
+#[test]
+fn a_personal_plate_is_only_mentioned() {
+    let plate = json!({"category_fields": {"registration_number": "MINBIL"}});
+    assert_eq!(quality_of("car", with(&car(), plate)).findings[0].severity, Severity::Info);
+    let wrong = json!({"category_fields": {"registration_number": "A-1234"}});
+    assert_eq!(quality_of("car", with(&car(), wrong)).findings[0].severity, Severity::Warning);
+}
+
+#[test]
+fn the_score_rises_with_the_weight_of_the_goals_met() {
+    let all =
+        quality_of("car", with(&car(), json!({"price": [{"type": "list", "amount": 90_000, "currency": "SEK"}]})));
+    assert_eq!((all.score, all.level), (100, Level::Excellent));
+    let bare = json!({"category_fields": {}});
+    let nothing = quality_of("car", bare.clone());
+    assert_eq!((nothing.score, nothing.level), (0, Level::Basic));
+    let photos: Vec<_> = (1..=10).map(|number| format!("https://images.example/{number}.jpg")).collect();
+    let (one, many) = (json!({"image_urls": photos[..1]}), json!({"image_urls": photos}));
+    let scores = [bare.clone(), with(&bare, one), with(&bare, many)].map(|ad| quality_of("car", ad).score);
+    assert!(scores.is_sorted() && scores[0] < scores[1] && scores[1] < scores[2], "{scores:?}");
+    // Of two ads that each lack one goal, that with the heavier one scores less.
+    let score_without = |path: &str| quality_of("car", without(car(), path)).score;
+    assert!(score_without("body") < score_without("category_fields.equipments"));
+}
+
+#[test]
+fn goals_are_those_of_the_category() {
+    let codes = |vehicle_type: &str| -> Vec<String> {
+        let goals = quality_of(vehicle_type, json!({"category_fields": {}})).goals.into_iter();
+        goals.map(|goal| goal.code).collect()
+    };
+    assert!(codes("construction").contains(&"engine_runtime".to_owned()));
+    assert!(!codes("agriculture-tools").contains(&"mileage".to_owned()));
+    // Range and battery count for electric vehicles only.
+    assert!(!codes("car").contains(&"range".to_owned()));
+}
+
+#[test]
+fn an_ad_of_nothing_but_nulls_is_rated() {
+    for (vehicle_type, _) in ad_core::categories::typed() {
+        let ad = json!({"body": null, "price": null, "image_urls": null, "category_fields": {"vin": null, "condition": null}});
+        quality_of(vehicle_type, ad);
+        quality_of(vehicle_type, json!({}));
+    }
+}
