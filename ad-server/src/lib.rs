@@ -7,6 +7,7 @@
 //! | [`auth`] | tokens: keys, issue, verification |
 //! | [`store`] | the store in SQLite or PostgreSQL |
 //! | [`marketplace`] | marketplaces: local ones, a client of remote ones, and a server |
+//! | [`events`] | events as clients get them: JSON and cursors |
 //! | [`directory`] | dealers and revoked tokens, cached in memory |
 //! | [`http_server`] | the HTTP server: TLS, timeouts, connection limits, shutdown |
 //! | [`telemetry`] | logs, metrics, traces |
@@ -46,6 +47,7 @@ pub mod config;
 pub mod dealers_file;
 pub mod demo;
 pub mod directory;
+pub mod events;
 pub mod http_server;
 pub mod lines;
 pub mod marketplace;

@@ -34,8 +34,8 @@ SELECT CAST(lpad(to_hex(n), 32, '0') AS UUID), 'Lager-' || n, CASE n % 5 WHEN 0 
 FROM generate_series(1, 20000) AS n; \
 INSERT INTO texts (ad, dealer_code, search, source_id) \
 SELECT seq, dealer_code, 'volvo v60 ' || seq || repeat(' välvårdad', 40), lower(source_id) FROM ads; \
-INSERT INTO log (ad, n, request_id, created, action, state, message) \
-SELECT seq, n, id, created, 'publish', 'done', '\"Done\"' FROM ads, generate_series(1, 8) AS n";
+INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code) \
+SELECT seq, n, id, created, 'publish', 'done', '\"Done\"', dealer_code FROM ads, generate_series(1, 8) AS n";
 
 /// Every filter; whether it names a few ads.
 fn filters() -> Vec<(Option<AdFilter>, bool)> {

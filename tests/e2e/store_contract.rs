@@ -6,9 +6,9 @@ use std::{cell::Cell, collections::BTreeMap, sync::Arc, time::Duration};
 use ad_core::{
     memory::MemoryStore,
     model::{
-        Action, ActionState, Ad, AdQuery, AdState, ApiVersion, Content, FailedImage, ImageRef, ImageSource,
-        ImageSources, Leftover, LogEntry, LogQuery, Market, Plan, PlateMatch, Progress, QueuedRequest, Request,
-        StoredImage, StoredRequest, Timestamp, Validators, WaitingFor,
+        Action, ActionState, Ad, AdQuery, AdState, ApiVersion, Content, Event, EventPage, EventPosition, EventQuery,
+        EventTypes, FailedImage, ImageRef, ImageSource, ImageSources, Leftover, LogEntry, LogQuery, Market, Plan,
+        PlateMatch, Progress, QueuedRequest, Request, StoredImage, StoredRequest, Timestamp, Validators, WaitingFor,
     },
     ports::{
         AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record,
@@ -17,7 +17,7 @@ use ad_core::{
     violation::Code,
 };
 use ad_server::store::{Database, DatabaseStore};
-use ad_tests::Postgres;
+use ad_tests::{Postgres, eventually};
 use futures_util::future::{join, join_all, join3};
 use serde_json::json;
 use uuid::Uuid;
@@ -108,6 +108,10 @@ contract!(
     a_promotion_coalesces_with_one_of_the_same_plan,
     of_many_promotions_at_once_one_is_accepted,
     who_waits_for_a_request_is_told_of_its_end,
+    events_are_in_one_order_and_go_on_after_each,
+    a_page_of_events_looks_at_a_bounded_number,
+    a_page_of_events_ends_at_its_most_bytes,
+    who_waits_for_events_is_woken_by_those_of_its_dealers,
 );
 
 fn at(seconds: i64) -> Timestamp {
@@ -1232,4 +1236,182 @@ async fn who_waits_for_a_request_is_told_of_its_end(store: &dyn Store) {
     };
     join3(wait(first), wait(second), work).await;
     assert_eq!(ends.get(), 2);
+}
+
+/// All events of a query, page by page.
+async fn all_events(store: &dyn Store, scope: Scope<'_>, query: &EventQuery) -> Vec<Event> {
+    let (mut query, mut events) = (query.clone(), Vec::new());
+    loop {
+        let page = store.events(scope, &query).await.unwrap();
+        assert!(page.events.len() <= query.limit as usize && page.position >= query.after);
+        assert!(page.events.iter().all(|event| event.position > query.after && event.position <= page.position));
+        assert!(page.position > query.after || !page.has_more, "it goes on");
+        events.extend(page.events);
+        query.after = page.position;
+        if !page.has_more {
+            return events;
+        }
+    }
+}
+
+/// Waits until the newest event of a scope is this one of an ad: a transaction of another test may hold it back.
+async fn until_readable(store: &dyn Store, scope: Scope<'_>, source_id: &str, sequence: i64) {
+    let last = || async {
+        let all = all_events(store, scope, &events(1000)).await;
+        all.iter().any(|event| event.source_id == source_id && event.position.sequence == sequence).then_some(())
+    };
+    eventually("the event is readable", last).await;
+}
+
+fn sequences(events: &[Event]) -> Vec<(&str, i64)> {
+    events.iter().map(|event| (event.source_id.as_str(), event.position.sequence)).collect()
+}
+
+async fn events_are_in_one_order_and_go_on_after_each(store: &dyn Store) {
+    assert_eq!(store.events(Scope::Dealer("north"), &events(2)).await.unwrap(), EventPage::default());
+    let before = store.newest_event().await.unwrap();
+    for (number, dealer, source_id) in [(1, "north", "a"), (2, "south", "b"), (3, "north", "c"), (4, "south", "a")] {
+        create(store, &ad(number, dealer, source_id)).await.unwrap();
+    }
+    let claimed = claim(store, at(1000)).await;
+    for claimed in &claimed {
+        let of = |action, state| entry(claimed.request.id, action, state, at(600));
+        let mut work = record(claimed, Outcome::Continues { progress: Progress::default() });
+        work.entries = vec![of(Action::Create, ActionState::Done), of(Action::Publish, ActionState::Processing)];
+        store.record(work).await.unwrap();
+    }
+    let mut end = record(&claimed[0], Outcome::Finished);
+    end.entries = vec![LogEntry {
+        external_message: json!({"message": "not now", "å": [1, null]}),
+        code: Some(Code::MarketplaceRefused),
+        ..entry(claimed[0].request.id, Action::Publish, ActionState::Error, at(601))
+    }];
+    end.change.listings = vec![(Market::Secondary, "s-1".to_owned())];
+    store.record(end.clone()).await.unwrap();
+
+    let group = ["south".to_owned(), "north".to_owned(), "nobody".to_owned()];
+    until_readable(store, Scope::Dealers(&group), "a", 4).await;
+    let all = all_events(store, Scope::Dealers(&group), &events(100)).await;
+    let expected = [("a", 1), ("b", 1), ("c", 1), ("a", 1), ("a", 2), ("a", 3), ("b", 2), ("b", 3), ("c", 2), ("c", 3)];
+    assert_eq!(sequences(&all), [&expected[..], &[("a", 2), ("a", 3), ("a", 4)]].concat(), "in the order of commits");
+    assert!(all.is_sorted_by(|one, next| one.position < next.position));
+    let last = all.last().unwrap();
+    assert_eq!(
+        *last,
+        Event {
+            position: last.position,
+            ad_id: id(1),
+            source_id: "a".to_owned(),
+            dealer_code: "north".to_owned(),
+            category_id: 1020,
+            marketplace_ad_id: None,
+            offer_id: Some("s-1".to_owned()),
+            entry: end.entries[0].clone(),
+        }
+    );
+    for limit in 1..=5 {
+        assert_eq!(all_events(store, Scope::Dealers(&group), &events(limit)).await, all, "in pages of {limit}");
+    }
+    let filtered = async |scope: Scope<'_>, query: EventQuery| all_events(store, scope, &query).await;
+    let some = |keep: &dyn Fn(&Event) -> bool| all.iter().filter(|event| keep(event)).cloned().collect::<Vec<_>>();
+    let of_north = some(&|event| event.dealer_code == "north");
+    assert_eq!(filtered(Scope::Dealer("north"), events(2)).await, of_north);
+    assert_eq!(filtered(Scope::Dealer("nobody"), events(2)).await, []);
+    assert_eq!(filtered(Scope::Dealers(&[]), events(2)).await, []);
+    let of_source = |source_id: &str| EventQuery { source_id: Some(source_id.to_owned()), ..events(2) };
+    assert_eq!(filtered(Scope::Dealers(&group), of_source("a")).await, some(&|event| event.source_id == "a"));
+    assert_eq!(filtered(Scope::Dealer("north"), of_source("b")).await, []);
+    let types: Vec<EventTypes> = ["ad.publish.*", "ad.*.done"].map(|types| types.parse().unwrap()).to_vec();
+    let typed = some(&|event| types.iter().any(|types| types.contain(event.entry.action, event.entry.state)));
+    assert_eq!(typed.len(), 9);
+    let of_types = EventQuery { types: types.clone(), ..events(2) };
+    assert_eq!(filtered(Scope::Dealers(&group), of_types.clone()).await, typed);
+    let both = EventQuery { types, ..of_source("c") };
+    assert_eq!(sequences(&filtered(Scope::Dealer("north"), both).await), [("c", 2), ("c", 3)]);
+    for (event, place) in all.iter().zip(1..) {
+        let after = EventQuery { after: event.position, ..events(100) };
+        assert_eq!(filtered(Scope::Dealers(&group), after).await, all[place..]);
+    }
+    let newest = store.newest_event().await.unwrap();
+    assert!(before < all[0].position && newest >= last.position);
+    let from_now = EventQuery { after: newest, ..events(2) };
+    assert_eq!(store.events(Scope::Dealers(&group), &from_now).await.unwrap().position, newest);
+    create(store, &ad(5, "north", "e")).await.unwrap();
+    until_readable(store, Scope::Dealer("north"), "e", 1).await;
+    assert_eq!(sequences(&filtered(Scope::Dealer("north"), from_now).await), [("e", 1)]);
+}
+
+async fn a_page_of_events_looks_at_a_bounded_number(store: &dyn Store) {
+    create(store, &ad(1, "north", "a")).await.unwrap();
+    let claimed = claim(store, at(1000)).await.remove(0);
+    let mut work = record(&claimed, Outcome::Continues { progress: Progress::default() });
+    work.entries = vec![entry(claimed.request.id, Action::Bump, ActionState::Done, at(600)); 1500];
+    store.record(work).await.unwrap();
+    let mut end = record(&claimed, Outcome::Finished);
+    end.entries = vec![entry(claimed.request.id, Action::Publish, ActionState::Done, at(601))];
+    store.record(end).await.unwrap();
+    until_readable(store, Scope::Dealer("north"), "a", 1502).await;
+    for source_id in [None, Some("a".to_owned())] {
+        let query = EventQuery { types: vec!["ad.publish.done".parse().unwrap()], source_id, ..events(10) };
+        let first = store.events(Scope::Dealer("north"), &query).await.unwrap();
+        assert_eq!((first.events.len(), first.position.sequence, first.has_more), (0, 1001, true));
+        let rest = EventQuery { after: first.position, ..query };
+        let rest = store.events(Scope::Dealer("north"), &rest).await.unwrap();
+        assert_eq!((sequences(&rest.events), rest.has_more), (vec![("a", 1502)], false));
+    }
+}
+
+async fn a_page_of_events_ends_at_its_most_bytes(store: &dyn Store) {
+    create(store, &ad(1, "north", "a")).await.unwrap();
+    let claimed = claim(store, at(1000)).await.remove(0);
+    let long = LogEntry {
+        external_message: json!("å".repeat(8000)),
+        ..entry(claimed.request.id, Action::Bump, ActionState::Done, at(600))
+    };
+    let mut work = record(&claimed, Outcome::Continues { progress: Progress::default() });
+    work.entries = vec![long; 70];
+    for _ in 0..10 {
+        store.record(work.clone()).await.unwrap();
+    }
+    until_readable(store, Scope::Dealer("north"), "a", 701).await;
+    let page = store.events(Scope::Dealer("north"), &events(1000)).await.unwrap();
+    let bytes: usize = page.events.iter().map(|event| event.entry.external_message.to_string().len()).sum();
+    assert!(page.has_more && bytes as u64 <= PAGE_BYTES && bytes as u64 > PAGE_BYTES * 9 / 10, "{bytes}");
+    assert_eq!(all_events(store, Scope::Dealer("north"), &events(1000)).await.len(), 701);
+}
+
+async fn who_waits_for_events_is_woken_by_those_of_its_dealers(store: &dyn Store) {
+    let group = ["north".to_owned(), "south".to_owned()];
+    let read = async |scope: Scope<'_>, after: EventPosition| {
+        store.events(scope, &EventQuery { after, ..events(100) }).await.unwrap()
+    };
+    let follow = async |scope: Scope<'_>, wanted: usize| {
+        let mut watch = store.watch_events(scope);
+        let (mut after, mut seen) = (EventPosition::default(), Vec::new());
+        loop {
+            let page = read(scope, after).await;
+            after = page.position;
+            seen.extend(page.events);
+            if seen.len() >= wanted {
+                return seen;
+            }
+            watch.changed().await;
+        }
+    };
+    let write = async || {
+        for number in 1..=20 {
+            let dealer = if number % 2 == 0 { "north" } else { "south" };
+            create(store, &ad(number, dealer, &number.to_string())).await.unwrap();
+        }
+    };
+    let (north, both, ()) =
+        join3(follow(Scope::Dealer("north"), 10), follow(Scope::Dealers(&group), 20), write()).await;
+    assert_eq!((north.len(), both.len()), (10, 20));
+    // Those who have left are forgotten, and others come.
+    create(store, &ad(21, "north", "21")).await.unwrap();
+    assert_eq!(follow(Scope::Dealer("north"), 11).await.len(), 11);
+}
+
+fn events(limit: u32) -> EventQuery {
+    EventQuery { limit, ..EventQuery::default() }
 }

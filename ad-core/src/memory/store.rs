@@ -14,12 +14,13 @@ use uuid::Uuid;
 use super::{filter, lock::locked};
 use crate::{
     model::{
-        Ad, AdQuery, AdState, AdTag, ImageSources, LATEST_ENTRIES, Leftover, LogEntry, LogQuery, Market, Page, Plan,
-        QueuedRequest, REQUEST_ENTRIES, Request, StoredRequest, Timestamp,
+        Ad, AdQuery, AdState, AdTag, Event, EventPage, EventPosition, EventQuery, ImageSources, LATEST_ENTRIES,
+        Leftover, LogEntry, LogQuery, Market, Page, Plan, QueuedRequest, REQUEST_ENTRIES, Request, StoredRequest,
+        Timestamp,
     },
     ports::{
-        AdChange, AnswerKey, Capacity, Claimed, Claims, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf,
-        Record, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage,
+        AdChange, AnswerKey, Capacity, Claimed, Claims, EventWatch, EventWatches, KeptAnswer, LogEntries, NewAd,
+        Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage,
     },
 };
 
@@ -45,7 +46,11 @@ struct Tables {
     answers: HashMap<AnswerKey, KeptAnswer>,
     /// Who waits for a request to be finished.
     waiting: HashMap<Uuid, Vec<Waker>>,
+    /// Who waits for events.
+    watches: EventWatches,
     last_lease: i64,
+    /// The number of the last commit that wrote log entries.
+    last_transaction: i64,
 }
 
 #[derive(Debug)]
@@ -53,6 +58,8 @@ struct AdRow {
     stored: StoredAd,
     image_sources: ImageSources,
     log: Vec<LogEntry>,
+    /// The commits that wrote the entries, by their numbers.
+    transactions: Vec<i64>,
 }
 
 #[derive(Debug)]
@@ -69,6 +76,22 @@ impl AdRow {
     fn latest(&self, wanted: bool) -> Vec<LogEntry> {
         let from = if wanted { self.log.len().saturating_sub(LATEST_ENTRIES) } else { self.log.len() };
         self.log[from..].to_vec()
+    }
+
+    /// Appends entries that one commit writes.
+    fn append(&mut self, entries: impl IntoIterator<Item = LogEntry>, transaction: i64) {
+        self.log.extend(entries);
+        self.transactions.resize(self.log.len(), transaction);
+    }
+
+    /// The positions of its entries, in their order; `ad` is its index.
+    fn positions(&self, ad: usize) -> impl Iterator<Item = EventPosition> {
+        let ad = i64::try_from(ad).unwrap_or(i64::MAX);
+        self.transactions.iter().zip(1..).map(move |(transaction, sequence)| EventPosition {
+            transaction: *transaction,
+            ad,
+            sequence,
+        })
     }
 
     fn change(&mut self, change: AdChange, at: Timestamp) {
@@ -203,7 +226,12 @@ impl Store for MemoryStore {
         let tag = AdTag { revision: 0, n: 1 };
         let stored =
             StoredAd { ad: ad.clone(), revision: 0, tag, intent: ad.state, pole_position_until: None, leftover };
-        tables.ads.push(AdRow { stored, image_sources: ImageSources::default(), log: vec![entry.clone()] });
+        let mut row =
+            AdRow { stored, image_sources: ImageSources::default(), log: Vec::new(), transactions: Vec::new() };
+        tables.last_transaction += 1;
+        row.append([entry.clone()], tables.last_transaction);
+        tables.watches.wake(&ad.dealer_code);
+        tables.ads.push(row);
         tables.by_id.insert(ad.id, index);
         tables.by_source.entry(ad.dealer_code.clone()).or_default().insert(ad.source_id.clone(), index);
         tables.queue.push(Queued::new(ad.id, request));
@@ -316,6 +344,52 @@ impl Store for MemoryStore {
         Ok(page_of(entries.collect(), query.page, query.descending, bytes_of))
     }
 
+    async fn events(&self, scope: Scope<'_>, query: &EventQuery) -> Result<EventPage, StoreError> {
+        let tables = locked(&self.0);
+        let is_asked_for = |ad: &Ad| {
+            scope.covers(&ad.dealer_code) && query.source_id.as_ref().is_none_or(|source_id| *source_id == ad.source_id)
+        };
+        let rows = tables.ads.iter().enumerate().filter(|(_, row)| is_asked_for(&row.stored.ad));
+        let positions = rows.flat_map(|(index, row)| row.positions(index).zip(&row.log).map(move |it| (it, row)));
+        let mut after: Vec<_> = positions.filter(|((position, _), _)| *position > query.after).collect();
+        after.sort_unstable_by_key(|((position, _), _)| *position);
+        after.truncate(query.most_looked_at() as usize);
+        let last = after.last().map_or(query.after, |((position, _), _)| *position);
+        let looked_at = u32::try_from(after.len()).unwrap_or(u32::MAX);
+        let matching = after.into_iter().filter(|((_, entry), _)| query.has_type(entry));
+        let event = |((position, entry), row): ((EventPosition, &LogEntry), &AdRow)| {
+            let Ad { id, source_id, dealer_code, category_id, marketplace_ad_id, offer_id, .. } = &row.stored.ad;
+            Event {
+                position,
+                ad_id: *id,
+                source_id: source_id.clone(),
+                dealer_code: dealer_code.clone(),
+                category_id: *category_id,
+                marketplace_ad_id: marketplace_ad_id.clone(),
+                offer_id: offer_id.clone(),
+                entry: entry.clone(),
+            }
+        };
+        let (mut events, mut bytes) = (Vec::new(), 0);
+        for found in matching.take(query.limit as usize) {
+            bytes += bytes_of(found.0.1);
+            if bytes > PAGE_BYTES && !events.is_empty() {
+                break;
+            }
+            events.push(event(found));
+        }
+        let is_full = events.len() == query.limit as usize || bytes > PAGE_BYTES;
+        Ok(EventPage::new(query, events, is_full, looked_at, last))
+    }
+
+    async fn newest_event(&self) -> Result<EventPosition, StoreError> {
+        Ok(EventPosition::end_of(locked(&self.0).last_transaction))
+    }
+
+    fn watch_events(&self, scope: Scope<'_>) -> EventWatch {
+        locked(&self.0).watches.watch(scope)
+    }
+
     async fn claim(
         &self,
         now: Timestamp,
@@ -376,10 +450,15 @@ impl Store for MemoryStore {
         let mut tables = locked(&self.0);
         let place = tables.leased(record.request, record.lease)?;
         let has_entries = !record.entries.is_empty();
+        tables.last_transaction += i64::from(has_entries);
+        let (transaction, watches) = (tables.last_transaction, tables.watches.clone());
         if let Some(row) = tables.row(record.ad) {
             row.stored.tag.n += i64::try_from(record.entries.len()).unwrap_or(i64::MAX);
-            row.log.extend(record.entries);
+            row.append(record.entries, transaction);
             row.change(record.change, record.at);
+            if has_entries {
+                watches.wake(&row.stored.ad.dealer_code);
+            }
         }
         match record.outcome {
             Outcome::Continues { progress } => tables.queue[place].request.progress = progress,

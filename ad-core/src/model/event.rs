@@ -18,6 +18,13 @@ pub struct EventPosition {
     pub sequence: i64,
 }
 
+impl EventPosition {
+    /// The position after all entries of a transaction.
+    pub fn end_of(transaction: i64) -> Self {
+        Self { transaction, ad: i64::MAX, sequence: i64::MAX }
+    }
+}
+
 /// The id of an event, the same at every reading: the ad, and the number of the entry in its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EventId {
@@ -137,6 +144,23 @@ pub struct EventQuery {
     pub limit: u32,
 }
 
+/// Events that are looked at for one page, if types are filtered.
+const LOOKED_AT: u32 = 1000;
+
+impl EventQuery {
+    /// Maximum number of events that a store looks at for one page, matching or not: one more than the page can have, so that it is
+    /// known whether there are more.
+    pub fn most_looked_at(&self) -> u32 {
+        let most = if self.types.is_empty() { self.limit } else { self.limit.max(LOOKED_AT) };
+        most.saturating_add(1)
+    }
+
+    /// Whether an event has one of the types.
+    pub fn has_type(&self, entry: &LogEntry) -> bool {
+        self.types.is_empty() || self.types.iter().any(|types| types.contain(entry.action, entry.state))
+    }
+}
+
 /// A page of events. It can be empty and still have more after it: reading a page has a bounded cost, whatever the filter.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EventPage {
@@ -146,6 +170,16 @@ pub struct EventPage {
     pub position: EventPosition,
     /// Whether there may be events after that position now.
     pub has_more: bool,
+}
+
+impl EventPage {
+    /// A page of those matching events that fit on it, of the events that were looked at: so many, up to the last position.
+    pub fn new(query: &EventQuery, events: Vec<Event>, is_full: bool, looked_at: u32, last: EventPosition) -> Self {
+        match events.last().map(|event| event.position) {
+            Some(position) if is_full => Self { events, position, has_more: position != last },
+            _ => Self { events, position: last, has_more: looked_at >= query.most_looked_at() },
+        }
+    }
 }
 
 #[cfg(test)]

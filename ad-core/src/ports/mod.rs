@@ -1,6 +1,7 @@
 //! Traits for everything outside of the domain: database, marketplaces, network, time. [`memory`](crate::memory) implements
 //! them for tests and for embedding.
 
+mod event_watch;
 mod marketplace;
 mod media;
 mod store;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::model::{Dealer, Timestamp};
+pub use event_watch::{EventWatch, EventWatches};
 pub use marketplace::{IdempotencyKey, InvalidIdempotencyKey, Listing, Marketplace, MarketplaceError, PlateListing};
 pub use media::{
     Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore,

@@ -3,9 +3,10 @@ use std::{collections::HashMap, error::Error, time::Duration};
 use async_trait::async_trait;
 use uuid::Uuid;
 
+use super::EventWatch;
 use crate::model::{
-    Ad, AdQuery, AdState, AdTag, ApiVersion, Content, ImageRef, ImageSources, Leftover, LogEntry, LogQuery,
-    MOST_UNFINISHED, Market, Plan, Progress, Request, StoredRequest, Timestamp,
+    Ad, AdQuery, AdState, AdTag, ApiVersion, Content, EventPage, EventPosition, EventQuery, ImageRef, ImageSources,
+    Leftover, LogEntry, LogQuery, MOST_UNFINISHED, Market, Plan, Progress, Request, StoredRequest, Timestamp,
 };
 
 /// The dealers whose ads a request may access.
@@ -352,6 +353,20 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`StoreError::TimedOut`].
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError>;
+
+    /// A page of the events within a scope, in their order. What can be read later comes after the position of the page: a reader that
+    /// goes on there gets every event once. What is committed can be read a moment later, when no earlier commit is under way. A page costs the same however many events there are, and has fewer events than the limit if
+    /// more would exceed [`PAGE_BYTES`], or if the filter left few of those that were looked at ([`EventQuery::most_looked_at`]).
+    ///
+    /// # Errors
+    /// [`StoreError::TimedOut`].
+    async fn events(&self, scope: Scope<'_>, query: &EventQuery) -> Result<EventPage, StoreError>;
+
+    /// The position of the newest event of all dealers that can be read now. All later ones come after it.
+    async fn newest_event(&self) -> Result<EventPosition, StoreError>;
+
+    /// Waits for new events within a scope, of this process at once and of others soon. There may be thousands of watches.
+    fn watch_events(&self, scope: Scope<'_>) -> EventWatch;
 
     /// Claims requests that are due: of each ad only the oldest unfinished one, so that the requests of an ad run in order, one
     /// at a time. A request whose lease has ended is claimed again. Dealers take turns: while one has more than its share, other

@@ -8,11 +8,14 @@ use std::sync::{
 
 use ad_core::{
     memory::{Call, MemoryStore, one_pixel},
-    model::{Ad, AdQuery, Exclusions, LogEntry, LogQuery, Market, Plan, StoredRequest, Timestamp},
+    model::{
+        Ad, AdQuery, EventPage, EventPosition, EventQuery, Exclusions, LogEntry, LogQuery, Market, Plan, StoredRequest,
+        Timestamp,
+    },
     pipeline::{Pipeline, PipelinePorts},
     ports::{
-        AnswerKey, Capacity, Claims, KeptAnswer, LogEntries, NewAd, PageOf, Record, Revision, Scope, Store, StoreError,
-        StoredAd, TagOfAd, Usage,
+        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, LogEntries, NewAd, PageOf, Record, Revision, Scope, Store,
+        StoreError, StoredAd, TagOfAd, Usage,
     },
 };
 use async_trait::async_trait;
@@ -107,6 +110,18 @@ impl Store for Mortal {
 
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {
         self.store.log(ad, query).await
+    }
+
+    async fn events(&self, scope: Scope<'_>, query: &EventQuery) -> Result<EventPage, StoreError> {
+        self.store.events(scope, query).await
+    }
+
+    async fn newest_event(&self) -> Result<EventPosition, StoreError> {
+        self.store.newest_event().await
+    }
+
+    fn watch_events(&self, scope: Scope<'_>) -> EventWatch {
+        self.store.watch_events(scope)
     }
 
     async fn claim(

@@ -6,10 +6,13 @@ use std::{
 };
 
 use ad_core::{
-    model::{Ad, AdQuery, Content, LogEntry, LogQuery, Market, Plan, StoredRequest, Timestamp},
+    model::{
+        Ad, AdQuery, Content, EventPage, EventPosition, EventQuery, LogEntry, LogQuery, Market, Plan, StoredRequest,
+        Timestamp,
+    },
     ports::{
-        AnswerKey, Capacity, Claims, KeptAnswer, LogEntries, NewAd, Outcome, PageOf, Record, RenderedAnswer, Revision,
-        Scope, Store, StoreError, StoredAd, TagOfAd, Usage,
+        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, LogEntries, NewAd, Outcome, PageOf, Record,
+        RenderedAnswer, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage,
     },
 };
 use async_trait::async_trait;
@@ -149,6 +152,7 @@ impl Store for DatabaseStore {
         }
         self.database.index_texts();
         self.database.wake();
+        self.database.logged();
         Ok(())
     }
 
@@ -195,6 +199,18 @@ impl Store for DatabaseStore {
         self.database.list_log(ad, query).await
     }
 
+    async fn events(&self, scope: Scope<'_>, query: &EventQuery) -> Result<EventPage, StoreError> {
+        self.database.list_events(scope, query).await
+    }
+
+    async fn newest_event(&self) -> Result<EventPosition, StoreError> {
+        self.database.newest_event().await
+    }
+
+    fn watch_events(&self, scope: Scope<'_>) -> EventWatch {
+        self.database.watch_events(scope)
+    }
+
     async fn claim(
         &self,
         now: Timestamp,
@@ -220,6 +236,9 @@ impl Store for DatabaseStore {
         }
         if record.outcome == Outcome::Finished {
             self.database.finished(record.request);
+        }
+        if !record.entries.is_empty() {
+            self.database.logged();
         }
         for row in &ran.rows {
             let next: Option<i64> = Columns::of(row).value()?;

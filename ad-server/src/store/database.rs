@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ad_core::{model::Timestamp, ports::StoreError};
+use ad_core::{
+    model::Timestamp,
+    ports::{EventWatch, Scope, StoreError},
+};
 use futures_util::{Stream, TryStreamExt};
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -10,10 +13,11 @@ use uuid::Uuid;
 use crate::shares::{Share, Shares};
 
 use super::{
+    event_looks::EventLooks,
     failure::store_error,
     finished::FinishedRequests,
     options::{OpenError, Options},
-    postgres::{self, Postgres},
+    postgres::{self, Postgres, Woken},
     rows::{Columns, Row},
     sql::answers::RemoveAnswers,
     sqlite::{self, Sqlite, text::CountUnindexed, writer::Writer},
@@ -33,6 +37,7 @@ pub struct Database {
     engine: Engine,
     queued: Arc<Notify>,
     finished: FinishedRequests,
+    event_looks: EventLooks,
     read_timeout: Duration,
     list_connections: u32,
     large_writes: Shares,
@@ -43,6 +48,13 @@ pub struct Database {
 enum Engine {
     Sqlite(Sqlite),
     Postgres(Postgres),
+}
+
+/// Which connections a read for a client uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ReadSize {
+    LookUp,
+    List,
 }
 
 /// One connection for several transactions that share what the connection keeps for itself: temporary tables.
@@ -70,9 +82,10 @@ impl Database {
 
     /// Opens it with these options.
     pub async fn open_with(url: &str, options: &Options) -> Result<Self, OpenError> {
-        let (queued, finished) = (Arc::new(Notify::new()), FinishedRequests::default());
+        let (queued, finished, event_looks) = <(Arc<Notify>, FinishedRequests, EventLooks)>::default();
+        let woken = Woken { queued: Arc::clone(&queued), finished: finished.clone(), event_looks: event_looks.clone() };
         let (engine, (list_connections, look_up_connections)) = if postgres::is_address(url) {
-            let postgres = Postgres::open(url, options, Arc::clone(&queued), finished.clone()).await?;
+            let postgres = Postgres::open(url, options, woken).await?;
             let connections = (postgres.list_connections(), postgres.look_up_connections());
             (Engine::Postgres(postgres), connections)
         } else {
@@ -81,7 +94,7 @@ impl Database {
         let look_ups = Shares::with_reserve(look_up_connections as usize, usize::from(look_up_connections > 1));
         let large_writes = Shares::with_reserve(LARGE_WRITES, LARGE_WRITES - 1);
         let read_timeout = options.read_timeout;
-        Ok(Self { engine, queued, finished, read_timeout, list_connections, large_writes, look_ups })
+        Ok(Self { engine, queued, finished, event_looks, read_timeout, list_connections, large_writes, look_ups })
     }
 
     /// Its address as it may be shown: without user and password.
@@ -114,36 +127,57 @@ impl Database {
     /// Reads single ads for a client, on connections of their own, which dealers share, and within the time limit. The read is
     /// interrupted when the future is dropped.
     pub(super) async fn look_up(&self, statement: impl Into<Statement>) -> Result<Vec<Row>, StoreError> {
-        let statement = statement.into();
-        let _turn = self.look_ups.take(statement.dealer().unwrap_or_default(), 1).await;
         let mut rows = Vec::new();
-        let read = &mut |row| {
+        let take = |row| {
             rows.push(row);
             Ok(())
         };
-        match &self.engine {
-            Engine::Sqlite(it) => sqlite::read_within(&it.look_ups, self.read_timeout, &statement, read).await?,
-            Engine::Postgres(it) => postgres::read_within(&it.look_ups, self.read_timeout, &statement, read).await?,
-        }
+        self.look_up_each(statement.into(), take).await?;
         Ok(rows)
     }
 
-    /// Reads a list for a client, likewise. Each row is taken over before the next is read.
+    /// Reads a few rows for a client, likewise. Each is taken over before the next is read.
+    pub(super) async fn look_up_each(
+        &self,
+        statement: Statement,
+        take: impl FnMut(Row) -> Result<(), StoreError> + Send,
+    ) -> Result<(), StoreError> {
+        let _turn = self.look_ups.take(statement.dealer().unwrap_or_default(), 1).await;
+        self.read_for_client(ReadSize::LookUp, &statement, take).await
+    }
+
+    /// Reads a list for a client, likewise.
     pub(super) async fn list(
         &self,
         statement: Statement,
         mut take: impl FnMut(&Row) -> Result<(), StoreError> + Send,
     ) -> Result<(), StoreError> {
+        self.read_for_client(ReadSize::List, &statement, |row| take(&row)).await
+    }
+
+    async fn read_for_client(
+        &self,
+        size: ReadSize,
+        statement: &Statement,
+        mut take: impl FnMut(Row) -> Result<(), StoreError> + Send,
+    ) -> Result<(), StoreError> {
         let mut failed = Ok(());
         let read = &mut |row: Row| {
-            take(&row).map_err(|error| {
+            take(row).map_err(|error| {
                 failed = Err(error);
                 sqlx::Error::Decode("a row cannot be read".into())
             })
         };
+        let is_list = size == ReadSize::List;
         let ran = match &self.engine {
-            Engine::Sqlite(it) => sqlite::read_within(&it.lists, self.read_timeout, &statement, read).await,
-            Engine::Postgres(it) => postgres::read_within(&it.lists, self.read_timeout, &statement, read).await,
+            Engine::Sqlite(it) => {
+                let readers = if is_list { &it.lists } else { &it.look_ups };
+                sqlite::read_within(readers, self.read_timeout, statement, read).await
+            }
+            Engine::Postgres(it) => {
+                let readers = if is_list { &it.lists } else { &it.look_ups };
+                postgres::read_within(readers, self.read_timeout, statement, read).await
+            }
         };
         failed.and(ran)
     }
@@ -244,6 +278,22 @@ impl Database {
     /// Removes kept answers of requests that were accepted before a time, at most so many, and returns how many.
     pub(crate) async fn remove_answers(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError> {
         Ok(self.run(RemoveAnswers { before, at_most }).await?.changed)
+    }
+
+    /// Has those who wait for events know soon that there are new ones, here and elsewhere.
+    pub(super) fn logged(&self) {
+        self.event_looks.notify();
+        if let Engine::Postgres(postgres) = &self.engine {
+            postgres.tell_logged();
+        }
+    }
+
+    /// Waits for new events.
+    pub(super) fn watch_events(&self, scope: Scope<'_>) -> EventWatch {
+        if let Engine::Postgres(postgres) = &self.engine {
+            postgres.listen();
+        }
+        self.event_looks.watch(self, scope)
     }
 
     /// Ends the waits for a request, here and elsewhere.

@@ -101,6 +101,7 @@ impl Importer<'_> {
             ];
             session.write(Steps(import)).await?;
             self.database.index_texts();
+            self.database.logged();
         }
         session.write(Statement::from(sql::DropIncoming {})).await?;
         Ok((!failed).then_some(ads))

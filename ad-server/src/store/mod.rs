@@ -8,7 +8,8 @@
 //! | `database` | a database of either kind: runs statements and returns rows |
 //! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
 //! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
-//! | `finished` | those who wait for requests to be finished |
+//! | `events` | log entries as one sequence |
+//! | `finished`, `event_looks` | those who wait for requests to be finished, and for events |
 //! | `options`, `failure`, `nul` | how a database is opened; its errors; the character that PostgreSQL cannot store |
 //!
 //! It depends neither on HTTP nor on what the requests in its queue do, and is given the time. The local marketplaces have their
@@ -17,6 +18,8 @@
 mod ads;
 mod database;
 mod dealers;
+mod event_looks;
+mod events;
 mod failure;
 mod finished;
 mod import;

@@ -42,17 +42,17 @@ fn ad_row(seq: i64, ad: &Ad) -> Vec<Cell> {
 }
 
 /// What follows from the ads: eight log entries each, and the listings that they hold. `{ID}` stands before the text of
-/// an id.
+/// an id, `{TRANSACTION_COLUMN}` and `{TRANSACTION}` for the number of the transaction where the store writes it.
 const FOLLOWING: &[&str] = &[
     "WITH entry (key, action, state, message) AS (VALUES (0, 'create', 'processing', '\"Processing\"'), \
          (1, 'create', 'done', '\"Done\"'), (2, 'handle_media', 'processing', '\"Processing\"'), \
          (3, 'handle_media', 'done', '\"Done\"'), (4, 'publish', 'processing', '\"Publishing\"'), \
          (5, 'publish', 'done', '\"Published\"'), (6, 'bump', 'processing', '\"Processing\"'), (7, 'bump', 'done', '\"Done\"')) \
-     INSERT INTO log (ad, n, request_id, created, action, state, message) \
+     INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code{TRANSACTION_COLUMN}) \
      SELECT ads.seq, entry.key + 1, \
          CASE WHEN entry.key < 6 THEN ads.id ELSE {ID}(replace(CAST(ads.id AS TEXT), '-7', '-6')) END, \
          ads.created + entry.key * 40 + CASE WHEN entry.key < 6 THEN 0 ELSE 3600000 END, \
-         entry.action, entry.state, entry.message \
+         entry.action, entry.state, entry.message, ads.dealer_code{TRANSACTION} \
      FROM ads CROSS JOIN entry ORDER BY ads.seq, entry.key",
     "INSERT INTO ties (market, listing, ad) SELECT 'primary', marketplace_ad_id, seq FROM ads",
     "INSERT INTO ties (market, listing, ad) SELECT 'secondary', offer_id, seq FROM ads WHERE offer_id IS NOT NULL",
@@ -152,7 +152,14 @@ impl Filling {
             self.insert("texts", self.text_columns(), &texts).await?;
         }
         for sql in FOLLOWING {
-            self.execute(&sql.replace("{ID}", if matches!(self, Self::Sqlite(_)) { "" } else { "uuid" })).await?;
+            // PostgreSQL numbers transactions by itself.
+            let (id, column, transaction) = match self {
+                Self::Sqlite(_) => ("", ", transaction_id", ", ads.seq"),
+                Self::Postgres(_) => ("uuid", "", ""),
+            };
+            let sql =
+                sql.replace("{ID}", id).replace("{TRANSACTION_COLUMN}", column).replace("{TRANSACTION}", transaction);
+            self.execute(&sql).await?;
         }
         for (_, sql) in &indexes {
             self.execute(sql).await?;

@@ -20,12 +20,10 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
 use sqlx::{Connection, PgConnection, PgPool, Postgres as Engine, error::DatabaseError, pool::PoolConnection};
-use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::{
     failure::store_error,
-    finished::FinishedRequests,
     options::{OpenError, Options},
     rows::Row,
     statement::Statement,
@@ -39,6 +37,7 @@ use open::Pools;
 pub(super) use open::{is_address, name_of};
 use readers::PostgresReaders;
 use wake::Wake;
+pub(super) use wake::Woken;
 
 /// Attempts of a write with conflicts.
 const TRIES: u32 = 12;
@@ -63,15 +62,10 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    pub(super) async fn open(
-        url: &str,
-        options: &Options,
-        queued: Arc<Notify>,
-        finished: FinishedRequests,
-    ) -> Result<Self, OpenError> {
+    pub(super) async fn open(url: &str, options: &Options, woken: Woken) -> Result<Self, OpenError> {
         let Pools { own, look_ups, lists, single, together, budget } = open::open(url, options).await?;
         let batches = Batches::start(&together, budget.together);
-        let wake = Arc::new(Wake::start(&own, queued, finished));
+        let wake = Arc::new(Wake::start(&own, woken));
         let (look_ups, lists) = (PostgresReaders(look_ups), PostgresReaders(lists));
         Ok(Self { own, look_ups, lists, single, together, batches, wake })
     }
@@ -83,7 +77,7 @@ impl Postgres {
         }
     }
 
-    /// Has other processes wake the workers of this one, and those who wait for requests.
+    /// Has other processes wake the workers of this one, and those who wait for requests and for events.
     pub(super) fn listen(&self) {
         self.wake.listen();
     }
@@ -96,6 +90,11 @@ impl Postgres {
     /// Has other processes know soon that a request is finished.
     pub(super) fn tell_finished(&self, request: Uuid) {
         self.wake.tell_finished(request);
+    }
+
+    /// Has other processes know soon that there are new events.
+    pub(super) fn tell_logged(&self) {
+        self.wake.tell_logged();
     }
 
     pub(super) async fn read(&self, statement: &Statement) -> sqlx::Result<Vec<Row>> {

@@ -192,10 +192,28 @@ async fn prepare(options: &PgConnectOptions) -> Result<(), ServerFailure> {
     }
     // That a table is there already is no news.
     connection.execute("SET client_min_messages = warning").await?;
-    let migrated = MIGRATIONS.run(&mut connection).await;
-    connection.close().await?;
-    Ok(migrated?)
+    MIGRATIONS.run(&mut connection).await?;
+    connection.execute(RAISE_TRANSACTIONS).await?;
+    Ok(connection.close().await?)
 }
+
+/// Raises what is added to the numbers of new transactions, if there are entries of transactions that this server has not begun yet:
+/// those of a dump from another server. New entries come after them then.
+const RAISE_TRANSACTIONS: &str = "\
+DO $$
+DECLARE
+    raise_by BIGINT;
+BEGIN
+    LOCK TABLE log_transactions IN SHARE ROW EXCLUSIVE MODE;
+    SELECT (SELECT max(transaction_id) FROM log) + 1 - CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT) - added
+    INTO raise_by FROM log_transactions;
+    IF raise_by > 0 THEN
+        UPDATE log_transactions SET added = added + raise_by;
+        EXECUTE format('ALTER TABLE log ALTER COLUMN transaction_id
+            SET DEFAULT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) + %s', (SELECT added FROM log_transactions));
+    END IF;
+END
+$$";
 
 const REACH: &str = "check that PostgreSQL runs and is reachable at this address, or set another with --database-url";
 const ANOTHER: &str = "set another database with --database-url, or another schema with ?options=-csearch_path%3DNAME";

@@ -25,8 +25,9 @@ statements! {
         WHERE NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
         ON CONFLICT (source_id, dealer_code) DO NOTHING;
 
-        INSERT INTO log (ad, n, request_id, created, action, state, message)
-        SELECT last_insert_rowid(), 1, :entry_request, :entry_created, :entry_action, :entry_state, :entry_message
+        INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code, transaction_id)
+        SELECT last_insert_rowid(), 1, :entry_request, :entry_created, :entry_action, :entry_state, :entry_message, :dealer_code,
+            coalesce((SELECT max(transaction_id) FROM log), 0) + 1
         WHERE changes() > 0;
 
         INSERT INTO texts (place, search, source_id)
@@ -55,8 +56,8 @@ statements! {
         ), new AS (
             SELECT inserted.seq, input.* FROM inserted JOIN input USING (id)
         ), entry AS (
-            INSERT INTO log (ad, n, request_id, created, action, state, message)
-            SELECT seq, 1, entry_request, entry_created, entry_action, entry_state, entry_message FROM new
+            INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code)
+            SELECT seq, 1, entry_request, entry_created, entry_action, entry_state, entry_message, dealer_code FROM new
         ), text AS (
             INSERT INTO texts (ad, dealer_code, search, source_id)
             SELECT seq, dealer_code, search, source_id_folded FROM new

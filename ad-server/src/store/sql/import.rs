@@ -99,9 +99,14 @@ statements! {
 
     /// Adds the first log entry of each ad.
     ImportLog { import: Uuid, now: Timestamp }
-    both "
-        INSERT INTO log (ad, n, request_id, created, action, state, message)
-        SELECT ads.seq, 1, :import, :now, 'create', 'done', '\"Imported\"' FROM incoming JOIN ads USING (id)";
+    sqlite "
+        INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code, transaction_id)
+        SELECT ads.seq, 1, :import, :now, 'create', 'done', '\"Imported\"', ads.dealer_code,
+            coalesce((SELECT max(transaction_id) FROM log), 0) + 1
+        FROM incoming JOIN ads USING (id)"
+    postgres "
+        INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code)
+        SELECT ads.seq, 1, :import, :now, 'create', 'done', '\"Imported\"', ads.dealer_code FROM incoming JOIN ads USING (id)";
 
     /// Ties the listings of the ads to them.
     ImportTies {}

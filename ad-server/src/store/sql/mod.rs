@@ -6,5 +6,6 @@
 pub(super) mod ads;
 pub(super) mod answers;
 pub(super) mod directory;
+pub(super) mod events;
 pub(super) mod import;
 pub(super) mod queue;

@@ -92,9 +92,10 @@ statements! {
         progress: String, wait_until: Option<Timestamp>, ..record: RecordEnd<'a>
     }
     sqlite "
-        INSERT INTO log (ad, n, request_id, created, action, state, message, code)
+        INSERT INTO log (ad, n, request_id, created, action, state, message, code, dealer_code, transaction_id)
         SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
-            entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5
+            entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5,
+            dealer_code, coalesce((SELECT max(transaction_id) FROM log), 0) + 1
         FROM requests CROSS JOIN json_each(:entries) AS entry
         WHERE requests.id = :request AND lease = :lease;
 
@@ -114,7 +115,7 @@ statements! {
             UPDATE requests SET progress = input.progress, claimable = coalesce(wait_until, claimable),
                 lease = CASE WHEN wait_until IS NULL THEN requests.lease ELSE requests.lease + 1 END
             FROM input WHERE requests.id = input.request AND requests.lease = input.lease
-            RETURNING requests.ad, input.*
+            RETURNING requests.ad, requests.dealer_code, input.*
         ), changed AS (
             UPDATE ads SET state = coalesce(held.state, ads.state), intent = coalesce(held.intent, ads.intent),
                 image_refs = coalesce(held.image_refs, ads.image_refs),
@@ -127,10 +128,10 @@ statements! {
                 visible_changes = visible_changes + 1
             FROM held WHERE ads.seq = held.ad AND held.changes
         ), logged AS (
-            INSERT INTO log (ad, n, request_id, created, action, state, message, code)
+            INSERT INTO log (ad, n, request_id, created, action, state, message, code, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
                 CAST(entry.value ->> 0 AS UUID), CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3,
-                CAST(entry.value -> 4 AS TEXT), entry.value ->> 5
+                CAST(entry.value -> 4 AS TEXT), entry.value ->> 5, held.dealer_code
             FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)
         )
         SELECT CAST(NULL AS BIGINT), input_number FROM held";
@@ -146,10 +147,11 @@ statements! {
         changes_pole_position: bool, pole_position_until: Option<Timestamp>, changes_leftover: bool, leftover: Option<String>,
     }
     sqlite "
-        INSERT INTO log (ad, n, request_id, created, action, state, message, code, accepted)
+        INSERT INTO log (ad, n, request_id, created, action, state, message, code, accepted, dealer_code, transaction_id)
         SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
             entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5,
-            CASE WHEN entry.key = json_array_length(:entries) - 1 THEN accepted END
+            CASE WHEN entry.key = json_array_length(:entries) - 1 THEN accepted END,
+            dealer_code, coalesce((SELECT max(transaction_id) FROM log), 0) + 1
         FROM requests CROSS JOIN json_each(:entries) AS entry
         WHERE requests.id = :request AND lease = :lease;
 
@@ -172,7 +174,7 @@ statements! {
     postgres "
         WITH :input, held AS (
             DELETE FROM requests USING input WHERE requests.id = input.request AND requests.lease = input.lease
-            RETURNING requests.ad, requests.accepted, input.*
+            RETURNING requests.ad, requests.accepted, requests.dealer_code, input.*
         ), changed AS (
             -- Without changes as well. A request that is accepted at the same moment changes the row too, so that the later of
             -- the two is run again and sees the other.
@@ -188,11 +190,12 @@ statements! {
                 visible_changes = visible_changes + CASE WHEN held.changes THEN 1 ELSE 0 END
             FROM held WHERE ads.seq = held.ad
         ), logged AS (
-            INSERT INTO log (ad, n, request_id, created, action, state, message, code, accepted)
+            INSERT INTO log (ad, n, request_id, created, action, state, message, code, accepted, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
                 CAST(entry.value ->> 0 AS UUID), CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3,
                 CAST(entry.value -> 4 AS TEXT), entry.value ->> 5,
-                CASE WHEN entry.number = json_array_length(CAST(held.entries AS JSON)) THEN held.accepted END
+                CASE WHEN entry.number = json_array_length(CAST(held.entries AS JSON)) THEN held.accepted END,
+                held.dealer_code
             FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)
         ), behind AS MATERIALIZED (
             -- The snapshot still has the request that ends.

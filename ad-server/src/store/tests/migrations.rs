@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, Page},
+    model::{AdFilter, AdOrder, AdQuery, EventPosition, EventQuery, Page},
     ports::{IdempotencyKey, Listing, Marketplace, Scope},
 };
 use futures_util::TryStreamExt;
@@ -154,4 +154,124 @@ async fn requests_of_before_the_upgrade_are_found_after_it_in_postgresql() {
     let database = Database::open(&url).await.unwrap();
     requests_are_found(&database).await;
     database.close().await;
+}
+
+/// Ads of two dealers; the clock of the first was set back once.
+const LOGS: &str = "\
+INSERT INTO ads (seq, id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, image_refs, content) VALUES \
+    (1, '00000000-0000-0000-0000-000000000001', 'a', 'd1', 1060, 'created', 'v4', 2, 'created', 1, 1, '[]', '{}'), \
+    (2, '00000000-0000-0000-0000-000000000002', 'b', 'd2', 1060, 'created', 'v4', 0, 'created', 1, 1, '[]', '{}'); \
+INSERT INTO log (ad, n, request_id, created, action, state, message) VALUES \
+    (1, 1, '00000000-0000-0000-0000-000000000011', 10, 'create', 'processing', '\"Processing\"'), \
+    (1, 2, '00000000-0000-0000-0000-000000000011', 30, 'create', 'done', '\"Ad created\"'), \
+    (1, 3, '00000000-0000-0000-0000-000000000012', 5, 'update', 'done', '\"Ad updated\"'), \
+    (2, 1, '00000000-0000-0000-0000-000000000014', 20, 'create', 'done', '\"Imported\"'), \
+    (2, 2, '00000000-0000-0000-0000-000000000015', 30, 'bump', 'done', '\"Bumped\"')";
+
+async fn logs_are_a_sequence(database: Database) {
+    let store = DatabaseStore::new(database);
+    let group = ["d1".to_owned(), "d2".to_owned()];
+    let query = EventQuery { limit: 100, ..EventQuery::default() };
+    let read = async || {
+        let page = store.events(Scope::Dealers(&group), &query).await.unwrap();
+        page.events.iter().map(|event| (event.source_id.clone(), event.position.sequence)).collect::<Vec<_>>()
+    };
+    let of = |source_id: &str, sequence| (source_id.to_owned(), sequence);
+    let mut expected = vec![of("a", 1), of("b", 1), of("a", 2), of("a", 3), of("b", 2)];
+    assert_eq!(read().await, expected);
+    create(&store, 3, &ad(3, 3)).await.unwrap();
+    expected.push(of("Bil-3", 1));
+    assert_eq!(read().await, expected, "new ones come after them");
+}
+
+#[tokio::test]
+async fn logs_of_before_the_upgrade_are_a_sequence_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut connection = migrated_to(9, &folder).await;
+    connection.execute(LOGS).await.unwrap();
+    connection.close().await.unwrap();
+    logs_are_a_sequence(Database::open(&url(&folder)).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn logs_of_before_the_upgrade_are_a_sequence_after_it_in_postgresql() {
+    let Some(server) = ad_tests::Postgres::shared().await else { return };
+    let url = server.database().await;
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    up_to(8, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
+    connection.execute(LOGS).await.unwrap();
+    connection.execute("SELECT setval('ads_seq_seq', 2)").await.unwrap();
+    connection.close().await.unwrap();
+    logs_are_a_sequence(Database::open(&url).await.unwrap()).await;
+}
+
+/// A dump that comes from a server with higher numbers of transactions than this one.
+#[tokio::test]
+async fn events_of_a_restored_dump_are_before_new_ones_in_postgresql() {
+    let Some(server) = ad_tests::Postgres::shared().await else { return };
+    let url = server.database().await;
+    let first = DatabaseStore::new(Database::open(&url).await.unwrap());
+    create(&first, 1, &ad(1, 1)).await.unwrap();
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    connection.execute("UPDATE log SET transaction_id = transaction_id + 1000000").await.unwrap();
+    let query = EventQuery { limit: 100, ..EventQuery::default() };
+    let sequence = async |store: &DatabaseStore| {
+        let page = store.events(Scope::Dealer("d1"), &query).await.unwrap();
+        page.events.iter().map(|event| event.source_id.clone()).collect::<Vec<_>>()
+    };
+    for (number, expected) in [(2, vec!["Bil-1", "Bil-2"]), (3, vec!["Bil-1", "Bil-2", "Bil-3"])] {
+        // The second time there is nothing to raise.
+        let restored = DatabaseStore::new(Database::open(&url).await.unwrap());
+        create(&restored, number, &ad(number, i64::from(number))).await.unwrap();
+        while sequence(&restored).await.len() < expected.len() {
+            // A transaction of another test may still be running.
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(sequence(&restored).await, expected);
+    }
+    assert_eq!(sequence(&first).await.len(), 3, "a process that runs meanwhile goes on");
+}
+
+/// A transaction with a lower number that commits later.
+#[tokio::test]
+async fn no_reader_passes_a_transaction_that_is_still_running_in_postgresql() {
+    let Some(server) = ad_tests::Postgres::shared().await else { return };
+    let url = server.database().await;
+    let store = DatabaseStore::new(Database::open(&url).await.unwrap());
+    create(&store, 1, &ad(1, 1)).await.unwrap();
+    let read = async |after| {
+        let query = EventQuery { after, limit: 100, ..EventQuery::default() };
+        store.events(Scope::Dealer("d1"), &query).await.unwrap()
+    };
+    let mut watch = store.watch_events(Scope::Dealer("d1"));
+    let mut page = read(EventPosition::default()).await;
+    while page.events.is_empty() {
+        watch.changed().await;
+        page = read(EventPosition::default()).await;
+    }
+    let mut early = PgConnection::connect(&url).await.unwrap();
+    let mut early = early.begin().await.unwrap();
+    early
+        .execute(
+            "INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code) \
+             VALUES (1, 2, '00000000-0000-0000-0000-000000000011', 10, 'bump', 'done', '\"Late\"', 'd1')",
+        )
+        .await
+        .unwrap();
+    create(&store, 2, &ad(2, 2)).await.unwrap();
+    let meanwhile = read(page.position).await;
+    assert_eq!((meanwhile.events.len(), meanwhile.position), (0, page.position), "it waits for the earlier one");
+    assert!(store.newest_event().await.unwrap() < EventPosition::end_of(i64::MAX));
+    assert_eq!(read(store.newest_event().await.unwrap()).await.events, []);
+    early.commit().await.unwrap();
+    let mut seen = Vec::new();
+    while seen.len() < 2 {
+        let next = read(page.position).await;
+        seen.extend(next.events.iter().map(|event| (event.source_id.clone(), event.position.sequence)));
+        page = next;
+        if seen.len() < 2 {
+            watch.changed().await;
+        }
+    }
+    assert_eq!(seen, [("Bil-1".to_owned(), 2), ("Bil-2".to_owned(), 1)]);
 }

@@ -2,12 +2,12 @@
 //! dealers in question only, and reads whole ads for the page alone.
 
 use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, Bound, Page},
+    model::{AdFilter, AdOrder, AdQuery, Bound, EventQuery, Page},
     ports::Scope,
 };
 
 use super::*;
-use crate::store::lists::list;
+use crate::store::{events, lists::list, sql};
 
 /// Every filter; whether it names a few ads, which may then be looked at.
 fn filters() -> Vec<(Option<AdFilter>, bool)> {
@@ -107,4 +107,34 @@ async fn a_request_is_found_by_index() {
     assert!(steps.iter().any(|step| step.contains("USING INDEX log_request")), "{steps:#?}");
     let reads = |table: &str| steps.iter().any(|step| step.starts_with(&format!("SCAN {table}")));
     assert!(!["log", "requests", "ads"].into_iter().any(reads), "{steps:#?}");
+}
+
+#[tokio::test]
+async fn events_are_read_from_their_position_on() {
+    let temporary = Temporary::open().await;
+    let group = ["d1".to_owned(), "d2".to_owned()];
+    for scope in [Scope::Dealer("d1"), Scope::Dealers(&group)] {
+        for (types, source_id) in [(Vec::new(), None), (vec!["ad.publish.*".parse().unwrap()], Some("a".to_owned()))] {
+            let query = EventQuery { types, source_id, limit: 10, ..EventQuery::default() };
+            let steps = explained(&temporary.database, &events::after(Dialect::Sqlite, scope, &query)).await;
+            let is_scan = |step: &String| {
+                ["log", "own", "first", "ads"].iter().any(|table| step.starts_with(&format!("SCAN {table}")))
+            };
+            assert!(!steps.iter().any(is_scan), "{query:?}: {steps:#?}");
+            if query.source_id.is_none() {
+                let ranges = steps
+                    .iter()
+                    .filter(|step| step.contains("log_events (dealer_code=? AND (transaction_id,ad,n)>(?,?,?))"));
+                assert_eq!(ranges.count(), 2, "{steps:#?}");
+            }
+        }
+    }
+    for statement in [sql::events::NewestTransaction {}.into(), sql::events::DealersWithEvents { after: 7 }.into()] {
+        let steps = explained(&temporary.database, &statement).await;
+        assert!(
+            steps[0].contains("USING COVERING INDEX log_transaction")
+                || steps[0].contains("USING INDEX log_transaction"),
+            "{steps:#?}"
+        );
+    }
 }

@@ -13,6 +13,7 @@ fn all() -> Vec<(&'static str, Statement)> {
         sql::ads::all(),
         sql::answers::all(),
         sql::directory::all(),
+        sql::events::all(),
         sql::import::all(),
         sql::queue::all(),
         marketplace::sql::all(),
