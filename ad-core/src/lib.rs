@@ -16,6 +16,7 @@
 //! | [`rulebook`] | a payload in, a normalised ad or all its errors out; merge, versions, example payloads |
 //! | [`parameters`] | the list parameters of the contract, read from names and values |
 //! | [`ports`] | the traits that the outside implements |
+//! | [`mod@status`] | the status of an ad, computed from what requests did and do |
 //! | [`quotas`] | what one dealer may have at most, where an operator sets it |
 //! | [`service`] | the use cases: create, update, delete, bump, …; import of stored ads |
 //! | [`pipeline`] | what a worker does with an accepted request |
@@ -36,5 +37,6 @@ pub mod quotas;
 pub mod reference;
 pub mod rulebook;
 pub mod service;
+pub mod status;
 pub mod synonyms;
 pub mod violation;

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use crate::{
     fields::{FieldErrors, not_a_choice, shown},
     model::{
-        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, Bound, Exclusions, LogQuery, NotATime, Page,
-        VIEW_FIELDS, plate,
+        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, Exclusions, LogQuery, NotATime,
+        Page, VIEW_FIELDS, plate,
     },
     synonyms::names::Names,
     violation::{Code, Expected, TextFormat, Violation, nearest},
@@ -38,6 +38,8 @@ pub struct AdParameters {
     pub fields: Option<Vec<&'static str>>,
     /// Whether an ad that is read comes with its latest log entries.
     pub include_log: bool,
+    /// Whether an ad that is read comes with its status.
+    pub include_status: bool,
 }
 
 /// A query parameter, for parsing and for documentation.
@@ -90,13 +92,14 @@ const OFFSET: Parameter = takes("offset", Takes::Number(0, i64::MAX as u64), "Ro
 
 const FIELDS: Parameter = takes("fields", Takes::SomeOf(VIEW_FIELDS), "Only these fields, separated by commas");
 /// What `include` adds.
-const INCLUDED: &[&str] = &["log"];
+const INCLUDED: &[&str] = &["log", "status"];
 
 /// Parameters of a list of ads.
 #[rustfmt::skip]
 pub const AD_PARAMETERS: &[Parameter] = &[
     takes("id", Takes::Uuid, "Internal ad id"),
     takes("state", Takes::OneOf(AdState::NAMES), "State of the ad"),
+    takes("status", Takes::SomeOf(AdStatus::NAMES), "One of these statuses, separated by commas: whether the ad is live"),
     takes("source_id", Takes::Text(MAX_TEXT), "Exactly this source id"),
     takes("source_id__in", Takes::Texts, "One of these source ids"),
     takes("source_id__icontains", Takes::Text(MAX_TERM), "Part of the source id, in any case"),
@@ -119,7 +122,7 @@ pub const AD_PARAMETERS: &[Parameter] = &[
     OFFSET,
     takes("ordering", Takes::OneOf(&["-created", "created", "-updated", "updated", "-source_id", "source_id"]), "Order; `-created` if absent"),
     FIELDS,
-    takes("include", Takes::SomeOf(INCLUDED), "Extra fields, separated by commas: `log`, the 100 latest entries"),
+    takes("include", Takes::SomeOf(INCLUDED), "Extra fields, separated by commas: `log`, the 100 latest entries; `status`, whether the ad is live"),
 ];
 
 const DEALER_CODE: Parameter = takes(
@@ -127,6 +130,9 @@ const DEALER_CODE: Parameter = takes(
     Takes::Text(MAX_TEXT),
     "The dealer, if several dealers of a token's group have this source id",
 );
+
+/// Parameters of the counts of ads by status.
+pub const SUMMARY_PARAMETERS: &[Parameter] = &[takes("dealer_code", Takes::Text(MAX_TEXT), "Only ads of this dealer")];
 
 /// Parameters of a request about one ad.
 pub const TARGET_PARAMETERS: &[Parameter] = &[DEALER_CODE];
@@ -136,7 +142,7 @@ pub const TARGET_PARAMETERS: &[Parameter] = &[DEALER_CODE];
 pub const READ_PARAMETERS: &[Parameter] = &[
     DEALER_CODE,
     FIELDS,
-    takes("include", Takes::SomeOf(INCLUDED), "Extra fields beside `fields`, separated by commas: `log`, the 100 latest entries. Without `fields`, an ad comes with its log anyway"),
+    takes("include", Takes::SomeOf(INCLUDED), "Extra fields beside `fields`, separated by commas: `log`, the 100 latest entries; `status`, whether the ad is live. Without `fields`, an ad comes with its log anyway"),
 ];
 
 /// Parameters of a bump.
@@ -332,12 +338,12 @@ impl<'a> ParameterValues<'a> {
         Some(found)
     }
 
-    /// The fields of ads to return, and whether `fields` or `include` names the log.
-    fn shown_fields(&mut self) -> (Option<Vec<&'static str>>, bool) {
+    /// The fields of ads to return, whether `fields` or `include` names the log, and whether `include` names the status.
+    fn shown_fields(&mut self) -> (Option<Vec<&'static str>>, bool, bool) {
         let fields = self.some_of("fields", VIEW_FIELDS);
-        let included = self.some_of("include", INCLUDED).is_some_and(|names| !names.is_empty());
-        let include_log = included || fields.as_ref().is_some_and(|fields| fields.contains(&"log"));
-        (fields, include_log)
+        let included = self.some_of("include", INCLUDED).unwrap_or_default();
+        let include_log = included.contains(&"log") || fields.as_ref().is_some_and(|fields| fields.contains(&"log"));
+        (fields, include_log, included.contains(&"status"))
     }
 
     fn page(&mut self) -> Page {
@@ -392,6 +398,9 @@ impl AdQuery {
         let mut filters = Vec::new();
         filters.extend(values.parsed("id", NOT_A_UUID, |text| text.parse().ok()).map(AdFilter::Id));
         filters.extend(values.one_of("state", AdState::NAMES, AdState::from_name).map(AdFilter::State));
+        let statuses = values.some_of("status", AdStatus::NAMES);
+        let statuses = statuses.map(|names| names.into_iter().filter_map(AdStatus::from_name).collect());
+        filters.extend(statuses.map(AdFilter::Status));
         filters.extend(values.text("source_id").map(|id| AdFilter::SourceId(vec![id.to_owned()])));
         filters.extend(values.items("source_id__in", Expected::Text, text).map(AdFilter::SourceId));
         filters.extend(values.text("source_id__icontains").map(|part| AdFilter::SourceIdContains(part.to_owned())));
@@ -427,8 +436,8 @@ impl AdQuery {
             })
             .unwrap_or((AdOrder::Created, true));
         let page = values.page();
-        let (fields, include_log) = values.shown_fields();
-        values.done(Self { filters, order, descending, page, fields, include_log })
+        let (fields, include_log, include_status) = values.shown_fields();
+        values.done(Self { filters, order, descending, page, fields, include_log, include_status })
     }
 
     /// The names and values of which [`parse`](Self::parse) makes this query; what is the default is left out. Items of lists are
@@ -445,7 +454,9 @@ impl AdQuery {
         }
         sent.extend(self.page.parameters());
         sent.extend(self.fields.as_ref().map(|fields| ("fields", fields.join(","))));
-        sent.extend(self.include_log.then(|| ("include", "log".to_owned())));
+        let included = [self.include_log.then_some("log"), self.include_status.then_some("status")];
+        let included: Vec<_> = included.into_iter().flatten().collect();
+        sent.extend((!included.is_empty()).then(|| ("include", included.join(","))));
         sent
     }
 }
@@ -460,6 +471,7 @@ impl AdFilter {
         Some(match self {
             Self::Id(id) => ("id", id.to_string()),
             Self::State(state) => ("state", state.to_string()),
+            Self::Status(statuses) => one_or_many(statuses, "status", "status"),
             Self::SourceId(ids) => one_or_many(ids, "source_id", "source_id__in"),
             Self::SourceIdContains(part) => ("source_id__icontains", part.clone()),
             Self::DealerCode(code) => ("dealer_code", code.clone()),
@@ -498,9 +510,9 @@ impl AdParameters {
         };
         let exclude = Exclusions { primary: flag("exclude_primary"), secondary: flag("exclude_secondary") };
         let dealer_code = values.text("dealer_code").map(str::to_owned);
-        let (fields, include_log) = values.shown_fields();
+        let (fields, include_log, include_status) = values.shown_fields();
         let include_log = include_log || fields.is_none();
-        values.done(Self { dealer_code, exclude, fields, include_log })
+        values.done(Self { dealer_code, exclude, fields, include_log, include_status })
     }
 }
 

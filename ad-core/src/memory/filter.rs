@@ -5,13 +5,16 @@ use std::cmp::Ordering;
 use crate::{
     categories::Category,
     model::{Ad, AdFilter, AdOrder, Bound, LogEntry, LogQuery},
+    ports::StoredAd,
 };
 
 /// Whether an ad passes a filter.
-pub(super) fn passes(ad: &Ad, filter: &AdFilter) -> bool {
+pub(super) fn passes(stored: &StoredAd, filter: &AdFilter) -> bool {
+    let ad = &stored.ad;
     match filter {
         AdFilter::Id(id) => ad.id == *id,
         AdFilter::State(state) => ad.state == *state,
+        AdFilter::Status(statuses) => statuses.contains(&stored.words.status),
         AdFilter::SourceId(ids) => ids.contains(&ad.source_id),
         AdFilter::SourceIdContains(part) => contains(&ad.source_id, part),
         AdFilter::DealerCode(code) => ad.dealer_code == *code,

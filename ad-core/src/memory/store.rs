@@ -15,13 +15,15 @@ use super::{filter, lock::locked};
 use crate::{
     model::{
         Ad, AdQuery, AdState, AdTag, Event, EventPage, EventPosition, EventQuery, ImageSources, LATEST_ENTRIES,
-        Leftover, LogEntry, LogQuery, Market, Page, Plan, QueuedRequest, REQUEST_ENTRIES, Request, StoredRequest,
-        Timestamp,
+        Leftover, LogEntry, LogQuery, Market, Page, Plan, Publication, QueuedRequest, REQUEST_ENTRIES, Request,
+        StatusCount, StoredRequest, Timestamp,
     },
     ports::{
-        AdChange, AnswerKey, Capacity, Claimed, Claims, EventWatch, EventWatches, KeptAnswer, LogEntries, NewAd,
-        Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage,
+        AdChange, AnswerKey, Capacity, Claimed, Claims, EventWatch, EventWatches, KeptAnswer, ListedAd, LogEntries,
+        NewAd, Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd,
+        Usage,
     },
+    status,
 };
 
 /// A store in memory, with the same semantics as every other store: leases, fencing, orders, filters.
@@ -168,6 +170,25 @@ impl Tables {
         self.queue.iter().find(is_it).map(|queued| queued.request.id)
     }
 
+    /// The accepted request of an id.
+    fn stored_request(&self, id: Uuid) -> Option<StoredRequest> {
+        let of_queue = self.queue.iter().position(|queued| queued.request.id == id).map(|place| {
+            let Queued { ad, request, claimable, .. } = &self.queue[place];
+            let is_oldest = of_ad(&self.queue[..place], *ad) == 0;
+            let queued =
+                QueuedRequest { progress: request.progress.clone(), claimable: is_oldest.then_some(*claimable) };
+            (self.by_id[ad], request.accepted, Some(queued))
+        });
+        let finished = || self.finished.get(&id).map(|(index, accepted)| (*index, *accepted, None));
+        of_queue.or_else(finished).map(|(index, accepted, queued)| {
+            let AdRow { stored: StoredAd { ad, .. }, log, .. } = &self.ads[index];
+            let (dealer_code, source_id) = (ad.dealer_code.clone(), ad.source_id.clone());
+            let mut entries: Vec<_> = log.iter().filter(|entry| entry.request_id == id).cloned().collect();
+            entries.drain(..entries.len().saturating_sub(REQUEST_ENTRIES));
+            StoredRequest { id, dealer_code, source_id, accepted, queued, entries }
+        })
+    }
+
     /// Checks that the key of an answer is free.
     fn check_key(&self, answer: Option<&KeptAnswer>) -> Result<(), StoreError> {
         match answer.and_then(|answer| self.answers.get(&answer.key)) {
@@ -224,8 +245,17 @@ impl Store for MemoryStore {
         let leftover = Leftover::default();
         // The first entry has moved it.
         let tag = AdTag { revision: 0, n: 1 };
-        let stored =
-            StoredAd { ad: ad.clone(), revision: 0, tag, intent: ad.state, pole_position_until: None, leftover };
+        let stored = StoredAd {
+            ad: ad.clone(),
+            revision: 0,
+            tag,
+            intent: ad.state,
+            pole_position_until: None,
+            leftover,
+            publication: Publication::default(),
+            words: status::accepted(ad),
+            status_since: ad.created,
+        };
         let mut row =
             AdRow { stored, image_sources: ImageSources::default(), log: Vec::new(), transactions: Vec::new() };
         tables.last_transaction += 1;
@@ -269,6 +299,9 @@ impl Store for MemoryStore {
         stored.intent = revision.intent.unwrap_or(stored.intent);
         stored.pole_position_until = revision.pole_position_until.or(stored.pole_position_until);
         stored.ad.updated = revision.updated;
+        if !stored.words.status.is_under_way() {
+            (stored.words, stored.status_since) = (revision.words, revision.updated);
+        }
         tables.queue.push(Queued::new(revision.ad, revision.request));
         tables.keep(revision.answer);
         Ok(())
@@ -295,34 +328,35 @@ impl Store for MemoryStore {
     }
 
     async fn request(&self, scope: Scope<'_>, id: Uuid) -> Result<Option<StoredRequest>, StoreError> {
-        let tables = locked(&self.0);
-        let of_queue = tables.queue.iter().position(|queued| queued.request.id == id).map(|place| {
-            let Queued { ad, request, claimable, .. } = &tables.queue[place];
-            let is_oldest = of_ad(&tables.queue[..place], *ad) == 0;
-            let queued =
-                QueuedRequest { progress: request.progress.clone(), claimable: is_oldest.then_some(*claimable) };
-            (tables.by_id[ad], request.accepted, Some(queued))
-        });
-        let finished = || tables.finished.get(&id).map(|(index, accepted)| (*index, *accepted, None));
-        let found = of_queue.or_else(finished).map(|(index, accepted, queued)| {
-            let AdRow { stored: StoredAd { ad, .. }, log, .. } = &tables.ads[index];
-            let (dealer_code, source_id) = (ad.dealer_code.clone(), ad.source_id.clone());
-            let mut entries: Vec<_> = log.iter().filter(|entry| entry.request_id == id).cloned().collect();
-            entries.drain(..entries.len().saturating_sub(REQUEST_ENTRIES));
-            StoredRequest { id, dealer_code, source_id, accepted, queued, entries }
-        });
-        Ok(found.filter(|request| scope.covers(&request.dealer_code)))
+        Ok(locked(&self.0).stored_request(id).filter(|request| scope.covers(&request.dealer_code)))
     }
 
     async fn is_used(&self, dealer_code: &str, source_id: &str) -> Result<bool, StoreError> {
         Ok(locked(&self.0).of_source(dealer_code, source_id).is_some())
     }
 
-    async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {
+    async fn facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError> {
+        let tables = locked(&self.0);
+        let facts = |row: &AdRow| {
+            let of_ad = tables.queue.iter().filter(|queued| queued.ad == row.stored.ad.id);
+            let unfinished = of_ad
+                .filter_map(|queued| Some((queued.request.plan.clone(), tables.stored_request(queued.request.id)?)));
+            StatusFacts { stored: row.stored.clone(), unfinished: unfinished.collect() }
+        };
+        Ok(tables.found(scope, source_id).map(facts).collect())
+    }
+
+    async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {
+        let tables = locked(&self.0);
+        let ads = tables.ads.iter().map(|row| &row.stored).filter(|stored| scope.covers(&stored.ad.dealer_code));
+        Ok(ads.map(|stored| StatusCount { words: stored.words, category_id: stored.ad.category_id, ads: 1 }).collect())
+    }
+
+    async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
         let tables = locked(&self.0);
         let asked_for = |row: &&AdRow| {
-            let ad = &row.stored.ad;
-            scope.covers(&ad.dealer_code) && query.filters.iter().all(|wanted| filter::passes(ad, wanted))
+            scope.covers(&row.stored.ad.dealer_code)
+                && query.filters.iter().all(|wanted| filter::passes(&row.stored, wanted))
         };
         let mut rows: Vec<&AdRow> = tables.ads.iter().filter(asked_for).collect();
         // Stable: equal ads stay in the order of creation.
@@ -333,8 +367,11 @@ impl Store for MemoryStore {
             content + images + bytes_of(&row.latest(query.include_log))
         };
         let PageOf { count, rows } = page_of(rows, query.page, query.descending, bytes);
-        let rows = rows.into_iter().map(|row| (row.stored.ad.clone(), row.latest(query.include_log))).collect();
-        Ok(PageOf { count, rows })
+        let listed = |row: &AdRow| {
+            let StoredAd { ad, words, .. } = &row.stored;
+            ListedAd { ad: ad.clone(), log: row.latest(query.include_log), status: words.status }
+        };
+        Ok(PageOf { count, rows: rows.into_iter().map(listed).collect() })
     }
 
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {
@@ -450,9 +487,19 @@ impl Store for MemoryStore {
         let mut tables = locked(&self.0);
         let place = tables.leased(record.request, record.lease)?;
         let has_entries = !record.entries.is_empty();
+        let has_next = record.outcome == Outcome::Finished && of_ad(&tables.queue, record.ad) > 1;
+        let words = if has_next { record.words.under_way() } else { record.words };
         tables.last_transaction += i64::from(has_entries);
         let (transaction, watches) = (tables.last_transaction, tables.watches.clone());
         if let Some(row) = tables.row(record.ad) {
+            if row.stored.words.status != words.status {
+                row.stored.status_since = record.at;
+                row.stored.tag.n += i64::from(!has_entries && record.change == AdChange::default());
+            }
+            row.stored.words = words;
+            if let Some(publication) = record.publication {
+                row.stored.publication = publication;
+            }
             row.stored.tag.n += i64::try_from(record.entries.len()).unwrap_or(i64::MAX);
             row.append(record.entries, transaction);
             row.change(record.change, record.at);

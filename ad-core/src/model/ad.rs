@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{content::Content, log::LogEntry, market::Market, names::names, time::Timestamp};
+use super::{content::Content, log::LogEntry, market::Market, names::names, status::AdStatus, time::Timestamp};
 
 /// `created` or `deleted` ('States and transitions').
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -123,7 +123,7 @@ impl Ad {
 
     /// The ad as the API shows it, with its latest log entries where they are wanted.
     pub fn view<'a>(&'a self, log: Option<&'a [LogEntry]>) -> AdView<'a> {
-        AdView { ad: self, log, fields: None }
+        AdView { ad: self, log, status: None, fields: None }
     }
 }
 
@@ -177,6 +177,7 @@ pub(super) fn is_content(field: &str) -> bool {
 pub struct AdView<'a> {
     ad: &'a Ad,
     log: Option<&'a [LogEntry]>,
+    status: Option<AdStatus>,
     fields: Option<&'a [&'static str]>,
 }
 
@@ -191,6 +192,12 @@ impl<'a> AdView<'a> {
     #[must_use]
     pub fn only(self, fields: Option<&'a [&'static str]>) -> Self {
         Self { fields, ..self }
+    }
+
+    /// With the ad's status, if there is one (parameter `include`).
+    #[must_use]
+    pub fn with_status(self, status: Option<AdStatus>) -> Self {
+        Self { status, ..self }
     }
 }
 
@@ -225,6 +232,9 @@ impl Serialize for AdView<'_> {
                     None => map.serialize_entry(name, &absent(name))?,
                 },
             }
+        }
+        if let Some(status) = self.status {
+            map.serialize_entry("status", &status)?;
         }
         map.end()
     }

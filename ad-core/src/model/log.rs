@@ -61,6 +61,13 @@ names!(Action {
     "create" => Create, "update" => Update, "bump" => Bump, "boost" => Boost, "handle_media" => HandleMedia,
     "publish" => Publish, "delete" => Delete, "unpublish" => Unpublish,
 });
+impl Action {
+    /// Whether it changes what marketplaces list.
+    pub(crate) const fn changes_listings(self) -> bool {
+        matches!(self, Self::Publish | Self::Unpublish | Self::Delete)
+    }
+}
+
 names!(ActionState { "processing" => Processing, "done" => Done, "error" => Error });
 
 /// Maximum length of an address in an entry, in bytes.

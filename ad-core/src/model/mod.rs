@@ -7,6 +7,7 @@
 //! | [`Request`], [`Plan`], [`Progress`], [`Leftover`] | an accepted request, and what requests left undone |
 //! | [`RequestStatus`], [`StoredRequest`] | what has become of an accepted request |
 //! | [`Event`], [`EventPosition`], [`EventQuery`] | log entries of many ads as one sequence |
+//! | [`AdStatus`], [`StatusReport`], [`StatusWords`], [`Publication`], [`Summary`] | whether an ad is live, and why not |
 //! | [`AdTag`] | the state of an ad that an answer shows |
 //! | [`AdQuery`], [`LogQuery`], [`Page`] | queries for ads and log entries |
 //! | [`Dealer`], [`Market`], [`Timestamp`] | dealers, marketplaces, points in time |
@@ -21,6 +22,7 @@ mod names;
 mod query;
 mod request;
 mod request_status;
+mod status;
 mod tag;
 mod time;
 
@@ -36,6 +38,10 @@ pub use query::{AdFilter, AdOrder, AdQuery, Bound, DEFAULT_LIMIT, Exclusions, Lo
 pub use request::{FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, StoredImage};
 pub use request_status::{
     ActionStatus, QueuedRequest, REQUEST_ENTRIES, RequestState, RequestStatus, StoredRequest, WaitingFor,
+};
+pub use status::{
+    AdStatus, ChannelFailure, ChannelReport, ChannelStatus, ImageReport, ImageStatus, Publication, PublishedChannel,
+    StatusCount, StatusReport, StatusWords, Summary, WhoActs,
 };
 pub use tag::AdTag;
 pub use time::{NotATime, Timestamp, retry_after};

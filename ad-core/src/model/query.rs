@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::{
     ad::{self, AdState},
     log::{Action, ActionState},
+    status::AdStatus,
     time::Timestamp,
 };
 
@@ -37,6 +38,8 @@ pub enum AdFilter {
     SourceIdContains(String),
     /// The dealer.
     DealerCode(String),
+    /// The status is one of these.
+    Status(Vec<AdStatus>),
     /// The category is one of these.
     CategoryId(Vec<u16>),
     /// Title, a line feed and body, as one text, contain this, in any case.
@@ -77,6 +80,8 @@ pub struct AdQuery {
     pub fields: Option<Vec<&'static str>>,
     /// Whether to return the latest log entries of each ad.
     pub include_log: bool,
+    /// Whether to return the status of each ad.
+    pub include_status: bool,
 }
 
 /// A query for log entries. The default is all of them, oldest first.
@@ -130,6 +135,7 @@ impl Default for AdQuery {
             page: Page::default(),
             fields: None,
             include_log: false,
+            include_status: false,
         }
     }
 }

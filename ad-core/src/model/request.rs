@@ -1,6 +1,6 @@
 //! An accepted request: what a worker has to do for it, its progress, and what failed requests left undone.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -10,6 +10,7 @@ use super::{
     log::{Action, PlateMatch},
     market::Market,
     request_status::WaitingFor,
+    status::ChannelFailure,
     time::Timestamp,
 };
 use crate::violation::Code;
@@ -208,6 +209,9 @@ pub struct FailedImage {
     /// The kind of the reason.
     #[serde(default = "image_failed")]
     pub code: Code,
+    /// Attempts that failed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub attempts: u32,
 }
 
 /// The code of requests that were under way before images had one.
@@ -237,6 +241,9 @@ pub struct Progress {
     /// Its code.
     #[serde(skip_serializing_if = "is_default")]
     pub code: Option<Code>,
+    /// The marketplaces that the latest attempt did not reach, and why.
+    #[serde(skip_serializing_if = "is_default")]
+    pub failures: BTreeMap<Market, ChannelFailure>,
     /// What it failed because of, and so waits for.
     #[serde(skip_serializing_if = "is_default")]
     pub waiting_for: Option<WaitingFor>,

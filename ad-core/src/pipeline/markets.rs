@@ -8,10 +8,13 @@ use super::{
     retry::{TransientFailure, after_tries},
 };
 use crate::{
-    model::{Action, ActionState, AdState, Market, POLE_POSITION, PlateMatch},
+    model::{Action, ActionState, AdState, ChannelFailure, Market, POLE_POSITION, PlateMatch, short_text},
     ports::{IdempotencyKey, Listing, MarketplaceError, PlateListing, StoreError},
     violation::Code,
 };
+
+/// Maximum length of the reason of a failure in the status of an ad, in bytes.
+const REASON: usize = 500;
 
 /// Why an action on one marketplace is not complete.
 enum MarketFailure {
@@ -87,6 +90,14 @@ impl Run<'_> {
             let matches = std::mem::take(&mut self.progress.plate_matches);
             return Ok(Ended::Done(PlateMatch::message(done, &matches)));
         }
+        let attempts = self.progress.attempts() + 1;
+        let failure = |(market, error): &(Market, MarketplaceError)| {
+            let paused = matches!(error, MarketplaceError::NotAsked { .. });
+            let attempts = if paused { attempts - 1 } else { attempts };
+            let reason = short_text(&error.to_string(), REASON);
+            (*market, ChannelFailure { code: error.code(), reason, attempts, paused })
+        };
+        self.progress.failures = failures.iter().map(failure).collect();
         let passing = failures.iter().filter_map(|(market, error)| {
             let (pause, asked) = match error {
                 MarketplaceError::Transient { retry_after, .. } => (*retry_after, true),

@@ -102,7 +102,7 @@ impl Run<'_> {
         let mut failed = std::mem::take(&mut self.progress.failed_images);
         failed.extend(failures.into_iter().map(|(url, failure)| {
             let (error, code) = (reason(&failure, tries), failure.code());
-            FailedImage { url, error, code }
+            FailedImage { url, error, code, attempts: tries }
         }));
         Ok(self.refer_to_images(&urls, &failed))
     }
@@ -126,6 +126,8 @@ impl Run<'_> {
         // A slow image does not delay the others.
         let mut fetched: Vec<_> = stream::iter(calls).buffer_unordered(SIDE_BY_SIDE).collect().await;
         fetched.sort_by_key(|(url, _)| urls.iter().position(|one| one == *url));
+        let attempts = self.progress.attempts() + 1;
+        let failed = |url: &String, error, code| FailedImage { url: url.clone(), error, code, attempts };
         let mut failures = Vec::new();
         for (url, result) in fetched {
             match result {
@@ -137,11 +139,10 @@ impl Run<'_> {
                 Ok(FetchedImage::Unchanged) => self.progress.stored.extend(self.known(url)),
                 Err(ImageFailure::Host(ImageError::Unusable(reason))) => {
                     let error = format!("{reason}; it needs another address");
-                    self.progress.failed_images.push(FailedImage { url: url.clone(), error, code: Code::ImageFailed });
+                    self.progress.failed_images.push(failed(url, error, Code::ImageFailed));
                 }
                 Err(ImageFailure::Quota(exceeded)) => {
-                    let (error, code) = (exceeded.to_string(), Code::QuotaExceeded);
-                    self.progress.failed_images.push(FailedImage { url: url.clone(), error, code });
+                    self.progress.failed_images.push(failed(url, exceeded.to_string(), Code::QuotaExceeded));
                 }
                 Err(failure) => failures.push((url.clone(), failure)),
             }
@@ -214,6 +215,7 @@ impl Run<'_> {
             }
         };
         self.change.image_refs = Some(refs);
+        self.publication().failed_images = failed.to_vec();
         ended
     }
 }

@@ -16,9 +16,16 @@ use serde_json::Value;
 
 use crate::{
     categories::Category,
-    model::{Action, ActionState, AdState, Leftover, LogEntry, Market, Plan, Progress, Timestamp},
-    ports::{AdChange, Claimed, Clock, Ids, ImageFetcher, Marketplace, MediaStore, Outcome, Record, Store, StoreError},
+    model::{
+        Action, ActionState, AdState, ChannelFailure, Leftover, LogEntry, Market, Plan, Progress, Publication,
+        Timestamp,
+    },
+    ports::{
+        AdChange, Claimed, Clock, Ids, ImageFetcher, Marketplace, MediaStore, Outcome, Record, Store, StoreError,
+        StoredAd,
+    },
     quotas::Quotas,
+    status::{self, UnderWay},
     violation::Code,
 };
 pub use policy::RetryPolicy;
@@ -168,6 +175,7 @@ struct Run<'a> {
     progress: Progress,
     entries: Vec<LogEntry>,
     change: AdChange,
+    publication: Option<Publication>,
 }
 
 impl<'a> Run<'a> {
@@ -183,8 +191,16 @@ impl<'a> Run<'a> {
             progress = Progress { plan: Some(plan.clone()), ..Progress::default() };
             plan
         });
-        let mut run =
-            Self { pipeline, since, claimed, plan, progress, entries: Vec::new(), change: AdChange::default() };
+        let mut run = Self {
+            pipeline,
+            since,
+            claimed,
+            plan,
+            progress,
+            entries: Vec::new(),
+            change: AdChange::default(),
+            publication: None,
+        };
         if !is_retry {
             run.leave(|left| left.promotion = None);
         }
@@ -214,6 +230,11 @@ impl<'a> Run<'a> {
             self.claimed.stored.leftover = leftover.clone();
             self.change.leftover = Some(leftover);
         }
+    }
+
+    /// Changes what is recorded about marketplaces and images, likewise.
+    fn publication(&mut self) -> &mut Publication {
+        self.publication.get_or_insert_with(|| self.claimed.stored.publication.clone())
     }
 
     async fn finish(mut self) -> Result<(), StoreError> {
@@ -275,6 +296,7 @@ impl<'a> Run<'a> {
                 let action = self.plan.actions[place];
                 let markets = self.markets(action);
                 self.leave(|left| left.end(action, &markets, &[], true));
+                self.end_on_marketplaces(action, &markets, &[], Code::GivenUp, why);
             }
         }
         self.commit(Outcome::Finished).await
@@ -306,18 +328,43 @@ impl<'a> Run<'a> {
 
     fn done(&mut self, action: Action, message: Value) {
         self.log(action, ActionState::Done, message);
-        self.end(action, false);
+        self.end(action, None);
     }
 
     fn failed(&mut self, action: Action, code: Code, message: Value) {
+        let reason = message.get("message").unwrap_or(&message).as_str().unwrap_or_default().to_owned();
         self.log_failure(action, code, message);
-        self.end(action, true);
+        self.end(action, Some((code, &reason)));
     }
 
-    fn end(&mut self, action: Action, failed: bool) {
+    /// Records the end of an action, with code and reason if it failed.
+    fn end(&mut self, action: Action, failure: Option<(Code, &str)>) {
         let (markets, reached) = (self.markets(action), std::mem::take(&mut self.progress.reached));
-        self.leave(|left| left.end(action, &markets, &reached, failed));
+        self.leave(|left| left.end(action, &markets, &reached, failure.is_some()));
+        let (code, reason) = failure.unwrap_or((Code::GivenUp, ""));
+        self.end_on_marketplaces(action, &markets, &reached, code, reason);
         self.progress.end();
+    }
+
+    /// Records what an action has left on its marketplaces; code and reason are those of a marketplace without a failure of its own.
+    fn end_on_marketplaces(
+        &mut self,
+        action: Action,
+        markets: &[Market],
+        reached: &[Market],
+        code: Code,
+        reason: &str,
+    ) {
+        if !action.changes_listings() {
+            return;
+        }
+        let (mut failures, attempts) = (std::mem::take(&mut self.progress.failures), self.progress.attempts());
+        let failure = |market: Market| {
+            let unspecific = || ChannelFailure { code, reason: reason.to_owned(), attempts, paused: false };
+            failures.remove(&market).unwrap_or_else(unspecific)
+        };
+        let now = self.pipeline.ports.clock.now();
+        self.publication().end(action, markets, reached, failure, now);
     }
 
     fn log(&mut self, action: Action, state: ActionState, external_message: Value) {
@@ -344,12 +391,24 @@ impl<'a> Run<'a> {
     async fn commit(&mut self, outcome: Outcome) -> Result<(), StoreError> {
         let change = std::mem::take(&mut self.change);
         self.remember(&change);
+        let publication = self.publication.take();
+        if let Some(publication) = &publication {
+            self.claimed.stored.publication.clone_from(publication);
+        }
+        let StoredAd { ad, publication: left, .. } = &self.claimed.stored;
+        let progress = match &outcome {
+            Outcome::Continues { progress } | Outcome::Waits { progress, .. } => Some(progress),
+            Outcome::Finished => None,
+        };
+        let words = status::words(ad, left, progress.map(|progress| UnderWay::new(Some(&self.plan), progress)));
         let record = Record {
             ad: self.claimed.stored.ad.id,
             request: self.claimed.request.id,
             lease: self.claimed.lease,
             entries: std::mem::take(&mut self.entries),
             change,
+            publication,
+            words,
             outcome,
             at: self.pipeline.ports.clock.now(),
         };

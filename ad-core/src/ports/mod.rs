@@ -17,8 +17,8 @@ pub use media::{
     Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore,
 };
 pub use store::{
-    AdChange, AnswerKey, Capacity, Claimed, Claims, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, Record,
-    RenderedAnswer, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage,
+    AdChange, AnswerKey, Capacity, Claimed, Claims, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES,
+    PageOf, Record, RenderedAnswer, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
 };
 
 /// The time.

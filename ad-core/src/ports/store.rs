@@ -5,8 +5,9 @@ use uuid::Uuid;
 
 use super::EventWatch;
 use crate::model::{
-    Ad, AdQuery, AdState, AdTag, ApiVersion, Content, EventPage, EventPosition, EventQuery, ImageRef, ImageSources,
-    Leftover, LogEntry, LogQuery, MOST_UNFINISHED, Market, Plan, Progress, Request, StoredRequest, Timestamp,
+    Ad, AdQuery, AdState, AdStatus, AdTag, ApiVersion, Content, EventPage, EventPosition, EventQuery, ImageRef,
+    ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED, Market, Plan, Progress, Publication, Request,
+    StatusCount, StatusWords, StoredRequest, Timestamp,
 };
 
 /// The dealers whose ads a request may access.
@@ -53,6 +54,32 @@ pub struct StoredAd {
     pub pole_position_until: Option<Timestamp>,
     /// What failed requests left undone.
     pub leftover: Leftover,
+    /// What ended requests left on the marketplaces.
+    pub publication: Publication,
+    /// The status of the ad and of its channels.
+    pub words: StatusWords,
+    /// Since when the ad has had its status.
+    pub status_since: Timestamp,
+}
+
+/// An ad with its unfinished requests: what its status is computed from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatusFacts {
+    /// The ad.
+    pub stored: StoredAd,
+    /// Its unfinished requests with their plans, in the order in which they are executed.
+    pub unfinished: Vec<(Option<Plan>, StoredRequest)>,
+}
+
+/// An ad in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedAd {
+    /// The ad.
+    pub ad: Ad,
+    /// Its latest log entries, oldest first, if the query includes them.
+    pub log: Vec<LogEntry>,
+    /// Its status.
+    pub status: AdStatus,
 }
 
 /// The tag of an ad, and what a request finds the ad by.
@@ -131,6 +158,8 @@ pub struct Revision<'a> {
     pub intent: Option<AdState>,
     /// End of the requested pole position.
     pub pole_position_until: Option<Timestamp>,
+    /// The status from now on, unless a request is unfinished and the ad has its status already.
+    pub words: StatusWords,
     /// When it was accepted.
     pub updated: Timestamp,
     /// The request.
@@ -254,6 +283,11 @@ pub struct Record {
     pub entries: Vec<LogEntry>,
     /// What changes about the ad.
     pub change: AdChange,
+    /// What ended requests have left on the marketplaces; `None` if that stays unchanged.
+    pub publication: Option<Publication>,
+    /// The status of the ad after it. If another request of the ad is unfinished when this one is finished, the ad is
+    /// [under way again](StatusWords::under_way) instead. A status that differs from the one before moves the ad's tag, unless entries or a change do.
+    pub words: StatusWords,
     /// What happens to the request.
     pub outcome: Outcome,
     /// When.
@@ -346,7 +380,16 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::TimedOut`].
-    async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError>;
+    async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError>;
+
+    /// The ads with a source id within a scope, each with its unfinished requests.
+    async fn facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError>;
+
+    /// The number of ads within a scope by status and category, in no particular order; several counts may be alike.
+    ///
+    /// # Errors
+    /// [`StoreError::TimedOut`].
+    async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError>;
 
     /// A page of the log entries of an ad.
     ///

@@ -12,9 +12,10 @@ use uuid::Uuid;
 use crate::{
     categories::{self, Category, Heading},
     fields::{FieldErrors, not_a_choice},
-    model::{Ad, AdState, ApiVersion, Dealer, Leftover, Timestamp},
+    model::{Ad, AdState, ApiVersion, Dealer, Leftover, Market, Publication, PublishedChannel, StatusWords, Timestamp},
     ports::DealerDirectory,
     rulebook::{Rulebook, SourceId, WriteContext},
+    status,
     violation::{Code, Expected, TextFormat, Violation},
 };
 
@@ -25,6 +26,15 @@ pub struct ImportedAd {
     pub ad: Ad,
     /// What a retry has to do, besides fetching the images.
     pub leftover: Leftover,
+    /// Where it is listed: a listing of a visible ad is believed to be shown.
+    pub publication: Publication,
+}
+
+impl ImportedAd {
+    /// The status of the ad.
+    pub fn words(&self) -> StatusWords {
+        status::words(&self.ad, &self.publication, None)
+    }
 }
 
 /// Reads an ad as GET returns it. `id` and `now` replace a missing id and missing times.
@@ -80,7 +90,7 @@ pub fn read(
         created: kept.created,
         updated: kept.updated,
     };
-    Ok(ImportedAd { leftover: leftover(&ad, category), ad })
+    Ok(ImportedAd { leftover: leftover(&ad, category), publication: publication(&ad, category), ad })
 }
 
 /// The fields of an ad that the service adds.
@@ -187,4 +197,13 @@ fn images_of_refs(sent: &mut Map<String, Value>) {
 fn leftover(ad: &Ad, category: &Category) -> Leftover {
     let shown = ad.state == AdState::Created && ad.content.visible();
     Leftover::publishing(if shown { category.markets() } else { Vec::new() })
+}
+
+/// Where an ad is listed.
+fn publication(ad: &Ad, category: &Category) -> Publication {
+    let shown = ad.state == AdState::Created && ad.content.visible();
+    let listed = |market: &Market| shown && ad.listing(*market).is_some();
+    let channel = |market| (market, PublishedChannel { listed: true, since: ad.updated, failure: None });
+    let channels = category.markets().into_iter().filter(listed).map(channel).collect();
+    Publication { channels, failed_images: Vec::new() }
 }

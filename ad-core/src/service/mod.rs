@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::{
     categories::Category,
     fields::FieldErrors,
-    model::{Ad, AdTag, Dealer, LogEntry, MOST_UNFINISHED, Plan, Request},
+    model::{Ad, AdStatus, AdTag, Dealer, LogEntry, MOST_UNFINISHED, Plan, Request},
     ports::{Clock, Compute, DealerDirectory, Ids, KeptAnswer, LogEntries, Scope, Store, StoreError, StoredAd, Usage},
     quotas::{NotAdmitted, QuotaExceeded, Quotas},
     rulebook::{
@@ -119,11 +119,13 @@ pub struct TaggedAd {
     pub ad: Ad,
     /// Its tag.
     pub tag: AdTag,
+    /// Its status.
+    pub status: AdStatus,
 }
 
 impl From<StoredAd> for TaggedAd {
-    fn from(StoredAd { ad, tag, .. }: StoredAd) -> Self {
-        Self { ad, tag }
+    fn from(StoredAd { ad, tag, words, .. }: StoredAd) -> Self {
+        Self { ad, tag, status: words.status }
     }
 }
 
@@ -319,24 +321,8 @@ impl Service {
         log: LogEntries,
     ) -> Result<(StoredAd, Vec<LogEntry>), ServiceError> {
         let scoped = self.scoped(access);
-        let mut found = self.store.find(scoped.scope(), target.source_id, log).await?;
-        found.retain(|(stored, _)| target.dealer_code.is_none_or(|code| stored.ad.dealer_code == code));
-        if let Some(category) = target.category {
-            let elsewhere = found.first().map(|(stored, _)| ad_ref(&stored.ad)).transpose()?;
-            found.retain(|(stored, _)| category.found_under().any(|id| id == stored.ad.category_id));
-            if let (true, Some(elsewhere)) = (found.is_empty(), elsewhere) {
-                return Err(ServiceError::Elsewhere { found: elsewhere, asked: category });
-            }
-        }
-        if found.len() > 1 {
-            let mut errors = FieldErrors::default();
-            let dealers = found.iter().map(|(stored, _)| stored.ad.dealer_code.as_str());
-            let dealers = crate::violation::nearest::quoted(dealers);
-            let text = format!("Several dealers have this source_id; add ?dealer_code= with one of: {dealers}.");
-            errors.push("dealer_code", Violation::stated(Code::Required, text));
-            return Err(ServiceError::InvalidQuery(errors));
-        }
-        found.pop().ok_or(ServiceError::NotFound)
+        let found = self.store.find(scoped.scope(), target.source_id, log).await?;
+        only(target, found, |(stored, _)| &stored.ad)
     }
 
     fn scoped<'a>(&self, access: &'a Access) -> DealerScope<'a> {
@@ -350,6 +336,27 @@ impl Service {
     fn accept(&self, request_id: Uuid, plan: Option<Plan>) -> Request {
         Request::new(request_id, plan, self.clock.now())
     }
+}
+
+/// The one that a target identifies, of all that were found by its source id.
+fn only<T>(target: Target<'_>, mut found: Vec<T>, ad: impl Fn(&T) -> &Ad) -> Result<T, ServiceError> {
+    found.retain(|it| target.dealer_code.is_none_or(|code| ad(it).dealer_code == code));
+    if let Some(category) = target.category {
+        let elsewhere = found.first().map(|it| ad_ref(ad(it))).transpose()?;
+        found.retain(|it| category.found_under().any(|id| id == ad(it).category_id));
+        if let (true, Some(elsewhere)) = (found.is_empty(), elsewhere) {
+            return Err(ServiceError::Elsewhere { found: elsewhere, asked: category });
+        }
+    }
+    if found.len() > 1 {
+        let mut errors = FieldErrors::default();
+        let dealers = found.iter().map(|it| ad(it).dealer_code.as_str());
+        let dealers = crate::violation::nearest::quoted(dealers);
+        let text = format!("Several dealers have this source_id; add ?dealer_code= with one of: {dealers}.");
+        errors.push("dealer_code", Violation::stated(Code::Required, text));
+        return Err(ServiceError::InvalidQuery(errors));
+    }
+    found.pop().ok_or(ServiceError::NotFound)
 }
 
 /// The dealers that a token gives access to now.

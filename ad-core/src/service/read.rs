@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::{Access, Service, ServiceError, TaggedAd, Target};
+use super::{Access, Service, ServiceError, TaggedAd, Target, only};
 use crate::{
     categories::Category,
-    model::{Ad, AdFilter, AdQuery, AdTag, Dealer, LogEntry, LogQuery, RequestStatus},
-    ports::{LogEntries, PageOf},
+    model::{AdFilter, AdQuery, AdTag, Dealer, LogEntry, LogQuery, RequestStatus, StatusReport, Summary},
+    ports::{ListedAd, LogEntries, PageOf, Scope},
+    status,
 };
 
 impl Service {
@@ -44,6 +45,31 @@ impl Service {
         let scoped = self.scoped(access);
         let request = self.store.request(scoped.scope(), id).await?;
         Ok(request.ok_or(ServiceError::NotFound)?.status(self.clock.now()))
+    }
+
+    /// The status of one ad, with its reasons (extensions E6).
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn status(&self, access: &Access, target: Target<'_>) -> Result<StatusReport, ServiceError> {
+        let scoped = self.scoped(access);
+        let found = self.store.facts(scoped.scope(), target.source_id).await?;
+        Ok(status::report(only(target, found, |facts| &facts.stored.ad)?, self.clock.now()))
+    }
+
+    /// The number of ads by status.
+    ///
+    /// # Errors
+    /// [`ServiceError::Store`].
+    pub async fn summary(&self, access: &Access, dealer_code: Option<&str>) -> Result<Summary, ServiceError> {
+        let scoped = self.scoped(access);
+        let scope = match dealer_code {
+            Some(code) if scoped.scope().covers(code) => Scope::Dealer(code),
+            // A dealer outside the scope has no ads in it.
+            Some(_) => Scope::Dealers(&[]),
+            None => scoped.scope(),
+        };
+        Ok(status::summary(self.store.count_by_status(scope).await?))
     }
 
     /// One ad without its log.
@@ -82,7 +108,7 @@ impl Service {
         access: &Access,
         category: Option<&'static Category>,
         mut query: AdQuery,
-    ) -> Result<PageOf<(Ad, Vec<LogEntry>)>, ServiceError> {
+    ) -> Result<PageOf<ListedAd>, ServiceError> {
         query.filters.extend(category.map(|category| AdFilter::CategoryId(category.found_under().collect())));
         let scoped = self.scoped(access);
         Ok(self.store.list(scoped.scope(), &query).await?)

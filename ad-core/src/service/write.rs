@@ -13,6 +13,7 @@ use crate::{
         WriteContext,
         versions::{Conversion, VersionError, conversion},
     },
+    status,
     violation::Code,
 };
 
@@ -132,6 +133,7 @@ impl Service {
                     version: decision.version,
                     intent: decision.intent,
                     pole_position_until: decision.pole_position_until,
+                    words: status::accepted(ad),
                     updated: request.accepted,
                     request: &request,
                     coalesces: decision.coalesces,

@@ -9,13 +9,13 @@ use std::sync::{
 use ad_core::{
     memory::{Call, MemoryStore, one_pixel},
     model::{
-        Ad, AdQuery, EventPage, EventPosition, EventQuery, Exclusions, LogEntry, LogQuery, Market, Plan, StoredRequest,
-        Timestamp,
+        AdQuery, EventPage, EventPosition, EventQuery, Exclusions, LogEntry, LogQuery, Market, Plan, StatusCount,
+        StoredRequest, Timestamp,
     },
     pipeline::{Pipeline, PipelinePorts},
     ports::{
-        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, LogEntries, NewAd, PageOf, Record, Revision, Scope, Store,
-        StoreError, StoredAd, TagOfAd, Usage,
+        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, PageOf, Record, Revision,
+        Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
     },
 };
 use async_trait::async_trait;
@@ -100,8 +100,16 @@ impl Store for Mortal {
         self.store.is_used(dealer_code, source_id).await
     }
 
-    async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {
+    async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
         self.store.list(scope, query).await
+    }
+
+    async fn facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError> {
+        self.store.facts(scope, source_id).await
+    }
+
+    async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {
+        self.store.count_by_status(scope).await
     }
 
     async fn ads_by_dealer(&self, scope: Scope<'_>) -> Result<HashMap<String, u64>, StoreError> {

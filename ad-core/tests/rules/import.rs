@@ -2,7 +2,7 @@
 
 use ad_core::{
     memory::MemoryDirectory,
-    model::{AdState, ApiVersion, Leftover, Market, Timestamp},
+    model::{AdState, AdStatus, ApiVersion, ChannelStatus, Leftover, Market, Timestamp},
     rulebook::Rulebook,
     service::import::{self, ImportedAd},
 };
@@ -33,7 +33,9 @@ fn trailer() -> Value {
 
 #[test]
 fn an_ad_is_taken_over_as_get_shows_it() {
-    let ImportedAd { ad, leftover } = read(trailer()).unwrap();
+    let import = read(trailer()).unwrap();
+    let words = import.words();
+    let ImportedAd { ad, leftover, .. } = import;
     assert_eq!(ad.id.to_string(), "01a1fb01-a196-747d-8ea6-05037ac31aa7");
     assert_eq!((ad.api_version, ad.category_id, ad.state), (ApiVersion::V3, 1045, AdState::Created));
     assert_eq!(ad.marketplace_ad_id.as_deref(), Some("777"));
@@ -47,18 +49,21 @@ fn an_ad_is_taken_over_as_get_shows_it() {
         "and the image, which has no reference"
     );
     assert!(ad.image_refs.is_empty());
+    let channels = (words.primary, words.secondary);
+    assert_eq!(words.status, AdStatus::PartlyLive, "its listing is believed to be shown");
+    assert_eq!(channels, (Some(ChannelStatus::Live), Some(ChannelStatus::NotListed)));
 }
 
 #[test]
 fn what_it_does_not_say_is_as_of_now_and_the_newest_version_that_has_the_category() {
     let bare = json!({"source_id": "c", "dealer_code": "south", "category_id": "1020", "visible": false,
         "category_fields": {"vin": "12345678901234567", "model_year": 2015}});
-    let ImportedAd { ad, leftover } = read(bare.clone()).unwrap();
+    let ImportedAd { ad, leftover, .. } = read(bare.clone()).unwrap();
     assert_eq!((ad.id, ad.api_version), (Uuid::nil(), ApiVersion::V4));
     let now: Timestamp = "2026-01-15T10:00:00Z".parse().unwrap();
     assert_eq!((ad.created, ad.updated, leftover), (now, now, Leftover::default()));
     let open = json!({"source_id": "b", "dealer_code": "south", "category_id": 1122, "state": "deleted"});
-    let ImportedAd { ad, leftover } = read(open).unwrap();
+    let ImportedAd { ad, leftover, .. } = read(open).unwrap();
     assert_eq!((ad.api_version, ad.state, leftover), (ApiVersion::V3, AdState::Deleted, Leftover::default()));
 }
 

@@ -40,6 +40,7 @@ fn without_parameters_the_newest_fifty_come_first_and_a_log_starts_with_its_olde
             page: Page { limit: 50, offset: 0 },
             fields: None,
             include_log: false,
+            include_status: false,
         }
     );
     assert_eq!(
@@ -178,6 +179,7 @@ fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
             exclude: Exclusions { primary: true, secondary: false },
             fields: None,
             include_log: true,
+            include_status: false,
         })
     );
     assert_eq!(
@@ -193,7 +195,7 @@ fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
 /// Source ids of a list over three published ads: a car `Car-1`, a boat `boat-8` a second later, a car `c%_2`.
 async fn found(house: &House, query: &str) -> Vec<String> {
     let page = house.kit.service.list(&access(), None, ads(query)).await.unwrap();
-    let ids: Vec<String> = page.rows.into_iter().map(|(ad, _)| ad.source_id).collect();
+    let ids: Vec<String> = page.rows.into_iter().map(|listed| listed.ad.source_id).collect();
     assert!(page.count >= ids.len() as u64);
     ids
 }
@@ -263,7 +265,7 @@ async fn a_log_comes_with_a_list_only_when_it_is_asked_for() {
     let house = three_ads().await;
     let logs = async |query| {
         let page = house.kit.service.list(&access(), None, ads(query)).await.unwrap();
-        page.rows.iter().map(|(_, log)| log.len()).collect::<Vec<_>>()
+        page.rows.iter().map(|listed| listed.log.len()).collect::<Vec<_>>()
     };
     assert_eq!(logs("ordering=created").await, [0, 0, 0]);
     assert_eq!(logs("ordering=created&include=log").await, [4, 6, 4]);

@@ -11,7 +11,7 @@
 //! | [`reference`] | the page that the tables write |
 //! | [`lists`] | list parameters and what they select |
 //! | [`store`] | what every store keeps |
-//! | [`tags`] | tags of ads, and what has become of requests |
+//! | [`tags`], [`status`] | tags of ads, what has become of requests, and whether ads are live |
 //! | [`life`], [`failures`], [`images`], [`retries`], [`promote`], [`crash`] | what a worker does |
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
@@ -30,6 +30,7 @@ mod quality;
 mod reference;
 mod retries;
 mod samples;
+mod status;
 mod store;
 mod support;
 mod tags;

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use ad_core::{
     memory::{CountingIds, ManualClock, MemoryStore},
-    model::{Action, ActionState, Ad, AdState, Leftover, LogEntry, Market, Plan, Progress, Request, Timestamp},
+    model::{
+        Action, ActionState, Ad, AdState, Leftover, LogEntry, Market, Plan, Progress, Request, StatusWords, Timestamp,
+    },
     ports::{AdChange, Claimed, Clock, Ids, LogEntries, NewAd, Outcome, Record, Revision, Scope, Store, StoreError},
 };
 use uuid::Uuid;
@@ -48,6 +50,7 @@ impl Shelf {
             version: None,
             intent: None,
             pole_position_until: None,
+            words: StatusWords::default(),
             updated: self.clock.now(),
             request: &request,
             coalesces: false,
@@ -78,6 +81,8 @@ impl Shelf {
             lease: claimed.lease,
             entries: vec![self.entry(claimed.request.id)],
             change,
+            publication: None,
+            words: StatusWords::default(),
             outcome,
             at: self.clock.now(),
         };

@@ -229,8 +229,10 @@ impl House {
             page: Page { limit: 500, offset: 0 },
             fields: None,
             include_log: true,
+            include_status: false,
         };
-        self.kit.service.list(&access(), None, query).await.unwrap().rows
+        let page = self.kit.service.list(&access(), None, query).await.unwrap();
+        page.rows.into_iter().map(|listed| (listed.ad, listed.log)).collect()
     }
 }
 

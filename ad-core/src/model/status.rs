@@ -1,0 +1,341 @@
+//! The status of an ad: whether it is live, and if not, why and who can change that (extensions E6).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    ad::AdState, log::Action, market::Market, names::names, request::FailedImage, request_status::RequestStatus,
+    time::Timestamp,
+};
+use crate::violation::Code;
+
+/// The status of an ad in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AdStatus {
+    /// Every channel shows it as it is.
+    Live,
+    /// Only some of its channels show it as it is.
+    PartlyLive,
+    /// Its dealer has hidden it.
+    Hidden,
+    /// A request of it is being executed or is in the queue.
+    Processing,
+    /// An attempt has failed, and the next one is due or under way.
+    Waiting,
+    /// No channel shows it, and nothing is under way.
+    Failed,
+    /// It is deleted.
+    Deleted,
+}
+names!(AdStatus {
+    "live" => Live, "partly_live" => PartlyLive, "hidden" => Hidden, "processing" => Processing, "waiting" => Waiting,
+    "failed" => Failed, "deleted" => Deleted,
+});
+
+impl AdStatus {
+    /// Whether a request of the ad is unfinished.
+    pub const fn is_under_way(self) -> bool {
+        matches!(self, Self::Processing | Self::Waiting)
+    }
+}
+
+/// The status of an ad on one marketplace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChannelStatus {
+    /// The marketplace lists the ad as it is.
+    Live,
+    /// The marketplace lists the ad, but the latest update of the listing failed.
+    Outdated,
+    /// The marketplace does not list the ad, and nothing has failed.
+    NotListed,
+    /// A request of the ad is being executed or is in the queue.
+    Processing,
+    /// An attempt has failed, and the next one is due or under way.
+    Waiting,
+    /// The marketplace does not list the ad, because publishing it failed.
+    Failed,
+    /// As `waiting`, and the latest attempt sent no call, because the circuit breaker of the marketplace was open.
+    Paused,
+}
+names!(ChannelStatus {
+    "live" => Live, "outdated" => Outdated, "not_listed" => NotListed, "processing" => Processing, "waiting" => Waiting,
+    "failed" => Failed, "paused" => Paused,
+});
+
+/// The status of an image of an ad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageStatus {
+    /// It is stored.
+    Stored,
+    /// It has not been fetched yet.
+    Waiting,
+    /// It could not be stored, and only a retry or an update fetches it again.
+    Failed,
+}
+names!(ImageStatus { "stored" => Stored, "waiting" => Waiting, "failed" => Failed });
+
+/// Who can change the status of a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhoActs {
+    /// Nobody has to do anything.
+    Nobody,
+    /// The dealer, or the dealer's integrator.
+    Dealer,
+    /// Whoever runs the host of the images.
+    ImageHost,
+    /// Whoever runs the marketplace.
+    Marketplace,
+    /// Whoever runs this service.
+    Operator,
+}
+names!(WhoActs {
+    "nobody" => Nobody, "dealer" => Dealer, "image_host" => ImageHost, "marketplace" => Marketplace, "operator" => Operator,
+});
+
+/// The status of an ad, with its reasons. It serialises as the API shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatusReport {
+    /// The client's reference.
+    pub source_id: String,
+    /// The state of the ad.
+    pub state: AdState,
+    /// The status in one word.
+    pub status: AdStatus,
+    /// Since when it has been this.
+    pub since: Timestamp,
+    /// The status in a sentence.
+    pub text: String,
+    /// The marketplaces of the ad's category.
+    pub channels: Vec<ChannelReport>,
+    /// The images of the ad, in their order.
+    pub images: Vec<ImageReport>,
+    /// The ad's unfinished requests, in the order in which they are executed.
+    pub unfinished: Vec<RequestStatus>,
+    /// End of the pole position that is active or requested.
+    pub pole_position_until: Option<Timestamp>,
+}
+
+/// The status of an ad on one marketplace, with its reason.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChannelReport {
+    /// The marketplace.
+    pub marketplace: Market,
+    /// The status in one word.
+    pub status: ChannelStatus,
+    /// The id of the ad's listing. It is kept while the ad is not listed, for when the ad is published again.
+    pub listing_id: Option<String>,
+    /// Since when it has been this.
+    pub since: Timestamp,
+    /// Why the latest attempt failed.
+    pub code: Option<Code>,
+    /// The status in a sentence, with the reason of a failure.
+    pub text: String,
+    /// Who can change it.
+    pub who_acts: WhoActs,
+    /// What they can do; `None` if nobody has to do anything.
+    pub what_to_do: Option<String>,
+    /// Attempts that failed.
+    pub attempts: u32,
+    /// When the next attempt is due, while the ad waits for it.
+    pub next_attempt: Option<Timestamp>,
+}
+
+/// The status of an image, with its reason.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImageReport {
+    /// Its address.
+    pub url: String,
+    /// The status in one word.
+    pub status: ImageStatus,
+    /// Why the latest attempt to fetch or store it failed.
+    pub code: Option<Code>,
+    /// The status in a sentence, with the reason of a failure.
+    pub text: String,
+    /// Attempts that failed.
+    pub attempts: u32,
+}
+
+/// The status of an ad and of its channels in words, as stores keep it for lists and counts. The default is that of an ad with a
+/// request under way and without channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StatusWords {
+    /// The status of the ad.
+    pub status: AdStatus,
+    /// The status on the primary marketplace; `None` if it is not one of the ad's category.
+    pub primary: Option<ChannelStatus>,
+    /// The status on the secondary marketplace; `None` if it is not one of the ad's category.
+    pub secondary: Option<ChannelStatus>,
+    /// The code of the first channel that has one, or else of a missing image.
+    pub failure: Option<Code>,
+}
+
+impl Default for StatusWords {
+    fn default() -> Self {
+        Self { status: AdStatus::Processing, primary: None, secondary: None, failure: None }
+    }
+}
+
+/// In the place of a word that there is not.
+const NONE: &str = "-";
+
+impl StatusWords {
+    /// Those of an ad with a request under way of which no attempt has failed, by the marketplaces of its category.
+    pub fn processing(markets: &[Market]) -> Self {
+        let of = |market| markets.contains(&market).then_some(ChannelStatus::Processing);
+        Self { primary: of(Market::Primary), secondary: of(Market::Secondary), ..Self::default() }
+    }
+
+    /// Those of the same ad when a request is under way of which no attempt has failed.
+    #[must_use]
+    pub fn under_way(&self) -> Self {
+        let processing = |channel: Option<ChannelStatus>| channel.map(|_| ChannelStatus::Processing);
+        Self { primary: processing(self.primary), secondary: processing(self.secondary), ..Self::default() }
+    }
+
+    /// The status on a marketplace.
+    pub fn channel(&self, market: Market) -> Option<ChannelStatus> {
+        match market {
+            Market::Primary => self.primary,
+            Market::Secondary => self.secondary,
+        }
+    }
+
+    /// The words of the channels and the code, as one text for a store: `live failed marketplace_refused`.
+    pub fn channels(&self) -> String {
+        let word = |word: Option<ChannelStatus>| word.map_or(NONE, ChannelStatus::name);
+        format!("{} {} {}", word(self.primary), word(self.secondary), self.failure.map_or(NONE, Code::name))
+    }
+
+    /// Reads what [`channels`](Self::channels) writes; `None` for any other text.
+    pub fn from_store(status: AdStatus, channels: &str) -> Option<Self> {
+        let word = |word: &str| match word {
+            NONE => Some(None),
+            word => ChannelStatus::from_name(word).map(Some),
+        };
+        let mut words = channels.split(' ');
+        let (primary, secondary, failure) = (words.next()?, words.next()?, words.next()?);
+        let failure = (failure != NONE).then(|| Code::from_name(failure));
+        Some(Self { status, primary: word(primary)?, secondary: word(secondary)?, failure })
+    }
+}
+
+/// What the actions that ended have left on the marketplaces and of the images: the facts behind the status of an ad that has no
+/// request under way. Each action changes it when it ends, in the same commit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Publication {
+    /// The marketplaces on which an action has ended.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub channels: BTreeMap<Market, PublishedChannel>,
+    /// The images that the latest `handle_media` could not fetch or store.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_images: Vec<FailedImage>,
+}
+
+/// What the actions that ended have left on one marketplace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishedChannel {
+    /// Whether the marketplace lists the ad.
+    pub listed: bool,
+    /// Since when that has been so, or since when the latest action failed.
+    pub since: Timestamp,
+    /// Why the latest action failed; `None` if it succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<ChannelFailure>,
+}
+
+/// Why an action, or an attempt at it, failed on a marketplace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChannelFailure {
+    /// The kind of the reason.
+    pub code: Code,
+    /// The reason, as the marketplace or the service says it.
+    pub reason: String,
+    /// Attempts that failed.
+    #[serde(default)]
+    pub attempts: u32,
+    /// Whether no call was sent, because the circuit breaker was open.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
+}
+
+impl Publication {
+    /// Records the end of an action on marketplaces: on those that it reached, and on the others why it did not.
+    pub(crate) fn end(
+        &mut self,
+        action: Action,
+        markets: &[Market],
+        reached: &[Market],
+        mut failure: impl FnMut(Market) -> ChannelFailure,
+        at: Timestamp,
+    ) {
+        if !action.changes_listings() {
+            return;
+        }
+        for market in markets {
+            let before = self.channels.get(market);
+            let was_listed = before.is_some_and(|channel| channel.listed);
+            let (listed, failure) = match reached.contains(market) {
+                true => (action == Action::Publish, None),
+                false => (was_listed, Some(failure(*market))),
+            };
+            let is_same =
+                before.filter(|before| before.listed == listed && before.failure.is_some() == failure.is_some());
+            let since = is_same.map_or(at, |before| before.since);
+            self.channels.insert(*market, PublishedChannel { listed, since, failure });
+        }
+    }
+}
+
+/// The number of ads by status (`GET /v4/summary`). It serialises as the API shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// All ads, deleted ones included.
+    pub ads: u64,
+    /// By their status.
+    pub by_status: BTreeMap<AdStatus, u64>,
+    /// By vehicle type, or by the number of a category that has none, and status.
+    pub by_vehicle_type: BTreeMap<String, BTreeMap<AdStatus, u64>>,
+    /// By marketplace and the status there.
+    pub by_channel: BTreeMap<Market, BTreeMap<ChannelStatus, u64>>,
+    /// Ads with a failure, by its code: of each ad that of its first channel with one, or else of a missing image.
+    pub failures: BTreeMap<Code, u64>,
+}
+
+/// Ads of a scope with the same words and category, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StatusCount {
+    /// Their words.
+    pub words: StatusWords,
+    /// Their category.
+    pub category_id: u16,
+    /// Their number.
+    pub ads: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_back_from_a_store() {
+        let words = StatusWords {
+            status: AdStatus::PartlyLive,
+            primary: Some(ChannelStatus::Live),
+            secondary: Some(ChannelStatus::Failed),
+            failure: Some(Code::MarketplaceRefused),
+        };
+        assert_eq!(words.channels(), "live failed marketplace_refused");
+        for words in [words, StatusWords::default(), StatusWords::processing(&[Market::Primary])] {
+            assert_eq!(StatusWords::from_store(words.status, &words.channels()), Some(words));
+        }
+        for wrong in ["", "live", "live -", "sold - -"] {
+            assert_eq!(StatusWords::from_store(AdStatus::Live, wrong), None, "{wrong}");
+        }
+    }
+}
