@@ -6,9 +6,10 @@ use std::{cell::Cell, collections::BTreeMap, sync::Arc, time::Duration};
 use ad_core::{
     memory::MemoryStore,
     model::{
-        Action, ActionState, Ad, AdQuery, AdState, ApiVersion, Content, Event, EventPage, EventPosition, EventQuery,
-        EventTypes, FailedImage, ImageRef, ImageSource, ImageSources, Leftover, LogEntry, LogQuery, Market, Plan,
-        PlateMatch, Progress, QueuedRequest, Request, StoredImage, StoredRequest, Timestamp, Validators, WaitingFor,
+        Action, ActionState, Ad, AdQuery, AdState, AdStatus, ApiVersion, ChannelFailure, ChannelStatus, Content, Event,
+        EventPage, EventPosition, EventQuery, EventTypes, FailedImage, ImageRef, ImageSource, ImageSources, Leftover,
+        LogEntry, LogQuery, Market, Plan, PlateMatch, Progress, Publication, PublishedChannel, QueuedRequest, Request,
+        StatusCount, StatusWords, StoredImage, StoredRequest, Timestamp, Validators, WaitingFor,
     },
     ports::{
         AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record,
@@ -112,6 +113,7 @@ contract!(
     a_page_of_events_looks_at_a_bounded_number,
     a_page_of_events_ends_at_its_most_bytes,
     who_waits_for_events_is_woken_by_those_of_its_dealers,
+    every_commit_sets_the_status,
 );
 
 fn at(seconds: i64) -> Timestamp {
@@ -183,6 +185,7 @@ async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u128) -> Resu
         version: None,
         intent: None,
         pole_position_until: None,
+        words: StatusWords::default(),
         updated: at(500),
         request: &request,
         coalesces: false,
@@ -202,6 +205,8 @@ fn record(claimed: &Claimed, outcome: Outcome) -> Record {
         lease: claimed.lease,
         entries: Vec::new(),
         change: AdChange::default(),
+        publication: None,
+        words: StatusWords::default(),
         outcome,
         at: at(600),
     }
@@ -369,6 +374,7 @@ async fn every_visible_change_moves_the_tag(store: &dyn Store) {
         version: None,
         intent: None,
         pole_position_until: None,
+        words: StatusWords::default(),
         updated,
         request: &request,
         coalesces: false,
@@ -537,6 +543,7 @@ async fn an_ad_has_at_most_a_hundred_unfinished_requests_and_one_deletion(store:
         version: None,
         intent: Some(AdState::Deleted),
         pole_position_until: None,
+        words: StatusWords::default(),
         updated: at(501),
         request: &request,
         coalesces: false,
@@ -612,6 +619,70 @@ async fn what_a_cleared_mileage_was_comes_back(store: &dyn Store) {
     assert_eq!(json!(stored.ad.content), json!({"title": "Volvo"}));
 }
 
+fn failure() -> ChannelFailure {
+    ChannelFailure { code: Code::MarketplaceBusy, reason: "429 \0 å".to_owned(), attempts: 2, paused: true }
+}
+
+async fn every_commit_sets_the_status(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let shown = async || {
+        let stored = find(store, &ad).await.0;
+        let facts = store.facts(Scope::Dealer("north"), "a").await.unwrap().remove(0);
+        assert_eq!(facts.stored, stored);
+        let counts = store.count_by_status(Scope::Dealer("north")).await.unwrap();
+        assert_eq!(counts, [StatusCount { words: stored.words, category_id: 1020, ads: 1 }]);
+        assert!(store.count_by_status(Scope::Dealer("south")).await.unwrap().is_empty());
+        (stored.words.status, stored.words.channels(), stored.status_since, stored.tag.n, facts.unfinished.len())
+    };
+    let processing = "processing processing -".to_owned();
+    assert_eq!(shown().await, (AdStatus::Processing, processing.clone(), ad.created, 1, 1));
+
+    // An attempt has failed.
+    let waiting = StatusWords {
+        status: AdStatus::Waiting,
+        primary: Some(ChannelStatus::Live),
+        secondary: Some(ChannelStatus::Paused),
+        failure: Some(Code::MarketplaceBusy),
+    };
+    let claimed = claim(store, at(1000)).await.remove(0);
+    let outcome = Outcome::Waits { progress: Progress::default(), until: at(2000) };
+    store.record(Record { words: waiting, ..record(&claimed, outcome) }).await.unwrap();
+    let waits = "live paused marketplace_busy".to_owned();
+    assert_eq!(shown().await, (AdStatus::Waiting, waits.clone(), at(600), 2, 1), "and the tag moves");
+
+    // A further request does not change that; when the first one is finished, it is under way.
+    revise(store, &ad, 0, 2001).await.unwrap();
+    assert_eq!(shown().await, (AdStatus::Waiting, waits, at(600), 2, 2));
+    let live = StatusWords {
+        status: AdStatus::Live,
+        primary: Some(ChannelStatus::Live),
+        secondary: Some(ChannelStatus::Live),
+        failure: None,
+    };
+    let claimed = claim(store, at(2000)).await.remove(0);
+    let channel = PublishedChannel { listed: true, since: at(2000), failure: Some(failure()) };
+    let publication = Publication { channels: [(Market::Secondary, channel)].into(), failed_images: Vec::new() };
+    let mut end = record(&claimed, Outcome::Finished);
+    (end.words, end.publication, end.at) = (live, Some(publication.clone()), at(2001));
+    end.entries = vec![entry(claimed.request.id, Action::Publish, ActionState::Done, at(2001))];
+    let updated = find(store, &ad).await.0.ad.updated;
+    store.record(end).await.unwrap();
+    assert_eq!(shown().await, (AdStatus::Processing, processing.clone(), at(2001), 3, 1), "the entry moves the tag");
+    let stored = find(store, &ad).await.0;
+    assert_eq!((stored.publication, stored.ad.updated), (publication.clone(), updated));
+
+    let claimed = claim(store, at(3000)).await.remove(0);
+    assert_eq!(claimed.stored.publication, publication);
+    let end = Record { words: live, at: at(3001), ..record(&claimed, Outcome::Finished) };
+    store.record(end).await.unwrap();
+    assert_eq!(shown().await, (AdStatus::Live, "live live -".to_owned(), at(3001), 4, 0));
+    revise(store, &ad, 1, 2002).await.unwrap();
+    let (status, channels, since, ..) = shown().await;
+    let accepted = find(store, &ad).await.0.ad.updated;
+    assert_eq!((status, channels, since), (AdStatus::Processing, "- - -".to_owned(), accepted), "as the revision says");
+}
+
 async fn progress_survives(store: &dyn Store) {
     create(store, &ad(1, "north", "a")).await.unwrap();
     let claimed = claim(store, at(1000)).await.remove(0);
@@ -624,6 +695,7 @@ async fn progress_survives(store: &dyn Store) {
         tries: 3,
         first_try: Some(at(900)),
         due: Some(at(950)),
+        failures: [(Market::Secondary, failure())].into(),
         plan: Some(plan(Action::Publish)),
         store_tries: 2,
         store_first_try: Some(at(901)),
@@ -638,7 +710,7 @@ async fn progress_survives(store: &dyn Store) {
             shown: ImageRef { url: "u".into(), cdn_url: "c".into(), id: id(8), checksum: "00".into() },
             source: Some(ImageSource { bytes: 9, validators: Validators::default() }),
         }],
-        failed_images: vec![FailedImage { url: "v".into(), error: "404".into(), code: Code::ImageFailed }],
+        failed_images: vec![FailedImage { url: "v".into(), error: "404".into(), code: Code::ImageFailed, attempts: 1 }],
     };
     store.record(record(&claimed, Outcome::Continues { progress: progress.clone() })).await.unwrap();
     let again = claim(store, at(1010)).await.remove(0);
@@ -755,7 +827,7 @@ async fn any_text_comes_back(store: &dyn Store) {
         assert!(store.is_used("north", text).await.unwrap());
         let query = [("source_id__in".to_owned(), (*text).to_owned())];
         let page = store.list(Scope::Dealer("north"), &AdQuery::parse(&query).unwrap()).await.unwrap();
-        assert_eq!(page.rows.iter().map(|(ad, _)| &ad.source_id).collect::<Vec<_>>(), [text]);
+        assert_eq!(page.rows.iter().map(|listed| &listed.ad.source_id).collect::<Vec<_>>(), [text]);
         let holding = texts[..=number].iter().filter(|other| other.contains(text)).count() as u64;
         expect_found(store, &[("source_id__icontains", text)], holding).await;
     }
@@ -774,7 +846,7 @@ async fn only_the_latest_hundred_entries_come_with_an_ad(store: &dyn Store) {
     let mut query = AdQuery::parse(&[]).unwrap();
     query.include_log = true;
     let page = store.list(Scope::Dealer("north"), &query).await.unwrap();
-    assert_eq!(page.rows[0].1, many.entries[50..]);
+    assert_eq!(page.rows[0].log, many.entries[50..]);
 }
 
 async fn a_listing_is_tied_to_one_live_ad(store: &dyn Store) {
@@ -804,7 +876,7 @@ fn query(pairs: &[(&str, &str)]) -> AdQuery {
 
 async fn ids(store: &dyn Store, scope: Scope<'_>, pairs: &[(&str, &str)]) -> (u64, Vec<String>) {
     let page = store.list(scope, &query(pairs)).await.unwrap();
-    (page.count, page.rows.into_iter().map(|(ad, _)| ad.source_id).collect())
+    (page.count, page.rows.into_iter().map(|listed| listed.ad.source_id).collect())
 }
 
 async fn lists_filter_order_and_page(store: &dyn Store) {
@@ -1091,6 +1163,7 @@ async fn promote(
         version: None,
         intent: None,
         pole_position_until: None,
+        words: StatusWords::default(),
         updated: at(500),
         request,
         coalesces: true,

@@ -13,13 +13,16 @@ use std::{
 use ad_core::{
     memory::MemoryStore,
     model::{
-        Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, ApiVersion, Bound, Content, ImageRef,
-        ImageSource, Leftover, LogEntry, LogQuery, Market, Page, Plan, Progress, Request, Timestamp, Validators,
+        Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, AdStatus, ApiVersion, Bound, ChannelFailure,
+        ChannelStatus, Content, ImageRef, ImageSource, Leftover, LogEntry, LogQuery, Market, Page, Plan, Progress,
+        Publication, PublishedChannel, Request, StatusWords, Timestamp, Validators,
     },
     ports::{
         AdChange, Capacity, Claimed, LogEntries, NewAd, Outcome, Record, Revision, Scope, Store, StoreError, StoredAd,
         Usage,
     },
+    status,
+    violation::Code,
 };
 use ad_server::store::{Database, DatabaseStore};
 use ad_tests::Postgres;
@@ -226,6 +229,7 @@ async fn apply(subject: &mut Subject, world: &World, operation: &Operation, requ
                 version: change.version,
                 intent: change.intent,
                 pole_position_until: change.pole_position.map(|seconds| world.now + Duration::from_secs(seconds)),
+                words: StatusWords::default(),
                 updated: world.now,
                 request,
                 coalesces: false,
@@ -303,6 +307,12 @@ fn record(world: &World, claimed: &Claimed, entries: usize, work: &Work, outcome
     };
     let source = |number: usize| ImageSource { bytes: number as u64, validators: Validators::default() };
     let progress = Progress { tries: 3, reason: Some("Å".to_owned()), ..Progress::default() };
+    let words = |status, channel, failure| StatusWords { status, primary: Some(channel), secondary: None, failure };
+    let listed = |(market, _): &(Market, _)| {
+        let failure = ChannelFailure { code: Code::GivenUp, reason: "Å\0".to_owned(), attempts: 1, paused: false };
+        (*market, PublishedChannel { listed: true, since: world.now, failure: Some(failure) })
+    };
+    let publication = Publication { channels: work.listings.iter().map(listed).collect(), ..Publication::default() };
     Record {
         ad: claimed.stored.ad.id,
         request: claimed.request.id,
@@ -323,6 +333,15 @@ fn record(world: &World, claimed: &Claimed, entries: usize, work: &Work, outcome
                 ..Leftover::default()
             }),
         },
+        publication: (!work.listings.is_empty()).then_some(publication),
+        words: match outcome {
+            Then::Goes => StatusWords::processing(&[Market::Primary]),
+            Then::Waits(_) => words(AdStatus::Waiting, ChannelStatus::Waiting, Some(Code::MarketplaceBusy)),
+            Then::Finished if work.state == Some(AdState::Deleted) => {
+                words(AdStatus::Deleted, ChannelStatus::NotListed, None)
+            }
+            Then::Finished => words(AdStatus::Live, ChannelStatus::Live, None),
+        },
         outcome: match outcome {
             Then::Goes => Outcome::Continues { progress },
             Then::Waits(seconds) => Outcome::Waits { progress, until: until(seconds) },
@@ -338,9 +357,13 @@ async fn find(store: &dyn Store, dealer: &str, source: &str) -> Option<(StoredAd
 
 /// All of an ad, told alike whether its content was taken apart or not.
 fn shown(stored: &StoredAd) -> String {
-    let StoredAd { ad, revision, tag, intent, pole_position_until, leftover } = stored;
+    let StoredAd { ad, revision, tag, intent, pole_position_until, leftover, publication, words, status_since } =
+        stored;
     let text = ad.content.stored_text().unwrap();
-    format!("{} {text} {revision} {tag} {intent:?} {pole_position_until:?} {leftover:?}", json!(ad.view(None)))
+    format!(
+        "{} {text} {revision} {tag} {intent:?} {pole_position_until:?} {leftover:?} {publication:?} {words:?} {status_since}",
+        json!(ad.view(None))
+    )
 }
 
 /// Everything that can be seen in a store.
@@ -352,6 +375,9 @@ async fn state(store: &dyn Store, world: &World) -> Vec<String> {
             seen.push(format!("{source}: {} {log:?}", shown(&stored)));
         }
         seen.push(told(store.tags(Scope::Dealers(&dealers), source).await));
+        for facts in store.facts(Scope::Dealers(&dealers), source).await.unwrap() {
+            seen.push(format!("{} {:?}", shown(&facts.stored), facts.unfinished));
+        }
         seen.push(told(store.is_used(&dealers[0], source).await));
     }
     for request in world.latest_requests() {
@@ -369,6 +395,8 @@ async fn state(store: &dyn Store, world: &World) -> Vec<String> {
         };
         seen.push(told(store.log(world.ad(number), &query).await));
     }
+    let counts = store.count_by_status(Scope::Dealers(&dealers)).await.unwrap();
+    seen.push(format!("{:?}", status::summary(counts)));
     for (number, filters) in filters(world).into_iter().enumerate() {
         let query = AdQuery {
             filters,
@@ -377,9 +405,14 @@ async fn state(store: &dyn Store, world: &World) -> Vec<String> {
             page: Page { limit: 4, offset: u64::from(number % 4 == 3) },
             fields: None,
             include_log: false,
+            include_status: true,
         };
         let page = store.list(Scope::Dealers(&dealers), &query).await.unwrap();
-        let rows: Vec<_> = page.rows.iter().map(|(ad, log)| (json!(ad.view(None)).to_string(), log)).collect();
+        let rows: Vec<_> = page
+            .rows
+            .iter()
+            .map(|listed| json!(listed.ad.view(Some(&listed.log)).with_status(Some(listed.status))).to_string())
+            .collect();
         seen.push(format!("list {number}: {} {rows:?}", page.count));
     }
     for dealer in &dealers {
@@ -396,6 +429,8 @@ fn filters(world: &World) -> Vec<Vec<AdFilter>> {
         vec![],
         vec![AdFilter::Search("fin".to_owned())],
         vec![AdFilter::State(AdState::Deleted)],
+        vec![AdFilter::Status(vec![AdStatus::Live, AdStatus::Waiting])],
+        vec![AdFilter::Status(vec![AdStatus::Processing]), AdFilter::CategoryId(vec![1020])],
         vec![AdFilter::RegistrationNumber("ABC123".to_owned())],
         vec![AdFilter::MarketplaceAdId(vec![world.listing("l-1")])],
         vec![AdFilter::SourceIdContains("A".to_owned()), AdFilter::CategoryId(vec![1020, 1060])],
@@ -446,6 +481,8 @@ async fn drain(subject: &mut Subject, now: Timestamp) {
                 lease: claimed.lease,
                 entries: Vec::new(),
                 change: AdChange::default(),
+                publication: None,
+                words: StatusWords::default(),
                 outcome: Outcome::Finished,
                 at: now,
             };

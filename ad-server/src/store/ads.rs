@@ -7,13 +7,14 @@ use std::{
 
 use ad_core::{
     model::{
-        Ad, AdQuery, Content, EventPage, EventPosition, EventQuery, LogEntry, LogQuery, Market, Plan, StoredRequest,
-        Timestamp,
+        AdQuery, Content, EventPage, EventPosition, EventQuery, LogEntry, LogQuery, Market, Plan, StatusCount,
+        StoredRequest, Timestamp,
     },
     ports::{
-        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, LogEntries, NewAd, Outcome, PageOf, Record,
-        RenderedAnswer, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage,
+        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PageOf, Record,
+        RenderedAnswer, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
     },
+    status,
 };
 use async_trait::async_trait;
 use tokio::sync::Notify;
@@ -90,6 +91,7 @@ pub(super) fn is_so(rows: &[Row]) -> Result<bool, StoreError> {
 
 fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statement, StoreError> {
     let registration_number = ad.content.registration_number();
+    let words = status::accepted(ad);
     let statement = sql::CreateAd {
         id: ad.id,
         source_id: &ad.source_id,
@@ -103,6 +105,8 @@ fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statemen
         registration_number: registration_number.as_deref(),
         marketplace_ad_id: ad.marketplace_ad_id.as_deref(),
         offer_id: ad.offer_id.as_deref(),
+        ad_status: words.status.name(),
+        ad_channels: words.channels(),
         image_refs: json(&ad.image_refs)?,
         content: content_text(&ad.content)?,
         search: search_text(&ad.content),
@@ -132,6 +136,8 @@ pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError>
         category_id: revision.version.map(|(_, category)| category),
         intent: revision.intent,
         pole_position_until: revision.pole_position_until,
+        ad_status: revision.words.status.name(),
+        ad_channels: revision.words.channels(),
         updated: revision.updated,
         most_unfinished: revision.most_unfinished(),
         coalesces: revision.coalesces,
@@ -191,8 +197,16 @@ impl Store for DatabaseStore {
         is_so(&self.database.look_up(statement.for_client_of(dealer_code)).await?)
     }
 
-    async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {
+    async fn list(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
         self.database.list_ads(scope, query).await
+    }
+
+    async fn facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError> {
+        self.database.find_facts(scope, source_id).await
+    }
+
+    async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {
+        self.database.count_by_status(scope).await
     }
 
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {

@@ -6,7 +6,7 @@
 use std::io::{self, BufRead, Read};
 
 use ad_core::{
-    model::Leftover,
+    model::{Leftover, Publication},
     ports::{Clock, DealerDirectory, Ids, StoreError},
     rulebook::Rulebook,
     service::import::{self, ImportedAd},
@@ -196,12 +196,16 @@ struct IncomingAd {
     marketplace_ad_id: Option<String>,
     offer_id: Option<String>,
     leftover: Option<Leftover>,
+    status: &'static str,
+    channels: String,
+    publication: Publication,
     content: String,
     search: String,
 }
 
 impl IncomingAd {
-    fn of(line: usize, ImportedAd { ad, leftover }: &ImportedAd, dialect: Dialect) -> Result<Self, StoreError> {
+    fn of(line: usize, import: &ImportedAd, dialect: Dialect) -> Result<Self, StoreError> {
+        let (ImportedAd { ad, leftover, publication }, words) = (import, import.words());
         let text = |text: &str| match dialect {
             Dialect::Sqlite => text.to_owned(),
             // Within JSON, which the database takes apart.
@@ -222,6 +226,9 @@ impl IncomingAd {
             marketplace_ad_id: ad.marketplace_ad_id.as_deref().map(text),
             offer_id: ad.offer_id.as_deref().map(text),
             leftover: (!leftover.is_empty()).then(|| leftover.clone()),
+            status: words.status.name(),
+            channels: words.channels(),
+            publication: publication.clone(),
             content: content_text(&ad.content)?,
             search: text(&search_text(&ad.content)),
         })

@@ -8,8 +8,10 @@ use std::collections::HashMap;
 
 use ad_core::{
     categories,
-    model::{Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, Bound, LogEntry, LogQuery},
-    ports::{LogEntries, PAGE_BYTES, PageOf, Scope, StoreError, StoredAd, TagOfAd},
+    model::{
+        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, LogEntry, LogQuery, StatusCount,
+    },
+    ports::{ListedAd, LogEntries, PAGE_BYTES, PageOf, Scope, StatusFacts, StoreError, StoredAd, TagOfAd},
 };
 use uuid::Uuid;
 
@@ -45,20 +47,40 @@ impl Database {
         rows.iter().map(found).collect()
     }
 
-    pub(super) async fn list_ads(
-        &self,
-        scope: Scope<'_>,
-        query: &AdQuery,
-    ) -> Result<PageOf<(Ad, Vec<LogEntry>)>, StoreError> {
-        let read = |columns: &mut Columns<'_>| Ok((columns.ad()?, columns.entries()?));
+    pub(super) async fn list_ads(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
+        let read = |columns: &mut Columns<'_>| {
+            Ok(ListedAd { ad: columns.ad()?, status: columns.named(AdStatus::from_name)?, log: columns.entries()? })
+        };
         self.page(list(self.dialect(), scope, query), read).await
     }
 
-    pub(super) async fn count_ads(&self, scope: Scope<'_>) -> Result<HashMap<String, u64>, StoreError> {
-        let dealer_codes = match scope {
-            Scope::Dealer(code) => vec![code.to_owned()],
-            Scope::Dealers(codes) => codes.to_vec(),
+    pub(super) async fn find_facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError> {
+        let rows = self.look_up(facts(self.dialect(), scope, source_id).for_client_of(sharer(scope))).await?;
+        let found = |row| {
+            let mut columns = Columns::of(row);
+            let stored = columns.stored_ad()?;
+            Ok(StatusFacts { unfinished: columns.unfinished(&stored.ad)?, stored })
         };
+        rows.iter().map(found).collect()
+    }
+
+    pub(super) async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {
+        let mut counts = Vec::new();
+        let take = |row: &Row| {
+            let mut columns = Columns::of(row);
+            counts.push(StatusCount {
+                words: columns.words()?,
+                category_id: columns.number()?,
+                ads: columns.number()?,
+            });
+            Ok(())
+        };
+        self.list(sql::CountByStatus { dealer_codes: codes(scope) }.into(), take).await?;
+        Ok(counts)
+    }
+
+    pub(super) async fn count_ads(&self, scope: Scope<'_>) -> Result<HashMap<String, u64>, StoreError> {
+        let dealer_codes = codes(scope);
         let mut counts = HashMap::with_capacity(dealer_codes.len());
         let take = |row: &Row| {
             let mut columns = Columns::of(row);
@@ -96,6 +118,14 @@ impl Database {
     }
 }
 
+/// The codes of the dealers of a scope.
+fn codes(scope: Scope<'_>) -> Vec<String> {
+    match scope {
+        Scope::Dealer(code) => vec![code.to_owned()],
+        Scope::Dealers(codes) => codes.to_vec(),
+    }
+}
+
 /// The dealer as whom a scope takes part in the sharing: a group as its first one.
 pub(super) fn sharer(scope: Scope<'_>) -> &str {
     match scope {
@@ -122,15 +152,47 @@ fn latest_log(dialect: Dialect) -> &'static str {
     }
 }
 
+/// The unfinished requests of an ad with their log entries, in their order, as JSON. A request's entries stand one behind the other
+/// in the ad's log; 20 is `ad_core::model::REQUEST_ENTRIES`.
+fn unfinished(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => {
+            "(SELECT json_group_array(json_array(requests.id, json(plan), json(progress), accepted, claimable,
+                (SELECT json_group_array(
+                    json_array(request_id, log.created, action, log.state, json(message), code) ORDER BY n)
+                 FROM log WHERE log.ad = ads.seq AND log.request_id = requests.id
+                    AND n > (SELECT max(n) FROM log AS latest WHERE latest.ad = ads.seq) - 20)) ORDER BY requests.seq)
+              FROM requests WHERE requests.ad = ads.seq)"
+        }
+        Dialect::Postgres => {
+            "(SELECT CAST(json_agg(json_build_array(requests.id, CAST(plan AS JSON), CAST(progress AS JSON), accepted, claimable,
+                (SELECT json_agg(
+                    json_build_array(request_id, log.created, action, log.state, CAST(message AS JSON), code) ORDER BY n)
+                 FROM log WHERE log.ad = ads.seq AND log.request_id = requests.id
+                    AND n > (SELECT max(n) FROM log AS latest WHERE latest.ad = ads.seq) - 20)) ORDER BY requests.seq) AS TEXT)
+              FROM requests WHERE requests.ad = ads.seq)"
+        }
+    }
+}
+
 /// The ads of a source id, with their latest log entries.
 fn find(dialect: Dialect, scope: Scope<'_>, source_id: &str, log: LogEntries) -> Statement {
+    stored(dialect, scope, source_id, if log == LogEntries::Latest { latest_log(dialect) } else { "NULL" })
+}
+
+/// The ads of a source id, with their unfinished requests.
+fn facts(dialect: Dialect, scope: Scope<'_>, source_id: &str) -> Statement {
+    stored(dialect, scope, source_id, unfinished(dialect))
+}
+
+/// The ads of a source id, with one more column.
+fn stored(dialect: Dialect, scope: Scope<'_>, source_id: &str, with: &str) -> Statement {
     let mut values = Values::new(dialect);
     let source_id = values.add(source_id);
     let dealers = values.within(scope, "dealer_code");
-    let log = if log == LogEntries::Latest { latest_log(dialect) } else { "NULL" };
     values.statement(format!(
         "SELECT id, source_id, dealer_code, category_id, state, api_version, content, image_refs, marketplace_ad_id, offer_id,
-    created, updated, revision, intent, pole_position_until, leftover, {TAG}, {log}
+    created, updated, revision, intent, pole_position_until, leftover, {TAG}, status, channels, status_since, publication, {with}
 FROM ads WHERE source_id = {source_id} AND {dealers} ORDER BY seq"
     ))
 }
@@ -206,7 +268,7 @@ pub(super) fn list(dialect: Dialect, scope: Scope<'_>, query: &AdQuery) -> State
 )
 SELECT (SELECT count(*) FROM matching), cut.place,
     ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.state, ads.api_version, {content}, {images},
-    ads.marketplace_ad_id, ads.offer_id, ads.created, ads.updated, {log}
+    ads.marketplace_ad_id, ads.offer_id, ads.created, ads.updated, ads.status, {log}
 FROM (SELECT 1) AS one LEFT JOIN cut ON true LEFT JOIN ads ON ads.seq = cut.seq"
     ))
 }
@@ -287,6 +349,9 @@ fn condition(values: &mut Values, scope: Scope<'_>, filter: &AdFilter) -> String
         AdFilter::SourceIdContains(part) => Search::in_source_id(part).condition(values, scope),
         AdFilter::Id(id) => format!("id = {}", values.add(*id)),
         AdFilter::State(state) => format!("state = {}", values.add(AdState::name(*state))),
+        AdFilter::Status(statuses) => {
+            values.one_of("status", statuses.iter().map(|status| status.name().to_owned()).collect::<Vec<_>>())
+        }
         AdFilter::SourceId(ids) => values.one_of("source_id", ids.as_slice()),
         AdFilter::DealerCode(code) => format!("dealer_code = {}", values.add(code.as_str())),
         AdFilter::CategoryId(ids) => values.one_of("category_id", numbers(ids.iter().copied())),

@@ -16,6 +16,7 @@
 //! tables in the same database and write to it in the same way, but are part of [`marketplace`](crate::marketplace).
 
 mod ads;
+mod by_status;
 mod database;
 mod dealers;
 mod event_looks;
@@ -39,6 +40,7 @@ mod tokens;
 mod work;
 
 pub use ads::DatabaseStore;
+pub use by_status::{AdByStatus, StatusFilter};
 pub use database::Database;
 pub use dealers::DirectoryVersion;
 pub use import::{ImportAdsError, Importer};

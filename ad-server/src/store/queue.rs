@@ -322,6 +322,10 @@ pub(super) fn record_statement(work: &Record) -> Result<Statement, StoreError> {
         pole_position_until: change.pole_position_until.flatten(),
         changes_leftover: change.leftover.is_some(),
         leftover: change.leftover.as_ref().filter(|leftover| !leftover.is_empty()).map(json).transpose()?,
+        publication: work.publication.as_ref().map(json).transpose()?,
+        status: work.words.status.name(),
+        channels: work.words.channels(),
+        channels_under_way: work.words.under_way().channels(),
     };
     let (progress, wait_until) = match &work.outcome {
         Outcome::Continues { progress } => (json(progress)?, None),

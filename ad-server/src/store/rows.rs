@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 
 use ad_core::{
-    model::{Action, ActionState, Ad, AdTag, Content, LogEntry, Request, Timestamp},
+    model::{
+        Action, ActionState, Ad, AdStatus, AdTag, Content, LogEntry, Plan, Progress, QueuedRequest, Request,
+        StatusWords, StoredRequest, Timestamp,
+    },
     ports::{StoreError, StoredAd},
     violation::Code,
 };
@@ -147,7 +150,7 @@ impl<'r> Columns<'r> {
         Content::stored(text).map_err(|error| self.faulty(&error.to_string()))
     }
 
-    /// The same, the columns from `revision` to `leftover`, which are never shown, and the tag.
+    /// The same, the columns from `revision` to `leftover`, which are never shown, the tag, and the columns of the status.
     pub(super) fn stored_ad(&mut self) -> Result<StoredAd, StoreError> {
         Ok(StoredAd {
             ad: self.ad()?,
@@ -156,7 +159,35 @@ impl<'r> Columns<'r> {
             pole_position_until: self.maybe_time()?,
             leftover: self.maybe_json()?.unwrap_or_default(),
             tag: self.tag()?,
+            words: self.words()?,
+            status_since: self.time()?,
+            publication: self.maybe_json()?.unwrap_or_default(),
         })
+    }
+
+    /// The words of a status by the columns `status` and `channels`.
+    pub(super) fn words(&mut self) -> Result<StatusWords, StoreError> {
+        let (status, channels) = (self.named(AdStatus::from_name)?, self.text()?);
+        StatusWords::from_store(status, &channels).ok_or_else(|| self.faulty(&format!("holds \"{channels}\"")))
+    }
+
+    /// The unfinished requests of an ad as JSON.
+    pub(super) fn unfinished(&mut self, ad: &Ad) -> Result<Vec<(Option<Plan>, StoredRequest)>, StoreError> {
+        type RequestRow = (Uuid, Option<Plan>, Progress, i64, Option<i64>, Option<Vec<EntryRow>>);
+        let rows: Option<Vec<RequestRow>> = self.maybe_json()?;
+        let request = |(id, plan, progress, accepted, claimable, entries): RequestRow| {
+            let claimable = claimable.map(Timestamp::from_millis);
+            let request = StoredRequest {
+                id,
+                dealer_code: ad.dealer_code.clone(),
+                source_id: ad.source_id.clone(),
+                accepted: Timestamp::from_millis(accepted),
+                queued: Some(QueuedRequest { progress, claimable }),
+                entries: entries.unwrap_or_default().into_iter().map(entry).collect(),
+            };
+            (plan, request)
+        };
+        Ok(rows.unwrap_or_default().into_iter().map(request).collect())
     }
 
     /// A tag by its two numbers.

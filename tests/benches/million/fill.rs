@@ -18,7 +18,7 @@ const ROWS: usize = 500;
 
 /// Columns of an ad, in the order of [`ad_row`].
 const AD: &str = "seq, id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, \
-                  registration_number, marketplace_ad_id, offer_id, image_refs, content";
+                  registration_number, marketplace_ad_id, offer_id, status, channels, status_since, image_refs, content";
 
 fn ad_row(seq: i64, ad: &Ad) -> Vec<Cell> {
     vec![
@@ -36,6 +36,9 @@ fn ad_row(seq: i64, ad: &Ad) -> Vec<Cell> {
         ad.plate.clone().into(),
         ad.listing.clone().into(),
         ad.offer().into(),
+        ad.status().to_owned().into(),
+        ad.channels().into(),
+        ad.updated.into(),
         ad.image_refs.to_string().into(),
         Value::from(ad.content.clone()).to_string().into(),
     ]

@@ -1,4 +1,5 @@
-//! The lists that are compared: each filter by itself, each order, pages far behind, typed lists, and the log included.
+//! The lists that are compared: each filter by itself, each order, pages far behind, typed lists, and the log included; and the
+//! counts by status.
 
 use super::{
     stock::{Dealer, Samples},
@@ -25,6 +26,9 @@ pub(super) fn of(dealer: Dealer) -> Vec<(String, String)> {
     add("id", &format!("id={}", car.id));
     for value in ["created", "deleted"] {
         add(&format!("state={value}"), &format!("state={value}"));
+    }
+    for value in ["live", "failed", "failed,partly_live"] {
+        add(&format!("status={value}"), &format!("status={value}"));
     }
     add("source_id", &format!("source_id={}", car.source_id));
     add("source_id__in, of 2", &format!("source_id__in={},{}", car.source_id, other.source_id));
@@ -57,5 +61,6 @@ pub(super) fn of(dealer: Dealer) -> Vec<(String, String)> {
     }
     add("include=log", "include=log");
     lists.push(("typed list".to_owned(), "/v4/boat".to_owned()));
+    lists.push(("summary".to_owned(), "/v4/summary".to_owned()));
     lists
 }

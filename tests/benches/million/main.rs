@@ -170,11 +170,13 @@ async fn compare_lists(client: &Client, few: &Side, many: &Side) -> usize {
     missed
 }
 
-/// What a list has: how many ads, and which of them on the page.
+/// What a list has: how many ads, and which of them on the page; or all counts by status.
 async fn listed(client: &Client, request: Request) -> (Value, Vec<Value>) {
     let page: Value = serde_json::from_slice(&succeed(client, request).await).expect("answers are JSON");
-    let ads = page["results"].as_array().expect("a list has results");
-    (page["count"].clone(), ads.iter().map(|ad| ad["id"].clone()).collect())
+    match page["results"].as_array() {
+        Some(ads) => (page["count"].clone(), ads.iter().map(|ad| ad["id"].clone()).collect()),
+        None => (page, Vec::new()),
+    }
 }
 
 async fn milliseconds(client: &Client, request: Request) -> f64 {

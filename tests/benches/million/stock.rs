@@ -95,6 +95,25 @@ impl Ad {
         self.plate.as_ref().map(|_| format!("S{}", self.listing))
     }
 
+    /// One in 50 has failed.
+    pub(super) fn status(&self) -> &'static str {
+        match self.state {
+            "deleted" => "deleted",
+            _ if self.created % 50 == 0 => "failed",
+            _ => "live",
+        }
+    }
+
+    /// The statuses on the marketplaces, as the column of the same name has them.
+    pub(super) fn channels(&self) -> String {
+        let (channel, code) = match self.status() {
+            "deleted" => ("not_listed", "-"),
+            "failed" => ("failed", "marketplace_refused"),
+            _ => ("live", "-"),
+        };
+        format!("{channel} {} {code}", if self.plate.is_some() { channel } else { "-" })
+    }
+
     /// The ads of a dealer are spread evenly over the time.
     fn created(dealer: Dealer, place: usize) -> i64 {
         START + (SPAN * number(place) + SPAN / 2) / number(dealer.ads)

@@ -13,15 +13,16 @@ statements! {
     CreateAd<'a> {
         id: Uuid, source_id: &'a str, source_id_folded: String, dealer_code: &'a str, category_id: u16, state: &'a str,
         api_version: &'a str, created: Timestamp, updated: Timestamp, registration_number: Option<&'a str>,
-        marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>, image_refs: String, content: String, search: String,
+        marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>, ad_status: &'a str, ad_channels: String,
+        image_refs: String, content: String, search: String,
         entry_request: Uuid, entry_created: Timestamp, entry_action: &'a str, entry_state: &'a str, entry_message: String,
         request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, ..keep: KeepAnswer<'a>
     }
     sqlite "
         INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
-            registration_number, marketplace_ad_id, offer_id, image_refs, content)
+            registration_number, marketplace_ad_id, offer_id, status, channels, status_since, image_refs, content)
         SELECT :id, :source_id, :dealer_code, :category_id, :state, :api_version, 0, :state, :created, :updated,
-            :registration_number, :marketplace_ad_id, :offer_id, :image_refs, :content
+            :registration_number, :marketplace_ad_id, :offer_id, :ad_status, :ad_channels, :created, :image_refs, :content
         WHERE NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
         ON CONFLICT (source_id, dealer_code) DO NOTHING;
 
@@ -45,9 +46,9 @@ statements! {
     postgres "
         WITH :input, inserted AS (
             INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
-                registration_number, marketplace_ad_id, offer_id, image_refs, content)
+                registration_number, marketplace_ad_id, offer_id, status, channels, status_since, image_refs, content)
             SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated,
-                registration_number, marketplace_ad_id, offer_id, image_refs, content
+                registration_number, marketplace_ad_id, offer_id, ad_status, ad_channels, created, image_refs, content
             FROM input
             -- Not NOT EXISTS, which may be planned as one pass over all answers.
             WHERE (SELECT 1 FROM kept_answers AS kept WHERE kept.holder = input.holder AND kept.digest = input.digest) IS NULL
@@ -72,11 +73,12 @@ statements! {
 
     /// Changes an ad and adds the request of the change and the answer to keep, unless the ad has another revision, as many unfinished
     /// requests as it may have, or one of the same plan where that serves for this one, or an answer is kept under the key. Every accepted write changes the revision, so that requests of other processes are counted as well. Values that
-    /// are null stay as they are; the registration number belongs to the content.
+    /// are null stay as they are; the registration number belongs to the content. The status stays while a request is unfinished.
     ReviseAd<'a> {
         id: Uuid, revision: i64, content: Option<String>, search: Option<String>, registration_number: Option<&'a str>,
         api_version: Option<ApiVersion>, category_id: Option<u16>, intent: Option<AdState>,
-        pole_position_until: Option<Timestamp>, updated: Timestamp, most_unfinished: u32, coalesces: bool,
+        pole_position_until: Option<Timestamp>, ad_status: &'a str, ad_channels: String, updated: Timestamp,
+        most_unfinished: u32, coalesces: bool,
         request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, ..keep: KeepAnswer<'a>
     }
     sqlite "
@@ -85,6 +87,9 @@ statements! {
             api_version = coalesce(:api_version, api_version), category_id = coalesce(:category_id, category_id),
             intent = coalesce(:intent, intent), pole_position_until = coalesce(:pole_position_until, pole_position_until),
             updated = :updated, revision = revision + 1,
+            status = CASE WHEN status IN ('processing', 'waiting') THEN status ELSE :ad_status END,
+            channels = CASE WHEN status IN ('processing', 'waiting') THEN channels ELSE :ad_channels END,
+            status_since = CASE WHEN status IN ('processing', 'waiting') THEN status_since ELSE :updated END,
             content_revision = content_revision + (:content IS NOT NULL), visible_changes = visible_changes + (:content IS NULL)
         WHERE id = :id AND revision = :revision
             AND (SELECT count(*) FROM requests WHERE requests.ad = ads.seq) < :most_unfinished
@@ -111,6 +116,9 @@ statements! {
                 api_version = coalesce(:api_version, api_version), category_id = coalesce(:category_id, category_id),
                 intent = coalesce(:intent, intent), pole_position_until = coalesce(:pole_position_until, pole_position_until),
                 updated = :updated, revision = revision + 1,
+                status = CASE WHEN status IN ('processing', 'waiting') THEN status ELSE :ad_status END,
+                channels = CASE WHEN status IN ('processing', 'waiting') THEN channels ELSE :ad_channels END,
+                status_since = CASE WHEN status IN ('processing', 'waiting') THEN status_since ELSE :updated END,
                 content_revision = content_revision + CASE WHEN :content IS NULL THEN 0 ELSE 1 END,
                 visible_changes = visible_changes + CASE WHEN :content IS NULL THEN 1 ELSE 0 END
             WHERE id = :id AND revision = :revision
@@ -185,6 +193,85 @@ statements! {
     postgres "
         SELECT dealer_code, count(*) FROM ads
         WHERE dealer_code = ANY (:dealer_codes) AND state = 'created' GROUP BY dealer_code";
+
+    /// Number of ads of each dealer by status and category. It goes from one group of like ads to the next without reading those
+    /// between, and then counts each group: grouping the ads themselves takes twice as long.
+    CountByStatus { dealer_codes: Vec<String> }
+    sqlite "
+        WITH RECURSIVE first_of_group (seq) AS (
+            SELECT (SELECT seq FROM ads INDEXED BY ads_status WHERE dealer_code = value
+                ORDER BY status, channels, category_id LIMIT 1)
+            FROM json_each(:dealer_codes)
+            UNION ALL
+            -- Not a comparison of rows, of which only the first column is found by the index.
+            SELECT coalesce(
+                (SELECT next.seq FROM ads AS next INDEXED BY ads_status
+                 WHERE next.dealer_code = ads.dealer_code AND next.status = ads.status AND next.channels = ads.channels
+                    AND next.category_id > ads.category_id
+                 ORDER BY next.category_id LIMIT 1),
+                (SELECT next.seq FROM ads AS next INDEXED BY ads_status
+                 WHERE next.dealer_code = ads.dealer_code AND next.status = ads.status AND next.channels > ads.channels
+                 ORDER BY next.channels, next.category_id LIMIT 1),
+                (SELECT next.seq FROM ads AS next INDEXED BY ads_status
+                 WHERE next.dealer_code = ads.dealer_code AND next.status > ads.status
+                 ORDER BY next.status, next.channels, next.category_id LIMIT 1))
+            FROM first_of_group CROSS JOIN ads ON ads.seq = first_of_group.seq
+        )
+        SELECT ads.status, ads.channels, ads.category_id,
+            (SELECT count(*) FROM ads AS alike INDEXED BY ads_status
+             WHERE alike.dealer_code = ads.dealer_code AND alike.status = ads.status AND alike.channels = ads.channels
+                AND alike.category_id = ads.category_id)
+        FROM first_of_group CROSS JOIN ads ON ads.seq = first_of_group.seq"
+    postgres "
+        WITH RECURSIVE groups (dealer_code, status, channels, category_id) AS (
+            SELECT dealers.code, first.* FROM unnest(:dealer_codes) AS dealers (code) CROSS JOIN LATERAL (
+                SELECT status, channels, category_id FROM ads WHERE dealer_code = dealers.code
+                ORDER BY status, channels, category_id LIMIT 1
+            ) AS first
+            UNION ALL
+            SELECT groups.dealer_code, next.* FROM groups CROSS JOIN LATERAL (
+                SELECT ads.status, ads.channels, ads.category_id FROM ads
+                WHERE ads.dealer_code = groups.dealer_code
+                    AND (ads.status, ads.channels, ads.category_id) > (groups.status, groups.channels, groups.category_id)
+                ORDER BY ads.status, ads.channels, ads.category_id LIMIT 1
+            ) AS next
+        )
+        SELECT status, channels, category_id,
+            (SELECT count(*) FROM ads
+             WHERE ads.dealer_code = groups.dealer_code AND ads.status = groups.status AND ads.channels = groups.channels
+                AND ads.category_id = groups.category_id)
+        FROM groups";
+
+    /// Ads of all dealers, or of one, with a status among these, and with a code of failure if one is given, by dealer; those behind
+    /// an ad of a dealer. It goes from one dealer to the next in the index.
+    AdsByStatus<'a> {
+        statuses: Vec<String>, dealer_code: Option<&'a str>, code: Option<&'a str>, behind_dealer: &'a str, behind_seq: i64,
+        limit: u32,
+    }
+    sqlite "
+        WITH RECURSIVE dealers (code) AS (
+            SELECT min(dealer_code) FROM ads WHERE dealer_code >= coalesce(:dealer_code, :behind_dealer)
+            UNION ALL
+            SELECT (SELECT min(dealer_code) FROM ads WHERE dealer_code > dealers.code)
+            FROM dealers WHERE code IS NOT NULL AND :dealer_code IS NULL
+        )
+        SELECT seq, ads.dealer_code, source_id, status, status_since, channels
+        FROM dealers CROSS JOIN ads INDEXED BY ads_status ON ads.dealer_code = dealers.code
+        WHERE status IN (SELECT value FROM json_each(:statuses)) AND (:dealer_code IS NULL OR ads.dealer_code = :dealer_code)
+            AND (:code IS NULL OR channels LIKE '% % ' || :code) AND (ads.dealer_code, seq) > (:behind_dealer, :behind_seq)
+        ORDER BY ads.dealer_code, seq LIMIT :limit"
+    postgres "
+        WITH RECURSIVE dealers (code) AS (
+            SELECT min(dealer_code) FROM ads WHERE dealer_code >= coalesce(:dealer_code, :behind_dealer)
+            UNION ALL
+            SELECT (SELECT min(dealer_code) FROM ads WHERE dealer_code > dealers.code)
+            FROM dealers WHERE code IS NOT NULL AND :dealer_code IS NULL
+        )
+        SELECT seq, ads.dealer_code, source_id, status, status_since, channels
+        FROM dealers JOIN ads ON ads.dealer_code = dealers.code
+        WHERE status = ANY (:statuses) AND (:dealer_code IS NULL OR ads.dealer_code = :dealer_code)
+            AND (:code IS NULL OR channels LIKE '% % ' || :code) AND (ads.dealer_code, seq) > (:behind_dealer, :behind_seq)
+        ORDER BY ads.dealer_code, seq LIMIT :limit";
 
     /// The bytes of a dealer's images.
     ImageBytesOfDealer<'a> { dealer_code: &'a str }

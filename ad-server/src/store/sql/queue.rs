@@ -66,7 +66,8 @@ statements! {
             ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.state, ads.api_version, ads.content, ads.image_refs,
             ads.marketplace_ad_id, ads.offer_id, ads.created, ads.updated,
             ads.revision, ads.intent, ads.pole_position_until, ads.leftover, ads.content_revision,
-            ads.visible_changes + (SELECT max(n) FROM log WHERE log.ad = ads.seq), ads.image_sources
+            ads.visible_changes + (SELECT max(n) FROM log WHERE log.ad = ads.seq),
+            ads.status, ads.channels, ads.status_since, ads.publication, ads.image_sources
         FROM requests JOIN ads ON ads.seq = requests.ad
         WHERE requests.seq IN (SELECT value FROM json_each(:requests)) ORDER BY requests.seq"
     postgres "
@@ -74,7 +75,8 @@ statements! {
             ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.state, ads.api_version, ads.content, ads.image_refs,
             ads.marketplace_ad_id, ads.offer_id, ads.created, ads.updated,
             ads.revision, ads.intent, ads.pole_position_until, ads.leftover, ads.content_revision,
-            ads.visible_changes + (SELECT max(n) FROM log WHERE log.ad = ads.seq), ads.image_sources
+            ads.visible_changes + (SELECT max(n) FROM log WHERE log.ad = ads.seq),
+            ads.status, ads.channels, ads.status_since, ads.publication, ads.image_sources
         FROM requests JOIN ads ON ads.seq = requests.ad
         WHERE requests.seq = ANY (:requests) ORDER BY requests.seq";
 
@@ -103,9 +105,13 @@ statements! {
             image_refs = coalesce(:image_refs, image_refs), image_sources = coalesce(:image_sources, image_sources),
             marketplace_ad_id = coalesce(:marketplace_ad_id, marketplace_ad_id), offer_id = coalesce(:offer_id, offer_id),
             pole_position_until = CASE WHEN :changes_pole_position THEN :pole_position_until ELSE pole_position_until END,
-            leftover = CASE WHEN :changes_leftover THEN :leftover ELSE leftover END, updated = :now,
-            visible_changes = visible_changes + 1
-        WHERE :changes AND seq = (SELECT ad FROM requests WHERE id = :request AND lease = :lease);
+            leftover = CASE WHEN :changes_leftover THEN :leftover ELSE leftover END,
+            publication = coalesce(:publication, publication), status = :status, channels = :channels,
+            status_since = CASE WHEN status = :status THEN status_since ELSE :now END,
+            updated = CASE WHEN :changes THEN :now ELSE updated END,
+            visible_changes = visible_changes + (:changes OR :entries = '[]' AND status <> :status)
+        WHERE (:changes OR :publication IS NOT NULL OR status <> :status OR channels <> :channels)
+            AND seq = (SELECT ad FROM requests WHERE id = :request AND lease = :lease);
 
         UPDATE requests SET progress = :progress, claimable = coalesce(:wait_until, claimable),
             lease = CASE WHEN :wait_until IS NULL THEN lease ELSE lease + 1 END
@@ -124,9 +130,15 @@ statements! {
                 offer_id = coalesce(held.offer_id, ads.offer_id),
                 pole_position_until =
                     CASE WHEN changes_pole_position THEN held.pole_position_until ELSE ads.pole_position_until END,
-                leftover = CASE WHEN changes_leftover THEN held.leftover ELSE ads.leftover END, updated = held.now,
-                visible_changes = visible_changes + 1
-            FROM held WHERE ads.seq = held.ad AND held.changes
+                leftover = CASE WHEN changes_leftover THEN held.leftover ELSE ads.leftover END,
+                publication = coalesce(held.publication, ads.publication), status = held.status, channels = held.channels,
+                status_since = CASE WHEN ads.status = held.status THEN ads.status_since ELSE held.now END,
+                updated = CASE WHEN held.changes THEN held.now ELSE ads.updated END,
+                visible_changes = visible_changes
+                    + CASE WHEN held.changes OR held.entries = '[]' AND ads.status <> held.status THEN 1 ELSE 0 END
+            FROM held
+            WHERE ads.seq = held.ad
+                AND (held.changes OR held.publication IS NOT NULL OR ads.status <> held.status OR ads.channels <> held.channels)
         ), logged AS (
             INSERT INTO log (ad, n, request_id, created, action, state, message, code, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
@@ -145,6 +157,7 @@ statements! {
         changes: bool, state: Option<AdState>, intent: Option<AdState>, image_refs: Option<String>,
         image_sources: Option<String>, marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>,
         changes_pole_position: bool, pole_position_until: Option<Timestamp>, changes_leftover: bool, leftover: Option<String>,
+        publication: Option<String>, status: &'a str, channels: String, channels_under_way: String,
     }
     sqlite "
         INSERT INTO log (ad, n, request_id, created, action, state, message, code, accepted, dealer_code, transaction_id)
@@ -159,9 +172,21 @@ statements! {
             image_refs = coalesce(:image_refs, image_refs), image_sources = coalesce(:image_sources, image_sources),
             marketplace_ad_id = coalesce(:marketplace_ad_id, marketplace_ad_id), offer_id = coalesce(:offer_id, offer_id),
             pole_position_until = CASE WHEN :changes_pole_position THEN :pole_position_until ELSE pole_position_until END,
-            leftover = CASE WHEN :changes_leftover THEN :leftover ELSE leftover END, updated = :now,
-            visible_changes = visible_changes + 1
-        WHERE :changes AND seq = (SELECT ad FROM requests WHERE id = :request AND lease = :lease);
+            leftover = CASE WHEN :changes_leftover THEN :leftover ELSE leftover END,
+            publication = coalesce(:publication, publication), status = new.status, channels = new.channels,
+            status_since = CASE WHEN ads.status = new.status THEN status_since ELSE :now END,
+            updated = CASE WHEN :changes THEN :now ELSE updated END,
+            visible_changes = visible_changes + (:changes OR :entries = '[]' AND ads.status <> new.status)
+        FROM (
+            SELECT ad, CASE WHEN has_next THEN 'processing' ELSE :status END AS status,
+                CASE WHEN has_next THEN :channels_under_way ELSE :channels END AS channels
+            FROM (
+                SELECT ad, EXISTS (SELECT 1 FROM requests AS next WHERE next.ad = this.ad AND next.seq > this.seq) AS has_next
+                FROM requests AS this WHERE id = :request AND lease = :lease
+            )
+        ) AS new
+        WHERE ads.seq = new.ad
+            AND (:changes OR :publication IS NOT NULL OR ads.status <> new.status OR ads.channels <> new.channels);
 
         UPDATE requests SET claimable = :now
         WHERE claimable IS NULL AND seq = (
@@ -175,6 +200,15 @@ statements! {
         WITH :input, held AS (
             DELETE FROM requests USING input WHERE requests.id = input.request AND requests.lease = input.lease
             RETURNING requests.ad, requests.accepted, requests.dealer_code, input.*
+        ), behind AS MATERIALIZED (
+            -- The snapshot still has the request that ends.
+            SELECT now, input_number, status, channels, channels_under_way,
+                (SELECT min(seq) FROM requests WHERE requests.ad = held.ad AND requests.id <> held.request) AS seq
+            FROM held
+        ), new AS (
+            SELECT input_number, CASE WHEN seq IS NULL THEN status ELSE 'processing' END AS status,
+                CASE WHEN seq IS NULL THEN channels ELSE channels_under_way END AS channels
+            FROM behind
         ), changed AS (
             -- Without changes as well. A request that is accepted at the same moment changes the row too, so that the later of
             -- the two is run again and sees the other.
@@ -186,9 +220,12 @@ statements! {
                 pole_position_until =
                     CASE WHEN changes_pole_position THEN held.pole_position_until ELSE ads.pole_position_until END,
                 leftover = CASE WHEN changes_leftover THEN held.leftover ELSE ads.leftover END,
+                publication = coalesce(held.publication, ads.publication), status = new.status, channels = new.channels,
+                status_since = CASE WHEN ads.status = new.status THEN ads.status_since ELSE held.now END,
                 updated = CASE WHEN held.changes THEN held.now ELSE ads.updated END,
-                visible_changes = visible_changes + CASE WHEN held.changes THEN 1 ELSE 0 END
-            FROM held WHERE ads.seq = held.ad
+                visible_changes = visible_changes
+                    + CASE WHEN held.changes OR held.entries = '[]' AND ads.status <> new.status THEN 1 ELSE 0 END
+            FROM held JOIN new USING (input_number) WHERE ads.seq = held.ad
         ), logged AS (
             INSERT INTO log (ad, n, request_id, created, action, state, message, code, accepted, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
@@ -197,11 +234,6 @@ statements! {
                 CASE WHEN entry.number = json_array_length(CAST(held.entries AS JSON)) THEN held.accepted END,
                 held.dealer_code
             FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)
-        ), behind AS MATERIALIZED (
-            -- The snapshot still has the request that ends.
-            SELECT now, input_number,
-                (SELECT min(seq) FROM requests WHERE requests.ad = held.ad AND requests.id <> held.request) AS seq
-            FROM held
         ), forward AS (
             UPDATE requests SET claimable = behind.now FROM behind
             WHERE requests.seq = behind.seq AND requests.seq = ANY (ARRAY(SELECT seq FROM behind)) AND claimable IS NULL

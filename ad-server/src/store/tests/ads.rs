@@ -1,5 +1,5 @@
 use ad_core::{
-    model::Dealer,
+    model::{Dealer, StatusWords},
     ports::{LogEntries, Revision, Scope},
 };
 
@@ -79,6 +79,7 @@ async fn a_revision_builds_on_the_one_before() {
         version: None,
         intent: None,
         pole_position_until: None,
+        words: StatusWords::default(),
         updated: at(20),
         request,
         coalesces: false,

@@ -1,6 +1,6 @@
 use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, Bound, LogQuery, Page, Progress},
-    ports::{AdChange, Outcome, Record, Scope},
+    model::{AdFilter, AdOrder, AdQuery, AdStatus, Bound, LogQuery, Page, Progress, StatusWords},
+    ports::{AdChange, ListedAd, Outcome, Record, Scope},
 };
 
 use super::*;
@@ -8,7 +8,15 @@ use super::*;
 const ALL: Page = Page { limit: 50, offset: 0 };
 
 fn query(filters: Vec<AdFilter>) -> AdQuery {
-    AdQuery { filters, order: AdOrder::Created, descending: true, page: ALL, fields: None, include_log: false }
+    AdQuery {
+        filters,
+        order: AdOrder::Created,
+        descending: true,
+        page: ALL,
+        fields: None,
+        include_log: false,
+        include_status: false,
+    }
 }
 
 /// Ten ads: two at a time created together, the last two of another dealer, every third a boat.
@@ -25,8 +33,8 @@ async fn stock(store: &DatabaseStore) {
     }
 }
 
-fn numbers(ads: &[(Ad, Vec<LogEntry>)]) -> Vec<u128> {
-    ads.iter().map(|(ad, _)| ad.id.as_u128()).collect()
+fn numbers(ads: &[ListedAd]) -> Vec<u128> {
+    ads.iter().map(|listed| listed.ad.id.as_u128()).collect()
 }
 
 #[tokio::test]
@@ -42,13 +50,25 @@ async fn every_filter_finds_what_it_names() {
     };
     let outcome = Outcome::Continues { progress: Progress::default() };
     let (request, lease, at_) = (head.request.id, head.lease, at(9999));
-    let record = Record { ad: head.stored.ad.id, request, lease, entries: Vec::new(), change, outcome, at: at_ };
+    let record = Record {
+        ad: head.stored.ad.id,
+        request,
+        lease,
+        entries: Vec::new(),
+        change,
+        publication: None,
+        words: StatusWords::default(),
+        outcome,
+        at: at_,
+    };
     store.record(record).await.unwrap();
 
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let expected: Vec<(AdFilter, Vec<u128>)> = vec![
         (AdFilter::Id(Uuid::from_u128(4)), vec![4]),
         (AdFilter::State(AdState::Deleted), vec![1]),
+        (AdFilter::Status(vec![AdStatus::Live, AdStatus::Hidden]), vec![]),
+        (AdFilter::Status(vec![AdStatus::Processing]), vec![10, 9, 8, 7, 6, 5, 4, 3, 2, 1]),
         (AdFilter::SourceId(texts(&["Bil-2", "Bil-10", "bil-3"])), vec![10, 2]),
         (AdFilter::SourceIdContains("bIL-1".to_owned()), vec![10, 1]),
         (AdFilter::DealerCode("d2".to_owned()), vec![10, 9]),
@@ -111,7 +131,8 @@ async fn a_list_brings_the_logs_along() {
     let page = store.list(Scope::Dealer("d1"), &with_log).await.unwrap();
     let mut boat = ad(4, 2000);
     boat.category_id = 1020;
-    assert_eq!(page.rows, [(boat, vec![entry(4, Action::Create, ActionState::Processing, 2000)])]);
+    let log = vec![entry(4, Action::Create, ActionState::Processing, 2000)];
+    assert_eq!(page.rows, [ListedAd { ad: boat, log, status: AdStatus::Processing }]);
 }
 
 #[tokio::test]
@@ -129,7 +150,17 @@ async fn the_log_is_filtered_and_paged() {
     let outcome = Outcome::Continues { progress: Progress::default() };
     let change = AdChange::default();
     let ad_id = head.stored.ad.id;
-    let record = Record { ad: ad_id, request, lease, entries: entries.clone(), change, outcome, at: at(20) };
+    let record = Record {
+        ad: ad_id,
+        request,
+        lease,
+        entries: entries.clone(),
+        change,
+        publication: None,
+        words: StatusWords::default(),
+        outcome,
+        at: at(20),
+    };
     store.record(record).await.unwrap();
 
     let all = LogQuery { dealer_code: None, action: None, state: None, request_id: None, descending: false, page: ALL };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, EventPosition, EventQuery, Page},
+    model::{AdFilter, AdOrder, AdQuery, AdStatus, EventPosition, EventQuery, Page},
     ports::{IdempotencyKey, Listing, Marketplace, Scope},
 };
 use futures_util::TryStreamExt;
@@ -54,9 +54,10 @@ async fn plates_of_open_categories_are_normalised_by_the_migration() {
         page: Page { limit: 10, offset: 0 },
         fields: None,
         include_log: false,
+        include_status: false,
     };
     let found = store.list(Scope::Dealer("north"), &query).await.unwrap();
-    let content = &found.rows[0].0.content;
+    let content = &found.rows[0].ad.content;
     assert_eq!(content.registration_number().as_deref(), Some("ABC12D"));
     assert_eq!(content.text("category_fields.registration_number"), Some("abc 12d"), "shown as it was sent");
 }
@@ -274,4 +275,77 @@ async fn no_reader_passes_a_transaction_that_is_still_running_in_postgresql() {
         }
     }
     assert_eq!(seen, [("Bil-1".to_owned(), 2), ("Bil-2".to_owned(), 1)]);
+}
+
+/// Ads of before the upgrade: published; refused by one marketplace; hidden; deleted; waiting; with a missing image; never published.
+const STATUSES: &str = "\
+INSERT INTO ads (seq, id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, marketplace_ad_id, \
+    offer_id, leftover, image_refs, content) VALUES \
+    (1, '00000000-0000-0000-0000-000000000001', 'live', 'd1', 1020, 'created', 'v4', 0, 'created', 1, 7, 'P1', 'S1', NULL, '[]', '{}'), \
+    (2, '00000000-0000-0000-0000-000000000002', 'refused', 'd1', 1020, 'created', 'v4', 0, 'created', 1, 7, 'P2', NULL, '{\"markets\":[\"secondary\"]}', '[]', '{}'), \
+    (3, '00000000-0000-0000-0000-000000000003', 'hidden', 'd1', 1060, 'created', 'v4', 0, 'created', 1, 7, 'P3', NULL, NULL, '[]', '{\"visible\":false}'), \
+    (4, '00000000-0000-0000-0000-000000000004', 'deleted', 'd1', 1060, 'deleted', 'v4', 0, 'deleted', 1, 7, 'P4', NULL, NULL, '[]', '{}'), \
+    (5, '00000000-0000-0000-0000-000000000005', 'waits', 'd1', 1060, 'created', 'v4', 0, 'created', 1, 7, NULL, NULL, NULL, '[]', '{}'), \
+    (6, '00000000-0000-0000-0000-000000000006', 'image', 'd1', 1060, 'created', 'v4', 0, 'created', 1, 7, 'P6', NULL, NULL, '[]', '{\"image_urls\":[\"https://a/1\"]}'), \
+    (7, '00000000-0000-0000-0000-000000000007', 'outdated', 'd1', 1060, 'created', 'v4', 0, 'created', 1, 7, 'P7', NULL, '{\"markets\":[\"primary\"]}', '[]', '{}'), \
+    (8, '00000000-0000-0000-0000-000000000008', 'imported', 'd1', 1060, 'created', 'v4', 0, 'created', 1, 7, NULL, NULL, '{\"markets\":[\"primary\"]}', '[]', '{}'); \
+INSERT INTO log (ad, n, request_id, created, action, state, message, code) VALUES \
+    (2, 1, '00000000-0000-0000-0000-000000000011', 10, 'publish', 'error', \
+     '{\"message\":\"publish failed on secondary: no wheels\",\"marketplaces\":[{\"marketplace\":\"primary\",\"state\":\"done\"},{\"marketplace\":\"secondary\",\"state\":\"error\",\"error\":\"no wheels\",\"code\":\"marketplace_refused\"}]}', 'marketplace_refused'), \
+    (6, 1, '00000000-0000-0000-0000-000000000012', 10, 'handle_media', 'error', \
+     '{\"message\":\"1 of 1 image failed\",\"images\":[{\"url\":\"https://a/1\",\"error\":\"HTTP 404\"}]}', 'image_failed'), \
+    (7, 1, '00000000-0000-0000-0000-000000000013', 10, 'publish', 'error', '\"Dropped\"', 'given_up'); \
+INSERT INTO requests (id, ad, dealer_code, progress, accepted, claimable) VALUES \
+    ('00000000-0000-0000-0000-000000000014', 5, 'd1', '{\"reason\":\"primary: HTTP 503\",\"code\":\"marketplace_unreachable\",\"tries\":2}', 29, 29)";
+
+/// The words that the migration wrote are those that are computed, but for what an old request does not say about its marketplaces.
+async fn statuses_follow(database: &Database) {
+    let store = DatabaseStore::new(database.clone());
+    for (source_id, status, channels) in [
+        ("live", AdStatus::Live, "live live -"),
+        ("refused", AdStatus::PartlyLive, "live failed marketplace_refused"),
+        ("hidden", AdStatus::Hidden, "not_listed - -"),
+        ("deleted", AdStatus::Deleted, "not_listed - -"),
+        ("waits", AdStatus::Waiting, "waiting - marketplace_unreachable"),
+        ("image", AdStatus::Live, "live - image_failed"),
+        ("outdated", AdStatus::PartlyLive, "outdated - given_up"),
+        ("imported", AdStatus::Failed, "not_listed - -"),
+    ] {
+        let facts = store.facts(Scope::Dealer("d1"), source_id).await.unwrap().remove(0);
+        let words = facts.stored.words;
+        assert_eq!((words.status, words.channels().as_str()), (status, channels), "{source_id}");
+        assert_eq!(facts.stored.status_since, at(7));
+        if facts.unfinished.is_empty() {
+            assert_eq!(ad_core::status::words(&facts.stored.ad, &facts.stored.publication, None), words, "{source_id}");
+        }
+        let report = ad_core::status::report(facts, at(8));
+        assert_eq!(report.status, status);
+        match source_id {
+            "refused" => assert!(report.channels[1].text.ends_with("Reason: no wheels"), "{report:?}"),
+            "image" => assert_eq!(report.images[0].text, "HTTP 404"),
+            _ => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_status_of_ads_of_before_the_upgrade_follows_from_what_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut connection = migrated_to(9, &folder).await;
+    connection.execute(STATUSES).await.unwrap();
+    connection.close().await.unwrap();
+    statuses_follow(&Database::open(&url(&folder)).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn the_status_of_ads_of_before_the_upgrade_follows_from_what_is_stored_in_postgresql() {
+    let Some(server) = ad_tests::Postgres::shared().await else { return };
+    let url = server.database().await;
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    up_to(8, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
+    connection.execute(STATUSES).await.unwrap();
+    connection.close().await.unwrap();
+    let database = Database::open(&url).await.unwrap();
+    statuses_follow(&database).await;
+    database.close().await;
 }

@@ -2,7 +2,7 @@
 //! dealers in question only, and reads whole ads for the page alone.
 
 use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, Bound, EventQuery, Page},
+    model::{AdFilter, AdOrder, AdQuery, AdStatus, Bound, EventQuery, Page},
     ports::Scope,
 };
 
@@ -14,6 +14,8 @@ fn filters() -> Vec<(Option<AdFilter>, bool)> {
     let text = || "text".to_owned();
     let wide = [
         AdFilter::State(AdState::Deleted),
+        AdFilter::Status(vec![AdStatus::Failed]),
+        AdFilter::Status(vec![AdStatus::Live, AdStatus::PartlyLive]),
         AdFilter::DealerCode("d1".to_owned()),
         AdFilter::CategoryId(vec![1060]),
         AdFilter::CategoryId(vec![1060, 1061, 1062]),
@@ -74,7 +76,8 @@ async fn every_list_is_answered_from_an_index() {
                 for (descending, include_log) in [(true, false), (false, true)] {
                     let page = Page { limit: 50, offset: 0 };
                     let filters = filter.iter().cloned().collect();
-                    let query = AdQuery { filters, order, descending, page, fields: None, include_log };
+                    let query =
+                        AdQuery { filters, order, descending, page, fields: None, include_log, include_status: true };
                     let steps = plan(&temporary.database, scope, &query).await;
                     let faults: Vec<_> = steps.iter().filter_map(|step| fault(step, names_few)).collect();
                     assert!(faults.is_empty(), "{query:?} in {scope:?}: {faults:?}\n{steps:#?}");
@@ -90,13 +93,35 @@ async fn a_page_is_cut_out_of_the_order_without_sorting() {
     for order in [AdOrder::Created, AdOrder::Updated, AdOrder::SourceId] {
         for descending in [true, false] {
             let page = Page { limit: 50, offset: 40_000 };
-            let query = AdQuery { filters: Vec::new(), order, descending, page, fields: None, include_log: false };
+            let query = AdQuery {
+                filters: Vec::new(),
+                order,
+                descending,
+                page,
+                fields: None,
+                include_log: false,
+                include_status: true,
+            };
             let steps = plan(&temporary.database, Scope::Dealer("d1"), &query).await;
             // The one that is left puts the fifty of the page in order.
             let sorts = steps.iter().filter(|step| step.contains("TEMP B-TREE")).count();
             assert!(sorts <= 1, "{order:?}: {steps:#?}");
         }
     }
+}
+
+#[tokio::test]
+async fn ads_are_counted_by_status_in_an_index() {
+    let temporary = Temporary::open().await;
+    let count = crate::store::sql::ads::CountByStatus { dealer_codes: vec!["d1".to_owned()] };
+    let steps = explained(&temporary.database, &count.into()).await;
+    let of_ads: Vec<_> = steps.iter().filter(|step| step.contains("ads") && !step.contains("(rowid=?)")).collect();
+    assert!(of_ads.len() >= 3, "{steps:#?}");
+    for step in of_ads {
+        assert!(step.contains("USING COVERING INDEX ads_status (dealer_code=?"), "{steps:#?}");
+    }
+    let group = "(dealer_code=? AND status=? AND channels=? AND category_id>?)";
+    assert!(steps.iter().any(|step| step.contains(group)), "{steps:#?}");
 }
 
 #[tokio::test]

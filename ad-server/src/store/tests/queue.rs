@@ -1,5 +1,5 @@
 use ad_core::{
-    model::{LATEST_ENTRIES, Leftover, Progress},
+    model::{LATEST_ENTRIES, Leftover, Progress, StatusWords},
     ports::{AdChange, Claimed, LogEntries, Outcome, Record, Revision, Scope},
 };
 
@@ -17,6 +17,7 @@ async fn revise(store: &DatabaseStore, ad_number: u32, revision: i64, number: u3
         version: None,
         intent: None,
         pole_position_until: None,
+        words: StatusWords::default(),
         updated: at(accepted),
         request: &request,
         coalesces: false,
@@ -40,6 +41,8 @@ fn record(claimed: &Claimed, outcome: Outcome) -> Record {
         lease: claimed.lease,
         entries: Vec::new(),
         change: AdChange::default(),
+        publication: None,
+        words: StatusWords::default(),
         outcome,
         at: at(50),
     }

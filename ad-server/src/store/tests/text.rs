@@ -1,5 +1,5 @@
 use ad_core::{
-    model::{AdFilter, AdQuery},
+    model::{AdFilter, AdQuery, StatusWords},
     ports::{Revision, Scope},
 };
 use sqlx::{Connection, SqliteConnection, migrate::Migrator, sqlite::SqliteConnectOptions};
@@ -100,6 +100,7 @@ async fn a_text_that_changed_is_indexed_anew() {
         version: None,
         intent: None,
         pole_position_until: None,
+        words: StatusWords::default(),
         updated: at(20),
         request: &request(2, 20),
         coalesces: false,
@@ -203,6 +204,7 @@ async fn a_write_behind_the_indexing_of_texts_is_refused_as_any_other() {
         version: None,
         intent: None,
         pole_position_until: None,
+        words: StatusWords::default(),
         updated: at(20),
         request: &request,
         coalesces: false,
