@@ -1,18 +1,31 @@
-//! `ad-server ads`: import stored ads of another system.
+//! `ad-server ads`: import stored ads of another system; list ads by their status, and retry them.
 
-use std::{io::BufRead, path::PathBuf};
+use std::{io::BufRead, path::PathBuf, sync::Arc};
 
-use clap::Subcommand;
+use ad_core::{
+    model::AdStatus,
+    ports::Ids,
+    service::{Acceptance, Access, Service, ServiceError},
+    violation::Code,
+};
+use clap::{Args, Subcommand};
+use futures_util::{StreamExt, stream};
 
-use super::{CommandError, GlobalArgs, Opened, output};
+use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
 use crate::{
     app::AppError,
     config::Layer,
     directory::Directory,
     rules,
-    store::{ImportAdsError, Importer},
+    store::{AdByStatus, DatabaseStore, ImportAdsError, Importer, StatusFilter},
     system::{RandomIds, SystemClock},
 };
+
+/// Ads that are read, and retried, together.
+const BATCH: u32 = 500;
+
+/// Retries that are accepted at the same time.
+const SIDE_BY_SIDE: usize = 16;
 
 /// What to do with ads.
 #[derive(Debug, Subcommand)]
@@ -24,6 +37,64 @@ pub(super) enum AdsCommand {
         #[arg(value_name = "FILE.ndjson|-")]
         file: PathBuf,
     },
+    /// List ads by status, dealer by dealer
+    List {
+        #[command(flatten)]
+        filter: FilterArgs,
+        /// Maximum number of ads to list
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: u32,
+        #[command(flatten)]
+        list: ListArgs,
+    },
+    /// Retry the failed steps of ads by status, as a retry through the API does
+    Retry {
+        #[command(flatten)]
+        filter: FilterArgs,
+        /// All ads
+        #[arg(long, conflicts_with_all = ["status", "dealer_code", "code"])]
+        all: bool,
+        /// Retry the ads without asking for confirmation
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// Which ads.
+#[derive(Debug, Args)]
+pub(super) struct FilterArgs {
+    /// Only ads with one of these statuses, separated by commas
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status)]
+    status: Vec<AdStatus>,
+    /// Only ads of this dealer
+    #[arg(long, value_name = "CODE")]
+    dealer_code: Option<String>,
+    /// Only ads with this code of failure, such as marketplace_unreachable
+    #[arg(long, value_name = "CODE", value_parser = code)]
+    code: Option<Code>,
+}
+
+impl FilterArgs {
+    fn is_empty(&self) -> bool {
+        self.status.is_empty() && self.dealer_code.is_none() && self.code.is_none()
+    }
+}
+
+impl From<FilterArgs> for StatusFilter {
+    fn from(FilterArgs { status, dealer_code, code }: FilterArgs) -> Self {
+        Self { statuses: status, dealer_code, code }
+    }
+}
+
+fn status(name: &str) -> Result<AdStatus, String> {
+    AdStatus::from_name(name).ok_or_else(|| format!("use one of {}", AdStatus::NAMES.join(", ")))
+}
+
+fn code(name: &str) -> Result<Code, String> {
+    match Code::from_name(name) {
+        Code::Unknown => Err("docs/status.md lists the codes".to_owned()),
+        code => Ok(code),
+    }
 }
 
 pub(super) async fn run(base: GlobalArgs, command: AdsCommand) -> Result<(), CommandError> {
@@ -32,7 +103,115 @@ pub(super) async fn run(base: GlobalArgs, command: AdsCommand) -> Result<(), Com
             let (name, lines) = super::lines_of(&file)?;
             import(base, &name, lines).await
         }
+        AdsCommand::List { filter, limit, list: args } => list(base, &filter.into(), limit, &args).await,
+        AdsCommand::Retry { filter, all, yes } => {
+            if filter.is_empty() && !all {
+                return Err(CommandError::Input(
+                    "no ads selected: use --status, --dealer-code, --code or --all".to_owned(),
+                ));
+            }
+            retry(base, &filter.into(), yes).await
+        }
     }
+}
+
+/// Rows are printed as they are read: there may be many.
+async fn list(base: GlobalArgs, filter: &StatusFilter, limit: u32, args: &ListArgs) -> Result<(), CommandError> {
+    let opened = base.database().await?;
+    let mut ads: Vec<AdByStatus> = Vec::new();
+    let mut json = args.json.then(output::JsonArray::new);
+    let (mut left, mut last) = (limit, None);
+    while left > 0 {
+        let batch = opened.answer(opened.database.ads_by_status(filter, last.as_ref(), left.min(BATCH)).await)?;
+        left -= u32::try_from(batch.len()).unwrap_or(left);
+        match batch.last() {
+            Some(ad) => last = Some(ad.clone()),
+            None => break,
+        }
+        match &mut json {
+            Some(array) => batch.iter().try_for_each(|ad| array.push(ad))?,
+            None => ads.extend(batch),
+        }
+    }
+    if let Some(array) = json {
+        return Ok(array.end()?);
+    }
+    let row = |it: AdByStatus| {
+        let code = it.code.map_or_else(String::new, |code| code.name().to_owned());
+        [it.source_id, it.dealer_code, it.status.to_string(), output::minute(it.since), code]
+    };
+    Ok(output::table(["SOURCE ID", "DEALER", "STATUS", "SINCE", "CODE"], ads.into_iter().map(row))?)
+}
+
+/// What became of the retries of ads.
+#[derive(Default)]
+struct Retried {
+    accepted: usize,
+    /// A retry was unfinished already.
+    under_way: usize,
+    refused: usize,
+}
+
+async fn retry(base: GlobalArgs, filter: &StatusFilter, yes: bool) -> Result<(), CommandError> {
+    let settings = base.settings(Layer::default())?;
+    let rulebook = rules::of(&settings).map_err(AppError::from)?;
+    let opened = Opened::new(&settings).await?;
+    let directory = opened.answer(Directory::load(opened.database.clone()).await)?;
+    let clock = Arc::new(SystemClock);
+    let ids = Arc::new(RandomIds::new(clock.clone()));
+    let store = Arc::new(DatabaseStore::new(opened.database.clone()));
+    let service = Service::new(store, Arc::new(directory), Arc::new(rulebook), clock, ids.clone());
+    let (mut found, mut retried, mut last) = (0, Retried::default(), None);
+    loop {
+        let batch = opened.answer(opened.database.ads_by_status(filter, last.as_ref(), BATCH).await)?;
+        let Some(ad) = batch.last() else { break };
+        last = Some(ad.clone());
+        found += batch.len();
+        if yes {
+            opened.answer(retry_all(&service, &*ids, &batch, &mut retried).await)?;
+        }
+    }
+    if !yes {
+        let what = output::counted(found, "ad");
+        return Err(CommandError::Input(format!(
+            "{what} would be retried; repeat the command with --yes to retry them"
+        )));
+    }
+    let Retried { accepted, under_way, refused } = retried;
+    output::note(&format!("{} will be retried", output::counted(accepted, "ad")));
+    if under_way > 0 {
+        output::note(&format!("{} with an unfinished retry already", output::counted(under_way, "ad")));
+    }
+    if refused > 0 {
+        output::note(&format!(
+            "{} not retried: deleted, or with too many unfinished requests",
+            output::counted(refused, "ad")
+        ));
+    }
+    Ok(())
+}
+
+/// Accepts a retry of each ad.
+async fn retry_all(
+    service: &Service,
+    ids: &RandomIds,
+    ads: &[AdByStatus],
+    retried: &mut Retried,
+) -> Result<(), ServiceError> {
+    let retries = ads.iter().map(|ad| async move {
+        let access = Access::Dealer(ad.dealer_code.clone());
+        service.retry(&access, ids.next(), (&ad.source_id).into()).await
+    });
+    let mut answers = stream::iter(retries).buffer_unordered(SIDE_BY_SIDE);
+    while let Some(answer) = answers.next().await {
+        match answer {
+            Ok(accepted) if matches!(accepted.request, Acceptance::CoalescedWith(_)) => retried.under_way += 1,
+            Ok(_) => retried.accepted += 1,
+            Err(ServiceError::Refused(_) | ServiceError::TooManyRequests(_)) => retried.refused += 1,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Each wrong line is printed when it is found: there may be many.

@@ -94,7 +94,7 @@ enum Command {
     /// Import and list dealers
     #[command(subcommand)]
     Dealers(dealers::DealersCommand),
-    /// Import stored ads of another system
+    /// Import stored ads of another system; list and retry ads by status
     #[command(subcommand)]
     Ads(ads::AdsCommand),
     /// Import and list listings of the local marketplaces
