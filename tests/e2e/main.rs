@@ -36,6 +36,7 @@ mod properties;
 mod sandbox;
 mod silences;
 mod slow_clients;
+mod status;
 mod store_contract;
 mod store_properties;
 mod tags;

@@ -131,7 +131,7 @@ async fn by_id(service: &Service, access: &Access, id: &str) -> Option<String> {
     id.parse::<Uuid>().ok()?;
     let query = [("id", id), ("limit", "1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let found = service.list(access, None, AdQuery::parse(&query).ok()?).await.ok()?;
-    let (ad, _) = found.rows.first()?;
+    let ad = &found.rows.first()?.ad;
     let base = ad.category().and_then(|category: &Category| category.vehicle_type).unwrap_or("ad");
     let source_id = utf8_percent_encode(&ad.source_id, SEGMENT);
     Some(format!("Not found. The path has the id of an ad; use its source_id: /v4/{base}/{source_id}."))

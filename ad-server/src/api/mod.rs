@@ -31,6 +31,7 @@ mod requests;
 mod respond;
 mod sandbox;
 pub(crate) mod static_document;
+mod summary;
 pub(crate) mod versions;
 mod writes;
 
@@ -164,6 +165,7 @@ where
     let route = requests::mount(route, &context);
     let route = lookups::mount(route, &context);
     let route = me::mount(route, &context);
+    let route = summary::mount(route, &context);
     let route = pages::mount(route, &context).at("/media/*name", images);
     let route = match context.faults {
         Some(_) => route.at(format!("{}/*name", crate::sandbox::IMAGES), crate::sandbox::serve_images()),

@@ -7,6 +7,7 @@ use ad_core::{
     fields::FieldErrors,
     model::{AdQuery, AdTag, LogQuery},
     parameters::{self, AD_PARAMETERS, AdParameters, LOG_PARAMETERS, Parameter},
+    ports::ListedAd,
     rulebook::versions::VersionError,
     service::{Access, CreatePath, ServiceError, TaggedAd, Target},
 };
@@ -21,7 +22,7 @@ use super::{
     body::{self, Payload},
     compression::{CodedBytes, Coding},
     conditional::{self, Tags},
-    errors::json_bytes,
+    errors::{json_bytes, json_response},
     headers, links,
     lists::{AnswerMemory, Turn, held},
     missing,
@@ -202,6 +203,11 @@ impl AdCall<'_> {
                 validated.warnings.extend(repeated);
                 Ok(respond::validated(&validated))
             }
+            Act::Status => {
+                let report =
+                    self.context.service.status(&self.access, self.target(query.dealer_code.as_deref())).await?;
+                Ok(json_response(StatusCode::OK, &report))
+            }
             Act::Read => self.read(self.target(query.dealer_code.as_deref()), &query).await,
             _ => Err(ApiError::unknown_path()),
         }
@@ -211,12 +217,14 @@ impl AdCall<'_> {
         let pairs = body::query(request)?;
         let query = AdQuery::parse(&pairs).map_err(|errors| self.suggest(AD_PARAMETERS, errors))?;
         let (page, fields) = (query.page, query.fields.clone());
-        let include_log = query.include_log;
+        let (include_log, include_status) = (query.include_log, query.include_status);
         let mut turn = self.context.limits.lists.turn(self.access.name()).await?;
         let list = self.context.service.list(&self.access, self.base.category(), query).await?;
         turn.has_read();
-        let rows =
-            list.rows.iter().map(|(ad, log)| ad.view(include_log.then_some(log.as_slice())).only(fields.as_deref()));
+        let rows = list.rows.iter().map(|ListedAd { ad, log, status }| {
+            let view = ad.view(include_log.then_some(log.as_slice())).with_status(include_status.then_some(*status));
+            view.only(fields.as_deref())
+        });
         let body = PageBody::new(self.context, request, &pairs, page, list.count, rows.collect())?;
         // The memory of the rows is needed for the compressed text.
         drop(list);
@@ -299,12 +307,13 @@ impl AdCall<'_> {
 
     async fn read_bytes(&self, target: Target<'_>, query: &AdParameters) -> Result<(Vec<u8>, AdTag), ApiError> {
         let (service, fields) = (&self.context.service, query.fields.as_deref());
+        let shown = |status| query.include_status.then_some(status);
         if query.include_log {
-            let (TaggedAd { ad, tag }, log) = service.read(&self.access, target).await?;
-            Ok((json_bytes(&ad.view(Some(&log)).only(fields))?, tag))
+            let (TaggedAd { ad, tag, status }, log) = service.read(&self.access, target).await?;
+            Ok((json_bytes(&ad.view(Some(&log)).with_status(shown(status)).only(fields))?, tag))
         } else {
-            let TaggedAd { ad, tag } = service.read_without_log(&self.access, target).await?;
-            Ok((json_bytes(&ad.view(None).only(fields))?, tag))
+            let TaggedAd { ad, tag, status } = service.read_without_log(&self.access, target).await?;
+            Ok((json_bytes(&ad.view(None).with_status(shown(status)).only(fields))?, tag))
         }
     }
 

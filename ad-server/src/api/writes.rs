@@ -87,7 +87,9 @@ impl AdCall<'_> {
             Act::Bump => service.bump(access, incoming, target, query.exclude).await,
             Act::PolePosition => service.pole_position(access, incoming, target).await,
             Act::Retry => service.retry(access, incoming, target).await,
-            Act::RefuseCreate | Act::Validate | Act::List | Act::Read | Act::Log => Err(ServiceError::NotFound),
+            Act::RefuseCreate | Act::Validate | Act::List | Act::Read | Act::Status | Act::Log => {
+                Err(ServiceError::NotFound)
+            }
         }
     }
 

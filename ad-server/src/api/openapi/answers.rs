@@ -6,7 +6,10 @@ use ad_core::{
         ad_fields::{ADDED, IDENTITY, WRITTEN},
     },
     fields::{Direction, Field},
-    model::{Action, ActionState, AdState, ApiVersion, RequestState, VIEW_FIELDS, WaitingFor},
+    model::{
+        Action, ActionState, AdState, AdStatus, ApiVersion, ChannelStatus, ImageStatus, Market, RequestState,
+        VIEW_FIELDS, WaitingFor, WhoActs,
+    },
 };
 use serde_json::{Map, Value, json};
 
@@ -108,6 +111,7 @@ fn of_ads(of: &str, categories: &[u16], category_fields: &Value) -> Map<String, 
     row["properties"]["category_id"] = json!({"type": "integer", "enum": categories});
     row["properties"]["category_fields"] = category_fields.clone();
     let mut whole = row.clone();
+    row["properties"]["status"] = reference("AdStatusWord");
     require(&mut whole, VIEW_FIELDS.iter().copied().filter(|name| *name != "log"));
     let page = page(&format!("{of}AdRow"), "Rows are complete unless the parameter `fields` is used");
     [("AdRow", row), ("Ad", whole), ("AdPage", page)]
@@ -213,6 +217,7 @@ fn common() -> Map<String, Value> {
     let uuid = json!({"type": "string", "format": "uuid"});
     let time = json!({"type": "string", "format": "date-time"});
     let maybe_time = json!({"type": "string", "format": "date-time", "nullable": true});
+    let counts = json!({"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}});
     let waiting_for: Vec<_> = WaitingFor::NAMES.iter().copied().map(Some).chain([None]).collect();
     let permissions: Vec<_> = Permissions::ALL.iter().map(|permission| permission.to_string()).collect();
     let object = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "properties": properties});
@@ -257,6 +262,53 @@ fn common() -> Map<String, Value> {
                 "actions": {"type": "array", "items": reference("ActionStatus"), "description": "The actions that have begun, in this order, each with its latest log entry"},
             }),
         ),
+        "AdStatusWord": {"type": "string", "enum": AdStatus::NAMES, "description": "Whether the ad is live; with `include=status`"},
+        "AdStatus": object(
+            &["source_id", "state", "status", "since", "text", "channels", "images", "unfinished", "pole_position_until"],
+            json!({
+                "source_id": text,
+                "state": {"type": "string", "enum": AdState::NAMES},
+                "status": {"type": "string", "enum": AdStatus::NAMES},
+                "since": time,
+                "text": {"type": "string", "description": "The status in a sentence"},
+                "channels": {"type": "array", "items": reference("ChannelStatus"), "description": "The marketplaces of the ad's category"},
+                "images": {"type": "array", "items": reference("ImageStatus"), "description": "The ad's images, in their order"},
+                "unfinished": {"type": "array", "items": reference("RequestStatus"), "description": "The ad's unfinished requests, in their order"},
+                "pole_position_until": maybe_time,
+            }),
+        ),
+        "ChannelStatus": object(
+            &["marketplace", "status", "listing_id", "since", "code", "text", "who_acts", "what_to_do", "attempts", "next_attempt"],
+            json!({
+                "marketplace": {"type": "string", "enum": Market::NAMES},
+                "status": {"type": "string", "enum": ChannelStatus::NAMES},
+                "listing_id": {"type": "string", "nullable": true, "description": "Id of the listing; kept while the ad is not listed"},
+                "since": time,
+                "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
+                    "description": "Why the latest attempt failed, one of the codes of `/docs/errors/`"},
+                "text": {"type": "string", "description": "The status in a sentence, with the reason of a failure"},
+                "who_acts": {"type": "string", "enum": WhoActs::NAMES, "description": "Who can change the status"},
+                "what_to_do": {"type": "string", "nullable": true, "description": "What they can do; `null` if nobody has to do anything"},
+                "attempts": {"type": "integer", "minimum": 0, "description": "Attempts that failed"},
+                "next_attempt": maybe_time,
+            }),
+        ),
+        "ImageStatus": object(&["url", "status", "code", "text", "attempts"], json!({
+            "url": text,
+            "status": {"type": "string", "enum": ImageStatus::NAMES},
+            "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$"},
+            "text": text,
+            "attempts": {"type": "integer", "minimum": 0, "description": "Attempts that failed"},
+        })),
+        "Summary": object(&["ads", "by_status", "by_vehicle_type", "by_channel", "failures"], json!({
+            "ads": {"type": "integer", "minimum": 0, "description": "All ads, deleted ones included"},
+            "by_status": counts,
+            "by_vehicle_type": {"type": "object", "additionalProperties": counts,
+                "description": "By vehicle type, or by the number of a category that has none"},
+            "by_channel": {"type": "object", "additionalProperties": counts, "description": "By marketplace"},
+            "failures": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1},
+                "description": "By code: of each ad that of its first channel with one, or else of a missing image"},
+        })),
         "ActionStatus": object(&["action", "state", "created", "code", "external_message"], json!({
             "action": {"type": "string", "enum": Action::NAMES},
             "state": {"type": "string", "enum": ActionState::NAMES},

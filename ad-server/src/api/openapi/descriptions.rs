@@ -28,6 +28,7 @@ pub(super) fn more(base: BasePath, act: Act) -> String {
         Act::Migrate => vec![MIGRATE.to_owned()],
         Act::List => vec![LIST.to_owned()],
         Act::Read => vec![READ.to_owned()],
+        Act::Status => vec![STATUS.to_owned()],
         Act::Log => vec![LOG.to_owned()],
         Act::Delete => vec![delete(category)],
         Act::Bump => vec![BUMP.to_owned()],
@@ -56,6 +57,9 @@ const LIST: &str = "Without parameters: the 50 newest ads, complete but without 
 
 const READ: &str = "`image_refs` has the stored images, `marketplace_ad_id` and `offer_id` the ids on the marketplaces once the ad is \
     published. A deleted ad can be read as well; its `state` is `deleted`.";
+
+const STATUS: &str = "Programs read `status`, `code` and `who_acts`; texts may change. `outdated` means that the marketplace lists the ad, but \
+    the latest update of the listing failed; the ad is then `partly_live`.";
 
 const LOG: &str = "Each action of a request has an entry with state `processing` when it begins, and one with `done` or `error` when it \
     ends. `request_id` limits the log to one request, `state=error` to failures.";

@@ -7,17 +7,20 @@ use ad_core::{
     categories::{self, Category},
     fields::FieldErrors,
     model::{
-        Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, ImageRef, LogEntry, MOST_UNFINISHED,
+        Action, ActionState, Ad, AdState, AdStatus, AdTag, ApiVersion, ChannelFailure, ChannelStatus, Content, Dealer,
+        ImageRef, Leftover, LogEntry, MOST_UNFINISHED, Market, Publication, PublishedChannel, StatusCount, StatusWords,
         StoredRequest, Timestamp,
     },
     parameters::AdParameters,
-    ports::{AnswerKey, KeptAnswer, RenderedAnswer, StoreError},
+    ports::{AnswerKey, KeptAnswer, RenderedAnswer, StatusFacts, StoreError, StoredAd},
     quality::Measured,
     rulebook::{
         self, Rulebook, SourceId, WriteContext,
         versions::{AdRef, VersionError},
     },
     service::ServiceError,
+    status,
+    violation::Code,
 };
 use poem::http::{StatusCode, header};
 use serde_json::{Map, Value, json};
@@ -113,6 +116,8 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     put("PayloadErrors".to_owned(), "A payload with errors", json!(errors));
     put("PayloadProblem".to_owned(), "A payload with errors", problem(&ServiceError::Invalid(errors).into()));
     put("ParameterProblem".to_owned(), "An unknown parameter", problem(&unknown_parameter()));
+    put("AdStatus".to_owned(), "An ad that the secondary marketplace has refused", ad_status(rulebook));
+    put("Summary".to_owned(), "Two ads", summary());
     put("Me".to_owned(), "A token of one dealer", me());
     for (name, values) in lookup_values(rulebook) {
         put(name.to_owned(), "The first three values", values);
@@ -328,6 +333,40 @@ fn lookup_values(rulebook: &Rulebook) -> Vec<(&'static str, Value)> {
 }
 
 /// What a token says of itself.
+/// The status of an ad that one marketplace has refused.
+fn ad_status(rulebook: &Rulebook) -> Value {
+    let (category, version) = (first(), ApiVersion::V4);
+    let payload = category.example(version, rulebook);
+    let Some(checked) = checked(rulebook, version, category, payload, SourceId::Required) else { return Value::Null };
+    let ad = Ad { offer_id: None, ..published(ad(checked.source_id, version, category, checked.content), category) };
+    let refused = "Refused: price too low".to_owned();
+    let failure = ChannelFailure { code: Code::MarketplaceRefused, reason: refused, attempts: 1, paused: false };
+    let channel = |listed, failure| PublishedChannel { listed, since: now(), failure };
+    let channels = [(Market::Primary, channel(true, None)), (Market::Secondary, channel(false, Some(failure)))];
+    let publication = Publication { channels: channels.into(), failed_images: Vec::new() };
+    let stored = StoredAd {
+        revision: 0,
+        tag: AdTag { revision: 0, n: 5 },
+        intent: ad.state,
+        pole_position_until: None,
+        leftover: Leftover::publishing(vec![Market::Secondary]),
+        words: status::words(&ad, &publication, None),
+        publication,
+        status_since: now(),
+        ad,
+    };
+    json!(status::report(StatusFacts { stored, unfinished: Vec::new() }, now()))
+}
+
+fn summary() -> Value {
+    let words =
+        |status, primary, secondary, failure| StatusWords { status, primary: Some(primary), secondary, failure };
+    let live = words(AdStatus::Live, ChannelStatus::Live, Some(ChannelStatus::Live), None);
+    let failed = words(AdStatus::Failed, ChannelStatus::Failed, None, Some(Code::MarketplaceRefused));
+    let counts = [(live, 1020), (failed, 1060)];
+    json!(status::summary(counts.map(|(words, category_id)| StatusCount { words, category_id, ads: 1 })))
+}
+
 fn me() -> Value {
     json!({
         "scope": {"dealer_code": "north-cars"},

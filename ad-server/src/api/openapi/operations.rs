@@ -13,6 +13,7 @@ use crate::{
     api::{
         me,
         operations::{Act, BasePath, Operation, bases},
+        summary,
     },
     auth::Permission,
 };
@@ -29,6 +30,7 @@ pub(super) fn paths(rulebook: &Rulebook) -> Map<String, Value> {
     paths.extend(lookups(&examples::brand(rulebook)));
     paths.insert("/v4/requests/{request_id}".to_owned(), request());
     paths.insert(me::PATH.to_owned(), of_token());
+    paths.insert(summary::PATH.to_owned(), of_summary());
     paths
 }
 
@@ -45,7 +47,12 @@ pub(super) fn tags() -> Vec<Value> {
         let rejects = if rejected.is_empty() { String::new() } else { format!(". Rejects {}", rejected.join(", ")) };
         json!({"name": tag(base), "description": description + &rejects})
     };
-    let others = [(LOOKUPS, "Allowed values"), ("requests", "Accepted requests"), ("token", "The token itself")];
+    let others = [
+        (LOOKUPS, "Allowed values"),
+        ("requests", "Accepted requests"),
+        ("token", "The token itself"),
+        ("summary", "Numbers of ads"),
+    ];
     let others = others.map(|(name, description)| json!({"name": name, "description": description}));
     bases().map(of_base).chain(others).collect()
 }
@@ -123,6 +130,23 @@ fn of_token() -> Value {
         "parameters": [],
         "responses": responses::of_me(),
         "x-codeSamples": Sample::get(me::PATH.to_owned()).in_all_languages(),
+    }})
+}
+
+/// The counts by status.
+fn of_summary() -> Value {
+    json!({"get": {
+        "tags": ["summary"],
+        "operationId": "summary",
+        "summary": "Count ads by status",
+        "description": format!(
+            "The ads of the token's dealer or group, deleted ones included, by status, vehicle type, marketplace and code of failure. \
+             Answered from an index, so it may be asked every few seconds.\n\n{}",
+            needs(Permission::Read)
+        ),
+        "parameters": [referring("parameters", "list.dealer_code")],
+        "responses": responses::of_summary(),
+        "x-codeSamples": Sample::get(summary::PATH.to_owned()).in_all_languages(),
     }})
 }
 

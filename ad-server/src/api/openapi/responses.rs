@@ -134,7 +134,7 @@ fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
         Act::Bump => wrongs.push(Wrong::Rule("BumpOfDeleted")),
         Act::PolePosition => wrongs.push(Wrong::Rule("PolePositionOfDeleted")),
         Act::Retry => wrongs.push(Wrong::Rule("RetryOfDeleted")),
-        Act::List | Act::Read | Act::Log | Act::Delete | Act::RefuseCreate => {}
+        Act::List | Act::Read | Act::Status | Act::Log | Act::Delete | Act::RefuseCreate => {}
     }
     wrongs
 }
@@ -174,6 +174,16 @@ pub(super) fn of_me() -> Value {
     let mut responses = shared_by_all();
     responses.remove("403");
     responses.insert("200".to_owned(), described("The token and its dealers", &reference("Me"), &["Me"]));
+    responses.insert("400".to_owned(), referring("responses", "BadParameters"));
+    responses.insert("503".to_owned(), referring("responses", "Unavailable"));
+    responses.into()
+}
+
+/// The responses of the counts by status.
+pub(super) fn of_summary() -> Value {
+    let mut responses = shared_by_all();
+    let found = described("The number of ads by status", &reference("Summary"), &["Summary"]);
+    responses.insert("200".to_owned(), found);
     responses.insert("400".to_owned(), referring("responses", "BadParameters"));
     responses.insert("503".to_owned(), referring("responses", "Unavailable"));
     responses.into()
@@ -244,12 +254,13 @@ fn success(base: BasePath, operation: &Operation) -> Success {
         Act::Validate => of_ads("The payload is valid", Answer::Validated, AnswerExample::Validated),
         Act::List => of_ads("A page of ads; the example is one with `fields`", Answer::Page, AnswerExample::Page),
         Act::Read => of_ads("The ad with its latest log entries", Answer::Row, AnswerExample::Read),
+        Act::Status => ("Whether the ad is live, and why not", "AdStatus".to_owned(), "AdStatus".to_owned()),
         Act::Log => ("A page of log entries", "LogPage".to_owned(), "LogPage".to_owned()),
         _ => of_ads("Accepted and queued: the ad", Answer::Ad, AnswerExample::Ad),
     };
     let (status, suffix) = if operation.act == Act::Create { ("201", "Created") } else { ("200", "") };
     // The examples of all categories together are those of cars.
-    let of = if category.is_none() && operation.act != Act::Log { "Any" } else { "" };
+    let of = if category.is_none() && !matches!(operation.act, Act::Log | Act::Status) { "Any" } else { "" };
     Success { status, name: format!("{of}{example}{suffix}"), description, schema, example }
 }
 

@@ -4,11 +4,15 @@ mod guide;
 mod http;
 mod quality;
 mod requests;
+mod status;
 mod tags;
 mod writes;
 
 use super::rule::Rule;
 
 pub(super) fn rules() -> Vec<Rule> {
-    [tags::rules(), writes::rules(), requests::rules(), http::rules(), quality::rules()].into_iter().flatten().collect()
+    [tags::rules(), writes::rules(), requests::rules(), status::rules(), http::rules(), quality::rules()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
