@@ -280,9 +280,10 @@ impl Publication {
         for market in markets {
             let before = self.channels.get(market);
             let was_listed = before.is_some_and(|channel| channel.listed);
-            let (listed, failure) = match reached.contains(market) {
-                true => (action == Action::Publish, None),
-                false => (was_listed, Some(failure(*market))),
+            let (listed, failure) = if reached.contains(market) {
+                (action == Action::Publish, None)
+            } else {
+                (was_listed, Some(failure(*market)))
             };
             let is_same =
                 before.filter(|before| before.listed == listed && before.failure.is_some() == failure.is_some());

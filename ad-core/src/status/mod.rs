@@ -74,12 +74,12 @@ pub fn accepted(ad: &Ad) -> StatusWords {
 
 /// The status of an ad in words, by the oldest of its unfinished requests.
 pub fn words(ad: &Ad, publication: &Publication, under_way: Option<UnderWay<'_>>) -> StatusWords {
-    let channel = |market| channel_status(ad, publication, under_way, market).0;
     let markets = markets(ad);
-    let word = |market| markets.contains(&market).then(|| channel(market));
+    let channels: Vec<_> = markets.iter().map(|market| channel_status(ad, publication, under_way, *market).0).collect();
+    let word = |market| markets.iter().position(|it| *it == market).map(|place| channels[place]);
     let failure = markets.iter().find_map(|market| channel_failure(publication, under_way, *market).map(|it| it.code));
     StatusWords {
-        status: ad_status(ad, under_way, markets.iter().map(|market| channel(*market))),
+        status: ad_status(ad, under_way, &channels),
         primary: word(Market::Primary),
         secondary: word(Market::Secondary),
         failure: match under_way {
@@ -90,19 +90,15 @@ pub fn words(ad: &Ad, publication: &Publication, under_way: Option<UnderWay<'_>>
     }
 }
 
-fn ad_status(
-    ad: &Ad,
-    under_way: Option<UnderWay<'_>>,
-    channels: impl Iterator<Item = ChannelStatus> + Clone,
-) -> AdStatus {
-    let is_listed = |channel| matches!(channel, ChannelStatus::Live | ChannelStatus::Outdated);
+fn ad_status(ad: &Ad, under_way: Option<UnderWay<'_>>, channels: &[ChannelStatus]) -> AdStatus {
+    let is_listed = |channel: &ChannelStatus| matches!(channel, ChannelStatus::Live | ChannelStatus::Outdated);
     match under_way {
         Some(under_way) if under_way.waits() => AdStatus::Waiting,
         Some(_) => AdStatus::Processing,
         None if ad.state == AdState::Deleted => AdStatus::Deleted,
         None if !ad.content.visible() => AdStatus::Hidden,
-        None if !channels.clone().any(is_listed) => AdStatus::Failed,
-        None if channels.clone().all(|channel| channel == ChannelStatus::Live) => AdStatus::Live,
+        None if !channels.iter().any(is_listed) => AdStatus::Failed,
+        None if channels.iter().all(|channel| *channel == ChannelStatus::Live) => AdStatus::Live,
         None => AdStatus::PartlyLive,
     }
 }
