@@ -11,8 +11,12 @@ use tokio::{
     process::{Child, Command},
 };
 
-/// The server's binary: it is built beside the tests'.
+/// The server's binary: it is built beside the tests'. The environment variable `SERVER_UNDER_TEST` names another, such as one of a
+/// release build.
 fn binary() -> PathBuf {
+    if let Some(binary) = std::env::var_os("SERVER_UNDER_TEST") {
+        return binary.into();
+    }
     let test = std::env::current_exe().expect("a running test has a path");
     let beside = test.parent().and_then(Path::parent).expect("tests live below target/<profile>/deps");
     beside.join("server-under-test")
