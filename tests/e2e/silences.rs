@@ -170,11 +170,14 @@ async fn a_retry_of_an_invisible_ad_with_nothing_left_to_do_does_nothing() {
     hidden["visible"] = json!(false);
     server.client.post("/v4/car", &hidden).await.expect(201);
     server.client.ended("h", "create", None).await;
-    server.client.get("/v4/ad/h/retry").await.expect(200);
-    let next = server.client.patch("/v4/car/h", &json!({"body": "x"})).await;
-    server.client.ended("h", "update", next.header("x-request-id")).await;
-    let actions: Vec<_> = server.client.log("h").await.into_iter().map(|entry| entry["action"].clone()).collect();
-    assert_eq!(actions, ["create", "create", "update", "update"]);
+    let retry = server.client.get("/v4/ad/h/retry").await;
+    server.client.ended("h", "unpublish", retry.header("x-request-id")).await;
+    let log = server.client.log("h").await;
+    let entries: Vec<_> =
+        log.iter().map(|entry| (&entry["action"], &entry["state"])).map(|(a, s)| json!([a, s])).collect();
+    let unpublished = [json!(["unpublish", "processing"]), json!(["unpublish", "done"])];
+    assert_eq!(entries[2..], unpublished);
+    assert_eq!(log[3]["external_message"], "Nothing to do: the ad is hidden");
     assert!(server.listings().await.is_empty());
 }
 

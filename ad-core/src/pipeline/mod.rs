@@ -240,6 +240,9 @@ impl<'a> Run<'a> {
     async fn finish(mut self) -> Result<(), StoreError> {
         while let Some(action) = self.plan.actions.get(self.progress.ended).copied() {
             if self.is_moot(action) {
+                if self.plan.actions == [Action::Publish] {
+                    self.log_nothing_to_do();
+                }
                 self.progress.end();
                 continue;
             }
@@ -302,9 +305,9 @@ impl<'a> Run<'a> {
         self.commit(Outcome::Finished).await
     }
 
-    /// An ad that was hidden after the request was accepted is not published, and no entry says so (decision 21). Once publishing
-    /// has started, a marketplace may already have the ad although its answer was lost: then publishing continues, and the
-    /// request that hid the ad unpublishes it.
+    /// An ad that was hidden after the request was accepted is not published, and no entry of `publish` says so (decision 21). Once
+    /// publishing has started, a marketplace may already have the ad although its answer was lost: then publishing continues, and
+    /// the request that hid the ad unpublishes it.
     fn is_moot(&self, action: Action) -> bool {
         action == Action::Publish && !self.progress.begun && !self.claimed.stored.ad.content.visible()
     }
@@ -370,6 +373,12 @@ impl<'a> Run<'a> {
     fn log(&mut self, action: Action, state: ActionState, external_message: Value) {
         let (request_id, created) = (self.claimed.request.id, self.pipeline.ports.clock.now());
         self.entries.push(LogEntry::new(request_id, created, action, state, external_message));
+    }
+
+    /// Logs that a retry found nothing to do, because the ad is hidden: a request is found by its entries when it is finished.
+    fn log_nothing_to_do(&mut self) {
+        self.begin(Action::Unpublish);
+        self.log(Action::Unpublish, ActionState::Done, "Nothing to do: the ad is hidden".into());
     }
 
     fn log_failure(&mut self, action: Action, code: Code, external_message: Value) {

@@ -107,7 +107,8 @@ async fn a_retry_does_what_publishing_lacks_and_then_a_failed_promotion_of_the_l
         ),
         // Hiding and showing.
         (&[(Hide, secondary)], &["unpublish"], &["secondary unpublish"]),
-        (&[(Update, primary), (Hide, none)], &[], &[]),
+        // There is nothing to do, which its entry says.
+        (&[(Update, primary), (Hide, none)], &["unpublish"], &[]),
         (&[(Hide, secondary), (Show, none)], &["publish"], all),
         (&[(Hide, secondary), (Show, primary)], &["publish"], &["primary update"]),
         // A failed deletion is done again, unless an update has withdrawn it.

@@ -18,6 +18,9 @@ pub(super) fn rules() -> Vec<Rule> {
         rule("a failed request", "`state` is `error` when any action ended so.")
             .by(|trial| Box::pin(failed(trial)))
             .one_sided("ids of others have a rule of their own"),
+        rule("a retry with nothing to do", "It is found when it is finished, as any other request.")
+            .by(|trial| Box::pin(nothing_to_do(trial)))
+            .one_sided("ids of others have a rule of their own"),
         rule("an unfinished request", "It says what it waits for, how often it was tried and when it is tried again.")
             .see("e2e::tags::a_request_says_what_it_waits_for"),
         rule("foreign or unknown", "Foreign or unknown: 404.").by(|trial| Box::pin(foreign(trial))),
@@ -52,6 +55,16 @@ async fn failed(trial: &Trial) {
         {"action": "handle_media", "state": "error", "code": "image_failed", "external_message": {"message": "1 of 1 image failed"}},
         {"action": "publish", "state": "done", "code": null}]});
     trial.accepts(get(format!("/v4/requests/{}", created.request_id)), 200, status).await;
+}
+
+async fn nothing_to_do(trial: &Trial) {
+    let (id, created) = trial.created("boat", &json!({"visible": false})).await;
+    trial.ended(&id, "create", &created).await;
+    let retry = trial.sent(post(format!("/v4/ad/{id}/retry"), &json!({}))).await;
+    trial.ended(&id, "unpublish", &retry).await;
+    let status = json!({"state": "done", "finished": ANY, "waiting_for": null, "actions": [
+        {"action": "unpublish", "state": "done", "external_message": "Nothing to do: the ad is hidden"}]});
+    trial.accepts(get(format!("/v4/requests/{}", retry.request_id)), 200, status).await;
 }
 
 async fn foreign(trial: &Trial) {
