@@ -21,10 +21,13 @@ pub(super) const SMALLEST: usize = 1024;
 /// From this size on, compression takes about a millisecond and runs where long computations do.
 const LARGE: usize = 128 * 1024;
 
+/// Bytes that the Brotli encoder writes at once.
+const BROTLI_BUFFER: usize = 64 * 1024;
+
 /// `Vary` of answers that may be compressed.
 const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 
-/// A content coding, the fastest first.
+/// A content coding, the fastest first. A request has the one that its client accepts as its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coding {
     Zstd,
@@ -84,11 +87,13 @@ impl Coding {
         let mut compressed = match self {
             Self::Zstd => zstd::bulk::compress(bytes, if is_document { 12 } else { 1 })?,
             Self::Brotli => {
-                let quality = if is_document { 9 } else { 1 };
-                let parameters = BrotliEncoderParams { quality, size_hint: bytes.len(), ..Default::default() };
-                let mut compressed = Vec::new();
-                brotli::BrotliCompress(&mut &*bytes, &mut compressed, &parameters)?;
-                compressed
+                let (quality, lgwin) = if is_document { (9, 22) } else { (1, 18) };
+                let parameters = BrotliEncoderParams { quality, lgwin, size_hint: bytes.len(), ..Default::default() };
+                // The encoder gets all of it at once. With a few kilobytes at a time it is several times slower, and finds fewer
+                // repetitions.
+                let mut encoder = brotli::CompressorWriter::with_params(Vec::new(), BROTLI_BUFFER, &parameters);
+                encoder.write_all(bytes)?;
+                encoder.into_inner()
             }
             Self::Gzip => {
                 let level = if is_document { Compression::best() } else { Compression::fast() };
