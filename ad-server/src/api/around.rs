@@ -74,6 +74,9 @@ impl<E: Endpoint<Output = Response>> Around<E> {
         without_trailing_slash(&mut request);
         request.set_data(RequestId(asked.id));
         request.set_data(asked.body.clone());
+        if let Some(coding) = asked.coding {
+            request.set_data(coding);
+        }
         if let Some(rate) = asked.rate.clone() {
             request.set_data(rate);
         }

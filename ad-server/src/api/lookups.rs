@@ -1,6 +1,12 @@
 //! Lookups under `/v4/vehicles/` ('Attribute lookup entries', decision 31).
+//!
+//! The catalogue does not change while the process runs, so an answer is rendered once and stays as a [`StaticDocument`]. What
+//! is refused does not stay: there are as many answers as there are lists in the catalogue.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use ad_core::{
     categories::{self, Category},
@@ -8,30 +14,35 @@ use ad_core::{
     synonyms::names::Names,
     violation::{Choices, Violation, nearest},
 };
-use poem::{
-    Endpoint, Request, Response, Result,
-    http::{Method, header},
-};
-use serde::Serialize;
+use bytes::Bytes;
+use poem::{Endpoint, Request, Response, Result, http::Method};
 
-use super::{ApiError, Context, body, conditional, errors::json_bytes, headers, missing, observe::Routes};
+use super::{
+    ApiError, Context, body, compression::Coding, errors::json_bytes, headers, missing, observe::Routes,
+    static_document::StaticDocument,
+};
 use crate::auth::Permission;
 
 /// Mounts the lookups.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
-    route.at("/v4/vehicles/:vehicle_type/:attribute", Lookup { context: Arc::clone(context) })
+    let lookup = Lookup { context: Arc::clone(context), documents: Mutex::default() };
+    route.at("/v4/vehicles/:vehicle_type/:attribute", lookup)
 }
+
+/// Category, attribute and brand.
+type Key = (u16, String, Option<String>);
 
 /// The attributes of a vehicle type, the values of one, and the models of a brand.
 struct Lookup {
     context: Arc<Context>,
+    documents: Mutex<HashMap<Key, StaticDocument>>,
 }
 
 impl Endpoint for Lookup {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
-        Ok(match self.answer(&request) {
+        Ok(match self.answer(&request).await {
             Ok(response) => headers::to_token(response, headers::LOOKUP),
             Err(error) => headers::to_token(error.response(), headers::PRIVATE),
         })
@@ -39,7 +50,7 @@ impl Endpoint for Lookup {
 }
 
 impl Lookup {
-    fn answer(&self, request: &Request) -> Result<Response, ApiError> {
+    async fn answer(&self, request: &Request) -> Result<Response, ApiError> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Err(ApiError::read_only(Some(request.method())));
         }
@@ -48,21 +59,50 @@ impl Lookup {
         let attribute = request.raw_path_param("attribute").unwrap_or_default();
         let category = categories::by_vehicle_type(vehicle_type).ok_or_else(|| unknown_vehicle_type(vehicle_type))?;
         let query = body::query(request)?;
+        let brand = query.iter().find(|(name, _)| name == "brand").map(|(_, brand)| brand.clone());
+        let key = (category.id, attribute.to_owned(), brand);
+        let is_plain = query.len() == usize::from(key.2.is_some());
+        let known = if is_plain { self.documents().get(&key).cloned() } else { None };
+        let document = if let Some(document) = known {
+            document
+        } else {
+            let entries = Bytes::from(self.entries(vehicle_type, category, attribute, &query)?);
+            let document = StaticDocument::new("application/json", headers::LOOKUP, move || entries.clone().into());
+            if is_plain {
+                self.documents().insert(key, document.clone());
+            }
+            document
+        };
+        document.answer(request.data::<Coding>().copied()).await
+    }
+
+    /// The lookup as JSON.
+    fn entries(
+        &self,
+        vehicle_type: &str,
+        category: &'static Category,
+        attribute: &str,
+        query: &[(String, String)],
+    ) -> Result<Vec<u8>, ApiError> {
         if attribute == "models" && models_file(category).is_some() {
-            return entries(self.models(category, &query)?);
+            return json_bytes(&self.models(category, query)?);
         }
         let known = if attribute == "attributes" {
-            entries(&category.attributes())?
+            category.attributes()
         } else {
             let values = category.values(&self.context.service.rulebook().catalogue, attribute);
-            let values = values.ok_or_else(|| unknown_attribute(vehicle_type, category, attribute))?;
-            entries(&values)?
+            values.ok_or_else(|| unknown_attribute(vehicle_type, category, attribute))?
         };
         // What is not there is not there with any parameter.
-        let Some((name, _)) = query.first() else { return Ok(known) };
+        let Some((name, _)) = query.first() else { return json_bytes(&known) };
         let mut errors = FieldErrors::default();
         errors.push(name, Violation::UnknownParameter { meant: Vec::new() });
         Err(errors.into())
+    }
+
+    /// What is behind this lock is whole at any moment.
+    fn documents(&self) -> MutexGuard<'_, HashMap<Key, StaticDocument>> {
+        self.documents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn models(
@@ -93,12 +133,6 @@ impl Lookup {
         }
         Err(errors.into())
     }
-}
-
-fn entries(entries: &(impl Serialize + ?Sized)) -> Result<Response, ApiError> {
-    let bytes = json_bytes(&entries)?;
-    let response = Response::builder().header(header::ETAG, conditional::etag_of(&bytes));
-    Ok(response.content_type("application/json").body(bytes))
 }
 
 fn models_file(category: &Category) -> Option<&'static str> {

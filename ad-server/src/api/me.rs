@@ -61,7 +61,7 @@ impl Me {
             "versions": ApiVersion::NAMES,
             "documentation": links::to(&self.context, request, "/docs/swagger-ui/"),
         }))?;
-        let coding = Coding::accepted(request.headers());
+        let coding = request.data::<Coding>().copied();
         Ok(turn.answer(CodedBytes::of(bytes, coding, &limits.processor, scope.name()).await?))
     }
 }

@@ -111,7 +111,7 @@ impl Path {
             operations: &self.operations,
             known,
             revisions: expected.and_then(|tags| tags.revisions()),
-            coding: Coding::accepted(request.headers()),
+            coding: request.data::<Coding>().copied(),
             root: if operation.creates() { links::to(&self.context, &request, "") } else { String::new() },
         };
         let answer = match operation.act {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use poem::{
     Endpoint, Request, Response, Result,
-    http::{HeaderMap, HeaderName, HeaderValue, header},
+    http::{HeaderName, HeaderValue, header},
 };
 use tokio::sync::OnceCell;
 
@@ -33,9 +33,9 @@ pub(crate) struct Content {
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-impl From<String> for Content {
-    fn from(text: String) -> Self {
-        Self { bytes: text.into(), headers: Vec::new() }
+impl<B: Into<Bytes>> From<B> for Content {
+    fn from(bytes: B) -> Self {
+        Self { bytes: bytes.into(), headers: Vec::new() }
     }
 }
 
@@ -100,17 +100,16 @@ impl StaticDocument {
         compressed.await.cloned()
     }
 
-    async fn answer(&self, request: &HeaderMap) -> Result<Response, ApiError> {
+    /// The document in a coding.
+    pub(super) async fn answer(&self, coding: Option<Coding>) -> Result<Response, ApiError> {
         let Built { content, tag } = self.built().await?;
         let mut response = Response::default();
         let headers = response.headers_mut();
         headers.extend(content.headers.iter().cloned());
         headers.insert(header::ETAG, tag.clone());
         headers.insert(header::CACHE_CONTROL, self.0.cache.clone());
-        headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.0.content_type));
-        let coding = Coding::accepted(request).filter(|_| content.bytes.len() >= compression::SMALLEST);
-        match coding {
+        match coding.filter(|_| content.bytes.len() >= compression::SMALLEST) {
             Some(coding) => {
                 headers.insert(header::CONTENT_ENCODING, coding.name());
                 response.set_body(self.compressed(coding, &content.bytes).await?);
@@ -125,7 +124,9 @@ impl Endpoint for StaticDocument {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
-        let response = self.answer(request.headers()).await.unwrap_or_else(ApiError::response);
+        let coding = Coding::accepted(request.headers());
+        let mut response = self.answer(coding).await.unwrap_or_else(ApiError::response);
+        response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
         Ok(IfNoneMatch::of(&request).answer(response))
     }
 }
