@@ -1,7 +1,7 @@
 //! How fast the service is, as ratios measured in one run: against a bare poem handler that stores or reads one row with
 //! the same durability, and publishing against accepting. `cargo bench -p ad-tests --bench service` prints the table for
-//! both databases and fails when a bound is missed; `-- sqlite`, `-- postgres` one of them; `-- memory` sends a million
-//! requests to a process and prints how large it is.
+//! both databases and fails when a bound is missed; `-- sqlite`, `-- postgres` one of them; `-- http` only the rows of requests
+//! one after another; `-- memory` sends a million requests to a process and prints how large it is.
 //!
 //! Both sides run in this process on the same machine as the load, in turns, so that what the machine does meanwhile
 //! hits both. Only where several processes are compared, each is one.
@@ -12,6 +12,7 @@ mod processes;
 mod steady;
 #[path = "../support/mod.rs"]
 mod support;
+mod waiting;
 
 use std::{
     path::Path,
@@ -23,7 +24,10 @@ use std::{
 use ad_server::{config::Settings, store::Database};
 use ad_tests::Postgres;
 use bare::Bare;
-use reqwest::{Client, Method, Request, header::HeaderValue};
+use reqwest::{
+    Client, Method, Request, StatusCode,
+    header::{ETAG, HeaderValue, IF_NONE_MATCH},
+};
 use serde_json::{Value, json};
 use steady::{at_rate, percentile};
 use support::{CAR, CLIENTS, Service, client, cores, database_url, median, rate, with_body};
@@ -34,6 +38,8 @@ const ROUNDS: usize = 5;
 const PER_ROUND: usize = 4000;
 /// Lists of one side in one turn.
 const LISTS: usize = 200;
+/// How many times as fast as a read the answer is to be that nothing has changed.
+const CONDITIONAL: f64 = 1.5;
 /// How much longer a compressed list may take than a plain one.
 const COMPRESSION: f64 = 1.3;
 /// Ads that are accepted and then published.
@@ -71,12 +77,16 @@ async fn main() -> ExitCode {
         memory::watch().await;
         return ExitCode::SUCCESS;
     }
+    if wanted("waiting") {
+        waiting::watch().await;
+        return ExitCode::SUCCESS;
+    }
     let mut missed = 0;
     if !wanted("postgres") {
         println!("\nSQLite with WAL and synchronous=FULL");
         let url = database_url(folder.path());
-        missed +=
-            Table { bounds: &SQLITE, missed: 0 }.fill(folder.path(), &url, Bare::on_sqlite(folder.path()).await).await;
+        let bare = Bare::on_sqlite(folder.path()).await;
+        missed += Table { bounds: &SQLITE, missed: 0 }.fill(folder.path(), &url, bare, wanted("http")).await;
     }
     if !wanted("sqlite")
         && let Some(server) = Postgres::start(&["fsync=on", "shared_buffers=512MB"]).await
@@ -86,8 +96,10 @@ async fn main() -> ExitCode {
         std::fs::create_dir(&folder).expect("a folder can be made");
         let bare = Bare::on_postgres(&server.database().await).await;
         let table = Table { bounds: &POSTGRES, missed: 0 };
-        missed += table.fill(&folder, &server.database().await, bare).await;
-        missed += processes::compare(&folder, &server).await;
+        missed += table.fill(&folder, &server.database().await, bare, wanted("http")).await;
+        if !wanted("http") {
+            missed += processes::compare(&folder, &server).await;
+        }
     }
     if missed > 0 {
         println!("\n{missed} bounds missed");
@@ -103,7 +115,7 @@ struct Table {
 }
 
 impl Table {
-    async fn fill(mut self, folder: &Path, url: &str, bare: Bare) -> usize {
+    async fn fill(mut self, folder: &Path, url: &str, bare: Bare, only_http: bool) -> usize {
         let service = Cars::start(folder, url, 0).await;
         let client = client();
         println!("{:<36}{:>12}{:>12}{:>9}{:>9}", "", "ours", "bare", "ratio", "bound");
@@ -111,14 +123,23 @@ impl Table {
         self.at_least("POST /v4/car, requests/s", &posts, self.bounds.post);
         let gets = compare(&client, &service, |number| service.get(number), |number| bare.get(number)).await;
         self.at_least("GET one ad with its log, requests/s", &gets, self.bounds.get);
+        println!("{:<36}{:>12}{:>12}", "", "with tag", "without");
+        let tag = service.tag(&client).await;
+        let conditional =
+            compare(&client, &service, |number| service.get_unless(number, &tag), |number| service.get(number)).await;
+        self.at_least("GET with If-None-Match, requests/s", &conditional, CONDITIONAL);
         println!("{:<36}{:>12}{:>12}", "", "with key", "without");
         let keyed =
             compare(&client, &service, |number| service.post_keyed(number), |number| service.post(number)).await;
         self.at_least("POST with Idempotency-Key, requests/s", &keyed, self.bounds.keyed);
         self.compressed(&client, &service).await;
-        self.steady(&client, &service, &bare, median(posts.iter().map(|round| round.0)) / 2.0).await;
+        if !only_http {
+            self.steady(&client, &service, &bare, median(posts.iter().map(|round| round.0)) / 2.0).await;
+        }
         service.service.running.stop().await.expect("it stops");
-        self.published(folder, url).await;
+        if !only_http {
+            self.published(folder, url).await;
+        }
         self.missed
     }
 
@@ -286,5 +307,20 @@ impl Cars {
     fn get(&self, number: usize) -> Request {
         let path = format!("/v4/ad/{}", self.name(number % (ROUNDS * PER_ROUND)));
         self.service.request(&self.token, Method::GET, &path)
+    }
+
+    fn get_unless(&self, number: usize, tag: &HeaderValue) -> Request {
+        let mut request = self.get(number);
+        request.headers_mut().insert(IF_NONE_MATCH, tag.clone());
+        request
+    }
+
+    /// The tag that all ads have while no worker changes them.
+    async fn tag(&self, client: &Client) -> HeaderValue {
+        let ad = client.execute(self.get(0)).await.expect("the server answers");
+        let tag = ad.headers()[ETAG].clone();
+        let unchanged = client.execute(self.get_unless(1, &tag)).await.expect("the server answers");
+        assert_eq!(unchanged.status(), StatusCode::NOT_MODIFIED);
+        tag
     }
 }

@@ -45,10 +45,10 @@ pub(super) async fn compare(folder: &Path, server: &Postgres) -> usize {
 }
 
 /// A worker process; it ends with the value.
-struct Worker(Child);
+pub(super) struct Worker(Child);
 
 impl Worker {
-    fn start(folder: &Path, url: &str) -> Self {
+    pub(super) fn start(folder: &Path, url: &str) -> Self {
         let child = Command::new(env!("CARGO_BIN_EXE_server-under-test"))
             .args(["worker", "--database-url", url, "--media"])
             .arg(folder.join("media"))
