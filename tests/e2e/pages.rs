@@ -216,3 +216,22 @@ async fn the_start_page_shows_its_own_address_in_the_sample() {
     }
     assert_eq!(browser.complaints(), &[] as &[String]);
 }
+
+#[tokio::test]
+async fn pages_are_not_wider_than_a_phone() {
+    let Some(mut browser) = Browser::start().await else { return };
+    browser.become_phone().await;
+    let server = Server::start().await;
+    for (path, is_there) in [
+        ("/", "document.getElementById('sample')?.innerText"),
+        ("/docs/errors/", "document.readyState === 'complete'"),
+        ("/docs/changelog", "document.readyState === 'complete'"),
+        ("/docs/swagger-ui/", "document.querySelectorAll('.opblock').length > 10"),
+        ("/docs/redoc/", "document.body.innerText.includes('Renew an ad')"),
+    ] {
+        browser.open(&format!("{}{path}", server.client.base)).await;
+        browser.until(&format!("location.pathname === '{path}' && ({is_there})")).await;
+        let width = browser.eval("document.documentElement.scrollWidth").await;
+        assert_eq!(width, json!(390), "{path}");
+    }
+}

@@ -67,6 +67,12 @@ impl Browser {
         self.call("Page.navigate", json!({"url": address})).await;
     }
 
+    /// Shows pages as a phone does, of 390 × 844 points.
+    pub async fn become_phone(&mut self) {
+        let phone = json!({"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true});
+        self.call("Emulation.setDeviceMetricsOverride", phone).await;
+    }
+
     /// Loads the page again.
     pub async fn reload(&mut self) {
         // Gone as soon as the new page is there.

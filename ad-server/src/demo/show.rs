@@ -98,51 +98,40 @@ fn message(entry: &Value) -> String {
         let file = image["url"].as_str().and_then(|url| url.rsplit('/').next()).unwrap_or_default();
         format!("{file}: {}", image["error"].as_str().unwrap_or_default())
     });
-    match message {
-        Value::String(text) => text.clone(),
-        other => {
-            format!("{} ({})", other["message"].as_str().unwrap_or_default(), images.collect::<Vec<_>>().join(", "))
-        }
+    let text = message.as_str().or_else(|| message["message"].as_str()).unwrap_or_default();
+    match &images.collect::<Vec<_>>()[..] {
+        [] => text.to_owned(),
+        failed => format!("{text} ({})", failed.join(", ")),
     }
 }
 
 /// One line per ad.
 pub(super) fn table(rows: &[DemoRow]) {
     line("");
-    let header = ["SOURCE ID", "TITLE", "PRIMARY", "SECONDARY", "STATE", "PUBLISHED AFTER", "LOG"];
+    let header = ["SOURCE ID", "TITLE", "PRIMARY", "SECONDARY", "PUBLISHED"];
     // A closed stdout is no error of the demo.
     let _nobody_reads_on = output::table(header, rows.iter().map(cells));
 }
 
-fn cells(row: &DemoRow) -> [String; 7] {
+/// Few enough for 80 columns: the log entries have been shown.
+fn cells(row: &DemoRow) -> [String; 5] {
     let Some(ad) = &row.ad else {
         let dash = || "–".to_owned();
-        return [row.source_id.clone(), "(rejected: 400)".to_owned(), dash(), dash(), dash(), dash(), dash()];
+        return [row.source_id.clone(), "(rejected: 400)".to_owned(), dash(), dash(), dash()];
     };
     let text = |name: &str| ad[name].as_str().unwrap_or("–").to_owned();
     let log = ad["log"].as_array().map_or(&[][..], Vec::as_slice);
-    let ended = log.iter().filter(|entry| entry["state"] != "processing").map(|entry| {
-        let mark = if entry["state"] == "done" { "✓" } else { "✗" };
-        format!("{mark} {}", entry["action"].as_str().unwrap_or_default())
-    });
-    [
-        row.source_id.clone(),
-        text("title"),
-        text("marketplace_ad_id"),
-        text("offer_id"),
-        text("state"),
-        published_after(ad, log),
-        ended.collect::<Vec<_>>().join("  "),
-    ]
+    [row.source_id.clone(), text("title"), text("marketplace_ad_id"), text("offer_id"), published_after(ad, log)]
 }
 
 fn published_after(ad: &Value, log: &[Value]) -> String {
     let time = |value: &Value| value.as_str().and_then(|text| text.parse::<Timestamp>().ok());
     let published = log.iter().find(|entry| entry["action"] == "publish" && entry["state"] == "done");
     let published = published.and_then(|entry| time(&entry["created"]));
-    published
-        .zip(time(&ad["created"]))
-        .map_or_else(|| "–".to_owned(), |(published, created)| format!("{:.2} s", (published - created).as_secs_f64()))
+    published.zip(time(&ad["created"])).map_or_else(
+        || "–".to_owned(),
+        |(published, created)| format!("after {:.2} s", (published - created).as_secs_f64()),
+    )
 }
 
 /// A new ad that can be sent as it stands.
