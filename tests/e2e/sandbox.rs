@@ -8,7 +8,7 @@ use ad_server::sandbox::{
     self,
     failures::{API, FailureOutcome, IMAGES, MARKETPLACES},
 };
-use ad_tests::{Cli, Client, Options, Server, command, eventually, tools};
+use ad_tests::{Cli, Client, Options, Postgres, Server, command, eventually, tools};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::{
@@ -20,7 +20,11 @@ use crate::{documentation::expect_kept, openapi::Contract, payloads::plain_car};
 
 /// A sandbox, which fetches images as strictly as production does.
 async fn sandbox() -> Server {
-    let args = vec!["--sandbox".to_owned()];
+    sandbox_with(&[]).await
+}
+
+async fn sandbox_with(args: &[&str]) -> Server {
+    let args = [&["--sandbox"], args].concat().into_iter().map(str::to_owned).collect();
     Server::with(Options { args, strict_images: true, ..Options::default() }).await
 }
 
@@ -61,8 +65,10 @@ async fn code(client: &Client, method: Method, path: &str, body: Option<&Value>)
 
 #[tokio::test]
 async fn sandbox_answers_as_each_source_id_asks() {
-    let server = sandbox().await;
-    let client = &server.client;
+    answers_as_asked(&sandbox().await.client).await;
+}
+
+async fn answers_as_asked(client: &Client) {
     for row in API {
         let FailureOutcome::Answer(status, failure) = row.outcome else { panic!("{row:?}") };
         let expected = (status, json!(failure), status != 401);
@@ -113,8 +119,12 @@ async fn expect_ended(client: &Client, source_id: &str, outcome: FailureOutcome)
 
 #[tokio::test]
 async fn sandbox_marketplaces_fail_as_each_source_id_asks() {
+    marketplaces_fail_as_asked(&sandbox().await, &[]).await;
+}
+
+/// `database`: the arguments that name it to commands.
+async fn marketplaces_fail_as_asked(server: &Server, database: &[&str]) {
     const BOTH: [&str; 2] = ["primary", "secondary"];
-    let server = sandbox().await;
     let client = &server.client;
     let all = MARKETPLACES.iter().flat_map(|row| ["", "primary", "secondary"].map(|marketplace| (row, marketplace)));
     for (number, (row, marketplace)) in all.clone().enumerate() {
@@ -143,7 +153,8 @@ async fn sandbox_marketplaces_fail_as_each_source_id_asks() {
         let entry = client.ended(&source_id, "publish", retried.header("x-request-id")).await;
         assert_eq!(entry["state"], "done", "{source_id}: {entry}");
     }
-    let listings = server.listings().await;
+    let listings = server.command(&[&["listings", "list", "--json"], database].concat()).await;
+    let listings: Vec<Value> = serde_json::from_str(&listings).unwrap();
     for (row, marketplace) in all {
         let source_id = on(row.trigger, marketplace);
         let of = |name| listings.iter().filter(|it| it["marketplace"] == name && it["source_id"] == *source_id).count();
@@ -158,8 +169,21 @@ async fn sandbox_marketplaces_fail_as_each_source_id_asks() {
 
 #[tokio::test]
 async fn sandbox_images_fail_as_their_names_say() {
-    let server = sandbox().await;
-    let client = &server.client;
+    images_fail_as_named(&sandbox().await.client).await;
+}
+
+#[tokio::test]
+async fn sandbox_fails_in_postgresql_as_it_does_in_sqlite() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    let url = postgres.database().await;
+    let database = ["--database-url", &url];
+    let server = sandbox_with(&database).await;
+    answers_as_asked(&server.client).await;
+    marketplaces_fail_as_asked(&server, &database).await;
+    images_fail_as_named(&server.client).await;
+}
+
+async fn images_fail_as_named(client: &Client) {
     let images = format!("{}/sandbox/images", client.base);
     let ads = IMAGES.iter().flat_map(|row| [false, true].map(|held| (row, held, format!("{}-{held}", row.trigger))));
     for (number, (row, held, source_id)) in ads.clone().enumerate() {
