@@ -156,6 +156,9 @@ async fn swagger_ui_is_quick_and_its_first_requests_succeed_unedited() {
     click(&mut browser, ".auth-btn-wrapper .btn-done").await;
 
     let (_, status, ad) = execute(&mut browser, "car-create_car").await;
+    let filled_in =
+        "[...document.querySelectorAll('#operations-car-create_car .parameters input')].map(it => it.value).join('')";
+    assert_eq!(browser.eval(filled_in).await, "", "a key that is filled in would be that of every request");
     assert_eq!((&status, &ad["source_id"]), (&json!(201), &json!("car-1001")), "{ad}");
     let published = eventually("the ad is published", || async {
         let ad = server.client.get("/v4/car/car-1001").await.expect(200);

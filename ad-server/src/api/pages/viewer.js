@@ -65,6 +65,15 @@ function showOnce(spec) {
 function showInSwaggerUi(spec) {
   // The guide would fill the first screens; Redoc shows it.
   spec.info.description = spec.info.description?.split("\n\n# ")[0];
+  // Swagger UI fills in examples: every request would have the same key, and every update the tag of another ad.
+  const inline = Object.values(spec.paths).flatMap((path) => Object.values(path)).flatMap((item) => item.parameters ?? []);
+  for (const parameter of [...inline, ...Object.values(spec.components?.parameters ?? {})]) {
+    if (!parameter.required) {
+      delete parameter.example;
+      delete parameter.examples;
+      delete parameter.schema?.example;
+    }
+  }
   const header = Object.keys(spec.components?.securitySchemes ?? {})[0];
   const ui = SwaggerUIBundle({
     dom_id: "#document",
