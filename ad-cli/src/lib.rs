@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Client`], [`ClientBuilder`] | who calls whom, how fast, and how patiently |
 //! | [`Ads`], [`Lookups`] | the operations of V4 and V3 |
+//! | [`Client::event_stream`], [`Webhooks`] | what happens to ads, as it happens |
 //! | [`Answer`], [`Ad`], [`Page`], [`Validation`] | what comes back, with the request id for support |
 //! | [`Error`], [`ErrorKind`] | every way in which it can fail, and whether it may have been accepted all the same |
 //! | [`Outcome`] | what became of a request, read from the log |
@@ -63,6 +64,24 @@
 //! When there is no connection, or the answer is lost, late, 429 or 5xx, a request is sent again with growing pauses. Each write carries an
 //! `Idempotency-Key`, the same with every try, by which the service executes it once and answers the others with the first answer. After the
 //! last try, an error of a write may be [unclear](Error::is_unclear); [`Ads::key`] repeats the write later, from any process.
+//!
+//! # Events
+//!
+//! [`Client::event_stream`] has the log entries of all ads as they are written, and resumes by itself where it was:
+//!
+//! ```no_run
+//! use ad_cli::{After, Client, EventQuery};
+//! use futures_util::TryStreamExt;
+//!
+//! # async fn example(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+//! let types = vec!["ad.publish.done".parse()?, "ad.*.error".parse()?];
+//! let mut events = client.event_stream(&EventQuery { after: After::Now, types, ..EventQuery::default() });
+//! while let Some(event) = events.try_next().await? {
+//!     println!("{} {} {}", event.source_id, event.event_type, event.message);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # Writes that overwrite nothing unseen
 //!

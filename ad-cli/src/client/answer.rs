@@ -11,10 +11,10 @@ use ad_core::{
     rulebook::versions::Refusal,
 };
 use reqwest::{
-    Method, Response,
+    Method, Response, StatusCode,
     header::{CONTENT_TYPE, DATE, ETAG, HeaderMap, LOCATION, RETRY_AFTER},
 };
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -59,18 +59,36 @@ pub(super) async fn read<T: DeserializeOwned>(
     path: &str,
 ) -> Result<Answer<T>, Error> {
     let (status, headers) = (response.status(), response.headers().clone());
-    let request_id = text(&headers, "x-request-id").map(str::to_owned);
+    let request_id = request_id(&headers).map(str::to_owned);
     let answered = |error: Error| error.answered(status.as_u16(), request_id.clone());
     let failed = |kind| answered(Error::new(kind, method, path));
     let began = Instant::now();
     let bytes = response.bytes().await.map_err(|error| answered(Error::unanswered(error, began, method, path)))?;
     if status.is_success() {
-        let body = serde_json::from_slice(&bytes)
+        let json = if status == StatusCode::NO_CONTENT { b"null" } else { bytes.as_ref() };
+        let body = serde_json::from_slice(json)
             .map_err(|error| failed(unexpected(status.as_u16(), &headers, &bytes, Some(&error))).caused_by(error))?;
         let etag = text(&headers, ETAG.as_str()).map(str::to_owned);
         return Ok(Answer { body, request_id, status: status.as_u16(), etag });
     }
     Err(failed(refusal(status.as_u16(), &headers, &bytes)))
+}
+
+/// An answer that is a stream of server-sent events, with its body unread.
+pub(super) async fn stream(response: Response, method: &Method, path: &str) -> Result<Response, Error> {
+    let kind = text(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default();
+    if response.status().is_success() && kind.starts_with("text/event-stream") {
+        return Ok(response);
+    }
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let answer = read::<IgnoredAny>(response, method, path).await?;
+    let kind = unexpected(status, &headers, b"JSON instead of a stream of events", None);
+    Err(Error::new(kind, method, path).answered(status, answer.request_id))
+}
+
+/// What the service calls the request.
+pub(super) fn request_id(headers: &HeaderMap) -> Option<&str> {
+    text(headers, "x-request-id")
 }
 
 /// What a refusal says ('Errors').

@@ -10,12 +10,15 @@ mod ads;
 mod answer;
 mod builder;
 mod error;
+mod events;
 mod lookups;
 mod models;
 mod outcome;
 mod pace;
 mod pages;
+mod sse;
 mod transport;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -27,10 +30,15 @@ pub use ads::{Ads, Exclude};
 pub use answer::Answer;
 pub use builder::{BuildError, ClientBuilder, DEFAULT_RATE, DEFAULT_TIMEOUT};
 pub use error::{Error, ErrorKind};
+pub use events::{After, Event, EventPage, EventQuery};
 pub use lookups::Lookups;
 pub use models::{Ad, Contact, DealerAccess, Location, Me, Page, Price, RateLimit, Scope, TokenInfo, Validation};
 pub use outcome::{Linked, Outcome, text as message_text};
 pub use transport::Exchange;
+pub use webhooks::{
+    Delivery, DeliveryAttempt, DeliveryQuery, DeliveryState, NewWebhook, ReplayAfter, Resume, Webhook, WebhookChanges,
+    Webhooks,
+};
 
 use transport::Transport;
 use uuid::Uuid;
@@ -91,6 +99,11 @@ impl Client {
     /// [`Unauthorised`](ErrorKind::Unauthorised) for a token that the service rejects.
     pub async fn me(&self) -> Result<Answer<Me>, Error> {
         self.transport.get("v4/me".to_owned()).await
+    }
+
+    /// Addresses to which the service sends events.
+    pub fn webhooks(&self) -> Webhooks<'_> {
+        Webhooks::new(&self.transport)
     }
 
     /// Vehicle types' attributes, and their allowed values.

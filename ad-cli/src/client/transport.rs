@@ -22,6 +22,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// Longest pause that the service may ask for: beyond it, the caller decides.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// Time for the whole of an answer that has no end. The HTTP client adds it to the present time, so it must not be the longest there is.
+const ENDLESS: Duration = Duration::from_hours(24 * 365);
+
 /// When requests are tried again.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Retries {
@@ -69,11 +72,13 @@ pub(super) struct Call {
     pub(super) headers: HeaderMap,
     /// For how long the service may hold back its answer.
     pub(super) wait: Duration,
+    /// Whether it is sent again when it may have been executed: it only reads, or a second execution changes nothing.
+    pub(super) is_repeatable: bool,
 }
 
 impl Call {
     pub(super) fn new(method: Method, path: String, body: Option<bytes::Bytes>) -> Self {
-        Self { method, path, body, headers: HeaderMap::new(), wait: Duration::ZERO }
+        Self { method, path, body, headers: HeaderMap::new(), wait: Duration::ZERO, is_repeatable: true }
     }
 }
 
@@ -114,8 +119,7 @@ impl Transport {
         self.ask(Call::new(Method::GET, path, None)).await
     }
 
-    /// Asks, again where nothing or nothing clear was answered, and reads the answer. So a call must be one that may be repeated: it
-    /// only reads, or has a key.
+    /// Asks, again where nothing or nothing clear was answered, and reads the answer.
     pub(super) async fn ask<T: DeserializeOwned>(&self, call: Call) -> Result<Answer<T>, Error> {
         let path = format!("/{}", call.path);
         let names = call.path.split('?').next().unwrap_or_default();
@@ -123,51 +127,65 @@ impl Transport {
             let told = "an empty name, \".\" and \"..\" are not allowed in a path".to_owned();
             return Err(Error::new(ErrorKind::Malformed(told), &call.method, &path));
         }
-        let address = format!("{}{}", self.base, call.path);
         let (mut number, mut was_unclear) = (0, false);
         loop {
             number += 1;
             self.pace.turn().await;
-            let error = match self.once(&call, &address, &path, number).await {
+            let error = match self.once(&call, &path, number).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error.after(number, was_unclear),
             };
             was_unclear = error.is_unclear();
+            if was_unclear && !call.is_repeatable {
+                return Err(error);
+            }
             let Some(pause) = self.pause(&error, number) else { return Err(error) };
             tokio::time::sleep(pause).await;
         }
     }
 
-    /// One try.
-    async fn once<T: DeserializeOwned>(
-        &self,
-        call: &Call,
-        address: &str,
-        path: &str,
-        number: u32,
-    ) -> Result<Answer<T>, Error> {
+    /// Opens a stream of server-sent events, in one try: the answer, of which no more than the head has been read.
+    pub(super) async fn open(&self, call: &Call, number: u32) -> Result<Response, Error> {
+        let path = format!("/{}", call.path);
+        self.pace.turn().await;
         let began = Instant::now();
-        let result = match self.send(call, address).await {
-            Ok(response) => answer::read(response, &call.method, path).await,
-            Err(error) => Err(Error::unanswered(error, began, &call.method, path)),
+        let result = match tokio::time::timeout(self.timeout, self.send(call, ENDLESS)).await {
+            Ok(Ok(response)) => answer::stream(response, &call.method, &path).await,
+            Ok(Err(error)) => Err(Error::unanswered(error, began, &call.method, &path)),
+            Err(_) => Err(Error::new(ErrorKind::TimedOut(self.timeout), &call.method, &path)),
         };
-        if let Some(observer) = &self.observer {
-            let (status, request_id) = match &result {
-                Ok(answer) => (Some(answer.status), answer.request_id.as_deref()),
-                Err(error) => (error.status(), error.request_id()),
-            };
-            let error = result.as_ref().err();
-            let method = call.method.as_str();
-            observer(&Exchange { method, path, status, request_id, error, took: began.elapsed(), number });
-        }
+        let seen = result.as_ref().map(|response| (response.status().as_u16(), answer::request_id(response.headers())));
+        self.observe(call, &path, seen, began, number);
         result
     }
 
-    async fn send(&self, call: &Call, address: &str) -> reqwest::Result<Response> {
-        let mut request = self.http.request(call.method.clone(), address).headers(call.headers.clone());
-        if !call.wait.is_zero() {
-            request = request.timeout(self.timeout + call.wait);
-        }
+    /// One try.
+    async fn once<T: DeserializeOwned>(&self, call: &Call, path: &str, number: u32) -> Result<Answer<T>, Error> {
+        let began = Instant::now();
+        let result = match self.send(call, self.timeout + call.wait).await {
+            Ok(response) => answer::read(response, &call.method, path).await,
+            Err(error) => Err(Error::unanswered(error, began, &call.method, path)),
+        };
+        let seen = result.as_ref().map(|answer| (answer.status, answer.request_id.as_deref()));
+        self.observe(call, path, seen, began, number);
+        result
+    }
+
+    /// Tells the observer of a try: its status and request id, or how it failed.
+    fn observe(&self, call: &Call, path: &str, seen: Result<(u16, Option<&str>), &Error>, began: Instant, number: u32) {
+        let Some(observer) = &self.observer else { return };
+        let (status, request_id, error) = match seen {
+            Ok((status, request_id)) => (Some(status), request_id, None),
+            Err(error) => (error.status(), error.request_id(), Some(error)),
+        };
+        let method = call.method.as_str();
+        observer(&Exchange { method, path, status, request_id, error, took: began.elapsed(), number });
+    }
+
+    async fn send(&self, call: &Call, timeout: Duration) -> reqwest::Result<Response> {
+        let address = format!("{}{}", self.base, call.path);
+        let request = self.http.request(call.method.clone(), address).headers(call.headers.clone());
+        let mut request = request.timeout(timeout);
         if let Some(body) = &call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
         }
@@ -175,16 +193,12 @@ impl Transport {
     }
 
     /// How long to wait before the next try, if there is to be one.
-    fn pause(&self, error: &Error, tries: u32) -> Option<Duration> {
-        let asked = match error.kind() {
-            ErrorKind::Unreachable(_) | ErrorKind::Lost(_) => None,
-            ErrorKind::TooMany { retry_after, .. } | ErrorKind::Service { retry_after, .. } => *retry_after,
-            // Who waits for long may not wait for ever.
-            ErrorKind::TimedOut(_) if tries == 1 => None,
-            // A proxy whose service is away for a moment answers with a page of its own.
-            ErrorKind::Unexpected(_) if is_for_a_moment(error.status()) => None,
-            _ => return None,
-        };
+    pub(super) fn pause(&self, error: &Error, tries: u32) -> Option<Duration> {
+        // Who waits for long may not wait for ever.
+        if matches!(error.kind(), ErrorKind::TimedOut(_)) && tries > 1 {
+            return None;
+        }
+        let Passing { retry_after: asked } = passing(error)?;
         if let Some(asked) = asked.filter(|asked| *asked <= PATIENCE) {
             self.pace.hold(asked);
         }
@@ -195,6 +209,24 @@ impl Transport {
         // Half of it by chance, so that many who were refused together do not come back together.
         Some(asked.unwrap_or_default().max(grown.mul_f64(0.5 + 0.5 * fastrand::f64())))
     }
+}
+
+/// A failure that may be over when the request is sent again.
+pub(super) struct Passing {
+    /// The pause that the service asks for.
+    pub(super) retry_after: Option<Duration>,
+}
+
+/// Whether a failure is of that kind.
+pub(super) fn passing(error: &Error) -> Option<Passing> {
+    let retry_after = match error.kind() {
+        ErrorKind::Unreachable(_) | ErrorKind::Lost(_) | ErrorKind::TimedOut(_) => None,
+        ErrorKind::TooMany { retry_after, .. } | ErrorKind::Service { retry_after, .. } => *retry_after,
+        // A proxy whose service is away for a moment answers with a page of its own.
+        ErrorKind::Unexpected(_) if is_for_a_moment(error.status()) => None,
+        _ => return None,
+    };
+    Some(Passing { retry_after })
 }
 
 /// Bad gateway, unavailable, gateway timeout.
