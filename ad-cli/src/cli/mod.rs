@@ -3,6 +3,7 @@
 mod acts;
 mod claims;
 mod commands;
+mod listen;
 mod parameters;
 mod setting;
 mod single;
@@ -75,6 +76,10 @@ enum Command {
     Retry(commands::retry::Args),
     /// Show the log of an ad
     Log(commands::log::Args),
+    /// Show the events of all ads, or follow them
+    Events(commands::events::Args),
+    /// Manage webhooks, and develop a receiver
+    Webhooks(commands::webhooks::Args),
     /// Show what has become of a request
     Request(commands::request::Args),
     /// Wait until the latest request of an ad is finished
@@ -112,6 +117,8 @@ impl Command {
             Self::PolePosition(args) => commands::pole_position::run(context, &args).await,
             Self::Retry(args) => commands::retry::run(context, &args).await,
             Self::Log(args) => commands::log::run(context, &args).await,
+            Self::Events(args) => commands::events::run(context, &args).await,
+            Self::Webhooks(args) => commands::webhooks::run(context, &args).await,
             Self::Request(args) => commands::request::run(context, &args).await,
             Self::Wait(args) => commands::wait::run(context, &args).await,
             Self::MigrateV4(args) => commands::migrate_v4::run(context, &args).await,

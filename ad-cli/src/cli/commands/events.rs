@@ -1,0 +1,117 @@
+//! `ad-cli events`: what happens to all ads.
+
+use ad_core::model::EventTypes;
+use futures_util::TryStreamExt;
+
+use crate::{
+    After, Client, EventQuery,
+    terminal::{Context, Failure, ad_table, output::Column},
+};
+
+/// Arguments of `events`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+An event is an entry in the log of an ad. Events of all ads that the token gives access to are one sequence. --follow resumes by itself when \
+the connection breaks or the service restarts: no event is left out or repeated. Without --after, the oldest event is the first; with \
+--follow, the events from now on are printed.
+
+Types are ad.ACTION.STATE, where * stands for any action or state:
+  actions  create, update, handle_media, publish, unpublish, delete, bump, boost
+  states   processing, done, error
+
+Examples:
+  ad-cli events --follow
+  ad-cli events --types 'ad.*.error' --output ndjson
+  ad-cli events --after CURSOR --source-id car-1")]
+pub(crate) struct Args {
+    /// Keep printing new events until Ctrl-C
+    #[arg(long, short)]
+    follow: bool,
+    #[command(flatten)]
+    selection: SelectionArgs,
+}
+
+/// Which events.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SelectionArgs {
+    /// Begin after this cursor, with the `oldest` event, or `now`
+    #[arg(long, value_name = "CURSOR|oldest|now", value_parser = after)]
+    after: Option<After>,
+    /// Only events of these types, such as ad.publish.done,ad.*.error
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    types: Vec<EventTypes>,
+    /// Only events of the ad with this source id
+    #[arg(long, value_name = "TEXT")]
+    source_id: Option<String>,
+    /// Only events of this dealer of the token's group
+    #[arg(long, value_name = "CODE")]
+    dealer_code: Option<String>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "clap expects a result of a parser")]
+fn after(text: &str) -> Result<After, std::convert::Infallible> {
+    Ok(match text {
+        "oldest" => After::Oldest,
+        "now" => After::Now,
+        cursor => After::Cursor(cursor.to_owned()),
+    })
+}
+
+impl SelectionArgs {
+    /// The query; without `--after` it begins there.
+    pub(crate) fn query(&self, or_after: After) -> EventQuery {
+        EventQuery {
+            after: self.after.clone().unwrap_or(or_after),
+            types: self.types.clone(),
+            source_id: self.source_id.clone(),
+            dealer_code: self.dealer_code.clone(),
+            ..EventQuery::default()
+        }
+    }
+}
+
+/// What people see of an event.
+const COLUMNS: &[Column] = &[
+    Column::new("TIME", "timestamp").shown(ad_table::second).wide(20),
+    Column::new("SOURCE ID", "source_id").wide(12),
+    Column::new("DEALER", "dealer_code").wide(12).for_programs(),
+    Column::new("ACTION", "action").wide(12),
+    Column::new("STATE", "state").shown(ad_table::action_state).wide(10),
+    Column::new("REQUEST", "request_id").wide(36).for_programs(),
+    Column::new("CODE", "code").wide(20).for_programs(),
+    Column::new("MESSAGE", "message").wrapped(),
+    Column::new("CURSOR", "cursor").for_programs(),
+];
+
+/// Most events of a page.
+const MOST_EVENTS: u32 = 1000;
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let client = context.client()?;
+    if args.follow {
+        return follow(context, &client, &args.selection.query(After::Now)).await;
+    }
+    let mut rows = context.out.live_rows(COLUMNS);
+    let mut query = EventQuery { limit: Some(MOST_EVENTS), ..args.selection.query(After::Oldest) };
+    loop {
+        let page = client.events(&query).await?.body;
+        page.events.iter().try_for_each(|event| rows.push(event))?;
+        if !page.has_more {
+            rows.end()?;
+            context.out.note(&format!("to read the events after these: ad-cli events --after {}", page.cursor));
+            return Ok(());
+        }
+        query.after = After::Cursor(page.cursor);
+    }
+}
+
+/// Prints events as they happen.
+pub(crate) async fn follow(context: &Context, client: &Client, query: &EventQuery) -> Result<(), Failure> {
+    let mut rows = context.out.live_rows(COLUMNS);
+    let mut events = client.event_stream(query);
+    while let Some(event) = events.try_next().await? {
+        rows.push(&event)?;
+        rows.flush()?;
+    }
+    Ok(rows.end()?)
+}

@@ -1,0 +1,276 @@
+//! `ad-cli webhooks`: addresses to which the service sends events.
+
+use ad_core::model::{DEFAULT_LIMIT, EventTypes, MAX_LIMIT, Page, Timestamp};
+use clap::{Subcommand, ValueEnum, builder::PossibleValue};
+
+use crate::{
+    DeliveryQuery, DeliveryState, NewWebhook, ReplayAfter, Resume, WebhookChanges,
+    cli::listen::{self, ListenArgs},
+    terminal::{
+        Context, Failure, ad_table,
+        output::{Cell, Column, Tone, plain},
+    },
+};
+
+/// Arguments of `webhooks`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The service sends the events of a webhook to its receiver as signed POST requests (Standard Webhooks), and repeats those that fail. The token \
+needs the permission webhooks; listen needs read.
+
+Examples:
+  ad-cli webhooks create https://example.com/hooks
+  ad-cli webhooks listen --forward-to http://127.0.0.1:3000/hooks")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: WebhookCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum WebhookCommand {
+    /// Create a webhook and print its secret, which is not shown again
+    Create(CreateArgs),
+    /// List the webhooks
+    List(PageArgs),
+    /// Change the address, the types or the description; enable or disable
+    Update(UpdateArgs),
+    /// Send a test event
+    Test(IdArgs),
+    /// List the deliveries of a webhook, newest first
+    Deliveries(DeliveriesArgs),
+    /// Send one event again
+    Resend(ResendArgs),
+    /// Send all events after a cursor or a time again
+    Replay(ReplayArgs),
+    /// Replace the secret; the old one also signs for 24 hours
+    Rotate(IdArgs),
+    /// Delete a webhook
+    Delete(IdArgs),
+    /// Print events as they happen, or forward them to a local receiver
+    Listen(ListenArgs),
+}
+
+/// Arguments of `webhooks create`.
+#[derive(Debug, clap::Args)]
+struct CreateArgs {
+    /// Public https address of the receiver
+    #[arg(value_name = "RECEIVER_URL")]
+    receiver: String,
+    /// Types of the events to send [default: ad.*.done,ad.*.error]
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    types: Vec<EventTypes>,
+    /// Only events of this dealer of the token's group
+    #[arg(long, value_name = "CODE")]
+    dealer_code: Option<String>,
+    /// A note for people
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+}
+
+/// Which webhook.
+#[derive(Debug, clap::Args)]
+struct IdArgs {
+    /// Id of the webhook
+    id: String,
+}
+
+/// Which page.
+#[derive(Debug, clap::Args)]
+struct PageArgs {
+    /// Page size, 1 to 500
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_LIMIT)))]
+    limit: u32,
+    /// Rows to skip
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u64,
+}
+
+impl PageArgs {
+    fn page(&self) -> Page {
+        Page { limit: self.limit, offset: self.offset }
+    }
+}
+
+/// Arguments of `webhooks update`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A disabled webhook keeps its position: enabled again, it sends the events that happened meanwhile, unless --resume-now is given.")]
+struct UpdateArgs {
+    /// Id of the webhook
+    id: String,
+    /// New address of the receiver
+    #[arg(long, value_name = "URL")]
+    receiver: Option<String>,
+    /// New types of the events to send
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    types: Option<Vec<EventTypes>>,
+    /// New note for people
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// Send events again
+    #[arg(long)]
+    enable: bool,
+    /// Send no events
+    #[arg(long, conflicts_with = "enable")]
+    disable: bool,
+    /// With --enable, begin with the events from now on
+    #[arg(long, requires = "enable")]
+    resume_now: bool,
+}
+
+/// Arguments of `webhooks deliveries`.
+#[derive(Debug, clap::Args)]
+struct DeliveriesArgs {
+    /// Id of the webhook
+    id: String,
+    /// Only deliveries in this state
+    #[arg(long, value_enum, value_name = "STATE")]
+    state: Option<DeliveryState>,
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+impl ValueEnum for DeliveryState {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()))
+    }
+}
+
+/// Arguments of `webhooks resend`.
+#[derive(Debug, clap::Args)]
+struct ResendArgs {
+    /// Id of the webhook
+    id: String,
+    /// Id of the event
+    event_id: String,
+}
+
+/// Arguments of `webhooks replay`.
+#[derive(Debug, clap::Args)]
+struct ReplayArgs {
+    /// Id of the webhook
+    id: String,
+    /// Cursor of an event, or a time such as 2026-01-15T10:00:00Z
+    #[arg(long, value_name = "CURSOR|TIME")]
+    after: String,
+}
+
+/// The fields of a webhook that people see first.
+const ORDER: &[&str] = &["id", "url", "types", "dealer_code", "description", "enabled", "disabled_reason", "secret"];
+
+const COLUMNS: &[Column] = &[
+    Column::new("ID", "id"),
+    Column::new("URL", "url").wrapped(),
+    Column::new("ENABLED", "enabled").shown(|enabled| match enabled.as_bool() {
+        Some(true) => Cell::toned("yes", Tone::Good),
+        _ => Cell::toned("no", Tone::Bad),
+    }),
+    Column::new("PENDING", "pending"),
+    Column::new("TYPES", "types").for_programs(),
+    Column::new("LAST SUCCESS", "last_success").shown(ad_table::minute).for_programs(),
+    Column::new("LAST FAILURE", "last_failure").shown(ad_table::minute).for_programs(),
+    Column::new("DISABLED REASON", "disabled_reason").wrapped(),
+];
+
+const DELIVERIES: &[Column] = &[
+    Column::new("EVENT", "event_id"),
+    Column::new("TYPE", "type"),
+    Column::new("STATE", "state").shown(|state| match plain(state).as_str() {
+        "delivered" => Cell::toned("delivered", Tone::Good),
+        "failed" => Cell::toned("failed", Tone::Bad),
+        other => Cell::toned(other, Tone::Warning),
+    }),
+    Column::new("CREATED", "created").shown(ad_table::second).for_programs(),
+    Column::new("NEXT ATTEMPT", "next_attempt").shown(ad_table::second),
+    Column::new("ATTEMPTS", "attempts")
+        .shown(|attempts| match attempts.as_array().map(Vec::as_slice) {
+            Some([.., last]) => {
+                let (count, status) = (attempts.as_array().map_or(0, Vec::len), plain(&last["status"]));
+                format!("{count}: {status} {}", plain(&last["error"])).trim_end().into()
+            }
+            _ => Cell::default(),
+        })
+        .wrapped(),
+];
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let (client, out) = (context.client()?, context.out);
+    let webhooks = client.webhooks();
+    match &args.command {
+        WebhookCommand::Create(args) => {
+            let webhook = NewWebhook {
+                url: args.receiver.clone(),
+                types: args.types.clone(),
+                dealer_code: args.dealer_code.clone(),
+                description: args.description.clone(),
+            };
+            out.record_in(&webhooks.create(&webhook).await?.body, ORDER)?;
+            out.note("give the secret to the receiver; it is not shown again");
+        }
+        WebhookCommand::List(args) => {
+            let page = webhooks.list(args.page()).await?.body;
+            let mut rows = out.rows(COLUMNS);
+            page.results.iter().try_for_each(|webhook| rows.push(webhook))?;
+            rows.end()?;
+            note_rest(context, page.results.len(), page.count, "webhooks");
+        }
+        WebhookCommand::Update(args) => {
+            let changes = WebhookChanges {
+                url: args.receiver.clone(),
+                types: args.types.clone(),
+                description: args.description.clone(),
+                enabled: (args.enable || args.disable).then_some(args.enable),
+                resume: args.resume_now.then_some(Resume::Now),
+            };
+            if changes == WebhookChanges::default() {
+                return Err(Failure::usage("nothing to change")
+                    .hint("give --receiver, --types, --description, --enable or --disable"));
+            }
+            out.record_in(&webhooks.update(&args.id, &changes).await?.body, ORDER)?;
+        }
+        WebhookCommand::Test(IdArgs { id }) => {
+            out.record_in(&webhooks.test(id).await?.body, &["event_id", "type", "state"])?;
+            out.note(&format!("to see whether it has arrived: ad-cli webhooks deliveries {id} --limit 1"));
+        }
+        WebhookCommand::Deliveries(args) => {
+            let query = DeliveryQuery { state: args.state, page: args.page.page() };
+            let page = webhooks.deliveries(&args.id, &query).await?.body;
+            let mut rows = out.rows(DELIVERIES);
+            page.results.iter().try_for_each(|delivery| rows.push(delivery))?;
+            rows.end()?;
+            note_rest(context, page.results.len(), page.count, "deliveries");
+        }
+        WebhookCommand::Resend(args) => {
+            out.record_in(&webhooks.resend(&args.id, &args.event_id).await?.body, &["event_id", "type", "state"])?;
+        }
+        WebhookCommand::Replay(args) => {
+            let after = args.after.parse::<Timestamp>().map(ReplayAfter::Time);
+            let after = after.unwrap_or_else(|_| ReplayAfter::Cursor(args.after.clone()));
+            out.record_in(&webhooks.replay(&args.id, &after).await?.body, ORDER)?;
+        }
+        WebhookCommand::Rotate(IdArgs { id }) => {
+            out.record_in(&webhooks.rotate_secret(id).await?.body, ORDER)?;
+            out.note("give the secret to the receiver; it is not shown again. The old one also signs for 24 hours");
+        }
+        WebhookCommand::Delete(IdArgs { id }) => {
+            webhooks.delete(id).await?;
+            out.note(&format!("webhook {id} is deleted"));
+        }
+        WebhookCommand::Listen(args) => listen::run(context, &client, args).await?,
+    }
+    Ok(())
+}
+
+fn note_rest(context: &Context, shown: usize, count: u64, what: &str) {
+    match shown as u64 {
+        0 => context.out.note(&format!("no {what}")),
+        shown if shown < count => {
+            context.out.note(&format!("{shown} of {count} {what}; use --limit and --offset for the others"));
+        }
+        _ => {}
+    }
+}
