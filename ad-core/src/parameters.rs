@@ -165,6 +165,39 @@ pub const LOG_PARAMETERS: &[Parameter] = &[
     takes("ordering", Takes::OneOf(&["-created", "created"]), "Order; `created` if absent: oldest first"),
 ];
 
+/// What may have become of a delivery to a webhook.
+pub const DELIVERY_STATES: &[&str] = &["pending", "delivered", "failed"];
+
+/// Parameters of a list without filters.
+pub const PAGE_PARAMETERS: &[Parameter] = &[LIMIT, OFFSET];
+
+/// Parameters of a list of deliveries to a webhook.
+pub const DELIVERY_PARAMETERS: &[Parameter] =
+    &[takes("state", Takes::OneOf(DELIVERY_STATES), "State of the delivery"), LIMIT, OFFSET];
+
+/// A page of webhooks or of deliveries.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WebhookParameters {
+    /// Only deliveries in this state.
+    pub state: Option<&'static str>,
+    /// The page.
+    pub page: Page,
+}
+
+impl WebhookParameters {
+    /// Parses decoded names and values of these parameters.
+    ///
+    /// # Errors
+    /// An error for each wrong, repeated or unknown parameter.
+    pub fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = ParameterValues::new(parameters, query);
+        let known = |text: &str| DELIVERY_STATES.iter().copied().find(|known| *known == text);
+        let state = values.one_of("state", DELIVERY_STATES, known);
+        let page = values.page();
+        values.done(Self { state, page })
+    }
+}
+
 /// Adds to the errors of a query the parameters that an operator's names have for unknown ones.
 pub fn suggest(names: &Names, parameters: &[Parameter], errors: &mut FieldErrors) {
     errors.each_mut(&mut |path, violation| {

@@ -152,8 +152,8 @@ codes! {
         "The dealer may not promote ads on the marketplace.",
         "Ask the operator of the service for the permission, or exclude the marketplace.";
     QuotaExceeded "quota_exceeded": "Quota exceeded",
-        "The dealer has reached the quota of ads, image bytes, unfinished requests or idempotency keys that the operator has set.",
-        "Delete ads, wait until requests are finished, or ask the operator of the service for a higher quota.";
+        "The dealer has reached the quota of ads, image bytes, unfinished requests, idempotency keys or webhooks that the operator has set.",
+        "Delete ads or webhooks, wait until requests are finished, or ask the operator of the service for a higher quota.";
     PreconditionFailed "precondition_failed": "Ad was changed meanwhile",
         "`If-Match` names no tag with the ad's current revision, so the ad has been changed since it was read. The request had no effect.",
         "Read the ad, apply the change to what it shows now, and send the request with the `ETag` of that answer.";
@@ -196,6 +196,9 @@ codes! {
     InternalError "internal_error": "Internal error",
         "An error in the service. The operator can find the cause in the log by the request id.",
         "Repeat the request. If it fails again, report the `X-Request-Id` to the operator of the service.";
+    WebhookDisabled "webhook_disabled": "Webhook is disabled",
+        "Nothing is sent to a webhook that is disabled. `disabled_reason` says why it is.",
+        "Correct the receiver, then send PATCH with `enabled: true`.";
     ImageFailed "image_failed": "Image failed",
         "At least one image could not be fetched or is not an image. The log entry names each with its reason.",
         "Make the images available at their addresses and send `retry`, or update `image_urls`.";
