@@ -10,14 +10,14 @@ use ad_core::{
     service::Service,
 };
 use tokio::{
-    sync::watch,
+    sync::{Notify, watch},
     task::{JoinError, JoinHandle},
 };
 
 use crate::{
     api::{self, ApiFaults, Authenticator, BodyMemory, Context, DealerRate, Limits, Lists, Waits},
     auth::{Caller, KeySet, KeySource, KeysError, TokenError, Verifier, key_file},
-    cleanup,
+    cleanup::{self, Kept},
     config::Settings,
     directory::Directory,
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
@@ -30,6 +30,7 @@ use crate::{
     system::{RandomIds, SystemClock},
     telemetry::{DatabaseQueue, Metrics, Observed, ObservedMarketplace},
     values::PublicUrl,
+    webhooks::{SenderError, WebhookKeyError, WebhookWorker, Webhooks, WorkerParts},
     worker::Worker,
 };
 
@@ -57,6 +58,12 @@ pub enum AppError {
     /// The token keys.
     #[error(transparent)]
     Keys(#[from] KeysError),
+    /// The keys of webhook secrets.
+    #[error(transparent)]
+    WebhookKeys(#[from] WebhookKeyError),
+    /// Sending webhooks cannot be set up.
+    #[error(transparent)]
+    Webhooks(#[from] SenderError),
     /// The place for images.
     #[error(transparent)]
     Media(#[from] MediaError),
@@ -166,8 +173,11 @@ impl Common {
 
     /// Removes expired rows in the background.
     fn start_cleanup(&self, settings: &Settings, stopped: watch::Receiver<bool>) {
-        let answers_kept = settings.idempotency_keys_kept.duration();
-        let cleanup = cleanup::run(self.database.clone(), Arc::clone(&self.clock), answers_kept);
+        let kept = Kept {
+            answers: settings.idempotency_keys_kept.duration(),
+            deliveries: settings.webhook_deliveries_kept.duration(),
+        };
+        let cleanup = cleanup::run(self.database.clone(), Arc::clone(&self.clock), kept);
         tokio::spawn(async move {
             tokio::select! {
                 () = cleanup => {}
@@ -176,22 +186,47 @@ impl Common {
         });
     }
 
-    /// Starts a worker if the settings want one.
-    fn start_worker(
+    /// Starts the workers if the settings want them: one for accepted requests, one for webhooks.
+    fn start_workers(
         &self,
         settings: &Settings,
-        stopped: watch::Receiver<bool>,
-    ) -> Result<Option<JoinHandle<()>>, AppError> {
+        webhooks: &Webhooks,
+        stopped: &watch::Receiver<bool>,
+    ) -> Result<Vec<JoinHandle<()>>, AppError> {
         if settings.workers == 0 {
-            return Ok(None);
+            return Ok(Vec::new());
         }
+        let parts = WorkerParts {
+            database: self.database.clone(),
+            store: Arc::clone(&self.store),
+            directory: self.directory.clone(),
+            clock: Arc::clone(&self.clock),
+            ids: Arc::clone(&self.ids),
+            metrics: self.metrics.clone(),
+            vault: Arc::clone(&webhooks.vault),
+            changed: Arc::clone(&webhooks.changed),
+        };
+        let sender = WebhookWorker::new(parts, settings, stopped.clone())?;
         let worker = Worker {
             pipeline: self.pipeline(settings)?,
             queued: self.store.queued(),
             concurrency: settings.workers,
             per_dealer: settings.dealer_workers(),
         };
-        Ok(Some(tokio::spawn(worker.run(stopped))))
+        Ok(vec![tokio::spawn(worker.run(stopped.clone())), tokio::spawn(sender.run())])
+    }
+
+    /// What manages webhooks.
+    fn webhooks(&self, settings: &Settings) -> Result<Webhooks, AppError> {
+        Ok(Webhooks {
+            database: self.database.clone(),
+            directory: self.directory.clone(),
+            vault: Arc::new(settings.webhook_keys().load()?),
+            clock: Arc::clone(&self.clock),
+            per_scope: settings.webhooks_per_scope.get(),
+            allow_private: settings.private_webhooks(),
+            changed: Arc::new(Notify::new()),
+        })
     }
 }
 
@@ -216,8 +251,8 @@ pub struct Running {
     stop: watch::Sender<bool>,
     server: JoinHandle<()>,
     metrics: Option<JoinHandle<()>>,
-    worker: Option<JoinHandle<()>>,
-    /// Serves the worker until it has ended.
+    workers: Vec<JoinHandle<()>>,
+    /// Serves the workers until they have ended.
     _sandbox: Option<Arc<Sandbox>>,
 }
 
@@ -237,7 +272,7 @@ impl Running {
     async fn wait(self) -> Result<(), AppError> {
         let ended = self.server.await;
         self.stop.send_replace(true);
-        if let Some(worker) = self.worker {
+        for worker in self.workers {
             let _ended = worker.await;
         }
         // They are there until the last: how it stops is worth knowing too.
@@ -269,7 +304,8 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let common = Common::open(settings, &base_url).await?;
     let keys = settings.key_source().load()?;
     let (stop, stopped) = watch::channel(false);
-    let worker = common.start_worker(settings, stopped.clone())?;
+    let webhooks = common.webhooks(settings)?;
+    let workers = common.start_workers(settings, &webhooks, &stopped)?;
     common.start_cleanup(settings, stopped.clone());
     let quotas = common.quotas(settings);
     let processor = Processor::default();
@@ -304,6 +340,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         metrics: Some(metrics.clone()),
         serves_metrics,
         faults: sandbox.is_some().then(ApiFaults::default),
+        webhooks: Some(webhooks),
     };
     let router = api::router(context, ServeMedia::new(media));
     let server = tokio::spawn(server.run(router, until(stopped)));
@@ -322,7 +359,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         stop,
         server,
         metrics,
-        worker,
+        workers,
         _sandbox: sandbox,
     })
 }
@@ -410,6 +447,11 @@ fn warn(settings: &Settings, address: Option<SocketAddr>) {
              in production",
         ),
         (
+            settings.allow_private_webhooks,
+            "allow_private_webhooks is on: everyone with a token can make the service send to private networks; turn it off \
+             in production",
+        ),
+        (
             settings.sandbox,
             "sandbox is on: source ids and image names make requests fail (docs/sandbox.md); turn it off in production",
         ),
@@ -427,8 +469,13 @@ pub async fn work(settings: Settings) -> Result<(), AppError> {
     let metrics_server = metrics_server(&settings).await?;
     let common = Common::open(&settings, &format!("http://{}", settings.listen)).await?;
     let (stop, stopped) = watch::channel(false);
-    let worker = common.start_worker(&settings, stopped.clone())?.ok_or(AppError::NoWorkers)?;
+    if settings.workers == 0 {
+        return Err(AppError::NoWorkers);
+    }
+    let webhooks = common.webhooks(&settings)?;
+    let workers = common.start_workers(&settings, &webhooks, &stopped)?;
     common.start_cleanup(&settings, stopped);
+    tokio::spawn(Arc::clone(&common.directory).keep_fresh(FRESHNESS));
     tracing::info!(workers = settings.workers, database = Database::name_of(&settings.database_url), "working");
     warn(&settings, None);
     if let Some(server) = metrics_server {
@@ -439,7 +486,9 @@ pub async fn work(settings: Settings) -> Result<(), AppError> {
     tracing::info!("stopping");
     stop.send_replace(true);
     tokio::spawn(exit_on_second_signal());
-    let _ended = worker.await;
+    for worker in workers {
+        let _ended = worker.await;
+    }
     common.database.close().await;
     Ok(())
 }

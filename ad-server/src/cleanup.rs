@@ -6,7 +6,7 @@ use ad_core::ports::{Clock, StoreError};
 
 use crate::{marketplace, store::Database};
 
-/// How often it looks, unless answers are kept for a shorter time.
+/// How often it looks, unless rows are kept for a shorter time.
 const EVERY: Duration = Duration::from_mins(1);
 
 /// Most rows of one kind that one statement removes.
@@ -15,22 +15,42 @@ const BATCH: u32 = 500;
 /// Pause between two statements, for the writes of others.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Looks for ever. Answers to requests with an idempotency key are kept for this long.
-pub(crate) async fn run(database: Database, clock: Arc<dyn Clock>, answers_kept: Duration) {
+/// How long rows are kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kept {
+    /// Answers to requests with an idempotency key.
+    pub(crate) answers: Duration,
+    /// Deliveries to webhooks that ended.
+    pub(crate) deliveries: Duration,
+}
+
+impl Kept {
+    /// Nothing of it is removed.
+    pub(crate) const FOR_EVER: Self = Self { answers: Duration::MAX, deliveries: Duration::MAX };
+}
+
+/// Looks for ever.
+pub(crate) async fn run(database: Database, clock: Arc<dyn Clock>, kept: Kept) {
     loop {
-        tokio::time::sleep(EVERY.min(answers_kept)).await;
-        if let Err(error) = clean(&database, &*clock, answers_kept).await {
+        tokio::time::sleep(EVERY.min(kept.answers).min(kept.deliveries)).await;
+        if let Err(error) = clean(&database, &*clock, kept).await {
             tracing::warn!(%error, "cannot remove expired rows; will be retried");
         }
     }
 }
 
 /// Removes all that has expired.
-async fn clean(database: &Database, clock: &dyn Clock, answers_kept: Duration) -> Result<(), StoreError> {
-    while database.remove_answers(clock.now() - answers_kept, BATCH).await? >= u64::from(BATCH) {
+async fn clean(database: &Database, clock: &dyn Clock, kept: Kept) -> Result<(), StoreError> {
+    while database.remove_answers(clock.now() - kept.answers, BATCH).await? >= u64::from(BATCH) {
         tokio::time::sleep(PAUSE).await;
     }
     while marketplace::forget_calls(database, clock.now(), BATCH).await? {
+        tokio::time::sleep(PAUSE).await;
+    }
+    while database.remove_deliveries(clock.now() - kept.deliveries, BATCH).await? >= u64::from(BATCH) {
+        tokio::time::sleep(PAUSE).await;
+    }
+    while database.remove_deleted_webhooks(BATCH).await? > 0 {
         tokio::time::sleep(PAUSE).await;
     }
     Ok(())

@@ -21,6 +21,7 @@ use crate::{
     store::Options,
     toml_file::{self, TomlFileError},
     values::AddressRange,
+    webhooks::WebhookKeySource,
 };
 
 /// Defaults of a sandbox. Failures end within seconds, and those of one integrator do not stop calls for others.
@@ -113,6 +114,17 @@ impl Settings {
     /// The keys of tokens.
     pub fn key_source(&self) -> KeySource {
         self.token_keys.clone().map_or_else(|| KeySource::File(self.token_key.clone()), KeySource::Text)
+    }
+
+    /// The keys that encrypt secrets of webhooks.
+    pub fn webhook_keys(&self) -> WebhookKeySource {
+        let file = || WebhookKeySource::File(self.webhook_key.clone());
+        self.webhook_keys.clone().map_or_else(file, WebhookKeySource::Text)
+    }
+
+    /// Whether webhooks may have http addresses and be in private networks: in a sandbox they always may.
+    pub fn private_webhooks(&self) -> bool {
+        self.allow_private_webhooks || self.sandbox
     }
 
     /// How the database is used.

@@ -13,6 +13,7 @@
 //! | [`telemetry`] | logs, metrics, traces |
 //! | [`media`] | images: fetched from public addresses, stored by checksum in a folder or a bucket |
 //! | [`worker`] | runs accepted requests through the pipeline |
+//! | [`webhooks`] | events sent to endpoints of integrators |
 //! | `cleanup` | removes what is kept for a limited time |
 //! | [`config`] | settings from flags, environment and file: one table |
 //! | [`values`], [`secret`] | types of settings: times, sizes, rates, addresses; credentials |
@@ -63,4 +64,5 @@ pub mod system;
 pub mod telemetry;
 pub mod toml_file;
 pub mod values;
+pub mod webhooks;
 pub mod worker;

@@ -159,9 +159,18 @@ impl ApiError {
 
     /// Another method of a path that can only be read; `None` if it is not known here.
     pub(super) fn read_only(method: Option<&Method>) -> Self {
+        Self::only(&["GET"], method)
+    }
+
+    /// Another method of a path that has these; `None` if it is not known here.
+    pub(super) fn only(methods: &[&str], method: Option<&Method>) -> Self {
         let method = method.map(|method| format!(" {method}")).unwrap_or_default();
-        let detail = format!("Method{method} is not allowed. This path has GET.");
-        Self::MethodNotAllowed { allow: "GET, HEAD, OPTIONS".to_owned(), detail }
+        let detail = format!("Method{method} is not allowed. This path has {}.", methods.join(", "));
+        let head = methods.contains(&"GET").then_some("HEAD");
+        let (first, others) = methods.split_at(usize::from(head.is_some()));
+        let allow: Vec<&str> =
+            first.iter().copied().chain(head).chain(others.iter().copied()).chain(["OPTIONS"]).collect();
+        Self::MethodNotAllowed { allow: allow.join(", "), detail }
     }
 
     /// The answer in the contract's shape. It carries the error, of which problem details can be made.

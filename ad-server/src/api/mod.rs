@@ -33,6 +33,7 @@ mod sandbox;
 pub(crate) mod static_document;
 mod summary;
 pub(crate) mod versions;
+mod webhooks;
 mod writes;
 
 use std::sync::Arc;
@@ -49,6 +50,7 @@ use crate::{
     http_server::Proxies,
     telemetry::Metrics,
     values::Origin,
+    webhooks::Webhooks,
 };
 use around::Around;
 pub use errors::ApiError;
@@ -95,6 +97,8 @@ pub struct Context {
     pub serves_metrics: bool,
     /// Makes this a sandbox, which fails requests when source ids ask for it and serves sample images; `None` in production.
     pub faults: Option<ApiFaults>,
+    /// Manages webhooks; `None`: there are none.
+    pub webhooks: Option<Webhooks>,
 }
 
 debug_by_name!(Context);
@@ -140,6 +144,7 @@ debug_by_name!(Context);
 ///     metrics: None,
 ///     serves_metrics: false,
 ///     faults: None,
+///     webhooks: None,
 /// };
 /// let no_images = make_sync(|_| StatusCode::NOT_FOUND);
 /// let app = Route::new().nest("/ads", api::router(context, no_images));
@@ -166,6 +171,7 @@ where
     let route = lookups::mount(route, &context);
     let route = me::mount(route, &context);
     let route = summary::mount(route, &context);
+    let route = webhooks::mount(route, &context);
     let route = pages::mount(route, &context).at("/media/*name", images);
     let route = match context.faults {
         Some(_) => route.at(format!("{}/*name", crate::sandbox::IMAGES), crate::sandbox::serve_images()),

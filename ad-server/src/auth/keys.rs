@@ -236,10 +236,10 @@ fn random_set() -> io::Result<String> {
 
 /// Creates the file completely or not at all, and never replaces one: no process reads half a key, and after a power
 /// cut it is the key that signed. (Temporary files are made with mode 0600, and keep it under their new name.)
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new().prefix(".token-keys-").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".key-").tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path)?;

@@ -18,6 +18,7 @@ pub mod permissions;
 pub mod token;
 
 pub use issue::{IssueError, IssueRequest, issue};
+pub(crate) use keys::write_new;
 pub use keys::{KeySet, KeySource, KeysError};
 pub use permissions::{Permission, Permissions, UnknownPermission};
 pub use token::{Caller, TokenError, Verifier, is_jti};

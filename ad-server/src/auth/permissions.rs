@@ -11,10 +11,16 @@ pub enum Permission {
     Write,
     /// Bump and pole position, which cost money.
     Promote,
+    /// Manage webhooks.
+    Webhooks,
 }
 
-const EVERY: [(Permission, &str); 3] =
-    [(Permission::Read, "read"), (Permission::Write, "write"), (Permission::Promote, "promote")];
+const EVERY: [(Permission, &str); 4] = [
+    (Permission::Read, "read"),
+    (Permission::Write, "write"),
+    (Permission::Promote, "promote"),
+    (Permission::Webhooks, "webhooks"),
+];
 
 impl Permission {
     const fn bit(self) -> u8 {
@@ -31,7 +37,7 @@ impl fmt::Display for Permission {
 
 /// Not the name of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected read, write or promote")]
+#[error("expected read, write, promote or webhooks")]
 pub struct UnknownPermission;
 
 impl FromStr for Permission {
@@ -48,7 +54,8 @@ pub struct Permissions(u8);
 
 impl Permissions {
     /// Everything: what a token without `permissions` may do.
-    pub const ALL: Self = Self(Permission::Read.bit() | Permission::Write.bit() | Permission::Promote.bit());
+    pub const ALL: Self =
+        Self(Permission::Read.bit() | Permission::Write.bit() | Permission::Promote.bit() | Permission::Webhooks.bit());
 
     /// Whether a permission is among them.
     pub const fn contains(self, permission: Permission) -> bool {

@@ -32,6 +32,7 @@ use crate::{
     secret::Secret,
     store::{Database, OpenError},
     telemetry::{Telemetry, TelemetryError},
+    webhooks::WebhookKeySource,
 };
 
 /// Reads the command line, runs what it says, and returns how that went.
@@ -230,6 +231,7 @@ impl GlobalArgs {
             database_url: self.database_url,
             primary_marketplace_token: Secret::from_environment(token_variable(Market::Primary)),
             secondary_marketplace_token: Secret::from_environment(token_variable(Market::Secondary)),
+            webhook_keys: Secret::from_environment(WebhookKeySource::VARIABLE),
             ..given
         };
         Settings::load(given, self.config.as_deref(), Secret::from_environment(KeySource::VARIABLE))

@@ -41,7 +41,7 @@ pub(super) struct IssueArgs {
     /// Validity, such as 90d or 12h; `never` means valid until revoked
     #[arg(long, value_name = "TIME|never", default_value = "365d")]
     expires: Expires,
-    /// Permissions: read, write, promote (bump and pole position) [default: all]
+    /// Permissions: read, write, promote (bump and pole position), webhooks [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     permissions: Option<Vec<Permission>>,
     /// Name of the client, which `GET /v4/me` returns to it

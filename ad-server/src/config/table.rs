@@ -209,6 +209,10 @@ settings! {
     /// Accept image addresses with http and on private networks; for development and tests only
     allow_private_images: bool = default false, flag("BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");
 
+    /// Send webhooks to http addresses and private networks too; for development and tests only
+    /// Always on in a sandbox.
+    allow_private_webhooks: bool = default false, flag("BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");
+
     /// Serve sample images, and fail when source ids or image names ask for it; for tests of integrators only
     /// docs/sandbox.md lists the failures. Other defaults apply in a sandbox: image_tries 2, image_within 10s,
     /// marketplace_tries 3, marketplace_within 10s, marketplace_timeout 2s, and no circuit breakers of marketplaces.
@@ -339,4 +343,25 @@ settings! {
     /// Maximum number of requests that wait at the same time; further ones are answered with 429 [default: half of `max_connections`]
     /// Dealers share them. Each holds its connection. Half of `max_connections` if not set.
     waiting_requests: NonZeroUsize = example 450, flag("N");
+
+    /// File of the keys that encrypt webhook secrets, created if missing; or set `AD_SERVER_WEBHOOK_KEYS` to the keys themselves
+    /// All processes need the same file. Each line is a key, base64 of 32 bytes: the first one encrypts, all of them decrypt.
+    webhook_key: PathBuf = default "./data/webhook-key", flag("FILE");
+
+    /// Keys that encrypt webhook secrets; not a flag, because others can read command lines
+    /// Set them here only if no one else can read this file.
+    webhook_keys: Secret = example "secret", no_flag(skip);
+
+    /// Maximum number of webhooks of a dealer or group
+    webhooks_per_scope: NonZeroU32 = default 10, flag("N");
+
+    /// Pauses between the attempts to deliver an event to a webhook
+    /// Each is up to 10 % shorter or longer. After the last attempt, the delivery has failed.
+    webhook_retries: Vec<Period> = default ["5s", "5m", "30m", "2h", "5h", "10h", "14h", "20h", "24h"], flag("TIME,…", value_delimiter = ',');
+
+    /// Time without a successful delivery after which a failing webhook is disabled
+    webhook_disabled_after: Period = default "5d", flag("TIME");
+
+    /// How long finished deliveries to webhooks are kept
+    webhook_deliveries_kept: Period = default "30d", flag("TIME");
 }

@@ -1,4 +1,4 @@
-//! Restricts what the fetcher may connect to. Checks the requested address, every redirect, and every IP address that a name
+//! Restricts what the fetcher of images and the sender of webhooks may connect to. Checks the requested address, every redirect, and every IP address that a name
 //! resolves to. The last check is part of the resolver of the HTTP client, so that no second lookup can return another address.
 
 use std::net::{IpAddr, SocketAddr};
@@ -15,7 +15,7 @@ use crate::outbound::causes;
 
 /// Why an address is not fetched; shown to integrators, so it names no internal address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refused {
+pub(crate) enum Refused {
     #[error("not a valid address")]
     Invalid,
     #[error("only https addresses are fetched")]
@@ -38,16 +38,16 @@ impl From<Refused> for ImageError {
 
 /// The rules.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Guard {
+pub(crate) struct Guard {
     /// Permits http, and addresses of this machine and the networks behind it.
-    pub(super) allow_private: bool,
+    pub(crate) allow_private: bool,
     /// Most redirects.
-    pub(super) redirects: usize,
+    pub(crate) redirects: usize,
 }
 
 impl Guard {
     /// An address as a URL that may be asked for.
-    pub(super) fn parse(self, address: &str) -> Result<Url, Refused> {
+    pub(crate) fn parse(self, address: &str) -> Result<Url, Refused> {
         let url = Url::parse(address).map_err(|_| Refused::Invalid)?;
         self.url(&url)?;
         Ok(url)
@@ -91,7 +91,7 @@ impl Guard {
     }
 
     /// The rules for redirects as the HTTP client takes them.
-    pub(super) fn redirects(self) -> Policy {
+    pub(crate) fn redirects(self) -> Policy {
         Policy::custom(move |attempt: Attempt<'_>| -> Action {
             let Some(from) = attempt.previous().last() else { return attempt.stop() };
             match self.hop(from, attempt.url(), attempt.previous().len()) {
@@ -118,7 +118,7 @@ impl Resolve for Guard {
 }
 
 /// The guard's verdict among the causes of an error of the HTTP client.
-pub(super) fn refusal(error: &reqwest::Error) -> Option<Refused> {
+pub(crate) fn refusal(error: &reqwest::Error) -> Option<Refused> {
     causes(error).find_map(|cause| cause.downcast_ref::<Refused>().copied())
 }
 

@@ -17,6 +17,7 @@ mod store;
 
 pub use address::{Reach, reach};
 pub use fetch::{ClientError, FetchOptions, HttpFetcher};
+pub(crate) use guard::{Guard, Refused, refusal};
 pub use location::{InvalidMediaLocation, MediaLocation};
 pub use serve::ServeMedia;
 pub use store::{Media, MediaBase, MediaError};

@@ -51,7 +51,8 @@ fn position(columns: &mut Columns<'_>) -> Result<EventPosition, StoreError> {
     Ok(EventPosition { transaction: columns.value()?, ad: columns.value()?, sequence: columns.value()? })
 }
 
-fn event(columns: &mut Columns<'_>) -> Result<Event, StoreError> {
+/// An event by the columns that [`after`] reads of it.
+pub(super) fn event(columns: &mut Columns<'_>) -> Result<Event, StoreError> {
     Ok(Event {
         position: position(columns)?,
         ad_id: columns.id()?,

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `ads` | `ad_core::ports::Store`, over `queue` and `lists` |
 //! | `dealers`, `tokens`, `import` | what operators manage and import |
+//! | `webhooks` | webhook endpoints, and deliveries to them |
 //! | `sql`, `lists`, `search` | the statements; those whose conditions vary are put together |
 //! | `database` | a database of either kind: runs statements and returns rows |
 //! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
@@ -37,6 +38,7 @@ pub(crate) mod statement;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tokens;
+pub(crate) mod webhooks;
 mod work;
 
 pub use ads::DatabaseStore;

@@ -16,7 +16,7 @@ pub struct TokenRecord {
     pub scope_type: Option<String>,
     /// The dealer or the group.
     pub scope: Option<String>,
-    /// `read`, `write`, `promote`; `None` means all, if it was issued here.
+    /// `read`, `write`, `promote`, `webhooks`; `None` means all, if it was issued here.
     pub permissions: Option<Vec<String>>,
     /// When it was issued here, if it was.
     pub issued: Option<Timestamp>,

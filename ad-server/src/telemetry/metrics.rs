@@ -50,6 +50,7 @@ struct Inner {
     images: Family<Labels<1>, Counter>,
     image_times: Histogram,
     image_store: Family<Labels<1>, Counter>,
+    webhook_attempts: Family<Labels<1>, Counter>,
     queue: Arc<dyn QueueSource>,
     seen: Seen,
 }
@@ -68,6 +69,7 @@ impl Metrics {
         let images = Family::default();
         let image_times = Histogram::new(CALLS);
         let image_store = Family::default();
+        let webhook_attempts = Family::default();
         let seen = Seen::default();
         #[expect(clippy::cast_precision_loss, reason = "exact to the millisecond for 285,000 years")]
         let started = ConstGauge::new(started.as_millis() as f64 / 1000.0);
@@ -83,6 +85,8 @@ impl Metrics {
         registry.register("ad_image_fetches", "Tries to fetch an image", images.clone());
         registry.register("ad_image_fetch_duration_seconds", "Time that fetching took", image_times.clone());
         registry.register("ad_image_store_writes", "Images handed to the image store", image_store.clone());
+        let help = "Attempts to deliver an event to a webhook: delivered, retried or failed";
+        registry.register("ad_webhook_attempts", help, webhook_attempts.clone());
         registry.register_collector(Box::new(seen.clone()));
         Self(Arc::new(Inner {
             registry,
@@ -94,6 +98,7 @@ impl Metrics {
             images,
             image_times,
             image_store,
+            webhook_attempts,
             queue,
             seen,
         }))
@@ -141,6 +146,11 @@ impl Metrics {
     /// An image was handed to the image store.
     pub(super) fn image_stored(&self, outcome: &'static str) {
         self.0.image_store.get_or_create(&[("outcome", outcome.into())]).inc();
+    }
+
+    /// An event was sent to a webhook, or not.
+    pub(crate) fn webhook_attempted(&self, outcome: &'static str) {
+        self.0.webhook_attempts.get_or_create(&[("outcome", outcome.into())]).inc();
     }
 }
 

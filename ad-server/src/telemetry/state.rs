@@ -19,6 +19,8 @@ pub struct QueueLoad {
     pub depth: u64,
     /// For how long the oldest one that could be worked on has waited; `None` when it is not known.
     pub oldest_due: Option<Duration>,
+    /// Deliveries to webhooks that are pending.
+    pub pending_deliveries: u64,
 }
 
 /// Where the queue can be looked at.
@@ -47,7 +49,9 @@ impl QueueSource for DatabaseQueue {
     async fn queue_state(&self) -> Result<QueueLoad, StoreError> {
         let now = self.clock.now();
         let state = self.database.queue_state(now).await?;
-        Ok(QueueLoad { depth: state.depth, oldest_due: state.oldest_due.map(|oldest| now - oldest) })
+        let pending_deliveries = self.database.pending_deliveries().await?;
+        let oldest_due = state.oldest_due.map(|oldest| now - oldest);
+        Ok(QueueLoad { depth: state.depth, oldest_due, pending_deliveries })
     }
 }
 
@@ -75,9 +79,15 @@ impl Collector for Seen {
             "Whether the database could be read when this was asked",
             f64::from(u8::from(state.is_some())),
         )?;
-        let Some(QueueLoad { depth, oldest_due }) = state else { return Ok(()) };
+        let Some(QueueLoad { depth, oldest_due, pending_deliveries }) = state else { return Ok(()) };
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-        gauge("ad_queue_depth", "Accepted requests that are not finished, in the whole database", depth as f64)?;
+        let (depth, pending) = (depth as f64, pending_deliveries as f64);
+        gauge("ad_queue_depth", "Accepted requests that are not finished, in the whole database", depth)?;
+        gauge(
+            "ad_webhook_pending_deliveries",
+            "Deliveries to webhooks that are pending, in the whole database",
+            pending,
+        )?;
         if let Some(age) = oldest_due {
             let help = "For how long the oldest request that could be worked on has waited";
             gauge("ad_queue_oldest_due_seconds", help, age.as_secs_f64())?;
@@ -108,7 +118,7 @@ mod tests {
     #[async_trait]
     impl QueueSource for Known {
         async fn queue_state(&self) -> Result<QueueLoad, StoreError> {
-            Ok(QueueLoad { depth: 7, oldest_due: Some(Duration::from_millis(1500)) })
+            Ok(QueueLoad { depth: 7, oldest_due: Some(Duration::from_millis(1500)), pending_deliveries: 3 })
         }
     }
 
@@ -116,6 +126,7 @@ mod tests {
     async fn the_queue_is_looked_at_when_somebody_asks() {
         let text = Metrics::new(Arc::new(Known), Timestamp::default()).text().await;
         assert_eq!(lines(&text, "ad_queue"), ["ad_queue_depth 7.0", "ad_queue_oldest_due_seconds 1.5"]);
+        assert_eq!(lines(&text, "ad_webhook_pending"), ["ad_webhook_pending_deliveries 3.0"]);
         assert_eq!(lines(&text, "ad_store_up"), ["ad_store_up 1.0"]);
         let text = Metrics::new(Arc::new(NoQueue), Timestamp::default()).text().await;
         assert_eq!(lines(&text, "ad_queue"), Vec::<&str>::new());

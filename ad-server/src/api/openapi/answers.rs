@@ -147,7 +147,7 @@ fn validated(ad: &Value) -> Value {
 }
 
 /// One page of these rows.
-fn page(row: &str, description: &str) -> Value {
+pub(super) fn page(row: &str, description: &str) -> Value {
     let link = |which: &str| {
         json!({"type": "string", "format": "uri", "nullable": true, "description": format!("Address of the {which} page"),
             "example": "https://ads.example/v4/car?limit=50&offset=50"})

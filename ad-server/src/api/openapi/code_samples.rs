@@ -38,6 +38,11 @@ impl Sample {
         Self { method: Method::GET, address, body: None }
     }
 
+    /// A request with this payload.
+    pub(super) fn new(method: Method, address: String, payload: Option<&Value>) -> Self {
+        Self { method, address, body: payload.map(indented) }
+    }
+
     /// A request of an operation at a path, with a payload of this kind.
     pub(super) fn of(
         rulebook: &Rulebook,

@@ -28,7 +28,7 @@ use uuid::Uuid;
 
 use super::{
     bodies::{BodyKind, Group},
-    first, name_of,
+    first, name_of, webhooks,
 };
 use crate::{
     api::{
@@ -91,6 +91,7 @@ pub(super) fn of(version: ApiVersion, category: &Category) -> String {
 /// Every example, by its name.
 pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     let mut examples = errors();
+    examples.extend(webhooks::examples());
     let mut put = |name: String, of: &str, value: Value| examples.insert(name, json!({"summary": of, "value": value}));
     for version in [ApiVersion::V4, ApiVersion::V3] {
         for category in categories::all().filter(|category| category.is_in(version)) {

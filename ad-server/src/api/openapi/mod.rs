@@ -15,6 +15,7 @@ mod operations;
 mod parameters;
 mod property_examples;
 mod responses;
+mod webhooks;
 
 use std::collections::BTreeSet;
 
@@ -35,7 +36,7 @@ const TOKEN: &str = "X-Auth-Token";
 pub(super) const TITLE: &str = "Vehicle ad import service";
 
 /// The tags that every document has.
-const COMMON_TAGS: [&str; 3] = [LOOKUPS, "requests", "token"];
+const COMMON_TAGS: [&str; 4] = [LOOKUPS, "requests", "token", webhooks::TAG];
 const LOOKUPS: &str = "lookups";
 
 /// The tags of which there are documents: the vehicle types, `ad` and `v3`.
@@ -128,6 +129,7 @@ fn schemas(rulebook: &Rulebook) -> Map<String, Value> {
     schemas.extend(typed.chain(Group::of_v3()).flat_map(|group| group.schemas()));
     schemas.extend(answers::schemas());
     schemas.extend(responses::schemas());
+    schemas.extend(webhooks::schemas());
     schemas
 }
 

@@ -7,7 +7,7 @@ use super::{
     LOOKUPS,
     bodies::{self, BodyKind, Group},
     code_samples::Sample,
-    descriptions, examples, parameters, reference, referring, responses,
+    descriptions, examples, parameters, reference, referring, responses, webhooks,
 };
 use crate::{
     api::{
@@ -31,6 +31,7 @@ pub(super) fn paths(rulebook: &Rulebook) -> Map<String, Value> {
     paths.insert("/v4/requests/{request_id}".to_owned(), request());
     paths.insert(me::PATH.to_owned(), of_token());
     paths.insert(summary::PATH.to_owned(), of_summary());
+    paths.extend(webhooks::paths());
     paths
 }
 
@@ -52,6 +53,7 @@ pub(super) fn tags() -> Vec<Value> {
         ("requests", "Accepted requests"),
         ("token", "The token itself"),
         ("summary", "Numbers of ads"),
+        (webhooks::TAG, "Events sent to your own address"),
     ];
     let others = others.map(|(name, description)| json!({"name": name, "description": description}));
     bases().map(of_base).chain(others).collect()
@@ -88,7 +90,7 @@ fn describe(base: BasePath, operation: &'static Operation, rulebook: &Rulebook) 
     described
 }
 
-fn needs(permission: Permission) -> String {
+pub(super) fn needs(permission: Permission) -> String {
     format!("Needs the permission `{permission}`.")
 }
 

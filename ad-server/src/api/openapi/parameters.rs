@@ -17,7 +17,7 @@ pub(super) fn shared() -> Map<String, Value> {
         (IF_NONE_MATCH.to_owned(), if_none_match()),
         ("IdempotencyKey".to_owned(), idempotency_key()),
         ("Prefer".to_owned(), prefer()),
-        ("ContentEncoding".to_owned(), content_encoding()),
+        (CONTENT_ENCODING.to_owned(), content_encoding()),
     ]);
     for operation in OPERATIONS {
         for parameter in operation.parameters {
@@ -35,7 +35,7 @@ pub(super) fn of(operation: &Operation) -> Vec<Value> {
         Act::Read => Some(IF_NONE_MATCH),
         _ => operation.changes_one().then_some("IfMatch"),
     };
-    let coding = operation.takes_body().then_some("ContentEncoding");
+    let coding = operation.takes_body().then_some(CONTENT_ENCODING);
     let of_writes = operation.is_write().then_some(["IdempotencyKey", "Prefer"]);
     let headers = header.into_iter().chain(coding).chain(of_writes.into_iter().flatten());
     let names = path.into_iter().chain(query).chain(headers.map(str::to_owned));
@@ -44,6 +44,9 @@ pub(super) fn of(operation: &Operation) -> Vec<Value> {
 
 /// The name of the header's component.
 pub(super) const IF_NONE_MATCH: &str = "IfNoneMatch";
+
+/// The name of the component of the header with the body's coding.
+pub(super) const CONTENT_ENCODING: &str = "ContentEncoding";
 
 /// Parameters of one name differ between lists, logs and the rest.
 fn name(operation: &Operation, parameter: &Parameter) -> String {
@@ -98,7 +101,8 @@ fn content_encoding() -> Value {
         "schema": {"type": "string", "enum": ["gzip"]}})
 }
 
-fn query(known: &Parameter) -> Value {
+/// A query parameter.
+pub(super) fn query(known: &Parameter) -> Value {
     let list = |items: Value| json!({"type": "array", "items": items, "minItems": 1, "maxItems": MAX_ITEMS});
     let schema = match known.takes {
         Takes::Text(most) => json!({"type": "string", "maxLength": most}),

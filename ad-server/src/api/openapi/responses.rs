@@ -227,7 +227,8 @@ fn tagged(mut response: Value) -> Value {
     response
 }
 
-fn shared_by_all() -> Map<String, Value> {
+/// The responses that every operation may have.
+pub(super) fn shared_by_all() -> Map<String, Value> {
     [("401", "Unauthorized"), ("403", "Forbidden"), ("429", "TooMany"), ("500", "Internal")]
         .into_iter()
         .map(|(status, name)| (status.to_owned(), referring("responses", name)))
@@ -303,7 +304,7 @@ const SHARED_HEADERS: &[(&str, &str)] = &[
 ];
 
 /// A response with a body.
-fn described(description: &str, schema: &Value, examples: &[&str]) -> Value {
+pub(super) fn described(description: &str, schema: &Value, examples: &[&str]) -> Value {
     let examples: Map<_, _> = examples.iter().map(|name| ((*name).to_owned(), referring("examples", name))).collect();
     json!({
         "description": description,
@@ -313,7 +314,7 @@ fn described(description: &str, schema: &Value, examples: &[&str]) -> Value {
 }
 
 /// A response with an error, which is also there as problem details.
-fn error(description: &str, schema: &Value, examples: &[&str]) -> Value {
+pub(super) fn error(description: &str, schema: &Value, examples: &[&str]) -> Value {
     let mut response = described(description, schema, examples);
     response["content"][problem::MEDIA_TYPE] = json!({"schema": reference("Problem")});
     response

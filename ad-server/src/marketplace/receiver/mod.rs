@@ -31,7 +31,7 @@ use crate::{
         static_document::{CHECKED, StaticDocument},
         viewers::{ASSETS, Viewer, ViewerPage},
     },
-    cleanup,
+    cleanup::{self, Kept},
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
     secret::Secret,
     store::{Database, OpenError},
@@ -85,7 +85,7 @@ pub async fn serve(
     let database = Database::open(&database_url).await?;
     let faults = Arc::new(Faults::new(rules, sandbox, seed));
     let router = router(&database, &clock, token, &faults);
-    let cleanup = tokio::spawn(cleanup::run(database.clone(), clock, Duration::MAX));
+    let cleanup = tokio::spawn(cleanup::run(database.clone(), clock, Kept::FOR_EVER));
     tracing::info!(%address, sandbox, "serving the marketplaces http://{address}/primary and /secondary; documentation at /docs/");
     server.run(router, stop).await;
     cleanup.abort();

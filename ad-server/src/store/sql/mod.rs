@@ -9,3 +9,4 @@ pub(super) mod directory;
 pub(super) mod events;
 pub(super) mod import;
 pub(super) mod queue;
+pub(super) mod webhooks;

@@ -16,6 +16,7 @@ fn all() -> Vec<(&'static str, Statement)> {
         sql::events::all(),
         sql::import::all(),
         sql::queue::all(),
+        sql::webhooks::all(),
         marketplace::sql::all(),
     ];
     modules.into_iter().flatten().collect()

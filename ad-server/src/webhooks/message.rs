@@ -1,0 +1,86 @@
+//! The body of a request to an endpoint.
+
+use ad_core::{
+    model::{Event, Timestamp},
+    service::Access,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::events::{CursorScope, EventView};
+
+/// The type of test events.
+pub(crate) const TEST_TYPE: &str = "webhook.test";
+
+/// Bodies are smaller than this, in bytes.
+const BELOW: usize = 20_000;
+
+/// The end of a message that was cut.
+const CUT: &str = "… (cut; GET /v4/ad/{source_id}/log has the whole message)";
+
+/// The body with an event.
+pub(super) fn of_event(access: &Access, event: &Event) -> String {
+    let view = EventView::new(event, &CursorScope::of(access));
+    let data = serde_json::to_value(&view).expect("texts and numbers are JSON");
+    shortened(&view.event_type, event.entry.created, data)
+}
+
+/// The body with an event in its JSON. A message that is too long is cut, and says so.
+fn shortened(event_type: &str, at: Timestamp, mut event: Value) -> String {
+    let mut body = body(event_type, at, &event);
+    while body.len() >= BELOW {
+        let Some(Value::String(message)) = event.get_mut("message") else { break };
+        let whole = message.strip_suffix(CUT).unwrap_or(message);
+        // Each byte of a message takes at least one of the body.
+        let most = whole.len().saturating_sub(body.len() - BELOW + CUT.len() + 1);
+        let end = whole.floor_char_boundary(most);
+        let shorter = format!("{}{CUT}", &whole[..end]);
+        let is_empty = end == 0;
+        *message = shorter;
+        body = self::body(event_type, at, &event);
+        if is_empty {
+            break;
+        }
+    }
+    body
+}
+
+/// The body of a test event.
+pub(super) fn of_test(webhook: Uuid, at: Timestamp) -> String {
+    body(TEST_TYPE, at, &json!({"webhook_id": webhook}))
+}
+
+fn body(event_type: &str, at: Timestamp, data: &Value) -> String {
+    json!({"type": event_type, "timestamp": at, "data": data}).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_has_type_time_and_event() {
+        let at = "2026-01-15T10:00:00.000Z".parse().unwrap();
+        let body = shortened("ad.publish.done", at, json!({"id": "evt_1", "message": "ok"}));
+        let expected = json!({"type": "ad.publish.done", "timestamp": "2026-01-15T10:00:00.000Z",
+            "data": {"id": "evt_1", "message": "ok"}});
+        assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), expected);
+        let test: Value = serde_json::from_str(&of_test(Uuid::nil(), at)).unwrap();
+        assert_eq!(test["data"], json!({"webhook_id": Uuid::nil()}));
+    }
+
+    #[test]
+    fn a_long_message_is_cut_and_says_so() {
+        let at = Timestamp::default();
+        for message in ["a".repeat(30_000), "\"".repeat(30_000), "å".repeat(30_000), "\u{1}".repeat(15_000)] {
+            let body = shortened("ad.publish.error", at, json!({"id": "evt_1", "message": message}));
+            assert!(body.len() < BELOW, "{}", body.len());
+            let sent: Value = serde_json::from_str(&body).unwrap();
+            let sent = sent["data"]["message"].as_str().unwrap();
+            let kept = sent.strip_suffix(CUT).unwrap();
+            assert!(message.starts_with(kept) && !kept.is_empty(), "{sent}");
+        }
+        let long = shortened("ad.publish.done", at, json!({"message": null, "other": "a".repeat(30_000)}));
+        assert!(long.len() > BELOW, "nothing but the message is cut");
+    }
+}
