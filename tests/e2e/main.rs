@@ -43,4 +43,5 @@ mod tags;
 mod telemetry;
 mod tls;
 mod trouble;
+mod webhooks;
 mod wrong_requests;

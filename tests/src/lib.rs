@@ -12,6 +12,7 @@ mod marketplace;
 pub mod ports;
 mod postgres;
 mod process;
+mod receiver;
 mod server;
 pub mod tools;
 
@@ -25,6 +26,7 @@ pub use lock::WriteLock;
 pub use marketplace::{MARKETPLACE_TOKEN, Marketplace};
 pub use postgres::Postgres;
 pub use process::{Process, command, run};
+pub use receiver::{Behaviour, Received, WebhookReceiver};
 pub use server::{Options, Server};
 
 use std::{

@@ -6,13 +6,13 @@ mod quality;
 mod requests;
 mod status;
 mod tags;
+mod webhooks;
 mod writes;
 
 use super::rule::Rule;
 
 pub(super) fn rules() -> Vec<Rule> {
-    [tags::rules(), writes::rules(), requests::rules(), status::rules(), http::rules(), quality::rules()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let before = [tags::rules(), writes::rules(), requests::rules(), http::rules()];
+    let since = [status::rules(), webhooks::rules(), quality::rules()];
+    before.into_iter().chain(since).flatten().collect()
 }
