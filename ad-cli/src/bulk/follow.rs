@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ad_core::model::{AdState, LogEntry, MAX_LIMIT, Page, Timestamp};
+use ad_core::model::{AdState, AdStatus, LogEntry, MAX_LIMIT, Page, StatusReport, Timestamp};
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -241,7 +241,11 @@ impl Waited {
     }
 }
 
-/// Waits until a request is finished, or for so long.
+/// How long a request is unfinished before somebody who waits is given the reason.
+const FIRST_REASON: Duration = Duration::from_secs(1);
+
+/// Waits until a request is finished, or for so long. While it waits for something outside of the service, `waits` gets the status of the
+/// ad, which has the reason and the time of the next attempt.
 ///
 /// # Errors
 /// When the service cannot be asked.
@@ -250,22 +254,29 @@ pub async fn wait_for_request(
     target: Target<'_>,
     request: Uuid,
     within: Duration,
+    waits: impl FnMut(&StatusReport),
 ) -> Result<Waited, Error> {
     let query =
         LogQuery { request_id: Some(request), page: Page { limit: MAX_LIMIT, offset: 0 }, ..LogQuery::default() };
-    let waited = until(within, async || {
+    let waited = until(client, target, within, waits, async || {
         let entries = client.v4().log(target, &query).await?.body.results;
         Ok((Outcome::of(&entries), entries.into_iter().next_back(), ()))
     });
     Ok(waited.await?.0)
 }
 
-/// Waits until the latest request of an ad is finished, or for so long; returns the ad as it is then.
+/// Waits until the latest request of an ad is finished, or for so long; returns the ad as it is then. `waits` is as in
+/// [`wait_for_request`].
 ///
 /// # Errors
 /// When the service cannot be asked.
-pub async fn wait_for_ad(client: &Client, target: Target<'_>, within: Duration) -> Result<(Waited, Ad), Error> {
-    until(within, async || {
+pub async fn wait_for_ad(
+    client: &Client,
+    target: Target<'_>,
+    within: Duration,
+    waits: impl FnMut(&StatusReport),
+) -> Result<(Waited, Ad), Error> {
+    until(client, target, within, waits, async || {
         let ad = client.v4().read(target).await?.body;
         let log = ad.log.as_deref().unwrap_or_default();
         let latest = log.last().cloned();
@@ -278,7 +289,10 @@ pub async fn wait_for_ad(client: &Client, target: Target<'_>, within: Duration) 
 
 /// Looks until there is an outcome, or for so long; returns what was seen last.
 async fn until<T>(
+    client: &Client,
+    target: Target<'_>,
     within: Duration,
+    mut waits: impl FnMut(&StatusReport),
     mut look: impl AsyncFnMut() -> Result<(Option<Outcome>, Option<LogEntry>, T), Error>,
 ) -> Result<(Waited, T), Error> {
     let began = Instant::now();
@@ -288,7 +302,14 @@ async fn until<T>(
         if let Some(outcome) = outcome {
             return Ok((Waited::Finished(outcome), seen));
         }
-        let left = within.saturating_sub(began.elapsed());
+        let elapsed = began.elapsed();
+        if elapsed >= FIRST_REASON.min(within) {
+            let status = client.v4().status(target).await?.body;
+            if status.status == AdStatus::Waiting {
+                waits(&status);
+            }
+        }
+        let left = within.saturating_sub(elapsed);
         if left.is_zero() {
             return Ok((Waited::UnderWay(latest.map(Box::new)), seen));
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ad_core::model::{ChannelReport, ChannelStatus, StatusReport};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -82,6 +83,24 @@ pub(crate) fn put_into(waited: &Waited, row: &mut Map<String, Value>) {
     row.insert("message".to_owned(), json!(waited.message()));
 }
 
+/// Says why a request waits and until when, once for each reason and attempt.
+pub(crate) fn reasons(context: &Context) -> impl FnMut(&StatusReport) {
+    let mut last = String::new();
+    move |status| {
+        let waits = |channel: &&ChannelReport| matches!(channel.status, ChannelStatus::Waiting | ChannelStatus::Paused);
+        let channel = status.channels.iter().find(waits);
+        let text = channel.map_or(&status.text, |channel| &channel.text);
+        let of_request = || status.unfinished.iter().find_map(|request| request.next_attempt);
+        let next = channel.and_then(|channel| channel.next_attempt).or_else(of_request);
+        let next = next.map(|next| format!(" Next attempt at {next}.")).unwrap_or_default();
+        let reason = format!("{}: {text}{next}", status.source_id);
+        if reason != last {
+            context.out.headed_note("waiting:", &reason);
+            last = reason;
+        }
+    }
+}
+
 /// What was done to ads, row by row.
 #[derive(Debug)]
 pub(crate) struct Done<'a> {
@@ -125,9 +144,12 @@ impl<'a> Done<'a> {
         let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
         // What changed nothing, such as deleting a deleted ad, leaves no trace to wait for.
         let is_over = ad.state == ad_core::model::AdState::Deleted;
+        let waits = reasons(self.context);
         Ok(match answer.request_uuid() {
-            Some(request) if !is_over => wait_for_request(self.client, target, request, self.wait.within).await?,
-            _ => wait_for_ad(self.client, target, self.wait.within).await?.0,
+            Some(request) if !is_over => {
+                wait_for_request(self.client, target, request, self.wait.within, waits).await?
+            }
+            _ => wait_for_ad(self.client, target, self.wait.within, waits).await?.0,
         })
     }
 

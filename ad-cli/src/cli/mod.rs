@@ -64,6 +64,10 @@ enum Command {
     Get(commands::get::Args),
     /// List ads, with all filters of the API
     List(commands::list::Args),
+    /// Show whether ads are live, and if not, why and what to do
+    Status(commands::status::Args),
+    /// Count the ads by status
+    Summary(commands::summary::Args),
     /// Change some fields of an ad
     Update(commands::update::Args),
     /// Delete ads
@@ -111,6 +115,8 @@ impl Command {
             Self::Create(args) => commands::create::run(context, &args).await,
             Self::Get(args) => commands::get::run(context, &args).await,
             Self::List(args) => commands::list::run(context, &args).await,
+            Self::Status(args) => commands::status::run(context, &args).await,
+            Self::Summary(args) => commands::summary::run(context, &args).await,
             Self::Update(args) => commands::update::run(context, &args).await,
             Self::Delete(args) => commands::delete::run(context, &args).await,
             Self::Bump(args) => commands::bump::run(context, &args).await,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ad_core::model::LogEntry;
+use ad_core::model::{LogEntry, StatusReport};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use reqwest::{
@@ -147,6 +147,15 @@ impl<'a> Ads<'a> {
     pub async fn read(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
         self.transport.get(self.of(target).path(&one(target, ""))).await
+    }
+
+    /// Whether an ad is live, and if not, why and who can change that (extensions E6).
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn status(&self, target: impl Into<Target<'_>>) -> Result<Answer<StatusReport>, Error> {
+        let target = target.into();
+        self.transport.get(self.of(target).path(&one(target, "/status"))).await
     }
 
     /// A page of an ad's whole log.

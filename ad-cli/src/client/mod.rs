@@ -23,7 +23,7 @@ mod webhooks;
 use std::sync::Arc;
 
 pub use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, LogQuery, RequestStatus},
+    model::{AdFilter, AdOrder, AdQuery, AdStatus, LogQuery, RequestStatus, StatusReport, Summary},
     service::Target,
 };
 pub use ads::{Ads, Exclude};
@@ -91,6 +91,14 @@ impl Client {
     /// [`NotFound`](ErrorKind::NotFound) for an id that no accepted request of the token's ads has.
     pub async fn request(&self, id: Uuid) -> Result<Answer<RequestStatus>, Error> {
         self.transport.get(format!("v4/requests/{id}")).await
+    }
+
+    /// The number of ads by status (extensions E6).
+    ///
+    /// # Errors
+    /// [`Forbidden`](ErrorKind::Forbidden) for a token that may not read.
+    pub async fn summary(&self) -> Result<Answer<Summary>, Error> {
+        self.transport.get("v4/summary".to_owned()).await
     }
 
     /// What the token is, and what it gives access to.

@@ -19,11 +19,15 @@ pub const COLUMNS: &[Column] = &[
     Column::new("UPDATED", "updated").shown(minute).for_programs(),
 ];
 
+/// The status, where a list has it.
+pub const STATUS: Column = Column::new("STATUS", "status").shown(status);
+
 /// The column of a field of the ad table that somebody asks for.
 pub fn column(field: &'static str) -> Column {
     match field {
         "created" | "updated" => Column::new(field, field).shown(minute),
         "body" | "image_refs" | "category_fields" | "log" => Column::new(field, field).wrapped(),
+        "status" => STATUS,
         field => COLUMNS.iter().find(|column| column.is_of(field)).copied().unwrap_or(Column::new(field, field)),
     }
 }
@@ -51,6 +55,19 @@ pub fn action_state(state: &Value) -> Cell {
         Some(ActionState::Error) => Tone::Bad,
         Some(ActionState::Processing) => Tone::Warning,
         None => return text.into(),
+    };
+    Cell::toned(text, tone)
+}
+
+/// The status of an ad, a channel or an image: `partly live`.
+pub fn status(status: &Value) -> Cell {
+    let text = plain(status).replace('_', " ");
+    let tone = match text.as_str() {
+        "live" | "stored" => Tone::Good,
+        "failed" => Tone::Bad,
+        "hidden" | "deleted" | "not listed" => Tone::Faint,
+        "" => return text.into(),
+        _ => Tone::Warning,
     };
     Cell::toned(text, tone)
 }

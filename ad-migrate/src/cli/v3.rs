@@ -213,7 +213,7 @@ impl Run<'_> {
     async fn wait_for(&self, assessment: &mut Assessment) -> Result<(), Failure> {
         let Some(request) = assessment.request_id.as_deref().and_then(|id| id.parse().ok()) else { return Ok(()) };
         let target = Target::from(&assessment.source_id).of_dealer(Some(&assessment.dealer_code));
-        let waited = wait_for_request(self.client, target, request, self.args.within).await?;
+        let waited = wait_for_request(self.client, target, request, self.args.within, |_| {}).await?;
         if !waited.outcome().is_good() {
             let message = match waited {
                 Waited::Finished(outcome) => outcome.message().unwrap_or_default(),

@@ -10,6 +10,7 @@ mod migration;
 mod profiles;
 pub(crate) mod relay;
 mod revisions;
+mod status;
 mod sync;
 mod sync_interrupted;
 pub(crate) mod terminal;

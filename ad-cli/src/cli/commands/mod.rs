@@ -19,6 +19,8 @@ pub(super) mod open;
 pub(super) mod pole_position;
 pub(super) mod request;
 pub(super) mod retry;
+pub(super) mod status;
+pub(super) mod summary;
 pub(super) mod sync;
 pub(super) mod update;
 pub(super) mod validate;

@@ -6,14 +6,15 @@ use serde_json::json;
 
 use crate::{
     bulk::{AdOutcome, follow::wait_for_ad},
-    cli::acts::{TargetArgs, put_into},
+    cli::acts::{TargetArgs, put_into, reasons},
     terminal::{Context, Exit, Failure, ad_table, duration, output::Column},
 };
 
 /// Arguments of `wait`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Waits until the latest request of the ad is finished.
+Waits until the latest request of the ad is finished. While the request waits for a marketplace or an image, prints the reason and the time of \
+the next attempt.
 
 Exit code 0: the ad is published, deleted, bumped or, with visible=false, stored. 1: the request failed, the ad is not in the state of --until,
 or the request is unfinished after --within.
@@ -51,7 +52,7 @@ const COLUMNS: &[Column] = &[
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
-    let (waited, ad) = wait_for_ad(&client, args.target.target(), args.within).await?;
+    let (waited, ad) = wait_for_ad(&client, args.target.target(), args.within, reasons(context)).await?;
     let mut row = serde_json::Map::new();
     row.insert("source_id".to_owned(), json!(ad.source_id));
     put_into(&waited, &mut row);

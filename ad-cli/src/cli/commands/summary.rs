@@ -1,0 +1,93 @@
+//! `ad-cli summary`: how many ads have which status.
+
+use std::collections::BTreeMap;
+
+use ad_core::model::{AdStatus, ChannelStatus, Summary};
+use serde_json::{Map, Value, json};
+
+use crate::terminal::{
+    Context, Failure,
+    output::{Cell, Column, counted, plain},
+};
+
+/// Arguments of `summary`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Counts the ads by status, by vehicle type, by marketplace, and the failures by their code.
+
+Examples:
+  ad-cli summary
+  ad-cli list --status failed     the ads that no marketplace shows")]
+pub(crate) struct Args {}
+
+/// A number; nothing for none.
+fn count(count: &Value) -> Cell {
+    count.as_u64().filter(|count| *count > 0).map(|count| count.to_string()).unwrap_or_default().into()
+}
+
+const ADS: &[Column] = &[
+    Column::new("TYPE", "name"),
+    Column::new("ADS", "ads"),
+    Column::new("LIVE", "live").shown(count),
+    Column::new("PARTLY", "partly_live").shown(count),
+    Column::new("HIDDEN", "hidden").shown(count),
+    Column::new("PROCESSING", "processing").shown(count),
+    Column::new("WAITING", "waiting").shown(count),
+    Column::new("FAILED", "failed").shown(count),
+    Column::new("DELETED", "deleted").shown(count),
+];
+
+const CHANNELS: &[Column] = &[
+    Column::new("MARKETPLACE", "name"),
+    Column::new("LIVE", "live").shown(count),
+    Column::new("OUTDATED", "outdated").shown(count),
+    Column::new("NOT LISTED", "not_listed").shown(count),
+    Column::new("PROCESSING", "processing").shown(count),
+    Column::new("WAITING", "waiting").shown(count),
+    Column::new("FAILED", "failed").shown(count),
+    Column::new("PAUSED", "paused").shown(count),
+];
+
+const FAILURES: &[Column] =
+    &[Column::new("FAILURE", "code").shown(|code| plain(code).into()), Column::new("ADS", "ads")];
+
+pub(crate) async fn run(context: &Context, _: &Args) -> Result<(), Failure> {
+    let summary = context.client()?.summary().await?.body;
+    if !context.out.is_for_people() {
+        return Ok(context.out.record(&summary)?);
+    }
+    show(context, &summary)
+}
+
+fn show(context: &Context, summary: &Summary) -> Result<(), Failure> {
+    let of_status = |counts: &BTreeMap<AdStatus, u64>| counts.iter().map(|(it, n)| (it.name(), *n)).collect::<Vec<_>>();
+    let types = summary.by_vehicle_type.iter().map(|(name, counts)| row(name, of_status(counts)));
+    let all = row("all", of_status(&summary.by_status));
+    table(context, ADS, types.chain([all]))?;
+    let of_channel =
+        |counts: &BTreeMap<ChannelStatus, u64>| counts.iter().map(|(it, n)| (it.name(), *n)).collect::<Vec<_>>();
+    table(context, CHANNELS, summary.by_channel.iter().map(|(name, counts)| row(name.name(), of_channel(counts))))?;
+    if !summary.failures.is_empty() {
+        let failures = summary.failures.iter().map(|(code, ads)| json!({"code": code.name(), "ads": ads}));
+        table(context, FAILURES, failures)?;
+    }
+    context.out.note(&counted(summary.ads, "ad"));
+    Ok(())
+}
+
+fn table(context: &Context, columns: &'static [Column], rows: impl Iterator<Item = Value>) -> Result<(), Failure> {
+    let mut table = context.out.rows(columns);
+    for row in rows {
+        table.push(&row)?;
+    }
+    Ok(table.end()?)
+}
+
+/// A row of counts, with their sum.
+fn row(name: &str, counts: Vec<(&'static str, u64)>) -> Value {
+    let ads: u64 = counts.iter().map(|(_, count)| count).sum();
+    let mut row: Map<_, _> = counts.into_iter().map(|(name, count)| (name.to_owned(), json!(count))).collect();
+    row.insert("name".to_owned(), json!(name));
+    row.insert("ads".to_owned(), json!(ads));
+    Value::Object(row)
+}
