@@ -4,6 +4,7 @@ mod ads;
 mod checking;
 mod client;
 mod docs;
+mod events;
 mod importing;
 mod lists;
 mod migration;

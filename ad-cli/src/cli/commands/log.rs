@@ -1,15 +1,13 @@
 //! `ad-cli log`: what has been done to an ad.
 
-use std::time::Duration;
-
 use ad_core::{
     model::{MAX_LIMIT, Page},
     parameters::{LOG_PARAMETERS, Parameter},
 };
-use futures_util::TryStreamExt;
+use futures_util::{FutureExt, StreamExt, TryStreamExt};
 
 use crate::{
-    Client, LogQuery,
+    After, Client, EventQuery, LogQuery,
     cli::parameters::{self, Given, Table},
     terminal::{
         Context, Failure, ad_table,
@@ -52,9 +50,6 @@ const COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "external_message").shown(|message| crate::message_text(message).into()).wrapped(),
 ];
 
-/// How often a log that is followed is looked at.
-const PAUSE: Duration = Duration::from_secs(1);
-
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let query = LogQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     let client = context.client()?;
@@ -79,12 +74,27 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 
 /// Shows what there is, and then what comes. The log only grows, so that what is new stands behind what was seen.
 async fn follow(context: &Context, client: &Client, args: &Args, query: LogQuery) -> Result<(), Failure> {
+    let of_ad = EventQuery {
+        after: After::Now,
+        source_id: Some(args.source_id.clone()),
+        dealer_code: query.dealer_code.clone(),
+        ..EventQuery::default()
+    };
+    // What is written while the log is read comes as an event.
+    let before = client.events(&EventQuery { limit: Some(1), ..of_ad.clone() }).await?.body.cursor;
+    let mut events = client.event_stream(&EventQuery { after: After::Cursor(before), ..of_ad });
     let mut rows = context.out.live_rows(COLUMNS);
     let mut seen = 0;
     loop {
         seen += show_from(client, args, &query, seen, &mut rows).await?;
         rows.flush()?;
-        tokio::time::sleep(PAUSE).await;
+        if events.try_next().await?.is_none() {
+            return Ok(());
+        }
+        // Those that have arrived together are read together.
+        while let Some(Some(event)) = events.next().now_or_never() {
+            event?;
+        }
     }
 }
 
