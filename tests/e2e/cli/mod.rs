@@ -10,6 +10,7 @@ mod lists;
 mod migration;
 mod profiles;
 pub(crate) mod relay;
+mod receivers;
 mod revisions;
 mod status;
 mod sync;
