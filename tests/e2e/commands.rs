@@ -196,7 +196,16 @@ async fn the_demo_shows_every_ad_published_and_the_wrong_ones_explained() {
     let output = run(dir.path(), &["demo", "--once", "--listen", "127.0.0.1:0"]).await;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-    for expected in ["Did you mean \"volvo\"?", "linked", "/docs/swagger-ui/", "curl"] {
+    for expected in [
+        "Did you mean \"volvo\"?",
+        "linked",
+        "    image 2-truncated.jpg: failed ",
+        "    primary: failed ",
+        "      dealer: ",
+        " events verified, 0 refused",
+        "/docs/swagger-ui/",
+        "curl",
+    ] {
         assert!(said.contains(expected), "{expected} is missing in:\n{said}");
     }
 }

@@ -1,19 +1,26 @@
 //! `ad-server demo`: shows the service at work.
 //!
 //! Starts the service as a sandbox with a new database and two sample dealers, posts a bundled stock of cars and
-//! boats over HTTP as a dealer's system would, and prints each ad's log, tokens, and a first ad to send. The demo is a client of the
-//! API and uses no internal shortcut.
+//! boats over HTTP as a dealer's system would, and prints each ad's log and status, what to do about ads that are not as they should
+//! be, tokens, and a first ad to send. A webhook tells the demo's receiver what happens. The demo is a client of the API and uses no
+//! internal shortcut.
 
+mod receiver;
 mod show;
 pub mod stock;
 
-use std::{collections::HashMap, io, net::SocketAddr, path::Path, time::Duration};
+use std::{collections::HashMap, io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use ad_core::service::Access;
+use percent_encoding::utf8_percent_encode;
 use serde_json::Value;
 
-use self::stock::{DemoAd, dealers, listings, stock};
+use self::{
+    receiver::Receiver,
+    stock::{DemoAd, dealers, listings, stock},
+};
 use crate::{
+    api::versions::SEGMENT,
     app::{self, AppError, Running},
     auth::{self, IssueRequest},
     config::Settings,
@@ -55,9 +62,15 @@ pub enum DemoError {
     /// The service does not answer as it should.
     #[error("no answer from the service of the demo: {0}")]
     Http(#[from] reqwest::Error),
+    /// The receiver of webhooks does not start.
+    #[error(transparent)]
+    Receiver(#[from] ServerError),
     /// An ad was not processed in time.
     #[error("ad \"{0}\" was not published in time; see its log above")]
     Late(String),
+    /// The receiver of webhooks was not told of an ad in time.
+    #[error("the webhook was not told in time that ad \"{0}\" was published")]
+    Untold(String),
 }
 
 /// Runs the demo.
@@ -75,9 +88,14 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     show::opening(&base, &stock);
 
     let client = Client { http: http()?, base, token: group_token };
+    let receiver = Receiver::start(Arc::clone(&running.clock)).await?;
+    client.add_webhook(&receiver).await?;
     let ended = client.post_all(&stock).await?;
     let rows = client.watch(&stock, ended).await?;
     show::table(&rows);
+    show::what_to_do(&client.statuses(&rows).await?);
+    client.told(&receiver, &rows).await?;
+    show::webhook(&receiver);
     show::first_ad(&client.base, &dealer_token, &sandbox::first_ad(&images));
     show::closing(&client.base, &client.token, rows.first());
     if !args.once {
@@ -101,6 +119,8 @@ async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
         token_key: folder.join("token-keys.json"),
         webhook_key: folder.join("webhook-key"),
         allow_private_images: true,
+        allow_private_webhooks: true,
+        webhook_key: folder.join("webhook-key"),
         ..Settings::of_sandbox()
     };
     let running = match app::start(&settings).await {
@@ -154,6 +174,44 @@ struct Client {
 }
 
 impl Client {
+    /// Has the service send the end of every action to a receiver.
+    async fn add_webhook(&self, receiver: &Receiver) -> Result<(), DemoError> {
+        let body = serde_json::json!({"url": receiver.url(), "description": "The demo's receiver"}).to_string();
+        let request =
+            self.http.post(format!("{}/v4/webhooks", self.base)).header("X-Auth-Token", &self.token).body(body);
+        let bytes = request.send().await?.error_for_status()?.bytes().await?;
+        let webhook: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        receiver.trust(webhook["secret"].as_str().unwrap_or_default());
+        Ok(())
+    }
+
+    /// Waits until the receiver has been told of the end of every accepted ad's publishing.
+    async fn told(&self, receiver: &Receiver, rows: &[DemoRow]) -> Result<(), DemoError> {
+        let start = tokio::time::Instant::now();
+        for row in rows.iter().filter(|row| row.ad.is_some()) {
+            while !receiver.has_published(&row.source_id) {
+                if start.elapsed() > PATIENCE {
+                    return Err(DemoError::Untold(row.source_id.clone()));
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// The status of each ad of which something has failed.
+    async fn statuses(&self, rows: &[DemoRow]) -> Result<Vec<Value>, DemoError> {
+        let mut statuses = Vec::new();
+        for row in rows {
+            let log = row.ad.as_ref().and_then(|ad| ad["log"].as_array());
+            if log.is_some_and(|log| log.iter().any(|entry| entry["state"] == "error")) {
+                let id = utf8_percent_encode(&row.source_id, SEGMENT);
+                statuses.push(self.get(&format!("/v4/ad/{id}/status?dealer_code={}", row.dealer_code)).await?);
+            }
+        }
+        Ok(statuses)
+    }
+
     /// Posts every ad; returns whether each was accepted.
     async fn post_all(&self, stock: &[DemoAd]) -> Result<Vec<bool>, DemoError> {
         let mut accepted = Vec::new();
@@ -189,7 +247,7 @@ impl Client {
         let start = tokio::time::Instant::now();
         show::watching();
         loop {
-            let page = self.get("/v4/ad?include=log&limit=500").await?;
+            let page = self.get("/v4/ad?include=log,status&limit=500").await?;
             let (mut waiting, mut news) = (None, Vec::new());
             for (row, _) in rows.iter_mut().zip(&accepted).filter(|(_, accepted)| **accepted) {
                 let ads = page["results"].as_array().into_iter().flatten();

@@ -5,13 +5,13 @@ use std::{
     net::SocketAddr,
 };
 
-use ad_core::model::Timestamp;
+use ad_core::{model::Timestamp, violation::Code};
 
 use percent_encoding::utf8_percent_encode;
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
 
-use super::{DemoRow, stock::DemoAd};
+use super::{DemoRow, receiver::Receiver, stock::DemoAd};
 use crate::commands::output;
 
 /// Prints a line. A closed stdout is no error of the demo.
@@ -108,20 +108,62 @@ fn message(entry: &Value) -> String {
 /// One line per ad.
 pub(super) fn table(rows: &[DemoRow]) {
     line("");
-    let header = ["SOURCE ID", "TITLE", "PRIMARY", "SECONDARY", "PUBLISHED"];
+    let header = ["SOURCE ID", "TITLE", "PRIMARY", "SECONDARY", "STATUS", "AFTER"];
     // A closed stdout is no error of the demo.
     let _nobody_reads_on = output::table(header, rows.iter().map(cells));
 }
 
 /// Few enough for 80 columns: the log entries have been shown.
-fn cells(row: &DemoRow) -> [String; 5] {
+fn cells(row: &DemoRow) -> [String; 6] {
     let Some(ad) = &row.ad else {
         let dash = || "–".to_owned();
-        return [row.source_id.clone(), "(rejected: 400)".to_owned(), dash(), dash(), dash()];
+        return [row.source_id.clone(), "(rejected: 400)".to_owned(), dash(), dash(), dash(), dash()];
     };
     let text = |name: &str| ad[name].as_str().unwrap_or("–").to_owned();
     let log = ad["log"].as_array().map_or(&[][..], Vec::as_slice);
-    [row.source_id.clone(), text("title"), text("marketplace_ad_id"), text("offer_id"), published_after(ad, log)]
+    [
+        row.source_id.clone(),
+        text("title"),
+        text("marketplace_ad_id"),
+        text("offer_id"),
+        text("status").replace('_', " "),
+        published_after(ad, log),
+    ]
+}
+
+/// What has failed on each ad, and what to do about it.
+pub(super) fn what_to_do(statuses: &[Value]) {
+    line(&styled(BOLD, "\nAds with a failure, as GET /v4/ad/{source_id}/status explains it:\n"));
+    for status in statuses {
+        line(&format!("  {:<22} {}", text(&status["source_id"]), text(&status["text"])));
+        for channel in status["channels"].as_array().into_iter().flatten().filter(|it| it["status"] != "live") {
+            let (marketplace, word) = (text(&channel["marketplace"]), text(&channel["status"]).replace('_', " "));
+            line(&format!("    {marketplace}: {} {}", styled(RED, &word), text(&channel["text"])));
+            advice(&text(&channel["who_acts"]).replace('_', " "), text(&channel["what_to_do"]));
+        }
+        for image in status["images"].as_array().into_iter().flatten().filter(|it| it["status"] == "failed") {
+            let name = text(&image["url"]).rsplit('/').next().unwrap_or_default();
+            line(&format!("    image {name}: {} {}", styled(RED, "failed"), text(&image["text"])));
+            advice("dealer", Code::from_name(text(&image["code"])).about().cure);
+        }
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn advice(who_acts: &str, what_to_do: &str) {
+    if !what_to_do.is_empty() {
+        line(&format!("      {} {what_to_do}", styled(BOLD, &format!("{who_acts}:"))));
+    }
+}
+
+/// What has come to the receiver of the webhook.
+pub(super) fn webhook(receiver: &Receiver) {
+    let (verified, refused) = receiver.counts();
+    let count = format!("{verified} events verified, {refused} refused");
+    line(&format!("\nWebhook to {}: {}", receiver.url(), styled(GREEN, &count)));
 }
 
 fn published_after(ad: &Value, log: &[Value]) -> String {
@@ -130,7 +172,7 @@ fn published_after(ad: &Value, log: &[Value]) -> String {
     let published = published.and_then(|entry| time(&entry["created"]));
     published.zip(time(&ad["created"])).map_or_else(
         || "–".to_owned(),
-        |(published, created)| format!("after {:.2} s", (published - created).as_secs_f64()),
+        |(published, created)| format!("{:.2} s", (published - created).as_secs_f64()),
     )
 }
 

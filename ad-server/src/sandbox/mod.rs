@@ -109,19 +109,24 @@ fn same(address: &str) -> Vec<String> {
 
 /// A server on a free port of the loopback interface, which stops when it is dropped.
 #[derive(Debug)]
-struct Loopback {
+pub(crate) struct Loopback {
     /// Without a slash at the end.
     address: String,
     _stop: oneshot::Sender<()>,
 }
 
 impl Loopback {
-    async fn start(endpoint: impl Endpoint<Output = Response> + 'static) -> Result<Self, ServerError> {
+    pub(crate) async fn start(endpoint: impl Endpoint<Output = Response> + 'static) -> Result<Self, ServerError> {
         let options = marketplace::server_options(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let server = HttpServer::bind(&options, "listen").await?;
         let address = server.base_url();
         let (stop, stopped) = oneshot::channel();
         tokio::spawn(server.run(endpoint, async { drop(stopped.await) }));
         Ok(Self { address, _stop: stop })
+    }
+
+    /// Its address, without a slash at the end.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
     }
 }
