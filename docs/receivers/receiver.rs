@@ -34,7 +34,8 @@ fn verified(key: &hmac::Key, headers: &HeaderMap, body: &str) -> Option<Value> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
     let is_recent = now.abs_diff(sent.parse().ok()?) <= 300;
     let signed = format!("{id}.{sent}.{body}");
-    let mut tags = header("webhook-signature")?.split(' ').filter_map(|text| STANDARD.decode(text.strip_prefix("v1,")?).ok());
+    let mut tags =
+        header("webhook-signature")?.split(' ').filter_map(|text| STANDARD.decode(text.strip_prefix("v1,")?).ok());
     let is_genuine = tags.any(|tag| hmac::verify(key, signed.as_bytes(), &tag).is_ok());
     if is_recent && is_genuine { serde_json::from_str(body).ok() } else { None }
 }

@@ -117,7 +117,6 @@ async fn start(args: &DemoArgs, folder: &Path) -> Result<Running, DemoError> {
         database_url: format!("sqlite://{}", folder.join("ads.db").display()),
         media: folder.join("media").into(),
         token_key: folder.join("token-keys.json"),
-        webhook_key: folder.join("webhook-key"),
         allow_private_images: true,
         allow_private_webhooks: true,
         webhook_key: folder.join("webhook-key"),

@@ -170,10 +170,9 @@ fn published_after(ad: &Value, log: &[Value]) -> String {
     let time = |value: &Value| value.as_str().and_then(|text| text.parse::<Timestamp>().ok());
     let published = log.iter().find(|entry| entry["action"] == "publish" && entry["state"] == "done");
     let published = published.and_then(|entry| time(&entry["created"]));
-    published.zip(time(&ad["created"])).map_or_else(
-        || "–".to_owned(),
-        |(published, created)| format!("{:.2} s", (published - created).as_secs_f64()),
-    )
+    published
+        .zip(time(&ad["created"]))
+        .map_or_else(|| "–".to_owned(), |(published, created)| format!("{:.2} s", (published - created).as_secs_f64()))
 }
 
 /// A new ad that can be sent as it stands.
