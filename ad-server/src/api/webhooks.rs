@@ -203,7 +203,7 @@ impl Call<'_> {
         let skipped = usize::try_from(page.offset).unwrap_or(usize::MAX);
         let rows = all.iter().skip(skipped).take(page.limit as usize);
         let rows = rows.map(|(webhook, pending)| shown(webhook, *pending, None)).collect();
-        list(PageBody::new(self.context, request, query, page, all.len() as u64, rows)?)
+        Ok(list(PageBody::new(self.context, request, query, page, all.len() as u64, rows)?))
     }
 
     async fn read(&self) -> Result<Response, ApiError> {
@@ -318,7 +318,7 @@ impl Call<'_> {
         let state = state.and_then(DeliveryState::from_name);
         let (rows, count) = self.webhooks.database.deliveries(webhook.id, state, page).await?;
         let rows = rows.iter().map(shown_delivery).collect();
-        list(PageBody::new(self.context, request, query, page, count, rows)?)
+        Ok(list(PageBody::new(self.context, request, query, page, count, rows)?))
     }
 
     /// The webhook of the path, with the number of its pending deliveries.
@@ -346,10 +346,10 @@ impl Call<'_> {
     }
 }
 
-fn list(page: PageBody) -> Result<Response, ApiError> {
+fn list(page: PageBody) -> Response {
     let mut response = Response::builder().content_type("application/json").body(page.bytes);
     response.headers_mut().extend(page.links.map(|links| (header::LINK, links)));
-    Ok(response)
+    response
 }
 
 fn invalid(errors: FieldErrors) -> ApiError {

@@ -165,7 +165,8 @@ pub(crate) struct NewWebhook {
 pub(crate) struct WebhookChange {
     pub(crate) url: Option<String>,
     pub(crate) types: Option<Vec<EventTypes>>,
-    pub(crate) description: Option<Option<String>>,
+    /// Removed if it is empty.
+    pub(crate) description: Option<String>,
     pub(crate) enabled: Option<bool>,
     /// Goes on behind this position, without what is pending.
     pub(crate) resume_at: Option<EventPosition>,
@@ -264,6 +265,7 @@ impl Database {
     }
 
     /// The endpoints of a scope, oldest first, each with the number of its pending deliveries.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method itself is of one lifetime")]
     pub(crate) async fn webhooks(&self, access: &Access) -> Result<Vec<(Webhook, u64)>, StoreError> {
         let statement = sql::WebhooksOfScope { scope_type: access.claim(), scope: access.name() };
         let rows = self.look_up(Statement::from(statement).for_client_of(access.name())).await?;
@@ -292,7 +294,7 @@ impl Database {
             url: change.url.as_deref(),
             types: change.types.as_deref().map(|types| json(&types_text(types))).transpose()?,
             sets_description: change.description.is_some(),
-            description: change.description.as_ref().and_then(Option::as_deref),
+            description: change.description.as_deref().filter(|text| !text.is_empty()),
             now,
         };
         statements.push(changed.into());
@@ -375,6 +377,7 @@ impl Database {
     }
 
     /// The enabled endpoints that a process owns, and others that it may claim; each with the time of its next attempt.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method itself is of one lifetime")]
     pub(crate) async fn webhooks_to_run(
         &self,
         Ownership { owner, now, latest }: Ownership,

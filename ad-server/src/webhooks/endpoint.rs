@@ -34,7 +34,7 @@ const ATTEMPTS: usize = 20;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Longest pause until it is looked what to do.
-const LOOK: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_mins(1);
 
 /// What is known about an endpoint.
 pub(super) struct Config {

@@ -41,7 +41,8 @@ pub(crate) struct NewFields {
 pub(crate) struct ChangedFields {
     pub(crate) url: Option<String>,
     pub(crate) types: Option<Vec<EventTypes>>,
-    pub(crate) description: Option<Option<String>>,
+    /// Removed if it is empty.
+    pub(crate) description: Option<String>,
     pub(crate) enabled: Option<bool>,
     /// Whether it goes on from now.
     pub(crate) resume: bool,
@@ -99,7 +100,7 @@ pub(crate) fn new(
         url: url.unwrap_or_default(),
         types: types.unwrap_or_else(default_types),
         dealer_code,
-        description: description.flatten(),
+        description: description.filter(|text| !text.is_empty()),
     })
 }
 
@@ -214,15 +215,15 @@ impl<'a> Fields<'a> {
         Some(types)
     }
 
-    /// The description; within, `None` removes it.
-    fn description(&mut self) -> Option<Option<String>> {
+    /// The description; `null` is an empty one.
+    fn description(&mut self) -> Option<String> {
         match self.sent.get("description")? {
-            Value::Null => Some(None),
+            Value::Null => Some(String::new()),
             Value::String(text) if text.chars().nth(MAX_DESCRIPTION).is_some() => {
                 self.errors.push("description", Violation::TooLong(MAX_DESCRIPTION));
                 None
             }
-            Value::String(text) => Some(Some(text.clone())),
+            Value::String(text) => Some(text.clone()),
             _ => {
                 self.errors.push("description", Violation::WrongType(Expected::Text));
                 None
@@ -412,7 +413,7 @@ mod tests {
         let expected = ChangedFields {
             url: None,
             types: Some(default_types()),
-            description: Some(None),
+            description: Some(String::new()),
             enabled: Some(true),
             resume: true,
         };

@@ -27,22 +27,32 @@ pub(super) fn of_event(access: &Access, event: &Event) -> String {
 
 /// The body with an event in its JSON. A message that is too long is cut, and says so.
 fn shortened(event_type: &str, at: Timestamp, mut event: Value) -> String {
-    let mut body = body(event_type, at, &event);
-    while body.len() >= BELOW {
-        let Some(Value::String(message)) = event.get_mut("message") else { break };
-        let whole = message.strip_suffix(CUT).unwrap_or(message);
-        // Each byte of a message takes at least one of the body.
-        let most = whole.len().saturating_sub(body.len() - BELOW + CUT.len() + 1);
-        let end = whole.floor_char_boundary(most);
-        let shorter = format!("{}{CUT}", &whole[..end]);
-        let is_empty = end == 0;
-        *message = shorter;
-        body = self::body(event_type, at, &event);
-        if is_empty {
-            break;
-        }
+    let whole = body(event_type, at, &event);
+    if whole.len() < BELOW {
+        return whole;
     }
-    body
+    let Some(Value::String(message)) = event.get_mut("message").map(|message| std::mem::replace(message, CUT.into()))
+    else {
+        return whole;
+    };
+    let mut left = BELOW.saturating_sub(body(event_type, at, &event).len() + 1);
+    let fits = |character: &char| {
+        let rest = left.checked_sub(encoded_length(*character));
+        left = rest.unwrap_or_default();
+        rest.is_some()
+    };
+    let kept: String = message.chars().take_while(fits).collect();
+    event["message"] = format!("{kept}{CUT}").into();
+    body(event_type, at, &event)
+}
+
+/// How many bytes a character takes in JSON.
+fn encoded_length(character: char) -> usize {
+    match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..' ' => 6,
+        character => character.len_utf8(),
+    }
 }
 
 /// The body of a test event.
@@ -80,7 +90,8 @@ mod tests {
             let kept = sent.strip_suffix(CUT).unwrap();
             assert!(message.starts_with(kept) && !kept.is_empty(), "{sent}");
         }
-        let long = shortened("ad.publish.done", at, json!({"message": null, "other": "a".repeat(30_000)}));
-        assert!(long.len() > BELOW, "nothing but the message is cut");
+        let of = |message: Value| json!({"id": "evt_1", "message": message, "other": "a".repeat(19_800)});
+        let body = shortened("ad.publish.error", at, of(json!("b".repeat(300))));
+        assert_eq!(body.len(), BELOW - 1, "as much as fits is sent");
     }
 }

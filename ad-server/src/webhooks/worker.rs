@@ -199,9 +199,9 @@ impl WebhookWorker {
         let owner = self.shared.owner;
         found.retain(|(webhook, _)| webhook.owner == owner);
         let owned_until = self.renewed.map_or(now, |renewed| renewed + OWNED);
-        let owned: HashSet<Uuid> = found.iter().map(|(webhook, _)| webhook.id).collect();
+        let ids: HashSet<Uuid> = found.iter().map(|(webhook, _)| webhook.id).collect();
         self.endpoints.retain(|id, running| {
-            let keeps = owned.contains(id);
+            let keeps = ids.contains(id);
             if !keeps {
                 running.task.abort();
             }

@@ -1,5 +1,7 @@
 //! Webhooks (extensions E5), with real processes, a real receiver, and on either database.
 
+#![expect(clippy::similar_names, reason = "what a receiver has received")]
+
 mod delivery;
 mod endpoints;
 mod failures;

@@ -77,8 +77,8 @@ fn describe(operation: &Operation, path: &str) -> Value {
 /// Schema and example of an operation's body.
 fn body(act: Act) -> Option<(&'static str, &'static str)> {
     match act {
-        Act::Create => Some(("WebhookCreate", "WebhookCreate")),
-        Act::Change => Some(("WebhookChange", "WebhookChange")),
+        Act::Create => Some(("WebhookInput", "WebhookInput")),
+        Act::Change => Some(("WebhookPatch", "WebhookPatch")),
         Act::Replay => Some(("WebhookReplay", "WebhookReplay")),
         _ => None,
     }
@@ -163,7 +163,7 @@ pub(super) fn schemas() -> Map<String, Value> {
         "dealer_code": dealer_code,
         "description": description,
         "enabled": {"type": "boolean"},
-        "disabled_reason": {"type": "string", "nullable": true, "enum": reasons,
+        "disabled_reason": {"type": "string", "nullable": true, "enum": reasons, "example": "gone",
             "description": "`requested` by a client; `gone`: the receiver answered 410; `failing`: no success for days"},
         "created": time(),
         "updated": time(),
@@ -212,8 +212,8 @@ pub(super) fn schemas() -> Map<String, Value> {
         ("Delivery", complete(delivery)),
         ("DeliveryAttempt", complete(attempt)),
         ("DeliveryPage", super::answers::page("Delivery", "Deliveries, newest first")),
-        ("WebhookCreate", create),
-        ("WebhookChange", change),
+        ("WebhookInput", create),
+        ("WebhookPatch", change),
         ("WebhookReplay", replay),
     ]
     .into_iter()
@@ -229,8 +229,8 @@ pub(super) fn examples() -> Map<String, Value> {
         "WebhookPage",
         "Delivery",
         "DeliveryPage",
-        "WebhookCreate",
-        "WebhookChange",
+        "WebhookInput",
+        "WebhookPatch",
         "WebhookReplay",
         "NoSuchWebhook",
         "WebhookDisabled",
@@ -243,9 +243,12 @@ fn example_of(name: &str) -> Value {
     let now = NOW;
     let webhook = json!({"id": WEBHOOK, "url": "https://stock.example/hook", "types": ["ad.publish.*", "ad.*.error"],
         "dealer_code": null, "description": "Stock system", "enabled": true, "disabled_reason": null, "created": now, "updated": now,
-        "pending": 0, "last_success": now, "last_failure": null});
+        "pending": 0, "last_success": now, "last_failure": now});
     let delivery = json!({"event_id": EVENT, "type": "ad.publish.done", "state": "delivered", "created": now, "next_attempt": null,
-        "attempts": [{"at": now, "status": 204, "latency_ms": 38, "error": null, "response": ""}]});
+    "attempts": [
+        {"at": now, "status": 500, "latency_ms": 12, "error": "answered 500", "response": "out of memory"},
+        {"at": now, "status": 204, "latency_ms": 38, "error": null, "response": ""},
+    ]});
     let page = |row: &Value| json!({"count": 1, "next": null, "previous": null, "results": [row]});
     match name {
         "Webhook" => webhook,
@@ -257,10 +260,10 @@ fn example_of(name: &str) -> Value {
         "WebhookPage" => page(&webhook),
         "Delivery" => delivery,
         "DeliveryPage" => page(&delivery),
-        "WebhookCreate" => {
+        "WebhookInput" => {
             json!({"url": "https://stock.example/hook", "types": ["ad.publish.*", "ad.*.error"], "description": "Stock system"})
         }
-        "WebhookChange" => json!({"enabled": true, "resume": "now"}),
+        "WebhookPatch" => json!({"types": ["ad.*.error"], "resume": "now"}),
         "WebhookReplay" => json!({"after": "2026-01-15T09:00:00Z"}),
         "NoSuchWebhook" => {
             json!({"detail": format!("No webhook in the token's scope has the id \"{WEBHOOK}\". GET /v4/webhooks lists them.")})
