@@ -71,7 +71,7 @@ async fn lists_are_filtered_by_status_and_the_summary_counts_them() {
     let client = Client::builder(&server.client.base).token(token).rate(None).build().unwrap();
     let status = client.v4().status("fault-refused-1").await.unwrap();
     assert_eq!(serde_json::to_value(&status.body).unwrap(), report(&server, "fault-refused-1").await);
-    assert_eq!(client.typed("car").status("car-1").await.unwrap().status, AdStatus::Live);
+    assert_eq!(client.typed("car").status("car-1").await.unwrap().body.status, AdStatus::Live);
     assert_eq!(client.summary().await.unwrap().by_status[&AdStatus::Live], 1);
     let query = AdQuery { include_status: true, ..AdQuery::oldest_first([AdFilter::Status(vec![AdStatus::Failed])]) };
     let failed = client.v4().list(&query).await.unwrap().body.results;
