@@ -317,7 +317,7 @@ mod tests {
     const URL: &str = "https://example.com/hook";
 
     fn object(value: Value) -> Map<String, Value> {
-        value.as_object().unwrap().clone()
+        serde_json::from_value(value).unwrap()
     }
 
     fn codes<T: fmt::Debug>(result: Result<T, FieldErrors>) -> Vec<(String, &'static str)> {
