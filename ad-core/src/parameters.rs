@@ -1,13 +1,13 @@
 //! The query parameters of the contract ('List parameters', 'Log parameters', decisions 1 and 2). Their decoded names and values
 //! are parsed into a typed query, or into the errors of all parameters.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
     fields::{FieldErrors, not_a_choice, shown},
     model::{
-        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, Exclusions, LogQuery, NotATime,
-        Page, VIEW_FIELDS, plate,
+        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, EventTypes, Exclusions, LogQuery,
+        NotATime, Page, VIEW_FIELDS, plate,
     },
     synonyms::names::Names,
     violation::{Code, Expected, TextFormat, Violation, nearest},
@@ -198,6 +198,74 @@ impl WebhookParameters {
     }
 }
 
+/// Maximum number of events of a page.
+pub const MAX_EVENTS: u32 = 1000;
+/// Number of events of a page if `limit` is absent.
+pub const DEFAULT_EVENTS: u32 = 100;
+/// Maximum time of a long poll, in seconds.
+pub const MAX_WAIT: u32 = 30;
+
+/// Parameters of events.
+#[rustfmt::skip]
+pub const EVENT_PARAMETERS: &[Parameter] = &[
+    takes("after", Takes::Text(MAX_TEXT), "A cursor: events after it; `now`: from now on. From the oldest if absent"),
+    takes("types", Takes::Texts, "Only these types, such as `ad.publish.done`, `ad.publish.*` or `ad.*.error`"),
+    takes("source_id", Takes::Text(MAX_TEXT), "Only events of the ads with this source id"),
+    takes("dealer_code", Takes::Text(MAX_TEXT), "Only events of this dealer"),
+    takes("limit", Takes::Number(1, MAX_EVENTS as u64), "Page size, 1 to 1,000; 100 if absent"),
+    takes("wait", Takes::Number(0, MAX_WAIT as u64), "Seconds to wait for an event if there is none (long poll), 0 to 30; 0 if absent"),
+];
+
+/// Where a reader of events begins.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum EventsAfter {
+    /// With the oldest event.
+    #[default]
+    Nothing,
+    /// With the next event.
+    Now,
+    /// After a cursor.
+    Cursor(String),
+}
+
+/// Parameters of events, with a cursor that is not decoded yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventParameters {
+    /// Where to begin.
+    pub after: EventsAfter,
+    /// Types of which an event must have one; empty: any.
+    pub types: Vec<EventTypes>,
+    /// Only events of the ads with this source id.
+    pub source_id: Option<String>,
+    /// Only events of this dealer.
+    pub dealer_code: Option<String>,
+    /// Maximum number of events.
+    pub limit: u32,
+    /// How long to wait for an event.
+    pub wait: Duration,
+}
+
+impl EventParameters {
+    /// Parses decoded names and values.
+    ///
+    /// # Errors
+    /// An error for each wrong, repeated or unknown parameter.
+    pub fn parse(query: &[(String, String)]) -> Result<Self, FieldErrors> {
+        let mut values = ParameterValues::new(EVENT_PARAMETERS, query);
+        let after = match values.text("after") {
+            None => EventsAfter::Nothing,
+            Some("now") => EventsAfter::Now,
+            Some(cursor) => EventsAfter::Cursor(cursor.to_owned()),
+        };
+        let types = values.event_types();
+        let text = |name| values.text(name).map(str::to_owned);
+        let (source_id, dealer_code) = (text("source_id"), text("dealer_code"));
+        let limit = values.bounded("limit", 1, MAX_EVENTS).unwrap_or(DEFAULT_EVENTS);
+        let wait = Duration::from_secs(values.bounded("wait", 0, MAX_WAIT).unwrap_or_default().into());
+        values.done(Self { after, types, source_id, dealer_code, limit, wait })
+    }
+}
+
 /// Adds to the errors of a query the parameters that an operator's names have for unknown ones.
 pub fn suggest(names: &Names, parameters: &[Parameter], errors: &mut FieldErrors) {
     errors.each_mut(&mut |path, violation| {
@@ -371,6 +439,37 @@ impl<'a> ParameterValues<'a> {
         Some(found)
     }
 
+    /// The event types of `types`.
+    fn event_types(&mut self) -> Vec<EventTypes> {
+        let of_action =
+            |action: &'static &str| ActionState::NAMES.iter().map(move |state| format!("ad.{action}.{state}"));
+        let known: Vec<String> = Action::NAMES.iter().flat_map(of_action).collect();
+        let (mut types, mut wrong) = (Vec::new(), WrongItems::default());
+        for item in self.split("types").unwrap_or_default() {
+            match item.parse() {
+                Ok(one) if types.contains(&one) => {}
+                Ok(one) => types.push(one),
+                Err(_) if wrong.gets_message() => {
+                    self.errors.push("types", not_a_choice(&item.into(), known.iter().map(String::as_str)));
+                }
+                Err(_) => {}
+            }
+        }
+        wrong.add_rest("types", &mut self.errors);
+        types
+    }
+
+    /// A whole number within inclusive bounds.
+    fn bounded(&mut self, name: &'static str, min: u32, max: u32) -> Option<u32> {
+        let wrong = Violation::WrongType(Expected::Integer);
+        let number = self.parsed(name, wrong, |text| text.parse::<i64>().ok())?;
+        let bounded = u32::try_from(number).ok().filter(|number| (min..=max).contains(number));
+        if bounded.is_none() {
+            self.errors.push(name, Violation::stated(Code::OutOfRange, format!("Must be {min} to {max}.")));
+        }
+        bounded
+    }
+
     /// The fields of ads to return, whether `fields` or `include` names the log, and whether `include` names the status.
     fn shown_fields(&mut self) -> (Option<Vec<&'static str>>, bool, bool) {
         let fields = self.some_of("fields", VIEW_FIELDS);
@@ -381,16 +480,7 @@ impl<'a> ParameterValues<'a> {
 
     fn page(&mut self) -> Page {
         let number = Violation::WrongType(Expected::Integer);
-        let limit =
-            self.parsed("limit", number.clone(), |text| text.parse::<i64>().ok()).map_or(DEFAULT_LIMIT, |limit| {
-                if let Ok(limit @ 1..=MAX_LIMIT) = u32::try_from(limit) {
-                    limit
-                } else {
-                    let text = format!("Must be 1 to {MAX_LIMIT}.");
-                    self.errors.push("limit", Violation::stated(Code::OutOfRange, text));
-                    DEFAULT_LIMIT
-                }
-            });
+        let limit = self.bounded("limit", 1, MAX_LIMIT).unwrap_or(DEFAULT_LIMIT);
         let offset = self.parsed("offset", number, |text| text.parse::<i64>().ok()).map_or(0, |offset| {
             u64::try_from(offset).unwrap_or_else(|_| {
                 self.errors.push("offset", Violation::stated(Code::OutOfRange, "Must be 0 or more."));

@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use crate::{
-    api::{self, ApiFaults, Authenticator, BodyMemory, Context, DealerRate, Limits, Lists, Waits},
+    api::{self, ApiFaults, Authenticator, BodyMemory, Context, DealerRate, EventStreams, Limits, Lists, Waits},
     auth::{Caller, KeySet, KeySource, KeysError, TokenError, Verifier, key_file},
     cleanup::{self, Kept},
     config::Settings,
@@ -335,6 +335,9 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
             lists: Lists::new(database.list_connections()),
             processor,
             waits: Waits::new(settings.waiting_requests(), settings.longest_wait.duration()).until(stopped.clone()),
+            event_streams: EventStreams::new(settings.event_streams.get(), settings.token_event_streams.get())
+                .until(stopped.clone())
+                .counted_by(&metrics),
             ..Limits::default()
         },
         metrics: Some(metrics.clone()),
@@ -538,12 +541,20 @@ struct Tokens {
 impl Authenticator for Tokens {
     fn authenticate(&self, token: &str) -> Result<Caller, TokenError> {
         let caller = self.verifier.verify(token)?;
+        self.check(&caller)?;
+        Ok(caller)
+    }
+
+    fn check(&self, caller: &Caller) -> Result<(), TokenError> {
+        if self.verifier.has_expired(caller) {
+            return Err(TokenError::Expired);
+        }
         if self.directory.is_revoked(&caller.jti) {
             return Err(TokenError::Revoked);
         }
         if self.directory.age() > self.revocation_max_age {
             return Err(TokenError::RevocationUnknown);
         }
-        Ok(caller)
+        Ok(())
     }
 }

@@ -12,6 +12,7 @@ mod conformance;
 mod contract_fuzz;
 mod crash;
 mod documentation;
+mod events;
 mod faults;
 mod generated_clients;
 mod http_headers;

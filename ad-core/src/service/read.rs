@@ -99,6 +99,18 @@ impl Service {
         Ok(dealers.into_iter().map(counted).collect())
     }
 
+    /// The codes of the dealers whose events a reader gets now: those of its scope or, of these, only the one that it asks for.
+    pub fn dealers_of_events(&self, access: &Access, dealer_code: Option<&str>) -> Arc<[String]> {
+        let codes: Arc<[String]> = match access {
+            Access::Dealer(code) => [code.clone()].into(),
+            Access::Group(group) => self.directory.group(group),
+        };
+        match dealer_code {
+            Some(wanted) => codes.iter().filter(|code| *code == wanted).cloned().collect(),
+            None => codes,
+        }
+    }
+
     /// A page of ads; on a typed path only those of its vehicle type.
     ///
     /// # Errors

@@ -178,6 +178,12 @@ codes! {
     NotJson "not_json": "Not a JSON object",
         "The body is not a JSON object.",
         "Send a JSON object in UTF-8 with `Content-Type: application/json`.";
+    InvalidCursor "invalid_cursor": "Not a cursor of the scope",
+        "The text is not a cursor, or one of the events of another dealer or group.",
+        "Send a cursor from an answer to a token of the same dealer or group, or `now`, or none.";
+    CursorBeyondEnd "cursor_beyond_end": "Cursor beyond the newest event",
+        "The service was restored from a backup that is older than the cursor. Events after the backup are lost.",
+        "Read all events again without a cursor, or send `now`, and compare your data with the ads.";
     UnsupportedContentEncoding "unsupported_content_encoding": "Content coding not supported",
         "The body is in a content coding other than gzip.",
         "Send the body in gzip, or without a `Content-Encoding`.";

@@ -121,6 +121,13 @@ pub enum ApiError {
          this one again later, or without the preference."
     )]
     TooManyWaiting(usize),
+    /// Too many event streams and long polls are open.
+    #[error(
+        "At most {most} event streams and long polls {} can be open at the same time. Close others, or read events without \
+         wait.",
+        if *of_token { "of one token" } else { "of all clients" }
+    )]
+    TooManyStreams { most: usize, of_token: bool },
     /// There is no such path, or nothing of that name.
     #[error("{0}")]
     NotFound(String),
@@ -213,7 +220,9 @@ impl ApiError {
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
                 response
             }
-            Self::TooManyLists(_) | Self::TooManyWaiting(_) => retry_later(StatusCode::TOO_MANY_REQUESTS, self),
+            Self::TooManyLists(_) | Self::TooManyWaiting(_) | Self::TooManyStreams { .. } => {
+                retry_later(StatusCode::TOO_MANY_REQUESTS, self)
+            }
             Self::TooMany { seconds, .. } => later(detail(StatusCode::TOO_MANY_REQUESTS, self), (*seconds).into()),
             Self::NotFound(_) => detail(StatusCode::NOT_FOUND, self),
             Self::MethodNotAllowed { allow, .. } => {
@@ -259,6 +268,7 @@ impl ApiError {
             Self::Forbidden(_) => Code::PermissionMissing,
             Self::TooManyLists(_)
             | Self::TooManyWaiting(_)
+            | Self::TooManyStreams { .. }
             | Self::TooMany { .. }
             | Self::TooManyConnections(ConnectionLimit::Address(_)) => Code::RateLimited,
             Self::NotFound(_) => Code::NotFound,

@@ -24,7 +24,7 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-use super::{ApiError, Lists, Waits, json_size::parsed_size};
+use super::{ApiError, EventStreams, Lists, Waits, json_size::parsed_size};
 use crate::{
     processor::Processor,
     shares::{Share, Shares},
@@ -66,6 +66,8 @@ pub struct Limits {
     pub writes: Writes,
     /// Requests that wait until they are finished.
     pub waits: Waits,
+    /// Event streams and long polls.
+    pub event_streams: EventStreams,
 }
 
 impl Default for Limits {
@@ -79,6 +81,7 @@ impl Default for Limits {
             processor: Processor::default(),
             writes: Writes::default(),
             waits: Waits::default(),
+            event_streams: EventStreams::default(),
         }
     }
 }

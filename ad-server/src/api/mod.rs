@@ -10,6 +10,8 @@ mod compression;
 mod conditional;
 mod cors;
 pub mod errors;
+mod event_streams;
+mod events;
 mod headers;
 mod idempotency;
 mod json_size;
@@ -54,6 +56,7 @@ use crate::{
 };
 use around::Around;
 pub use errors::ApiError;
+pub use event_streams::EventStreams;
 pub use limits::{BodyMemory, DealerRate, Limits, Turns, Writes};
 pub use lists::Lists;
 pub(crate) use pages::viewers;
@@ -70,6 +73,12 @@ pub trait Authenticator: Send + Sync {
     /// # Errors
     /// What is wrong with the token, for the client's eyes.
     fn authenticate(&self, token: &str) -> Result<Caller, TokenError>;
+
+    /// Checks that the token of a caller is still valid. It is asked twice a second for each open event stream.
+    ///
+    /// # Errors
+    /// What is wrong with the token now.
+    fn check(&self, caller: &Caller) -> Result<(), TokenError>;
 }
 
 /// What the API needs.
@@ -127,6 +136,10 @@ debug_by_name!(Context);
 ///         let scope = Access::Dealer(token.to_owned());
 ///         Ok(Caller::new(scope, Permissions::ALL, token))
 ///     }
+///
+///     fn check(&self, _: &Caller) -> Result<(), TokenError> {
+///         Ok(())
+///     }
 /// }
 ///
 /// # #[tokio::main]
@@ -170,6 +183,7 @@ where
     let route = requests::mount(route, &context);
     let route = lookups::mount(route, &context);
     let route = me::mount(route, &context);
+    let route = events::mount(route, &context);
     let route = summary::mount(route, &context);
     let route = webhooks::mount(route, &context);
     let route = pages::mount(route, &context).at("/media/*name", images);
@@ -205,6 +219,21 @@ impl Context {
 
     /// The caller of a request, whose rate is counted.
     fn caller(&self, request: &Request) -> Result<Caller, ApiError> {
+        let caller = self.authenticated(request)?;
+        self.count(&caller, request)?;
+        Ok(caller)
+    }
+
+    /// Counts a request of a caller.
+    fn count(&self, caller: &Caller, request: &Request) -> Result<(), ApiError> {
+        match &self.limits.rate {
+            Some(rate) => rate.take(&caller.scope, request.data()),
+            None => Ok(()),
+        }
+    }
+
+    /// The caller of a request.
+    fn authenticated(&self, request: &Request) -> Result<Caller, ApiError> {
         let none = || ApiError::NoToken { in_authorization: request.headers().contains_key(header::AUTHORIZATION) };
         let token = request.headers().get("x-auth-token").ok_or_else(none)?;
         let token = token.to_str().map_err(|_| ApiError::InvalidToken(TokenError::Malformed))?;
@@ -214,11 +243,7 @@ impl Context {
         if token.split_whitespace().next().is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer")) {
             return Err(ApiError::InvalidToken(TokenError::WithScheme));
         }
-        let caller = self.authenticator.authenticate(token.trim()).map_err(ApiError::InvalidToken)?;
-        if let Some(rate) = &self.limits.rate {
-            rate.take(&caller.scope, request.data())?;
-        }
-        Ok(caller)
+        self.authenticator.authenticate(token.trim()).map_err(ApiError::InvalidToken)
     }
 
     /// What the caller of a request has access to, who has this permission.

@@ -51,6 +51,11 @@ impl Waits {
         Self { stopped: Some(stopped), ..self }
     }
 
+    /// For how long a request waits at most.
+    pub(super) fn longest(&self) -> Duration {
+        self.longest
+    }
+
     /// The wait that a request prefers, if it prefers one.
     pub(super) fn preferred(&self, request: &Request, access: &Access) -> Result<Option<Wait>, ApiError> {
         let lines = request.headers().get_all("prefer").iter().filter_map(|line| line.to_str().ok());
@@ -64,16 +69,21 @@ impl Waits {
 impl Wait {
     /// Returns when the service is stopped.
     pub(super) async fn stopped(&self) {
-        match self.stopped.clone() {
-            // An error means that the sender is gone.
-            Some(mut stopped) => drop(stopped.wait_for(|stopped| *stopped).await),
-            None => pending().await,
-        }
+        until_stopped(self.stopped.clone()).await;
     }
 
     /// Memory for an ad while its request waits; `None` if there is none for the dealer now.
     pub(super) fn memory(&self, access: &Access, bytes: usize) -> Option<Share> {
         self.memory.try_take(access.name(), bytes)
+    }
+}
+
+/// Returns when the service is stopped, if it is known when.
+pub(super) async fn until_stopped(stopped: Option<watch::Receiver<bool>>) {
+    match stopped {
+        // An error means that the sender is gone.
+        Some(mut stopped) => drop(stopped.wait_for(|stopped| *stopped).await),
+        None => pending().await,
     }
 }
 

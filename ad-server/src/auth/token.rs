@@ -120,6 +120,11 @@ impl Verifier {
         self.keys.store(Arc::new(prepared(keys)));
     }
 
+    /// Whether the token of a caller has expired since it was verified.
+    pub fn has_expired(&self, caller: &Caller) -> bool {
+        caller.expires.is_some_and(|expires| self.clock.now() >= expires + LEEWAY)
+    }
+
     /// Who calls with this token.
     ///
     /// # Errors

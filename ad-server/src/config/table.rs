@@ -364,4 +364,11 @@ settings! {
 
     /// How long finished deliveries to webhooks are kept
     webhook_deliveries_kept: Period = default "30d", flag("TIME");
+
+    /// Maximum number of event streams and long polls at the same time; further ones are answered with 429
+    /// Each holds its connection, of HTTP/2 one of 16 streams of a connection: `max_connections` and the limit of open files apply as well.
+    event_streams: NonZeroUsize = default 5000, flag("N");
+
+    /// Maximum number of event streams and long polls of one token at the same time; further ones are answered with 429
+    token_event_streams: NonZeroUsize = default 20, flag("N");
 }

@@ -51,6 +51,7 @@ struct Inner {
     image_times: Histogram,
     image_store: Family<Labels<1>, Counter>,
     webhook_attempts: Family<Labels<1>, Counter>,
+    event_streams: Gauge,
     queue: Arc<dyn QueueSource>,
     seen: Seen,
 }
@@ -70,6 +71,7 @@ impl Metrics {
         let image_times = Histogram::new(CALLS);
         let image_store = Family::default();
         let webhook_attempts = Family::default();
+        let event_streams = Gauge::default();
         let seen = Seen::default();
         #[expect(clippy::cast_precision_loss, reason = "exact to the millisecond for 285,000 years")]
         let started = ConstGauge::new(started.as_millis() as f64 / 1000.0);
@@ -87,6 +89,7 @@ impl Metrics {
         registry.register("ad_image_store_writes", "Images handed to the image store", image_store.clone());
         let help = "Attempts to deliver an event to a webhook: delivered, retried or failed";
         registry.register("ad_webhook_attempts", help, webhook_attempts.clone());
+        registry.register("ad_event_streams", "Open event streams and long polls", event_streams.clone());
         registry.register_collector(Box::new(seen.clone()));
         Self(Arc::new(Inner {
             registry,
@@ -99,6 +102,7 @@ impl Metrics {
             image_times,
             image_store,
             webhook_attempts,
+            event_streams,
             queue,
             seen,
         }))
@@ -121,6 +125,11 @@ impl Metrics {
             tracing::error!(%error, "cannot encode metrics");
         }
         written
+    }
+
+    /// The number of open event streams and long polls.
+    pub(crate) fn event_streams(&self) -> &Gauge {
+        &self.0.event_streams
     }
 
     /// A marketplace was called.

@@ -10,6 +10,7 @@ use ad_core::{
         Action, ActionState, AdState, AdStatus, ApiVersion, ChannelStatus, ImageStatus, Market, RequestState,
         VIEW_FIELDS, WaitingFor, WhoActs,
     },
+    parameters::MAX_EVENTS,
 };
 use serde_json::{Map, Value, json};
 
@@ -318,6 +319,34 @@ fn common() -> Map<String, Value> {
             "external_message": {"description": "Status or error details: a text, or an object with `message` and details",
                 "oneOf": [text, reference("LogDetails")]},
         })),
+        "EventPage": object(&["events", "cursor", "has_more"], json!({
+            "events": {"type": "array", "items": reference("Event"), "maxItems": MAX_EVENTS},
+            "cursor": {"type": "string", "description": "Position after this page, for `after`"},
+            "has_more": {"type": "boolean", "description": "Whether there may be more events now"},
+        })),
+        "Event": object(
+            &["id", "cursor", "type", "timestamp", "dealer_code", "source_id", "ad_id", "category_id", "request_id", "sequence", "action", "state", "code",
+                "message", "marketplace_ad_id", "offer_id"],
+            json!({
+                "id": {"type": "string", "description": "Unique, and the same at every reading"},
+                "cursor": {"type": "string", "description": "Position after this event, for `after`"},
+                "type": {"type": "string", "description": "`ad.{action}.{state}`"},
+                "timestamp": time,
+                "dealer_code": text,
+                "source_id": text,
+                "ad_id": uuid,
+                "category_id": {"type": "integer"},
+                "request_id": {"type": "string", "format": "uuid", "description": "The `X-Request-Id` of the request that caused it"},
+                "sequence": {"type": "integer", "minimum": 1, "description": "Number of the entry in the log of its ad, from 1 without gaps"},
+                "action": {"type": "string", "enum": Action::NAMES},
+                "state": {"type": "string", "enum": ActionState::NAMES},
+                "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
+                    "description": "Why the action failed, one of the codes of `/docs/errors/`; `null` unless the state is `error`"},
+                "message": text,
+                "marketplace_ad_id": {"type": "string", "nullable": true, "description": "Id on the primary marketplace at the time of reading"},
+                "offer_id": {"type": "string", "nullable": true, "description": "Id on the secondary marketplace at the time of reading"},
+            }),
+        ),
         "LogDetails": {"type": "object", "required": ["message"], "properties": {"message": text}, "additionalProperties": true},
         "LogPage": page("LogEntry", "A page of the log"),
         "ImageRef": object(&["url", "cdn_url", "id", "checksum"], json!({

@@ -119,3 +119,9 @@ fn fields(category: Option<&Category>) -> String {
         list(false)
     )
 }
+
+/// Of the events.
+pub(super) const EVENTS: &str = "The log entries of all ads in the token's scope, as one sequence: those of an ad in the order of its log. Read a page, store its \
+`cursor`, and read on `after` it: every event comes once. With `wait`, the answer is sent as soon as there is an event (long poll). \
+With `Accept: text/event-stream` the answer is a stream of server-sent events, whose `id` is the cursor; it ends when the token is revoked or expires. \
+Neither counts as a request of the rate limit.";

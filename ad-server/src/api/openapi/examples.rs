@@ -8,8 +8,8 @@ use ad_core::{
     fields::FieldErrors,
     model::{
         Action, ActionState, Ad, AdState, AdStatus, AdTag, ApiVersion, ChannelFailure, ChannelStatus, Content, Dealer,
-        ImageRef, Leftover, LogEntry, MOST_UNFINISHED, Market, Publication, PublishedChannel, StatusCount, StatusWords,
-        StoredRequest, Timestamp,
+        Event, EventPosition, ImageRef, Leftover, LogEntry, MOST_UNFINISHED, Market, Publication, PublishedChannel,
+        StatusCount, StatusWords, StoredRequest, Timestamp,
     },
     parameters::AdParameters,
     ports::{AnswerKey, KeptAnswer, RenderedAnswer, StatusFacts, StoreError, StoredAd},
@@ -18,7 +18,7 @@ use ad_core::{
         self, Rulebook, SourceId, WriteContext,
         versions::{AdRef, VersionError},
     },
-    service::ServiceError,
+    service::{Access, ServiceError},
     status,
     violation::Code,
 };
@@ -37,6 +37,7 @@ use crate::{
         requests, versions,
     },
     auth::{Permission, Permissions, TokenError},
+    events::{CursorScope, EventView},
     values::Rate,
 };
 
@@ -119,6 +120,7 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     put("ParameterProblem".to_owned(), "An unknown parameter", problem(&unknown_parameter()));
     put("AdStatus".to_owned(), "An ad that the secondary marketplace has refused", ad_status(rulebook));
     put("Summary".to_owned(), "Two ads", summary());
+    put("EventPage".to_owned(), "A published ad", events());
     put("Me".to_owned(), "A token of one dealer", me());
     for (name, values) in lookup_values(rulebook) {
         put(name.to_owned(), "The first three values", values);
@@ -287,6 +289,23 @@ fn request_status() -> Value {
     let (dealer_code, source_id) = (DEALER.to_owned(), "car-1001".to_owned());
     let request = StoredRequest { id: REQUEST, dealer_code, source_id, accepted: now(), queued: None, entries: log() };
     json!(request.status(now()))
+}
+
+/// The last event of that log.
+fn events() -> Value {
+    let event = Event {
+        position: EventPosition { transaction: 81_204, ad: 1001, sequence: 4 },
+        ad_id: AD,
+        source_id: "car-1001".to_owned(),
+        dealer_code: DEALER.to_owned(),
+        category_id: first().id,
+        marketplace_ad_id: Some("P1001".to_owned()),
+        offer_id: Some("S1001".to_owned()),
+        entry: log().remove(3),
+    };
+    let scope = CursorScope::of(&Access::Dealer(DEALER.to_owned()));
+    let view = EventView::new(&event, &scope);
+    json!({"cursor": view.cursor, "events": [view], "has_more": false})
 }
 
 /// The kept answer of that create.

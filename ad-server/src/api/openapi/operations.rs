@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     api::{
-        me,
+        events, me,
         operations::{Act, BasePath, Operation, bases},
         summary,
     },
@@ -29,6 +29,7 @@ pub(super) fn paths(rulebook: &Rulebook) -> Map<String, Value> {
     }
     paths.extend(lookups(&examples::brand(rulebook)));
     paths.insert("/v4/requests/{request_id}".to_owned(), request());
+    paths.insert(events::PATH.to_owned(), of_events());
     paths.insert(me::PATH.to_owned(), of_token());
     paths.insert(summary::PATH.to_owned(), of_summary());
     paths.extend(webhooks::paths());
@@ -51,6 +52,7 @@ pub(super) fn tags() -> Vec<Value> {
     let others = [
         (LOOKUPS, "Allowed values"),
         ("requests", "Accepted requests"),
+        ("events", "What happens to ads"),
         ("token", "The token itself"),
         ("summary", "Numbers of ads"),
         (webhooks::TAG, "Events sent to your own address"),
@@ -120,6 +122,19 @@ fn request_body(base: BasePath, shape: BodyKind) -> Value {
         }
     }
     json!({"required": true, "content": {"application/json": {"schema": reference(&schema), "examples": shown}}})
+}
+
+/// The events of a scope.
+fn of_events() -> Value {
+    json!({"get": {
+        "tags": ["events"],
+        "operationId": "events",
+        "summary": "Read events",
+        "description": format!("{}\n\n{}", descriptions::EVENTS, needs(Permission::Read)),
+        "parameters": parameters::of_events(),
+        "responses": responses::of_events(),
+        "x-codeSamples": Sample::get(format!("{}?types=ad.publish.*&wait=30", events::PATH)).in_all_languages(),
+    }})
 }
 
 /// What a token says of itself.

@@ -2,7 +2,7 @@
 
 use ad_core::{
     categories,
-    parameters::{MAX_ITEMS, MAX_TEXT, Parameter, Takes},
+    parameters::{EVENT_PARAMETERS, MAX_ITEMS, MAX_TEXT, Parameter, Takes},
 };
 use serde_json::{Map, Value, json};
 
@@ -24,7 +24,20 @@ pub(super) fn shared() -> Map<String, Value> {
             shared.insert(name(operation, parameter), query(parameter));
         }
     }
+    shared.extend(EVENT_PARAMETERS.iter().map(|parameter| (format!("events.{}", parameter.name), query(parameter))));
     shared
+}
+
+/// Those of events.
+pub(super) fn of_events() -> Vec<Value> {
+    let query = EVENT_PARAMETERS.iter().map(|parameter| referring("parameters", &format!("events.{}", parameter.name)));
+    query.chain([last_event_id()]).collect()
+}
+
+fn last_event_id() -> Value {
+    json!({"name": "Last-Event-ID", "in": "header",
+        "description": "The last cursor that a client of the stream has received; wins over `after`",
+        "schema": {"type": "string", "maxLength": MAX_TEXT}})
 }
 
 /// Those of an operation on ads.

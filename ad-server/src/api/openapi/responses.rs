@@ -189,6 +189,17 @@ pub(super) fn of_summary() -> Value {
     responses.into()
 }
 
+/// The responses of events.
+pub(super) fn of_events() -> Value {
+    let mut responses = shared_by_all();
+    let mut found = described("A page of events, or a stream of them", &reference("EventPage"), &["EventPage"]);
+    found["content"]["text/event-stream"] = json!({"schema": {"type": "string", "description": "Server-sent events: `id` is a cursor, `event` a type, `data` an `Event`"}});
+    responses.insert("200".to_owned(), found);
+    responses.insert("400".to_owned(), referring("responses", "BadParameters"));
+    responses.insert("503".to_owned(), referring("responses", "Unavailable"));
+    responses.into()
+}
+
 /// The responses of a lookup.
 pub(super) fn of_lookup(examples: &[&str], can_miss: bool) -> Value {
     let mut responses = shared_by_all();

@@ -1,0 +1,240 @@
+//! `GET /v4/events`: the events of a scope as pages, by long poll, and as a stream of server-sent events (extensions E4).
+
+mod stream;
+
+use std::{sync::Arc, time::Duration};
+
+use ad_core::{
+    fields::FieldErrors,
+    model::{EventPage, EventPosition, EventQuery},
+    parameters::{self, EVENT_PARAMETERS, EventParameters, EventsAfter},
+    ports::{EventWatch, Scope},
+    violation::{Code, Violation},
+};
+use poem::{
+    Endpoint, Request, Response, Result,
+    http::{HeaderValue, Method, StatusCode, header},
+};
+use serde_json::json;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::{
+    ApiError, Context,
+    accept::weighted,
+    body,
+    compression::{CodedBytes, Coding},
+    errors::json_bytes,
+    headers,
+    lists::{AnswerMemory, held},
+    observe::Routes,
+};
+use crate::{
+    auth::{Caller, Permission},
+    events::{CursorScope, EventView},
+};
+
+/// Its path.
+pub(super) const PATH: &str = "/v4/events";
+
+/// A stream goes on from here, whatever its address says.
+const LAST_EVENT_ID: &str = "last-event-id";
+
+/// Time between two reads of a reader that waits for events, at least.
+const REST: Duration = Duration::from_millis(10);
+
+/// It rests for so many times as long as its last read took.
+const REST_FACTOR: u32 = 5;
+
+/// Mounts it.
+pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
+    route.at(PATH, Events { context: Arc::clone(context) })
+}
+
+struct Events {
+    context: Arc<Context>,
+}
+
+impl Endpoint for Events {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        let response = self.answer(&request).await.unwrap_or_else(ApiError::response);
+        let mut response = headers::to_token(response, headers::PRIVATE);
+        if response.status().is_success() {
+            response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
+        }
+        Ok(response)
+    }
+}
+
+impl Events {
+    async fn answer(&self, request: &Request) -> Result<Response, ApiError> {
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Err(ApiError::read_only(Some(request.method())));
+        }
+        let caller = self.context.authenticated(request)?;
+        let (is_stream, parameters) = (prefers_stream(request), self.parameters(request));
+        // Those that wait have limits of their own.
+        if !is_stream && parameters.as_ref().map_or(true, |parameters| parameters.wait.is_zero()) {
+            self.context.count(&caller, request)?;
+        }
+        if !caller.permissions.contains(Permission::Read) {
+            return Err(ApiError::Forbidden(Permission::Read));
+        }
+        let parameters = parameters?;
+        let (wait, streams) =
+            (parameters.wait.min(self.context.limits.waits.longest()), &self.context.limits.event_streams);
+        let jti = caller.jti.clone();
+        let reader = Reader::new(Arc::clone(&self.context), caller, parameters).await?;
+        if is_stream {
+            reader.check_position().await?;
+            return Ok(stream::answer(reader, streams.open(&jti)?));
+        }
+        let _open = if wait.is_zero() { None } else { Some(streams.open(&jti)?) };
+        self.page(reader, wait, Coding::accepted(request.headers())).await
+    }
+
+    fn parameters(&self, request: &Request) -> Result<EventParameters, ApiError> {
+        let mut parameters = EventParameters::parse(&body::query(request)?).map_err(|mut errors| {
+            parameters::suggest(&self.context.service.rulebook().settings.names, EVENT_PARAMETERS, &mut errors);
+            errors
+        })?;
+        if let Some(id) = request.headers().get(LAST_EVENT_ID).filter(|id| !id.is_empty()) {
+            parameters.after = EventsAfter::Cursor(String::from_utf8_lossy(id.as_bytes()).into_owned());
+        }
+        Ok(parameters)
+    }
+
+    /// One page, as soon as there is an event or the wait is over. A large answer that finds no memory is read again when there is
+    /// some: nothing is held meanwhile.
+    async fn page(&self, mut reader: Reader, wait: Duration, coding: Option<Coding>) -> Result<Response, ApiError> {
+        let begin = reader.query.after;
+        let mut memory = None;
+        loop {
+            reader.query.after = begin;
+            let page = reader.wait(if memory.is_none() { wait } else { Duration::ZERO }).await?;
+            if page.events.is_empty() && !page.has_more {
+                reader.check_position().await?;
+            }
+            let events: Vec<_> = page.events.iter().map(|event| EventView::new(event, &reader.cursors)).collect();
+            let cursor = reader.cursors.encode(page.position);
+            let bytes = json_bytes(&json!({"events": events, "cursor": cursor, "has_more": page.has_more}))?;
+            let (limits, holder) = (&self.context.limits, reader.caller.scope.name());
+            let length = bytes.len();
+            let granted = memory.take().map_or_else(|| limits.lists.memory_for(holder, length), AnswerMemory::Granted);
+            match granted {
+                AnswerMemory::NotNeeded => {
+                    return Ok(Response::builder().content_type("application/json").body(bytes));
+                }
+                AnswerMemory::Granted(mut share) => {
+                    let body = CodedBytes::of(bytes, coding, &limits.processor, holder).await?;
+                    share.shrink(body.bytes.len());
+                    return Ok(held(StatusCode::OK, body, share));
+                }
+                AnswerMemory::Taken => {
+                    drop((bytes, page));
+                    memory = Some(limits.lists.wait_for(holder, length).await?);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a client wants a stream rather than JSON.
+fn prefers_stream(request: &Request) -> bool {
+    let weight = |wanted: &str| {
+        let weights = weighted(request.headers(), header::ACCEPT).filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        weights.map(|(_, weight)| weight).max()
+    };
+    weight("text/event-stream").is_some_and(|stream| stream > 0 && stream >= weight("application/json").unwrap_or(0))
+}
+
+/// Who reads events, and how far.
+struct Reader {
+    context: Arc<Context>,
+    caller: Caller,
+    dealer_code: Option<String>,
+    dealers: Arc<[String]>,
+    cursors: CursorScope,
+    query: EventQuery,
+}
+
+impl Reader {
+    async fn new(context: Arc<Context>, caller: Caller, parameters: EventParameters) -> Result<Self, ApiError> {
+        let EventParameters { after, types, source_id, dealer_code, limit, wait: _ } = parameters;
+        let cursors = CursorScope::of(&caller.scope);
+        let after = match after {
+            EventsAfter::Nothing => EventPosition::default(),
+            EventsAfter::Now => context.store.newest_event().await?,
+            EventsAfter::Cursor(cursor) => {
+                cursors.decode(&cursor).map_err(|_| wrong_after(Code::InvalidCursor, NOT_A_CURSOR))?
+            }
+        };
+        let dealers = context.service.dealers_of_events(&caller.scope, dealer_code.as_deref());
+        let query = EventQuery { after, types, source_id, limit };
+        Ok(Self { context, caller, dealer_code, dealers, cursors, query })
+    }
+
+    /// The next page, which moves the position.
+    async fn next(&mut self) -> Result<EventPage, ApiError> {
+        let _turn = self.context.limits.turns.take(&self.caller.scope).await?;
+        let page = self.context.store.events(Scope::Dealers(&self.dealers), &self.query).await?;
+        self.query.after = page.position;
+        Ok(page)
+    }
+
+    /// The next page with an event, or the last one within this time.
+    async fn wait(&mut self, time: Duration) -> Result<EventPage, ApiError> {
+        let until = Instant::now() + time;
+        let mut watch = (!time.is_zero()).then(|| self.watch());
+        loop {
+            let begun = Instant::now();
+            let page = self.next().await?;
+            let Some(watch) = watch.as_mut().filter(|_| page.events.is_empty() && Instant::now() < until) else {
+                return Ok(page);
+            };
+            if page.has_more {
+                continue;
+            }
+            let changed = async {
+                sleep(rest(begun)).await;
+                watch.changed().await;
+            };
+            tokio::select! {
+                () = changed => {}
+                () = sleep_until(until) => return Ok(page),
+                () = self.context.limits.event_streams.stopped() => return Ok(page),
+            }
+        }
+    }
+
+    /// Waits for new events of the dealers.
+    fn watch(&self) -> EventWatch {
+        self.context.store.watch_events(Scope::Dealers(&self.dealers))
+    }
+
+    /// Refuses a position beyond the newest event.
+    async fn check_position(&self) -> Result<(), ApiError> {
+        if self.query.after > self.context.store.newest_event().await? {
+            return Err(wrong_after(Code::CursorBeyondEnd, BEYOND));
+        }
+        Ok(())
+    }
+}
+
+/// How long a reader rests after a read that began then.
+fn rest(begun: Instant) -> Duration {
+    REST.max(begun.elapsed() * REST_FACTOR)
+}
+
+const NOT_A_CURSOR: &str = "Not a cursor of this token's events. Send a cursor from an answer to a token of the same dealer or \
+    group, \"now\" for events from now on, or nothing for all events.";
+
+const BEYOND: &str = "The cursor lies beyond the newest event: the service was restored from a backup, and events were lost. \
+    Send \"now\" for events from now on, or nothing for all events.";
+
+fn wrong_after(code: Code, text: &'static str) -> ApiError {
+    let mut errors = FieldErrors::default();
+    errors.push("after", Violation::stated(code, text));
+    errors.into()
+}

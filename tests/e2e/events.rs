@@ -1,0 +1,247 @@
+//! Events: pages, long poll and streams (extensions E4).
+
+use std::time::{Duration, Instant};
+
+use ad_tests::{Client, Options, Postgres, Server, eventually};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::payloads::plain_car;
+
+/// Runs a case on SQLite, and on PostgreSQL where it is installed.
+async fn on_both<F: Future<Output = ()>>(case: impl Fn(Server) -> F) {
+    case(Server::start().await).await;
+    if let Some(postgres) = Postgres::shared().await {
+        let args = vec!["--database-url".to_owned(), postgres.database().await];
+        case(Server::with(Options { args, ..Options::default() }).await).await;
+    }
+}
+
+/// All events of a path, in pages of three, until the last one has this source id and type.
+async fn until(client: &Client, path: &str, source_id: &str, event_type: &str) -> Vec<Value> {
+    let (mut events, mut cursor) = (Vec::new(), String::new());
+    let begun = Instant::now();
+    loop {
+        let after = if cursor.is_empty() { String::new() } else { format!("&after={cursor}") };
+        let page = client.get(&format!("{path}limit=3&wait=5{after}")).await.expect(200);
+        cursor = page["cursor"].as_str().unwrap().to_owned();
+        events.extend(page["events"].as_array().unwrap().iter().cloned());
+        if events.iter().any(|event| event["source_id"] == source_id && event["type"] == event_type) {
+            return events;
+        }
+        assert!(begun.elapsed() < Duration::from_mins(1), "waited in vain: {events:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_reader_follows_the_log_by_its_cursors() {
+    on_both(async |server| {
+        let client = &server.client;
+        client.post("/v4/car", &plain_car("c", "EVT001")).await.expect(201);
+        let events = until(client, "/v4/events?", "c", "ad.publish.done").await;
+        let log = client.log("c").await;
+        assert_eq!(events.len(), log.len());
+        let ad = client.ad("c").await;
+        for ((event, entry), sequence) in events.iter().zip(&log).zip(1..) {
+            let (action, state) = (entry["action"].as_str().unwrap(), entry["state"].as_str().unwrap());
+            let id = format!("evt_{}_{sequence}", ad["id"].as_str().unwrap().replace('-', ""));
+            assert_eq!(
+                *event,
+                json!({"id": id, "cursor": event["cursor"], "type": format!("ad.{action}.{state}"), "timestamp": entry["created"],
+                    "dealer_code": "north-cars", "source_id": "c", "ad_id": ad["id"], "category_id": 1020,
+                    "request_id": entry["request_id"], "sequence": sequence, "action": action, "state": state, "code": entry["code"],
+                    "message": entry["external_message"], "marketplace_ad_id": event["marketplace_ad_id"], "offer_id": event["offer_id"]})
+            );
+        }
+        assert_eq!(events.last().unwrap()["marketplace_ad_id"], ad["marketplace_ad_id"]);
+
+        // Filters.
+        let of = async |query: &str| client.get(&format!("/v4/events?{query}")).await.expect(200);
+        let types = of("types=ad.publish.*,ad.create.done").await;
+        let types: Vec<_> = types["events"].as_array().unwrap().iter().map(|event| event["type"].clone()).collect();
+        assert_eq!(types, ["ad.create.done", "ad.publish.processing", "ad.publish.done"]);
+        assert_eq!(of("source_id=other").await["events"], json!([]));
+        assert_eq!(of("dealer_code=south-cars").await["events"], json!([]));
+        let now = of("after=now").await;
+        assert_eq!((&now["events"], &now["has_more"]), (&json!([]), &json!(false)));
+
+        // The next event ends a long poll, which nobody else's does.
+        let south = server.client_of(&["--dealer-code", "south-cars"]).await;
+        let path = format!("/v4/events?wait=30&after={}", now["cursor"].as_str().unwrap());
+        let begun = Instant::now();
+        let (page, ()) = tokio::join!(client.get(&path), async {
+            south.post("/v4/car", &plain_car("s", "EVT002")).await.expect(201);
+            client.post("/v4/car", &plain_car("d", "EVT003")).await.expect(201);
+        });
+        assert_eq!(page.expect(200)["events"][0]["source_id"], "d");
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        let group = server.client_of(&["--dealer-group", "north"]).await;
+        let of_group = until(&group, "/v4/events?", "d", "ad.publish.done").await;
+        assert!(of_group.iter().all(|event| event["dealer_code"] == "north-cars"), "south is in no group");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn wrong_cursors_and_parameters_are_refused() {
+    on_both(async |server| {
+        let client = &server.client;
+        client.post("/v4/car", &plain_car("c", "EVT004")).await.expect(201);
+        let events = until(client, "/v4/events?", "c", "ad.publish.done").await;
+        let cursor = events.last().unwrap()["cursor"].as_str().unwrap();
+        let group = server.client_of(&["--dealer-group", "north"]).await;
+        let errors = async |client: &Client, query: &str| client.get(&format!("/v4/events?{query}")).await.expect(400);
+        let not_one = "Not a cursor of this token's events.";
+        for (client, after) in [(&group, cursor), (client, "x"), (client, &cursor[1..]), (client, "")] {
+            let error = errors(client, &format!("after={after}")).await;
+            assert!(error["after"][0].as_str().unwrap().starts_with(not_one), "{after}: {error}");
+        }
+        for (query, name, text) in [
+            ("types=ad.publish.finished", "types", "is not a valid choice"),
+            ("types=ad.publish.don", "types", "ad.publish.done"),
+            ("types=", "types", "is not a valid choice"),
+            ("wait=31", "wait", "Must be 0 to 30."),
+            ("wait=-1", "wait", "Must be 0 to 30."),
+            ("limit=0", "limit", "Must be 1 to 1000."),
+            ("limit=1001", "limit", "Must be 1 to 1000."),
+            ("limit=1&limit=2", "limit", "Given more than once."),
+            ("cursor=x", "cursor", "Unknown"),
+        ] {
+            let error = errors(client, query).await;
+            assert!(error[name].to_string().contains(text), "{query}: {error}");
+        }
+        let headers = client.send(Method::HEAD, "/v4/events", None).await;
+        assert_eq!((headers.status.as_u16(), headers.bytes.len()), (200, 0));
+        assert_eq!(client.send(Method::OPTIONS, "/v4/events", None).await.header("allow"), Some("GET, HEAD, OPTIONS"));
+        client.send(Method::POST, "/v4/events", None).await.expect(405);
+        client.with_token(None).get("/v4/events").await.expect(401);
+        let writer = server.client_of(&["--dealer-code", "north-cars", "--permissions", "write"]).await;
+        writer.get("/v4/events").await.expect(403);
+    })
+    .await;
+}
+
+/// An open stream of server-sent events.
+struct Stream {
+    response: reqwest::Response,
+    text: String,
+}
+
+impl Stream {
+    async fn open(client: &Client, path: &str, headers: &[(&str, &str)]) -> Self {
+        let mut request = reqwest::Client::new().get(format!("{}{path}", client.base));
+        request = request.header("X-Auth-Token", client.token.clone().unwrap()).header("Accept", "text/event-stream");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        assert!(!response.headers().contains_key("content-encoding"));
+        Self { response, text: String::new() }
+    }
+
+    /// The next block: its fields by name. `None` at the end.
+    async fn next(&mut self) -> Option<Vec<(String, String)>> {
+        loop {
+            if let Some((block, rest)) = self.text.split_once("\n\n") {
+                let fields = block.lines().map(|line| line.split_once(": ").unwrap_or((line, "")));
+                let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+                self.text = rest.to_owned();
+                return Some(fields);
+            }
+            let chunk =
+                tokio::time::timeout(Duration::from_mins(1), self.response.chunk()).await.expect("a sign of life");
+            self.text += std::str::from_utf8(&chunk.ok()??).unwrap();
+        }
+    }
+
+    /// The next event, with its id.
+    async fn event(&mut self) -> Option<(String, Value)> {
+        loop {
+            let fields = self.next().await?;
+            let value = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
+            if let (Some(id), Some(data)) = (value("id"), value("data")) {
+                let event: Value = serde_json::from_str(&data).unwrap();
+                assert_eq!(
+                    (Some(id.as_str()), value("event").as_deref()),
+                    (event["cursor"].as_str(), event["type"].as_str())
+                );
+                return Some((id, event));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_goes_on_where_its_client_stopped() {
+    on_both(async |server| {
+        let client = &server.client;
+        let mut stream = Stream::open(client, "/v4/events?after=now", &[("Accept-Encoding", "gzip")]).await;
+        assert_eq!(stream.next().await.unwrap(), [("retry".to_owned(), "3000".to_owned())]);
+        client.post("/v4/car", &plain_car("c", "EVT005")).await.expect(201);
+        let (id, first) = stream.event().await.unwrap();
+        assert_eq!((&first["type"], &first["sequence"]), (&json!("ad.create.processing"), &json!(1)));
+        drop(stream);
+        // The header wins.
+        let mut stream = Stream::open(client, "/v4/events?after=now", &[("Last-Event-ID", &id)]).await;
+        let mut sequences = Vec::new();
+        loop {
+            let (_, event) = stream.event().await.unwrap();
+            sequences.push(event["sequence"].as_i64().unwrap());
+            if event["type"] == "ad.publish.done" {
+                break;
+            }
+        }
+        let last = i64::try_from(client.log("c").await.len()).unwrap();
+        assert_eq!(sequences, (2..=last).collect::<Vec<_>>());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_stream_ends_when_its_token_is_revoked_and_when_the_service_stops() {
+    let mut server = Server::start().await;
+    let token = server.token(&["--dealer-code", "north-cars"]).await;
+    let client = server.client.with_token(Some(token));
+    let jti = client.get("/v4/me").await.expect(200)["token"]["jti"].as_str().unwrap().to_owned();
+    let (mut revoked, mut other) =
+        (Stream::open(&client, "/v4/events", &[]).await, Stream::open(&server.client, "/v4/events", &[]).await);
+    server.command(&["token", "revoke", &jti]).await;
+    let begun = Instant::now();
+    while revoked.next().await.is_some() {}
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    server.signal("TERM").await;
+    while other.next().await.is_some() {}
+    server.ended().await;
+}
+
+#[tokio::test]
+async fn streams_of_one_token_are_limited_and_counted() {
+    let args = ["--token-event-streams", "2"].map(str::to_owned).to_vec();
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let streams =
+        [Stream::open(&server.client, "/v4/events", &[]).await, Stream::open(&server.client, "/v4/events", &[]).await];
+    let refused = server.client.get("/v4/events?wait=1").await;
+    assert!(refused.header("retry-after").is_some());
+    let detail = refused.expect(429)["detail"].to_string();
+    assert!(detail.contains("At most 2 event streams and long polls of one token"), "{detail}");
+    server.client.get("/v4/events").await.expect(200);
+    drop(streams);
+    let free = || async { (server.client.get("/v4/events?after=now&wait=1").await.status == 200).then_some(()) };
+    eventually("places are free again", free).await;
+}
+
+#[tokio::test]
+async fn a_cursor_of_before_a_restored_backup_says_how_to_go_on() {
+    let server = Server::start().await;
+    server.client.post("/v4/car", &plain_car("c", "EVT006")).await.expect(201);
+    let events = until(&server.client, "/v4/events?", "c", "ad.publish.done").await;
+    let cursor = events.last().unwrap()["cursor"].as_str().unwrap();
+    // A backup of before the first ad is as good as a new database.
+    let fresh = Server::start().await;
+    let error = fresh.client.get(&format!("/v4/events?after={cursor}")).await.expect(400);
+    assert!(error["after"][0].as_str().unwrap().contains("restored from a backup"), "{error}");
+    let now = fresh.client.get("/v4/events?after=now").await.expect(200);
+    assert_eq!(now["events"], json!([]));
+}
