@@ -69,7 +69,7 @@ pub(super) struct FilterArgs {
     /// Only ads of this dealer
     #[arg(long, value_name = "CODE")]
     dealer_code: Option<String>,
-    /// Only ads with this code of failure, such as marketplace_unreachable
+    /// Only ads with this code of failure; docs/status.md lists the codes
     #[arg(long, value_name = "CODE", value_parser = code)]
     code: Option<Code>,
 }
@@ -168,7 +168,7 @@ async fn retry(base: GlobalArgs, filter: &StatusFilter, yes: bool) -> Result<(),
         last = Some(ad.clone());
         found += batch.len();
         if yes {
-            opened.answer(retry_all(&service, &*ids, &batch, &mut retried).await)?;
+            opened.answer(retry_all(&service, &ids, &batch, &mut retried).await)?;
         }
     }
     if !yes {
@@ -198,11 +198,11 @@ async fn retry_all(
     ads: &[AdByStatus],
     retried: &mut Retried,
 ) -> Result<(), ServiceError> {
-    let retries = ads.iter().map(|ad| async move {
+    let calls = ads.iter().map(|ad| async move {
         let access = Access::Dealer(ad.dealer_code.clone());
         service.retry(&access, ids.next(), (&ad.source_id).into()).await
     });
-    let mut answers = stream::iter(retries).buffer_unordered(SIDE_BY_SIDE);
+    let mut answers = stream::iter(calls).buffer_unordered(SIDE_BY_SIDE);
     while let Some(answer) = answers.next().await {
         match answer {
             Ok(accepted) if matches!(accepted.request, Acceptance::CoalescedWith(_)) => retried.under_way += 1,

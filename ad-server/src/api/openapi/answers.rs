@@ -53,6 +53,7 @@ pub(super) fn name(category: Option<&Category>, answer: Answer) -> String {
 /// Every schema of an answer.
 pub(super) fn schemas() -> Map<String, Value> {
     let mut schemas = common();
+    schemas.extend(of_status());
     schemas.extend(shared());
     for (_, category) in categories::typed() {
         let of = name_of(category);
@@ -211,58 +212,14 @@ fn added(field: &Field) -> Value {
     schema
 }
 
-/// The schemas that are about no category.
-fn common() -> Map<String, Value> {
+/// The schemas of statuses.
+fn of_status() -> Map<String, Value> {
     let text = json!({"type": "string"});
-    let code = json!({"type": "string", "pattern": "^[a-z][a-z0-9_]*$"});
-    let uuid = json!({"type": "string", "format": "uuid"});
     let time = json!({"type": "string", "format": "date-time"});
     let maybe_time = json!({"type": "string", "format": "date-time", "nullable": true});
     let counts = json!({"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}});
-    let waiting_for: Vec<_> = WaitingFor::NAMES.iter().copied().map(Some).chain([None]).collect();
-    let permissions: Vec<_> = Permissions::ALL.iter().map(|permission| permission.to_string()).collect();
     let object = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "properties": properties});
-    let mut rate_limit = object(
-        &["requests", "seconds", "burst"],
-        json!({
-            "requests": {"type": "integer", "minimum": 1}, "seconds": {"type": "integer", "minimum": 1},
-            "burst": {"type": "integer", "minimum": 1, "description": "Requests at once, after a pause"},
-        }),
-    );
-    rate_limit["description"] =
-        json!("So many requests in so many seconds, of all tokens of the dealer together; `null` if there is no limit");
-    nullable(&mut rate_limit);
     let schemas = json!({
-        "AnyFields": {"type": "object", "nullable": true, "additionalProperties": true,
-            "description": "The fields of a V3 ad in an open category (without a published field list), as they were sent"},
-        "LogEntry": object(&["request_id", "created", "action", "state", "external_message", "code"], json!({
-            "request_id": {"type": "string", "format": "uuid",
-                "description": "Groups all actions of one API request; the `X-Request-Id` of its answer"},
-            "created": {"type": "string", "format": "date-time"},
-            "action": {"type": "string", "enum": Action::NAMES},
-            "state": {"type": "string", "enum": ActionState::NAMES},
-            "external_message": {"description": "Status or error details: a text, or an object with `message` and details",
-                "oneOf": [text, reference("LogDetails")]},
-            "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
-                "description": "Why the action failed, one of the codes of `/docs/errors/`; `null` unless the state is `error`"},
-        })),
-        "RequestStatus": object(
-            &["request_id", "source_id", "dealer_code", "accepted", "finished", "state", "attempts", "next_attempt", "waiting_for", "actions"],
-            json!({
-                "request_id": {"type": "string", "format": "uuid", "description": "The `X-Request-Id` of its answer"},
-                "source_id": {"type": "string", "description": "Its ad"},
-                "dealer_code": {"type": "string", "description": "Its ad's dealer"},
-                "accepted": time,
-                "finished": maybe_time,
-                "state": {"type": "string", "enum": RequestState::NAMES,
-                    "description": "`error` if the request is finished and one of its actions has failed"},
-                "attempts": {"type": "integer", "minimum": 0, "description": "Failed attempts at the action under way"},
-                "next_attempt": maybe_time,
-                "waiting_for": {"type": "string", "nullable": true, "enum": waiting_for,
-                    "description": "What a waiting request waits for: an earlier request of the ad, an image host, the service's image store, or a marketplace"},
-                "actions": {"type": "array", "items": reference("ActionStatus"), "description": "The actions that have begun, in this order, each with its latest log entry"},
-            }),
-        ),
         "AdStatusWord": {"type": "string", "enum": AdStatus::NAMES, "description": "Whether the ad is live; with `include=status`"},
         "AdStatus": object(
             &["source_id", "state", "status", "since", "text", "channels", "images", "unfinished", "pole_position_until"],
@@ -310,6 +267,64 @@ fn common() -> Map<String, Value> {
             "failures": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1},
                 "description": "By code: of each ad that of its first channel with one, or else of a missing image"},
         })),
+    });
+    match schemas {
+        Value::Object(schemas) => schemas,
+        _ => Map::new(),
+    }
+}
+
+/// The schemas that are about no category.
+fn common() -> Map<String, Value> {
+    let text = json!({"type": "string"});
+    let code = json!({"type": "string", "pattern": "^[a-z][a-z0-9_]*$"});
+    let uuid = json!({"type": "string", "format": "uuid"});
+    let time = json!({"type": "string", "format": "date-time"});
+    let maybe_time = json!({"type": "string", "format": "date-time", "nullable": true});
+    let waiting_for: Vec<_> = WaitingFor::NAMES.iter().copied().map(Some).chain([None]).collect();
+    let permissions: Vec<_> = Permissions::ALL.iter().map(|permission| permission.to_string()).collect();
+    let object = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "properties": properties});
+    let mut rate_limit = object(
+        &["requests", "seconds", "burst"],
+        json!({
+            "requests": {"type": "integer", "minimum": 1}, "seconds": {"type": "integer", "minimum": 1},
+            "burst": {"type": "integer", "minimum": 1, "description": "Requests at once, after a pause"},
+        }),
+    );
+    rate_limit["description"] =
+        json!("So many requests in so many seconds, of all tokens of the dealer together; `null` if there is no limit");
+    nullable(&mut rate_limit);
+    let schemas = json!({
+        "AnyFields": {"type": "object", "nullable": true, "additionalProperties": true,
+            "description": "The fields of a V3 ad in an open category (without a published field list), as they were sent"},
+        "LogEntry": object(&["request_id", "created", "action", "state", "external_message", "code"], json!({
+            "request_id": {"type": "string", "format": "uuid",
+                "description": "Groups all actions of one API request; the `X-Request-Id` of its answer"},
+            "created": {"type": "string", "format": "date-time"},
+            "action": {"type": "string", "enum": Action::NAMES},
+            "state": {"type": "string", "enum": ActionState::NAMES},
+            "external_message": {"description": "Status or error details: a text, or an object with `message` and details",
+                "oneOf": [text, reference("LogDetails")]},
+            "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
+                "description": "Why the action failed, one of the codes of `/docs/errors/`; `null` unless the state is `error`"},
+        })),
+        "RequestStatus": object(
+            &["request_id", "source_id", "dealer_code", "accepted", "finished", "state", "attempts", "next_attempt", "waiting_for", "actions"],
+            json!({
+                "request_id": {"type": "string", "format": "uuid", "description": "The `X-Request-Id` of its answer"},
+                "source_id": {"type": "string", "description": "Its ad"},
+                "dealer_code": {"type": "string", "description": "Its ad's dealer"},
+                "accepted": time,
+                "finished": maybe_time,
+                "state": {"type": "string", "enum": RequestState::NAMES,
+                    "description": "`error` if the request is finished and one of its actions has failed"},
+                "attempts": {"type": "integer", "minimum": 0, "description": "Failed attempts at the action under way"},
+                "next_attempt": maybe_time,
+                "waiting_for": {"type": "string", "nullable": true, "enum": waiting_for,
+                    "description": "What a waiting request waits for: an earlier request of the ad, an image host, the service's image store, or a marketplace"},
+                "actions": {"type": "array", "items": reference("ActionStatus"), "description": "The actions that have begun, in this order, each with its latest log entry"},
+            }),
+        ),
         "ActionStatus": object(&["action", "state", "created", "code", "external_message"], json!({
             "action": {"type": "string", "enum": Action::NAMES},
             "state": {"type": "string", "enum": ActionState::NAMES},
