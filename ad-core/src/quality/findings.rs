@@ -27,7 +27,9 @@ pub(super) const FINDINGS: &[(&[Code], Find)] = &[
 /// The findings of an ad.
 pub(super) fn of(ad: Measured<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    FINDINGS.iter().for_each(|(_, find)| find(ad, &mut found));
+    for (_, find) in FINDINGS {
+        find(ad, &mut found);
+    }
     found
 }
 
@@ -88,13 +90,14 @@ fn model_year(ad: Measured<'_>, found: &mut Vec<Finding>) {
     }
 }
 
+/// Most kilometres of a new vehicle: test drives, and the way from the factory.
+const KILOMETRES_OF_NEW: f64 = 200.0;
+
 fn mileage(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let Some((value, unit)) = ad.measure("condition.mileage") else { return };
     let field = "category_fields.condition.mileage";
     let kilometres = if unit.eq_ignore_ascii_case("mil") { value * 10.0 } else { value };
-    // A test drive, and the way from the factory.
-    const NEW: f64 = 200.0;
-    if ad.is_new() == Some(true) && kilometres > NEW {
+    if ad.is_new() == Some(true) && kilometres > KILOMETRES_OF_NEW {
         let text = format!("The vehicle is said to be new, and has a mileage of {value} {unit}.");
         found.push(warning(Code::NewVehicleDriven, field, text));
         return;

@@ -12,7 +12,7 @@ pub(super) struct Goal {
     pub(super) weight: u8,
     pub(super) text: &'static str,
     pub(super) how: &'static str,
-    test: Test,
+    met_if: Test,
 }
 
 /// When a goal is met.
@@ -38,11 +38,11 @@ const fn goal(
     code: &'static str,
     field: &'static str,
     weight: u8,
-    test: Test,
+    met_if: Test,
     text: &'static str,
     how: &'static str,
 ) -> Goal {
-    Goal { code, field, weight, text, how, test }
+    Goal { code, field, weight, text, how, met_if }
 }
 
 #[rustfmt::skip]
@@ -92,7 +92,7 @@ impl Goal {
 
     fn applies(&self, ad: Measured<'_>) -> bool {
         self.is_of(ad.category)
-            && match self.test {
+            && match self.met_if {
                 Test::OfElectric => ad.is_electric(),
                 Test::OfNewWithEngine => ad.is_new() == Some(true) && !ad.is_electric(),
                 _ => true,
@@ -100,7 +100,7 @@ impl Goal {
     }
 
     fn is_met(&self, ad: Measured<'_>) -> bool {
-        match self.test {
+        match self.met_if {
             Test::Images(least) => ad.images() >= least,
             Test::Body(least) => ad.body().chars().nth(least - 1).is_some(),
             Test::Price => ["list", "leasing", "monthly"].iter().any(|kind| ad.price(kind).is_some()),

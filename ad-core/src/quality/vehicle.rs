@@ -86,10 +86,10 @@ fn check_digit(vin: &[u8]) -> u8 {
 /// Whether a plate has the form of an ordinary Swedish one, `ABC123` or `ABC12D`. I, Q, V, Å, Ä and Ö are not used in the first three
 /// letters, and O and Q not as the last character.
 pub(super) fn is_swedish_plate(plate: &str) -> bool {
-    let &[a, b, c, d, e, last] = plate.as_bytes() else { return false };
+    let &[first, second, third, digit, other_digit, last] = plate.as_bytes() else { return false };
     let is_letter = |byte: &u8| byte.is_ascii_uppercase() && !matches!(byte, b'I' | b'Q' | b'V');
-    [a, b, c].iter().all(is_letter)
-        && [d, e].iter().all(u8::is_ascii_digit)
+    [first, second, third].iter().all(is_letter)
+        && [digit, other_digit].iter().all(u8::is_ascii_digit)
         && (last.is_ascii_digit() || (last.is_ascii_uppercase() && !matches!(last, b'I' | b'O' | b'Q' | b'V')))
 }
 
