@@ -100,7 +100,7 @@ async fn an_ad_is_processing_and_then_live_until_it_is_hidden_and_deleted() {
     assert_eq!(channel(&live, Market::Primary).listing_id, house.ad().await.marketplace_ad_id);
     assert!(live.images.iter().all(|image| image.status == ImageStatus::Stored), "{live:#?}");
 
-    house.clock.advance(Duration::from_secs(60));
+    house.clock.advance(Duration::from_mins(1));
     house.update("car-1", json!({"visible": false})).await.unwrap();
     house.run().await;
     let hidden = report(&house).await;
