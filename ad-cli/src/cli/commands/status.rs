@@ -8,7 +8,7 @@ use crate::{
     cli::{acts::DealerArgs, claims::away},
     terminal::{
         Context, Exit, Failure, ad_table,
-        output::{Cell, Column, Styled, Tone},
+        output::{Cell, Column, Rows, Styled, Tone},
     },
 };
 
@@ -52,14 +52,14 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             Err(error) => return Err(error.into()),
         }
     }
-    rows.map_or(Ok(()), |rows| rows.end())?;
+    rows.map_or(Ok(()), Rows::end)?;
     if failed { Err(Failure::Shown(Exit::Failed)) } else { Ok(()) }
 }
 
 /// A status as people read it.
 fn write(text: &mut Styled, report: &StatusReport, now: Timestamp) {
     text.toned(Tone::Strong, &report.source_id).push(": ");
-    put(text, ad_table::status(&json!(report.status)));
+    put(text, &ad_table::status(&json!(report.status)));
     text.push(&format!(" since {}", minute(report.since))).end_line();
     text.push(&format!("  {}", report.text)).end_line();
     for channel in &report.channels {
@@ -67,7 +67,7 @@ fn write(text: &mut Styled, report: &StatusReport, now: Timestamp) {
     }
     for image in report.images.iter().filter(|image| image.status != ImageStatus::Stored) {
         text.push(&format!("  image {} ", image.url));
-        put(text, ad_table::status(&json!(image.status)));
+        put(text, &ad_table::status(&json!(image.status)));
         text.end_line();
         line(text, "", &image.text);
     }
@@ -78,7 +78,7 @@ fn write(text: &mut Styled, report: &StatusReport, now: Timestamp) {
 
 fn write_channel(text: &mut Styled, channel: &ChannelReport, now: Timestamp) {
     text.push(&format!("  {:<9} ", channel.marketplace.name()));
-    put(text, ad_table::status(&json!(channel.status)));
+    put(text, &ad_table::status(&json!(channel.status)));
     if let Some(id) = channel.listing_id.as_ref().filter(|_| channel.status != ChannelStatus::NotListed) {
         text.push(&format!(", listing {id}"));
     }
@@ -103,7 +103,7 @@ fn line(text: &mut Styled, name: &str, value: &str) {
     text.push(&format!("    {name}{value}")).end_line();
 }
 
-fn put(text: &mut Styled, cell: Cell) {
+fn put(text: &mut Styled, cell: &Cell) {
     match cell.tone {
         Some(tone) => text.toned(tone, &cell.text),
         None => text.push(&cell.text),

@@ -7,6 +7,7 @@
 mod answers;
 mod bodies;
 mod code_samples;
+mod common;
 mod descriptions;
 mod dialect;
 mod examples;

@@ -1,0 +1,258 @@
+//! Schemas of answers that are about no category.
+
+use ad_core::{
+    model::{
+        Action, ActionState, AdState, AdStatus, ApiVersion, ChannelStatus, ImageStatus, Market, RequestState, WaitingFor, WhoActs,
+    },
+    parameters::MAX_EVENTS,
+};
+use serde_json::{Map, Value, json};
+
+use super::{answers::page, nullable, reference};
+use crate::auth::Permissions;
+
+/// All of them, by name.
+pub(super) fn schemas() -> Map<String, Value> {
+    let groups = [of_logs(), of_events(), of_tokens(), of_quality(), of_values(), of_status()];
+    let members = groups.into_iter().filter_map(|group| if let Value::Object(group) = group { Some(group) } else { None });
+    members.flatten().collect()
+}
+
+fn object(required: &[&str], properties: Value) -> Value {
+    json!({"type": "object", "required": required, "properties": properties})
+}
+
+/// Logs and accepted requests.
+fn of_logs() -> Value {
+    let text = json!({"type": "string"});
+    let time = json!({"type": "string", "format": "date-time"});
+    let maybe_time = json!({"type": "string", "format": "date-time", "nullable": true});
+    let waiting_for: Vec<_> = WaitingFor::NAMES.iter().copied().map(Some).chain([None]).collect();
+    json!({
+        "LogEntry": object(&["request_id", "created", "action", "state", "external_message", "code"], json!({
+            "request_id": {"type": "string", "format": "uuid",
+                "description": "Groups all actions of one API request; the `X-Request-Id` of its answer"},
+            "created": {"type": "string", "format": "date-time"},
+            "action": {"type": "string", "enum": Action::NAMES},
+            "state": {"type": "string", "enum": ActionState::NAMES},
+            "external_message": {"description": "Status or error details: a text, or an object with `message` and details",
+                "oneOf": [text, reference("LogDetails")]},
+            "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
+                "description": "Why the action failed, one of the codes of `/docs/errors/`; `null` unless the state is `error`"},
+        })),
+        "LogDetails": {"type": "object", "required": ["message"], "properties": {"message": text}, "additionalProperties": true},
+        "LogPage": page("LogEntry", "A page of the log"),
+        "RequestStatus": object(
+            &["request_id", "source_id", "dealer_code", "accepted", "finished", "state", "attempts", "next_attempt", "waiting_for", "actions"],
+            json!({
+                "request_id": {"type": "string", "format": "uuid", "description": "The `X-Request-Id` of its answer"},
+                "source_id": {"type": "string", "description": "Its ad"},
+                "dealer_code": {"type": "string", "description": "Its ad's dealer"},
+                "accepted": time,
+                "finished": maybe_time,
+                "state": {"type": "string", "enum": RequestState::NAMES,
+                    "description": "`error` if the request is finished and one of its actions has failed"},
+                "attempts": {"type": "integer", "minimum": 0, "description": "Failed attempts at the action under way"},
+                "next_attempt": maybe_time,
+                "waiting_for": {"type": "string", "nullable": true, "enum": waiting_for,
+                    "description": "What a waiting request waits for: an earlier request of the ad, an image host, the service's image store, or a marketplace"},
+                "actions": {"type": "array", "items": reference("ActionStatus"), "description": "The actions that have begun, in this order, each with its latest log entry"},
+            }),
+        ),
+        "ActionStatus": object(&["action", "state", "created", "code", "external_message"], json!({
+            "action": {"type": "string", "enum": Action::NAMES},
+            "state": {"type": "string", "enum": ActionState::NAMES},
+            "created": time,
+            "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
+                "description": "Why the action failed, or why its latest attempt did while the next one is due: one of the codes of `/docs/errors/`"},
+            "external_message": {"description": "Status or error details: a text, or an object with `message` and details",
+                "oneOf": [text, reference("LogDetails")]},
+        })),
+    })
+}
+
+/// Events.
+fn of_events() -> Value {
+    let text = json!({"type": "string"});
+    let uuid = json!({"type": "string", "format": "uuid"});
+    let time = json!({"type": "string", "format": "date-time"});
+    json!({
+        "EventPage": object(&["events", "cursor", "has_more"], json!({
+            "events": {"type": "array", "items": reference("Event"), "maxItems": MAX_EVENTS},
+            "cursor": {"type": "string", "description": "Position after this page, for `after`"},
+            "has_more": {"type": "boolean", "description": "Whether there may be more events now"},
+        })),
+        "Event": object(
+            &["id", "cursor", "type", "timestamp", "dealer_code", "source_id", "ad_id", "category_id", "request_id", "sequence", "action", "state", "code",
+                "message", "marketplace_ad_id", "offer_id"],
+            json!({
+                "id": {"type": "string", "description": "Unique, and the same at every reading"},
+                "cursor": {"type": "string", "description": "Position after this event, for `after`"},
+                "type": {"type": "string", "description": "`ad.{action}.{state}`"},
+                "timestamp": time,
+                "dealer_code": text,
+                "source_id": text,
+                "ad_id": uuid,
+                "category_id": {"type": "integer"},
+                "request_id": {"type": "string", "format": "uuid", "description": "The `X-Request-Id` of the request that caused it"},
+                "sequence": {"type": "integer", "minimum": 1, "description": "Number of the entry in the log of its ad, from 1 without gaps"},
+                "action": {"type": "string", "enum": Action::NAMES},
+                "state": {"type": "string", "enum": ActionState::NAMES},
+                "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
+                    "description": "Why the action failed, one of the codes of `/docs/errors/`; `null` unless the state is `error`"},
+                "message": text,
+                "marketplace_ad_id": {"type": "string", "nullable": true, "description": "Id on the primary marketplace at the time of reading"},
+                "offer_id": {"type": "string", "nullable": true, "description": "Id on the secondary marketplace at the time of reading"},
+            }),
+        ),
+    })
+}
+
+/// A token and its dealers.
+fn of_tokens() -> Value {
+    let text = json!({"type": "string"});
+    let permissions: Vec<_> = Permissions::ALL.iter().map(|permission| permission.to_string()).collect();
+    let mut rate_limit = object(
+        &["requests", "seconds", "burst"],
+        json!({
+            "requests": {"type": "integer", "minimum": 1}, "seconds": {"type": "integer", "minimum": 1},
+            "burst": {"type": "integer", "minimum": 1, "description": "Requests at once, after a pause"},
+        }),
+    );
+    rate_limit["description"] =
+        json!("So many requests in so many seconds, of all tokens of the dealer together; `null` if there is no limit");
+    nullable(&mut rate_limit);
+    json!({
+        "Me": object(&["scope", "dealers", "permissions", "token", "rate_limit", "versions", "documentation"], json!({
+            "scope": {"type": "object", "minProperties": 1, "maxProperties": 1, "description": "The dealer or the dealer group of the token",
+                "properties": {"dealer_code": text, "dealer_group": text}},
+            "dealers": {"type": "array", "items": reference("MyDealer")},
+            "permissions": {"type": "array", "items": {"type": "string", "enum": permissions}},
+            "token": reference("MyToken"),
+            "rate_limit": rate_limit,
+            "versions": {"type": "array", "items": {"type": "string", "enum": ApiVersion::NAMES}, "description": "Versions of the API"},
+            "documentation": {"type": "string", "format": "uri"},
+        })),
+        "MyDealer": object(&["code", "name", "currency", "products", "bump", "salespersons", "ads"], json!({
+            "code": text, "name": text, "currency": {"type": "string", "description": "Of prices without one (ISO 4217)"},
+            "products": {"type": "array", "items": text, "description": "Activated products"},
+            "bump": {"type": "array", "items": {"type": "string", "enum": ["primary", "secondary"]},
+                "description": "Marketplaces on which the dealer may bump ads"},
+            "salespersons": {"type": "integer", "minimum": 0, "description": "Number of salespersons"},
+            "ads": {"type": "integer", "minimum": 0, "description": "Number of ads that are not deleted"},
+        })),
+        "MyToken": object(&["jti", "label", "issued", "expires"], json!({
+            "jti": {"type": "string", "description": "Id of the token, by which it can be revoked"},
+            "label": {"type": "string", "nullable": true, "description": "Name of the client, if the token has one"},
+            "issued": {"type": "string", "format": "date-time", "nullable": true},
+            "expires": {"type": "string", "format": "date-time", "nullable": true, "description": "`null` if it does not expire"},
+        })),
+    })
+}
+
+/// Warnings and quality.
+fn of_quality() -> Value {
+    let text = json!({"type": "string"});
+    let code = json!({"type": "string", "pattern": "^[a-z][a-z0-9_]*$"});
+    json!({
+        "Quality": object(&["score", "level", "goals", "findings"], json!({
+            "score": {"type": "integer", "minimum": 0, "maximum": 100, "description": "The weight of the goals met, as a percentage of that of all goals of the ad"},
+            "level": {"type": "string", "enum": ["basic", "good", "excellent"], "description": "`good` from 50, `excellent` from 80"},
+            "goals": {"type": "array", "items": reference("QualityGoal")},
+            "findings": {"type": "array", "items": reference("QualityFinding"), "description": "What is probably wrong. It does not prevent the ad from being published"},
+        })),
+        "QualityGoal": object(&["code", "field", "met", "weight", "text", "how"], json!({
+            "code": code,
+            "field": {"type": "string", "description": "The field by which the goal is met"},
+            "met": {"type": "boolean"},
+            "weight": {"type": "integer", "minimum": 1, "description": "Its share of the score"},
+            "text": {"type": "string", "description": "The goal"},
+            "how": {"type": "string", "description": "How to meet it"},
+        })),
+        "QualityFinding": object(&["code", "severity", "field", "text"], json!({
+            "code": code,
+            "severity": {"type": "string", "enum": ["info", "warning"], "description": "`warning`: a value is probably wrong; `info`: the ad could be better"},
+            "field": text,
+            "text": {"type": "string", "description": "What was found, with the value"},
+            "suggestion": {"type": "string", "description": "What to send instead, if that is known"},
+        })),
+        "Warning": object(&["field", "code", "message"], json!({"field": text, "code": code, "message": text})),
+    })
+}
+
+/// Images, lookups, and open fields.
+fn of_values() -> Value {
+    let text = json!({"type": "string"});
+    let uuid = json!({"type": "string", "format": "uuid"});
+    json!({
+        "AnyFields": {"type": "object", "nullable": true, "additionalProperties": true,
+            "description": "The fields of a V3 ad in an open category (without a published field list), as they were sent"},
+        "ImageRef": object(&["url", "cdn_url", "id", "checksum"], json!({
+            "url": {"type": "string", "description": "Source address"},
+            "cdn_url": {"type": "string", "format": "uri", "description": "Address of the stored image"},
+            "id": uuid,
+            "checksum": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256 of the image"},
+        })),
+        "LookupEntry": object(&["id", "name"], json!({"id": text, "name": text, "for": {
+            "type": "array", "items": text, "minItems": 1,
+            "description": "Only for values of `condition.vehicle_ratings.value`: the ratings that can have this value"}})),
+        "LookupEntries": {"type": "array", "items": reference("LookupEntry")},
+    })
+}
+
+/// The schemas of statuses.
+fn of_status() -> Value {
+    let text = json!({"type": "string"});
+    let time = json!({"type": "string", "format": "date-time"});
+    let maybe_time = json!({"type": "string", "format": "date-time", "nullable": true});
+    let counts = json!({"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}});
+    json!({
+        "AdStatusWord": {"type": "string", "enum": AdStatus::NAMES, "description": "Whether the ad is live; with `include=status`"},
+        "AdStatus": object(
+            &["source_id", "state", "status", "since", "text", "channels", "images", "unfinished", "pole_position_until"],
+            json!({
+                "source_id": text,
+                "state": {"type": "string", "enum": AdState::NAMES},
+                "status": {"type": "string", "enum": AdStatus::NAMES},
+                "since": time,
+                "text": {"type": "string", "description": "The status in a sentence"},
+                "channels": {"type": "array", "items": reference("ChannelStatus"), "description": "The marketplaces of the ad's category"},
+                "images": {"type": "array", "items": reference("ImageStatus"), "description": "The ad's images, in their order"},
+                "unfinished": {"type": "array", "items": reference("RequestStatus"), "description": "The ad's unfinished requests, in their order"},
+                "pole_position_until": maybe_time,
+            }),
+        ),
+        "ChannelStatus": object(
+            &["marketplace", "status", "listing_id", "since", "code", "text", "who_acts", "what_to_do", "attempts", "next_attempt"],
+            json!({
+                "marketplace": {"type": "string", "enum": Market::NAMES},
+                "status": {"type": "string", "enum": ChannelStatus::NAMES},
+                "listing_id": {"type": "string", "nullable": true, "description": "Id of the listing; kept while the ad is not listed"},
+                "since": time,
+                "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$",
+                    "description": "Why the latest attempt failed, one of the codes of `/docs/errors/`"},
+                "text": {"type": "string", "description": "The status in a sentence, with the reason of a failure"},
+                "who_acts": {"type": "string", "enum": WhoActs::NAMES, "description": "Who can change the status"},
+                "what_to_do": {"type": "string", "nullable": true, "description": "What they can do; `null` if nobody has to do anything"},
+                "attempts": {"type": "integer", "minimum": 0, "description": "Attempts that failed"},
+                "next_attempt": maybe_time,
+            }),
+        ),
+        "ImageStatus": object(&["url", "status", "code", "text", "attempts"], json!({
+            "url": text,
+            "status": {"type": "string", "enum": ImageStatus::NAMES},
+            "code": {"type": "string", "nullable": true, "pattern": "^[a-z][a-z0-9_]*$"},
+            "text": text,
+            "attempts": {"type": "integer", "minimum": 0, "description": "Attempts that failed"},
+        })),
+        "Summary": object(&["ads", "by_status", "by_vehicle_type", "by_channel", "failures"], json!({
+            "ads": {"type": "integer", "minimum": 0, "description": "All ads, deleted ones included"},
+            "by_status": counts,
+            "by_vehicle_type": {"type": "object", "additionalProperties": counts,
+                "description": "By vehicle type, or by the number of a category that has none"},
+            "by_channel": {"type": "object", "additionalProperties": counts, "description": "By marketplace"},
+            "failures": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1},
+                "description": "By code: of each ad that of its first channel with one, or else of a missing image"},
+        })),
+    })
+}
