@@ -24,7 +24,7 @@ async fn until(client: &Client, path: &str, source_id: &str, event_type: &str) -
     loop {
         let after = if cursor.is_empty() { String::new() } else { format!("&after={cursor}") };
         let page = client.get(&format!("{path}limit=3&wait=5{after}")).await.expect(200);
-        cursor = page["cursor"].as_str().unwrap().to_owned();
+        page["cursor"].as_str().unwrap().clone_into(&mut cursor);
         events.extend(page["events"].as_array().unwrap().iter().cloned());
         if events.iter().any(|event| event["source_id"] == source_id && event["type"] == event_type) {
             return events;
@@ -147,7 +147,8 @@ impl Stream {
             if let Some((block, rest)) = self.text.split_once("\n\n") {
                 let fields = block.lines().map(|line| line.split_once(": ").unwrap_or((line, "")));
                 let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-                self.text = rest.to_owned();
+                let length = self.text.len() - rest.len();
+                self.text.drain(..length);
                 return Some(fields);
             }
             let chunk =

@@ -1395,10 +1395,10 @@ async fn events_are_in_one_order_and_go_on_after_each(store: &dyn Store) {
     assert_eq!(filtered(Scope::Dealers(&group), of_source("a")).await, some(&|event| event.source_id == "a"));
     assert_eq!(filtered(Scope::Dealer("north"), of_source("b")).await, []);
     let types: Vec<EventTypes> = ["ad.publish.*", "ad.*.done"].map(|types| types.parse().unwrap()).to_vec();
-    let typed = some(&|event| types.iter().any(|types| types.contain(event.entry.action, event.entry.state)));
-    assert_eq!(typed.len(), 9);
+    let matching = some(&|event| types.iter().any(|types| types.contain(event.entry.action, event.entry.state)));
+    assert_eq!(matching.len(), 9);
     let of_types = EventQuery { types: types.clone(), ..events(2) };
-    assert_eq!(filtered(Scope::Dealers(&group), of_types.clone()).await, typed);
+    assert_eq!(filtered(Scope::Dealers(&group), of_types.clone()).await, matching);
     let both = EventQuery { types, ..of_source("c") };
     assert_eq!(sequences(&filtered(Scope::Dealer("north"), both).await), [("c", 2), ("c", 3)]);
     for (event, place) in all.iter().zip(1..) {

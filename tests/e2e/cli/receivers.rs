@@ -15,6 +15,7 @@ use crate::payloads::plain_car;
 #[expect(
     dead_code,
     unreachable_pub,
+    clippy::disallowed_methods,
     clippy::pedantic,
     reason = "it is a program of its own, for readers of the documentation"
 )]
@@ -169,9 +170,9 @@ async fn webhooks_are_managed_from_the_command_line() {
     let signed = &receiver.received("/a")[0];
     let key = BASE64.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
     let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, &key);
-    let text = format!("{}.{}.{}", signed.id(), signed.header("webhook-timestamp"), signed.body);
+    let content = format!("{}.{}.{}", signed.id(), signed.header("webhook-timestamp"), signed.body);
     let tag = BASE64.decode(signed.header("webhook-signature").strip_prefix("v1,").unwrap()).unwrap();
-    aws_lc_rs::hmac::verify(&key, text.as_bytes(), &tag).unwrap();
+    aws_lc_rs::hmac::verify(&key, content.as_bytes(), &tag).unwrap();
 
     let shown = cli.run(&format!("webhooks deliveries {id} --limit 1")).await;
     assert!(shown.stdout.contains("delivered") && shown.stderr.contains("1 of 3 deliveries"), "{shown:?}");

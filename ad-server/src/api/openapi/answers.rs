@@ -6,7 +6,7 @@ use ad_core::{
         ad_fields::{ADDED, IDENTITY, WRITTEN},
     },
     fields::{Direction, Field},
-    model::VIEW_FIELDS,
+    model::{AdState, ApiVersion, VIEW_FIELDS},
 };
 use serde_json::{Map, Value, json};
 
@@ -143,7 +143,7 @@ fn validated(ad: &Value) -> Value {
 }
 
 /// One page of these rows.
-pub(super) pub(super) fn page(row: &str, description: &str) -> Value {
+pub(super) fn page(row: &str, description: &str) -> Value {
     let link = |which: &str| {
         json!({"type": "string", "format": "uri", "nullable": true, "description": format!("Address of the {which} page"),
             "example": "https://ads.example/v4/car?limit=50&offset=50"})

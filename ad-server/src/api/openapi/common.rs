@@ -2,7 +2,8 @@
 
 use ad_core::{
     model::{
-        Action, ActionState, AdState, AdStatus, ApiVersion, ChannelStatus, ImageStatus, Market, RequestState, WaitingFor, WhoActs,
+        Action, ActionState, AdState, AdStatus, ApiVersion, ChannelStatus, ImageStatus, Market, RequestState,
+        WaitingFor, WhoActs,
     },
     parameters::MAX_EVENTS,
 };
@@ -14,12 +15,15 @@ use crate::auth::Permissions;
 /// All of them, by name.
 pub(super) fn schemas() -> Map<String, Value> {
     let groups = [of_logs(), of_events(), of_tokens(), of_quality(), of_values(), of_status()];
-    let members = groups.into_iter().filter_map(|group| if let Value::Object(group) = group { Some(group) } else { None });
+    let members =
+        groups.into_iter().filter_map(|group| if let Value::Object(group) = group { Some(group) } else { None });
     members.flatten().collect()
 }
 
 fn object(required: &[&str], properties: Value) -> Value {
-    json!({"type": "object", "required": required, "properties": properties})
+    let mut schema = json!({"type": "object", "required": required});
+    schema["properties"] = properties;
+    schema
 }
 
 /// Logs and accepted requests.
