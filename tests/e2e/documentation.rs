@@ -145,7 +145,7 @@ async fn a_tag_has_a_document_of_its_own_and_both_dialects_say_the_same() {
     let client = server.client.with_token(None);
     let mut operations = 0;
     for tag in whole.document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()) {
-        if ["lookups", "requests", "events", "token", "webhooks"].contains(&tag) {
+        if ["lookups", "requests", "events", "token", "summary", "webhooks"].contains(&tag) {
             continue;
         }
         let part = Contract::new(client.get(&format!("/openapi.json?tag={tag}")).await.expect(200));

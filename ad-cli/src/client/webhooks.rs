@@ -219,11 +219,11 @@ impl<'a> Webhooks<'a> {
         self.change(Method::PATCH, path(id, ""), Some(changes)).await
     }
 
-    /// Deletes an endpoint with its deliveries.
+    /// Deletes an endpoint with its deliveries, and returns what it was.
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub async fn delete(&self, id: &str) -> Result<Answer<()>, Error> {
+    pub async fn delete(&self, id: &str) -> Result<Answer<Webhook>, Error> {
         self.change(Method::DELETE, path(id, ""), None::<&()>).await
     }
 

@@ -172,7 +172,9 @@ impl AdCall<'_> {
         let query = self.query(operation, request)?;
         let (access, limits) = (&self.access, &self.context.limits);
         let payload = if operation.takes_body() {
-            body::object(request, limits, access, operation.act == Act::Validate, |_| ()).await?
+            let payload = body::object(request, limits, access, operation.act == Act::Validate, |_| ()).await;
+            // Without a payload, it is no attempt to create a trailer.
+            if operation.act == Act::RefuseCreate { payload.unwrap_or_default() } else { payload? }
         } else {
             Payload::default()
         };

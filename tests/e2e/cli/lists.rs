@@ -47,6 +47,7 @@ async fn every_filter_is_an_option_and_is_sent_as_it_is() {
     let value = |name: &str| match name {
         "id" => id.to_owned(),
         "state" => "created".to_owned(),
+        "status" => "live".to_owned(),
         "source_id" => "car-1".to_owned(),
         "source_id__in" => "car-1,none".to_owned(),
         "source_id__icontains" => "AR-1".to_owned(),

@@ -63,6 +63,9 @@ impl World {
         if mood == Mood::Friendly {
             self.make_ready(operation).await;
         }
+        if operation.path.contains("{webhook_id}") {
+            self.webhook_id = self.webhook().await;
+        }
         let (query, query_is_valid) = self.query(operation, mood);
         let path = self.path(operation, mood) + &query;
         let takes_body = self.contract.document.pointer(&format!("{}/requestBody", operation.pointer)).is_some();
@@ -118,6 +121,9 @@ impl World {
             let value = if odd { odd_text(&mut self.rng) } else { self.request_id.clone() };
             path = path.replace("{request_id}", &utf8_percent_encode(&value, NON_ALPHANUMERIC).to_string());
         }
+        path = path
+            .replace("{webhook_id}", &self.webhook_id)
+            .replace("{event_id}", "evt_00000000000000000000000000000000_1");
         for name in ["vehicle_type", "attribute"] {
             let place = format!("{{{name}}}");
             if path.contains(&place) {

@@ -37,6 +37,8 @@ pub(super) struct World {
     pub(super) ids: Vec<String>,
     /// The last request that created an ad.
     pub(super) request_id: String,
+    /// A webhook that exists.
+    pub(super) webhook_id: String,
     images: ImageHost,
     clients: Vec<(Caller, Client)>,
     count: usize,
@@ -66,6 +68,7 @@ impl World {
             ready: None,
             ids: Vec::new(),
             request_id: String::new(),
+            webhook_id: String::new(),
             images,
             clients,
             count: 0,
@@ -120,6 +123,19 @@ impl World {
         self.knows(&answer);
         answer.header("x-request-id").unwrap_or_default().clone_into(&mut self.request_id);
         self.ads.last().cloned()
+    }
+
+    /// The id of a webhook: one that is there, or else a new one.
+    pub(super) async fn webhook(&self) -> String {
+        let client = &self.clients[0].1;
+        let list = client.get("/v4/webhooks?limit=1").await.expect(200);
+        let id = |webhook: &serde_json::Value| webhook["id"].as_str().map(str::to_owned);
+        match id(&list["results"][0]) {
+            Some(id) => id,
+            None => {
+                id(&client.post("/v4/webhooks", &json!({"url": "https://example.com/hook"})).await.expect(201)).unwrap()
+            }
+        }
     }
 
     pub(super) fn fresh_source_id(&mut self) -> String {

@@ -211,7 +211,7 @@ fn of_status() -> Value {
     let maybe_time = json!({"type": "string", "format": "date-time", "nullable": true});
     let counts = json!({"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}});
     json!({
-        "AdStatusWord": {"type": "string", "enum": AdStatus::NAMES, "description": "Whether the ad is live; with `include=status`"},
+        "AdStatusWord": {"type": "string", "enum": AdStatus::NAMES, "example": AdStatus::Live, "description": "Whether the ad is live; with `include=status`"},
         "AdStatus": object(
             &["source_id", "state", "status", "since", "text", "channels", "images", "unfinished", "pole_position_until"],
             json!({

@@ -37,7 +37,7 @@ const TOKEN: &str = "X-Auth-Token";
 pub(super) const TITLE: &str = "Vehicle ad import service";
 
 /// The tags that every document has.
-const COMMON_TAGS: [&str; 5] = [LOOKUPS, "requests", "events", "token", webhooks::TAG];
+const COMMON_TAGS: [&str; 6] = [LOOKUPS, "requests", "events", "token", "summary", webhooks::TAG];
 const LOOKUPS: &str = "lookups";
 
 /// The tags of which there are documents: the vehicle types, `ad` and `v3`.
