@@ -4,10 +4,10 @@ use ad_tests::{Answer, Browser, Client, Cost, Options, Server, eventually};
 use serde_json::{Value, json};
 
 /// Most that a page of one vehicle type may cost.
-const OF_ONE_TYPE: Cost = Cost { nodes: 24_000, heap: 32 << 20 };
+const OF_ONE_TYPE: Cost = Cost { nodes: 30_000, heap: 32 << 20 };
 
 /// Most that a page of the paths for several vehicle types may cost.
-const OF_SEVERAL_TYPES: Cost = Cost { nodes: 24_000, heap: 50 << 20 };
+const OF_SEVERAL_TYPES: Cost = Cost { nodes: 30_000, heap: 50 << 20 };
 
 async fn page(client: &Client, path: &str) -> (Answer, String) {
     let answer = client.with_token(None).get(path).await;

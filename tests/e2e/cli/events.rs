@@ -61,7 +61,9 @@ async fn followers_survive_a_restart(mut server: Server) {
     server.client.post("/v4/car", &plain_car("car-0", "ABC100")).await.expect(201);
     server.client.published("car-0").await;
     let mut events = Following::start(&cli, "events --follow --after oldest --output ndjson");
-    let mut log = Following::start(&cli, "log car-1 --follow --output ndjson");
+    let mut log = Following::start(&cli, "log car-0 --follow --output ndjson");
+    let is_published = |entry: &Value| entry["action"] == "publish" && entry["state"] == "done";
+    let mut of_car = log.until(is_published).await;
     let mut rows = events.until(|row| is(row, "car-0", "ad.publish.done")).await;
     for number in 1..=3 {
         let (id, plate) = (format!("car-{number}"), format!("ABC10{number}"));
@@ -75,8 +77,9 @@ async fn followers_survive_a_restart(mut server: Server) {
     let read = cli.run("events --output ndjson").await.ndjson();
     let ids = |rows: &[Value]| rows.iter().map(|row| row["id"].clone()).collect::<Vec<_>>();
     assert_eq!(ids(&rows), ids(&read), "without a gap or a repetition");
-    let of_car = log.until(|entry| entry["action"] == "publish" && entry["state"] == "done").await;
-    assert_eq!(of_car, server.client.log("car-1").await);
+    server.client.patch("/v4/car/car-0", &json!({"body": "New tyres"})).await.expect(200);
+    of_car.extend(log.until(is_published).await);
+    assert_eq!(of_car, server.client.log("car-0").await);
 }
 
 #[tokio::test]

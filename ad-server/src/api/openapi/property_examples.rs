@@ -150,12 +150,13 @@ fn complete(name: &str, property: &mut Value, of_name: &BTreeMap<String, Value>)
     if property.get("example").is_some() || has_members(property) || property.get("items").is_some_and(has_members) {
         return;
     }
-    let is_text = property.get("type").is_some_and(|of| of == "string");
+    let is_of = |name: &str| property.get("type").is_some_and(|of| of == name);
+    let (is_text, is_list) = (is_of("string"), is_of("array"));
     let text = || {
         let text = example_text(name)?;
         if is_text { Some(text.into()) } else { serde_json::from_str(text).ok() }
     };
-    let same_type = |example: &&Value| example.is_string() == is_text;
+    let same_type = |example: &&Value| example.is_string() == is_text && example.is_array() == is_list;
     let first = property.pointer("/enum/0").cloned();
     let is_time = property.get("format").is_some_and(|format| format == "date-time");
     let time = || of_name.get("created").filter(|_| is_time).cloned();
