@@ -1,6 +1,6 @@
 //! Server-sent events: the fields of a stream of bytes, wherever its chunks begin and end.
 //!
-//! The parsers on crates.io collect a line of any length; this one has a limit, since the bytes come from outside.
+//! It limits the length of a line, since the bytes come from outside.
 
 use std::time::Duration;
 

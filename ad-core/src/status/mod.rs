@@ -123,13 +123,14 @@ fn channel_status(
             return (if is_listed { ChannelStatus::Live } else { ChannelStatus::NotListed }, None);
         }
     }
-    settled(ad, publication, market)
+    // What has been accepted meanwhile may hide or show the ad, and the marketplaces do not know of it yet.
+    let is_shown = under_way.is_some() || (ad.state == AdState::Created && ad.content.visible());
+    settled(publication, market, is_shown)
 }
 
 /// The status of a channel as the actions that ended have left it.
-fn settled(ad: &Ad, publication: &Publication, market: Market) -> (ChannelStatus, Option<Timestamp>) {
+fn settled(publication: &Publication, market: Market, is_shown: bool) -> (ChannelStatus, Option<Timestamp>) {
     let Some(channel) = publication.channels.get(&market) else { return (ChannelStatus::NotListed, None) };
-    let is_shown = ad.state == AdState::Created && ad.content.visible();
     let status = match (channel.listed, &channel.failure) {
         (true, None) => ChannelStatus::Live,
         (true, Some(_)) => ChannelStatus::Outdated,
