@@ -32,7 +32,8 @@ fn help_tells_the_defaults_that_are_used() {
         assert_eq!(default.trim_end_matches(']'), used, "{}", argument.get_id());
         told += 1;
     }
-    assert_eq!(told, defaults.len() - 2, "all but allow_private_images and sandbox, which are off by default");
+    let off = ["allow_private_images", "allow_private_webhooks", "sandbox"];
+    assert_eq!(told, defaults.len() - off.len(), "all but {off:?}, which are off by default");
 }
 
 #[test]

@@ -48,6 +48,7 @@ static PICTURES: &[(&str, &[u8])] = pictures! {
     "cb-3004" / "1.jpg" "3.jpg";
     "cb-3005" / "1.jpg" "2.jpg";
     "cb-3006" / "1.jpg" "4.png";
+    "fault-refused-1" / "1.jpg" "3.jpg";
 };
 
 /// The image host of a sandbox.
