@@ -169,12 +169,13 @@ pub(super) fn not_allowed(base: BasePath, operations: &[&Operation], method: &Me
 impl AdCall<'_> {
     /// Everything but lists and writes.
     async fn act(&self, operation: &Operation, request: &mut Request) -> Result<Response, ApiError> {
+        if operation.act == Act::RefuseCreate {
+            return Err(self.refuse_create(operation, request).await);
+        }
         let query = self.query(operation, request)?;
         let (access, limits) = (&self.access, &self.context.limits);
         let payload = if operation.takes_body() {
-            let payload = body::object(request, limits, access, operation.act == Act::Validate, |_| ()).await;
-            // Without a payload, it is no attempt to create a trailer.
-            if operation.act == Act::RefuseCreate { payload.unwrap_or_default() } else { payload? }
+            body::object(request, limits, access, operation.act == Act::Validate, |_| ()).await?
         } else {
             Payload::default()
         };
@@ -188,6 +189,16 @@ impl AdCall<'_> {
         }
     }
 
+    /// Why the path creates nothing, whatever else is wrong with the request.
+    async fn refuse_create(&self, operation: &Operation, request: &mut Request) -> ApiError {
+        match body::object(request, &self.context.limits, &self.access, false, |_| ()).await {
+            Ok(payload) if payload.object.get("category_id").and_then(categories::sent_id) == Some(TRAILER) => {
+                ServiceError::from(VersionError::TrailerCreateDisabled).into()
+            }
+            _ => not_allowed(self.base, self.operations, &operation.method),
+        }
+    }
+
     async fn perform(
         &self,
         operation: &Operation,
@@ -196,10 +207,6 @@ impl AdCall<'_> {
     ) -> Result<Response, ApiError> {
         let Payload { object: payload, repeated, memory: _memory } = payload;
         match operation.act {
-            Act::RefuseCreate if payload.get("category_id").and_then(categories::sent_id) == Some(TRAILER) => {
-                Err(ServiceError::from(VersionError::TrailerCreateDisabled).into())
-            }
-            Act::RefuseCreate => Err(not_allowed(self.base, self.operations, &operation.method)),
             Act::Validate => {
                 let mut validated = self.context.service.validate(&self.access, self.through(), payload).await?;
                 validated.warnings.extend(repeated);

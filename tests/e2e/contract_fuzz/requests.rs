@@ -66,6 +66,9 @@ impl World {
         if operation.path.contains("{webhook_id}") {
             self.webhook_id = self.webhook().await;
         }
+        if operation.path.contains("{event_id}") {
+            self.event_id = self.delivered_event().await;
+        }
         let (query, query_is_valid) = self.query(operation, mood);
         let path = self.path(operation, mood) + &query;
         let takes_body = self.contract.document.pointer(&format!("{}/requestBody", operation.pointer)).is_some();
@@ -121,9 +124,7 @@ impl World {
             let value = if odd { odd_text(&mut self.rng) } else { self.request_id.clone() };
             path = path.replace("{request_id}", &utf8_percent_encode(&value, NON_ALPHANUMERIC).to_string());
         }
-        path = path
-            .replace("{webhook_id}", &self.webhook_id)
-            .replace("{event_id}", "evt_00000000000000000000000000000000_1");
+        path = path.replace("{webhook_id}", &self.webhook_id).replace("{event_id}", &self.event_id);
         for name in ["vehicle_type", "attribute"] {
             let place = format!("{{{name}}}");
             if path.contains(&place) {

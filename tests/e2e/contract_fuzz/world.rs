@@ -39,6 +39,8 @@ pub(super) struct World {
     pub(super) request_id: String,
     /// A webhook that exists.
     pub(super) webhook_id: String,
+    /// An event that the webhook has a delivery of.
+    pub(super) event_id: String,
     images: ImageHost,
     clients: Vec<(Caller, Client)>,
     count: usize,
@@ -69,6 +71,7 @@ impl World {
             ids: Vec::new(),
             request_id: String::new(),
             webhook_id: String::new(),
+            event_id: String::new(),
             images,
             clients,
             count: 0,
@@ -136,6 +139,14 @@ impl World {
                 id(&client.post("/v4/webhooks", &json!({"url": "https://example.com/hook"})).await.expect(201)).unwrap()
             }
         }
+    }
+
+    /// The id of an event that the webhook has a delivery of.
+    pub(super) async fn delivered_event(&self) -> String {
+        let (client, path) = (&self.clients[0].1, format!("/v4/webhooks/{}", self.webhook_id));
+        client.patch(&path, &json!({"enabled": true})).await.expect(200);
+        let delivery = client.post(&format!("{path}/test"), &json!({})).await.expect(200);
+        delivery["event_id"].as_str().unwrap().to_owned()
     }
 
     pub(super) fn fresh_source_id(&mut self) -> String {
