@@ -141,9 +141,11 @@ stock.ndjson: 2 to update, 1 to create, 2 to delete, 16 unchanged
     let applied = cli.run("sync apply stock.ndjson --yes --verbose").await;
     applied.done();
     assert!(applied.stderr.ends_with("2 updated, 1 created, 2 deleted\n"), "{applied:?}");
-    let writes: Vec<_> = applied.stderr.lines().filter_map(|line| line.split_once(' ')?.0.into()).collect();
-    let writes: Vec<_> = writes.into_iter().filter(|method| ["PATCH", "POST", "DELETE"].contains(method)).collect();
-    assert_eq!(writes, ["PATCH", "PATCH", "POST", "DELETE", "DELETE"]);
+    let methods = applied.stderr.lines().filter_map(|line| Some(line.split_once(' ')?.0));
+    let mut phases: Vec<_> = methods.filter(|method| ["PATCH", "POST", "DELETE"].contains(method)).collect();
+    // A busy service may have asked for a second try.
+    phases.dedup();
+    assert_eq!(phases, ["PATCH", "POST", "DELETE"], "{applied:?}");
     let updated = server.client.ad("car-3").await;
     assert_eq!(updated["category_fields"]["condition"]["mileage"], json!({"value": 2900, "unit": "mil"}));
     assert_eq!(server.client.ad("car-4").await["price"], json!([]));
