@@ -132,7 +132,7 @@ impl FromStr for EventTypes {
 }
 
 /// Which events to read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct EventQuery {
     /// Events after this position.
     pub after: EventPosition,

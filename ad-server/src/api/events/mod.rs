@@ -1,5 +1,6 @@
 //! `GET /v4/events`: the events of a scope as pages, by long poll, and as a stream of server-sent events (extensions E4).
 
+mod shared;
 mod stream;
 
 use std::{sync::Arc, time::Duration};
@@ -9,6 +10,7 @@ use ad_core::{
     model::{EventPage, EventPosition, EventQuery},
     parameters::{self, EVENT_PARAMETERS, EventParameters, EventsAfter},
     ports::{EventWatch, Scope},
+    service::Access,
     violation::{Code, Violation},
 };
 use poem::{
@@ -16,6 +18,7 @@ use poem::{
     http::{HeaderValue, Method, StatusCode, header},
 };
 use serde_json::json;
+use shared::SharedReads;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
@@ -47,11 +50,12 @@ const REST_FACTOR: u32 = 5;
 
 /// Mounts it.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
-    route.at(PATH, Events { context: Arc::clone(context) })
+    route.at(PATH, Events { context: Arc::clone(context), reads: Arc::default() })
 }
 
 struct Events {
     context: Arc<Context>,
+    reads: Arc<SharedReads>,
 }
 
 impl Endpoint for Events {
@@ -88,7 +92,7 @@ impl Events {
         let reader = Reader::new(Arc::clone(&self.context), caller, parameters).await?;
         if is_stream {
             reader.check_position().await?;
-            return Ok(stream::answer(reader, streams.open(&jti)?));
+            return Ok(stream::answer(reader, Arc::clone(&self.reads), streams.open(&jti)?));
         }
         let _open = if wait.is_zero() { None } else { Some(streams.open(&jti)?) };
         self.page(reader, wait, Coding::accepted(request.headers())).await
@@ -177,8 +181,7 @@ impl Reader {
 
     /// The next page, which moves the position.
     async fn next(&mut self) -> Result<EventPage, ApiError> {
-        let _turn = self.context.limits.turns.take(&self.caller.scope).await?;
-        let page = self.context.store.events(Scope::Dealers(&self.dealers), &self.query).await?;
+        let page = read(&self.context, &self.caller.scope, &self.dealers, &self.query).await?;
         self.query.after = page.position;
         Ok(page)
     }
@@ -220,6 +223,17 @@ impl Reader {
         }
         Ok(())
     }
+}
+
+/// A page of events of these dealers, in a turn of this scope.
+async fn read(
+    context: &Context,
+    scope: &Access,
+    dealers: &[String],
+    query: &EventQuery,
+) -> Result<EventPage, ApiError> {
+    let _turn = context.limits.turns.take(scope).await?;
+    Ok(context.store.events(Scope::Dealers(dealers), query).await?)
 }
 
 /// How long a reader rests after a read that began then.

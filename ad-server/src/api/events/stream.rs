@@ -1,15 +1,18 @@
 //! Events as server-sent events (WHATWG HTML, 9.2).
 
-use std::{fmt::Write, io, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
-use ad_core::{model::EventPage, ports::EventWatch};
+use ad_core::ports::{EventWatch, Scope};
 use bytes::Bytes;
 use futures_util::stream;
 use poem::{Body, Response};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{Reader, rest};
-use crate::{api::event_streams::OpenStream, events::EventView};
+use super::{
+    Reader, rest,
+    shared::{SharedReads, Wanted},
+};
+use crate::api::event_streams::OpenStream;
 
 /// What a stream begins with: the time after which a client connects again, in milliseconds.
 const BEGIN: &str = "retry: 3000\n\n";
@@ -24,12 +27,13 @@ const CHECK: Duration = Duration::from_millis(500);
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The answer with the stream of a reader.
-pub(super) fn answer(reader: Reader, open: OpenStream) -> Response {
+pub(super) fn answer(reader: Reader, reads: Arc<SharedReads>, open: OpenStream) -> Response {
     let watch = reader.watch();
-    let stream = EventStream { reader, watch, is_begun: false, comment_at: Instant::now() + COMMENT, _open: open };
+    let stream =
+        EventStream { reader, reads, watch, step: Step::Begin, comment_at: Instant::now() + COMMENT, _open: open };
     let chunks = stream::unfold(stream, async |mut stream| {
         let chunk = stream.next().await?;
-        Some((Ok::<_, io::Error>(Bytes::from(chunk)), stream))
+        Some((Ok::<_, io::Error>(chunk), stream))
     });
     Response::builder()
         .content_type("text/event-stream")
@@ -40,56 +44,78 @@ pub(super) fn answer(reader: Reader, open: OpenStream) -> Response {
 
 struct EventStream {
     reader: Reader,
+    reads: Arc<SharedReads>,
     watch: EventWatch,
-    is_begun: bool,
+    step: Step,
     comment_at: Instant,
     _open: OpenStream,
 }
 
+/// What a stream does next.
+enum Step {
+    Begin,
+    Read,
+    /// Reads after this pause.
+    Retry(Duration),
+    /// Reads after this pause when there are new events.
+    Wait(Duration),
+}
+
 impl EventStream {
     /// The next piece of the stream; `None` at its end.
-    async fn next(&mut self) -> Option<String> {
-        if !std::mem::replace(&mut self.is_begun, true) {
-            return Some(BEGIN.to_owned());
-        }
+    async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if !self.is_permitted() {
+            let goes_on = match self.step {
+                Step::Begin => {
+                    self.step = Step::Read;
+                    return Some(BEGIN.into());
+                }
+                Step::Read => true,
+                Step::Retry(pause) => self.pause(pause).await,
+                Step::Wait(pause) => self.pause(pause).await && self.wait().await,
+            };
+            if !goes_on || !self.is_permitted() {
                 return None;
             }
             let begun = Instant::now();
-            let (text, pause) = match self.reader.next().await {
-                Ok(page) if page.events.is_empty() && page.has_more => continue,
-                Ok(page) => (self.text(&page), rest(begun)),
-                Err(error) => {
-                    tracing::debug!(%error, "cannot read events for a stream; will be retried");
-                    (String::new(), AGAIN)
-                }
+            let piece = self.reads.next(&self.reader.context, &self.wanted()).await;
+            self.step = match &piece {
+                None => Step::Retry(AGAIN),
+                Some(piece) if piece.has_more => Step::Read,
+                Some(_) => Step::Wait(rest(begun)),
             };
-            if !text.is_empty() {
-                self.comment_at = Instant::now() + COMMENT;
-                return Some(text);
-            }
-            if !self.wait(pause).await {
-                return None;
+            if let Some(piece) = piece {
+                self.reader.query.after = piece.position;
+                if !piece.text.is_empty() {
+                    self.comment_at = Instant::now() + COMMENT;
+                    return Some(piece.text);
+                }
             }
             if Instant::now() >= self.comment_at {
                 self.comment_at = Instant::now() + COMMENT;
                 // An id without data: the client goes on from there, also after events that it did not ask for.
-                return Some(format!(
-                    ": waiting for events\nid: {}\n\n",
-                    self.reader.cursors.encode(self.reader.query.after)
-                ));
+                let cursor = self.reader.cursors.encode(self.reader.query.after);
+                return Some(format!(": waiting for events\nid: {cursor}\n\n").into());
             }
         }
     }
 
-    /// Waits for new events, or until it is time for a comment; `false` when the stream is at its end.
-    async fn wait(&mut self, pause: Duration) -> bool {
-        let streams = self.reader.context.limits.event_streams.clone();
+    fn wanted(&self) -> Wanted {
+        let Reader { caller, dealers, query, .. } = &self.reader;
+        Wanted { scope: caller.scope.clone(), dealers: Arc::clone(dealers), query: query.clone() }
+    }
+
+    /// Rests; `false` when the service is stopped.
+    async fn pause(&self, pause: Duration) -> bool {
         tokio::select! {
-            () = streams.stopped() => return false,
-            () = sleep(pause) => {}
+            () = self.reader.context.limits.event_streams.stopped() => false,
+            () = sleep(pause) => true,
         }
+    }
+
+    /// Waits for new events, or until it is time for a comment; `false` when the stream is at its end.
+    async fn wait(&mut self) -> bool {
+        let streams = self.reader.context.limits.event_streams.clone();
         loop {
             tokio::select! {
                 () = streams.stopped() => return false,
@@ -100,14 +126,11 @@ impl EventStream {
             if !self.is_permitted() {
                 return false;
             }
-            let dealers = self
-                .reader
-                .context
-                .service
-                .dealers_of_events(&self.reader.caller.scope, self.reader.dealer_code.as_deref());
-            if !Arc::ptr_eq(&dealers, &self.reader.dealers) && dealers != self.reader.dealers {
-                self.reader.dealers = dealers;
-                self.watch = self.reader.watch();
+            let Reader { context, caller, dealer_code, dealers, .. } = &mut self.reader;
+            let now = context.service.dealers_of_events(&caller.scope, dealer_code.as_deref());
+            if !Arc::ptr_eq(&now, dealers) && now != *dealers {
+                self.watch = context.store.watch_events(Scope::Dealers(&now));
+                *dealers = now;
                 return true;
             }
         }
@@ -116,23 +139,5 @@ impl EventStream {
     /// Whether the token is still valid.
     fn is_permitted(&self) -> bool {
         self.reader.context.authenticator.check(&self.reader.caller).is_ok()
-    }
-
-    /// The events of a page.
-    fn text(&self, page: &EventPage) -> String {
-        let mut text = String::new();
-        for event in &page.events {
-            let view = EventView::new(event, &self.reader.cursors);
-            match serde_json::to_string(&view) {
-                // JSON has no line breaks of its own.
-                Ok(json) => {
-                    let (cursor, event_type) = (&view.cursor, &view.event_type);
-                    write!(text, "id: {cursor}\nevent: {event_type}\ndata: {json}\n\n")
-                        .expect("a text takes everything");
-                }
-                Err(error) => tracing::error!(%error, "cannot serialize an event"),
-            }
-        }
-        text
     }
 }
