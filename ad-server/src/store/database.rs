@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::shares::{Share, Shares};
 
 use super::{
-    event_looks::EventLooks,
+    event_poller::EventPoller,
     failure::store_error,
     finished::FinishedRequests,
     options::{OpenError, Options},
@@ -37,7 +37,7 @@ pub struct Database {
     engine: Engine,
     queued: Arc<Notify>,
     finished: FinishedRequests,
-    event_looks: EventLooks,
+    event_poller: EventPoller,
     read_timeout: Duration,
     list_connections: u32,
     large_writes: Shares,
@@ -82,8 +82,9 @@ impl Database {
 
     /// Opens it with these options.
     pub async fn open_with(url: &str, options: &Options) -> Result<Self, OpenError> {
-        let (queued, finished, event_looks) = <(Arc<Notify>, FinishedRequests, EventLooks)>::default();
-        let woken = Woken { queued: Arc::clone(&queued), finished: finished.clone(), event_looks: event_looks.clone() };
+        let (queued, finished, event_poller) = <(Arc<Notify>, FinishedRequests, EventPoller)>::default();
+        let woken =
+            Woken { queued: Arc::clone(&queued), finished: finished.clone(), event_poller: event_poller.clone() };
         let (engine, (list_connections, look_up_connections)) = if postgres::is_address(url) {
             let postgres = Postgres::open(url, options, woken).await?;
             let connections = (postgres.list_connections(), postgres.look_up_connections());
@@ -94,7 +95,7 @@ impl Database {
         let look_ups = Shares::with_reserve(look_up_connections as usize, usize::from(look_up_connections > 1));
         let large_writes = Shares::with_reserve(LARGE_WRITES, LARGE_WRITES - 1);
         let read_timeout = options.read_timeout;
-        Ok(Self { engine, queued, finished, event_looks, read_timeout, list_connections, large_writes, look_ups })
+        Ok(Self { engine, queued, finished, event_poller, read_timeout, list_connections, large_writes, look_ups })
     }
 
     /// Its address as it may be shown: without user and password.
@@ -282,7 +283,7 @@ impl Database {
 
     /// Has those who wait for events know soon that there are new ones, here and elsewhere.
     pub(super) fn logged(&self) {
-        self.event_looks.notify();
+        self.event_poller.notify();
         if let Engine::Postgres(postgres) = &self.engine {
             postgres.tell_logged();
         }
@@ -293,7 +294,7 @@ impl Database {
         if let Engine::Postgres(postgres) = &self.engine {
             postgres.listen();
         }
-        self.event_looks.watch(self, scope)
+        self.event_poller.watch(self, scope)
     }
 
     /// Ends the waits for a request, here and elsewhere.

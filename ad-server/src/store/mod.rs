@@ -10,7 +10,7 @@
 //! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
 //! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
 //! | `events` | log entries as one sequence |
-//! | `finished`, `event_looks` | those who wait for requests to be finished, and for events |
+//! | `finished`, `event_poller` | those who wait for requests to be finished, and for events |
 //! | `options`, `failure`, `nul` | how a database is opened; its errors; the character that PostgreSQL cannot store |
 //!
 //! It depends neither on HTTP nor on what the requests in its queue do, and is given the time. The local marketplaces have their
@@ -20,7 +20,7 @@ mod ads;
 mod by_status;
 mod database;
 mod dealers;
-mod event_looks;
+mod event_poller;
 mod events;
 mod failure;
 mod finished;

@@ -19,7 +19,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use crate::store::{event_looks::EventLooks, finished::FinishedRequests};
+use crate::store::{event_poller::EventPoller, finished::FinishedRequests};
 
 /// The channel of requests that are queued.
 const CHANNEL: &str = "ad_server_queue";
@@ -55,7 +55,7 @@ pub(super) struct Wake {
 pub(in crate::store) struct Woken {
     pub(in crate::store) queued: Arc<Notify>,
     pub(in crate::store) finished: FinishedRequests,
-    pub(in crate::store) event_looks: EventLooks,
+    pub(in crate::store) event_poller: EventPoller,
 }
 
 impl Wake {
@@ -166,7 +166,7 @@ async fn hear(pool: &PgPool, woken: &Woken) -> sqlx::Result<std::convert::Infall
                 let ids = heard.payload().split(' ').filter_map(|id| id.parse().ok());
                 ids.for_each(|id| woken.finished.end(id));
             }
-            Some(heard) if heard.channel() == LOGGED => woken.event_looks.notify(),
+            Some(heard) if heard.channel() == LOGGED => woken.event_poller.notify(),
             // Nothing heard means that the connection was lost for a while: there may have been something.
             Some(_) | None => woken.queued.notify_one(),
         }
