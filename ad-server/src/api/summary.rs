@@ -47,7 +47,7 @@ impl SummaryOfAds {
         let mut turn = limits.lists.turn(access.name()).await?;
         let summary = service.summary(&access, query.dealer_code.as_deref()).await?;
         turn.has_read();
-        let coding = Coding::accepted(request.headers());
+        let coding = request.data::<Coding>().copied();
         Ok(turn.answer(CodedBytes::of(json_bytes(&summary)?, coding, &limits.processor, access.name()).await?))
     }
 }

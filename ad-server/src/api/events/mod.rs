@@ -95,7 +95,7 @@ impl Events {
             return Ok(stream::answer(reader, Arc::clone(&self.reads), streams.open(&jti)?));
         }
         let _open = if wait.is_zero() { None } else { Some(streams.open(&jti)?) };
-        self.page(reader, wait, Coding::accepted(request.headers())).await
+        self.page(reader, wait, request.data::<Coding>().copied()).await
     }
 
     fn parameters(&self, request: &Request) -> Result<EventParameters, ApiError> {
