@@ -2,9 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use ad_core::{ports::Clock, service::Access};
+use ad_server::{
+    auth::{self, IssueRequest, KeySet},
+    system::SystemClock,
+};
 use ad_tests::{Client, Options, Postgres, Server, eventually};
-use reqwest::Method;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::payloads::plain_car;
 
@@ -122,43 +128,53 @@ async fn wrong_cursors_and_parameters_are_refused() {
 }
 
 /// An open stream of server-sent events.
-struct Stream {
+pub(crate) struct Stream {
     response: reqwest::Response,
-    text: String,
+    /// What has come of the next block.
+    bytes: Vec<u8>,
+    /// The last id, as a client sends it when it connects again.
+    pub(crate) last_id: Option<String>,
 }
 
 impl Stream {
     async fn open(client: &Client, path: &str, headers: &[(&str, &str)]) -> Self {
+        Self::try_open(client, path, headers).await.unwrap()
+    }
+
+    /// The stream, if there is an answer and it is 200.
+    pub(crate) async fn try_open(client: &Client, path: &str, headers: &[(&str, &str)]) -> reqwest::Result<Self> {
         let mut request = reqwest::Client::new().get(format!("{}{path}", client.base));
         request = request.header("X-Auth-Token", client.token.clone().unwrap()).header("Accept", "text/event-stream");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let response = request.send().await.unwrap();
+        let response = request.send().await?.error_for_status()?;
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         assert!(!response.headers().contains_key("content-encoding"));
-        Self { response, text: String::new() }
+        Ok(Self { response, bytes: Vec::new(), last_id: None })
     }
 
     /// The next block: its fields by name. `None` at the end.
     async fn next(&mut self) -> Option<Vec<(String, String)>> {
         loop {
-            if let Some((block, rest)) = self.text.split_once("\n\n") {
-                let fields = block.lines().map(|line| line.split_once(": ").unwrap_or((line, "")));
-                let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-                let length = self.text.len() - rest.len();
-                self.text.drain(..length);
+            if let Some(end) = self.bytes.windows(2).position(|two| two == b"\n\n") {
+                let block = String::from_utf8(self.bytes.drain(..end + 2).collect()).unwrap();
+                let fields = block.trim_end().lines().map(|line| line.split_once(": ").unwrap_or((line, "")));
+                let fields: Vec<_> = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+                if let Some((_, id)) = fields.iter().find(|(name, _)| name == "id") {
+                    self.last_id = Some(id.clone());
+                }
                 return Some(fields);
             }
             let chunk =
                 tokio::time::timeout(Duration::from_mins(1), self.response.chunk()).await.expect("a sign of life");
-            self.text += std::str::from_utf8(&chunk.ok()??).unwrap();
+            self.bytes.extend_from_slice(&chunk.ok()??);
         }
     }
 
-    /// The next event, with its id.
-    async fn event(&mut self) -> Option<(String, Value)> {
+    /// The next event, with its id. `None` at the end.
+    pub(crate) async fn event(&mut self) -> Option<(String, Value)> {
         loop {
             let fields = self.next().await?;
             let value = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone());
@@ -217,20 +233,149 @@ async fn a_stream_ends_when_its_token_is_revoked_and_when_the_service_stops() {
     server.ended().await;
 }
 
+/// A token of north-cars that the server accepts for so many seconds from now: clocks may differ by a minute.
+fn short_token(server: &Server, seconds: u64) -> String {
+    let keys = KeySet::load_or_create(&server.dir().join("data/token-keys.json")).unwrap();
+    let request = IssueRequest {
+        scope: Access::Dealer("north-cars".to_owned()),
+        permissions: None,
+        expires_in: Some(Duration::from_secs(seconds)),
+        label: None,
+        now: SystemClock.now() - Duration::from_mins(1),
+        jti: Uuid::from_u128(seconds.into()),
+    };
+    auth::issue(&keys, &request).unwrap().0
+}
+
+#[tokio::test]
+async fn a_stream_ends_when_its_token_expires() {
+    let server = Server::start().await;
+    // On a slow machine a token may expire before it is used: then another has more time.
+    let mut seconds = 2;
+    let (client, mut stream) = loop {
+        let client = server.client.with_token(Some(short_token(&server, seconds)));
+        match Stream::try_open(&client, "/v4/events", &[]).await {
+            Ok(stream) => break (client, stream),
+            Err(error) => assert_eq!(error.status(), Some(StatusCode::UNAUTHORIZED), "{error}"),
+        }
+        seconds *= 2;
+    };
+    while stream.next().await.is_some() {}
+    client.get("/v4/events").await.expect(401);
+}
+
+#[tokio::test]
+async fn a_silent_stream_says_every_15_seconds_where_it_is() {
+    let server = Server::start().await;
+    let client = &server.client;
+    let mut stream = Stream::open(client, "/v4/events?types=ad.bump.*", &[]).await;
+    client.post("/v4/car", &plain_car("c", "EVT007")).await.expect(201);
+    client.published("c").await;
+    assert_eq!(stream.next().await.unwrap(), [("retry".to_owned(), "3000".to_owned())]);
+    // It goes on there, behind events that it did not ask for.
+    let last = client.get("/v4/events").await.expect(200)["cursor"].as_str().map(str::to_owned);
+    while stream.last_id != last {
+        let comment = stream.next().await.unwrap();
+        let names: Vec<_> = comment.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["", "id"], "{comment:?}");
+    }
+}
+
+#[tokio::test]
+async fn streams_and_long_polls_do_not_count_in_the_rate_limit() {
+    let args = ["--rate-limit", "1/h burst 3"].map(str::to_owned).to_vec();
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let client = &server.client;
+    client.post("/v4/car", &plain_car("c", "EVT008")).await.expect(201);
+    let mut streams = Vec::new();
+    for _ in 0..5 {
+        client.get("/v4/events?wait=30").await.expect(200);
+        streams.push(Stream::open(client, "/v4/events", &[]).await);
+    }
+    for left in ["\"scope\";r=1", "\"scope\";r=0"] {
+        let page = client.get("/v4/events").await;
+        page.expect(200);
+        assert!(page.header("ratelimit").unwrap().starts_with(left), "{:?}", page.headers);
+    }
+    let refused = client.get("/v4/events").await;
+    assert!(refused.header("retry-after").is_some());
+    refused.expect(429);
+    // Of a token that has no requests left, too.
+    client.get("/v4/events?wait=30").await.expect(200);
+    streams.push(Stream::open(client, "/v4/events", &[]).await);
+}
+
+/// A stream that is refused because others are open; returns the text of the answer.
+async fn refused_stream(client: &Client) -> String {
+    let accept = [("accept", "text/event-stream".to_owned())];
+    let refused = client.send_with(Method::GET, "/v4/events", &accept, None).await;
+    assert!(refused.header("retry-after").is_some());
+    refused.expect(429)["detail"].to_string()
+}
+
 #[tokio::test]
 async fn streams_of_one_token_are_limited_and_counted() {
     let args = ["--token-event-streams", "2"].map(str::to_owned).to_vec();
     let server = Server::with(Options { args, ..Options::default() }).await;
-    let streams =
-        [Stream::open(&server.client, "/v4/events", &[]).await, Stream::open(&server.client, "/v4/events", &[]).await];
-    let refused = server.client.get("/v4/events?wait=1").await;
+    let client = &server.client;
+    // HEAD opens none.
+    for _ in 0..3 {
+        let accept = [("accept", "text/event-stream".to_owned())];
+        let head = client.send_with(Method::HEAD, "/v4/events", &accept, None).await;
+        assert_eq!((head.status.as_u16(), head.header("content-type")), (200, Some("text/event-stream")));
+        assert!(head.bytes.is_empty());
+    }
+    let streams = [Stream::open(client, "/v4/events", &[]).await, Stream::open(client, "/v4/events", &[]).await];
+    let refused = client.get("/v4/events?wait=1").await;
     assert!(refused.header("retry-after").is_some());
-    let detail = refused.expect(429)["detail"].to_string();
-    assert!(detail.contains("At most 2 event streams and long polls of one token"), "{detail}");
-    server.client.get("/v4/events").await.expect(200);
+    let text = "At most 2 event streams and long polls of one token";
+    for detail in [refused.expect(429)["detail"].to_string(), refused_stream(client).await] {
+        assert!(detail.contains(text), "{detail}");
+    }
+    client.get("/v4/events").await.expect(200);
+    // Another token of the dealer has its own.
+    let other = server.client_of(&["--dealer-code", "north-cars"]).await;
+    drop(Stream::open(&other, "/v4/events", &[]).await);
     drop(streams);
-    let free = || async { (server.client.get("/v4/events?after=now&wait=1").await.status == 200).then_some(()) };
+    let free = || async { (client.get("/v4/events?after=now&wait=1").await.status == 200).then_some(()) };
     eventually("places are free again", free).await;
+}
+
+#[tokio::test]
+async fn streams_of_a_process_are_limited() {
+    let args = ["--event-streams", "2"].map(str::to_owned).to_vec();
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let south = server.client_of(&["--dealer-code", "south-cars"]).await;
+    let _streams =
+        [Stream::open(&server.client, "/v4/events", &[]).await, Stream::open(&south, "/v4/events", &[]).await];
+    for client in [&server.client, &south] {
+        let detail = refused_stream(client).await;
+        assert!(detail.contains("At most 2 event streams and long polls of all clients"), "{detail}");
+        client.get("/v4/events").await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn a_group_without_dealers_or_ads_has_no_events() {
+    on_both(async |server| {
+        server.client.post("/v4/car", &plain_car("c", "EVT009")).await.expect(201);
+        server.client.published("c").await;
+        // The second is a group whose only dealer has no ads.
+        for group in ["nobody", "south"] {
+            let client = server.client_of(&["--dealer-group", group]).await;
+            let mut cursor = String::new();
+            for query in ["", "after=now", "types=ad.create.*", "source_id=c", "dealer_code=north-cars", "wait=1"] {
+                let page = client.get(&format!("/v4/events?{query}")).await.expect(200);
+                assert_eq!((&page["events"], &page["has_more"]), (&json!([]), &json!(false)), "{group} {query}");
+                page["cursor"].as_str().unwrap().clone_into(&mut cursor);
+                let rest = client.get(&format!("/v4/events?after={cursor}")).await.expect(200);
+                assert_eq!((&rest["events"], &rest["cursor"]), (&json!([]), &json!(cursor)), "{group} {query}");
+            }
+            let mut stream = Stream::open(&client, "/v4/events", &[("Last-Event-ID", &cursor)]).await;
+            assert_eq!(stream.next().await.unwrap(), [("retry".to_owned(), "3000".to_owned())]);
+        }
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ pub(super) async fn expect_sound(country: &Country, ads: &[Known], after: &str) 
 }
 
 /// The log of an ad in the order of writing, whatever the clocks said; the load sees to it that it is the whole.
-async fn log(client: &Client, source_id: &str) -> Vec<Value> {
+pub(super) async fn log(client: &Client, source_id: &str) -> Vec<Value> {
     let log = client.log(source_id).await;
     assert!(log.len() < 100, "{source_id} has more entries than are shown with it");
     log

@@ -41,13 +41,13 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// So many clients, each with ads of its own.
-    pub(super) fn start(country: &Country, clients: usize) -> Self {
+    /// So many writers, each with ads of its own and these clients of the API processes.
+    pub(super) fn start(clients: &[Client], writers: usize) -> Self {
         let (stop, accepted) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let mut ads = JoinSet::new();
-        for number in 0..clients {
+        for number in 0..writers {
             let dealer = Dealer {
-                clients: country.clients(),
+                clients: clients.to_vec(),
                 dice: fastrand::Rng::with_seed(number as u64),
                 accepted: Arc::clone(&accepted),
             };

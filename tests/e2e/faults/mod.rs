@@ -11,8 +11,10 @@
 mod clock;
 mod country;
 mod disk;
+mod fleet;
 mod judge;
 mod load;
+mod readers;
 
 use std::time::Duration;
 
@@ -29,24 +31,24 @@ fn lasting(short: u64, full: u64) -> Duration {
 #[tokio::test]
 async fn processes_that_are_killed_at_random_lose_and_double_nothing() {
     let Some(mut country) = Country::start(2, 2).await else { return };
-    let load = Load::start(&country, 24);
+    let load = Load::start(&country.clients(), 24);
     let mut dice = fastrand::Rng::with_seed(4);
     let (start, mut kills) = (std::time::Instant::now(), 0);
     while start.elapsed() < lasting(12, 120) {
         // Not a wait for anything: the moment is to be any.
         tokio::time::sleep(Duration::from_millis(dice.u64(200..1200))).await;
-        country.kill_one(&mut dice).await;
+        country.fleet.kill_one(&mut dice).await;
         kills += 1;
     }
     let accepted = load.stop().await;
-    country.settle().await;
+    country.fleet.settle().await;
     judge::expect_sound(&country, &accepted, &format!("{kills} processes killed")).await;
 }
 
 #[tokio::test]
 async fn a_database_that_crashes_under_load_loses_and_doubles_nothing() {
     let Some(mut country) = Country::start(2, 1).await else { return };
-    let load = Load::start(&country, 24);
+    let load = Load::start(&country.clients(), 24);
     let (start, mut crashes) = (std::time::Instant::now(), 0);
     while start.elapsed() < lasting(8, 120) {
         load.more(60).await;
@@ -57,21 +59,21 @@ async fn a_database_that_crashes_under_load_loses_and_doubles_nothing() {
         crashes += 1;
     }
     let accepted = load.stop().await;
-    country.settle().await;
+    country.fleet.settle().await;
     judge::expect_sound(&country, &accepted, &format!("the database restarted {crashes} times")).await;
 }
 
 #[tokio::test]
 async fn a_marketplace_that_is_down_for_a_while_gets_everything_in_the_end() {
     let Some(mut country) = Country::start(1, 1).await else { return };
-    let load = Load::start(&country, 16);
+    let load = Load::start(&country.clients(), 16);
     load.more(40).await;
     country.marketplace.process.kill().await;
     tokio::time::sleep(lasting(4, 60)).await;
     country.marketplace.restart().await;
     load.more(40).await;
     let accepted = load.stop().await;
-    country.settle().await;
+    country.fleet.settle().await;
     judge::expect_sound(&country, &accepted, "the marketplaces were down").await;
 }
 
@@ -81,11 +83,11 @@ async fn a_marketplace_that_fails_now_and_then_gets_everything_once() {
     let Some(country) = Country::start(1, 2).await else { return };
     let faults = ["429", "500", "timeout", "lost"].map(|kind| serde_json::json!({"fault": kind, "per_mille": 60}));
     country.marketplace.faults(serde_json::json!(faults)).await;
-    let load = Load::start(&country, 16);
+    let load = Load::start(&country.clients(), 16);
     tokio::time::sleep(lasting(5, 60)).await;
     let accepted = load.stop().await;
     country.marketplace.faults(serde_json::json!([])).await;
-    country.settle().await;
+    country.fleet.settle().await;
     judge::expect_sound(&country, &accepted, "a quarter of the calls failed").await;
 }
 
@@ -96,7 +98,7 @@ async fn two_processes_racing_on_one_ad_keep_its_order() {
     for number in 0..lasting(3, 60).as_secs() {
         let source_id = format!("contested-{number}");
         let race = load::race(&country, &source_id).await;
-        country.settle().await;
+        country.fleet.settle().await;
         judge::expect_one_winner(&country, &source_id, &race).await;
     }
 }
