@@ -1,5 +1,5 @@
-//! The conformance suite: every rule of `interface.md`, `category-fields.md` and `decisions.md`, and those of
-//! `extensions.md` about HTTP, held against a running server with what it accepts and what it refuses.
+//! The conformance suite: every rule of `interface.md`, `category-fields.md`, `decisions.md` and `extensions.md`, held
+//! against a running server with what it accepts and what it refuses.
 //!
 //! A rule stands in the module of its section, named as the documents name it; tables of fields are rows of data in
 //! [`categories`], read from the document and not from the service's own tables, for otherwise they could not differ.

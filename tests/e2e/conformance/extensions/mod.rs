@@ -1,5 +1,6 @@
 //! `extensions.md`: one module for each group of headers or paths.
 
+mod events;
 mod guide;
 mod http;
 mod quality;
@@ -13,6 +14,6 @@ use super::rule::Rule;
 
 pub(super) fn rules() -> Vec<Rule> {
     let before = [tags::rules(), writes::rules(), requests::rules(), http::rules()];
-    let since = [status::rules(), webhooks::rules(), quality::rules()];
+    let since = [events::rules(), webhooks::rules(), status::rules(), quality::rules()];
     before.into_iter().chain(since).flatten().collect()
 }
