@@ -1,5 +1,4 @@
-//! The lists that are compared: each filter by itself, each order, pages far behind, typed lists, and the log included; and the
-//! counts by status.
+//! The lists that are compared: each filter by itself, each order, pages far behind, typed lists, and the log included.
 
 use super::{
     stock::{Dealer, Samples},
@@ -61,6 +60,5 @@ pub(super) fn of(dealer: Dealer) -> Vec<(String, String)> {
     }
     add("include=log", "include=log");
     lists.push(("typed list".to_owned(), "/v4/boat".to_owned()));
-    lists.push(("summary".to_owned(), "/v4/summary".to_owned()));
     lists
 }

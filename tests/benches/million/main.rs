@@ -3,10 +3,12 @@
 //! `-- postgres` and `-- sqlite` take one of them, `-- 100000` so many ads in place of a million.
 //!
 //! Both services run in this process and are asked in turns. The dealer whose lists are compared is the same in both:
-//! 1,000 ads, among 9 other dealers or among 999, one of whom has 5 % of all ads. That one has a column for itself,
-//! without a bound: it has no counterpart among ten thousand.
+//! 1,000 ads, among 9 other dealers or among 999, one of whom has 5 % of all ads. That one has a column for itself, with
+//! a bound for its summary alone: it has no counterpart among ten thousand.
 
 mod fill;
+#[path = "../support/in_process.rs"]
+mod in_process;
 mod lists;
 mod stock;
 #[path = "../support/mod.rs"]
@@ -20,10 +22,11 @@ use std::{
 };
 
 use ad_tests::Postgres;
+use in_process::Service;
 use reqwest::{Client, Method, Request};
 use serde_json::{Value, json};
 use stock::{COMPARED, Dealer, Samples, Stock};
-use support::{CAR, CLIENTS, Service, client, cores, database_url, median, rate, succeed, with_body};
+use support::{CAR, CLIENTS, client, cores, database_url, median, rate, succeed, with_body};
 
 const SMALL: usize = 10_000;
 const LARGE: usize = 1_000_000;
@@ -33,6 +36,10 @@ const ENTRIES: usize = 8;
 const SLOWEST: f64 = 3.0;
 /// Least part of the rate among few ads that is left among many.
 const LEAST: f64 = 0.8;
+/// Most times that a page of events may take.
+const SLOWEST_EVENTS: f64 = 1.5;
+/// Most milliseconds that a summary of the largest dealer may take.
+const LONGEST_SUMMARY: f64 = 5.0;
 /// How often each list is asked for.
 const ROUNDS: usize = 31;
 /// The same for the largest dealer.
@@ -150,31 +157,69 @@ async fn compare_lists(client: &Client, few: &Side, many: &Side) -> usize {
     println!("{:<36}{:>12}{:>12}{:>8}{:>7}{:>14}", "dealer's ads", COMPARED, COMPARED, "", "", largest.ads());
     let mut missed = 0;
     for ((name, path), (_, of_largest)) in lists::of(compared).iter().zip(lists::of(largest)) {
-        let (ask_few, ask_many) = (few.list(compared, path), many.list(compared, path));
-        let ask_largest = many.list(largest, &of_largest);
-        let (mut on_few, mut on_many, mut on_largest) = (Vec::new(), Vec::new(), Vec::new());
-        let same = (listed(client, ask_few()).await, listed(client, ask_many()).await);
-        assert_eq!(same.0, same.1, "{name}: both have the same ads of this dealer");
-        for round in 0..ROUNDS {
-            on_few.push(milliseconds(client, ask_few()).await);
-            on_many.push(milliseconds(client, ask_many()).await);
-            if round < FEWER_ROUNDS {
-                on_largest.push(milliseconds(client, ask_largest()).await);
-            }
-        }
-        let (on_few, on_many) = (median(on_few), median(on_many));
-        let ratio = on_many / on_few;
-        missed += usize::from(ratio > SLOWEST);
-        println!("{name:<36}{on_few:>12.2}{on_many:>12.2}{ratio:>8.2}{SLOWEST:>7.1}{:>14.2}", median(on_largest));
+        let paths = [path.clone(), path.clone(), of_largest];
+        missed += usize::from(compare_list(client, few, many, (name, SLOWEST), paths).await[0] > SLOWEST);
     }
-    missed
+    let paths = [
+        events(client, few, compared).await,
+        events(client, many, compared).await,
+        events(client, many, largest).await,
+    ];
+    let [ratio, _] = compare_list(client, few, many, ("100 events after a cursor", SLOWEST_EVENTS), paths).await;
+    missed += usize::from(ratio > SLOWEST_EVENTS);
+    let paths = ["/v4/summary"; 3].map(str::to_owned);
+    let [ratio, of_largest] = compare_list(client, few, many, ("summary", SLOWEST), paths).await;
+    missed + usize::from(ratio > SLOWEST) + usize::from(of_largest > LONGEST_SUMMARY)
 }
 
-/// What a list has: how many ads, and which of them on the page; or all counts by status.
+/// Prints the times of a list in turns: the ratio, and the milliseconds of the largest dealer. The paths are those of few ads, of many
+/// and of the largest dealer.
+async fn compare_list(
+    client: &Client,
+    few: &Side,
+    many: &Side,
+    (name, bound): (&str, f64),
+    paths: [String; 3],
+) -> [f64; 2] {
+    let (compared, largest) = (many.stock.dealers[0], many.stock.dealers[1]);
+    let (ask_few, ask_many) = (few.list(compared, &paths[0]), many.list(compared, &paths[1]));
+    let ask_largest = many.list(largest, &paths[2]);
+    let (mut on_few, mut on_many, mut on_largest) = (Vec::new(), Vec::new(), Vec::new());
+    let same = (listed(client, ask_few()).await, listed(client, ask_many()).await);
+    assert_eq!(same.0, same.1, "{name}: both have the same ads of this dealer");
+    for round in 0..ROUNDS {
+        on_few.push(milliseconds(client, ask_few()).await);
+        on_many.push(milliseconds(client, ask_many()).await);
+        if round < FEWER_ROUNDS {
+            on_largest.push(milliseconds(client, ask_largest()).await);
+        }
+    }
+    let (on_few, on_many, on_largest) = (median(on_few), median(on_many), median(on_largest));
+    let ratio = on_many / on_few;
+    println!("{name:<36}{on_few:>12.2}{on_many:>12.2}{ratio:>8.2}{bound:>7.1}{on_largest:>14.2}");
+    [ratio, on_largest]
+}
+
+/// The path of the events in the middle of a dealer's log.
+async fn events(client: &Client, side: &Side, dealer: Dealer) -> String {
+    let (mut path, mut cursor) = ("/v4/events?limit=1000".to_owned(), String::new());
+    for _ in 0..COMPARED * ENTRIES / 2 / 1000 {
+        let page = succeed(client, side.list(dealer, &path)()).await;
+        let page: Value = serde_json::from_slice(&page).expect("answers are JSON");
+        cursor = page["cursor"].as_str().expect("a page has a cursor").to_owned();
+        path = format!("/v4/events?limit=1000&after={cursor}");
+    }
+    format!("/v4/events?after={cursor}")
+}
+
+/// What a list has: how many ads, and which of them on the page; which events; or all counts by status.
 async fn listed(client: &Client, request: Request) -> (Value, Vec<Value>) {
     let page: Value = serde_json::from_slice(&succeed(client, request).await).expect("answers are JSON");
-    match page["results"].as_array() {
-        Some(ads) => (page["count"].clone(), ads.iter().map(|ad| ad["id"].clone()).collect()),
+    if let Some(ads) = page["results"].as_array() {
+        return (page["count"].clone(), ads.iter().map(|ad| ad["id"].clone()).collect());
+    }
+    match page["events"].as_array() {
+        Some(events) => (Value::Null, events.iter().map(|event| event["id"].clone()).collect()),
         None => (page, Vec::new()),
     }
 }

@@ -7,8 +7,11 @@
 //! hits both. Only where several processes are compared, each is one.
 
 mod bare;
+#[path = "../support/in_process.rs"]
+mod in_process;
 mod memory;
 mod processes;
+#[path = "../support/steady.rs"]
 mod steady;
 #[path = "../support/mod.rs"]
 mod support;
@@ -24,13 +27,14 @@ use std::{
 use ad_server::{config::Settings, store::Database};
 use ad_tests::Postgres;
 use bare::Bare;
+use in_process::Service;
 use reqwest::{
     Client, Method, Request, StatusCode,
     header::{ETAG, HeaderValue, IF_NONE_MATCH},
 };
 use serde_json::{Value, json};
 use steady::{at_rate, percentile};
-use support::{CAR, CLIENTS, Service, client, cores, database_url, median, rate, with_body};
+use support::{CAR, CLIENTS, client, cores, database_url, median, rate, with_body};
 
 /// Turns of each side.
 const ROUNDS: usize = 5;

@@ -8,7 +8,7 @@ use crate::support::succeed;
 
 /// Sends requests at a steady rate, whether the ones before are answered or not, and returns the milliseconds from when each
 /// was due until it was answered.
-pub(super) async fn at_rate(
+pub(crate) async fn at_rate(
     client: &Client,
     rate: f64,
     time: Duration,
@@ -32,7 +32,7 @@ pub(super) async fn at_rate(
 }
 
 /// The value that this share of all is not above.
-pub(super) fn percentile(values: &mut [f64], share: f64) -> f64 {
+pub(crate) fn percentile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     let place = (values.len() as f64 * share) as usize;
