@@ -34,7 +34,7 @@ const WITH_TEN: f64 = 0.9;
 const BEFORE: f64 = 0.95;
 /// Events a second whose latency is measured, and how many an ad has from creation to publication.
 const EVENTS: f64 = 1000.0;
-const EVENTS_OF_AN_AD: f64 = 6.0;
+const EVENTS_OF_AN_AD: f64 = 4.0;
 /// Most milliseconds until half of them have come, and 99 of 100.
 const P50: f64 = 20.0;
 const P99: f64 = 250.0;

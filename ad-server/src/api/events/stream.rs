@@ -61,20 +61,33 @@ enum Step {
     Wait(Duration),
 }
 
+/// Why a stream has stopped waiting.
+#[derive(PartialEq, Eq)]
+enum Woken {
+    ByEvents,
+    ByTime,
+}
+
 impl EventStream {
     /// The next piece of the stream; `None` at its end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            let goes_on = match self.step {
+            match self.step {
                 Step::Begin => {
                     self.step = Step::Read;
                     return Some(BEGIN.into());
                 }
-                Step::Read => true,
-                Step::Retry(pause) => self.pause(pause).await,
-                Step::Wait(pause) => self.pause(pause).await && self.wait().await,
-            };
-            if !goes_on || !self.is_permitted() {
+                Step::Read => {}
+                Step::Retry(pause) => self.pause(pause).await?,
+                Step::Wait(pause) => {
+                    self.pause(pause).await?;
+                    if self.wait().await? == Woken::ByTime {
+                        self.step = Step::Wait(Duration::ZERO);
+                        return Some(self.comment());
+                    }
+                }
+            }
+            if !self.is_permitted() {
                 return None;
             }
             let begun = Instant::now();
@@ -92,12 +105,16 @@ impl EventStream {
                 }
             }
             if Instant::now() >= self.comment_at {
-                self.comment_at = Instant::now() + COMMENT;
-                // An id without data: the client goes on from there, also after events that it did not ask for.
-                let cursor = self.reader.cursors.encode(self.reader.query.after);
-                return Some(format!(": waiting for events\nid: {cursor}\n\n").into());
+                return Some(self.comment());
             }
         }
+    }
+
+    /// A sign of life. It has an id without data: the client goes on from there, also after events that it did not ask for.
+    fn comment(&mut self) -> Bytes {
+        self.comment_at = Instant::now() + COMMENT;
+        let cursor = self.reader.cursors.encode(self.reader.query.after);
+        format!(": waiting for events\nid: {cursor}\n\n").into()
     }
 
     fn wanted(&self) -> Wanted {
@@ -105,33 +122,33 @@ impl EventStream {
         Wanted { scope: caller.scope.clone(), dealers: Arc::clone(dealers), query: query.clone() }
     }
 
-    /// Rests; `false` when the service is stopped.
-    async fn pause(&self, pause: Duration) -> bool {
+    /// Pauses; `None` when the service is stopped.
+    async fn pause(&self, pause: Duration) -> Option<()> {
         tokio::select! {
-            () = self.reader.context.limits.event_streams.stopped() => false,
-            () = sleep(pause) => true,
+            () = self.reader.context.limits.event_streams.stopped() => None,
+            () = sleep(pause) => Some(()),
         }
     }
 
-    /// Waits for new events, or until it is time for a comment; `false` when the stream is at its end.
-    async fn wait(&mut self) -> bool {
+    /// Waits for new events, or until it is time for a comment; `None` when the stream is at its end.
+    async fn wait(&mut self) -> Option<Woken> {
         let streams = self.reader.context.limits.event_streams.clone();
         loop {
             tokio::select! {
-                () = streams.stopped() => return false,
-                () = self.watch.changed() => return true,
-                () = sleep_until(self.comment_at) => return true,
+                () = streams.stopped() => return None,
+                () = self.watch.changed() => return Some(Woken::ByEvents),
+                () = sleep_until(self.comment_at) => return Some(Woken::ByTime),
                 () = sleep(CHECK) => {}
             }
             if !self.is_permitted() {
-                return false;
+                return None;
             }
             let Reader { context, caller, dealer_code, dealers, .. } = &mut self.reader;
             let now = context.service.dealers_of_events(&caller.scope, dealer_code.as_deref());
             if !Arc::ptr_eq(&now, dealers) && now != *dealers {
                 self.watch = context.store.watch_events(Scope::Dealers(&now));
                 *dealers = now;
-                return true;
+                return Some(Woken::ByEvents);
             }
         }
     }
