@@ -6,8 +6,8 @@ use std::{collections::BTreeSet, time::Duration};
 use crate::{
     fields::{FieldErrors, not_a_choice, shown},
     model::{
-        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, EventTypes, Exclusions, LogQuery,
-        NotATime, Page, VIEW_FIELDS, plate,
+        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, DeliveryState, EventTypes,
+        Exclusions, LogQuery, NotATime, Page, VIEW_FIELDS, plate,
     },
     synonyms::names::Names,
     violation::{Code, Expected, TextFormat, Violation, nearest},
@@ -165,21 +165,18 @@ pub const LOG_PARAMETERS: &[Parameter] = &[
     takes("ordering", Takes::OneOf(&["-created", "created"]), "Order; `created` if absent: oldest first"),
 ];
 
-/// What may have become of a delivery to a webhook.
-pub const DELIVERY_STATES: &[&str] = &["pending", "delivered", "failed"];
-
 /// Parameters of a list without filters.
 pub const PAGE_PARAMETERS: &[Parameter] = &[LIMIT, OFFSET];
 
 /// Parameters of a list of deliveries to a webhook.
 pub const DELIVERY_PARAMETERS: &[Parameter] =
-    &[takes("state", Takes::OneOf(DELIVERY_STATES), "State of the delivery"), LIMIT, OFFSET];
+    &[takes("state", Takes::OneOf(DeliveryState::NAMES), "State of the delivery"), LIMIT, OFFSET];
 
 /// A page of webhooks or of deliveries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WebhookParameters {
     /// Only deliveries in this state.
-    pub state: Option<&'static str>,
+    pub state: Option<DeliveryState>,
     /// The page.
     pub page: Page,
 }
@@ -191,8 +188,7 @@ impl WebhookParameters {
     /// An error for each wrong, repeated or unknown parameter.
     pub fn parse(parameters: &'static [Parameter], query: &[(String, String)]) -> Result<Self, FieldErrors> {
         let mut values = ParameterValues::new(parameters, query);
-        let known = |text: &str| DELIVERY_STATES.iter().copied().find(|known| *known == text);
-        let state = values.one_of("state", DELIVERY_STATES, known);
+        let state = values.one_of("state", DeliveryState::NAMES, DeliveryState::from_name);
         let page = values.page();
         values.done(Self { state, page })
     }

@@ -23,7 +23,7 @@ mod webhooks;
 use std::sync::Arc;
 
 pub use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, AdStatus, LogQuery, RequestStatus, StatusReport, Summary},
+    model::{AdFilter, AdOrder, AdQuery, AdStatus, DeliveryState, LogQuery, RequestStatus, StatusReport, Summary},
     service::Target,
 };
 pub use ads::{Ads, Exclude};
@@ -36,8 +36,7 @@ pub use models::{Ad, Contact, DealerAccess, Location, Me, Page, Price, RateLimit
 pub use outcome::{Linked, Outcome, text as message_text};
 pub use transport::Exchange;
 pub use webhooks::{
-    Delivery, DeliveryAttempt, DeliveryQuery, DeliveryState, NewWebhook, ReplayAfter, Resume, Webhook, WebhookChanges,
-    Webhooks,
+    Delivery, DeliveryAttempt, DeliveryQuery, NewWebhook, ReplayAfter, Resume, Webhook, WebhookChanges, Webhooks,
 };
 
 use transport::Transport;

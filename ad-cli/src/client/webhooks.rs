@@ -1,6 +1,6 @@
 //! Webhooks: addresses to which the service sends events (extensions E5).
 
-use ad_core::model::{EventTypes, Timestamp};
+use ad_core::model::{DeliveryState, EventTypes, Timestamp};
 use bytes::Bytes;
 use reqwest::Method;
 use serde::{Deserialize, Serialize, Serializer, de::DeserializeOwned};
@@ -98,32 +98,6 @@ pub struct Webhook {
     /// What a later version of the service has added.
     #[serde(flatten)]
     pub more: Map<String, Value>,
-}
-
-/// The state of a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DeliveryState {
-    /// There is another attempt to come.
-    Pending,
-    /// The endpoint has accepted it.
-    Delivered,
-    /// All attempts have failed.
-    Failed,
-}
-
-impl DeliveryState {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Pending, Self::Delivered, Self::Failed];
-
-    /// Its name, as it serialises.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Delivered => "delivered",
-            Self::Failed => "failed",
-        }
-    }
 }
 
 /// An event on its way to an endpoint.

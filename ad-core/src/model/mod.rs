@@ -7,6 +7,7 @@
 //! | [`Request`], [`Plan`], [`Progress`], [`Leftover`] | an accepted request, and what requests left undone |
 //! | [`RequestStatus`], [`StoredRequest`] | what has become of an accepted request |
 //! | [`Event`], [`EventPosition`], [`EventQuery`] | log entries of many ads as one sequence |
+//! | [`DeliveryState`], [`DisabledReason`] | the words of webhooks |
 //! | [`AdStatus`], [`StatusReport`], [`StatusWords`], [`Publication`], [`Summary`] | whether an ad is live, and why not |
 //! | [`AdTag`] | the state of an ad that an answer shows |
 //! | [`AdQuery`], [`LogQuery`], [`Page`] | queries for ads and log entries |
@@ -25,6 +26,7 @@ mod request_status;
 mod status;
 mod tag;
 mod time;
+mod webhook;
 
 pub use ad::{Ad, AdState, AdView, ApiVersion, ImageRef, ImageSource, ImageSources, VIEW_FIELDS, Validators};
 pub use content::{ClearedMileage, Content, plate};
@@ -45,3 +47,4 @@ pub use status::{
 };
 pub use tag::AdTag;
 pub use time::{NotATime, Timestamp, retry_after};
+pub use webhook::{DeliveryState, DisabledReason};

@@ -1,6 +1,6 @@
 //! Webhooks: the operations that manage them, and in OpenAPI 3.1 the request that they get.
 
-use ad_core::parameters::DELIVERY_STATES;
+use ad_core::model::{DeliveryState, DisabledReason};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -13,7 +13,6 @@ use super::{
 use crate::{
     api::webhooks::{Act, OPERATIONS, Operation},
     auth::Permission,
-    store::webhooks::Disabled,
 };
 
 /// The tag of the operations.
@@ -155,7 +154,7 @@ pub(super) fn schemas() -> Map<String, Value> {
         "description": "Event types `ad.{action}.{state}`; action and state may be `*`"});
     let description = maybe(json!({"type": "string", "maxLength": 500, "description": "A note"}));
     let dealer_code = maybe(json!({"type": "string", "description": "Only events of this dealer"}));
-    let reasons: Vec<_> = Disabled::ALL.map(|reason| Some(reason.name())).into_iter().chain([None]).collect();
+    let reasons: Vec<_> = DisabledReason::NAMES.iter().copied().map(Some).chain([None]).collect();
     let webhook = json!({"type": "object", "properties": {
         "id": {"type": "string", "format": "uuid"},
         "url": url,
@@ -190,7 +189,7 @@ pub(super) fn schemas() -> Map<String, Value> {
     let delivery = json!({"type": "object", "properties": {
         "event_id": {"type": "string", "description": "Id of the event, and `webhook-id` of each attempt"},
         "type": {"type": "string", "description": "Type of the event; `webhook.test` for a test"},
-        "state": {"type": "string", "enum": DELIVERY_STATES},
+        "state": {"type": "string", "enum": DeliveryState::NAMES},
         "created": time(),
         "next_attempt": maybe(time()),
         "attempts": {"type": "array", "items": reference("DeliveryAttempt"), "description": "The latest attempts, oldest first"},
