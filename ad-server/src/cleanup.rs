@@ -53,5 +53,6 @@ async fn clean(database: &Database, clock: &dyn Clock, kept: Kept) -> Result<(),
     while database.remove_deleted_webhooks(BATCH).await? > 0 {
         tokio::time::sleep(PAUSE).await;
     }
+    database.forget_owners(clock.now()).await?;
     Ok(())
 }

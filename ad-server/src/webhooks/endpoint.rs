@@ -1,9 +1,9 @@
 //! One endpoint that this process owns: turns events into deliveries, and makes the attempts that are due, a few at a time.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, ops::ControlFlow, sync::Arc, time::Duration};
 
 use ad_core::{
-    model::{EventPosition, EventQuery, Timestamp},
+    model::{DeliveryState, DisabledReason, EventPosition, EventQuery, Timestamp},
     ports::{EventWatch, Store, StoreError},
 };
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
@@ -11,11 +11,12 @@ use tokio::{sync::watch, time::sleep};
 use uuid::Uuid;
 
 use super::{
-    Dealers, MOST_PENDING, SigningSecret, message,
+    Dealers, MOST_PENDING, message,
+    secret::OtherKey,
     send::{Message, Outcome},
     worker::Shared,
 };
-use crate::store::webhooks::{Attempt, Attempted, DeliveryState, Disabled, Due, Health, NewDelivery, Webhook};
+use crate::store::webhooks::{Attempt, Attempted, Due, Health, NewDelivery, Webhook};
 
 /// Attempts at the same time: fewer while the endpoint fails.
 const AT_ONCE: usize = 8;
@@ -33,15 +34,19 @@ const ATTEMPTS: usize = 20;
 /// Pause after an error of the database.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Longest pause until it is looked what to do.
-const LOOK: Duration = Duration::from_mins(1);
+/// Longest pause until the clock is looked at again, which may have been moved.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
+/// After so many pages without an event that is wanted, the position alone is stored.
+const EMPTY_PAGES: u32 = 100;
+
+/// Why an attempt failed, for the client, when the secret was replaced by a process with another key.
+const UNDECRYPTED: &str = "the service cannot read the secret of the webhook";
 
 /// What is known about an endpoint.
 pub(super) struct Config {
     pub(super) webhook: Webhook,
-    pub(super) secrets: Vec<SigningSecret>,
-    pub(super) next_attempt: Option<Timestamp>,
-    pub(super) owned_until: Timestamp,
+    pub(super) dealers: Dealers,
 }
 
 type Sending = FuturesUnordered<BoxFuture<'static, (Due, Attempt, Outcome)>>;
@@ -51,10 +56,11 @@ pub(super) struct Endpoint {
     shared: Arc<Shared>,
     configs: watch::Receiver<Arc<Config>>,
     config: Arc<Config>,
-    dealers: Dealers,
     events: EventWatch,
     /// Events up to here have been read; those that are wanted have become deliveries.
     position: EventPosition,
+    /// Pages that were read since a position was stored.
+    empty_pages: u32,
     failing_since: Option<Timestamp>,
     chance: fastrand::Rng,
     /// Whether there may be events after the position.
@@ -63,29 +69,28 @@ pub(super) struct Endpoint {
     pending: Option<u64>,
     /// Due deliveries that have been read.
     queue: VecDeque<Due>,
-    /// Those that are being sent.
-    in_flight: Vec<i64>,
-    /// When there may be more due deliveries.
-    look_at: Timestamp,
+    /// Those that are being sent, with their ads.
+    in_flight: Vec<(i64, Option<i64>)>,
+    /// When there may be more due deliveries; `None`: not before something else happens.
+    look_at: Option<Timestamp>,
 }
 
 impl Endpoint {
     pub(super) fn new(shared: Arc<Shared>, configs: watch::Receiver<Arc<Config>>) -> Self {
         let config = Arc::clone(&configs.borrow());
-        let webhook = &config.webhook;
-        let dealers = Dealers::of(&*shared.directory, &webhook.access, webhook.dealer_code.as_deref());
+        let Config { webhook, dealers } = &*config;
         let (high, low) = webhook.id.as_u64_pair();
         Self {
             events: shared.store.watch_events(dealers.scope()),
-            dealers,
             position: webhook.position,
+            empty_pages: 0,
             failing_since: webhook.failing_since,
             chance: fastrand::Rng::with_seed(high ^ low ^ shared.owner.as_u64_pair().1),
             has_news: true,
             pending: None,
             queue: VecDeque::new(),
             in_flight: Vec::new(),
-            look_at: Timestamp::default(),
+            look_at: None,
             config,
             configs,
             shared,
@@ -96,16 +101,17 @@ impl Endpoint {
         self.config.webhook.id
     }
 
-    /// Runs until the endpoint is disabled or the process stops. The worker ends it when another process owns the endpoint.
+    /// Runs until the endpoint is disabled, belongs to another process, or the process stops.
     pub(super) async fn run(mut self) {
         let mut sending = Sending::new();
         let mut stop = self.shared.stop.clone();
         while !*stop.borrow() {
             let pause = match self.work(&mut sending).await {
-                Ok(()) => (self.look_at - self.shared.clock.now()).clamp(Duration::from_millis(1), LOOK),
+                Ok(ControlFlow::Break(())) => break,
+                Ok(ControlFlow::Continue(())) => self.pause(),
                 Err(error) => {
                     tracing::warn!(webhook = %self.id(), %error, "cannot prepare deliveries; will be retried");
-                    PAUSE
+                    Some(PAUSE)
                 }
             };
             tokio::select! {
@@ -121,7 +127,7 @@ impl Endpoint {
                     Err(_) => return,
                 },
                 _ = stop.changed() => {}
-                () = sleep(pause) => {}
+                () = sleep(pause.unwrap_or_default()), if pause.is_some() => {}
             }
         }
         while let Some(first) = sending.next().await {
@@ -131,113 +137,146 @@ impl Endpoint {
         }
     }
 
-    /// Takes over what was read of the endpoint meanwhile.
+    /// Time until there may be more to begin; `None`: not before something else happens.
+    fn pause(&self) -> Option<Duration> {
+        // What is queued waits for the end of an attempt.
+        if !self.queue.is_empty() || self.in_flight.len() >= self.at_once() {
+            return None;
+        }
+        let now = self.shared.clock.now();
+        self.look_at.map(|at| (at - now).clamp(Duration::from_millis(1), LONGEST_PAUSE))
+    }
+
+    /// How many attempts may be made at the same time.
+    fn at_once(&self) -> usize {
+        if self.failing_since.is_some() { AT_ONCE_FAILING } else { AT_ONCE }
+    }
+
+    /// Takes over what a client has changed, or other dealers of the group.
     fn refresh(&mut self) {
         let config = Arc::clone(&self.configs.borrow_and_update());
         if config.webhook.moves != self.config.webhook.moves {
             self.position = config.webhook.position;
             self.queue.clear();
-            self.pending = None;
             self.has_news = true;
         }
-        let webhook = &config.webhook;
-        let dealers = Dealers::of(&*self.shared.directory, &webhook.access, webhook.dealer_code.as_deref());
-        if dealers != self.dealers {
-            self.events = self.shared.store.watch_events(dealers.scope());
-            self.dealers = dealers;
+        if config.dealers != self.config.dealers {
+            self.events = self.shared.store.watch_events(config.dealers.scope());
             self.has_news = true;
         }
-        if let Some(next_attempt) = config.next_attempt {
-            self.look_at = self.look_at.min(next_attempt);
-        }
+        // A delivery may have been added, or be due again.
+        self.pending = None;
         self.config = config;
     }
 
-    /// Queues new events, and begins the attempts that are due.
-    async fn work(&mut self, sending: &mut Sending) -> Result<(), StoreError> {
+    /// Queues new events, and begins the attempts that are due. Breaks when the process does not own the endpoint any more.
+    async fn work(&mut self, sending: &mut Sending) -> Result<ControlFlow<()>, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        let _turn = shared.readers.acquire().await;
         if self.pending.is_none() {
-            self.pending = Some(self.shared.database.pending_of(self.id()).await?);
+            let now = shared.clock.now();
+            let (pending, _) = shared.database.pending_of(self.id(), now).await?;
+            self.pending = Some(pending);
+            self.look_at = (pending > 0).then_some(now);
         }
-        while self.has_news && self.free() > 0 {
-            self.enqueue().await?;
+        while self.has_news && self.has_free_batch() {
+            if self.enqueue().await?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        self.begin(sending).await
+        self.begin(sending).await?;
+        Ok(ControlFlow::Continue(()))
     }
 
-    /// How many more deliveries may be pending.
-    fn free(&self) -> u32 {
-        let pending = u32::try_from(self.pending.unwrap_or_default()).unwrap_or(u32::MAX);
-        MOST_PENDING.saturating_sub(pending)
+    /// Whether one more batch of deliveries may be pending.
+    fn has_free_batch(&self) -> bool {
+        self.pending.unwrap_or_default() + u64::from(BATCH) <= u64::from(MOST_PENDING)
     }
 
-    /// Turns the next events into deliveries, and moves the position in the same commit.
-    async fn enqueue(&mut self) -> Result<(), StoreError> {
+    /// Turns the next events into deliveries, and moves the position in the same commit. Breaks when a client has moved the position, or
+    /// disabled the endpoint, or another process owns it: the worker reads it again.
+    async fn enqueue(&mut self) -> Result<ControlFlow<()>, StoreError> {
         let Shared { database, store, clock, owner, .. } = &*self.shared;
-        let webhook = &self.config.webhook;
-        let query = EventQuery {
-            after: self.position,
-            types: webhook.types.clone(),
-            source_id: None,
-            limit: BATCH.min(self.free()),
-        };
-        let page = store.events(self.dealers.scope(), &query).await?;
-        // A position alone is stored now and then: reading a few entries again costs less than a commit.
-        if !page.events.is_empty() || page.has_more {
+        let Config { webhook, dealers } = &*self.config;
+        let query = EventQuery { after: self.position, types: webhook.types.clone(), source_id: None, limit: BATCH };
+        let page = store.events(dealers.scope(), &query).await?;
+        self.empty_pages += 1;
+        // Reading a few entries again costs less than a commit.
+        if !page.events.is_empty() || page.has_more || self.empty_pages >= EMPTY_PAGES {
             let now = clock.now();
             let new: Vec<NewDelivery> = page.events.iter().map(NewDelivery::of).collect();
             if !database.add_deliveries(webhook, *owner, &new, page.position, now).await? {
-                // A client has moved the position, or another process owns the endpoint: the worker will say.
-                self.has_news = false;
-                return Ok(());
+                return Ok(ControlFlow::Break(()));
             }
+            self.empty_pages = 0;
             self.pending = self.pending.map(|pending| pending + new.len() as u64);
             if !new.is_empty() {
-                self.look_at = self.look_at.min(now);
+                self.look_by(now);
             }
         }
         self.position = page.position;
         self.has_news = page.has_more;
-        Ok(())
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// There may be more due deliveries then.
+    fn look_by(&mut self, at: Timestamp) {
+        self.look_at = Some(self.look_at.map_or(at, |known| known.min(at)));
     }
 
     /// Begins attempts, as many as may run at the same time.
     async fn begin(&mut self, sending: &mut Sending) -> Result<(), StoreError> {
-        let at_once = if self.failing_since.is_some() { AT_ONCE_FAILING } else { AT_ONCE };
-        while self.in_flight.len() < at_once {
+        while self.in_flight.len() < self.at_once() {
             let now = self.shared.clock.now();
-            if now >= self.config.owned_until {
-                // Another process may own it by now. The worker will say.
+            if now >= self.shared.owned_until() {
+                // Another process may own it by now. The worker finds out.
                 self.queue.clear();
-                self.look_at = now + PAUSE;
+                self.look_at = Some(now + PAUSE);
                 return Ok(());
             }
             if self.queue.is_empty() {
-                if self.look_at > now {
+                if self.look_at.is_none_or(|at| at > now) {
                     return Ok(());
                 }
-                let due = self.shared.database.due_deliveries(self.id(), now, &self.in_flight, READ).await?;
-                // Those that become due later are known from the latest look of the worker, or were scheduled here.
-                self.look_at = if due.len() < READ as usize { now + LOOK } else { now };
+                let in_flight = self.in_flight.iter().map(|(seq, _)| *seq).collect();
+                let due = self.shared.database.due_deliveries(self.id(), now, in_flight, READ).await?;
+                let is_more = due.len() == READ as usize;
                 self.queue.extend(due);
+                self.look_at = if is_more { Some(now) } else { self.next_attempt(now).await? };
             }
-            let Some(due) = self.queue.pop_front() else { return Ok(()) };
-            self.in_flight.push(due.seq);
+            let Some(due) = self.next_due() else { return Ok(()) };
+            self.in_flight.push((due.seq, due.ad()));
             sending.push(attempt(Arc::clone(&self.shared), Arc::clone(&self.config), due).boxed());
         }
         Ok(())
     }
 
-    /// Records an attempt, and others that have ended meanwhile, until it has been recorded. Breaks when the endpoint was disabled.
-    async fn record_ready(
-        &mut self,
-        first: (Due, Attempt, Outcome),
-        sending: &mut Sending,
-    ) -> std::ops::ControlFlow<()> {
+    /// The first due delivery of an ad of which none is being sent, so that the events of an ad arrive in order unless they fail.
+    fn next_due(&mut self) -> Option<Due> {
+        let is_free = |due: &Due| due.ad().is_none_or(|own| self.in_flight.iter().all(|(_, ad)| *ad != Some(own)));
+        let place = self.queue.iter().position(is_free)?;
+        self.queue.remove(place)
+    }
+
+    /// When the next delivery is due that is neither read nor being sent.
+    async fn next_attempt(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let known = self.queue.len() + self.in_flight.len();
+        if self.pending.is_some_and(|pending| pending <= known as u64) {
+            return Ok(None);
+        }
+        let (pending, next_attempt) = self.shared.database.pending_of(self.id(), now).await?;
+        self.pending = Some(pending);
+        Ok(next_attempt)
+    }
+
+    /// Records an attempt, and others that have ended meanwhile, until it has been recorded. Breaks when the endpoint was disabled, or
+    /// belongs to another process.
+    async fn record_ready(&mut self, first: (Due, Attempt, Outcome), sending: &mut Sending) -> ControlFlow<()> {
         let mut ended = vec![first];
         while let Some(Some(more)) = sending.next().now_or_never() {
             ended.push(more);
         }
-        self.in_flight.retain(|seq| ended.iter().all(|(due, ..)| due.seq != *seq));
+        self.in_flight.retain(|(seq, _)| ended.iter().all(|(due, ..)| due.seq != *seq));
         let mut health = Health { failing_since: self.failing_since, ..Health::default() };
         let attempted: Vec<_> =
             ended.into_iter().map(|(due, attempt, outcome)| self.judge(due, attempt, outcome, &mut health)).collect();
@@ -245,14 +284,18 @@ impl Endpoint {
         let finished = attempted.iter().filter(|attempted| attempted.state != DeliveryState::Pending).count();
         self.pending = self.pending.map(|pending| pending.saturating_sub(finished as u64));
         let (id, owner) = (self.id(), self.shared.owner);
-        while let Err(error) = self.shared.database.record_attempts(id, owner, &attempted, &health).await {
-            tracing::warn!(webhook = %id, %error, "cannot record deliveries; will be retried");
+        let is_owned = loop {
+            match self.shared.database.record_attempts(id, owner, &attempted, &health).await {
+                Ok(is_owned) => break is_owned,
+                Err(error) => tracing::warn!(webhook = %id, %error, "cannot record deliveries; will be retried"),
+            }
             sleep(PAUSE).await;
+        };
+        if let Some(reason) = health.disabled.filter(|_| is_owned) {
+            let access = &self.config.webhook.access;
+            tracing::warn!(webhook = %id, scope = access.name(), reason = reason.name(), "webhook disabled");
         }
-        let Some(reason) = health.disabled else { return std::ops::ControlFlow::Continue(()) };
-        let access = &self.config.webhook.access;
-        tracing::warn!(webhook = %id, scope = access.name(), reason = reason.name(), "webhook disabled");
-        std::ops::ControlFlow::Break(())
+        if is_owned && health.disabled.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     /// What an attempt changes about its delivery, and about the endpoint.
@@ -271,7 +314,7 @@ impl Endpoint {
             Outcome::Gone => {
                 health.last_failure = Some(at);
                 health.failing_since.get_or_insert(at);
-                health.disabled = Some(Disabled::Gone);
+                health.disabled = Some(DisabledReason::Gone);
                 // It comes again when the endpoint is enabled.
                 (DeliveryState::Pending, now)
             }
@@ -279,7 +322,7 @@ impl Endpoint {
                 health.last_failure = Some(at);
                 let since = *health.failing_since.get_or_insert(at);
                 if now - since >= self.shared.disable_after {
-                    health.disabled.get_or_insert(Disabled::Failing);
+                    health.disabled.get_or_insert(DisabledReason::Failing);
                 }
                 match self.shared.schedule.pause(tries + 1, asked, self.chance.f64()) {
                     Some(pause) => (DeliveryState::Pending, now + pause),
@@ -294,7 +337,7 @@ impl Endpoint {
         };
         self.shared.metrics.webhook_attempted(label);
         if state == DeliveryState::Pending {
-            self.look_at = self.look_at.min(next_attempt);
+            self.look_by(next_attempt);
         }
         Attempted { seq, state, next_attempt, attempts }
     }
@@ -304,11 +347,16 @@ impl Endpoint {
 async fn attempt(shared: Arc<Shared>, config: Arc<Config>, due: Due) -> (Due, Attempt, Outcome) {
     let webhook = &config.webhook;
     let _turn = shared.attempts.take(&webhook.id.to_string(), 1).await;
+    let at = shared.clock.now();
+    let secrets = match shared.vault.open_all(webhook, at) {
+        Ok(secrets) => secrets,
+        Err(OtherKey) => return (due, Attempt::unsent(at, UNDECRYPTED), Outcome::Failed(None)),
+    };
     let body = match &due.event {
         Some(event) => message::of_event(&webhook.access, event),
         None => message::of_test(webhook.id, due.created),
     };
-    let message = Message { url: &webhook.url, id: &due.event_id, body, secrets: &config.secrets };
+    let message = Message { url: &webhook.url, id: &due.event_id, body, secrets: &secrets };
     let (attempt, outcome) = shared.sender.send(message).await;
     (due, attempt, outcome)
 }

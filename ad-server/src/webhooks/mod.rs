@@ -80,10 +80,21 @@ fn guard(allow_private: bool) -> Guard {
 }
 
 /// The dealers whose events an endpoint gets.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Dealers {
     One(String),
     Some(Arc<[String]>),
+}
+
+impl PartialEq for Dealers {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::One(one), Self::One(other)) => one == other,
+            // Nearly always they are the same list.
+            (Self::Some(some), Self::Some(other)) => Arc::ptr_eq(some, other) || some == other,
+            _ => false,
+        }
+    }
 }
 
 impl Dealers {

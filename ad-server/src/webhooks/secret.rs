@@ -14,7 +14,7 @@ use aws_lc_rs::{
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use uuid::Uuid;
 
-use crate::secret::Secret;
+use crate::{secret::Secret, store::webhooks::Webhook};
 
 /// What secrets begin with.
 const PREFIX: &str = "whsec_";
@@ -144,6 +144,15 @@ impl Vault {
             Some(SigningSecret(bytes))
         });
         opened.ok_or(OtherKey)
+    }
+
+    /// The secrets of an endpoint that sign now.
+    ///
+    /// # Errors
+    /// When one was encrypted with another key.
+    pub(super) fn open_all(&self, webhook: &Webhook, now: Timestamp) -> Result<Vec<SigningSecret>, OtherKey> {
+        let valid = webhook.secrets.iter().filter(|secret| secret.until.is_none_or(|until| until > now));
+        valid.map(|secret| self.open(webhook.id, &secret.sealed)).collect()
     }
 }
 

@@ -1,29 +1,35 @@
 //! Decides which process sends to which endpoints. Each process owns endpoints for a while, and goes on to own them; those of a
 //! process that was killed are claimed by another when that time is over.
+//!
+//! Each look reads only the endpoints that can be claimed and those that a client has changed, so it costs the same however many there
+//! are. What happens at an endpoint otherwise wakes its own task.
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
     time::Duration,
 };
 
 use ad_core::{
     model::Timestamp,
     ports::{Clock, DealerDirectory, Ids, StoreError},
+    service::Access,
 };
 use tokio::{
-    sync::{Notify, watch},
-    task::{Id, JoinSet},
+    sync::{Notify, Semaphore, watch},
+    task::{Id, JoinError, JoinSet},
     time::{sleep, timeout},
 };
 use uuid::Uuid;
 
 use super::{
-    Vault,
+    Dealers, Vault,
     endpoint::{Config, Endpoint},
     guard,
     schedule::Schedule,
-    secret::OtherKey,
     send::{Sender, SenderError},
 };
 use crate::{
@@ -31,22 +37,25 @@ use crate::{
     shares::Shares,
     store::{
         Database, DatabaseStore,
-        webhooks::{Ownership, Webhook},
+        webhooks::{ChangedWebhook, Ownership, Webhook},
     },
     telemetry::Metrics,
 };
 
-/// How often endpoints are looked at when nothing else wakes the worker.
+/// How often the worker looks when nothing wakes it: what clients of other processes change.
 const POLL: Duration = Duration::from_secs(1);
 
 /// For how long endpoints are owned.
-const OWNED: Duration = Duration::from_secs(15);
+const OWNED: Duration = Duration::from_secs(10);
 
 /// When ownership is renewed.
-const RENEWED: Duration = Duration::from_secs(5);
+const RENEWED: Duration = Duration::from_secs(3);
 
-/// Most endpoints of one process: each takes some memory, and all are looked at every second.
-const MOST_ENDPOINTS: u32 = 10_000;
+/// Most endpoints of one process: each takes some memory.
+const MOST_ENDPOINTS: usize = 10_000;
+
+/// How many endpoints read the database at the same time, so that requests of clients find it free.
+const READERS: usize = 4;
 
 /// Attempts at the same time, of all endpoints together, and how many of them are for endpoints that have none.
 const AT_ONCE: usize = 128;
@@ -66,21 +75,32 @@ pub(super) struct Shared {
     pub(super) schedule: Schedule,
     pub(super) disable_after: Duration,
     pub(super) attempts: Shares,
+    pub(super) readers: Semaphore,
+    pub(super) vault: Arc<Vault>,
     /// The id of this process as an owner.
     pub(super) owner: Uuid,
     pub(super) stop: watch::Receiver<bool>,
+    /// Until when this process owns its endpoints, in milliseconds.
+    owned_until: AtomicI64,
+}
+
+impl Shared {
+    pub(super) fn owned_until(&self) -> Timestamp {
+        Timestamp::from_millis(self.owned_until.load(Ordering::Relaxed))
+    }
 }
 
 /// Sends events to the endpoints that this process owns.
 pub(crate) struct WebhookWorker {
     shared: Arc<Shared>,
-    vault: Arc<Vault>,
     changed: Arc<Notify>,
     tasks: JoinSet<()>,
-    /// The endpoints that are owned, by id.
+    /// The enabled endpoints that are owned, by id.
     endpoints: HashMap<Uuid, Running>,
+    /// Endpoints whose tasks have ended. They are read again, and started unless they were disabled or belong to another process.
+    ended: Vec<Uuid>,
     renewed: Option<Timestamp>,
-    /// Endpoints whose secrets this process cannot decrypt, which was logged.
+    /// Endpoints whose secrets this process cannot decrypt; it does not claim them again.
     undecrypted: HashSet<Uuid>,
 }
 
@@ -124,15 +144,18 @@ impl WebhookWorker {
             schedule: Schedule::new(&settings.webhook_retries),
             disable_after: settings.webhook_disabled_after.duration(),
             attempts: Shares::with_reserve(AT_ONCE, FOR_OTHERS),
+            readers: Semaphore::new(READERS),
+            vault,
             owner: ids.next(),
             stop,
+            owned_until: AtomicI64::default(),
         };
         Ok(Self {
             shared: Arc::new(shared),
-            vault,
             changed,
             tasks: JoinSet::new(),
             endpoints: HashMap::new(),
+            ended: Vec::new(),
             renewed: None,
             undecrypted: HashSet::new(),
         })
@@ -149,97 +172,112 @@ impl WebhookWorker {
                 _ = stop.changed() => break,
                 () = self.changed.notified() => {}
                 () = sleep(POLL) => {}
-                Some(ended) = self.tasks.join_next_with_id() => {
-                    let id = match ended {
-                        Ok((id, ())) => id,
-                        Err(error) => {
-                            if error.is_panic() {
-                                tracing::error!(%error, "webhook task panicked; will be restarted");
-                                // Not at once and again and again.
-                                sleep(POLL).await;
-                            }
-                            error.id()
-                        }
-                    };
-                    self.forget(id);
-                }
+                Some(ended) = self.tasks.join_next_with_id() => self.forget(ended).await,
+            }
+            while let Some(ended) = self.tasks.try_join_next_with_id() {
+                self.forget(ended).await;
             }
         }
         let ended = timeout(GRACE, async { while self.tasks.join_next().await.is_some() {} }).await;
         if ended.is_err() {
             tracing::warn!(endpoints = self.tasks.len(), "shutdown timeout; unfinished deliveries will be retried");
         }
-        if let Err(error) = self.shared.database.release_webhooks(self.shared.owner).await {
+        if let Err(error) = self.shared.database.renew_owner(self.shared.owner, Timestamp::default()).await {
             tracing::warn!(%error, "cannot release webhooks; other processes wait until their lease ends");
         }
     }
 
-    fn forget(&mut self, task: Id) {
-        self.endpoints.retain(|_, running| running.task.id() != task);
+    /// Forgets a task that has ended.
+    async fn forget(&mut self, ended: Result<(Id, ()), JoinError>) {
+        let task = match &ended {
+            Ok((task, ())) => *task,
+            Err(error) => error.id(),
+        };
+        if let Err(error) = ended
+            && error.is_panic()
+        {
+            tracing::error!(%error, "webhook task panicked; will be restarted");
+            // Not at once and again and again.
+            sleep(POLL).await;
+        }
+        self.ended.extend(self.endpoints.extract_if(|_, running| running.task.id() == task).map(|(id, _)| id));
     }
 
-    /// Looks which endpoints there are, claims those that no process owns, and brings the tasks up to date.
+    /// Goes on to own endpoints, claims those that no process owns, and reads those that have changed.
     async fn look(&mut self) -> Result<(), StoreError> {
         let now = self.shared.clock.now();
-        let ownership = Ownership { owner: self.shared.owner, now, latest: now + OWNED };
-        let database = &self.shared.database;
-        let mut found = database.webhooks_to_run(ownership, MOST_ENDPOINTS).await?;
-        found.retain(|(webhook, _)| self.can_decrypt(webhook));
-        let has_new = found.iter().any(|(webhook, _)| webhook.owner != self.shared.owner);
-        let is_due = self.renewed.is_none_or(|renewed| now < renewed || now - renewed >= RENEWED);
-        let database = &self.shared.database;
-        if !found.is_empty() && (has_new || is_due) {
-            let ids: Vec<Uuid> = found.iter().map(|(webhook, _)| webhook.id).collect();
-            database.own_webhooks(&ids, ownership, now + OWNED).await?;
-            self.renewed = Some(now);
-            if has_new {
-                found = database.webhooks_to_run(ownership, MOST_ENDPOINTS).await?;
+        self.renew(now).await?;
+        let Shared { database, owner, .. } = &*self.shared;
+        if !self.ended.is_empty() {
+            database.touch_webhooks(&self.ended).await?;
+            self.ended.clear();
+        }
+        let ownership = Ownership { owner: *owner, now, latest: now + OWNED };
+        let free = MOST_ENDPOINTS.saturating_sub(self.endpoints.len());
+        database.claim_webhooks(ownership, self.undecrypted.iter(), free).await?;
+        let changed = database.changed_webhooks(*owner).await?;
+        let mut read = Vec::new();
+        for ChangedWebhook { webhook, is_deleted, changes } in changed {
+            read.push((webhook.id, changes));
+            if is_deleted || webhook.disabled.is_some() {
+                self.stop(webhook.id);
+            } else if self.can_decrypt(&webhook, now) {
+                self.start(webhook);
+            } else {
+                self.stop(webhook.id);
+                self.shared.database.release_webhook(webhook.id, self.shared.owner).await?;
             }
         }
-        let owner = self.shared.owner;
-        found.retain(|(webhook, _)| webhook.owner == owner);
-        let owned_until = self.renewed.map_or(now, |renewed| renewed + OWNED);
-        let ids: HashSet<Uuid> = found.iter().map(|(webhook, _)| webhook.id).collect();
-        self.endpoints.retain(|id, running| {
-            let keeps = ids.contains(id);
-            if !keeps {
+        if !read.is_empty() {
+            self.shared.database.changes_read(self.shared.owner, &read).await?;
+        }
+        self.update_groups();
+        Ok(())
+    }
+
+    /// Owns the endpoints for longer, when it is time.
+    async fn renew(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let age = |renewed| if now < renewed { OWNED } else { now - renewed };
+        if self.renewed.is_some_and(|renewed| age(renewed) < RENEWED) {
+            return Ok(());
+        }
+        let Shared { database, owner, .. } = &*self.shared;
+        let until = now + OWNED;
+        database.renew_owner(*owner, until).await?;
+        if self.renewed.is_some_and(|renewed| age(renewed) >= OWNED) {
+            // Others may have claimed some of them meanwhile.
+            for (_, running) in self.endpoints.drain() {
                 running.task.abort();
             }
-            keeps
-        });
-        for (webhook, next_attempt) in found {
-            self.bring_up_to_date(webhook, next_attempt, owned_until);
+            database.touch_owned(*owner).await?;
         }
+        self.renewed = Some(now);
+        self.shared.owned_until.store(until.as_millis(), Ordering::Relaxed);
         Ok(())
     }
 
     /// Whether this process has the key of an endpoint's secrets. Others may have it.
-    fn can_decrypt(&mut self, webhook: &Webhook) -> bool {
-        match self.secrets(webhook) {
-            Ok(_) => {
-                self.undecrypted.remove(&webhook.id);
-                true
-            }
-            Err(error) => {
-                if self.undecrypted.insert(webhook.id) {
-                    tracing::error!(webhook = %webhook.id, "cannot send to webhook: {error}");
-                }
-                false
-            }
+    fn can_decrypt(&mut self, webhook: &Webhook, now: Timestamp) -> bool {
+        let secrets = self.shared.vault.open_all(webhook, now);
+        if let Err(error) = &secrets
+            && self.undecrypted.insert(webhook.id)
+        {
+            tracing::error!(webhook = %webhook.id, "cannot send to webhook: {error}");
+        }
+        secrets.is_ok()
+    }
+
+    fn stop(&mut self, id: Uuid) {
+        if let Some(running) = self.endpoints.remove(&id) {
+            running.task.abort();
         }
     }
 
-    fn secrets(&self, webhook: &Webhook) -> Result<Vec<super::SigningSecret>, OtherKey> {
-        let now = self.shared.clock.now();
-        let valid = webhook.secrets.iter().filter(|secret| secret.until.is_none_or(|until| until > now));
-        valid.map(|secret| self.vault.open(webhook.id, &secret.sealed)).collect()
-    }
-
-    fn bring_up_to_date(&mut self, webhook: Webhook, next_attempt: Option<Timestamp>, owned_until: Timestamp) {
-        // Checked before it was claimed.
-        let Ok(secrets) = self.secrets(&webhook) else { return };
+    /// Starts the task of an endpoint, or gives it what has changed.
+    fn start(&mut self, webhook: Webhook) {
         let id = webhook.id;
-        let config = Arc::new(Config { webhook, secrets, next_attempt, owned_until });
+        let dealers = Dealers::of(&*self.shared.directory, &webhook.access, webhook.dealer_code.as_deref());
+        let config = Arc::new(Config { webhook, dealers });
         if let Some(running) = self.endpoints.get(&id) {
             running.config.send_replace(config);
             return;
@@ -247,5 +285,20 @@ impl WebhookWorker {
         let (sender, receiver) = watch::channel(config);
         let task = self.tasks.spawn(Endpoint::new(Arc::clone(&self.shared), receiver).run());
         self.endpoints.insert(id, Running { task, config: sender });
+    }
+
+    /// Gives endpoints of groups the dealers that the groups have now.
+    fn update_groups(&self) {
+        for running in self.endpoints.values() {
+            let config = Arc::clone(&running.config.borrow());
+            let webhook = &config.webhook;
+            if matches!(webhook.access, Access::Dealer(_)) {
+                continue;
+            }
+            let dealers = Dealers::of(&*self.shared.directory, &webhook.access, webhook.dealer_code.as_deref());
+            if dealers != config.dealers {
+                running.config.send_replace(Arc::new(Config { webhook: webhook.clone(), dealers }));
+            }
+        }
     }
 }

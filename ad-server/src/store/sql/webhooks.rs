@@ -14,13 +14,14 @@ statements! {
     /// Adds an endpoint, unless its scope has as many as it may have.
     AddWebhook<'a> {
         id: Uuid, scope_type: &'a str, scope: &'a str, url: &'a str, types: String, dealer_code: Option<&'a str>,
-        description: Option<&'a str>, secrets: String, now: Timestamp, transaction_id: i64, ad: i64, n: i64, at_most: u32,
+        description: Option<&'a str>, secrets: String, now: Timestamp, transaction_id: i64, ad: i64, n: i64, owner: Uuid,
+        at_most: u32,
     }
     both "
         INSERT INTO webhooks (id, scope_type, scope, url, types, dealer_code, description, secrets, created, updated,
-            transaction_id, ad, n, moves, owner, owned_until)
+            transaction_id, ad, n, moves, owner, changes)
         SELECT :id, :scope_type, :scope, :url, :types, :dealer_code, :description, :secrets, :now, :now,
-            :transaction_id, :ad, :n, 0, :id, 0
+            :transaction_id, :ad, :n, 0, :owner, 1
         WHERE :at_most > (
             SELECT count(*) FROM webhooks WHERE scope_type = :scope_type AND scope = :scope AND deleted IS NULL
         )";
@@ -29,34 +30,79 @@ statements! {
     WebhooksOfScope<'a> { scope_type: &'a str, scope: &'a str }
     both "
         SELECT id, scope_type, scope, url, types, dealer_code, description, secrets, created, updated, disabled, last_success,
-            last_failure, failing_since, transaction_id, ad, n, moves, owner,
+            last_failure, failing_since, transaction_id, ad, n, moves,
             (SELECT count(*) FROM deliveries WHERE webhook = webhooks.id AND state = 'pending')
         FROM webhooks WHERE scope_type = :scope_type AND scope = :scope AND deleted IS NULL ORDER BY created, id";
 
-    /// The enabled endpoints that a process owns and those that it may claim, its own first; each with the time of its next attempt.
-    /// Ownership until a time beyond `latest` is of a clock that was ahead.
-    WebhooksToRun { owner: Uuid, now: Timestamp, latest: Timestamp, at_most: u32 }
+    /// Makes a process an owner of endpoints, or lets it go on to be one, until a time.
+    RenewOwner { owner: Uuid, until: Timestamp }
+    both "
+        INSERT INTO webhook_owners (owner, until) VALUES (:owner, :until)
+        ON CONFLICT (owner) DO UPDATE SET until = excluded.until";
+
+    /// Endpoints of owners whose time is over. A time beyond `latest` is of a clock that was ahead.
+    ClaimableWebhooks { now: Timestamp, latest: Timestamp, except: Vec<String>, at_most: usize }
+    sqlite "
+        SELECT webhooks.id FROM webhook_owners CROSS JOIN webhooks ON webhooks.owner = webhook_owners.owner
+        WHERE (webhook_owners.until <= :now OR webhook_owners.until > :latest) AND webhooks.deleted IS NULL
+            AND webhooks.id NOT IN (SELECT value FROM json_each(:except))
+        LIMIT :at_most"
+    postgres "
+        SELECT claimable.id FROM webhook_owners CROSS JOIN LATERAL (
+            SELECT id FROM webhooks
+            WHERE webhooks.owner = webhook_owners.owner AND deleted IS NULL AND id <> ALL (CAST(:except AS UUID[]))
+            ORDER BY webhooks.owner, id LIMIT :at_most
+        ) AS claimable
+        WHERE webhook_owners.until <= :now OR webhook_owners.until > :latest LIMIT :at_most";
+
+    /// Claims endpoints whose owners' time is still over.
+    ClaimWebhooks { ids: Vec<String>, owner: Uuid, now: Timestamp, latest: Timestamp }
+    sqlite "
+        UPDATE webhooks SET owner = :owner, changes = coalesce(changes, 0) + 1
+        WHERE id IN (SELECT value FROM json_each(:ids))
+            AND owner IN (SELECT owner FROM webhook_owners WHERE until <= :now OR until > :latest)"
+    postgres "
+        UPDATE webhooks SET owner = :owner, changes = coalesce(changes, 0) + 1
+        WHERE id = ANY (CAST(:ids AS UUID[]))
+            AND owner IN (SELECT owner FROM webhook_owners WHERE until <= :now OR until > :latest)";
+
+    /// Endpoints that have changed since their owner read them, with the number of changes; deleted and disabled ones too.
+    ChangedWebhooks { owner: Uuid }
     both "
         SELECT id, scope_type, scope, url, types, dealer_code, description, secrets, created, updated, disabled, last_success,
-            last_failure, failing_since, transaction_id, ad, n, moves, owner,
-            (SELECT min(next_attempt) FROM deliveries WHERE webhook = webhooks.id AND state = 'pending')
-        FROM webhooks
-        WHERE disabled IS NULL AND deleted IS NULL AND (owner = :owner OR owned_until <= :now OR owned_until > :latest)
-        ORDER BY CASE WHEN owner = :owner THEN 0 ELSE 1 END, owned_until, id LIMIT :at_most";
+            last_failure, failing_since, transaction_id, ad, n, moves, deleted IS NOT NULL, changes
+        FROM webhooks WHERE owner = :owner AND changes IS NOT NULL";
 
-    /// Claims endpoints, or goes on to own them.
-    OwnWebhooks { ids: Vec<String>, owner: Uuid, now: Timestamp, latest: Timestamp, until: Timestamp }
+    /// The owner has read endpoints, given as JSON with the number of changes that it has seen.
+    ChangesRead { owner: Uuid, read: String }
     sqlite "
-        UPDATE webhooks SET owner = :owner, owned_until = :until
-        WHERE id IN (SELECT value FROM json_each(:ids))
-            AND (owner = :owner OR owned_until <= :now OR owned_until > :latest)"
+        UPDATE webhooks SET changes = NULL FROM json_each(:read) AS read
+        WHERE webhooks.id = read.value ->> 0 AND changes = read.value ->> 1 AND owner = :owner"
     postgres "
-        UPDATE webhooks SET owner = :owner, owned_until = :until
-        WHERE id = ANY (CAST(:ids AS UUID[])) AND (owner = :owner OR owned_until <= :now OR owned_until > :latest)";
+        UPDATE webhooks SET changes = NULL FROM json_array_elements(CAST(:read AS JSON)) AS read (value)
+        WHERE webhooks.id = CAST(read.value ->> 0 AS UUID) AND changes = CAST(read.value ->> 1 AS BIGINT) AND owner = :owner";
 
-    /// Lets other processes own the endpoints of this one.
-    ReleaseWebhooks { owner: Uuid }
-    both "UPDATE webhooks SET owned_until = 0 WHERE owner = :owner AND owned_until > 0";
+    /// Has the owners of endpoints read them again.
+    TouchWebhooks { ids: Vec<String> }
+    sqlite "
+        UPDATE webhooks SET changes = coalesce(changes, 0) + 1 WHERE id IN (SELECT value FROM json_each(:ids))"
+    postgres "
+        UPDATE webhooks SET changes = coalesce(changes, 0) + 1 WHERE id = ANY (CAST(:ids AS UUID[]))";
+
+    /// Has a process read again all endpoints that it owns.
+    TouchOwned { owner: Uuid }
+    both "UPDATE webhooks SET changes = coalesce(changes, 0) + 1 WHERE owner = :owner";
+
+    /// Gives an endpoint to another owner.
+    PassOn { id: Uuid, owner: Uuid, to: Uuid }
+    both "UPDATE webhooks SET owner = :to WHERE id = :id AND owner = :owner";
+
+    /// Forgets owners whose time was over long ago, and whose endpoints have been claimed.
+    ForgetOwners { nobody: Uuid, before: Timestamp }
+    both "
+        DELETE FROM webhook_owners
+        WHERE until < :before AND owner <> :nobody
+            AND NOT EXISTS (SELECT 1 FROM webhooks WHERE webhooks.owner = webhook_owners.owner)";
 
     /// Changes what a client says about an endpoint.
     ChangeWebhook<'a> {
@@ -64,7 +110,8 @@ statements! {
     }
     both "
         UPDATE webhooks SET url = coalesce(:url, url), types = coalesce(:types, types),
-            description = CASE WHEN :sets_description THEN :description ELSE description END, updated = :now
+            description = CASE WHEN :sets_description THEN :description ELSE description END, updated = :now,
+            changes = coalesce(changes, 0) + 1
         WHERE id = :id AND deleted IS NULL";
 
     /// Disables an enabled endpoint.
@@ -88,7 +135,7 @@ statements! {
     /// Moves the position of an endpoint.
     MoveWebhook { id: Uuid, transaction_id: i64, ad: i64, n: i64 }
     both "
-        UPDATE webhooks SET transaction_id = :transaction_id, ad = :ad, n = :n, moves = moves + 1
+        UPDATE webhooks SET transaction_id = :transaction_id, ad = :ad, n = :n, moves = moves + 1, changes = coalesce(changes, 0) + 1
         WHERE id = :id AND deleted IS NULL";
 
     /// Ends all pending deliveries of an endpoint.
@@ -97,11 +144,15 @@ statements! {
 
     /// Replaces the secrets of an endpoint, unless they have changed.
     ReplaceSecrets<'a> { id: Uuid, before: &'a str, secrets: String, now: Timestamp }
-    both "UPDATE webhooks SET secrets = :secrets, updated = :now WHERE id = :id AND secrets = :before AND deleted IS NULL";
+    both "
+        UPDATE webhooks SET secrets = :secrets, updated = :now, changes = coalesce(changes, 0) + 1
+        WHERE id = :id AND secrets = :before AND deleted IS NULL";
 
     /// Deletes an endpoint; what belongs to it is removed in the background.
     DeleteWebhook { id: Uuid, now: Timestamp }
-    both "UPDATE webhooks SET deleted = :now, secrets = '[]' WHERE id = :id AND deleted IS NULL";
+    both "
+        UPDATE webhooks SET deleted = :now, secrets = '[]', changes = coalesce(changes, 0) + 1
+        WHERE id = :id AND deleted IS NULL";
 
     /// Adds deliveries, given as JSON, and moves the position behind their events, if the process still owns the endpoint and its
     /// position was not moved by a client. A delivery that is there becomes pending again: its events are replayed.
@@ -170,31 +221,39 @@ statements! {
         SELECT event_id, type, state, created, next_attempt, attempts FROM deliveries
         WHERE webhook = :webhook AND event_id = :event_id";
 
-    /// Deliveries of an endpoint, newest first.
+    /// A page of the deliveries of an endpoint, newest first, each row with the number of all; of an empty page only that.
     ListDeliveries { webhook: Uuid, limit: u32, offset: u64 }
     both "
-        SELECT event_id, type, state, created, next_attempt, attempts FROM deliveries
-        WHERE webhook = :webhook ORDER BY seq DESC LIMIT :limit OFFSET :offset";
+        SELECT counted.number, page.event_id, page.type, page.state, page.created, page.next_attempt, page.attempts
+        FROM (SELECT count(*) AS number FROM deliveries WHERE webhook = :webhook) AS counted
+        LEFT JOIN (
+            SELECT seq, event_id, type, state, created, next_attempt, attempts FROM deliveries
+            WHERE webhook = :webhook ORDER BY seq DESC LIMIT :limit OFFSET :offset
+        ) AS page ON TRUE
+        ORDER BY page.seq DESC";
 
-    /// Those in a state.
+    /// The same of those in a state.
     ListDeliveriesIn<'a> { webhook: Uuid, state: &'a str, limit: u32, offset: u64 }
     both "
-        SELECT event_id, type, state, created, next_attempt, attempts FROM deliveries
-        WHERE webhook = :webhook AND state = :state ORDER BY seq DESC LIMIT :limit OFFSET :offset";
+        SELECT counted.number, page.event_id, page.type, page.state, page.created, page.next_attempt, page.attempts
+        FROM (SELECT count(*) AS number FROM deliveries WHERE webhook = :webhook AND state = :state) AS counted
+        LEFT JOIN (
+            SELECT seq, event_id, type, state, created, next_attempt, attempts FROM deliveries
+            WHERE webhook = :webhook AND state = :state ORDER BY seq DESC LIMIT :limit OFFSET :offset
+        ) AS page ON TRUE
+        ORDER BY page.seq DESC";
 
-    /// How many deliveries an endpoint has.
-    CountDeliveries { webhook: Uuid }
-    both "SELECT count(*) FROM deliveries WHERE webhook = :webhook";
-
-    /// How many it has in a state.
-    CountDeliveriesIn<'a> { webhook: Uuid, state: &'a str }
-    both "SELECT count(*) FROM deliveries WHERE webhook = :webhook AND state = :state";
+    /// How many are pending, and when the next one of those is due that are not due yet.
+    PendingDeliveries { webhook: Uuid, now: Timestamp }
+    both "
+        SELECT count(*), min(CASE WHEN next_attempt > :now THEN next_attempt END) FROM deliveries
+        WHERE webhook = :webhook AND state = 'pending'";
 
     /// How many deliveries of all endpoints are pending.
     CountPending {}
     both "SELECT count(*) FROM deliveries WHERE state = 'pending'";
 
-    /// Records attempts, given as JSON, and what they say about the endpoint, if the process still owns it.
+    /// Records attempts, given as JSON, and what they say about the endpoint, if the process still owns it; then returns a row.
     RecordAttempts<'a> {
         webhook: Uuid, owner: Uuid, attempts: String, last_success: Option<Timestamp>, last_failure: Option<Timestamp>,
         failing_since: Option<Timestamp>, disabled: Option<&'a str>,
@@ -209,34 +268,46 @@ statements! {
         UPDATE webhooks SET last_success = coalesce(:last_success, last_success),
             last_failure = coalesce(:last_failure, last_failure), failing_since = :failing_since,
             disabled = coalesce(disabled, :disabled)
-        WHERE id = :webhook AND owner = :owner AND deleted IS NULL"
+        WHERE id = :webhook AND owner = :owner AND deleted IS NULL
+        RETURNING moves"
     postgres "
         WITH owned AS (
             UPDATE webhooks SET last_success = coalesce(:last_success, last_success),
                 last_failure = coalesce(:last_failure, last_failure), failing_since = :failing_since,
                 disabled = coalesce(disabled, :disabled)
             WHERE id = :webhook AND owner = :owner AND deleted IS NULL
-            RETURNING id
+            RETURNING moves
+        ), recorded AS (
+            UPDATE deliveries SET state = attempt.value ->> 1, next_attempt = CAST(attempt.value ->> 2 AS BIGINT),
+                tries = tries + 1, attempts = attempt.value ->> 3
+            FROM owned CROSS JOIN json_array_elements(CAST(:attempts AS JSON)) AS attempt (value)
+            WHERE deliveries.seq = CAST(attempt.value ->> 0 AS BIGINT) AND deliveries.state = 'pending'
         )
-        UPDATE deliveries SET state = attempt.value ->> 1, next_attempt = CAST(attempt.value ->> 2 AS BIGINT), tries = tries + 1,
-            attempts = attempt.value ->> 3
-        FROM owned CROSS JOIN json_array_elements(CAST(:attempts AS JSON)) AS attempt (value)
-        WHERE deliveries.seq = CAST(attempt.value ->> 0 AS BIGINT) AND deliveries.state = 'pending'";
+        SELECT moves FROM owned";
 
     /// Removes deliveries that ended and were created before a time.
     RemoveDeliveries { before: Timestamp, at_most: u32 }
-    both "
+    sqlite "
         DELETE FROM deliveries WHERE seq IN (
             SELECT seq FROM deliveries WHERE state <> 'pending' AND created < :before ORDER BY created LIMIT :at_most
-        )";
+        )"
+    postgres "
+        DELETE FROM deliveries WHERE seq = ANY (ARRAY(
+            SELECT seq FROM deliveries WHERE state <> 'pending' AND created < :before ORDER BY created LIMIT :at_most
+        ))";
 
     /// Removes deliveries of deleted endpoints.
     RemoveDeliveriesOfDeleted { at_most: u32 }
-    both "
+    sqlite "
         DELETE FROM deliveries WHERE seq IN (
             SELECT deliveries.seq FROM webhooks JOIN deliveries ON deliveries.webhook = webhooks.id
             WHERE webhooks.deleted IS NOT NULL LIMIT :at_most
-        )";
+        )"
+    postgres "
+        DELETE FROM deliveries WHERE seq = ANY (ARRAY(
+            SELECT deliveries.seq FROM webhooks JOIN deliveries ON deliveries.webhook = webhooks.id
+            WHERE webhooks.deleted IS NOT NULL LIMIT :at_most
+        ))";
 
     /// Removes deleted endpoints that have no deliveries.
     RemoveDeleted {}

@@ -8,6 +8,7 @@ mod plans;
 mod queue;
 mod statements;
 mod text;
+mod webhooks;
 
 use ad_core::{
     model::{Action, ActionState, Ad, AdState, ApiVersion, Content, LogEntry, Market, Plan, Request, Timestamp},

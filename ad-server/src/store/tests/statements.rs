@@ -54,7 +54,7 @@ fn info<T: Type<sqlx::Postgres> + ?Sized>() -> PgTypeInfo {
     T::type_info()
 }
 
-fn types(statement: &Statement) -> Vec<PgTypeInfo> {
+pub(super) fn types(statement: &Statement) -> Vec<PgTypeInfo> {
     let type_of = |value: &SqlValue| match (value, statement.is_batch()) {
         (SqlValue::Number(_), false) => info::<i64>(),
         (SqlValue::Text(_), false) => info::<str>(),

@@ -1,0 +1,180 @@
+//! Deliveries: queued by clients and workers, read, recorded, and removed.
+
+use ad_core::{
+    model::{DeliveryState, DisabledReason, EventPosition, Page, Timestamp},
+    ports::StoreError,
+};
+use uuid::Uuid;
+
+use super::{Attempted, Delivery, Due, Health, NewDelivery, Together, Webhook, sql, touch};
+use crate::store::{Columns, Database, Row, Statement, events::event, rows::json};
+
+impl Database {
+    /// Adds the delivery of a test event, and returns whether fewer than so many deliveries were pending.
+    pub(crate) async fn add_test(
+        &self,
+        webhook: Uuid,
+        event_id: &str,
+        event_type: &str,
+        now: Timestamp,
+        at_most: u32,
+    ) -> Result<bool, StoreError> {
+        let add = sql::AddTest { webhook, event_id, event_type, now, at_most };
+        Ok(self.write(Together(vec![touch(&[webhook]), add.into()])).await? > 0)
+    }
+
+    /// Makes a delivery pending again, and returns whether there is one.
+    pub(crate) async fn resend(&self, webhook: Uuid, event_id: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let resend = sql::Resend { webhook, event_id, now };
+        Ok(self.write(Together(vec![touch(&[webhook]), resend.into()])).await? > 0)
+    }
+
+    /// The delivery of an event to an endpoint.
+    pub(crate) async fn find_delivery(&self, webhook: Uuid, event_id: &str) -> Result<Option<Delivery>, StoreError> {
+        let rows = self.look_up(sql::FindDelivery { webhook, event_id }).await?;
+        let found = |row| {
+            let mut columns = Columns::of(row);
+            delivery(columns.string()?, &mut columns)
+        };
+        rows.first().map(found).transpose()
+    }
+
+    /// A page of the deliveries to an endpoint, newest first, and the number of all.
+    pub(crate) async fn deliveries(
+        &self,
+        webhook: Uuid,
+        state: Option<DeliveryState>,
+        page: Page,
+    ) -> Result<(Vec<Delivery>, u64), StoreError> {
+        let Page { limit, offset } = page;
+        let list: Statement = match state.map(DeliveryState::name) {
+            Some(state) => sql::ListDeliveriesIn { webhook, state, limit, offset }.into(),
+            None => sql::ListDeliveries { webhook, limit, offset }.into(),
+        };
+        let (mut deliveries, mut count) = (Vec::new(), 0);
+        for row in &self.look_up(list).await? {
+            let mut columns = Columns::of(row);
+            count = columns.number()?;
+            if let Some(event_id) = columns.maybe_string()? {
+                deliveries.push(delivery(event_id, &mut columns)?);
+            }
+        }
+        Ok((deliveries, count))
+    }
+
+    /// How many deliveries of all endpoints are pending.
+    pub(crate) async fn pending_deliveries(&self) -> Result<u64, StoreError> {
+        self.read_number(sql::CountPending {}).await
+    }
+
+    /// How many deliveries of an endpoint are pending, and when the next one of those is due that are not due yet.
+    pub(crate) async fn pending_of(
+        &self,
+        webhook: Uuid,
+        now: Timestamp,
+    ) -> Result<(u64, Option<Timestamp>), StoreError> {
+        let rows = self.read(sql::PendingDeliveries { webhook, now }).await?;
+        rows.first().map_or(Ok((0, None)), |row| {
+            let mut columns = Columns::of(row);
+            Ok((columns.number()?, columns.maybe_time()?))
+        })
+    }
+
+    /// Adds deliveries and moves the position behind their events. Returns whether the process owns the endpoint, and its position was
+    /// not moved by a client.
+    pub(crate) async fn add_deliveries(
+        &self,
+        webhook: &Webhook,
+        owner: Uuid,
+        new: &[NewDelivery],
+        position: EventPosition,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let add = sql::AddDeliveries {
+            webhook: webhook.id,
+            owner,
+            moves: webhook.moves,
+            now,
+            deliveries: json(&new)?,
+            transaction_id: position.transaction,
+            ad: position.ad,
+            n: position.sequence,
+        };
+        Ok(!self.run(add).await?.rows.is_empty())
+    }
+
+    /// Deliveries of an endpoint that are due and not in flight, the longest first.
+    pub(crate) async fn due_deliveries(
+        &self,
+        webhook: Uuid,
+        now: Timestamp,
+        in_flight: Vec<i64>,
+        limit: u32,
+    ) -> Result<Vec<Due>, StoreError> {
+        let due = sql::DueDeliveries { webhook, now, in_flight, limit };
+        self.read(due).await?.iter().map(due_delivery).collect()
+    }
+
+    /// Records attempts. Returns whether the process still owns the endpoint; if not, nothing is recorded.
+    pub(crate) async fn record_attempts(
+        &self,
+        webhook: Uuid,
+        owner: Uuid,
+        attempts: &[Attempted],
+        health: &Health,
+    ) -> Result<bool, StoreError> {
+        let rows = attempts.iter().map(|attempted| {
+            let Attempted { seq, state, next_attempt, attempts } = attempted;
+            Ok((seq, state.name(), next_attempt.as_millis(), json(attempts)?))
+        });
+        let rows = rows.collect::<Result<Vec<_>, StoreError>>()?;
+        let record = sql::RecordAttempts {
+            webhook,
+            owner,
+            attempts: json(&rows)?,
+            last_success: health.last_success,
+            last_failure: health.last_failure,
+            failing_since: health.failing_since,
+            disabled: health.disabled.map(DisabledReason::name),
+        };
+        Ok(!self.run(record).await?.rows.is_empty())
+    }
+
+    /// Removes deliveries that ended and were created before a time, at most so many, and returns how many.
+    pub(crate) async fn remove_deliveries(&self, before: Timestamp, at_most: u32) -> Result<u64, StoreError> {
+        Ok(self.run(sql::RemoveDeliveries { before, at_most }).await?.changed)
+    }
+
+    /// Removes deliveries of deleted endpoints, at most so many, and then the endpoints; returns how many deliveries.
+    pub(crate) async fn remove_deleted_webhooks(&self, at_most: u32) -> Result<u64, StoreError> {
+        let removed = self.run(sql::RemoveDeliveriesOfDeleted { at_most }).await?.changed;
+        if removed == 0 {
+            self.run(sql::RemoveDeleted {}).await?;
+        }
+        Ok(removed)
+    }
+}
+
+/// A delivery by the columns after the id of its event.
+fn delivery(event_id: String, columns: &mut Columns<'_>) -> Result<Delivery, StoreError> {
+    let event_type = columns.string()?;
+    let state = columns.named(DeliveryState::from_name)?;
+    let (created, next_attempt) = (columns.time()?, columns.time()?);
+    let next_attempt = (state == DeliveryState::Pending).then_some(next_attempt);
+    Ok(Delivery { event_id, event_type, state, created, next_attempt, attempts: columns.json()? })
+}
+
+fn due_delivery(row: &Row) -> Result<Due, StoreError> {
+    let mut columns = Columns::of(row);
+    Ok(Due {
+        seq: columns.value()?,
+        event_id: columns.string()?,
+        created: columns.time()?,
+        tries: columns.number()?,
+        attempts: columns.json()?,
+        event: match columns.value::<Option<i64>>()? {
+            Some(_) => Some(event(&mut columns)?),
+            None => None,
+        },
+    })
+}

@@ -1,0 +1,91 @@
+//! Which process sends to which endpoints: each owns its endpoints until a time that it moves on, in one row.
+
+use std::time::Duration;
+
+use ad_core::{model::Timestamp, ports::StoreError};
+use uuid::Uuid;
+
+use super::{Ownership, Webhook, sql, webhook};
+use crate::store::{Columns, Database, Statement, rows::json};
+
+/// The owner of new endpoints, whose time is always over.
+pub(super) const NOBODY: Uuid = Uuid::nil();
+
+/// How long owners are remembered whose time is over.
+const REMEMBERED: Duration = Duration::from_hours(24);
+
+/// An endpoint that has changed.
+#[derive(Debug)]
+pub(crate) struct ChangedWebhook {
+    pub(crate) webhook: Webhook,
+    pub(crate) is_deleted: bool,
+    /// How often it has changed since its owner read it.
+    pub(crate) changes: i64,
+}
+
+impl Database {
+    /// Owns endpoints until a time.
+    pub(crate) async fn renew_owner(&self, owner: Uuid, until: Timestamp) -> Result<(), StoreError> {
+        self.run(sql::RenewOwner { owner, until }).await.map(drop)
+    }
+
+    /// Claims endpoints of owners whose time is over, at most so many.
+    pub(crate) async fn claim_webhooks(
+        &self,
+        Ownership { owner, now, latest }: Ownership,
+        except: impl Iterator<Item = &Uuid>,
+        at_most: usize,
+    ) -> Result<(), StoreError> {
+        let except = except.map(Uuid::to_string).collect();
+        let rows = self.read(sql::ClaimableWebhooks { now, latest, except, at_most }).await?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let ids = rows.iter().map(|row| Ok(Columns::of(row).id()?.to_string())).collect::<Result<_, StoreError>>()?;
+        self.run(sql::ClaimWebhooks { ids, owner, now, latest }).await.map(drop)
+    }
+
+    /// The endpoints that have changed since their owner read them.
+    pub(crate) async fn changed_webhooks(&self, owner: Uuid) -> Result<Vec<ChangedWebhook>, StoreError> {
+        let rows = self.read(sql::ChangedWebhooks { owner }).await?;
+        let changed = |row| {
+            let mut columns = Columns::of(row);
+            Ok(ChangedWebhook {
+                webhook: webhook(&mut columns)?,
+                is_deleted: columns.value()?,
+                changes: columns.value()?,
+            })
+        };
+        rows.iter().map(changed).collect()
+    }
+
+    /// The owner has read so many changes of endpoints.
+    pub(crate) async fn changes_read(&self, owner: Uuid, read: &[(Uuid, i64)]) -> Result<(), StoreError> {
+        self.run(sql::ChangesRead { owner, read: json(&read)? }).await.map(drop)
+    }
+
+    /// Has the owners of endpoints read them again.
+    pub(crate) async fn touch_webhooks(&self, ids: &[Uuid]) -> Result<(), StoreError> {
+        self.run(touch(ids)).await.map(drop)
+    }
+
+    /// Has a process read again all endpoints that it owns.
+    pub(crate) async fn touch_owned(&self, owner: Uuid) -> Result<(), StoreError> {
+        self.run(sql::TouchOwned { owner }).await.map(drop)
+    }
+
+    /// Lets other processes claim an endpoint.
+    pub(crate) async fn release_webhook(&self, id: Uuid, owner: Uuid) -> Result<(), StoreError> {
+        self.run(sql::PassOn { id, owner, to: NOBODY }).await.map(drop)
+    }
+
+    /// Forgets owners that are gone.
+    pub(crate) async fn forget_owners(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.run(sql::ForgetOwners { nobody: NOBODY, before: now - REMEMBERED }).await.map(drop)
+    }
+}
+
+/// Has the owners of endpoints read them again.
+pub(super) fn touch(ids: &[Uuid]) -> Statement {
+    sql::TouchWebhooks { ids: ids.iter().map(Uuid::to_string).collect() }.into()
+}
