@@ -4,6 +4,7 @@ use ad_core::{
     model::{Event, Timestamp},
     service::Access,
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -21,16 +22,16 @@ const CUT: &str = "… (cut; GET /v4/ad/{source_id}/log has the whole message)";
 /// The body with an event.
 pub(super) fn of_event(access: &Access, event: &Event) -> String {
     let view = EventView::new(event, &CursorScope::of(access));
-    let data = serde_json::to_value(&view).expect("texts and numbers are JSON");
-    shortened(&view.event_type, event.entry.created, data)
+    shortened(&view.event_type, event.entry.created, &view)
 }
 
-/// The body with an event in its JSON. A message that is too long is cut, and says so.
-fn shortened(event_type: &str, at: Timestamp, mut event: Value) -> String {
-    let whole = body(event_type, at, &event);
+/// The body with an event. A message that is too long is cut, and says so.
+fn shortened(event_type: &str, at: Timestamp, event: &impl Serialize) -> String {
+    let whole = body(event_type, at, event);
     if whole.len() < BELOW {
         return whole;
     }
+    let mut event = json!(event);
     let Some(Value::String(message)) = event.get_mut("message").map(|message| std::mem::replace(message, CUT.into()))
     else {
         return whole;
@@ -60,8 +61,15 @@ pub(super) fn of_test(webhook: Uuid, at: Timestamp) -> String {
     body(TEST_TYPE, at, &json!({"webhook_id": webhook}))
 }
 
-fn body(event_type: &str, at: Timestamp, data: &Value) -> String {
-    json!({"type": event_type, "timestamp": at, "data": data}).to_string()
+fn body(event_type: &str, at: Timestamp, data: &impl Serialize) -> String {
+    #[derive(Serialize)]
+    struct Body<'a, D> {
+        #[serde(rename = "type")]
+        event_type: &'a str,
+        timestamp: Timestamp,
+        data: &'a D,
+    }
+    serde_json::to_string(&Body { event_type, timestamp: at, data }).expect("texts and numbers are JSON")
 }
 
 #[cfg(test)]
@@ -71,7 +79,8 @@ mod tests {
     #[test]
     fn a_body_has_type_time_and_event() {
         let at = "2026-01-15T10:00:00.000Z".parse().unwrap();
-        let body = shortened("ad.publish.done", at, json!({"id": "evt_1", "message": "ok"}));
+        let body = shortened("ad.publish.done", at, &json!({"id": "evt_1", "message": "ok"}));
+        assert!(body.starts_with(r#"{"type":"ad.publish.done","timestamp":"#), "{body}");
         let expected = json!({"type": "ad.publish.done", "timestamp": "2026-01-15T10:00:00.000Z",
             "data": {"id": "evt_1", "message": "ok"}});
         assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), expected);
@@ -83,7 +92,7 @@ mod tests {
     fn a_long_message_is_cut_and_says_so() {
         let at = Timestamp::default();
         for message in ["a".repeat(30_000), "\"".repeat(30_000), "å".repeat(30_000), "\u{1}".repeat(15_000)] {
-            let body = shortened("ad.publish.error", at, json!({"id": "evt_1", "message": message}));
+            let body = shortened("ad.publish.error", at, &json!({"id": "evt_1", "message": message}));
             assert!(body.len() < BELOW, "{}", body.len());
             let sent: Value = serde_json::from_str(&body).unwrap();
             let sent = sent["data"]["message"].as_str().unwrap();
@@ -91,7 +100,7 @@ mod tests {
             assert!(message.starts_with(kept) && !kept.is_empty(), "{sent}");
         }
         let of = |message: Value| json!({"id": "evt_1", "message": message, "other": "a".repeat(19_800)});
-        let body = shortened("ad.publish.error", at, of(json!("b".repeat(300))));
+        let body = shortened("ad.publish.error", at, &of(json!("b".repeat(300))));
         assert_eq!(body.len(), BELOW - 1, "as much as fits is sent");
     }
 }

@@ -1,5 +1,7 @@
 //! `/v4/webhooks`: the endpoints of a token's scope (extensions E5.1).
 
+mod views;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use ad_core::{
@@ -12,14 +14,15 @@ use poem::{
     Endpoint, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use self::views::{DeliveryView, WebhookView};
 use super::{ApiError, Context, body, errors::json_response, headers, links, observe::Routes, respond::PageBody};
 use crate::{
     auth::Permission,
     events::{CursorScope, NotACursor},
-    store::webhooks::{Delivery, DeliveryState, Disabled, NewWebhook, StoredSecret, Webhook, WebhookChange},
+    store::webhooks::{NewWebhook, StoredSecret, Webhook, WebhookChange},
     webhooks::{
         Dealers, MOST_PENDING, SigningSecret, TEST_TYPE, Webhooks, fields, fields::ReplayAfter, replay::position_before,
     },
@@ -190,7 +193,7 @@ impl Call<'_> {
         self.webhooks.changed.notify_one();
         let id = id.to_string();
         let (webhook, pending) = Call { id: &id, access: self.access.clone(), ..*self }.find().await?;
-        let mut response = json_response(StatusCode::CREATED, &shown(&webhook, pending, Some(&secret)));
+        let mut response = json_response(StatusCode::CREATED, &WebhookView::new(&webhook, pending).with(&secret));
         let address = links::to(self.context, request, &format!("/v4/webhooks/{id}"));
         response.headers_mut().extend(HeaderValue::try_from(address).ok().map(|address| (header::LOCATION, address)));
         Ok(response)
@@ -202,13 +205,13 @@ impl Call<'_> {
         let all = self.webhooks.database.webhooks(&self.access).await?;
         let skipped = usize::try_from(page.offset).unwrap_or(usize::MAX);
         let rows = all.iter().skip(skipped).take(page.limit as usize);
-        let rows = rows.map(|(webhook, pending)| shown(webhook, *pending, None)).collect();
+        let rows: Vec<_> = rows.map(|(webhook, pending)| WebhookView::new(webhook, *pending)).collect();
         Ok(list(PageBody::new(self.context, request, query, page, all.len() as u64, rows)?))
     }
 
     async fn read(&self) -> Result<Response, ApiError> {
         let (webhook, pending) = self.find().await?;
-        Ok(json_response(StatusCode::OK, &shown(&webhook, pending, None)))
+        Ok(json_response(StatusCode::OK, &WebhookView::new(&webhook, pending)))
     }
 
     async fn change(&self, sent: &Map<String, Value>) -> Result<Response, ApiError> {
@@ -231,7 +234,7 @@ impl Call<'_> {
         let (webhook, pending) = self.find().await?;
         self.webhooks.database.delete_webhook(webhook.id, self.webhooks.clock.now()).await?;
         self.webhooks.changed.notify_one();
-        Ok(json_response(StatusCode::OK, &shown(&webhook, pending, None)))
+        Ok(json_response(StatusCode::OK, &WebhookView::new(&webhook, pending)))
     }
 
     async fn test(&self) -> Result<Response, ApiError> {
@@ -259,7 +262,7 @@ impl Call<'_> {
         self.webhooks.changed.notify_one();
         let delivery = self.webhooks.database.find_delivery(webhook.id, event_id).await?;
         let delivery = delivery.ok_or_else(|| unknown_delivery(event_id))?;
-        Ok(json_response(StatusCode::OK, &shown_delivery(&delivery)))
+        Ok(json_response(StatusCode::OK, &DeliveryView::from(&delivery)))
     }
 
     async fn rotate_secret(&self) -> Result<Response, ApiError> {
@@ -276,7 +279,7 @@ impl Call<'_> {
             if self.webhooks.database.replace_secrets(&webhook, &secrets, now).await? {
                 self.webhooks.changed.notify_one();
                 let webhook = Webhook { updated: now, ..webhook };
-                return Ok(json_response(StatusCode::OK, &shown(&webhook, pending, Some(&secret))));
+                return Ok(json_response(StatusCode::OK, &WebhookView::new(&webhook, pending).with(&secret)));
             }
         }
     }
@@ -315,9 +318,8 @@ impl Call<'_> {
     async fn deliveries(&self, request: &Request, query: &[(String, String)]) -> Result<Response, ApiError> {
         let WebhookParameters { state, page } = WebhookParameters::parse(DELIVERY_PARAMETERS, query)?;
         let (webhook, _) = self.find().await?;
-        let state = state.and_then(DeliveryState::from_name);
         let (rows, count) = self.webhooks.database.deliveries(webhook.id, state, page).await?;
-        let rows = rows.iter().map(shown_delivery).collect();
+        let rows: Vec<_> = rows.iter().map(DeliveryView::from).collect();
         Ok(list(PageBody::new(self.context, request, query, page, count, rows)?))
     }
 
@@ -375,38 +377,4 @@ fn unknown_delivery(event_id: &str) -> ApiError {
     ApiError::NotFound(format!(
         "No delivery of an event with the id \"{event_id}\" to this webhook is stored. To send older events again, use replay."
     ))
-}
-
-/// A webhook as clients see it; with its secret when that is new.
-fn shown(webhook: &Webhook, pending: u64, secret: Option<&SigningSecret>) -> Value {
-    let mut shown = json!({
-        "id": webhook.id,
-        "url": webhook.url,
-        "types": webhook.types.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "dealer_code": webhook.dealer_code,
-        "description": webhook.description,
-        "enabled": webhook.disabled.is_none(),
-        "disabled_reason": webhook.disabled.map(Disabled::name),
-        "created": webhook.created,
-        "updated": webhook.updated,
-        "pending": pending,
-        "last_success": webhook.last_success,
-        "last_failure": webhook.last_failure,
-    });
-    if let Some(secret) = secret {
-        shown["secret"] = secret.reveal().into();
-    }
-    shown
-}
-
-/// A delivery as clients see it.
-fn shown_delivery(delivery: &Delivery) -> Value {
-    json!({
-        "event_id": delivery.event_id,
-        "type": delivery.event_type,
-        "state": delivery.state.name(),
-        "created": delivery.created,
-        "next_attempt": delivery.next_attempt,
-        "attempts": delivery.attempts,
-    })
 }
