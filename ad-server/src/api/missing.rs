@@ -13,10 +13,14 @@ use uuid::Uuid;
 use super::{
     operations::{BasePath, OPERATIONS},
     versions::SEGMENT,
+    webhooks,
 };
 
 /// Maximum length of a path that is repeated and compared, in bytes.
 const LONGEST: usize = 200;
+
+/// What `/v4/` has besides vehicle types.
+const OTHERS: [&str; 5] = ["events", "me", "requests", "summary", "webhooks"];
 
 /// Paths without a version.
 const DOCUMENTS: [&str; 6] =
@@ -53,8 +57,32 @@ fn meant(parts: &[&str]) -> Vec<String> {
             if is_known && version == 0 {
                 return within_ad(&format!("/v4/{name}"), rest);
             }
-            bases(name).iter().map(|name| joined(&format!("/v4/{name}"), rest)).collect()
+            let typed = bases(name);
+            if typed.is_empty() {
+                return nearest::meant(name, OTHERS.into_iter())
+                    .first()
+                    .map(|name| other(name, rest))
+                    .into_iter()
+                    .collect();
+            }
+            typed.iter().map(|name| joined(&format!("/v4/{name}"), rest)).collect()
         }
+    }
+}
+
+/// A path of version 4 that is not about ads of a vehicle type.
+fn other(name: &str, rest: &[&str]) -> String {
+    match (name, rest) {
+        ("requests", _) => "/v4/requests/{request_id}".to_owned(),
+        ("webhooks", [id]) => format!("/v4/webhooks/{id}"),
+        ("webhooks", [id, below, ..]) => {
+            let known = webhooks::OPERATIONS.iter().filter_map(|it| it.path.strip_prefix("/v4/webhooks/:webhook_id/"));
+            match nearest::meant(below, known.filter(|path| !path.contains('/'))).first() {
+                Some(meant) => format!("/v4/webhooks/{id}/{meant}"),
+                None => format!("/v4/webhooks/{id}"),
+            }
+        }
+        _ => format!("/v4/{name}"),
     }
 }
 
@@ -162,6 +190,13 @@ mod tests {
             ("/openapi.yaml", "/openapi.json"),
             ("/v4", "/v4/{vehicle_type}"),
             ("/v4/spaceship", "/openapi.json"),
+            ("/v4/event", "Did you mean /v4/events?"),
+            ("/v4/events/1", "Did you mean /v4/events?"),
+            ("/v4/summry", "Did you mean /v4/summary?"),
+            ("/v4/request/1", "Did you mean /v4/requests/{request_id}?"),
+            ("/v4/webhook/1", "Did you mean /v4/webhooks/1?"),
+            ("/v4/webhooks/1/tests", "Did you mean /v4/webhooks/1/test?"),
+            ("/v4/webhooks/1/send", "Did you mean /v4/webhooks/1?"),
         ] {
             assert!(path(sent).contains(right), "{sent}: {}", path(sent));
         }
