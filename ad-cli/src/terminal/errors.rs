@@ -33,8 +33,14 @@ impl From<Error> for Failure {
             ErrorKind::Forbidden(_) => {
                 Self::unauthorised(error.to_string()).hint("to show the token's permissions: ad-cli whoami")
             }
-            ErrorKind::NotFound(detail) => Self::failed(format!("{detail} ({})", error.request()))
-                .hint("to search the ads visible to the token: ad-cli list --source-id-icontains TEXT"),
+            ErrorKind::NotFound(detail) => {
+                let hint = if error.request().contains(" /v4/webhooks/") {
+                    "to list the webhooks: ad-cli webhooks list"
+                } else {
+                    "to search the ads visible to the token: ad-cli list --source-id-icontains TEXT"
+                };
+                Self::failed(format!("{detail} ({})", error.request())).hint(hint)
+            }
             ErrorKind::Other(detail) => Self::failed(format!("{detail} ({})", error.request())),
             ErrorKind::TooMany { .. } => {
                 Self::unreachable(error.to_string()).hint("the service limits the request rate; lower yours: --rate 5")

@@ -1,10 +1,10 @@
 //! `ad-cli webhooks`: addresses to which the service sends events.
 
-use ad_core::model::{DEFAULT_LIMIT, EventTypes, MAX_LIMIT, Page, Timestamp};
-use clap::{Subcommand, ValueEnum, builder::PossibleValue};
+use ad_core::model::{DEFAULT_LIMIT, DeliveryState, EventTypes, MAX_LIMIT, Page, Timestamp};
+use clap::{Subcommand, builder::PossibleValuesParser};
 
 use crate::{
-    DeliveryQuery, DeliveryState, NewWebhook, ReplayAfter, Resume, WebhookChanges,
+    DeliveryQuery, NewWebhook, ReplayAfter, Resume, WebhookChanges,
     cli::listen::{self, ListenArgs},
     terminal::{
         Context, Failure, ad_table,
@@ -124,20 +124,10 @@ struct DeliveriesArgs {
     /// Id of the webhook
     id: String,
     /// Only deliveries in this state
-    #[arg(long, value_enum, value_name = "STATE")]
-    state: Option<DeliveryState>,
+    #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(DeliveryState::NAMES))]
+    state: Option<String>,
     #[command(flatten)]
     page: PageArgs,
-}
-
-impl ValueEnum for DeliveryState {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()))
-    }
 }
 
 /// Arguments of `webhooks resend`.
@@ -165,32 +155,35 @@ const ORDER: &[&str] = &["id", "url", "types", "dealer_code", "description", "en
 const COLUMNS: &[Column] = &[
     Column::new("ID", "id"),
     Column::new("URL", "url").wrapped(),
-    Column::new("ENABLED", "enabled").shown(|enabled| match enabled.as_bool() {
-        Some(true) => Cell::toned("yes", Tone::Good),
-        _ => Cell::toned("no", Tone::Bad),
-    }),
+    Column::new("ENABLED", "enabled")
+        .shown(|enabled| match enabled.as_bool() {
+            Some(true) => Cell::toned("yes", Tone::Good),
+            _ => Cell::toned("no", Tone::Bad),
+        })
+        .for_programs(),
     Column::new("PENDING", "pending"),
     Column::new("TYPES", "types").for_programs(),
     Column::new("LAST SUCCESS", "last_success").shown(ad_table::minute).for_programs(),
     Column::new("LAST FAILURE", "last_failure").shown(ad_table::minute).for_programs(),
-    Column::new("DISABLED REASON", "disabled_reason").wrapped(),
+    Column::new("DISABLED", "disabled_reason").shown(|reason| Cell::toned(plain(reason), Tone::Bad)),
 ];
 
 const DELIVERIES: &[Column] = &[
     Column::new("EVENT", "event_id"),
-    Column::new("TYPE", "type"),
+    Column::new("TYPE", "type").for_programs(),
     Column::new("STATE", "state").shown(|state| match plain(state).as_str() {
         "delivered" => Cell::toned("delivered", Tone::Good),
         "failed" => Cell::toned("failed", Tone::Bad),
         other => Cell::toned(other, Tone::Warning),
     }),
     Column::new("CREATED", "created").shown(ad_table::second).for_programs(),
-    Column::new("NEXT ATTEMPT", "next_attempt").shown(ad_table::second),
+    Column::new("NEXT ATTEMPT", "next_attempt").shown(ad_table::second).for_programs(),
     Column::new("ATTEMPTS", "attempts")
         .shown(|attempts| match attempts.as_array().map(Vec::as_slice) {
             Some([.., last]) => {
-                let (count, status) = (attempts.as_array().map_or(0, Vec::len), plain(&last["status"]));
-                format!("{count}: {status} {}", plain(&last["error"])).trim_end().into()
+                let count = attempts.as_array().map_or(0, Vec::len);
+                let outcome = if last["error"].is_null() { &last["status"] } else { &last["error"] };
+                format!("{count}: {}", plain(outcome)).into()
             }
             _ => Cell::default(),
         })
@@ -237,7 +230,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             out.note(&format!("to see whether it has arrived: ad-cli webhooks deliveries {id} --limit 1"));
         }
         WebhookCommand::Deliveries(args) => {
-            let query = DeliveryQuery { state: args.state, page: args.page.page() };
+            let state = args.state.as_deref().and_then(DeliveryState::from_name);
+            let query = DeliveryQuery { state, page: args.page.page() };
             let page = webhooks.deliveries(&args.id, &query).await?.body;
             let mut rows = out.rows(DELIVERIES);
             page.results.iter().try_for_each(|delivery| rows.push(delivery))?;
