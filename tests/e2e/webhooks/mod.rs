@@ -5,6 +5,7 @@
 mod delivery;
 mod endpoints;
 mod failures;
+mod scale;
 mod signatures;
 
 use ad_tests::{Answer, Client, Options, Postgres, Received, Server, WebhookReceiver, eventually};
