@@ -40,6 +40,8 @@ pub struct AdParameters {
     pub include_log: bool,
     /// Whether an ad that is read comes with its status.
     pub include_status: bool,
+    /// Whether the answer shows the ad's quality.
+    pub include_quality: bool,
 }
 
 /// A query parameter, for parsing and for documentation.
@@ -91,8 +93,10 @@ const LIMIT: Parameter = takes("limit", Takes::Number(1, MAX_LIMIT as u64), "Pag
 const OFFSET: Parameter = takes("offset", Takes::Number(0, i64::MAX as u64), "Rows to skip; 0 if absent");
 
 const FIELDS: Parameter = takes("fields", Takes::SomeOf(VIEW_FIELDS), "Only these fields, separated by commas");
-/// What `include` adds.
-const INCLUDED: &[&str] = &["log", "status"];
+/// What `include` adds to an ad that is read.
+const INCLUDED: &[&str] = &["log", "status", "quality"];
+/// What it adds to the answer of a write.
+const INCLUDE_QUALITY: Parameter = takes("include", Takes::SomeOf(&["quality"]), "`quality`: the ad with its quality");
 
 /// Parameters of a list of ads.
 #[rustfmt::skip]
@@ -110,6 +114,8 @@ pub const AD_PARAMETERS: &[Parameter] = &[
     takes("marketplace_ad_id", Takes::Text(MAX_TEXT), "Primary marketplace ad id"),
     takes("marketplace_ad_id__in", Takes::Texts, "One of these primary marketplace ad ids"),
     takes("registration_number", Takes::Text(MAX_TEXT), "Licence plate, in any case; registered vehicles only"),
+    takes("quality_score__lt", Takes::Number(0, 100), "Quality score below this"),
+    takes("quality_score__gte", Takes::Number(0, 100), "Quality score at or above this"),
     takes("created__gt", Takes::Time, "Created after this time"),
     takes("created__gte", Takes::Time, "Created at or after this time"),
     takes("created__lt", Takes::Time, "Created before this time"),
@@ -122,7 +128,7 @@ pub const AD_PARAMETERS: &[Parameter] = &[
     OFFSET,
     takes("ordering", Takes::OneOf(&["-created", "created", "-updated", "updated", "-source_id", "source_id"]), "Order; `-created` if absent"),
     FIELDS,
-    takes("include", Takes::SomeOf(INCLUDED), "Extra fields, separated by commas: `log`, the 100 latest entries; `status`, whether the ad is live"),
+    takes("include", Takes::SomeOf(INCLUDED), "Extra fields, separated by commas: `log`, the 100 latest entries; `status`, whether the ad is live; `quality`, its score and number of findings"),
 ];
 
 const DEALER_CODE: Parameter = takes(
@@ -142,8 +148,14 @@ pub const TARGET_PARAMETERS: &[Parameter] = &[DEALER_CODE];
 pub const READ_PARAMETERS: &[Parameter] = &[
     DEALER_CODE,
     FIELDS,
-    takes("include", Takes::SomeOf(INCLUDED), "Extra fields beside `fields`, separated by commas: `log`, the 100 latest entries; `status`, whether the ad is live. Without `fields`, an ad comes with its log anyway"),
+    takes("include", Takes::SomeOf(INCLUDED), "Extra fields beside `fields`, separated by commas: `log`, the 100 latest entries; `status`, whether the ad is live; `quality`, how good it is. Without `fields`, an ad comes with its log anyway"),
 ];
+
+/// Parameters of a new ad.
+pub const CREATE_PARAMETERS: &[Parameter] = &[INCLUDE_QUALITY];
+
+/// Parameters of a write on one ad.
+pub const WRITE_PARAMETERS: &[Parameter] = &[DEALER_CODE, INCLUDE_QUALITY];
 
 /// Parameters of a bump.
 #[rustfmt::skip]
@@ -151,6 +163,7 @@ pub const BUMP_PARAMETERS: &[Parameter] = &[
     takes("exclude_primary", Takes::Boolean, "Leave out the primary marketplace; registered vehicles only"),
     takes("exclude_secondary", Takes::Boolean, "Leave out the secondary marketplace; registered vehicles only"),
     DEALER_CODE,
+    INCLUDE_QUALITY,
 ];
 
 /// Parameters of a log.
@@ -282,6 +295,14 @@ fn also_called(name: &str, names: &Names, parameters: &[Parameter]) -> Vec<Strin
 struct ParameterValues<'a> {
     sent: Vec<(&'static str, &'a str)>,
     errors: FieldErrors,
+}
+
+/// What an answer shows of ads, by `fields` and `include`.
+struct ShownFields {
+    fields: Option<Vec<&'static str>>,
+    log: bool,
+    status: bool,
+    quality: bool,
 }
 
 /// Counts the wrong items of one parameter, of which the first few get messages.
@@ -466,12 +487,20 @@ impl<'a> ParameterValues<'a> {
         bounded
     }
 
-    /// The fields of ads to return, whether `fields` or `include` names the log, and whether `include` names the status.
-    fn shown_fields(&mut self) -> (Option<Vec<&'static str>>, bool, bool) {
+    /// The fields of ads to return, and what to add to them; `parameters` says what may be added.
+    fn shown_fields(&mut self, parameters: &[Parameter]) -> ShownFields {
         let fields = self.some_of("fields", VIEW_FIELDS);
-        let included = self.some_of("include", INCLUDED).unwrap_or_default();
-        let include_log = included.contains(&"log") || fields.as_ref().is_some_and(|fields| fields.contains(&"log"));
-        (fields, include_log, included.contains(&"status"))
+        let names = parameters.iter().find_map(|parameter| match parameter.takes {
+            Takes::SomeOf(names) if parameter.name == "include" => Some(names),
+            _ => None,
+        });
+        let included = self.some_of("include", names.unwrap_or_default()).unwrap_or_default();
+        ShownFields {
+            log: included.contains(&"log") || fields.as_ref().is_some_and(|fields| fields.contains(&"log")),
+            status: included.contains(&"status"),
+            quality: included.contains(&"quality"),
+            fields,
+        }
     }
 
     fn page(&mut self) -> Page {
@@ -502,6 +531,9 @@ const BOUNDS: [(&str, AdOrder, Bound); 8] = [
     ("updated__lt", AdOrder::Updated, Bound::Lt),
     ("updated__lte", AdOrder::Updated, Bound::Lte),
 ];
+
+/// The parameters that bound the quality score.
+const SCORE_BOUNDS: [(&str, Bound); 2] = [("quality_score__lt", Bound::Lt), ("quality_score__gte", Bound::Gte)];
 
 const NOT_A_UUID: Violation = Violation::WrongFormat(TextFormat::Uuid);
 
@@ -534,6 +566,10 @@ impl AdQuery {
         filters.extend(values.text("marketplace_ad_id").map(|id| AdFilter::MarketplaceAdId(vec![id.to_owned()])));
         filters.extend(values.items("marketplace_ad_id__in", Expected::Text, text).map(AdFilter::MarketplaceAdId));
         filters.extend(values.text("registration_number").map(|text| AdFilter::RegistrationNumber(plate(text))));
+        for (name, bound) in SCORE_BOUNDS {
+            let score = values.bounded(name, 0, 100).and_then(|score| u8::try_from(score).ok());
+            filters.extend(score.map(|score| AdFilter::QualityScore(bound, score)));
+        }
         for (name, order, bound) in BOUNDS {
             let not_a_time = Violation::stated(Code::InvalidFormat, NotATime.to_string());
             filters.extend(
@@ -555,8 +591,17 @@ impl AdQuery {
             })
             .unwrap_or((AdOrder::Created, true));
         let page = values.page();
-        let (fields, include_log, include_status) = values.shown_fields();
-        values.done(Self { filters, order, descending, page, fields, include_log, include_status })
+        let ShownFields { fields, log, status, quality } = values.shown_fields(AD_PARAMETERS);
+        values.done(Self {
+            filters,
+            order,
+            descending,
+            page,
+            fields,
+            include_log: log,
+            include_status: status,
+            include_quality: quality,
+        })
     }
 
     /// The names and values of which [`parse`](Self::parse) makes this query; what is the default is left out. Items of lists are
@@ -573,8 +618,9 @@ impl AdQuery {
         }
         sent.extend(self.page.parameters());
         sent.extend(self.fields.as_ref().map(|fields| ("fields", fields.join(","))));
-        let included = [self.include_log.then_some("log"), self.include_status.then_some("status")];
-        let included: Vec<_> = included.into_iter().flatten().collect();
+        let included = [self.include_log, self.include_status, self.include_quality];
+        let included: Vec<_> =
+            INCLUDED.iter().zip(included).filter_map(|(name, is_included)| is_included.then_some(*name)).collect();
         sent.extend((!included.is_empty()).then(|| ("include", included.join(","))));
         sent
     }
@@ -598,6 +644,10 @@ impl AdFilter {
             Self::Search(part) => ("search", part.clone()),
             Self::MarketplaceAdId(ids) => one_or_many(ids, "marketplace_ad_id", "marketplace_ad_id__in"),
             Self::RegistrationNumber(plate) => ("registration_number", plate.clone()),
+            Self::QualityScore(bound, score) => {
+                let (name, _) = *SCORE_BOUNDS.iter().find(|(_, known)| known == bound)?;
+                (name, score.to_string())
+            }
             Self::Time(order, bound, time) => {
                 let (name, ..) = *BOUNDS.iter().find(|(_, known, side)| (known, side) == (order, bound))?;
                 (name, time.to_string())
@@ -629,9 +679,16 @@ impl AdParameters {
         };
         let exclude = Exclusions { primary: flag("exclude_primary"), secondary: flag("exclude_secondary") };
         let dealer_code = values.text("dealer_code").map(str::to_owned);
-        let (fields, include_log, include_status) = values.shown_fields();
-        let include_log = include_log || fields.is_none();
-        values.done(Self { dealer_code, exclude, fields, include_log, include_status })
+        let ShownFields { fields, log, status, quality } = values.shown_fields(parameters);
+        let include_log = log || fields.is_none();
+        values.done(Self {
+            dealer_code,
+            exclude,
+            fields,
+            include_log,
+            include_status: status,
+            include_quality: quality,
+        })
     }
 }
 

@@ -26,6 +26,7 @@ use crate::{
     processor::Processor,
     rules::{self, RulesError},
     sandbox::{self, Sandbox},
+    scoring,
     store::{Database, DatabaseStore, OpenError},
     system::{RandomIds, SystemClock},
     telemetry::{DatabaseQueue, Metrics, Observed, ObservedMarketplace},
@@ -171,16 +172,17 @@ impl Common {
         Ok(Pipeline::new(ports).with_settings(retries).with_quotas(self.quotas(settings)))
     }
 
-    /// Removes expired rows in the background.
+    /// Removes expired rows in the background, and computes the quality scores of ads that have none.
     fn start_cleanup(&self, settings: &Settings, stopped: watch::Receiver<bool>) {
         let kept = Kept {
             answers: settings.idempotency_keys_kept.duration(),
             deliveries: settings.webhook_deliveries_kept.duration(),
         };
         let cleanup = cleanup::run(self.database.clone(), Arc::clone(&self.clock), kept);
+        let scoring = scoring::run(self.database.clone());
         tokio::spawn(async move {
             tokio::select! {
-                () = cleanup => {}
+                ((), ()) = async { tokio::join!(cleanup, scoring) } => {}
                 () = until(stopped) => {}
             }
         });

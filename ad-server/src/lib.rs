@@ -15,6 +15,7 @@
 //! | [`worker`] | runs accepted requests through the pipeline |
 //! | [`webhooks`] | events sent to endpoints of integrators |
 //! | `cleanup` | removes what is kept for a limited time |
+//! | `scoring` | computes the quality scores of ads that an earlier version has stored |
 //! | [`config`] | settings from flags, environment and file: one table |
 //! | [`values`], [`secret`] | types of settings: times, sizes, rates, addresses; credentials |
 //! | [`dealers_file`], [`toml_file`], [`lines`] | files that operators write |
@@ -57,6 +58,7 @@ mod outbound;
 pub mod processor;
 pub mod rules;
 pub mod sandbox;
+mod scoring;
 pub mod secret;
 mod shares;
 pub mod store;

@@ -34,6 +34,7 @@ mod payloads;
 mod plans_postgres;
 mod problems;
 mod properties;
+mod quality;
 mod sandbox;
 mod silences;
 mod slow_clients;

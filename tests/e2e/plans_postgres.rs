@@ -26,11 +26,11 @@ const EXPLAIN: [&str; 6] = [
 /// Dealers with 250 ads each and one with 4,000, all of whom write at the same time. The ads are as large as real ones.
 const STOCK: &str = "\
 INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, \
-    registration_number, marketplace_ad_id, offer_id, status, channels, image_refs, content) \
+    registration_number, marketplace_ad_id, offer_id, status, channels, quality_score, image_refs, content) \
 SELECT CAST(lpad(to_hex(n), 32, '0') AS UUID), 'Lager-' || n, CASE n % 5 WHEN 0 THEN 'giant' ELSE 'd' || n % 80 END, \
     CASE n % 5 WHEN 3 THEN 1060 ELSE 1020 END, CASE n % 100 WHEN 7 THEN 'deleted' ELSE 'created' END, 'v4', 0, 'created', \
     n * 1000, n * 1000 + n * 7919 % 1000000, 'P' || n, 'L' || n, 'S' || n, CASE n % 100 WHEN 7 THEN 'deleted' WHEN 9 THEN 'failed' ELSE 'live' END, \
-    CASE n % 100 WHEN 7 THEN 'not_listed not_listed -' WHEN 9 THEN 'failed failed given_up' ELSE 'live live -' END, '[]', \
+    CASE n % 100 WHEN 7 THEN 'not_listed not_listed -' WHEN 9 THEN 'failed failed given_up' ELSE 'live live -' END, n % 101, '[]', \
     json_build_object('title', 'Volvo V60', 'url', repeat(md5(CAST(n AS TEXT)), 50)) \
 FROM generate_series(1, 20000) AS n; \
 INSERT INTO texts (ad, dealer_code, search, source_id) \
@@ -46,6 +46,8 @@ fn filters() -> Vec<(Option<AdFilter>, bool)> {
         AdFilter::State(AdState::Deleted),
         AdFilter::Status(vec![AdStatus::Failed]),
         AdFilter::Status(vec![AdStatus::Live, AdStatus::Processing]),
+        AdFilter::QualityScore(Bound::Lt, 3),
+        AdFilter::QualityScore(Bound::Gte, 50),
         AdFilter::DealerCode(text("d1")),
         AdFilter::CategoryId(vec![1060]),
         AdFilter::CategoryId(vec![1020, 1060]),
@@ -180,8 +182,16 @@ async fn every_list_is_answered_from_an_index() {
             for (descending, include_log) in [(true, false), (false, true)] {
                 let page = Page { limit: 50, offset: 0 };
                 let filters = filter.iter().cloned().collect();
-                let query =
-                    AdQuery { filters, order, descending, page, fields: None, include_log, include_status: false };
+                let query = AdQuery {
+                    filters,
+                    order,
+                    descending,
+                    page,
+                    fields: None,
+                    include_log,
+                    include_status: false,
+                    include_quality: false,
+                };
                 for scope in scopes.repeat(ROUNDS) {
                     explained.store.list(scope, &query).await.unwrap();
                     asked.push((scope, query.clone(), names_few));

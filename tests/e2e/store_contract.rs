@@ -6,10 +6,11 @@ use std::{cell::Cell, collections::BTreeMap, sync::Arc, time::Duration};
 use ad_core::{
     memory::MemoryStore,
     model::{
-        Action, ActionState, Ad, AdQuery, AdState, AdStatus, ApiVersion, ChannelFailure, ChannelStatus, Content, Event,
-        EventPage, EventPosition, EventQuery, EventTypes, FailedImage, ImageRef, ImageSource, ImageSources, Leftover,
-        LogEntry, LogQuery, Market, Plan, PlateMatch, Progress, Publication, PublishedChannel, QueuedRequest, Request,
-        StatusCount, StatusWords, StoredImage, StoredRequest, Timestamp, Validators, WaitingFor,
+        Action, ActionState, Ad, AdFilter, AdQuery, AdState, AdStatus, ApiVersion, Bound, ChannelFailure,
+        ChannelStatus, Content, ContentScore, Event, EventPage, EventPosition, EventQuery, EventTypes, FailedImage,
+        ImageRef, ImageSource, ImageSources, Leftover, LogEntry, LogQuery, Market, Plan, PlateMatch, Progress,
+        Publication, PublishedChannel, QueuedRequest, Request, StatusCount, StatusWords, StoredImage, StoredRequest,
+        Timestamp, Validators, WaitingFor,
     },
     ports::{
         AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record,
@@ -114,6 +115,7 @@ contract!(
     a_page_of_events_ends_at_its_most_bytes,
     who_waits_for_events_is_woken_by_those_of_its_dealers,
     every_commit_sets_the_status,
+    every_commit_sets_the_quality_score,
 );
 
 fn at(seconds: i64) -> Timestamp {
@@ -182,6 +184,7 @@ async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u128) -> Resu
         dealer_code: &ad.dealer_code,
         revision,
         content: Some(&ad.content),
+        quality_score: None,
         version: None,
         intent: None,
         pole_position_until: None,
@@ -206,6 +209,7 @@ fn record(claimed: &Claimed, outcome: Outcome) -> Record {
         entries: Vec::new(),
         change: AdChange::default(),
         publication: None,
+        quality_score: None,
         words: StatusWords::default(),
         outcome,
         at: at(600),
@@ -371,6 +375,7 @@ async fn every_visible_change_moves_the_tag(store: &dyn Store) {
         dealer_code,
         revision: 1,
         content: None,
+        quality_score: None,
         version: None,
         intent: None,
         pole_position_until: None,
@@ -540,6 +545,7 @@ async fn an_ad_has_at_most_a_hundred_unfinished_requests_and_one_deletion(store:
         dealer_code: &ad.dealer_code,
         revision: full.revision,
         content: None,
+        quality_score: None,
         version: None,
         intent: Some(AdState::Deleted),
         pole_position_until: None,
@@ -681,6 +687,68 @@ async fn every_commit_sets_the_status(store: &dyn Store) {
     let (status, channels, since, ..) = shown().await;
     let accepted = find(store, &ad).await.0.ad.updated;
     assert_eq!((status, channels, since), (AdStatus::Processing, "- - -".to_owned(), accepted), "as the revision says");
+}
+
+async fn every_commit_sets_the_quality_score(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let listed = async |filters: &[AdFilter], include_quality| {
+        let query = AdQuery { filters: filters.to_vec(), include_quality, ..AdQuery::default() };
+        store.list(Scope::Dealer("north"), &query).await.unwrap().rows
+    };
+    let has = async |score: u8| {
+        let at_least = |score| AdFilter::QualityScore(Bound::Gte, score);
+        let below = |score| AdFilter::QualityScore(Bound::Lt, score);
+        assert_eq!(listed(&[below(score)], false).await, [], "below {score}");
+        assert_eq!(listed(&[at_least(score + 1)], false).await, [], "above {score}");
+        assert_eq!(listed(&[at_least(score), below(score + 1)], false).await.len(), 1, "{score}");
+    };
+    has(ad_core::quality::score(&ad, &[])).await;
+
+    let request = Request::new(id(2001), Some(plan(Action::Update)), at(500));
+    let revision = Revision {
+        ad: ad.id,
+        dealer_code: "north",
+        revision: 0,
+        content: Some(&ad.content),
+        quality_score: Some(40),
+        version: None,
+        intent: None,
+        pole_position_until: None,
+        words: StatusWords::default(),
+        updated: at(500),
+        request: &request,
+        coalesces: false,
+        answer: None,
+    };
+    store.revise(revision).await.unwrap();
+    has(40).await;
+    revise(store, &ad, 1, 2002).await.unwrap();
+    has(40).await;
+
+    // The worker knows what became of the images, unless the ad has other content by now.
+    let score = |claimed: &Claimed, score| Some(ContentScore { revision: claimed.stored.tag.revision, score });
+    let first = claim(store, at(1000)).await.remove(0);
+    let failed = FailedImage { url: "https://a/1".into(), error: "404".into(), code: Code::ImageFailed, attempts: 1 };
+    let publication = Publication { failed_images: vec![failed.clone()], ..Publication::default() };
+    let goes = Outcome::Continues { progress: Progress::default() };
+    let images =
+        Record { publication: Some(publication), quality_score: score(&first, 30), ..record(&first, goes.clone()) };
+    store.record(images).await.unwrap();
+    has(30).await;
+    assert_eq!(listed(&[], true).await[0].failed_images, [failed]);
+    assert_eq!(listed(&[], false).await[0].failed_images, []);
+    revise(store, &ad, 2, 2003).await.unwrap();
+    let words = StatusWords { status: AdStatus::Waiting, ..StatusWords::default() };
+    for outcome in [goes, Outcome::Finished] {
+        store.record(Record { quality_score: score(&first, 20), words, ..record(&first, outcome) }).await.unwrap();
+        has(30).await;
+    }
+    let second = claim(store, at(1000)).await.remove(0);
+    store.record(Record { quality_score: score(&second, 10), ..record(&second, Outcome::Finished) }).await.unwrap();
+    has(10).await;
+    finish(store, &claim(store, at(1000)).await.remove(0)).await;
+    has(10).await;
 }
 
 async fn progress_survives(store: &dyn Store) {
@@ -1160,6 +1228,7 @@ async fn promote(
         dealer_code: &ad.dealer_code,
         revision,
         content: None,
+        quality_score: None,
         version: None,
         intent: None,
         pole_position_until: None,

@@ -14,8 +14,8 @@ use ad_core::{
     memory::MemoryStore,
     model::{
         Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, AdStatus, ApiVersion, Bound, ChannelFailure,
-        ChannelStatus, Content, ImageRef, ImageSource, Leftover, LogEntry, LogQuery, Market, Page, Plan, Progress,
-        Publication, PublishedChannel, Request, StatusWords, Timestamp, Validators,
+        ChannelStatus, Content, ContentScore, ImageRef, ImageSource, Leftover, LogEntry, LogQuery, Market, Page, Plan,
+        Progress, Publication, PublishedChannel, Request, StatusWords, Timestamp, Validators,
     },
     ports::{
         AdChange, Capacity, Claimed, LogEntries, NewAd, Outcome, Record, Revision, Scope, Store, StoreError, StoredAd,
@@ -226,6 +226,7 @@ async fn apply(subject: &mut Subject, world: &World, operation: &Operation, requ
                 dealer_code: found.as_ref().map_or("", |(stored, _)| stored.ad.dealer_code.as_str()),
                 revision: found.as_ref().map_or(0, |(stored, _)| stored.revision) - i64::from(*stale),
                 content: content.as_ref(),
+                quality_score: content.as_ref().and_then(|content| u8::try_from(content.bytes() % 101).ok()),
                 version: change.version,
                 intent: change.intent,
                 pole_position_until: change.pole_position.map(|seconds| world.now + Duration::from_secs(seconds)),
@@ -334,6 +335,9 @@ fn record(world: &World, claimed: &Claimed, entries: usize, work: &Work, outcome
             }),
         },
         publication: (!work.listings.is_empty()).then_some(publication),
+        quality_score: work.images.and_then(|count| {
+            Some(ContentScore { revision: claimed.stored.tag.revision, score: u8::try_from(count * 40).ok()? })
+        }),
         words: match outcome {
             Then::Goes => StatusWords::processing(&[Market::Primary]),
             Then::Waits(_) => words(AdStatus::Waiting, ChannelStatus::Waiting, Some(Code::MarketplaceBusy)),
@@ -406,6 +410,7 @@ async fn state(store: &dyn Store, world: &World) -> Vec<String> {
             fields: None,
             include_log: false,
             include_status: true,
+            include_quality: false,
         };
         let page = store.list(Scope::Dealers(&dealers), &query).await.unwrap();
         let rows: Vec<_> = page
@@ -434,6 +439,8 @@ fn filters(world: &World) -> Vec<Vec<AdFilter>> {
         vec![AdFilter::RegistrationNumber("ABC123".to_owned())],
         vec![AdFilter::MarketplaceAdId(vec![world.listing("l-1")])],
         vec![AdFilter::SourceIdContains("A".to_owned()), AdFilter::CategoryId(vec![1020, 1060])],
+        vec![AdFilter::QualityScore(Bound::Lt, 40)],
+        vec![AdFilter::QualityScore(Bound::Gte, 40), AdFilter::State(AdState::Created)],
         vec![AdFilter::Time(AdOrder::Updated, Bound::Gte, world.now)],
     ]
 }
@@ -482,6 +489,7 @@ async fn drain(subject: &mut Subject, now: Timestamp) {
                 entries: Vec::new(),
                 change: AdChange::default(),
                 publication: None,
+                quality_score: None,
                 words: StatusWords::default(),
                 outcome: Outcome::Finished,
                 at: now,

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Whether an ad passes a filter.
-pub(super) fn passes(stored: &StoredAd, filter: &AdFilter) -> bool {
+pub(super) fn passes(stored: &StoredAd, quality_score: u8, filter: &AdFilter) -> bool {
     let ad = &stored.ad;
     match filter {
         AdFilter::Id(id) => ad.id == *id,
@@ -28,15 +28,20 @@ pub(super) fn passes(stored: &StoredAd, filter: &AdFilter) -> bool {
             ad.category().is_some_and(Category::is_found_by_plate)
                 && ad.content.registration_number().as_deref() == Some(plate.as_str())
         }
+        AdFilter::QualityScore(bound, score) => is_within(&quality_score, *bound, score),
         AdFilter::Time(order, bound, time) => {
             let of_the_ad = if *order == AdOrder::Updated { ad.updated } else { ad.created };
-            match bound {
-                Bound::Gt => of_the_ad > *time,
-                Bound::Gte => of_the_ad >= *time,
-                Bound::Lt => of_the_ad < *time,
-                Bound::Lte => of_the_ad <= *time,
-            }
+            is_within(&of_the_ad, *bound, time)
         }
+    }
+}
+
+fn is_within<T: Ord>(value: &T, bound: Bound, limit: &T) -> bool {
+    match bound {
+        Bound::Gt => value > limit,
+        Bound::Gte => value >= limit,
+        Bound::Lt => value < limit,
+        Bound::Lte => value <= limit,
     }
 }
 

@@ -23,7 +23,7 @@ use crate::{
         NewAd, Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd,
         Usage,
     },
-    status,
+    quality, status,
 };
 
 /// A store in memory, with the same semantics as every other store: leases, fencing, orders, filters.
@@ -58,6 +58,7 @@ struct Tables {
 #[derive(Debug)]
 struct AdRow {
     stored: StoredAd,
+    quality_score: u8,
     image_sources: ImageSources,
     log: Vec<LogEntry>,
     /// The commits that wrote the entries, by their numbers.
@@ -256,8 +257,13 @@ impl Store for MemoryStore {
             words: status::accepted(ad),
             status_since: ad.created,
         };
-        let mut row =
-            AdRow { stored, image_sources: ImageSources::default(), log: Vec::new(), transactions: Vec::new() };
+        let mut row = AdRow {
+            stored,
+            quality_score: quality::score(ad, &[]),
+            image_sources: ImageSources::default(),
+            log: Vec::new(),
+            transactions: Vec::new(),
+        };
         tables.last_transaction += 1;
         row.append([entry.clone()], tables.last_transaction);
         tables.watches.wake(&ad.dealer_code);
@@ -284,7 +290,10 @@ impl Store for MemoryStore {
         if unfinished >= revision.most_unfinished() as usize {
             return Err(StoreError::QueueFull(u32::try_from(unfinished).unwrap_or(u32::MAX)));
         }
-        let Some(AdRow { stored, .. }) = tables.row(revision.ad) else { return Err(StoreError::Conflict) };
+        let Some(AdRow { stored, quality_score, .. }) = tables.row(revision.ad) else {
+            return Err(StoreError::Conflict);
+        };
+        *quality_score = revision.quality_score.unwrap_or(*quality_score);
         stored.revision += 1;
         if let Some(content) = revision.content {
             stored.ad.content.clone_from(content);
@@ -356,7 +365,7 @@ impl Store for MemoryStore {
         let tables = locked(&self.0);
         let asked_for = |row: &&AdRow| {
             scope.covers(&row.stored.ad.dealer_code)
-                && query.filters.iter().all(|wanted| filter::passes(&row.stored, wanted))
+                && query.filters.iter().all(|wanted| filter::passes(&row.stored, row.quality_score, wanted))
         };
         let mut rows: Vec<&AdRow> = tables.ads.iter().filter(asked_for).collect();
         // Stable: equal ads stay in the order of creation.
@@ -368,8 +377,9 @@ impl Store for MemoryStore {
         };
         let PageOf { count, rows } = page_of(rows, query.page, query.descending, bytes);
         let listed = |row: &AdRow| {
-            let StoredAd { ad, words, .. } = &row.stored;
-            ListedAd { ad: ad.clone(), log: row.latest(query.include_log), status: words.status }
+            let StoredAd { ad, words, publication, .. } = &row.stored;
+            let failed_images = if query.include_quality { publication.failed_images.clone() } else { Vec::new() };
+            ListedAd { ad: ad.clone(), log: row.latest(query.include_log), status: words.status, failed_images }
         };
         Ok(PageOf { count, rows: rows.into_iter().map(listed).collect() })
     }
@@ -499,6 +509,9 @@ impl Store for MemoryStore {
             row.stored.words = words;
             if let Some(publication) = record.publication {
                 row.stored.publication = publication;
+            }
+            if let Some(score) = record.quality_score.filter(|score| score.revision == row.stored.tag.revision) {
+                row.quality_score = score.score;
             }
             row.stored.tag.n += i64::try_from(record.entries.len()).unwrap_or(i64::MAX);
             row.append(record.entries, transaction);

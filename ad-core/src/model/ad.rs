@@ -6,7 +6,15 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{content::Content, log::LogEntry, market::Market, names::names, status::AdStatus, time::Timestamp};
+use super::{
+    content::Content,
+    log::LogEntry,
+    market::Market,
+    names::names,
+    quality::{Quality, QualitySummary},
+    status::AdStatus,
+    time::Timestamp,
+};
 
 /// `created` or `deleted` ('States and transitions').
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -123,7 +131,7 @@ impl Ad {
 
     /// The ad as the API shows it, with its latest log entries where they are wanted.
     pub fn view<'a>(&'a self, log: Option<&'a [LogEntry]>) -> AdView<'a> {
-        AdView { ad: self, log, status: None, fields: None }
+        AdView { ad: self, log, status: None, quality: None, fields: None }
     }
 }
 
@@ -172,12 +180,21 @@ pub(super) fn is_content(field: &str) -> bool {
     )
 }
 
+/// The quality of an ad in an answer: whole where the answer is about the ad, and in short in a list.
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
+enum QualityView<'a> {
+    Whole(&'a Quality),
+    Summary(QualitySummary),
+}
+
 /// An ad as the API answers it. It serialises with every field of the contract, `null` where there is no value.
 #[derive(Clone, Copy)]
 pub struct AdView<'a> {
     ad: &'a Ad,
     log: Option<&'a [LogEntry]>,
     status: Option<AdStatus>,
+    quality: Option<QualityView<'a>>,
     fields: Option<&'a [&'static str]>,
 }
 
@@ -198,6 +215,18 @@ impl<'a> AdView<'a> {
     #[must_use]
     pub fn with_status(self, status: Option<AdStatus>) -> Self {
         Self { status, ..self }
+    }
+
+    /// With the ad's quality, if it is given.
+    #[must_use]
+    pub fn with_quality(self, quality: Option<&'a Quality>) -> Self {
+        Self { quality: quality.map(QualityView::Whole), ..self }
+    }
+
+    /// With the ad's quality as lists show it, if it is given.
+    #[must_use]
+    pub fn with_quality_summary(self, summary: Option<QualitySummary>) -> Self {
+        Self { quality: summary.map(QualityView::Summary), ..self }
     }
 }
 
@@ -235,6 +264,9 @@ impl Serialize for AdView<'_> {
         }
         if let Some(status) = self.status {
             map.serialize_entry("status", &status)?;
+        }
+        if let Some(quality) = self.quality {
+            map.serialize_entry("quality", &quality)?;
         }
         map.end()
     }

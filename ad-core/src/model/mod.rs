@@ -9,6 +9,7 @@
 //! | [`Event`], [`EventPosition`], [`EventQuery`] | log entries of many ads as one sequence |
 //! | [`DeliveryState`], [`DisabledReason`] | the words of webhooks |
 //! | [`AdStatus`], [`StatusReport`], [`StatusWords`], [`Publication`], [`Summary`] | whether an ad is live, and why not |
+//! | [`Quality`], [`QualitySummary`] | how good an ad is |
 //! | [`AdTag`] | the state of an ad that an answer shows |
 //! | [`AdQuery`], [`LogQuery`], [`Page`] | queries for ads and log entries |
 //! | [`Dealer`], [`Market`], [`Timestamp`] | dealers, marketplaces, points in time |
@@ -20,6 +21,7 @@ mod event;
 mod log;
 mod market;
 mod names;
+mod quality;
 mod query;
 mod request;
 mod request_status;
@@ -36,6 +38,7 @@ pub use event::{Event, EventId, EventPage, EventPosition, EventQuery, EventTypes
 pub(crate) use log::short_text;
 pub use log::{Action, ActionState, LATEST_ENTRIES, LogEntry, MOST_MESSAGE_BYTES, PlateMatch, short_address};
 pub use market::Market;
+pub use quality::{ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, Severity};
 pub use query::{AdFilter, AdOrder, AdQuery, Bound, DEFAULT_LIMIT, Exclusions, LogQuery, MAX_LIMIT, Page};
 pub use request::{FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, StoredImage};
 pub use request_status::{

@@ -48,6 +48,8 @@ pub enum AdFilter {
     MarketplaceAdId(Vec<String>),
     /// The plate, in upper case without spaces, of a registered vehicle.
     RegistrationNumber(String),
+    /// A bound on the quality score. An ad stored before there was a score passes none until the score is computed.
+    QualityScore(Bound, u8),
     /// A bound on creation time or last change.
     Time(AdOrder, Bound, Timestamp),
 }
@@ -82,6 +84,8 @@ pub struct AdQuery {
     pub include_log: bool,
     /// Whether to return the status of each ad.
     pub include_status: bool,
+    /// Whether to return the quality of each ad.
+    pub include_quality: bool,
 }
 
 /// A query for log entries. The default is all of them, oldest first.
@@ -136,6 +140,7 @@ impl Default for AdQuery {
             fields: None,
             include_log: false,
             include_status: false,
+            include_quality: false,
         }
     }
 }
@@ -148,14 +153,14 @@ impl AdQuery {
         Self { filters: filters.into(), descending: false, page, ..Self::default() }
     }
 
-    /// Whether it asks for any field of the content.
+    /// Whether it asks for any field of the content, or for what follows from it.
     pub fn asks_for_content(&self) -> bool {
-        self.asks_for(ad::is_content)
+        self.include_quality || self.asks_for(ad::is_content)
     }
 
-    /// Whether it asks for the stored images.
+    /// Whether it asks for the stored images, or for what follows from them.
     pub fn asks_for_images(&self) -> bool {
-        self.asks_for(|field| field == "image_refs")
+        self.include_quality || self.asks_for(|field| field == "image_refs")
     }
 
     fn asks_for(&self, wanted: impl Fn(&str) -> bool) -> bool {

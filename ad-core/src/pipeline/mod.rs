@@ -17,13 +17,14 @@ use serde_json::Value;
 use crate::{
     categories::Category,
     model::{
-        Action, ActionState, AdState, ChannelFailure, Leftover, LogEntry, Market, Plan, Progress, Publication,
-        Timestamp,
+        Action, ActionState, AdState, ChannelFailure, ContentScore, Leftover, LogEntry, Market, Plan, Progress,
+        Publication, Timestamp,
     },
     ports::{
         AdChange, Claimed, Clock, Ids, ImageFetcher, Marketplace, MediaStore, Outcome, Record, Store, StoreError,
         StoredAd,
     },
+    quality,
     quotas::Quotas,
     status::{self, UnderWay},
     violation::Code,
@@ -399,17 +400,22 @@ impl<'a> Run<'a> {
 
     async fn commit(&mut self, outcome: Outcome) -> Result<(), StoreError> {
         let change = std::mem::take(&mut self.change);
+        let images_changed = change.image_refs.is_some();
         self.remember(&change);
         let publication = self.publication.take();
         if let Some(publication) = &publication {
             self.claimed.stored.publication.clone_from(publication);
         }
-        let StoredAd { ad, publication: left, .. } = &self.claimed.stored;
+        let StoredAd { ad, publication: left, tag, .. } = &self.claimed.stored;
         let progress = match &outcome {
             Outcome::Continues { progress } | Outcome::Waits { progress, .. } => Some(progress),
             Outcome::Finished => None,
         };
         let words = status::words(ad, left, progress.map(|progress| UnderWay::new(Some(&self.plan), progress)));
+        // The last request of an ad sets it in any case: a new content had its score before the images of an earlier one were known.
+        let sets_score = images_changed || outcome == Outcome::Finished;
+        let quality_score =
+            sets_score.then(|| ContentScore { revision: tag.revision, score: quality::score(ad, &left.failed_images) });
         let record = Record {
             ad: self.claimed.stored.ad.id,
             request: self.claimed.request.id,
@@ -417,6 +423,7 @@ impl<'a> Run<'a> {
             entries: std::mem::take(&mut self.entries),
             change,
             publication,
+            quality_score,
             words,
             outcome,
             at: self.pipeline.ports.clock.now(),

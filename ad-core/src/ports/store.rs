@@ -5,9 +5,9 @@ use uuid::Uuid;
 
 use super::EventWatch;
 use crate::model::{
-    Ad, AdQuery, AdState, AdStatus, AdTag, ApiVersion, Content, EventPage, EventPosition, EventQuery, ImageRef,
-    ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED, Market, Plan, Progress, Publication, Request,
-    StatusCount, StatusWords, StoredRequest, Timestamp,
+    Ad, AdQuery, AdState, AdStatus, AdTag, ApiVersion, Content, ContentScore, EventPage, EventPosition, EventQuery,
+    FailedImage, ImageRef, ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED, Market, Plan, Progress,
+    Publication, Request, StatusCount, StatusWords, StoredRequest, Timestamp,
 };
 
 /// The dealers whose ads a request may access.
@@ -80,6 +80,8 @@ pub struct ListedAd {
     pub log: Vec<LogEntry>,
     /// Its status.
     pub status: AdStatus,
+    /// The images that the latest `handle_media` could not store, if the query includes the quality.
+    pub failed_images: Vec<FailedImage>,
 }
 
 /// The tag of an ad, and what a request finds the ad by.
@@ -152,6 +154,8 @@ pub struct Revision<'a> {
     pub revision: i64,
     /// New content, which moves the tag's revision; without, its `n` moves.
     pub content: Option<&'a Content>,
+    /// The quality score of the ad with it.
+    pub quality_score: Option<u8>,
     /// New API version and category (conversion and migration).
     pub version: Option<(ApiVersion, u16)>,
     /// New intent.
@@ -285,6 +289,8 @@ pub struct Record {
     pub change: AdChange,
     /// What ended requests have left on the marketplaces; `None` if that stays unchanged.
     pub publication: Option<Publication>,
+    /// The quality score of the ad after it; without effect if the ad has other content by now, whose score was stored with it.
+    pub quality_score: Option<ContentScore>,
     /// The status of the ad after it. If another request of the ad is unfinished when this one is finished, the ad is
     /// [under way again](StatusWords::under_way) instead. A status that differs from the one before moves the ad's tag, unless entries or a change do.
     pub words: StatusWords,
@@ -343,7 +349,7 @@ pub enum StoreError {
 /// Stores ads, their logs and the queue of accepted requests. Each method is one commit or one consistent read.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Stores a new ad, its first log entry, its request, and the answer to keep.
+    /// Stores a new ad with its [quality score](crate::quality::score), its first log entry, its request, and the answer to keep.
     ///
     /// # Errors
     /// [`StoreError::KeyUsed`]; [`StoreError::Duplicate`] when the dealer has ever used the source id.

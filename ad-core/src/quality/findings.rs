@@ -5,7 +5,7 @@ use super::{
     vehicle::{self, VinError},
     words::{self, InText},
 };
-use crate::{categories::price, violation::Code};
+use crate::{categories::price, model::FailedImage, violation::Code};
 
 /// What a row of the table finds.
 type Find = fn(Measured<'_>, &mut Vec<Finding>);
@@ -21,7 +21,8 @@ pub(super) const FINDINGS: &[(&[Code], Find)] = &[
     (&[Code::BodyCapitals, Code::BodyMarkup, Code::BodyContact], body),
     (&[Code::TitleIncomplete], title),
     (&[Code::ElectricIncomplete, Code::EmissionsMissing], environment),
-    (&[Code::FewPhotos], photos),
+    (&[Code::FewPhotos, Code::PhotoMissing], photos),
+    (&[Code::PlateInOtherAd], other_ad),
 ];
 
 /// The findings of an ad.
@@ -203,10 +204,24 @@ fn environment(ad: Measured<'_>, found: &mut Vec<Finding>) {
 }
 
 fn photos(ad: Measured<'_>, found: &mut Vec<Finding>) {
-    let Some(usual) = vehicle::of(ad.category.id) else { return };
-    let (images, expected) = (ad.images(), usual.photos);
-    if images < expected {
+    if let Some(usual) = vehicle::of(ad.category.id)
+        && ad.images() < usual.photos
+    {
+        let (images, expected) = (ad.images(), usual.photos);
         let text = format!("The ad has {images} photos; buyers of this category expect at least {expected}.");
         found.push(finding(Code::FewPhotos, Severity::Info, "image_urls", text));
+    }
+    for (place, url) in ad.image_urls().iter().enumerate() {
+        if let Some(FailedImage { url, error, .. }) = ad.missing_image(url) {
+            let text = format!("The photo {url} is missing: {error}");
+            found.push(warning(Code::PhotoMissing, &format!("image_urls.{place}"), text));
+        }
+    }
+}
+
+fn other_ad(ad: Measured<'_>, found: &mut Vec<Finding>) {
+    if let (Some(other), Some(plate)) = (ad.same_plate, ad.text("registration_number")) {
+        let text = format!("The ad with source id \"{other}\" has the registration number \"{plate}\" too.");
+        found.push(warning(Code::PlateInOtherAd, "category_fields.registration_number", text));
     }
 }

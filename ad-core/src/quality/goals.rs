@@ -113,14 +113,20 @@ impl Goal {
     }
 }
 
-/// The goals of an ad.
-pub(super) fn of(ad: Measured<'_>) -> impl Iterator<Item = GoalStatus> {
-    GOALS.iter().filter(move |goal| goal.applies(ad)).map(move |goal| GoalStatus {
-        code: goal.code.to_owned(),
-        field: goal.field.to_owned(),
-        met: goal.is_met(ad),
-        weight: goal.weight,
-        text: goal.text.to_owned(),
-        how: goal.how.to_owned(),
-    })
+/// The goals that apply to an ad, and whether it meets them.
+pub(super) fn of(ad: Measured<'_>) -> impl Iterator<Item = (&'static Goal, bool)> {
+    GOALS.iter().filter(move |goal| goal.applies(ad)).map(move |goal| (goal, goal.is_met(ad)))
+}
+
+impl From<(&Goal, bool)> for GoalStatus {
+    fn from((goal, met): (&Goal, bool)) -> Self {
+        Self {
+            code: goal.code.to_owned(),
+            field: goal.field.to_owned(),
+            met,
+            weight: goal.weight,
+            text: goal.text.to_owned(),
+            how: goal.how.to_owned(),
+        }
+    }
 }

@@ -16,92 +16,20 @@ mod vehicle;
 mod words;
 
 use jiff::{Timestamp as Instant, civil::Date, tz::TimeZone};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use crate::model::{ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, Severity};
 use crate::{
     categories::Category,
-    model::{Timestamp, get},
-    violation::Code,
+    model::{Ad, FailedImage, ImageRef, Timestamp, get},
 };
 pub use page::markdown;
 
-/// The quality of an ad.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Quality {
-    /// The weight of the goals that are met, of that of all goals, in percent.
-    pub score: u8,
-    /// What the score means.
-    pub level: Level,
-    /// The goals of its category, in the order of their weight.
-    pub goals: Vec<GoalStatus>,
-    /// What is probably wrong.
-    pub findings: Vec<Finding>,
-}
-
-/// What a score means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    /// Below 50.
-    Basic,
-    /// From 50.
-    Good,
-    /// From 80.
-    Excellent,
-}
-
-impl From<u8> for Level {
-    fn from(score: u8) -> Self {
-        match score {
-            80.. => Self::Excellent,
-            50.. => Self::Good,
-            _ => Self::Basic,
-        }
-    }
-}
-
-/// A goal, and whether an ad meets it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GoalStatus {
-    /// Its code.
-    pub code: String,
-    /// The field by which it is met.
-    pub field: String,
-    /// Whether the ad meets it.
-    pub met: bool,
-    /// Its share of the score.
-    pub weight: u8,
-    /// The goal.
-    pub text: String,
-    /// How to meet it.
-    pub how: String,
-}
-
-/// What is probably wrong with an ad.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
-    /// Its code.
-    pub code: Code,
-    /// How sure it is.
-    pub severity: Severity,
-    /// The field.
-    pub field: String,
-    /// What was found, with the value.
-    pub text: String,
-    /// What to send instead, if that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub suggestion: Option<String>,
-}
-
-/// How sure a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// The ad could be better.
-    Info,
-    /// A value is probably wrong.
-    Warning,
+/// The score of a stored ad, given the images that the latest `handle_media` could not store. It depends on the ad alone, not on the
+/// time, so that stores can keep it for lists.
+pub fn score(ad: &Ad, failed_images: &[FailedImage]) -> u8 {
+    // Only findings depend on the time.
+    ad.category().map_or(0, |category| Measured::stored(category, ad, failed_images, ad.created).score())
 }
 
 /// An ad whose quality is measured.
@@ -110,23 +38,46 @@ pub struct Measured<'a> {
     category: &'static Category,
     ad: &'a Map<String, Value>,
     today: Date,
+    image_refs: &'a [ImageRef],
+    failed_images: &'a [FailedImage],
+    same_plate: Option<&'a str>,
 }
 
 impl<'a> Measured<'a> {
     /// A valid ad of a category, as it would be stored.
     pub fn new(category: &'static Category, ad: &'a Map<String, Value>, now: Timestamp) -> Self {
         let now = Instant::from_millisecond(now.as_millis()).unwrap_or_default();
-        Self { category, ad, today: now.to_zoned(TimeZone::UTC).date() }
+        let today = now.to_zoned(TimeZone::UTC).date();
+        Self { category, ad, today, image_refs: &[], failed_images: &[], same_plate: None }
+    }
+
+    /// A stored ad of a category, given the images that the latest `handle_media` could not store.
+    pub fn stored(category: &'static Category, ad: &'a Ad, failed_images: &'a [FailedImage], now: Timestamp) -> Self {
+        Self { image_refs: &ad.image_refs, failed_images, ..Self::new(category, ad.content.fields(), now) }
+    }
+
+    /// The same, given another ad of the dealer with the same registration number, by its source id.
+    #[must_use]
+    pub fn with_same_plate(self, source_id: Option<&'a str>) -> Self {
+        Self { same_plate: source_id, ..self }
     }
 
     /// Its quality.
     pub fn quality(self) -> Quality {
-        let goals: Vec<_> = goals::of(self).collect();
-        let weight =
-            |goals: &mut dyn Iterator<Item = &GoalStatus>| goals.map(|goal| u32::from(goal.weight)).sum::<u32>();
-        let (met, all) = (weight(&mut goals.iter().filter(|goal| goal.met)), weight(&mut goals.iter()));
-        let score = u8::try_from((met * 100).checked_div(all).unwrap_or(0)).unwrap_or(100);
+        let goals: Vec<_> = goals::of(self).map(GoalStatus::from).collect();
+        let score = percentage(goals.iter().map(|goal| (goal.weight, goal.met)));
         Quality { score, level: score.into(), goals, findings: findings::of(self) }
+    }
+
+    /// Its score alone.
+    pub fn score(self) -> u8 {
+        percentage(goals::of(self).map(|(goal, met)| (goal.weight, met)))
+    }
+
+    /// Its quality as lists show it.
+    pub fn summary(self) -> QualitySummary {
+        let score = self.score();
+        QualitySummary { score, level: score.into(), findings: findings::of(self).len() }
     }
 
     /// The category field at a path.
@@ -148,8 +99,20 @@ impl<'a> Measured<'a> {
         self.ad.get("body").and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// The addresses of its photos.
+    fn image_urls(self) -> &'a [Value] {
+        self.ad.get("image_urls").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// Why a photo could not be stored, if that is so and the ad has no image from an earlier attempt.
+    fn missing_image(self, url: &Value) -> Option<&'a FailedImage> {
+        let failed = self.failed_images.iter().find(|image| Some(image.url.as_str()) == url.as_str())?;
+        (!self.image_refs.iter().any(|stored| stored.url == failed.url)).then_some(failed)
+    }
+
+    /// The number of photos, as far as they are stored or may still be.
     fn images(self) -> usize {
-        self.ad.get("image_urls").and_then(Value::as_array).map_or(0, Vec::len)
+        self.image_urls().iter().filter(|url| self.missing_image(url).is_none()).count()
     }
 
     /// Amount and currency of the price of a type.
@@ -172,4 +135,12 @@ impl<'a> Measured<'a> {
             _ => self.field("powertrain.fuel").is_some_and(is_electric),
         }
     }
+}
+
+/// The weight of the goals that are met, of that of all goals, in percent.
+fn percentage(goals: impl Iterator<Item = (u8, bool)>) -> u8 {
+    let (met, all) = goals.fold((0, 0), |(met, all), (weight, is_met)| {
+        (met + u32::from(weight) * u32::from(is_met), all + u32::from(weight))
+    });
+    u8::try_from((met * 100).checked_div(all).unwrap_or(0)).unwrap_or(100)
 }

@@ -15,7 +15,16 @@ macro_rules! say {
 pub fn markdown() -> String {
     let mut page = "# Quality of ads\n\n\
         <!-- Generated from ad-core/src/quality. UPDATE_SNAPSHOTS=1 cargo test -p ad-core quality -->\n\n\
-        The answer of `validate` has the quality of the ad in `quality`. Nothing on this page prevents an ad from being published.\n\n\
+        The answer of `validate` has the quality of the ad in `quality`, and so has that of a read or write of an ad with\n\
+        `include=quality`. Nothing on this page prevents an ad from being published.\n\n\
+        In lists, `include=quality` adds score, level and number of findings, and `quality_score__lt=50` lists the ads below 50:\n\n\
+        ```\n\
+        GET /v4/ad?include=quality&quality_score__lt=50\n\
+        ad-cli list --quality-score-lt 50\n\
+        ad-cli validate car.json\n\
+        ```\n\n\
+        The number in lists is that of the findings about the ad itself, without those that compare it with other ads of the dealer.\n\
+        A photo counts from when its address is sent, until it turns out that it cannot be fetched or stored.\n\n\
         ## Goals\n\n\
         The score is the weight of the goals that the ad meets, as a percentage of the weight of all goals that apply to it. A goal applies to\n\
         the categories that have its field. Below 50 the level is `basic`, from 50 `good`, from 80 `excellent`.\n\n\

@@ -101,7 +101,8 @@ impl Service {
         self.admit_request(&ad.dealer_code).await?;
         self.admit_answer(incoming).await?;
         // The first log entry moves the tag.
-        let accepted = Accepted { ad, tag: AdTag { revision: 0, n: 1 }, request: Acceptance::Queued };
+        let tag = AdTag { revision: 0, n: 1 };
+        let accepted = Accepted { ad, tag, failed_images: Vec::new(), request: Acceptance::Queued };
         let kept = incoming.kept(&accepted, now)?;
         let ad = &accepted.ad;
         match self.store.create(NewAd { ad, request: &request, entry: &entry, answer: kept.as_ref() }).await {
@@ -137,7 +138,9 @@ impl Service {
             return Err(ServiceError::Duplicate { source_id: source_id.clone(), dealer_code: dealer.code.clone() });
         }
         self.admit_ad(&dealer.code).await?;
-        let quality = Measured::new(category, checked.content.fields(), self.clock.now()).quality();
+        let measured = Measured::new(category, checked.content.fields(), self.clock.now());
+        let other = self.ad_with_plate(category, &dealer.code, &checked.content, source_id.as_deref()).await?;
+        let quality = measured.with_same_plate(other.as_deref()).quality();
         Ok(Validated {
             source_id,
             dealer_code: dealer.code.clone(),

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{Service, ServiceError, TooManyRequests};
 use crate::{
-    model::{Ad, AdTag, Timestamp},
+    model::{Ad, AdTag, FailedImage, Timestamp},
     ports::{AnswerKey, KeptAnswer, RenderedAnswer, StoreError, Usage},
     quotas::NotAdmitted,
 };
@@ -47,6 +47,8 @@ pub struct Accepted {
     pub ad: Ad,
     /// The tag of what the answer shows.
     pub tag: AdTag,
+    /// The images that the latest `handle_media` could not store.
+    pub failed_images: Vec<FailedImage>,
     /// What will happen.
     pub request: Acceptance,
 }

@@ -6,6 +6,7 @@ mod create;
 pub mod import;
 mod incoming;
 mod promote;
+mod quality;
 mod read;
 mod write;
 
@@ -17,7 +18,7 @@ use uuid::Uuid;
 use crate::{
     categories::Category,
     fields::FieldErrors,
-    model::{Ad, AdStatus, AdTag, Dealer, LogEntry, MOST_UNFINISHED, Plan, Request},
+    model::{Ad, AdStatus, AdTag, Dealer, FailedImage, LogEntry, MOST_UNFINISHED, Plan, Request},
     ports::{Clock, Compute, DealerDirectory, Ids, KeptAnswer, LogEntries, Scope, Store, StoreError, StoredAd, Usage},
     quotas::{NotAdmitted, QuotaExceeded, Quotas},
     rulebook::{
@@ -121,11 +122,13 @@ pub struct TaggedAd {
     pub tag: AdTag,
     /// Its status.
     pub status: AdStatus,
+    /// The images that the latest `handle_media` could not store.
+    pub failed_images: Vec<FailedImage>,
 }
 
 impl From<StoredAd> for TaggedAd {
-    fn from(StoredAd { ad, tag, words, .. }: StoredAd) -> Self {
-        Self { ad, tag, status: words.status }
+    fn from(StoredAd { ad, tag, words, publication, .. }: StoredAd) -> Self {
+        Self { ad, tag, status: words.status, failed_images: publication.failed_images }
     }
 }
 

@@ -4,11 +4,13 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{
-    ATTEMPTS, Acceptance, Accepted, Access, Denial, Incoming, Service, ServiceError, Target, ad_ref, category_of,
+    ATTEMPTS, Acceptance, Accepted, Access, Denial, Incoming, Service, ServiceError, TaggedAd, Target, ad_ref,
+    category_of,
 };
 use crate::{
-    model::{Action, Ad, AdState, AdTag, ApiVersion, Content, Plan, Timestamp},
+    model::{Action, Ad, AdState, ApiVersion, Content, Plan, Timestamp},
     ports::{LogEntries, Revision, StoreError, StoredAd, Usage},
+    quality,
     rulebook::{
         WriteContext,
         versions::{Conversion, VersionError, conversion},
@@ -105,7 +107,8 @@ impl Service {
             let (dealer_code, bytes) = (&stored.ad.dealer_code, stored.ad.content.bytes());
             let decided = self.computed(dealer_code, bytes, || decide(&stored));
             let Some(mut decision) = decided? else {
-                let accepted = Accepted { ad: stored.ad, tag: stored.tag, request: Acceptance::Unchanged };
+                let TaggedAd { ad, tag, failed_images, .. } = stored.into();
+                let accepted = Accepted { ad, tag, failed_images, request: Acceptance::Unchanged };
                 return self.accept_without_request(incoming, accepted).await;
             };
             if let Err(refusal) = self.admit(&stored.ad, &mut decision, incoming).await {
@@ -115,10 +118,11 @@ impl Service {
                     None
                 };
                 let Some(request) = underway else { return Err(refusal) };
-                return self.coalesce(incoming, stored.ad, stored.tag, request).await;
+                return self.coalesce(incoming, stored.into(), request).await;
             }
             let request = self.accept(incoming.id, decision.plan.take());
-            let (revision, updated, tag) = (stored.revision, stored.ad.updated, stored.tag);
+            let (revision, updated, tag, status) =
+                (stored.revision, stored.ad.updated, stored.tag, stored.words.status);
             let changes_content = decision.content.is_some();
             let accepted = changed(stored, &mut decision, request.accepted);
             let kept = incoming.kept(&accepted, request.accepted)?;
@@ -130,6 +134,7 @@ impl Service {
                     dealer_code: &ad.dealer_code,
                     revision,
                     content: changes_content.then_some(&ad.content),
+                    quality_score: changes_content.then(|| quality::score(ad, &accepted.failed_images)),
                     version: decision.version,
                     intent: decision.intent,
                     pole_position_until: decision.pole_position_until,
@@ -148,7 +153,9 @@ impl Service {
                 }
                 Err(StoreError::Conflict) => {}
                 Err(StoreError::Underway(request)) => {
-                    return self.coalesce(incoming, Ad { updated, ..accepted.ad }, tag, request).await;
+                    let Accepted { ad, failed_images, .. } = accepted;
+                    let unchanged = TaggedAd { ad: Ad { updated, ..ad }, tag, status, failed_images };
+                    return self.coalesce(incoming, unchanged, request).await;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -175,17 +182,17 @@ impl Service {
     async fn coalesce(
         &self,
         incoming: Incoming<'_>,
-        ad: Ad,
-        tag: AdTag,
+        TaggedAd { ad, tag, failed_images, .. }: TaggedAd,
         request: Uuid,
     ) -> Result<Accepted, ServiceError> {
-        let accepted = Accepted { ad, tag, request: Acceptance::CoalescedWith(request) };
+        let accepted = Accepted { ad, tag, failed_images, request: Acceptance::CoalescedWith(request) };
         self.accept_without_request(incoming, accepted).await
     }
 }
 
 /// The ad as a decision changes it.
-fn changed(StoredAd { mut ad, mut tag, .. }: StoredAd, decision: &mut Decision, updated: Timestamp) -> Accepted {
+fn changed(stored: StoredAd, decision: &mut Decision, updated: Timestamp) -> Accepted {
+    let TaggedAd { mut ad, mut tag, failed_images, .. } = stored.into();
     ad.updated = updated;
     if let Some((version, category_id)) = decision.version {
         (ad.api_version, ad.category_id) = (version, category_id);
@@ -196,7 +203,7 @@ fn changed(StoredAd { mut ad, mut tag, .. }: StoredAd, decision: &mut Decision, 
     } else {
         tag.n += 1;
     }
-    Accepted { ad, tag, request: Acceptance::Queued }
+    Accepted { ad, tag, failed_images, request: Acceptance::Queued }
 }
 
 /// The decision about a write on an existing ad.

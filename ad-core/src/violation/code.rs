@@ -304,6 +304,12 @@ codes! {
     FewPhotos "few_photos": "Few photos",
         "The ad has fewer photos than buyers of its category expect.",
         "Send more addresses in `image_urls`.";
+    PhotoMissing "photo_missing": "Photo missing",
+        "A photo of `image_urls` could not be fetched or stored, so the ad is shown without it.",
+        "Make the photo available at its address and send `retry`, or send another address in `image_urls`.";
+    PlateInOtherAd "plate_in_other_ad": "Registration number in another ad",
+        "Another ad of the dealer, which is not deleted, has the same registration number.",
+        "Delete the ad that is out of date, or correct the registration number.";
 }
 
 impl fmt::Display for Code {

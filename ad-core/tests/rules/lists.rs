@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use ad_core::{
     model::{Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, Bound, Exclusions, LogQuery, Page},
-    parameters::{AD_PARAMETERS, AdParameters, BUMP_PARAMETERS, TARGET_PARAMETERS},
+    parameters::{
+        AD_PARAMETERS, AdParameters, BUMP_PARAMETERS, CREATE_PARAMETERS, READ_PARAMETERS, TARGET_PARAMETERS,
+        WRITE_PARAMETERS,
+    },
     ports::Clock,
 };
 use serde_json::{Value, json};
@@ -41,6 +44,7 @@ fn without_parameters_the_newest_fifty_come_first_and_a_log_starts_with_its_olde
             fields: None,
             include_log: false,
             include_status: false,
+            include_quality: false,
         }
     );
     assert_eq!(
@@ -74,6 +78,8 @@ fn every_filter_is_understood() {
         ("marketplace_ad_id=p-1".to_owned(), AdFilter::MarketplaceAdId(texts(&["p-1"]))),
         ("marketplace_ad_id__in=p-1,p-2".to_owned(), AdFilter::MarketplaceAdId(texts(&["p-1", "p-2"]))),
         ("registration_number=abc 12d".to_owned(), AdFilter::RegistrationNumber("ABC12D".to_owned())),
+        ("quality_score__lt=50".to_owned(), AdFilter::QualityScore(Bound::Lt, 50)),
+        ("quality_score__gte=0".to_owned(), AdFilter::QualityScore(Bound::Gte, 0)),
         ("created__gt=2026-01-15 10:00:00".to_owned(), AdFilter::Time(AdOrder::Created, Bound::Gt, time)),
         ("created__lte=2026-01-15T11:00:00+01:00".to_owned(), AdFilter::Time(AdOrder::Created, Bound::Lte, time)),
         ("updated__gte=2026-01-15T10:00:00.000Z".to_owned(), AdFilter::Time(AdOrder::Updated, Bound::Gte, time)),
@@ -96,6 +102,10 @@ fn orders_pages_and_fields_are_understood() {
     assert!(AdQuery::default().parameters().is_empty() && ads("") == AdQuery::default());
     assert_eq!((ads("ordering=updated").order, ads("ordering=updated").descending), (AdOrder::Updated, false));
     assert!(ads("include=log").include_log);
+    let query = ads("include=quality,log,status");
+    assert!(query.include_log && query.include_status && query.include_quality);
+    assert_eq!(AdQuery::parse(&owned(query.parameters())).unwrap(), query);
+    assert!(ads("fields=id&include=quality").asks_for_content() && !ads("fields=id").asks_for_content());
 
     let query = "action=handle_media&state=error&request_id=5b1c6a52-0000-4000-8000-000000000001&ordering=-created";
     let query = LogQuery::parse(&pairs(query)).unwrap();
@@ -121,6 +131,9 @@ fn what_is_wrong_is_refused_at_its_parameter() {
         ),
         ("created__gt=yesterday", "created__gt", json!([time])),
         ("updated__lt=2026-02-30 10:00:00", "updated__lt", json!([time])),
+        ("quality_score__lt=101", "quality_score__lt", json!(["Must be 0 to 100."])),
+        ("quality_score__gte=-1", "quality_score__gte", json!(["Must be 0 to 100."])),
+        ("quality_score__gte=high", "quality_score__gte", json!([integer])),
         ("limit=501", "limit", json!(["Must be 1 to 500."])),
         ("limit=0", "limit", json!(["Must be 1 to 500."])),
         ("limit=-1", "limit", json!(["Must be 1 to 500."])),
@@ -180,12 +193,22 @@ fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
             fields: None,
             include_log: true,
             include_status: false,
+            include_quality: false,
         })
     );
     assert_eq!(
         parse(BUMP_PARAMETERS, "exclude_primary=yes"),
         Err(json!({"exclude_primary": ["Must be true or false."]}))
     );
+    let with_quality = AdParameters { include_log: true, include_quality: true, ..AdParameters::default() };
+    for parameters in [CREATE_PARAMETERS, WRITE_PARAMETERS, BUMP_PARAMETERS, READ_PARAMETERS] {
+        assert_eq!(parse(parameters, "include=quality"), Ok(with_quality.clone()));
+    }
+    assert_eq!(
+        parse(WRITE_PARAMETERS, "include=log"),
+        Err(json!({"include": ["\"log\" is not a valid choice.", "Valid choices: \"quality\"."]}))
+    );
+    assert_eq!(parse(TARGET_PARAMETERS, "include=quality"), Err(json!({"include": ["Unknown parameter."]})));
     assert_eq!(
         parse(TARGET_PARAMETERS, "exclude_primary=true"),
         Err(json!({"exclude_primary": ["Unknown parameter."]}))
@@ -243,6 +266,9 @@ async fn filters_find_what_they_say() {
         ("state=deleted", vec![]),
         ("dealer_code=south", vec![]),
         ("dealer_code=north-cars&source_id=Car-1", vec!["Car-1"]),
+        ("quality_score__gte=1", vec!["c%_2", "boat-8", "Car-1"]),
+        ("quality_score__gte=100", vec![]),
+        ("quality_score__gte=1&quality_score__lt=1", vec![]),
         ("created__gt=2026-01-15 10:00:00", vec!["c%_2", "boat-8"]),
         ("created__gte=2026-01-15 10:00:00&created__lt=2026-01-15 10:00:01", vec!["Car-1"]),
         ("updated__lte=2026-01-15 10:00:00", vec!["Car-1"]),

@@ -4,10 +4,12 @@ use std::{fs, path::Path};
 
 use ad_core::{
     categories::by_vehicle_type,
-    model::Timestamp,
+    model::{Ad, AdState, ApiVersion, FailedImage, ImageRef, Timestamp},
     quality::{self, Level, Measured, Quality, Severity},
+    violation::Code,
 };
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::support::{object, with, without};
 
@@ -158,4 +160,71 @@ fn an_ad_of_nothing_but_nulls_is_rated() {
         quality_of(vehicle_type, ad);
         quality_of(vehicle_type, json!({}));
     }
+}
+
+/// A stored ad with these fields.
+fn stored(ad: &Value) -> Ad {
+    let now: Timestamp = "2026-11-22T10:00:00Z".parse().unwrap();
+    Ad {
+        id: Uuid::nil(),
+        source_id: "car-1".to_owned(),
+        dealer_code: "north".to_owned(),
+        category_id: 1020,
+        state: AdState::Created,
+        api_version: ApiVersion::V4,
+        content: object(ad.clone()).into(),
+        image_refs: Vec::new(),
+        marketplace_ad_id: None,
+        offer_id: None,
+        created: now,
+        updated: now,
+    }
+}
+
+#[test]
+fn a_photo_that_could_not_be_stored_does_not_count() {
+    let photos: Vec<_> = (1..=10).map(|number| format!("https://images.example/{number}.jpg")).collect();
+    let mut ad = stored(&with(&car(), json!({"image_urls": photos})));
+    let failed = |url: &str| FailedImage {
+        url: url.to_owned(),
+        error: "HTTP 404".to_owned(),
+        code: Code::ImageFailed,
+        attempts: 1,
+    };
+    // The second one has been replaced by another address meanwhile.
+    let failed = [failed(&photos[3]), failed("https://images.example/old.jpg")];
+    let quality = |ad: &Ad, failed: &[FailedImage]| {
+        let quality = Measured::stored(ad.category().unwrap(), ad, failed, ad.updated).quality();
+        assert_eq!(quality::score(ad, failed), quality.score);
+        let summary = Measured::stored(ad.category().unwrap(), ad, failed, ad.updated).summary();
+        assert_eq!(
+            (summary.score, summary.level, summary.findings),
+            (quality.score, quality.level, quality.findings.len())
+        );
+        quality
+    };
+    let (whole, missing) = (quality(&ad, &[]), quality(&ad, &failed));
+    assert_eq!(whole.findings, []);
+    let [finding] = &missing.findings[..] else { panic!("{missing:?}") };
+    assert_eq!((finding.code, finding.field.as_str()), (Code::PhotoMissing, "image_urls.3"));
+    assert!(finding.text.ends_with("4.jpg is missing: HTTP 404"), "{finding:?}");
+    assert!(missing.score < whole.score, "9 photos do not meet the goal of 10");
+    // An image of an earlier attempt stays in its place.
+    ad.image_refs.push(ImageRef {
+        url: photos[3].clone(),
+        cdn_url: "https://cdn.example/4".to_owned(),
+        id: Uuid::nil(),
+        checksum: String::new(),
+    });
+    assert_eq!(quality(&ad, &failed), whole);
+}
+
+#[test]
+fn another_ad_with_the_same_plate_is_a_finding() {
+    let (ad, now) = (object(car()), "2026-11-22T10:00:00Z".parse().unwrap());
+    let measured = Measured::new(by_vehicle_type("car").unwrap(), &ad, now).with_same_plate(Some("car-2"));
+    let quality = measured.quality();
+    let [finding] = &quality.findings[..] else { panic!("{quality:?}") };
+    assert_eq!((finding.code, finding.field.as_str()), (Code::PlateInOtherAd, "category_fields.registration_number"));
+    assert!(finding.text.contains("\"car-2\""), "{finding:?}");
 }

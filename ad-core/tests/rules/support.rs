@@ -230,6 +230,7 @@ impl House {
             fields: None,
             include_log: true,
             include_status: false,
+            include_quality: false,
         };
         let page = self.kit.service.list(&access(), None, query).await.unwrap();
         page.rows.into_iter().map(|listed| (listed.ad, listed.log)).collect()

@@ -6,7 +6,10 @@ use std::fmt;
 use ad_core::{
     categories::{self, Category},
     model::ApiVersion,
-    parameters::{AD_PARAMETERS, BUMP_PARAMETERS, LOG_PARAMETERS, Parameter, READ_PARAMETERS, TARGET_PARAMETERS},
+    parameters::{
+        AD_PARAMETERS, BUMP_PARAMETERS, CREATE_PARAMETERS, LOG_PARAMETERS, Parameter, READ_PARAMETERS,
+        TARGET_PARAMETERS, WRITE_PARAMETERS,
+    },
 };
 use poem::http::Method;
 
@@ -117,7 +120,7 @@ const ONE: &str = "/:source_id";
 
 #[rustfmt::skip]
 pub(crate) static OPERATIONS: &[Operation] = &[
-    Operation { act: Act::Create, method: Method::POST, path: "", on: WRITES, permission: Permission::Write, parameters: &[], id: "create", summary: "Create an ad",
+    Operation { act: Act::Create, method: Method::POST, path: "", on: WRITES, permission: Permission::Write, parameters: CREATE_PARAMETERS, id: "create", summary: "Create an ad",
         doc: "Answers at once; the images are fetched and the ad is published afterwards. To follow the progress, read the ad until its log contains an entry with action `publish` and state `done` or `error`." },
     Operation { act: Act::RefuseCreate, method: Method::POST, path: "", on: GENERIC, permission: Permission::Write, parameters: &[], id: "refuse_create", summary: "Creation is not supported on this path",
         doc: "Returns 405: create ads on the typed path, `POST /v4/{vehicle_type}`. A payload with `category_id` 1045 is rejected with `trailer_create_disabled`, as on every path." },
@@ -131,25 +134,25 @@ pub(crate) static OPERATIONS: &[Operation] = &[
         doc: "For each marketplace: whether it shows the ad, and if not, why, who can change that and what to do. While an action is retried: the reason of the last attempt, the number of attempts, and the time of the next one. `docs/status.md` lists all statuses and codes." },
     Operation { act: Act::Log, method: Method::GET, path: "/:source_id/log", on: EVERYWHERE, permission: Permission::Read, parameters: LOG_PARAMETERS, id: "log", summary: "Read the log of an ad",
         doc: "All entries in pages, oldest first by default." },
-    Operation { act: Act::Update, method: Method::PUT, path: ONE, on: WRITES, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "put", summary: "Update an ad",
+    Operation { act: Act::Update, method: Method::PUT, path: ONE, on: WRITES, permission: Permission::Write, parameters: WRITE_PARAMETERS, id: "put", summary: "Update an ad",
         doc: "Same as PATCH: omitted fields are unchanged, `category_fields` is merged deeply, `null` clears a field, and arrays and `location` are replaced completely." },
-    Operation { act: Act::Update, method: Method::PATCH, path: ONE, on: WRITES, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "patch", summary: "Update an ad",
+    Operation { act: Act::Update, method: Method::PATCH, path: ONE, on: WRITES, permission: Permission::Write, parameters: WRITE_PARAMETERS, id: "patch", summary: "Update an ad",
         doc: "Same as PUT: omitted fields are unchanged, `category_fields` is merged deeply, `null` clears a field, and arrays and `location` are replaced completely." },
-    Operation { act: Act::Migrate, method: Method::POST, path: "/:source_id/migrate", on: V4, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "migrate", summary: "Migrate a V3 ad to V4",
+    Operation { act: Act::Migrate, method: Method::POST, path: "/:source_id/migrate", on: V4, permission: Permission::Write, parameters: WRITE_PARAMETERS, id: "migrate", summary: "Migrate a V3 ad to V4",
         doc: "The body is a complete payload that replaces the data of the ad. Id, source id and log stay; the images stay if `image_urls` is omitted. Send `category_id` on `/v4/ad` only, where it is required." },
-    Operation { act: Act::Delete, method: Method::DELETE, path: ONE, on: EVERYWHERE, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "delete", summary: "Delete an ad",
+    Operation { act: Act::Delete, method: Method::DELETE, path: ONE, on: EVERYWHERE, permission: Permission::Write, parameters: WRITE_PARAMETERS, id: "delete", summary: "Delete an ad",
         doc: "Asynchronous soft delete: the answer still shows state `created`. To follow the progress, read the ad until its log contains an entry with action `delete` and state `done` or `error`." },
     Operation { act: Act::Bump, method: Method::GET, path: "/:source_id/bump", on: EVERYWHERE, permission: Permission::Promote, parameters: BUMP_PARAMETERS, id: "bump", summary: "Renew an ad",
         doc: "The ad appears as new, first in the listing order. Charges apply. The ad must be visible and published (or have an unfinished request that publishes it), and the dealer needs permission to bump." },
     Operation { act: Act::Bump, method: Method::POST, path: "/:source_id/bump", on: EVERYWHERE, permission: Permission::Promote, parameters: BUMP_PARAMETERS, id: "post_bump", summary: "Renew an ad",
         doc: "Same as GET; no proxy or browser repeats it. While a bump of the ad with the same exclusions is unfinished, another one is not charged." },
-    Operation { act: Act::PolePosition, method: Method::GET, path: "/:source_id/pole_position", on: EVERYWHERE, permission: Permission::Promote, parameters: TARGET_PARAMETERS, id: "pole_position", summary: "Activate pole position",
+    Operation { act: Act::PolePosition, method: Method::GET, path: "/:source_id/pole_position", on: EVERYWHERE, permission: Permission::Promote, parameters: WRITE_PARAMETERS, id: "pole_position", summary: "Activate pole position",
         doc: "The ad appears first in search results for 3 days, on the primary marketplace. Charges apply. Registered vehicles only." },
-    Operation { act: Act::PolePosition, method: Method::POST, path: "/:source_id/pole_position", on: EVERYWHERE, permission: Permission::Promote, parameters: TARGET_PARAMETERS, id: "post_pole_position", summary: "Activate pole position",
+    Operation { act: Act::PolePosition, method: Method::POST, path: "/:source_id/pole_position", on: EVERYWHERE, permission: Permission::Promote, parameters: WRITE_PARAMETERS, id: "post_pole_position", summary: "Activate pole position",
         doc: "Same as GET; no proxy or browser repeats it." },
-    Operation { act: Act::Retry, method: Method::GET, path: "/:source_id/retry", on: EVERYWHERE, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "retry", summary: "Retry an ad's failed steps",
+    Operation { act: Act::Retry, method: Method::GET, path: "/:source_id/retry", on: EVERYWHERE, permission: Permission::Write, parameters: WRITE_PARAMETERS, id: "retry", summary: "Retry an ad's failed steps",
         doc: "Runs the failed steps of publishing (images, publish, unpublish, delete), whichever request they belong to, and then a failed bump or pole position of the last request. If nothing has failed, publishes the ad again." },
-    Operation { act: Act::Retry, method: Method::POST, path: "/:source_id/retry", on: EVERYWHERE, permission: Permission::Write, parameters: TARGET_PARAMETERS, id: "post_retry", summary: "Retry an ad's failed steps",
+    Operation { act: Act::Retry, method: Method::POST, path: "/:source_id/retry", on: EVERYWHERE, permission: Permission::Write, parameters: WRITE_PARAMETERS, id: "post_retry", summary: "Retry an ad's failed steps",
         doc: "Same as GET; no proxy or browser repeats it." },
 ];
 

@@ -226,13 +226,19 @@ impl AdCall<'_> {
         let pairs = body::query(request)?;
         let query = AdQuery::parse(&pairs).map_err(|errors| self.suggest(AD_PARAMETERS, errors))?;
         let (page, fields) = (query.page, query.fields.clone());
-        let (include_log, include_status) = (query.include_log, query.include_status);
+        let (include_log, include_status, include_quality) =
+            (query.include_log, query.include_status, query.include_quality);
         let mut turn = self.context.limits.lists.turn(self.access.name()).await?;
         let list = self.context.service.list(&self.access, self.base.category(), query).await?;
         turn.has_read();
-        let rows = list.rows.iter().map(|ListedAd { ad, log, status }| {
+        let mut qualities = Vec::new();
+        if include_quality {
+            qualities = self.context.service.quality_summaries(&self.access, &list.rows);
+        }
+        let mut qualities = qualities.into_iter();
+        let rows = list.rows.iter().map(|ListedAd { ad, log, status, .. }| {
             let view = ad.view(include_log.then_some(log.as_slice())).with_status(include_status.then_some(*status));
-            view.only(fields.as_deref())
+            view.with_quality_summary(qualities.next().flatten()).only(fields.as_deref())
         });
         let body = PageBody::new(self.context, request, &pairs, page, list.count, rows.collect())?;
         // The memory of the rows is needed for the compressed text.
@@ -315,15 +321,19 @@ impl AdCall<'_> {
     }
 
     async fn read_bytes(&self, target: Target<'_>, query: &AdParameters) -> Result<(Vec<u8>, AdTag), ApiError> {
-        let (service, fields) = (&self.context.service, query.fields.as_deref());
-        let shown = |status| query.include_status.then_some(status);
-        if query.include_log {
-            let (TaggedAd { ad, tag, status }, log) = service.read(&self.access, target).await?;
-            Ok((json_bytes(&ad.view(Some(&log)).with_status(shown(status)).only(fields))?, tag))
+        let service = &self.context.service;
+        let (shown, log) = if query.include_log {
+            let (shown, log) = service.read(&self.access, target).await?;
+            (shown, Some(log))
         } else {
-            let TaggedAd { ad, tag, status } = service.read_without_log(&self.access, target).await?;
-            Ok((json_bytes(&ad.view(None).with_status(shown(status)).only(fields))?, tag))
-        }
+            (service.read_without_log(&self.access, target).await?, None)
+        };
+        let TaggedAd { ad, tag, status, failed_images } = &shown;
+        let quality =
+            if query.include_quality { Some(service.quality_among_ads(ad, failed_images).await?) } else { None };
+        let view = ad.view(log.as_deref()).with_status(query.include_status.then_some(*status));
+        let view = view.with_quality(quality.as_ref()).only(query.fields.as_deref());
+        Ok((json_bytes(&view)?, *tag))
     }
 
     /// The refusal of a new ad or of its validation. That of a used source id leads to the ad that has it.

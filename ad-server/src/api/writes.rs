@@ -3,7 +3,7 @@
 use ad_core::{
     parameters::AdParameters,
     ports::RenderedAnswer,
-    service::{Acceptance, Accepted, Incoming, Keep, ServiceError, Target},
+    service::{Acceptance, Accepted, Incoming, Keep, ServiceError, TaggedAd, Target},
 };
 use poem::{
     Request, Response,
@@ -21,6 +21,14 @@ use super::{
     prefer::Wait,
 };
 
+/// What the answer of a write shows.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    operation: &'a Operation,
+    /// Whether it shows the quality of the ad.
+    quality: bool,
+}
+
 impl AdCall<'_> {
     pub(super) async fn write(&self, operation: &Operation, request: &mut Request) -> Result<Response, ApiError> {
         let query = self.query(operation, request)?;
@@ -36,7 +44,8 @@ impl AdCall<'_> {
         if operation.act == Act::Create {
             self.context.check_faults(access, payload.source_id())?;
         }
-        let render = |accepted: &Accepted| self.render(operation, accepted);
+        let shown = Shown { operation, quality: query.include_quality };
+        let render = |accepted: &Accepted| self.render(shown, accepted);
         let keep = key.map(|key| key.keep(&render));
         let incoming = Incoming { id: self.request_id, keep: keep.as_ref() };
         let accepted = match self.accept(operation, query, payload, incoming).await {
@@ -44,8 +53,8 @@ impl AdCall<'_> {
             Err(error) => return self.replay(error, keep.as_ref()).await,
         };
         match wait {
-            Some(wait) => self.wait(operation, wait, accepted).await,
-            None => Ok(response(self.rendered(operation, &accepted)?)),
+            Some(wait) => self.wait(shown, wait, accepted).await,
+            None => Ok(response(self.rendered(shown, &accepted)?)),
         }
     }
 
@@ -109,14 +118,14 @@ impl AdCall<'_> {
 
     /// The answer when the request has finished or the time is over, with the ad as it then is. The write was accepted: if the ad
     /// cannot be read now, the answer shows it as it was then.
-    async fn wait(&self, operation: &Operation, wait: Wait, mut accepted: Accepted) -> Result<Response, ApiError> {
+    async fn wait(&self, shown: Shown<'_>, wait: Wait, mut accepted: Accepted) -> Result<Response, ApiError> {
         let request = match accepted.request {
             Acceptance::Queued => Some(self.request_id),
             Acceptance::CoalescedWith(request) => Some(request),
             Acceptance::Unchanged => None,
         };
         let Some(_memory) = wait.memory(&self.access, accepted.ad.content.bytes()) else {
-            return Ok(response(self.rendered(operation, &accepted)?));
+            return Ok(response(self.rendered(shown, &accepted)?));
         };
         if let Some(request) = request {
             tokio::select! {
@@ -129,7 +138,7 @@ impl AdCall<'_> {
                 accepted = current;
             }
         }
-        let mut response = response(self.rendered(operation, &accepted)?);
+        let mut response = response(self.rendered(shown, &accepted)?);
         response.headers_mut().insert("preference-applied", HeaderValue::from_static("wait"));
         Ok(response)
     }
@@ -138,20 +147,21 @@ impl AdCall<'_> {
     async fn current(&self, accepted: &Accepted) -> Result<Accepted, ApiError> {
         let _turn = self.context.limits.turns.take(&self.access).await?;
         let target = Target::from(&accepted.ad.source_id).of_dealer(Some(&accepted.ad.dealer_code));
-        let (shown, _) = self.context.service.read(&self.access, target).await?;
-        Ok(Accepted { ad: shown.ad, tag: shown.tag, request: accepted.request })
+        let (current, _) = self.context.service.read(&self.access, target).await?;
+        let TaggedAd { ad, tag, failed_images, .. } = current;
+        Ok(Accepted { ad, tag, failed_images, request: accepted.request })
     }
 
-    fn rendered(&self, operation: &Operation, accepted: &Accepted) -> Result<RenderedAnswer, ApiError> {
-        self.render(operation, accepted).map_err(|error| {
+    fn rendered(&self, shown: Shown<'_>, accepted: &Accepted) -> Result<RenderedAnswer, ApiError> {
+        self.render(shown, accepted).map_err(|error| {
             tracing::error!(%error, "cannot serialize response");
             ApiError::Internal
         })
     }
 
     /// The answer to an accepted write.
-    fn render(&self, operation: &Operation, accepted: &Accepted) -> serde_json::Result<RenderedAnswer> {
-        let status = if operation.act == Act::Create { StatusCode::CREATED } else { StatusCode::OK };
+    fn render(&self, shown: Shown<'_>, accepted: &Accepted) -> serde_json::Result<RenderedAnswer> {
+        let status = if shown.operation.act == Act::Create { StatusCode::CREATED } else { StatusCode::OK };
         let mut headers =
             vec![(header::ETAG.to_string(), String::from_utf8_lossy(etag(accepted.tag).as_bytes()).into())];
         if status == StatusCode::CREATED
@@ -162,7 +172,13 @@ impl AdCall<'_> {
         if let Acceptance::CoalescedWith(request) = accepted.request {
             headers.push(("request-coalesced-with".to_owned(), request.to_string()));
         }
-        let body = serde_json::to_string(&accepted.ad.view(None))?;
+        let quality = if shown.quality {
+            let quality = self.context.service.quality(&accepted.ad, &accepted.failed_images);
+            Some(quality.map_err(serde::ser::Error::custom)?)
+        } else {
+            None
+        };
+        let body = serde_json::to_string(&accepted.ad.view(None).with_quality(quality.as_ref()))?;
         Ok(RenderedAnswer { status: status.as_u16(), headers, body })
     }
 }

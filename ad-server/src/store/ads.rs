@@ -14,7 +14,7 @@ use ad_core::{
         AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PageOf, Record,
         RenderedAnswer, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
     },
-    status,
+    quality, status,
 };
 use async_trait::async_trait;
 use tokio::sync::Notify;
@@ -107,6 +107,7 @@ fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statemen
         offer_id: ad.offer_id.as_deref(),
         ad_status: words.status.name(),
         ad_channels: words.channels(),
+        quality_score: quality::score(ad, &[]),
         image_refs: json(&ad.image_refs)?,
         content: content_text(&ad.content)?,
         search: search_text(&ad.content),
@@ -130,6 +131,7 @@ pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError>
         id: revision.ad,
         revision: revision.revision,
         content: revision.content.map(content_text).transpose()?,
+        quality_score: revision.quality_score,
         search: revision.content.map(search_text),
         registration_number: registration_number.as_deref(),
         api_version: revision.version.map(|(version, _)| version),

@@ -8,6 +8,7 @@ use std::io::{self, BufRead, Read};
 use ad_core::{
     model::{Leftover, Publication},
     ports::{Clock, DealerDirectory, Ids, StoreError},
+    quality,
     rulebook::Rulebook,
     service::import::{self, ImportedAd},
     violation::Violation,
@@ -198,6 +199,7 @@ struct IncomingAd {
     leftover: Option<Leftover>,
     status: &'static str,
     channels: String,
+    quality_score: u8,
     publication: Publication,
     content: String,
     search: String,
@@ -228,6 +230,7 @@ impl IncomingAd {
             leftover: (!leftover.is_empty()).then(|| leftover.clone()),
             status: words.status.name(),
             channels: words.channels(),
+            quality_score: quality::score(ad, &publication.failed_images),
             publication: publication.clone(),
             content: content_text(&ad.content)?,
             search: text(&search_text(&ad.content)),

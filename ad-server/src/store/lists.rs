@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use ad_core::{
     categories,
     model::{
-        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, LogEntry, LogQuery, StatusCount,
+        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, LogEntry, LogQuery, Publication,
+        StatusCount,
     },
     ports::{ListedAd, LogEntries, PAGE_BYTES, PageOf, Scope, StatusFacts, StoreError, StoredAd, TagOfAd},
 };
@@ -49,7 +50,10 @@ impl Database {
 
     pub(super) async fn list_ads(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
         let read = |columns: &mut Columns<'_>| {
-            Ok(ListedAd { ad: columns.ad()?, status: columns.named(AdStatus::from_name)?, log: columns.entries()? })
+            let (ad, status) = (columns.ad()?, columns.named(AdStatus::from_name)?);
+            let publication: Option<Publication> = columns.maybe_json()?;
+            let failed_images = publication.map(|publication| publication.failed_images).unwrap_or_default();
+            Ok(ListedAd { ad, status, failed_images, log: columns.entries()? })
         };
         self.page(list(self.dialect(), scope, query), read).await
     }
@@ -249,6 +253,7 @@ pub(super) fn list(dialect: Dialect, scope: Scope<'_>, query: &AdQuery) -> State
     } else {
         ("NULL", String::new())
     };
+    let publication = if query.include_quality { "ads.publication" } else { "NULL" };
     // The rows of the last select come in any order: sorting them would sort whole ads.
     values.statement(format!(
         "WITH {found}matching AS {materialized} (
@@ -268,7 +273,7 @@ pub(super) fn list(dialect: Dialect, scope: Scope<'_>, query: &AdQuery) -> State
 )
 SELECT (SELECT count(*) FROM matching), cut.place,
     ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.state, ads.api_version, {content}, {images},
-    ads.marketplace_ad_id, ads.offer_id, ads.created, ads.updated, ads.status, {log}
+    ads.marketplace_ad_id, ads.offer_id, ads.created, ads.updated, ads.status, {publication}, {log}
 FROM (SELECT 1) AS one LEFT JOIN cut ON true LEFT JOIN ads ON ads.seq = cut.seq"
     ))
 }
@@ -362,15 +367,17 @@ fn condition(values: &mut Values, scope: Scope<'_>, filter: &AdFilter) -> String
             let with_plates = values.one_of("category_id", numbers(with_plates.map(|category| category.id)));
             format!("registration_number = {plate} AND {with_plates}")
         }
-        AdFilter::Time(order, bound, time) => {
-            let operator = match bound {
-                Bound::Gt => ">",
-                Bound::Gte => ">=",
-                Bound::Lt => "<",
-                Bound::Lte => "<=",
-            };
-            format!("{} {operator} {}", column(*order), values.add(*time))
-        }
+        AdFilter::QualityScore(bound, score) => format!("quality_score {} {}", operator(*bound), values.add(*score)),
+        AdFilter::Time(order, bound, time) => format!("{} {} {}", column(*order), operator(*bound), values.add(*time)),
+    }
+}
+
+fn operator(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Gt => ">",
+        Bound::Gte => ">=",
+        Bound::Lt => "<",
+        Bound::Lte => "<=",
     }
 }
 

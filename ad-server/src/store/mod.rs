@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `ads` | `ad_core::ports::Store`, over `queue` and `lists` |
 //! | `dealers`, `tokens`, `import` | what operators manage and import |
+//! | `quality` | the quality scores of ads that an earlier version has stored |
 //! | `webhooks` | webhook endpoints, and deliveries to them |
 //! | `sql`, `lists`, `search` | the statements; those whose conditions vary are put together |
 //! | `database` | a database of either kind: runs statements and returns rows |
@@ -29,6 +30,7 @@ mod lists;
 mod nul;
 mod options;
 mod postgres;
+mod quality;
 mod queue;
 mod rows;
 mod search;

@@ -323,6 +323,8 @@ pub(super) fn record_statement(work: &Record) -> Result<Statement, StoreError> {
         changes_leftover: change.leftover.is_some(),
         leftover: change.leftover.as_ref().filter(|leftover| !leftover.is_empty()).map(json).transpose()?,
         publication: work.publication.as_ref().map(json).transpose()?,
+        quality_score: work.quality_score.map(|of| of.score),
+        of_revision: work.quality_score.map(|of| of.revision),
         status: work.words.status.name(),
         channels: work.words.channels(),
         channels_under_way: work.words.under_way().channels(),

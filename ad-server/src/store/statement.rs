@@ -145,6 +145,9 @@ macro_rules! value_from {
 
 value_from! {
     i64 => Number(number -> Some(number)),
+    Option<i64> => Number(number -> number),
+    u8 => Number(number -> Some(number.into())),
+    Option<u8> => Number(number -> number.map(i64::from)),
     u16 => Number(number -> Some(number.into())),
     Option<u16> => Number(number -> number.map(i64::from)),
     u32 => Number(number -> Some(number.into())),

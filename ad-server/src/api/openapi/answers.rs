@@ -108,6 +108,8 @@ fn of_ads(of: &str, categories: &[u16], category_fields: &Value) -> Map<String, 
     row["properties"]["category_fields"] = category_fields.clone();
     let mut whole = row.clone();
     row["properties"]["status"] = reference("AdStatusWord");
+    row["properties"]["quality"] = reference("AdQuality");
+    whole["properties"]["quality"] = reference("Quality");
     require(&mut whole, VIEW_FIELDS.iter().copied().filter(|name| *name != "log"));
     let page = page(&format!("{of}AdRow"), "Rows are complete unless the parameter `fields` is used");
     [("AdRow", row), ("Ad", whole), ("AdPage", page)]

@@ -165,6 +165,12 @@ fn of_quality() -> Value {
             "goals": {"type": "array", "items": reference("QualityGoal")},
             "findings": {"type": "array", "items": reference("QualityFinding"), "description": "What is probably wrong. It does not prevent the ad from being published"},
         })),
+        "QualitySummary": object(&["score", "level", "findings"], json!({
+            "score": {"type": "integer", "minimum": 0, "maximum": 100, "description": "As in `Quality`"},
+            "level": {"type": "string", "enum": ["basic", "good", "excellent"], "description": "`good` from 50, `excellent` from 80"},
+            "findings": {"type": "integer", "minimum": 0, "example": 2, "description": "Number of findings about the ad itself"},
+        })),
+        "AdQuality": super::any_of(&["Quality".to_owned(), "QualitySummary".to_owned()]),
         "QualityGoal": object(&["code", "field", "met", "weight", "text", "how"], json!({
             "code": code,
             "field": {"type": "string", "description": "The field by which the goal is met"},

@@ -14,15 +14,17 @@ statements! {
         id: Uuid, source_id: &'a str, source_id_folded: String, dealer_code: &'a str, category_id: u16, state: &'a str,
         api_version: &'a str, created: Timestamp, updated: Timestamp, registration_number: Option<&'a str>,
         marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>, ad_status: &'a str, ad_channels: String,
-        image_refs: String, content: String, search: String,
+        quality_score: u8, image_refs: String, content: String, search: String,
         entry_request: Uuid, entry_created: Timestamp, entry_action: &'a str, entry_state: &'a str, entry_message: String,
         request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, ..keep: KeepAnswer<'a>
     }
     sqlite "
         INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
-            registration_number, marketplace_ad_id, offer_id, status, channels, status_since, image_refs, content)
+            registration_number, marketplace_ad_id, offer_id, status, channels, status_since, quality_score, image_refs,
+            content)
         SELECT :id, :source_id, :dealer_code, :category_id, :state, :api_version, 0, :state, :created, :updated,
-            :registration_number, :marketplace_ad_id, :offer_id, :ad_status, :ad_channels, :created, :image_refs, :content
+            :registration_number, :marketplace_ad_id, :offer_id, :ad_status, :ad_channels, :created, :quality_score, :image_refs,
+            :content
         WHERE NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
         ON CONFLICT (source_id, dealer_code) DO NOTHING;
 
@@ -46,9 +48,11 @@ statements! {
     postgres "
         WITH :input, inserted AS (
             INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
-                registration_number, marketplace_ad_id, offer_id, status, channels, status_since, image_refs, content)
+                registration_number, marketplace_ad_id, offer_id, status, channels, status_since, quality_score, image_refs,
+                content)
             SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated,
-                registration_number, marketplace_ad_id, offer_id, ad_status, ad_channels, created, image_refs, content
+                registration_number, marketplace_ad_id, offer_id, ad_status, ad_channels, created, quality_score, image_refs,
+                content
             FROM input
             -- Not NOT EXISTS, which may be planned as one pass over all answers.
             WHERE (SELECT 1 FROM kept_answers AS kept WHERE kept.holder = input.holder AND kept.digest = input.digest) IS NULL
@@ -75,14 +79,15 @@ statements! {
     /// requests as it may have, or one of the same plan where that serves for this one, or an answer is kept under the key. Every accepted write changes the revision, so that requests of other processes are counted as well. Values that
     /// are null stay as they are; the registration number belongs to the content. The status stays while a request is unfinished.
     ReviseAd<'a> {
-        id: Uuid, revision: i64, content: Option<String>, search: Option<String>, registration_number: Option<&'a str>,
+        id: Uuid, revision: i64, content: Option<String>, quality_score: Option<u8>, search: Option<String>,
+        registration_number: Option<&'a str>,
         api_version: Option<ApiVersion>, category_id: Option<u16>, intent: Option<AdState>,
         pole_position_until: Option<Timestamp>, ad_status: &'a str, ad_channels: String, updated: Timestamp,
         most_unfinished: u32, coalesces: bool,
         request: Uuid, plan: Option<String>, progress: String, accepted: Timestamp, ..keep: KeepAnswer<'a>
     }
     sqlite "
-        UPDATE ads SET content = coalesce(:content, content),
+        UPDATE ads SET content = coalesce(:content, content), quality_score = coalesce(:quality_score, quality_score),
             registration_number = CASE WHEN :content IS NULL THEN registration_number ELSE :registration_number END,
             api_version = coalesce(:api_version, api_version), category_id = coalesce(:category_id, category_id),
             intent = coalesce(:intent, intent), pole_position_until = coalesce(:pole_position_until, pole_position_until),
@@ -111,7 +116,7 @@ statements! {
         WHERE :digest IS NOT NULL AND EXISTS (SELECT 1 FROM requests WHERE id = :request)"
     postgres "
         WITH revised AS (
-            UPDATE ads SET content = coalesce(:content, content),
+            UPDATE ads SET content = coalesce(:content, content), quality_score = coalesce(:quality_score, quality_score),
                 registration_number = CASE WHEN :content IS NULL THEN registration_number ELSE :registration_number END,
                 api_version = coalesce(:api_version, api_version), category_id = coalesce(:category_id, category_id),
                 intent = coalesce(:intent, intent), pole_position_until = coalesce(:pole_position_until, pole_position_until),
@@ -147,6 +152,23 @@ statements! {
     /// Whether a dealer has used a source id.
     IsSourceIdUsed<'a> { dealer_code: &'a str, source_id: &'a str }
     both "SELECT EXISTS (SELECT 1 FROM ads WHERE dealer_code = :dealer_code AND source_id = :source_id)";
+
+    /// Some ads without a quality score.
+    AdsWithoutScore { limit: u32 }
+    both "
+        SELECT seq, id, source_id, dealer_code, category_id, state, api_version, content, image_refs, marketplace_ad_id, offer_id,
+            created, updated, publication
+        FROM ads WHERE quality_score IS NULL ORDER BY seq LIMIT :limit";
+
+    /// Sets the scores of ads that have none, given as a JSON array of pairs of the ad's number and its score.
+    SetScores { scores: String }
+    sqlite "
+        UPDATE ads SET quality_score = scored.value ->> 1 FROM json_each(:scores) AS scored
+        WHERE ads.seq = scored.value ->> 0 AND quality_score IS NULL"
+    postgres "
+        UPDATE ads SET quality_score = CAST(scored.value ->> 1 AS SMALLINT)
+        FROM json_array_elements(CAST(:scores AS JSON)) AS scored (value)
+        WHERE ads.seq = CAST(scored.value ->> 0 AS BIGINT) AND quality_score IS NULL";
 
     /// Whether an ad exists and is not deleted.
     IsLive { id: Uuid }

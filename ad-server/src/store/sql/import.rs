@@ -11,8 +11,8 @@ statements! {
     both "
         CREATE TEMP TABLE IF NOT EXISTS incoming AS
         SELECT seq AS line, id, source_id, source_id AS source_id_folded, dealer_code, category_id, state, api_version, created,
-            updated, registration_number, marketplace_ad_id, offer_id, leftover, status, channels, publication, content,
-            content AS search
+            updated, registration_number, marketplace_ad_id, offer_id, leftover, status, channels, quality_score, publication,
+            content, content AS search
         FROM ads WHERE false";
 
     IndexIncomingLine {}
@@ -41,11 +41,13 @@ statements! {
     AddIncoming { lines: String }
     sqlite "
         INSERT INTO incoming (line, id, source_id, source_id_folded, dealer_code, category_id, state, api_version, created,
-            updated, registration_number, marketplace_ad_id, offer_id, leftover, status, channels, publication, content, search)
+            updated, registration_number, marketplace_ad_id, offer_id, leftover, status, channels, quality_score, publication,
+            content, search)
         SELECT value ->> 'line', value ->> 'id', value ->> 'source_id', value ->> 'source_id_folded', value ->> 'dealer_code',
             value ->> 'category_id', value ->> 'state', value ->> 'api_version', value ->> 'created', value ->> 'updated',
             value ->> 'registration_number', value ->> 'marketplace_ad_id', value ->> 'offer_id', value ->> 'leftover',
-            value ->> 'status', value ->> 'channels', value ->> 'publication', value ->> 'content', value ->> 'search'
+            value ->> 'status', value ->> 'channels', value ->> 'quality_score', value ->> 'publication', value ->> 'content',
+            value ->> 'search'
         FROM json_each(:lines)"
     postgres "
         INSERT INTO incoming
@@ -83,10 +85,11 @@ statements! {
     ImportAds {}
     both "
         INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
-            registration_number, marketplace_ad_id, offer_id, leftover, status, channels, status_since, publication, image_refs,
-            content)
+            registration_number, marketplace_ad_id, offer_id, leftover, status, channels, status_since, quality_score, publication,
+            image_refs, content)
         SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated,
-            registration_number, marketplace_ad_id, offer_id, leftover, status, channels, updated, publication, '[]', content
+            registration_number, marketplace_ad_id, offer_id, leftover, status, channels, updated, quality_score, publication, '[]',
+            content
         FROM incoming ORDER BY line";
 
     /// Adds the texts of the ads for searching.

@@ -107,10 +107,12 @@ statements! {
             pole_position_until = CASE WHEN :changes_pole_position THEN :pole_position_until ELSE pole_position_until END,
             leftover = CASE WHEN :changes_leftover THEN :leftover ELSE leftover END,
             publication = coalesce(:publication, publication), status = :status, channels = :channels,
+            quality_score = CASE WHEN content_revision = :of_revision THEN :quality_score ELSE quality_score END,
             status_since = CASE WHEN status = :status THEN status_since ELSE :now END,
             updated = CASE WHEN :changes THEN :now ELSE updated END,
             visible_changes = visible_changes + (:changes OR :entries = '[]' AND status <> :status)
-        WHERE (:changes OR :publication IS NOT NULL OR status <> :status OR channels <> :channels)
+        WHERE (:changes OR :publication IS NOT NULL OR status <> :status OR channels <> :channels
+                OR content_revision = :of_revision AND quality_score IS NOT :quality_score)
             AND seq = (SELECT ad FROM requests WHERE id = :request AND lease = :lease);
 
         UPDATE requests SET progress = :progress, claimable = coalesce(:wait_until, claimable),
@@ -132,13 +134,16 @@ statements! {
                     CASE WHEN changes_pole_position THEN held.pole_position_until ELSE ads.pole_position_until END,
                 leftover = CASE WHEN changes_leftover THEN held.leftover ELSE ads.leftover END,
                 publication = coalesce(held.publication, ads.publication), status = held.status, channels = held.channels,
+                quality_score =
+                    CASE WHEN ads.content_revision = held.of_revision THEN held.quality_score ELSE ads.quality_score END,
                 status_since = CASE WHEN ads.status = held.status THEN ads.status_since ELSE held.now END,
                 updated = CASE WHEN held.changes THEN held.now ELSE ads.updated END,
                 visible_changes = visible_changes
                     + CASE WHEN held.changes OR held.entries = '[]' AND ads.status <> held.status THEN 1 ELSE 0 END
             FROM held
             WHERE ads.seq = held.ad
-                AND (held.changes OR held.publication IS NOT NULL OR ads.status <> held.status OR ads.channels <> held.channels)
+                AND (held.changes OR held.publication IS NOT NULL OR ads.status <> held.status OR ads.channels <> held.channels
+                    OR ads.content_revision = held.of_revision AND ads.quality_score IS DISTINCT FROM held.quality_score)
         ), logged AS (
             INSERT INTO log (ad, n, request_id, created, action, state, message, code, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
@@ -149,7 +154,8 @@ statements! {
         SELECT CAST(NULL AS BIGINT), input_number FROM held";
 
     /// Records the end of a request, log entries, and what `changes` about the ad, unless the lease was lost. Values of the ad that
-    /// are null stay, but for the end of pole position and the leftover, which have flags of their own. The next request of the ad
+    /// are null stay, but for the end of pole position and the leftover, which have flags of their own. The quality score is set if
+    /// the ad still has the content that it is of. The next request of the ad
     /// becomes claimable, and is returned. The last entry gets the time at which the request was accepted, by which it is found
     /// from now on.
     RecordEnd<'a> {
@@ -157,7 +163,8 @@ statements! {
         changes: bool, state: Option<AdState>, intent: Option<AdState>, image_refs: Option<String>,
         image_sources: Option<String>, marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>,
         changes_pole_position: bool, pole_position_until: Option<Timestamp>, changes_leftover: bool, leftover: Option<String>,
-        publication: Option<String>, status: &'a str, channels: String, channels_under_way: String,
+        publication: Option<String>, quality_score: Option<u8>, of_revision: Option<i64>,
+        status: &'a str, channels: String, channels_under_way: String,
     }
     sqlite "
         INSERT INTO log (ad, n, request_id, created, action, state, message, code, accepted, dealer_code, transaction_id)
@@ -174,6 +181,7 @@ statements! {
             pole_position_until = CASE WHEN :changes_pole_position THEN :pole_position_until ELSE pole_position_until END,
             leftover = CASE WHEN :changes_leftover THEN :leftover ELSE leftover END,
             publication = coalesce(:publication, publication), status = new.status, channels = new.channels,
+            quality_score = CASE WHEN content_revision = :of_revision THEN :quality_score ELSE quality_score END,
             status_since = CASE WHEN ads.status = new.status THEN status_since ELSE :now END,
             updated = CASE WHEN :changes THEN :now ELSE updated END,
             visible_changes = visible_changes + (:changes OR :entries = '[]' AND ads.status <> new.status)
@@ -186,7 +194,8 @@ statements! {
             )
         ) AS new
         WHERE ads.seq = new.ad
-            AND (:changes OR :publication IS NOT NULL OR ads.status <> new.status OR ads.channels <> new.channels);
+            AND (:changes OR :publication IS NOT NULL OR ads.status <> new.status OR ads.channels <> new.channels
+                OR content_revision = :of_revision AND quality_score IS NOT :quality_score);
 
         UPDATE requests SET claimable = :now
         WHERE claimable IS NULL AND seq = (
@@ -221,6 +230,8 @@ statements! {
                     CASE WHEN changes_pole_position THEN held.pole_position_until ELSE ads.pole_position_until END,
                 leftover = CASE WHEN changes_leftover THEN held.leftover ELSE ads.leftover END,
                 publication = coalesce(held.publication, ads.publication), status = new.status, channels = new.channels,
+                quality_score =
+                    CASE WHEN ads.content_revision = held.of_revision THEN held.quality_score ELSE ads.quality_score END,
                 status_since = CASE WHEN ads.status = new.status THEN ads.status_since ELSE held.now END,
                 updated = CASE WHEN held.changes THEN held.now ELSE ads.updated END,
                 visible_changes = visible_changes

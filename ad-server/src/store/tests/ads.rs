@@ -76,6 +76,7 @@ async fn a_revision_builds_on_the_one_before() {
         dealer_code: "d1",
         revision,
         content: None,
+        quality_score: None,
         version: None,
         intent: None,
         pole_position_until: None,

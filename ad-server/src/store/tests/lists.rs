@@ -16,6 +16,7 @@ fn query(filters: Vec<AdFilter>) -> AdQuery {
         fields: None,
         include_log: false,
         include_status: false,
+        include_quality: false,
     }
 }
 
@@ -57,6 +58,7 @@ async fn every_filter_finds_what_it_names() {
         entries: Vec::new(),
         change,
         publication: None,
+        quality_score: None,
         words: StatusWords::default(),
         outcome,
         at: at_,
@@ -132,7 +134,7 @@ async fn a_list_brings_the_logs_along() {
     let mut boat = ad(4, 2000);
     boat.category_id = 1020;
     let log = vec![entry(4, Action::Create, ActionState::Processing, 2000)];
-    assert_eq!(page.rows, [ListedAd { ad: boat, log, status: AdStatus::Processing }]);
+    assert_eq!(page.rows, [ListedAd { ad: boat, log, status: AdStatus::Processing, failed_images: Vec::new() }]);
 }
 
 #[tokio::test]
@@ -157,6 +159,7 @@ async fn the_log_is_filtered_and_paged() {
         entries: entries.clone(),
         change,
         publication: None,
+        quality_score: None,
         words: StatusWords::default(),
         outcome,
         at: at(20),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, AdStatus, EventPosition, EventQuery, Page},
+    model::{AdFilter, AdOrder, AdQuery, AdStatus, Bound, EventPosition, EventQuery, Page},
     ports::{IdempotencyKey, Listing, Marketplace, Scope},
 };
 use ad_tests::eventually;
@@ -56,6 +56,7 @@ async fn plates_of_open_categories_are_normalised_by_the_migration() {
         fields: None,
         include_log: false,
         include_status: false,
+        include_quality: false,
     };
     let found = store.list(Scope::Dealer("north"), &query).await.unwrap();
     let content = &found.rows[0].ad.content;
@@ -354,5 +355,50 @@ async fn the_status_of_ads_of_before_the_upgrade_follows_from_what_is_stored_in_
     connection.close().await.unwrap();
     let database = Database::open(&url).await.unwrap();
     statuses_follow(&database).await;
+    database.close().await;
+}
+
+/// Ads of before the upgrade are found by their score once it is computed, some at a time.
+async fn scores_follow(database: &Database) {
+    let store = DatabaseStore::new(database.clone());
+    let filters = vec![AdFilter::QualityScore(Bound::Gte, 0)];
+    let query = AdQuery { filters, include_quality: true, ..AdQuery::default() };
+    let scored = async || store.list(Scope::Dealer("d1"), &query).await.unwrap();
+    assert_eq!(scored().await.count, 0);
+    for (read, all) in [(5, 5), (3, 8), (0, 8)] {
+        assert_eq!(database.score_ads(5).await.unwrap(), read);
+        assert_eq!(scored().await.count, all);
+    }
+    for listed in scored().await.rows {
+        let score = ad_core::quality::score(&listed.ad, &listed.failed_images);
+        let filters = vec![
+            AdFilter::SourceId(vec![listed.ad.source_id]),
+            AdFilter::QualityScore(Bound::Gte, score),
+            AdFilter::QualityScore(Bound::Lt, score + 1),
+        ];
+        let query = AdQuery { filters, ..AdQuery::default() };
+        assert_eq!(store.list(Scope::Dealer("d1"), &query).await.unwrap().count, 1);
+    }
+}
+
+#[tokio::test]
+async fn ads_of_before_the_upgrade_get_scores_in_the_background() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut connection = migrated_to(9, &folder).await;
+    connection.execute(STATUSES).await.unwrap();
+    connection.close().await.unwrap();
+    scores_follow(&Database::open(&url(&folder)).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn ads_of_before_the_upgrade_get_scores_in_the_background_in_postgresql() {
+    let Some(server) = ad_tests::Postgres::shared().await else { return };
+    let url = server.database().await;
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    up_to(8, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
+    connection.execute(STATUSES).await.unwrap();
+    connection.close().await.unwrap();
+    let database = Database::open(&url).await.unwrap();
+    scores_follow(&database).await;
     database.close().await;
 }

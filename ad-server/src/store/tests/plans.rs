@@ -16,6 +16,8 @@ fn filters() -> Vec<(Option<AdFilter>, bool)> {
         AdFilter::State(AdState::Deleted),
         AdFilter::Status(vec![AdStatus::Failed]),
         AdFilter::Status(vec![AdStatus::Live, AdStatus::PartlyLive]),
+        AdFilter::QualityScore(Bound::Lt, 50),
+        AdFilter::QualityScore(Bound::Gte, 50),
         AdFilter::DealerCode("d1".to_owned()),
         AdFilter::CategoryId(vec![1060]),
         AdFilter::CategoryId(vec![1060, 1061, 1062]),
@@ -76,8 +78,16 @@ async fn every_list_is_answered_from_an_index() {
                 for (descending, include_log) in [(true, false), (false, true)] {
                     let page = Page { limit: 50, offset: 0 };
                     let filters = filter.iter().cloned().collect();
-                    let query =
-                        AdQuery { filters, order, descending, page, fields: None, include_log, include_status: true };
+                    let query = AdQuery {
+                        filters,
+                        order,
+                        descending,
+                        page,
+                        fields: None,
+                        include_log,
+                        include_status: true,
+                        include_quality: false,
+                    };
                     let steps = plan(&temporary.database, scope, &query).await;
                     let faults: Vec<_> = steps.iter().filter_map(|step| fault(step, names_few)).collect();
                     assert!(faults.is_empty(), "{query:?} in {scope:?}: {faults:?}\n{steps:#?}");
@@ -101,6 +111,7 @@ async fn a_page_is_cut_out_of_the_order_without_sorting() {
                 fields: None,
                 include_log: false,
                 include_status: true,
+                include_quality: false,
             };
             let steps = plan(&temporary.database, Scope::Dealer("d1"), &query).await;
             // The one that is left puts the fifty of the page in order.
@@ -122,6 +133,16 @@ async fn ads_are_counted_by_status_in_an_index() {
     }
     let group = "(dealer_code=? AND status=? AND channels=? AND category_id>?)";
     assert!(steps.iter().any(|step| step.contains(group)), "{steps:#?}");
+}
+
+#[tokio::test]
+async fn ads_without_a_score_are_found_by_an_index_of_them() {
+    let temporary = Temporary::open().await;
+    let steps = explained(&temporary.database, &sql::ads::AdsWithoutScore { limit: 10 }.into()).await;
+    assert!(steps.len() == 1 && steps[0].contains("ads_without_score"), "{steps:#?}");
+    let set = sql::ads::SetScores { scores: "[[1,50]]".to_owned() };
+    let steps = explained(&temporary.database, &set.into()).await;
+    assert!(steps.iter().any(|step| step.starts_with("SEARCH ads USING INTEGER PRIMARY KEY")), "{steps:#?}");
 }
 
 #[tokio::test]

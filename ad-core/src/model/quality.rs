@@ -1,0 +1,103 @@
+//! The quality of an ad as the API shows it (extensions E7): its score, the goals behind it, and findings.
+
+use serde::{Deserialize, Serialize};
+
+use crate::violation::Code;
+
+/// The quality of an ad.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quality {
+    /// The weight of the goals that are met, of that of all goals, in percent.
+    pub score: u8,
+    /// What the score means.
+    pub level: Level,
+    /// The goals of its category, in the order of their weight.
+    pub goals: Vec<GoalStatus>,
+    /// What is probably wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// What a score means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Below 50.
+    Basic,
+    /// From 50.
+    Good,
+    /// From 80.
+    Excellent,
+}
+
+impl From<u8> for Level {
+    fn from(score: u8) -> Self {
+        match score {
+            80.. => Self::Excellent,
+            50.. => Self::Good,
+            _ => Self::Basic,
+        }
+    }
+}
+
+/// A goal, and whether an ad meets it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GoalStatus {
+    /// Its code.
+    pub code: String,
+    /// The field by which it is met.
+    pub field: String,
+    /// Whether the ad meets it.
+    pub met: bool,
+    /// Its share of the score.
+    pub weight: u8,
+    /// The goal.
+    pub text: String,
+    /// How to meet it.
+    pub how: String,
+}
+
+/// What is probably wrong with an ad.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Its code.
+    pub code: Code,
+    /// How sure it is.
+    pub severity: Severity,
+    /// The field.
+    pub field: String,
+    /// What was found, with the value.
+    pub text: String,
+    /// What to send instead, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+}
+
+/// How sure a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// The ad could be better.
+    Info,
+    /// A value is probably wrong.
+    Warning,
+}
+
+/// The quality of an ad in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QualitySummary {
+    /// As in [`Quality`].
+    pub score: u8,
+    /// What the score means.
+    pub level: Level,
+    /// Number of findings about the ad itself; those that compare it with other ads are not among them.
+    pub findings: usize,
+}
+
+/// A score with the content that it is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContentScore {
+    /// The [revision](super::AdTag::revision) of the content.
+    pub revision: i64,
+    /// The score of the ad with it, in percent.
+    pub score: u8,
+}
