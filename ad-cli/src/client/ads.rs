@@ -26,6 +26,7 @@ pub struct Ads<'a> {
     transport: &'a Transport,
     base: String,
     options: WriteOptions,
+    include_quality: bool,
 }
 
 /// What goes with a write beside its payload.
@@ -56,7 +57,7 @@ pub enum Exclude {
 
 impl<'a> Ads<'a> {
     pub(super) fn new(transport: &'a Transport, base: String) -> Self {
-        Self { transport, base, options: WriteOptions::default() }
+        Self { transport, base, options: WriteOptions::default(), include_quality: false }
     }
 
     /// The same, whose next write has this `Idempotency-Key` (1 to 255 visible ASCII characters) instead of a random one. For 7 days, the
@@ -81,6 +82,13 @@ impl<'a> Ads<'a> {
     pub fn wait(mut self, time: Duration) -> Self {
         self.options.wait = Some(time.min(MOST_WAIT));
         self
+    }
+
+    /// The same, whose reads of one ad and whose writes are answered with [`Ad::quality`]. Lists have
+    /// [`AdQuery::include_quality`].
+    #[must_use]
+    pub fn include_quality(self) -> Self {
+        Self { include_quality: true, ..self }
     }
 
     /// Creates an ad. The answer is there before the work is done: wait for an entry with action `publish` in its log.
@@ -146,7 +154,7 @@ impl<'a> Ads<'a> {
     /// source id.
     pub async fn read(&self, target: impl Into<Target<'_>>) -> Result<Answer<Ad>, Error> {
         let target = target.into();
-        self.transport.get(self.of(target).path(&one(target, ""))).await
+        self.transport.get(self.of(target).path_of_ad(&one(target, ""))).await
     }
 
     /// Whether an ad is live, and if not, why and who can change that (extensions E6).
@@ -265,6 +273,16 @@ impl<'a> Ads<'a> {
         format!("{}{rest}", self.base)
     }
 
+    /// The path of an operation whose answer shows an ad.
+    fn path_of_ad(&self, rest: &str) -> String {
+        let include = match (self.include_quality, rest.contains('?')) {
+            (false, _) => "",
+            (true, false) => "?include=quality",
+            (true, true) => "&include=quality",
+        };
+        self.path(&format!("{rest}{include}"))
+    }
+
     fn json(&self, payload: &impl Serialize) -> Result<Bytes, Error> {
         serde_json::to_vec(payload).map(Bytes::from).map_err(|error| {
             let problem = ErrorKind::Malformed(format!("cannot serialize the payload: {error}"));
@@ -274,7 +292,7 @@ impl<'a> Ads<'a> {
 
     /// Sends a write with its options.
     async fn change(&self, method: Method, rest: &str, body: Option<Bytes>) -> Result<Answer<Ad>, Error> {
-        let mut call = Call::new(method, self.path(rest), body);
+        let mut call = Call::new(method, self.path_of_ad(rest), body);
         let WriteOptions { key, if_match, wait } = &self.options;
         call.wait = wait.unwrap_or_default();
         let headers = [

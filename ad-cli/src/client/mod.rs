@@ -23,7 +23,10 @@ mod webhooks;
 use std::sync::Arc;
 
 pub use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, AdStatus, DeliveryState, LogQuery, RequestStatus, StatusReport, Summary},
+    model::{
+        AdFilter, AdOrder, AdQuery, AdStatus, DeliveryState, LogQuery, Quality, QualitySummary, RequestStatus, StatusReport,
+        Summary,
+    },
     service::Target,
 };
 pub use ads::{Ads, Exclude};
@@ -32,7 +35,9 @@ pub use builder::{BuildError, ClientBuilder, DEFAULT_RATE, DEFAULT_TIMEOUT};
 pub use error::{Error, ErrorKind};
 pub use events::{After, Event, EventPage, EventQuery};
 pub use lookups::Lookups;
-pub use models::{Ad, Contact, DealerAccess, Location, Me, Page, Price, RateLimit, Scope, TokenInfo, Validation};
+pub use models::{
+    Ad, AdQuality, Contact, DealerAccess, Location, Me, Page, Price, RateLimit, Scope, TokenInfo, Validation,
+};
 pub use outcome::{Linked, Outcome, text as message_text};
 pub use transport::Exchange;
 pub use webhooks::{

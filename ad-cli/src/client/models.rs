@@ -2,7 +2,7 @@
 
 use ad_core::{
     model::{AdState, ApiVersion, ImageRef, LogEntry, Market, Timestamp},
-    quality::Quality,
+    quality::{Quality, QualitySummary},
     rulebook::Warning,
 };
 use serde::{Deserialize, Serialize};
@@ -60,9 +60,32 @@ pub struct Ad {
     /// Its latest log entries, oldest first, where they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<Vec<LogEntry>>,
+    /// How good it is, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quality: Option<AdQuality>,
     /// What a later version of the service has added.
     #[serde(flatten)]
     pub more: Map<String, Value>,
+}
+
+/// How good an ad is: the whole of it where the answer is about one ad, the summary in lists (extensions E7).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum AdQuality {
+    /// With goals and findings.
+    Whole(Quality),
+    /// With the number of findings.
+    Summary(QualitySummary),
+}
+
+impl AdQuality {
+    /// The score, 0 to 100.
+    pub fn score(&self) -> u8 {
+        match self {
+            Self::Whole(quality) => quality.score,
+            Self::Summary(summary) => summary.score,
+        }
+    }
 }
 
 /// One price ('Price object').

@@ -2,11 +2,15 @@
 
 use ad_core::{
     categories,
-    model::{ActionState, AdState},
+    model::{ActionState, AdState, QualitySummary},
 };
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::output::{Cell, Column, Tone, grouped, plain};
+use super::{
+    output::{Cell, Column, Tone, counted, grouped, plain},
+    quality,
+};
 
 /// What people see of an ad in a list.
 pub const COLUMNS: &[Column] = &[
@@ -21,6 +25,9 @@ pub const COLUMNS: &[Column] = &[
 
 /// The status, where a list has it.
 pub const STATUS: Column = Column::new("STATUS", "status").shown(status);
+
+/// The quality, where a list has it.
+pub const QUALITY: Column = Column::new("QUALITY", "quality").shown(quality);
 
 /// The column of a field of the ad table that somebody asks for.
 pub fn column(field: &'static str) -> Column {
@@ -70,6 +77,15 @@ pub fn status(status: &Value) -> Cell {
         _ => Tone::Warning,
     };
     Cell::toned(text, tone)
+}
+
+/// The quality of an ad in a list: `62 good, 3 findings`.
+fn quality(summary: &Value) -> Cell {
+    let Ok(QualitySummary { score, level, findings }) = QualitySummary::deserialize(summary) else {
+        return Cell::default();
+    };
+    let findings = if findings == 0 { String::new() } else { format!(", {}", counted(findings as u64, "finding")) };
+    Cell::toned(format!("{score} {}{findings}", quality::level(level)), quality::tone(level))
 }
 
 /// What became of an ad.

@@ -15,6 +15,7 @@ mod interrupt;
 pub mod output;
 pub(crate) mod profiles;
 mod progress;
+pub(crate) mod quality;
 mod reference;
 
 use std::{process::ExitCode, time::Duration};

@@ -60,6 +60,8 @@ async fn every_filter_is_an_option_and_is_sent_as_it_is() {
         "registration_number" => "abc101".to_owned(),
         "created__gt" | "created__gte" | "updated__gt" | "updated__gte" => "2020-01-01 00:00:00".to_owned(),
         "created__lt" | "created__lte" | "updated__lt" | "updated__lte" => "2099-01-01T00:00:00Z".to_owned(),
+        "quality_score__lt" => "100".to_owned(),
+        "quality_score__gte" => "0".to_owned(),
         "limit" => "5".to_owned(),
         "offset" => "0".to_owned(),
         "ordering" => "-source_id".to_owned(),

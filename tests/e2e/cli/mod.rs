@@ -9,6 +9,7 @@ mod importing;
 mod lists;
 mod migration;
 mod profiles;
+mod quality;
 mod receivers;
 pub(crate) mod relay;
 mod revisions;

@@ -35,11 +35,11 @@ struct CheckedChunk {
     text: Vec<u8>,
     totals: Totals,
     occurrences: Vec<Occurrence>,
-    /// Those with findings.
+    /// Those with findings or a quality.
     verdicts: Vec<Verdict>,
 }
 
-/// Checks all payloads of a file, and shows those with findings, in order. That an ad is in the file twice is for
+/// Checks all payloads of a file, and shows those with findings or a quality, in order. That an ad is in the file twice is for
 /// [`tell_repetitions`] to find among the identities.
 ///
 /// # Errors
@@ -88,7 +88,7 @@ fn check_chunk(checker: &Checker, chunk: Chunk) -> CheckedChunk {
         let (verdict, occurrence) = checker.check(piece, totals.payloads);
         totals.add(&verdict);
         occurrences.extend(occurrence);
-        if !verdict.findings.is_empty() {
+        if !verdict.findings.is_empty() || verdict.quality.is_some() {
             verdicts.push(verdict);
         }
     });

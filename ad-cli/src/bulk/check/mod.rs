@@ -15,7 +15,8 @@ mod file;
 use ad_core::{
     categories::Category,
     fields::FieldErrors,
-    model::ApiVersion,
+    model::{ApiVersion, Timestamp},
+    quality::{Measured, Quality},
     rulebook::{
         Rulebook,
         payload::{self, PayloadError},
@@ -39,6 +40,8 @@ pub struct Checker {
     pub version: ApiVersion,
     /// The category of all of them; otherwise each says its own.
     pub of_type: Option<&'static Category>,
+    /// The time by which the quality of valid payloads is measured, if it is.
+    measures_at: Option<Timestamp>,
 }
 
 /// What is to be said about one payload.
@@ -52,6 +55,8 @@ pub struct Verdict {
     pub category: Option<&'static Category>,
     /// Errors and warnings.
     pub findings: Vec<Finding>,
+    /// How good the ad would be, if the checker [measures](Checker::measuring) it and the payload is valid.
+    pub quality: Option<Quality>,
 }
 
 impl Verdict {
@@ -64,7 +69,7 @@ impl Verdict {
 impl Checker {
     /// A checker by the rules and the catalogue that come with this program.
     pub fn new(version: ApiVersion, of_type: Option<&'static Category>) -> Self {
-        Self { rulebook: Rulebook::default(), version, of_type }
+        Self { rulebook: Rulebook::default(), version, of_type, measures_at: None }
     }
 
     /// Leaves http addresses of images to the service, which accepts them in a sandbox.
@@ -72,6 +77,12 @@ impl Checker {
     pub fn with_http_images(mut self) -> Self {
         self.rulebook.settings.http_images = true;
         self
+    }
+
+    /// The same, measuring the quality of valid payloads too.
+    #[must_use]
+    pub fn measuring(self, now: Timestamp) -> Self {
+        Self { measures_at: Some(now), ..self }
     }
 
     /// Checks one payload of a file, and returns its findings with what identifies its ad.
@@ -94,12 +105,16 @@ impl Checker {
             let hash = hash(source_id, object.get("dealer_code").and_then(Value::as_str));
             Occurrence { kind: 0, hash, index, place: piece.place, is_refused: false }
         });
+        let measured = self.measures_at.and_then(|now| Some((self.category(&object)?, now)));
         match self.rulebook.create_unsent(self.version, self.of_type, object) {
-            Ok(checked) if checked.warnings.is_empty() => {}
             Ok(checked) => {
-                let explainer = self.identified(&mut verdict, piece);
-                let findings = checked.warnings.iter().map(|it| explainer.warning(&it.field, &it.message));
-                verdict.findings = findings.collect();
+                let measured = measured.map(|(category, now)| Measured::new(category, checked.content.fields(), now));
+                verdict.quality = measured.map(Measured::quality);
+                if !checked.warnings.is_empty() {
+                    let explainer = self.identified(&mut verdict, piece);
+                    let findings = checked.warnings.iter().map(|it| explainer.warning(&it.field, &it.message));
+                    verdict.findings = findings.collect();
+                }
             }
             Err(refused) => {
                 let explainer = self.identified(&mut verdict, piece);

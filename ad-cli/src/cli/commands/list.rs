@@ -24,6 +24,7 @@ Times are UTC: \"2026-01-15 10:00:00\", or ISO 8601. Without --all, one page is 
 
 Examples:
   ad-cli list --status failed,partly_live
+  ad-cli list --quality-score-lt 50
   ad-cli list --state created --search volvo
   ad-cli list --updated-gte \"2026-01-15 00:00:00\" --all --output csv > updated.csv
   ad-cli list --fields source_id,marketplace_ad_id --all --output ndjson")]
@@ -50,11 +51,13 @@ impl Table for AdFilters {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut query = AdQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
-    // Who filters by the status wants to see it.
+    // Who filters by the status or the score wants to see it.
     query.include_status |= args.filters.get("status").is_some() && query.fields.is_none();
+    let by_score = ["quality_score__lt", "quality_score__gte"].iter().any(|name| args.filters.get(name).is_some());
+    query.include_quality |= by_score && query.fields.is_none();
     let client = context.client()?;
     let ads = args.of_type.and_then(|it| it.vehicle_type).map_or_else(|| client.v4(), |name| client.typed(name));
-    let mut rows = context.out.rows(columns(&args.filters, query.include_status));
+    let mut rows = context.out.rows(columns(&args.filters, &query));
     if args.all {
         // As few requests as possible, unless somebody wants it otherwise.
         if args.filters.get("limit").is_none() {
@@ -80,15 +83,19 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 }
 
 /// The columns that people see: those of the fields that were asked for.
-fn columns(given: &Given<AdFilters>, with_status: bool) -> Vec<Column> {
+fn columns(given: &Given<AdFilters>, query: &AdQuery) -> Vec<Column> {
     let Some(fields) = given.get("fields") else {
         let mut columns = ad_table::COLUMNS.to_vec();
-        if with_status {
+        if query.include_status {
             // In place of the state, which it says too.
             columns.iter_mut().filter(|column| column.is_of("state")).for_each(|column| *column = ad_table::STATUS);
+        }
+        if query.include_quality {
+            columns.push(ad_table::QUALITY);
         }
         return columns;
     };
     let wanted = |name: &&&str| fields.split(',').any(|field| field.trim() == **name);
-    VIEW_FIELDS.iter().filter(wanted).map(|field| ad_table::column(field)).collect()
+    let quality = query.include_quality.then_some(ad_table::QUALITY);
+    VIEW_FIELDS.iter().filter(wanted).map(|field| ad_table::column(field)).chain(quality).collect()
 }

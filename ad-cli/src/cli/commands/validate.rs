@@ -1,8 +1,8 @@
 //! `ad-cli validate`: what the service would refuse, found before it is sent.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, io, path::PathBuf};
 
-use ad_core::model::ApiVersion;
+use ad_core::model::{ApiVersion, Level, Quality};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -15,12 +15,15 @@ use crate::{
     terminal::{
         Context, Exit, Failure, Findings,
         output::{counted, tally},
+        quality,
     },
 };
 
 /// Arguments of `validate`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Shows errors, warnings, and how to improve a valid ad: its score, 0 to 100, and what would raise it.
+
 Without --online nothing is sent: payloads are validated by the rules and allowed values built into this program. Only the service can check
 whether a source_id is unused, and the dealer's salespersons and products.
 
@@ -42,19 +45,36 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let checker = Checker::new(args.through.version(), args.through.category());
+    let mut checker = Checker::new(args.through.version(), args.through.category());
+    // Programs get a row for each error and warning, and nothing else.
+    if context.out.is_for_people() {
+        checker = checker.measuring(context.now());
+    }
     // Whom to ask is settled before anything is read.
     let client = args.online.then(|| context.client()).transpose()?;
     let source = context.open(&args.file)?;
     let name = source.name.clone();
     let mut report = Findings::new(&name, context.out);
+    let mut ratings = Ratings::default();
+    let mut show = |verdict: &Verdict| {
+        ratings.add(verdict);
+        report.show(verdict)
+    };
     let totals = match client {
-        None => offline(source, &checker, &mut report),
-        Some(client) => online(source, &checker, &client, &mut report).await,
+        None => offline(source, &checker, &mut show),
+        Some(client) => online(source, &checker, &client, &mut show).await,
     };
     report.end()?;
     let totals = totals?;
+    if let (Some(quality), 1) = (&ratings.first, totals.payloads) {
+        let mut text = context.out.styled();
+        quality::write(&mut text, quality);
+        context.out.show(&text)?;
+    }
     context.out.note(&summary(&name, totals));
+    if totals.payloads > 1 && ratings.first.is_some() {
+        context.out.note(&ratings.summary());
+    }
     match totals {
         Totals { payloads: 0, .. } => Err(Failure::usage(format!("{name} contains no payloads"))),
         Totals { refused: 0, .. } if !args.online => {
@@ -67,14 +87,23 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 }
 
 /// Checks all payloads here.
-fn offline(source: Source, checker: &Checker, report: &mut Findings) -> Result<Totals, Failure> {
-    let (mut totals, identities) = check_file(source, checker, |verdict| report.show(verdict))?;
-    tell_repetitions(identities.repeated(), &mut totals, |verdict| report.show(verdict))?;
+fn offline(
+    source: Source,
+    checker: &Checker,
+    mut show: impl FnMut(&Verdict) -> io::Result<()>,
+) -> Result<Totals, Failure> {
+    let (mut totals, identities) = check_file(source, checker, &mut show)?;
+    tell_repetitions(identities.repeated(), &mut totals, show)?;
     Ok(totals)
 }
 
 /// Checks payload by payload: here first, and what has no mistakes there.
-async fn online(source: Source, checker: &Checker, client: &Client, report: &mut Findings) -> Result<Totals, Failure> {
+async fn online(
+    source: Source,
+    checker: &Checker,
+    client: &Client,
+    mut show: impl FnMut(&Verdict) -> io::Result<()>,
+) -> Result<Totals, Failure> {
     let mut totals = Totals::default();
     let mut chunks = Chunks::new(source);
     while let Some(chunk) = chunks.next(Vec::new())? {
@@ -86,7 +115,7 @@ async fn online(source: Source, checker: &Checker, client: &Client, report: &mut
                 asked(checker, client, piece, &mut verdict).await?;
             }
             totals.add(&verdict);
-            report.show(&verdict)?;
+            show(&verdict)?;
         }
     }
     Ok(totals)
@@ -100,7 +129,16 @@ async fn asked(checker: &Checker, client: &Client, piece: Piece<'_>, verdict: &m
         (ApiVersion::V4, Some(vehicle_type)) => client.typed(vehicle_type),
         _ => client.v3(),
     };
-    let Err(error) = ads.validate(&object).await else { return Ok(()) };
+    let error = match ads.validate(&object).await {
+        Ok(validation) => {
+            // The service knows the dealer's other ads too.
+            let measured = validation.body.quality.filter(|_| verdict.quality.is_some());
+            verdict.quality = measured.or(verdict.quality.take());
+            return Ok(());
+        }
+        Err(error) => error,
+    };
+    verdict.quality = None;
     match error.kind() {
         ErrorKind::Invalid(errors) | ErrorKind::Conflict(errors) => {
             verdict.source_id = object.get("source_id").and_then(Value::as_str).map(str::to_owned);
@@ -109,6 +147,27 @@ async fn asked(checker: &Checker, client: &Client, piece: Piece<'_>, verdict: &m
             Ok(())
         }
         _ => Err(error.into()),
+    }
+}
+
+/// The quality of all valid payloads.
+#[derive(Default)]
+struct Ratings {
+    first: Option<Quality>,
+    levels: BTreeMap<Level, u64>,
+}
+
+impl Ratings {
+    fn add(&mut self, verdict: &Verdict) {
+        if let Some(quality) = &verdict.quality {
+            *self.levels.entry(quality.level).or_default() += 1;
+            self.first.get_or_insert_with(|| quality.clone());
+        }
+    }
+
+    fn summary(&self) -> String {
+        let levels = self.levels.iter().rev().map(|(level, count)| (*count, quality::level(*level)));
+        format!("quality: {}; to see how to improve an ad, validate it alone", tally(levels))
     }
 }
 

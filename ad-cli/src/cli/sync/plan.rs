@@ -286,7 +286,8 @@ impl Planner<'_> {
                 let piece = Piece { text: &text, place: wanted.place, problem: None };
                 let source_id = Some(identity.source_id);
                 let findings = self.reader.checker.explain(&errors, piece);
-                let verdict = check::Verdict { index: wanted.index, source_id: source_id.clone(), category, findings };
+                let index = wanted.index;
+                let verdict = check::Verdict { index, source_id: source_id.clone(), category, findings, quality: None };
                 plan.left.push(Left { line, ..Left::refused(source_id, identity.dealer_code, verdict) });
             }
         }
