@@ -100,7 +100,10 @@ async fn typescript_receiver_compiles_and_verifies() {
     fs::copy(file("receiver.ts"), workshop.dir.path().join("receiver.ts")).unwrap();
     workshop.run("tsc").await;
     let Some(node) = tools::find("node", &[], "run .ci/run, which installs it in target/tools") else { return };
-    runs(&node, &["out/receiver.js"], workshop.dir.path(), ports::lasting()).await;
+    // The program that was found may start another one, which would outlive the test.
+    let found = Command::new(node).args(["-p", "process.execPath"]).output().await.unwrap();
+    let node = String::from_utf8(found.stdout).unwrap();
+    runs(Path::new(node.trim()), &["out/receiver.js"], workshop.dir.path(), ports::lasting()).await;
 }
 
 #[tokio::test]
