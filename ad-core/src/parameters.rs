@@ -619,8 +619,8 @@ impl AdQuery {
         sent.extend(self.page.parameters());
         sent.extend(self.fields.as_ref().map(|fields| ("fields", fields.join(","))));
         let included = [self.include_log, self.include_status, self.include_quality];
-        let included: Vec<_> =
-            INCLUDED.iter().zip(included).filter_map(|(name, is_included)| is_included.then_some(*name)).collect();
+        let included = INCLUDED.iter().zip(included).filter(|(_, is_included)| *is_included);
+        let included: Vec<_> = included.map(|(name, _)| *name).collect();
         sent.extend((!included.is_empty()).then(|| ("include", included.join(","))));
         sent
     }

@@ -69,6 +69,7 @@ pub enum Bound {
 
 /// A query for ads. The default is the first page of all ads, newest first.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct AdQuery {
     /// Conditions, all of which must be true.
     pub filters: Vec<AdFilter>,

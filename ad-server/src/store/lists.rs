@@ -367,7 +367,7 @@ fn condition(values: &mut Values, scope: Scope<'_>, filter: &AdFilter) -> String
             let with_plates = values.one_of("category_id", numbers(with_plates.map(|category| category.id)));
             format!("registration_number = {plate} AND {with_plates}")
         }
-        AdFilter::QualityScore(bound, score) => format!("quality_score {} {}", operator(*bound), values.add(*score)),
+        AdFilter::QualityScore(bound, limit) => format!("quality_score {} {}", operator(*bound), values.add(*limit)),
         AdFilter::Time(order, bound, time) => format!("{} {} {}", column(*order), operator(*bound), values.add(*time)),
     }
 }
