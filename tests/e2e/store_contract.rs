@@ -727,13 +727,13 @@ async fn every_commit_sets_the_quality_score(store: &dyn Store) {
     has(40).await;
 
     // The worker knows what became of the images, unless the ad has other content by now.
-    let score = |claimed: &Claimed, score| Some(ContentScore { revision: claimed.stored.tag.revision, score });
+    let scored = |claimed: &Claimed, score| Some(ContentScore { revision: claimed.stored.tag.revision, score });
     let first = claim(store, at(1000)).await.remove(0);
     let failed = FailedImage { url: "https://a/1".into(), error: "404".into(), code: Code::ImageFailed, attempts: 1 };
     let publication = Publication { failed_images: vec![failed.clone()], ..Publication::default() };
     let goes = Outcome::Continues { progress: Progress::default() };
     let images =
-        Record { publication: Some(publication), quality_score: score(&first, 30), ..record(&first, goes.clone()) };
+        Record { publication: Some(publication), quality_score: scored(&first, 30), ..record(&first, goes.clone()) };
     store.record(images).await.unwrap();
     has(30).await;
     assert_eq!(listed(&[], true).await[0].failed_images, [failed]);
@@ -741,11 +741,11 @@ async fn every_commit_sets_the_quality_score(store: &dyn Store) {
     revise(store, &ad, 2, 2003).await.unwrap();
     let words = StatusWords { status: AdStatus::Waiting, ..StatusWords::default() };
     for outcome in [goes, Outcome::Finished] {
-        store.record(Record { quality_score: score(&first, 20), words, ..record(&first, outcome) }).await.unwrap();
+        store.record(Record { quality_score: scored(&first, 20), words, ..record(&first, outcome) }).await.unwrap();
         has(30).await;
     }
     let second = claim(store, at(1000)).await.remove(0);
-    store.record(Record { quality_score: score(&second, 10), ..record(&second, Outcome::Finished) }).await.unwrap();
+    store.record(Record { quality_score: scored(&second, 10), ..record(&second, Outcome::Finished) }).await.unwrap();
     has(10).await;
     finish(store, &claim(store, at(1000)).await.remove(0)).await;
     has(10).await;

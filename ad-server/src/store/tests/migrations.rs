@@ -370,11 +370,11 @@ async fn scores_follow(database: &Database) {
         assert_eq!(scored().await.count, all);
     }
     for listed in scored().await.rows {
-        let score = ad_core::quality::score(&listed.ad, &listed.failed_images);
+        let expected = ad_core::quality::score(&listed.ad, &listed.failed_images);
         let filters = vec![
             AdFilter::SourceId(vec![listed.ad.source_id]),
-            AdFilter::QualityScore(Bound::Gte, score),
-            AdFilter::QualityScore(Bound::Lt, score + 1),
+            AdFilter::QualityScore(Bound::Gte, expected),
+            AdFilter::QualityScore(Bound::Lt, expected + 1),
         ];
         let query = AdQuery { filters, ..AdQuery::default() };
         assert_eq!(store.list(Scope::Dealer("d1"), &query).await.unwrap().count, 1);
