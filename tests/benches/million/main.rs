@@ -206,7 +206,7 @@ async fn events(client: &Client, side: &Side, dealer: Dealer) -> String {
     for _ in 0..COMPARED * ENTRIES / 2 / 1000 {
         let page = succeed(client, side.list(dealer, &path)()).await;
         let page: Value = serde_json::from_slice(&page).expect("answers are JSON");
-        cursor = page["cursor"].as_str().expect("a page has a cursor").to_owned();
+        page["cursor"].as_str().expect("a page has a cursor").clone_into(&mut cursor);
         path = format!("/v4/events?limit=1000&after={cursor}");
     }
     format!("/v4/events?after={cursor}")
