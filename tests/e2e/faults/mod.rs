@@ -1,6 +1,7 @@
 //! What a country's installation has to survive: processes killed at random, a database that goes away, a marketplace that
 //! is down, a clock that jumps, a disk that is full. After each of them every accepted write is finished, in order, and
-//! each marketplace shows exactly one listing of each visible ad, with what was accepted last.
+//! each marketplace shows exactly one listing of each visible ad, with what was accepted last. Readers of events have seen
+//! every entry of every log once.
 //!
 //! `cargo test` runs a short form of each. The full one, minutes long, prints the same counts:
 //!

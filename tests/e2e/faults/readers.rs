@@ -79,7 +79,10 @@ impl Reader {
 
     /// Reads from a stream until it ends, or for some events: then this client leaves.
     async fn stream(&mut self, client: &Client) -> reqwest::Result<()> {
-        let mut stream = Stream::try_open(client, "/v4/events", &[("Last-Event-ID", &self.cursor)]).await?;
+        let mut stream = match Stream::try_open(client, "/v4/events", &[("Last-Event-ID", &self.cursor)]).await {
+            Err(error) if error.status().is_some_and(|status| status != 503) => panic!("{error}"),
+            opened => opened?,
+        };
         for _ in 0..self.dice.usize(1..200) {
             if self.awaited.is_empty() {
                 break;
