@@ -16,9 +16,9 @@ const DOCUMENTS: [&str; 2] = ["openapi.json", "openapi-3.1.json"];
 
 /// Documents of one vehicle type each, with registration and without, for the linter that would take minutes for all types.
 const OF_TYPES: [(&str, &str); 3] = [
-    ("car.json", "/openapi.json?tag=car"),
-    ("boat.json", "/openapi.json?tag=boat"),
-    ("car-3.1.json", "/openapi-3.1.json?tag=car"),
+    ("openapi-car.json", "/openapi.json?tag=car"),
+    ("openapi-boat.json", "/openapi.json?tag=boat"),
+    ("openapi-3.1-car.json", "/openapi-3.1.json?tag=car"),
 ];
 
 /// A folder with the document of a server, and the tools that `.ci/run` installs.
