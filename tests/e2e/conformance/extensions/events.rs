@@ -93,7 +93,7 @@ fn parameters() -> Vec<Rule> {
                 ("wait=1.5", "A valid integer is required.…"),
             ],
         )
-        .accepts(get("/v4/events?after=now&wait=0"), json!({"events": [], "has_more": false}))
+        .accepts(get("/v4/events?after=now&wait=0"), json!({"cursor": ANY, "has_more": false}))
         .see("e2e::events::a_reader_follows_the_log_by_its_cursors"),
     ]
 }
@@ -182,7 +182,7 @@ fn cursor(page: &Value) -> &str {
 }
 
 async fn entries_of_the_log(trial: &Trial) {
-    let now = trial.accepts(get("/v4/events?after=now"), 200, json!({"events": [], "has_more": false})).await.body;
+    let now = trial.accepts(get("/v4/events?after=now"), 200, json!({"cursor": ANY, "has_more": false})).await.body;
     let ids = [trial.published("boat", &json!({})).await, trial.published("boat", &json!({})).await];
     // Other rules are on trial meanwhile: their events are between these.
     let (mut after, mut read) = (cursor(&now).to_owned(), Vec::new());
@@ -233,7 +233,7 @@ async fn own_events(trial: &Trial) {
         trial.accepts(get(&path).by(who), 200, json!({"events": [event, MORE]})).await;
     }
     for who in [Who::Coast, Who::South, Who::Quiet] {
-        trial.accepts(get(&path).by(who), 200, json!({"events": [], "has_more": false})).await;
+        trial.accepts(get(&path).by(who), 200, json!({"cursor": ANY, "has_more": false})).await;
     }
     trial.refuses(get(&path).by(Who::Nobody), 401, json!({"detail": MORE})).await;
     trial.refuses(get(&path).by(Who::Writer), 403, json!({"detail": MORE})).await;
@@ -298,7 +298,7 @@ async fn of_ads(trial: &Trial) {
     trial.accepts(get(format!("{path}&dealer_code=south-cars")).by(Who::Group), 200, json!({"events": []})).await;
     let of_dealer = get("/v4/events?limit=1&dealer_code=north-cars").by(Who::Group);
     trial.accepts(of_dealer, 200, json!({"events": [{"dealer_code": "north-cars"}]})).await;
-    trial.accepts(get("/v4/events?source_id=nobody-has-this"), 200, json!({"events": [], "has_more": false})).await;
+    trial.accepts(get("/v4/events?source_id=nobody-has-this"), 200, json!({"cursor": ANY, "has_more": false})).await;
 }
 
 async fn default_limit(trial: &Trial) {
@@ -381,6 +381,6 @@ async fn beyond_the_end(trial: &Trial) {
         let answer = trial.answers(&request, 400, &json!({"content-type": "application/json"})).await;
         trial.sees(name, &json!({"after": [says]}), &answer.json());
     }
-    trial.accepts(get("/v4/events?after=now"), 200, json!({"events": [], "has_more": false})).await;
+    trial.accepts(get("/v4/events?after=now"), 200, json!({"cursor": ANY, "has_more": false})).await;
     trial.accepts(get("/v4/events?limit=1"), 200, json!({"cursor": ANY})).await;
 }
