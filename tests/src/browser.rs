@@ -91,7 +91,8 @@ impl Browser {
 
     async fn try_eval(&mut self, expression: &str) -> Result<Value, Value> {
         let asked = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let answer = self.call("Runtime.evaluate", asked).await;
+        // The browser refuses when the page goes away meanwhile.
+        let answer = self.try_call("Runtime.evaluate", asked).await?;
         match answer.get("exceptionDetails") {
             Some(thrown) => Err(thrown.clone()),
             None => Ok(answer["result"]["value"].clone()),
@@ -148,8 +149,13 @@ impl Browser {
         &self.complaints
     }
 
-    /// Sends a command and returns its result.
+    /// Sends a command, which must succeed, and returns its result.
     async fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.try_call(method, parameters).await.unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// Sends a command and returns its result, or the error of the browser.
+    async fn try_call(&mut self, method: &str, parameters: Value) -> Result<Value, Value> {
         self.last_id += 1;
         let mut command = json!({"id": self.last_id, "method": method, "params": parameters});
         if !self.session.is_empty() {
@@ -161,8 +167,7 @@ impl Browser {
             let message = tokio::time::timeout(PATIENCE, self.next()).await;
             let message = message.unwrap_or_else(|_| panic!("no answer to {command}"));
             if message["id"] == self.last_id {
-                assert_eq!(message.get("error"), None, "{command}");
-                return message["result"].clone();
+                return message.get("error").map_or_else(|| Ok(message["result"].clone()), |error| Err(error.clone()));
             }
             self.note(&message);
         }
