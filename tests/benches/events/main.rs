@@ -19,7 +19,7 @@ use reqwest::Method;
 use serde_json::json;
 use site::Site;
 use steady::{at_rate, percentile};
-use support::{CLIENTS, client, cores, median, rate};
+use support::{CLIENTS, client, cores, median};
 
 /// Dealers who write.
 const DEALERS: usize = 100;
@@ -177,34 +177,30 @@ impl Table {
         self.at_most("from the entry's time to a stream, p99", "ms", percentile(&mut latencies, 0.99), P99);
     }
 
-    /// Writes of all dealers while each has many open streams.
+    /// Writes while others have many open streams, against writes without them.
     async fn many_streams(&mut self, server: Option<&Postgres>) {
-        let mut turns = Vec::new();
-        let client = client();
         let site = Site::start(database(server).await).await;
-        let tokens = tokens(&site, 0..2 * DEALERS);
-        let posts =
-            |from: usize| -> Vec<_> { (0..LOAD).map(|number| site.post(&tokens[from + number % DEALERS])).collect() };
-        rate(&client, posts(0)).await;
-        let mut memory = 0;
-        for _ in 0..TURNS {
-            let without = rate(&client, posts(DEALERS)).await;
-            let before = site.processes[0].memory();
-            let of_streams: Vec<_> = (0..STREAMS).map(|number| tokens[number % DEALERS].clone()).collect();
-            let streams = Streams::open(&client, &site, 0, &of_streams, false).await;
-            memory = memory.max(site.processes[0].memory().saturating_sub(before));
-            turns.push((rate(&client, posts(DEALERS)).await, without));
-            drop(streams);
-        }
+        let (client, database) = (client(), site.database().await);
+        let (readers, writers) = (tokens(&site, 0..DEALERS), tokens(&site, DEALERS..2 * DEALERS));
+        let of_streams: Vec<_> = (0..STREAMS).map(|number| readers[number % DEALERS].clone()).collect();
         println!(
             "{:<44}{:>10}{:>10}{:>8}{:>8}",
-            format!("{STREAMS} open streams"),
+            format!("{STREAMS} open streams, ads/s"),
             "with",
             "without",
             "ratio",
             "bound"
         );
-        self.at_least("POST /v4/car of other dealers, requests/s", &turns, WITH_STREAMS);
+        let (mut turns, mut memory) = (Vec::new(), 0);
+        for _ in 0..=TURNS {
+            let before = site.processes[0].memory();
+            let streams = Streams::open(&client, &site, 0, &of_streams, false).await;
+            memory = memory.max(site.processes[0].memory().saturating_sub(before));
+            let with = site.publish(&client, &database, &writers).await;
+            drop(streams);
+            turns.push((with, site.publish(&client, &database, &writers).await));
+        }
+        self.publishing(&turns, WITH_STREAMS);
         #[expect(clippy::cast_precision_loss)]
         self.at_most("memory of the streams", "MB", memory as f64 / 1e6, STREAMS_MEMORY as f64 / 1e6);
     }
