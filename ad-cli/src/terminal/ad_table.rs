@@ -85,7 +85,7 @@ fn quality(summary: &Value) -> Cell {
         return Cell::default();
     };
     let findings = if findings == 0 { String::new() } else { format!(", {}", counted(findings as u64, "finding")) };
-    Cell::toned(format!("{score} {}{findings}", quality::level(level)), quality::tone(level))
+    Cell::toned(format!("{score} {}{findings}", level.name()), quality::tone(level))
 }
 
 /// What became of an ad.

@@ -7,15 +7,6 @@ use super::output::{Styled, Tone};
 /// Width within which it stays.
 const WIDTH: usize = 80;
 
-/// The name of a level.
-pub(crate) fn level(level: Level) -> &'static str {
-    match level {
-        Level::Basic => "basic",
-        Level::Good => "good",
-        Level::Excellent => "excellent",
-    }
-}
-
 /// The tone of a level.
 pub(crate) fn tone(level: Level) -> Tone {
     match level {
@@ -38,7 +29,7 @@ pub(crate) fn tone(level: Level) -> Tone {
 /// ```
 pub(crate) fn write(text: &mut Styled, quality: &Quality) {
     text.toned(Tone::Strong, "quality:").push(&format!(" {} of 100 (", quality.score));
-    text.toned(tone(quality.level), level(quality.level)).push(")").end_line();
+    text.toned(tone(quality.level), quality.level.name()).push(")").end_line();
     let all: u32 = quality.goals.iter().map(|goal| u32::from(goal.weight)).sum();
     for goal in quality.goals.iter().filter(|goal| !goal.met) {
         // Rounded, and a light goal is not nothing.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::names::names;
 use crate::violation::Code;
 
 /// The quality of an ad.
@@ -21,19 +22,27 @@ pub struct Quality {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Below 50.
+    /// Below [`GOOD`](Self::GOOD).
     Basic,
-    /// From 50.
+    /// From [`GOOD`](Self::GOOD).
     Good,
-    /// From 80.
+    /// From [`EXCELLENT`](Self::EXCELLENT).
     Excellent,
+}
+names!(Level { "basic" => Basic, "good" => Good, "excellent" => Excellent });
+
+impl Level {
+    /// The least score that is good.
+    pub const GOOD: u8 = 50;
+    /// The least score that is excellent.
+    pub const EXCELLENT: u8 = 80;
 }
 
 impl From<u8> for Level {
     fn from(score: u8) -> Self {
         match score {
-            80.. => Self::Excellent,
-            50.. => Self::Good,
+            Self::EXCELLENT.. => Self::Excellent,
+            Self::GOOD.. => Self::Good,
             _ => Self::Basic,
         }
     }
@@ -81,6 +90,7 @@ pub enum Severity {
     /// A value is probably wrong.
     Warning,
 }
+names!(Severity { "info" => Info, "warning" => Warning });
 
 /// The quality of an ad in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

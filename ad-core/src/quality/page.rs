@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{findings::FINDINGS, goals::GOALS, vehicle::USUAL};
+use super::{Level, findings::FINDINGS, goals::GOALS, vehicle::USUAL};
 use crate::{categories, fields::grouped};
 
 macro_rules! say {
@@ -27,9 +27,10 @@ pub fn markdown() -> String {
         A photo counts from when its address is sent, until it turns out that it cannot be fetched or stored.\n\n\
         ## Goals\n\n\
         The score is the weight of the goals that the ad meets, as a percentage of the weight of all goals that apply to it. A goal applies to\n\
-        the categories that have its field. Below 50 the level is `basic`, from 50 `good`, from 80 `excellent`.\n\n\
+        the categories that have its field. Below {good} the level is `basic`, from {good} `good`, from {excellent} `excellent`.\n\n\
         | Code | Goal | Weight | How to meet it | Field |\n|---|---|---|---|---|\n"
-        .to_owned();
+        .replace("{good}", &Level::GOOD.to_string())
+        .replace("{excellent}", &Level::EXCELLENT.to_string());
     for goal in GOALS {
         say!(page, "| `{}` | {} | {} | {} | `{}` |", goal.code, goal.text, goal.weight, goal.how, goal.field);
     }

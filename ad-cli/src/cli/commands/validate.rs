@@ -166,7 +166,7 @@ impl Ratings {
     }
 
     fn summary(&self) -> String {
-        let levels = self.levels.iter().rev().map(|(level, count)| (*count, quality::level(*level)));
+        let levels = self.levels.iter().rev().map(|(level, count)| (*count, level.name()));
         format!("quality: {}; to see how to improve an ad, validate it alone", tally(levels))
     }
 }

@@ -2,8 +2,8 @@
 
 use ad_core::{
     model::{
-        Action, ActionState, AdState, AdStatus, ApiVersion, ChannelStatus, ImageStatus, Market, RequestState,
-        WaitingFor, WhoActs,
+        Action, ActionState, AdState, AdStatus, ApiVersion, ChannelStatus, ImageStatus, Level, Market, RequestState,
+        Severity, WaitingFor, WhoActs,
     },
     parameters::MAX_EVENTS,
 };
@@ -158,16 +158,18 @@ fn of_tokens() -> Value {
 fn of_quality() -> Value {
     let text = json!({"type": "string"});
     let code = json!({"type": "string", "pattern": "^[a-z][a-z0-9_]*$"});
+    let thresholds = format!("`good` from {}, `excellent` from {}", Level::GOOD, Level::EXCELLENT);
+    let level = json!({"type": "string", "enum": Level::NAMES, "description": thresholds});
     json!({
         "Quality": object(&["score", "level", "goals", "findings"], json!({
             "score": {"type": "integer", "minimum": 0, "maximum": 100, "description": "The weight of the goals met, as a percentage of that of all goals of the ad"},
-            "level": {"type": "string", "enum": ["basic", "good", "excellent"], "description": "`good` from 50, `excellent` from 80"},
+            "level": level,
             "goals": {"type": "array", "items": reference("QualityGoal")},
             "findings": {"type": "array", "items": reference("QualityFinding"), "description": "What is probably wrong. It does not prevent the ad from being published"},
         })),
         "QualitySummary": object(&["score", "level", "findings"], json!({
             "score": {"type": "integer", "minimum": 0, "maximum": 100, "description": "As in `Quality`"},
-            "level": {"type": "string", "enum": ["basic", "good", "excellent"], "description": "`good` from 50, `excellent` from 80"},
+            "level": level,
             "findings": {"type": "integer", "minimum": 0, "example": 2, "description": "Number of findings about the ad itself"},
         })),
         "AdQuality": super::any_of(&["Quality".to_owned(), "QualitySummary".to_owned()]),
@@ -181,7 +183,7 @@ fn of_quality() -> Value {
         })),
         "QualityFinding": object(&["code", "severity", "field", "text"], json!({
             "code": code,
-            "severity": {"type": "string", "enum": ["info", "warning"], "description": "`warning`: a value is probably wrong; `info`: the ad could be better"},
+            "severity": {"type": "string", "enum": Severity::NAMES, "description": "`warning`: a value is probably wrong; `info`: the ad could be better"},
             "field": text,
             "text": {"type": "string", "description": "What was found, with the value"},
             "suggestion": {"type": "string", "description": "What to send instead, if that is known"},
