@@ -173,7 +173,7 @@ impl Common {
     }
 
     /// Removes expired rows in the background, and computes the quality scores of ads that have none.
-    fn start_cleanup(&self, settings: &Settings, stopped: watch::Receiver<bool>) {
+    fn start_background(&self, settings: &Settings, stopped: watch::Receiver<bool>) {
         let kept = Kept {
             answers: settings.idempotency_keys_kept.duration(),
             deliveries: settings.webhook_deliveries_kept.duration(),
@@ -308,7 +308,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let (stop, stopped) = watch::channel(false);
     let webhooks = common.webhooks(settings)?;
     let workers = common.start_workers(settings, &webhooks, &stopped)?;
-    common.start_cleanup(settings, stopped.clone());
+    common.start_background(settings, stopped.clone());
     let quotas = common.quotas(settings);
     let processor = Processor::default();
     let Common { database, directory, store, media, clock, ids, metrics, sandbox } = common;
@@ -479,7 +479,7 @@ pub async fn work(settings: Settings) -> Result<(), AppError> {
     }
     let webhooks = common.webhooks(&settings)?;
     let workers = common.start_workers(&settings, &webhooks, &stopped)?;
-    common.start_cleanup(&settings, stopped);
+    common.start_background(&settings, stopped);
     tokio::spawn(Arc::clone(&common.directory).keep_fresh(FRESHNESS));
     tracing::info!(workers = settings.workers, database = Database::name_of(&settings.database_url), "working");
     warn(&settings, None);
