@@ -7,7 +7,7 @@ use crate::{
     fields::{FieldErrors, not_a_choice, shown},
     model::{
         Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, DeliveryState, EventTypes,
-        Exclusions, LogQuery, NotATime, Page, VIEW_FIELDS, plate,
+        Exclusions, Included, LogQuery, NotATime, Page, VIEW_FIELDS, plate,
     },
     synonyms::names::Names,
     violation::{Code, Expected, TextFormat, Violation, nearest},
@@ -36,12 +36,8 @@ pub struct AdParameters {
     pub exclude: Exclusions,
     /// Only these fields of an ad that is read.
     pub fields: Option<Vec<&'static str>>,
-    /// Whether an ad that is read comes with its latest log entries.
-    pub include_log: bool,
-    /// Whether an ad that is read comes with its status.
-    pub include_status: bool,
-    /// Whether the answer shows the ad's quality.
-    pub include_quality: bool,
+    /// What the answer shows of the ad besides its fields.
+    pub included: Included,
 }
 
 /// A query parameter, for parsing and for documentation.
@@ -297,14 +293,6 @@ struct ParameterValues<'a> {
     errors: FieldErrors,
 }
 
-/// What an answer shows of ads, by `fields` and `include`.
-struct ShownFields {
-    fields: Option<Vec<&'static str>>,
-    log: bool,
-    status: bool,
-    quality: bool,
-}
-
 /// Counts the wrong items of one parameter, of which the first few get messages.
 #[derive(Default)]
 struct WrongItems(usize);
@@ -488,19 +476,19 @@ impl<'a> ParameterValues<'a> {
     }
 
     /// The fields of ads to return, and what to add to them; `parameters` says what may be added.
-    fn shown_fields(&mut self, parameters: &[Parameter]) -> ShownFields {
+    fn shown_fields(&mut self, parameters: &[Parameter]) -> (Option<Vec<&'static str>>, Included) {
         let fields = self.some_of("fields", VIEW_FIELDS);
         let names = parameters.iter().find_map(|parameter| match parameter.takes {
             Takes::SomeOf(names) if parameter.name == "include" => Some(names),
             _ => None,
         });
-        let included = self.some_of("include", names.unwrap_or_default()).unwrap_or_default();
-        ShownFields {
-            log: included.contains(&"log") || fields.as_ref().is_some_and(|fields| fields.contains(&"log")),
-            status: included.contains(&"status"),
-            quality: included.contains(&"quality"),
-            fields,
-        }
+        let names = self.some_of("include", names.unwrap_or_default()).unwrap_or_default();
+        let included = Included {
+            log: names.contains(&"log") || fields.as_ref().is_some_and(|fields| fields.contains(&"log")),
+            status: names.contains(&"status"),
+            quality: names.contains(&"quality"),
+        };
+        (fields, included)
     }
 
     fn page(&mut self) -> Page {
@@ -591,17 +579,8 @@ impl AdQuery {
             })
             .unwrap_or((AdOrder::Created, true));
         let page = values.page();
-        let ShownFields { fields, log, status, quality } = values.shown_fields(AD_PARAMETERS);
-        values.done(Self {
-            filters,
-            order,
-            descending,
-            page,
-            fields,
-            include_log: log,
-            include_status: status,
-            include_quality: quality,
-        })
+        let (fields, included) = values.shown_fields(AD_PARAMETERS);
+        values.done(Self { filters, order, descending, page, fields, included })
     }
 
     /// The names and values of which [`parse`](Self::parse) makes this query; what is the default is left out. Items of lists are
@@ -618,9 +597,9 @@ impl AdQuery {
         }
         sent.extend(self.page.parameters());
         sent.extend(self.fields.as_ref().map(|fields| ("fields", fields.join(","))));
-        let included = [self.include_log, self.include_status, self.include_quality];
-        let included = INCLUDED.iter().zip(included).filter(|(_, is_included)| *is_included);
-        let included: Vec<_> = included.map(|(name, _)| *name).collect();
+        let Included { log, status, quality } = self.included;
+        let included = [log.then_some("log"), status.then_some("status"), quality.then_some("quality")];
+        let included: Vec<_> = included.into_iter().flatten().collect();
         sent.extend((!included.is_empty()).then(|| ("include", included.join(","))));
         sent
     }
@@ -679,16 +658,9 @@ impl AdParameters {
         };
         let exclude = Exclusions { primary: flag("exclude_primary"), secondary: flag("exclude_secondary") };
         let dealer_code = values.text("dealer_code").map(str::to_owned);
-        let ShownFields { fields, log, status, quality } = values.shown_fields(parameters);
-        let include_log = log || fields.is_none();
-        values.done(Self {
-            dealer_code,
-            exclude,
-            fields,
-            include_log,
-            include_status: status,
-            include_quality: quality,
-        })
+        let (fields, mut included) = values.shown_fields(parameters);
+        included.log |= fields.is_none();
+        values.done(Self { dealer_code, exclude, fields, included })
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, Page, Timestamp},
+    model::{AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, Included, Page, Timestamp},
     ports::{Scope, Store},
 };
 use ad_server::store::{Database, DatabaseStore, Options};
@@ -179,7 +179,7 @@ async fn every_list_is_answered_from_an_index() {
     let mut asked = Vec::new();
     for (filter, names_few) in filters() {
         for order in [AdOrder::Created, AdOrder::Updated, AdOrder::SourceId] {
-            for (descending, include_log) in [(true, false), (false, true)] {
+            for (descending, log) in [(true, false), (false, true)] {
                 let page = Page { limit: 50, offset: 0 };
                 let filters = filter.iter().cloned().collect();
                 let query = AdQuery {
@@ -188,9 +188,7 @@ async fn every_list_is_answered_from_an_index() {
                     descending,
                     page,
                     fields: None,
-                    include_log,
-                    include_status: false,
-                    include_quality: false,
+                    included: Included { log, status: false, quality: false },
                 };
                 for scope in scopes.repeat(ROUNDS) {
                     explained.store.list(scope, &query).await.unwrap();

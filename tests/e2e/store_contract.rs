@@ -8,9 +8,9 @@ use ad_core::{
     model::{
         Action, ActionState, Ad, AdFilter, AdQuery, AdState, AdStatus, ApiVersion, Bound, ChannelFailure,
         ChannelStatus, Content, ContentScore, Event, EventPage, EventPosition, EventQuery, EventTypes, FailedImage,
-        ImageRef, ImageSource, ImageSources, Leftover, LogEntry, LogQuery, Market, Plan, PlateMatch, Progress,
-        Publication, PublishedChannel, QueuedRequest, Request, StatusCount, StatusWords, StoredImage, StoredRequest,
-        Timestamp, Validators, WaitingFor,
+        ImageRef, ImageSource, ImageSources, Included, Leftover, LogEntry, LogQuery, Market, Plan, PlateMatch,
+        Progress, Publication, PublishedChannel, QueuedRequest, Request, StatusCount, StatusWords, StoredImage,
+        StoredRequest, Timestamp, Validators, WaitingFor,
     },
     ports::{
         AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record,
@@ -692,8 +692,12 @@ async fn every_commit_sets_the_status(store: &dyn Store) {
 async fn every_commit_sets_the_quality_score(store: &dyn Store) {
     let ad = ad(1, "north", "a");
     create(store, &ad).await.unwrap();
-    let listed = async |filters: &[AdFilter], include_quality| {
-        let query = AdQuery { filters: filters.to_vec(), include_quality, ..AdQuery::default() };
+    let listed = async |filters: &[AdFilter], quality| {
+        let query = AdQuery {
+            filters: filters.to_vec(),
+            included: Included { quality, ..Included::default() },
+            ..AdQuery::default()
+        };
         store.list(Scope::Dealer("north"), &query).await.unwrap().rows
     };
     let has = async |score: u8| {
@@ -912,7 +916,7 @@ async fn only_the_latest_hundred_entries_come_with_an_ad(store: &dyn Store) {
     let (_, log) = find(store, &ad).await;
     assert_eq!(log, many.entries[50..], "the latest, oldest first");
     let mut query = AdQuery::parse(&[]).unwrap();
-    query.include_log = true;
+    query.included.log = true;
     let page = store.list(Scope::Dealer("north"), &query).await.unwrap();
     assert_eq!(page.rows[0].log, many.entries[50..]);
 }

@@ -14,8 +14,8 @@ use ad_core::{
     memory::MemoryStore,
     model::{
         Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, AdStatus, ApiVersion, Bound, ChannelFailure,
-        ChannelStatus, Content, ContentScore, ImageRef, ImageSource, Leftover, LogEntry, LogQuery, Market, Page, Plan,
-        Progress, Publication, PublishedChannel, Request, StatusWords, Timestamp, Validators,
+        ChannelStatus, Content, ContentScore, ImageRef, ImageSource, Included, Leftover, LogEntry, LogQuery, Market,
+        Page, Plan, Progress, Publication, PublishedChannel, Request, StatusWords, Timestamp, Validators,
     },
     ports::{
         AdChange, Capacity, Claimed, LogEntries, NewAd, Outcome, Record, Revision, Scope, Store, StoreError, StoredAd,
@@ -408,9 +408,7 @@ async fn state(store: &dyn Store, world: &World) -> Vec<String> {
             descending: number % 2 == 0,
             page: Page { limit: 4, offset: u64::from(number % 4 == 3) },
             fields: None,
-            include_log: false,
-            include_status: true,
-            include_quality: false,
+            included: Included { log: false, status: true, quality: false },
         };
         let page = store.list(Scope::Dealers(&dealers), &query).await.unwrap();
         let rows: Vec<_> = page

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::Identity;
-use crate::{Ad, AdFilter, AdQuery, Client, Error, LogQuery, Outcome, Target};
+use crate::{Ad, AdFilter, AdQuery, Client, Error, Included, LogQuery, Outcome, Target};
 
 /// Most ads in one request, and most bytes of their source ids, which are part of its URL.
 pub(super) const MOST_ADS: usize = 150;
@@ -148,7 +148,7 @@ impl Statuses {
         for ids in questions(ads.into_iter().map(|ad| ad.source_id.as_str())) {
             let query = AdQuery {
                 fields: Some(FIELDS.to_vec()),
-                include_log: include == Include::Log,
+                included: Included { log: include == Include::Log, ..Included::default() },
                 ..AdQuery::oldest_first([AdFilter::SourceId(ids)])
             };
             let mut statuses = client.v4().all_as::<Status>(&query);

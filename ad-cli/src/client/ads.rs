@@ -85,7 +85,7 @@ impl<'a> Ads<'a> {
     }
 
     /// The same, whose reads of one ad and whose writes are answered with [`Ad::quality`]. Lists have
-    /// [`AdQuery::include_quality`].
+    /// [`AdQuery::included`].
     #[must_use]
     pub fn include_quality(self) -> Self {
         Self { include_quality: true, ..self }

@@ -24,8 +24,8 @@ use std::sync::Arc;
 
 pub use ad_core::{
     model::{
-        AdFilter, AdOrder, AdQuery, AdStatus, DeliveryState, LogQuery, Quality, QualitySummary, RequestStatus,
-        StatusReport, Summary,
+        AdFilter, AdOrder, AdQuery, AdStatus, DeliveryState, Included, LogQuery, Quality, QualitySummary,
+        RequestStatus, StatusReport, Summary,
     },
     service::Target,
 };

@@ -373,13 +373,13 @@ impl Store for MemoryStore {
         let bytes = |row: &&AdRow| {
             let content = if query.asks_for_content() { bytes_of(&row.stored.ad.content) } else { 0 };
             let images = if query.asks_for_images() { bytes_of(&row.stored.ad.image_refs) } else { 0 };
-            content + images + bytes_of(&row.latest(query.include_log))
+            content + images + bytes_of(&row.latest(query.included.log))
         };
         let PageOf { count, rows } = page_of(rows, query.page, query.descending, bytes);
         let listed = |row: &AdRow| {
             let StoredAd { ad, words, publication, .. } = &row.stored;
-            let failed_images = if query.include_quality { publication.failed_images.clone() } else { Vec::new() };
-            ListedAd { ad: ad.clone(), log: row.latest(query.include_log), status: words.status, failed_images }
+            let failed_images = if query.included.quality { publication.failed_images.clone() } else { Vec::new() };
+            ListedAd { ad: ad.clone(), log: row.latest(query.included.log), status: words.status, failed_images }
         };
         Ok(PageOf { count, rows: rows.into_iter().map(listed).collect() })
     }

@@ -11,7 +11,7 @@
 //! | [`AdStatus`], [`StatusReport`], [`StatusWords`], [`Publication`], [`Summary`] | whether an ad is live, and why not |
 //! | [`Quality`], [`QualitySummary`] | how good an ad is |
 //! | [`AdTag`] | the state of an ad that an answer shows |
-//! | [`AdQuery`], [`LogQuery`], [`Page`] | queries for ads and log entries |
+//! | [`AdQuery`], [`Included`], [`LogQuery`], [`Page`] | queries for ads and log entries |
 //! | [`Dealer`], [`Market`], [`Timestamp`] | dealers, marketplaces, points in time |
 
 mod ad;
@@ -39,7 +39,7 @@ pub(crate) use log::short_text;
 pub use log::{Action, ActionState, LATEST_ENTRIES, LogEntry, MOST_MESSAGE_BYTES, PlateMatch, short_address};
 pub use market::Market;
 pub use quality::{ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, Severity};
-pub use query::{AdFilter, AdOrder, AdQuery, Bound, DEFAULT_LIMIT, Exclusions, LogQuery, MAX_LIMIT, Page};
+pub use query::{AdFilter, AdOrder, AdQuery, Bound, DEFAULT_LIMIT, Exclusions, Included, LogQuery, MAX_LIMIT, Page};
 pub use request::{FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, StoredImage};
 pub use request_status::{
     ActionStatus, QueuedRequest, REQUEST_ENTRIES, RequestState, RequestStatus, StoredRequest, WaitingFor,

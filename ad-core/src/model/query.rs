@@ -69,7 +69,6 @@ pub enum Bound {
 
 /// A query for ads. The default is the first page of all ads, newest first.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct AdQuery {
     /// Conditions, all of which must be true.
     pub filters: Vec<AdFilter>,
@@ -81,12 +80,19 @@ pub struct AdQuery {
     pub page: Page,
     /// Only these fields of each ad.
     pub fields: Option<Vec<&'static str>>,
-    /// Whether to return the latest log entries of each ad.
-    pub include_log: bool,
-    /// Whether to return the status of each ad.
-    pub include_status: bool,
-    /// Whether to return the quality of each ad.
-    pub include_quality: bool,
+    /// What to return of each ad besides its fields.
+    pub included: Included,
+}
+
+/// What an answer shows of an ad besides its fields.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Included {
+    /// Its latest log entries.
+    pub log: bool,
+    /// Its status.
+    pub status: bool,
+    /// Its quality.
+    pub quality: bool,
 }
 
 /// A query for log entries. The default is all of them, oldest first.
@@ -139,9 +145,7 @@ impl Default for AdQuery {
             descending: true,
             page: Page::default(),
             fields: None,
-            include_log: false,
-            include_status: false,
-            include_quality: false,
+            included: Included::default(),
         }
     }
 }
@@ -156,12 +160,12 @@ impl AdQuery {
 
     /// Whether it asks for any field of the content, or for what follows from it.
     pub fn asks_for_content(&self) -> bool {
-        self.include_quality || self.asks_for(ad::is_content)
+        self.included.quality || self.asks_for(ad::is_content)
     }
 
     /// Whether it asks for the stored images, or for what follows from them.
     pub fn asks_for_images(&self) -> bool {
-        self.include_quality || self.asks_for(|field| field == "image_refs")
+        self.included.quality || self.asks_for(|field| field == "image_refs")
     }
 
     fn asks_for(&self, wanted: impl Fn(&str) -> bool) -> bool {

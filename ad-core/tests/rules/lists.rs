@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use ad_core::{
-    model::{Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, Bound, Exclusions, LogQuery, Page},
+    model::{
+        Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, Bound, Exclusions, Included, LogQuery, Page,
+    },
     parameters::{
         AD_PARAMETERS, AdParameters, BUMP_PARAMETERS, CREATE_PARAMETERS, READ_PARAMETERS, TARGET_PARAMETERS,
         WRITE_PARAMETERS,
@@ -42,9 +44,7 @@ fn without_parameters_the_newest_fifty_come_first_and_a_log_starts_with_its_olde
             descending: true,
             page: Page { limit: 50, offset: 0 },
             fields: None,
-            include_log: false,
-            include_status: false,
-            include_quality: false,
+            included: Included::default(),
         }
     );
     assert_eq!(
@@ -97,13 +97,13 @@ fn orders_pages_and_fields_are_understood() {
     assert_eq!((query.order, query.descending), (AdOrder::SourceId, true));
     assert_eq!(query.page, Page { limit: 500, offset: 7 });
     assert_eq!(query.fields, Some(vec!["id", "title", "log"]));
-    assert!(query.include_log);
+    assert!(query.included.log);
     assert_eq!(AdQuery::parse(&owned(query.parameters())).unwrap(), query);
     assert!(AdQuery::default().parameters().is_empty() && ads("") == AdQuery::default());
     assert_eq!((ads("ordering=updated").order, ads("ordering=updated").descending), (AdOrder::Updated, false));
-    assert!(ads("include=log").include_log);
+    assert!(ads("include=log").included.log);
     let query = ads("include=quality,log,status");
-    assert!(query.include_log && query.include_status && query.include_quality);
+    assert!(query.included.log && query.included.status && query.included.quality);
     assert_eq!(AdQuery::parse(&owned(query.parameters())).unwrap(), query);
     assert!(ads("fields=id&include=quality").asks_for_content() && !ads("fields=id").asks_for_content());
 
@@ -191,16 +191,15 @@ fn a_request_about_one_ad_names_the_dealer_and_a_bump_the_exclusions() {
             dealer_code: Some("d".to_owned()),
             exclude: Exclusions { primary: true, secondary: false },
             fields: None,
-            include_log: true,
-            include_status: false,
-            include_quality: false,
+            included: Included { log: true, status: false, quality: false },
         })
     );
     assert_eq!(
         parse(BUMP_PARAMETERS, "exclude_primary=yes"),
         Err(json!({"exclude_primary": ["Must be true or false."]}))
     );
-    let with_quality = AdParameters { include_log: true, include_quality: true, ..AdParameters::default() };
+    let with_quality =
+        AdParameters { included: Included { log: true, status: false, quality: true }, ..AdParameters::default() };
     for parameters in [CREATE_PARAMETERS, WRITE_PARAMETERS, BUMP_PARAMETERS, READ_PARAMETERS] {
         assert_eq!(parse(parameters, "include=quality"), Ok(with_quality.clone()));
     }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ad_core::{
     categories::{Category, by_vehicle_type},
     memory::{Kit, ManualClock, one_pixel},
-    model::{ActionState, Ad, AdState, ApiVersion, Dealer, Exclusions, LogEntry, Market, Page},
+    model::{ActionState, Ad, AdState, ApiVersion, Dealer, Exclusions, Included, LogEntry, Market, Page},
     ports::{Clock, Ids},
     rulebook::{Checked, Rulebook, SourceId, WriteContext, merge::merge},
     service::{Access, ServiceError, Target},
@@ -228,9 +228,7 @@ impl House {
             descending: false,
             page: Page { limit: 500, offset: 0 },
             fields: None,
-            include_log: true,
-            include_status: false,
-            include_quality: false,
+            included: Included { log: true, status: false, quality: false },
         };
         let page = self.kit.service.list(&access(), None, query).await.unwrap();
         page.rows.into_iter().map(|listed| (listed.ad, listed.log)).collect()

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use ad_core::{
     categories::{self, TRAILER},
     fields::FieldErrors,
-    model::{AdQuery, AdTag, LogQuery},
+    model::{AdQuery, AdTag, Included, LogQuery},
     parameters::{self, AD_PARAMETERS, AdParameters, LOG_PARAMETERS, Parameter},
     ports::ListedAd,
     rulebook::versions::VersionError,
@@ -226,18 +226,17 @@ impl AdCall<'_> {
         let pairs = body::query(request)?;
         let query = AdQuery::parse(&pairs).map_err(|errors| self.suggest(AD_PARAMETERS, errors))?;
         let (page, fields) = (query.page, query.fields.clone());
-        let (include_log, include_status, include_quality) =
-            (query.include_log, query.include_status, query.include_quality);
+        let Included { log: with_log, status: with_status, quality: with_quality } = query.included;
         let mut turn = self.context.limits.lists.turn(self.access.name()).await?;
         let list = self.context.service.list(&self.access, self.base.category(), query).await?;
         turn.has_read();
         let mut qualities = Vec::new();
-        if include_quality {
+        if with_quality {
             qualities = self.context.service.quality_summaries(&self.access, &list.rows);
         }
         let mut qualities = qualities.into_iter();
         let rows = list.rows.iter().map(|ListedAd { ad, log, status, .. }| {
-            let view = ad.view(include_log.then_some(log.as_slice())).with_status(include_status.then_some(*status));
+            let view = ad.view(with_log.then_some(log.as_slice())).with_status(with_status.then_some(*status));
             view.with_quality_summary(qualities.next().flatten()).only(fields.as_deref())
         });
         let body = PageBody::new(self.context, request, &pairs, page, list.count, rows.collect())?;
@@ -322,7 +321,7 @@ impl AdCall<'_> {
 
     async fn read_bytes(&self, target: Target<'_>, query: &AdParameters) -> Result<(Vec<u8>, AdTag), ApiError> {
         let service = &self.context.service;
-        let (shown, log) = if query.include_log {
+        let (shown, log) = if query.included.log {
             let (shown, log) = service.read(&self.access, target).await?;
             (shown, Some(log))
         } else {
@@ -330,8 +329,8 @@ impl AdCall<'_> {
         };
         let TaggedAd { ad, tag, status, failed_images } = &shown;
         let quality =
-            if query.include_quality { Some(service.quality_among_ads(ad, failed_images).await?) } else { None };
-        let view = ad.view(log.as_deref()).with_status(query.include_status.then_some(*status));
+            if query.included.quality { Some(service.quality_among_ads(ad, failed_images).await?) } else { None };
+        let view = ad.view(log.as_deref()).with_status(query.included.status.then_some(*status));
         let view = view.with_quality(quality.as_ref()).only(query.fields.as_deref());
         Ok((json_bytes(&view)?, *tag))
     }

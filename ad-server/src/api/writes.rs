@@ -44,7 +44,7 @@ impl AdCall<'_> {
         if operation.act == Act::Create {
             self.context.check_faults(access, payload.source_id())?;
         }
-        let shown = Shown { operation, quality: query.include_quality };
+        let shown = Shown { operation, quality: query.included.quality };
         let render = |accepted: &Accepted| self.render(shown, accepted);
         let keep = key.map(|key| key.keep(&render));
         let incoming = Incoming { id: self.request_id, keep: keep.as_ref() };

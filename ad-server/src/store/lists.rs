@@ -244,7 +244,7 @@ pub(super) fn list(dialect: Dialect, scope: Scope<'_>, query: &AdQuery) -> State
         if query.asks_for_content() { ("ads.content", " + octet_length(ads.content)") } else { ("'{}'", "") };
     let (images, image_bytes) =
         if query.asks_for_images() { ("ads.image_refs", " + octet_length(ads.image_refs)") } else { ("'[]'", "") };
-    let (log, log_bytes) = if query.include_log {
+    let (log, log_bytes) = if query.included.log {
         let bytes = format!(
             " + coalesce((SELECT sum(octet_length(message) + {ENTRY_BYTES})
         FROM (SELECT message FROM log WHERE log.ad = ads.seq ORDER BY n DESC LIMIT 100) AS latest), 0)"
@@ -253,7 +253,7 @@ pub(super) fn list(dialect: Dialect, scope: Scope<'_>, query: &AdQuery) -> State
     } else {
         ("NULL", String::new())
     };
-    let publication = if query.include_quality { "ads.publication" } else { "NULL" };
+    let publication = if query.included.quality { "ads.publication" } else { "NULL" };
     // The rows of the last select come in any order: sorting them would sort whole ads.
     values.statement(format!(
         "WITH {found}matching AS {materialized} (

@@ -1,6 +1,6 @@
 //! The quality of ads: what `validate` says about a payload, and `list` by score.
 
-use ad_cli::{AdFilter, AdQuality, AdQuery, Client};
+use ad_cli::{AdFilter, AdQuality, AdQuery, Client, Included};
 use ad_core::model::Bound;
 use ad_tests::{Cli, Server};
 use serde_json::{Value, json};
@@ -84,7 +84,8 @@ async fn ads_are_listed_by_their_score() {
     let patched = client.typed("car").include_quality().update("poor", &json!({"body": "Fin"})).await.unwrap();
     assert_eq!(patched.body.quality.map(|quality| u64::from(quality.score())), Some(poor));
     let below = AdFilter::QualityScore(Bound::Lt, u8::try_from(better).unwrap());
-    let query = AdQuery { include_quality: true, ..AdQuery::oldest_first([below]) };
+    let query =
+        AdQuery { included: Included { quality: true, ..Included::default() }, ..AdQuery::oldest_first([below]) };
     let found = client.v4().list(&query).await.unwrap().body.results;
     let [ad] = &found[..] else { panic!("{found:?}") };
     assert!(matches!(ad.quality, Some(AdQuality::Summary(summary)) if summary.findings == 3), "{ad:?}");

@@ -1,6 +1,6 @@
 //! `status`, `summary`, `list --status`, and what a wait says.
 
-use ad_cli::{AdFilter, AdQuery, AdStatus, Client};
+use ad_cli::{AdFilter, AdQuery, AdStatus, Client, Included};
 use ad_tests::{Cli, Options, Server};
 use serde_json::{Value, json};
 
@@ -73,7 +73,10 @@ async fn lists_are_filtered_by_status_and_the_summary_counts_them() {
     assert_eq!(serde_json::to_value(&status.body).unwrap(), report(&server, "fault-refused-1").await);
     assert_eq!(client.typed("car").status("car-1").await.unwrap().body.status, AdStatus::Live);
     assert_eq!(client.summary().await.unwrap().by_status[&AdStatus::Live], 1);
-    let query = AdQuery { include_status: true, ..AdQuery::oldest_first([AdFilter::Status(vec![AdStatus::Failed])]) };
+    let query = AdQuery {
+        included: Included { status: true, ..Included::default() },
+        ..AdQuery::oldest_first([AdFilter::Status(vec![AdStatus::Failed])])
+    };
     let failed = client.v4().list(&query).await.unwrap().body.results;
     assert_eq!((failed.len(), &failed[0].more["status"]), (1, &json!("failed")));
 }

@@ -6,7 +6,7 @@ use futures_util::TryStreamExt;
 use serde_json::value::RawValue;
 
 use crate::{
-    AdFilter, AdQuery,
+    AdFilter, AdQuery, Included,
     cli::through::vehicle_type,
     terminal::{Context, Failure, ad_table},
 };
@@ -35,7 +35,10 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
     let ads = args.of_type.and_then(|it| it.vehicle_type).map_or_else(|| client.v4(), |name| client.typed(name));
     let state = args.state.as_deref().and_then(AdState::from_name).map(AdFilter::State);
-    let query = AdQuery { include_log: args.log, ..AdQuery::oldest_first(Vec::from_iter(state)) };
+    let query = AdQuery {
+        included: Included { log: args.log, ..Included::default() },
+        ..AdQuery::oldest_first(Vec::from_iter(state))
+    };
     let mut rows = context.out.rows_for_programs(ad_table::COLUMNS);
     let mut all = ads.all_as::<Box<RawValue>>(&query);
     let mut count = 0_u64;

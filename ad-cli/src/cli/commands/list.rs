@@ -52,9 +52,9 @@ impl Table for AdFilters {
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut query = AdQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     // Who filters by the status or the score wants to see it.
-    query.include_status |= args.filters.get("status").is_some() && query.fields.is_none();
+    query.included.status |= args.filters.get("status").is_some() && query.fields.is_none();
     let by_score = ["quality_score__lt", "quality_score__gte"].iter().any(|name| args.filters.get(name).is_some());
-    query.include_quality |= by_score && query.fields.is_none();
+    query.included.quality |= by_score && query.fields.is_none();
     let client = context.client()?;
     let ads = args.of_type.and_then(|it| it.vehicle_type).map_or_else(|| client.v4(), |name| client.typed(name));
     let mut rows = context.out.rows(columns(&args.filters, &query));
@@ -86,16 +86,16 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 fn columns(given: &Given<AdFilters>, query: &AdQuery) -> Vec<Column> {
     let Some(fields) = given.get("fields") else {
         let mut columns = ad_table::COLUMNS.to_vec();
-        if query.include_status {
+        if query.included.status {
             // In place of the state, which it says too.
             columns.iter_mut().filter(|column| column.is_of("state")).for_each(|column| *column = ad_table::STATUS);
         }
-        if query.include_quality {
+        if query.included.quality {
             columns.push(ad_table::QUALITY);
         }
         return columns;
     };
     let wanted = |name: &&&str| fields.split(',').any(|field| field.trim() == **name);
-    let quality = query.include_quality.then_some(ad_table::QUALITY);
+    let quality = query.included.quality.then_some(ad_table::QUALITY);
     VIEW_FIELDS.iter().filter(wanted).map(|field| ad_table::column(field)).chain(quality).collect()
 }

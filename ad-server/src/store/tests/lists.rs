@@ -1,5 +1,5 @@
 use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, AdStatus, Bound, LogQuery, Page, Progress, StatusWords},
+    model::{AdFilter, AdOrder, AdQuery, AdStatus, Bound, Included, LogQuery, Page, Progress, StatusWords},
     ports::{AdChange, ListedAd, Outcome, Record, Scope},
 };
 
@@ -14,9 +14,7 @@ fn query(filters: Vec<AdFilter>) -> AdQuery {
         descending: true,
         page: ALL,
         fields: None,
-        include_log: false,
-        include_status: false,
-        include_quality: false,
+        included: Included::default(),
     }
 }
 
@@ -129,7 +127,10 @@ async fn a_list_brings_the_logs_along() {
     let temporary = Temporary::open().await;
     let store = temporary.store();
     stock(&store).await;
-    let with_log = AdQuery { include_log: true, ..query(vec![AdFilter::Id(Uuid::from_u128(4))]) };
+    let with_log = AdQuery {
+        included: Included { log: true, ..Included::default() },
+        ..query(vec![AdFilter::Id(Uuid::from_u128(4))])
+    };
     let page = store.list(Scope::Dealer("d1"), &with_log).await.unwrap();
     let mut boat = ad(4, 2000);
     boat.category_id = 1020;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, AdStatus, Bound, EventPosition, EventQuery, Page},
+    model::{AdFilter, AdOrder, AdQuery, AdStatus, Bound, EventPosition, EventQuery, Included, Page},
     ports::{IdempotencyKey, Listing, Marketplace, Scope},
 };
 use ad_tests::eventually;
@@ -54,9 +54,7 @@ async fn plates_of_open_categories_are_normalised_by_the_migration() {
         descending: false,
         page: Page { limit: 10, offset: 0 },
         fields: None,
-        include_log: false,
-        include_status: false,
-        include_quality: false,
+        included: Included::default(),
     };
     let found = store.list(Scope::Dealer("north"), &query).await.unwrap();
     let content = &found.rows[0].ad.content;
@@ -362,7 +360,7 @@ async fn the_status_of_ads_of_before_the_upgrade_follows_from_what_is_stored_in_
 async fn scores_follow(database: &Database) {
     let store = DatabaseStore::new(database.clone());
     let filters = vec![AdFilter::QualityScore(Bound::Gte, 0)];
-    let query = AdQuery { filters, include_quality: true, ..AdQuery::default() };
+    let query = AdQuery { filters, included: Included { quality: true, ..Included::default() }, ..AdQuery::default() };
     let scored = async || store.list(Scope::Dealer("d1"), &query).await.unwrap();
     assert_eq!(scored().await.count, 0);
     for (read, all) in [(5, 5), (3, 8), (0, 8)] {

@@ -2,7 +2,7 @@
 //! dealers in question only, and reads whole ads for the page alone.
 
 use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, AdStatus, Bound, EventQuery, Page},
+    model::{AdFilter, AdOrder, AdQuery, AdStatus, Bound, EventQuery, Included, Page},
     ports::Scope,
 };
 
@@ -75,7 +75,7 @@ async fn every_list_is_answered_from_an_index() {
     for scope in [Scope::Dealer("d1"), Scope::Dealers(&group)] {
         for (filter, names_few) in filters() {
             for order in [AdOrder::Created, AdOrder::Updated, AdOrder::SourceId] {
-                for (descending, include_log) in [(true, false), (false, true)] {
+                for (descending, log) in [(true, false), (false, true)] {
                     let page = Page { limit: 50, offset: 0 };
                     let filters = filter.iter().cloned().collect();
                     let query = AdQuery {
@@ -84,9 +84,7 @@ async fn every_list_is_answered_from_an_index() {
                         descending,
                         page,
                         fields: None,
-                        include_log,
-                        include_status: true,
-                        include_quality: false,
+                        included: Included { log, status: true, quality: false },
                     };
                     let steps = plan(&temporary.database, scope, &query).await;
                     let faults: Vec<_> = steps.iter().filter_map(|step| fault(step, names_few)).collect();
@@ -109,9 +107,7 @@ async fn a_page_is_cut_out_of_the_order_without_sorting() {
                 descending,
                 page,
                 fields: None,
-                include_log: false,
-                include_status: true,
-                include_quality: false,
+                included: Included { log: false, status: true, quality: false },
             };
             let steps = plan(&temporary.database, Scope::Dealer("d1"), &query).await;
             // The one that is left puts the fifty of the page in order.
