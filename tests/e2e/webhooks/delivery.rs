@@ -124,7 +124,9 @@ async fn sent_again(database: Option<&str>) {
 
     let resent =
         post_to(client, &webhook, &format!("deliveries/{}/resend", first[0].id()), json!({})).await.expect(200);
-    assert_eq!((&resent["event_id"], &resent["state"]), (&json!(first[0].id()), &json!("pending")));
+    assert_eq!(resent["event_id"], first[0].id());
+    // The worker may have sent it before the answer was read.
+    assert!(resent["state"] == "pending" || resent["state"] == "delivered", "{resent}");
     eventually("it comes again", || async {
         let times = receiver.received("/hook").iter().filter(|it| it.id() == first[0].id()).count();
         (times == 2).then_some(())
