@@ -23,6 +23,7 @@ use tokio::task::JoinHandle;
 pub struct ImageHost {
     /// Its address.
     pub base: String,
+    files: Arc<Mutex<HashMap<String, Vec<u8>>>>,
     calls: Arc<Mutex<HashMap<String, usize>>>,
     healed: Arc<AtomicBool>,
     down: Arc<AtomicBool>,
@@ -48,6 +49,7 @@ impl ImageHost {
     /// - `/faulty/<fault>/<seed>.jpg`: until it is [healed](Self::heal), a fault: `silent` (no answer), `stalled` (a part
     ///   of the picture, and then nothing), `dripping` (a byte now and then), `trickling` (14.9 MB, the last of them byte by byte),
     ///   `torn` (the connection ends early), `endless`, `inward` (a redirect to where clouds keep their secrets)
+    /// - the files that are [added](Self::add)
     /// - everything else: 404
     ///
     /// # Panics
@@ -66,11 +68,26 @@ impl ImageHost {
         let calls = Arc::new(Mutex::new(HashMap::new()));
         let healed = Arc::new(AtomicBool::new(false));
         let down = Arc::new(AtomicBool::new(false));
-        let pictures = Pictures { calls: Arc::clone(&calls), healed: Arc::clone(&healed), down: Arc::clone(&down) };
+        let files = Arc::<Mutex<HashMap<String, Vec<u8>>>>::default();
+        let pictures = Pictures {
+            files: Arc::clone(&files),
+            calls: Arc::clone(&calls),
+            healed: Arc::clone(&healed),
+            down: Arc::clone(&down),
+        };
         let server = tokio::spawn(async move {
             let _ended = Server::new_with_acceptor(acceptor).run(pictures).await;
         });
-        Self { base: format!("http://{address}"), calls, healed, down, server }
+        Self { base: format!("http://{address}"), files, calls, healed, down, server }
+    }
+
+    /// Serves a file of this name from now on, and returns its address.
+    ///
+    /// # Panics
+    /// When a handler panicked.
+    pub fn add(&self, name: &str, bytes: Vec<u8>) -> String {
+        self.files.lock().expect("no handler panics").insert(format!("/{name}"), bytes);
+        self.url(name)
     }
 
     /// From now on what was faulty is a picture.
@@ -106,6 +123,7 @@ impl ImageHost {
 }
 
 struct Pictures {
+    files: Arc<Mutex<HashMap<String, Vec<u8>>>>,
     calls: Arc<Mutex<HashMap<String, usize>>>,
     healed: Arc<AtomicBool>,
     down: Arc<AtomicBool>,
@@ -124,6 +142,10 @@ impl Endpoint for Pictures {
         };
         if self.down.load(Ordering::SeqCst) {
             return Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response());
+        }
+        let added = self.files.lock().expect("no handler panics").get(&path).cloned();
+        if let Some(bytes) = added {
+            return Ok(Response::builder().content_type("image/jpeg").body(bytes));
         }
         if let Some(file) = path.strip_prefix("/versioned/") {
             return Ok(versioned(&request, file));

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use super::{
     Ended, Run,
     retry::{TransientFailure, after_tries},
 };
 use crate::{
-    model::{FailedImage, ImageRef, ImageSource, StoredImage, WaitingFor, short_address, short_text},
+    model::{FailedImage, ImageRef, ImageSource, Photo, StoredImage, WaitingFor, short_address, short_text},
     ports::{Fetched, ImageError, ImageRequest, ImageStoreError, StoreError},
     quotas::{NotAdmitted, QuotaExceeded},
     violation::Code,
@@ -132,8 +133,8 @@ impl Run<'_> {
         for (url, result) in fetched {
             match result {
                 Ok(FetchedImage::New(cdn_url, checksum, source)) => {
-                    let id = self.image_id(&checksum);
-                    let shown = ImageRef { url: url.clone(), cdn_url, id, checksum };
+                    let (id, photo) = self.identity(&checksum);
+                    let shown = ImageRef { url: url.clone(), cdn_url, id, checksum, photo };
                     self.progress.stored.push(StoredImage { shown, source: Some(source) });
                 }
                 Ok(FetchedImage::Unchanged) => self.progress.stored.extend(self.known(url)),
@@ -185,15 +186,15 @@ impl Run<'_> {
         Some(StoredImage { shown, source })
     }
 
-    /// The id of an image: the same bytes have the same id within an ad.
-    fn image_id(&self, checksum: &str) -> uuid::Uuid {
+    /// The id of an image, and what its pixels say if that is known: the same bytes have the same within an ad.
+    fn identity(&self, checksum: &str) -> (Uuid, Option<Photo>) {
         let stored = self.progress.stored.iter().map(|image| &image.shown);
         let known = self.claimed.stored.ad.image_refs.iter().chain(stored);
         known
             .filter(|image| image.checksum == checksum)
-            .map(|image| image.id)
+            .map(|image| (image.id, image.photo))
             .next()
-            .unwrap_or_else(|| self.pipeline.ports.ids.next())
+            .unwrap_or_else(|| (self.pipeline.ports.ids.next(), None))
     }
 
     /// Sets the ad's images: those stored now, and for the other addresses those stored before.

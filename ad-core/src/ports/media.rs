@@ -78,7 +78,10 @@ impl Image {
         let (format, end): (_, &[u8]) = match imagesize::image_type(&bytes) {
             Ok(imagesize::ImageType::Jpeg) => (Format::Jpeg, &[0xff, 0xd9]),
             Ok(imagesize::ImageType::Png) => (Format::Png, b"IEND"),
-            _ => return Err(broken("neither JPEG nor PNG")),
+            _ => {
+                let what = other_format(&bytes).map(|format| format!("neither JPEG nor PNG, but {format}"));
+                return Err(ImageError::Unusable(what.unwrap_or_else(|| "neither JPEG nor PNG".to_owned())));
+            }
         };
         if !imagesize::blob_size(&bytes).is_ok_and(|size| size.width > 0 && size.height > 0) {
             return Err(broken("a damaged image: its size cannot be read"));
@@ -88,6 +91,38 @@ impl Image {
         }
         let checksum = Checksum::of(&bytes);
         Ok(Self { format, bytes, checksum })
+    }
+}
+
+/// What else a file is that is sent as an image now and then.
+fn other_format(bytes: &[u8]) -> Option<&'static str> {
+    // ISO base media files name their kind behind the length of the first box.
+    match bytes.get(4..12) {
+        Some(b"ftypavif" | b"ftypavis") => return Some("AVIF"),
+        Some(b"ftypheic" | b"ftypheix" | b"ftypheim" | b"ftypheis" | b"ftyphevc" | b"ftypmif1" | b"ftypmsf1") => {
+            return Some("HEIC");
+        }
+        _ => {}
+    }
+    if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
+        return Some("WebP");
+    }
+    for (start, format) in
+        [(&b"GIF8"[..], "GIF"), (b"BM", "BMP"), (b"II*\0", "TIFF"), (b"MM\0*", "TIFF"), (b"%PDF-", "PDF")]
+    {
+        if bytes.starts_with(start) {
+            return Some(format);
+        }
+    }
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1024)]).to_ascii_lowercase();
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let is_markup = text.starts_with('<');
+    if is_markup && text.contains("<svg") {
+        Some("SVG")
+    } else if is_markup && (text.starts_with("<!doctype html") || text.contains("<html")) {
+        Some("an HTML page")
+    } else {
+        None
     }
 }
 
@@ -160,4 +195,30 @@ pub enum ImageStoreError {
 pub trait MediaStore: Send + Sync {
     /// Stores an image, unless it is stored already, and returns the address at which it is served.
     async fn put(&self, image: &Image) -> Result<String, ImageStoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_in_place_of_an_image_is_named() {
+        for (bytes, named) in [
+            (&b"\0\0\0\x18ftypheic\0\0\0\0mif1heic"[..], ", but HEIC"),
+            (b"\0\0\0\x1cftypavif\0\0\0\0", ", but AVIF"),
+            (b"RIFF\x24\0\0\0WEBPVP8 ", ", but WebP"),
+            (b"GIF89a\x01\0\x01\0\0\0\0", ", but GIF"),
+            (b"BM\x46\0\0\0\0\0\0\0\0\0", ", but BMP"),
+            (b"II*\0\x08\0\0\0\0\0\0\0", ", but TIFF"),
+            (b"%PDF-1.7 and so on", ", but PDF"),
+            ("\u{feff}<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>".as_bytes(), ", but SVG"),
+            (b"<!DOCTYPE html><html><body>Sign in</body></html>", ", but an HTML page"),
+            (b"{\"error\": \"gone\"}", ""),
+            (b"<<<<", ""),
+            (b"", ""),
+        ] {
+            let refused = Image::new(Bytes::copy_from_slice(bytes)).unwrap_err();
+            assert_eq!(refused.to_string(), format!("neither JPEG nor PNG{named}"));
+        }
+    }
 }

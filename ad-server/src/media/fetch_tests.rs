@@ -220,7 +220,7 @@ async fn each_failure_says_what_happened_and_whether_to_try_again() {
     let host = Host::start().await;
     let fetcher = fetcher(development());
     for (path, expected) in [
-        ("/page.jpg", unusable("neither JPEG nor PNG")),
+        ("/page.jpg", unusable("neither JPEG nor PNG, but an HTML page")),
         ("/half.jpg", unusable("a damaged image: it stops before its end")),
         ("/announced.jpg", unusable("larger than 10000 bytes")),
         ("/endless.jpg", unusable("larger than 10000 bytes")),

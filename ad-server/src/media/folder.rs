@@ -95,7 +95,7 @@ mod tests {
         let root = directory.path().join("new/media");
         let folder = Folder::open(root.clone()).unwrap();
         let bytes = Bytes::from_static(b"picture");
-        let name = Name { checksum: Checksum::of(&bytes).to_string(), format: Format::Png };
+        let name = Name { checksum: Checksum::of(&bytes).to_string(), format: Format::Png, width: None };
 
         folder.put(&name, &bytes).await.unwrap();
         let path = root.join(name.key());

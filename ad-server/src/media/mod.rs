@@ -1,5 +1,5 @@
 //! Images: fetched from public addresses ([`HttpFetcher`]), stored under their checksums in a folder or a bucket ([`Media`]), and
-//! served from there ([`ServeMedia`]).
+//! served from there ([`ServeMedia`]), with their [`Renditions`].
 //!
 //! [`ad_core::ports::Image`] decides what is an image, and the pipeline when a fetch is retried. Images are never changed.
 
@@ -12,6 +12,8 @@ mod hosts;
 mod location;
 mod memory;
 mod name;
+mod photo;
+mod renditions;
 mod serve;
 mod store;
 
@@ -19,5 +21,6 @@ pub use address::{Reach, reach};
 pub use fetch::{ClientError, FetchOptions, HttpFetcher};
 pub(crate) use guard::{Guard, Refused, refusal};
 pub use location::{InvalidMediaLocation, MediaLocation};
+pub use renditions::Renditions;
 pub use serve::ServeMedia;
 pub use store::{Media, MediaBase, MediaError};

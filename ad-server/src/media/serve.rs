@@ -1,4 +1,4 @@
-//! Serves the stored images. A name contains the checksum, so its content never changes and may be cached without limit. No token
+//! Serves the stored images and their renditions. A name contains the checksum of the image, so its content never changes and may be cached without limit. No token
 //! is needed: images of ads are public (decision 29).
 
 use std::io;
@@ -11,24 +11,40 @@ use poem::{
 
 use super::{
     name::{FOREVER, Name},
+    renditions::Renditions,
     store::Media,
 };
 
-/// The endpoint of `/media/*name`; mount it at a path with that parameter. The name is `abcd….jpg`, or as images are
+/// The endpoint of `/media/*name`; mount it at a path with that parameter. The name is `abcd….jpg` (or `abcd…-800.jpg`), or as images are
 /// kept, `ab/cd/abcd….jpg`, for a CDN that fetches from here.
 #[derive(Debug, Clone)]
-pub struct ServeMedia(Media);
+pub struct ServeMedia {
+    media: Media,
+    renditions: Option<Renditions>,
+}
 
 impl ServeMedia {
     /// Serves these images.
     pub fn new(media: Media) -> Self {
-        Self(media)
+        Self { media, renditions: None }
+    }
+
+    /// The same, making renditions again that are missing.
+    #[must_use]
+    pub fn with_renditions(self, renditions: Option<Renditions>) -> Self {
+        Self { renditions, ..self }
     }
 
     async fn image(&self, name: &Name, request: &Request) -> io::Result<Response> {
-        let tag = format!("\"{}\"", name.checksum);
+        let tag = format!("\"{}\"", name.stem());
         let known = is_known(request, &tag);
-        let stored = self.0.read(name, request.method() == Method::GET && !known).await?;
+        let wanted = request.method() == Method::GET && !known;
+        let stored = match (self.media.read(name, wanted).await, &self.renditions) {
+            (Err(error), Some(renditions)) if error.kind() == io::ErrorKind::NotFound && name.width.is_some() => {
+                renditions.again(name, wanted).await?
+            }
+            (read, _) => read?,
+        };
         let response = Response::builder()
             .header(header::ETAG, &tag)
             .header(header::CACHE_CONTROL, FOREVER)

@@ -4,6 +4,7 @@ use std::{io, time::Duration};
 
 use ad_core::ports::{Image, ImageStoreError, MediaStore};
 use async_trait::async_trait;
+use bytes::Bytes;
 use poem::Body;
 use tokio::io::BufReader;
 
@@ -70,7 +71,7 @@ pub enum MediaError {
     },
 }
 
-/// A stored image.
+/// A stored image or rendition.
 pub(super) struct Stored {
     pub(super) size: u64,
     /// Its bytes, read as they are sent; empty if they were not wanted.
@@ -97,6 +98,26 @@ impl Media {
         Ok(Self { kept, place, base })
     }
 
+    /// All bytes of a stored image.
+    pub(super) async fn bytes(&self, name: &Name) -> io::Result<Bytes> {
+        let stored = self.read(name, true).await?;
+        stored.body.into_bytes().await.map_err(io::Error::other)
+    }
+
+    /// Stores a file, unless it is stored already.
+    pub(super) async fn store(&self, name: &Name, bytes: &Bytes) -> io::Result<()> {
+        let put = async {
+            match &self.kept {
+                ImageFiles::Folder(folder) => folder.put(name, bytes).await,
+                ImageFiles::Bucket(bucket) => bucket.put(name, bytes).await,
+            }
+        };
+        tokio::time::timeout(PUT, put).await.unwrap_or_else(|_| {
+            let late = format!("not stored within {} s", PUT.as_secs());
+            Err(io::Error::new(io::ErrorKind::TimedOut, late))
+        })
+    }
+
     /// A stored image, with its bytes if they are wanted.
     pub(super) async fn read(&self, name: &Name, wanted: bool) -> io::Result<Stored> {
         match &self.kept {
@@ -118,17 +139,7 @@ impl Media {
 impl MediaStore for Media {
     async fn put(&self, image: &Image) -> Result<String, ImageStoreError> {
         let name = Name::of(image);
-        let put = async {
-            match &self.kept {
-                ImageFiles::Folder(folder) => folder.put(&name, &image.bytes).await,
-                ImageFiles::Bucket(bucket) => bucket.put(&name, &image.bytes).await,
-            }
-        };
-        let put = tokio::time::timeout(PUT, put).await.unwrap_or_else(|_| {
-            let late = format!("not stored within {} s", PUT.as_secs());
-            Err(io::Error::new(io::ErrorKind::TimedOut, late))
-        });
-        put.map(|()| self.base.address(&name)).map_err(|error| {
+        self.store(&name, &image.bytes).await.map(|()| self.base.address(&name)).map_err(|error| {
             tracing::error!(%error, place = %self.place, "image store write failed; will be retried");
             failure(&error)
         })

@@ -191,7 +191,10 @@ mod tests {
                 "https://sandbox.example/ads/sandbox/images/truncated.jpg",
                 Some("a damaged image: it stops before its end"),
             ),
-            ("https://sandbox.example/ads/sandbox/images/not-an-image.jpg", Some("neither JPEG nor PNG")),
+            (
+                "https://sandbox.example/ads/sandbox/images/not-an-image.jpg",
+                Some("neither JPEG nor PNG, but an HTML page"),
+            ),
             ("http://127.0.0.1:1/sandbox/images/1.jpg", Some("only https addresses are fetched")),
             ("https://127.0.0.1:1/sandbox/images/1.jpg", Some("the address resolves to a private network")),
         ] {

@@ -1,7 +1,7 @@
 //! How fast the service is, as ratios measured in one run: against a bare poem handler that stores or reads one row with
 //! the same durability, and publishing against accepting. `cargo bench -p ad-tests --bench service` prints the table for
 //! both databases and fails when a bound is missed; `-- sqlite`, `-- postgres` one of them; `-- http` only the rows of requests
-//! one after another; `-- memory` sends a million requests to a process and prints how large it is.
+//! one after another; `-- photos` only the renditions of a photo; `-- memory` sends a million requests to a process and prints how large it is.
 //!
 //! Both sides run in this process on the same machine as the load, in turns, so that what the machine does meanwhile
 //! hits both. Only where several processes are compared, each is one.
@@ -10,6 +10,7 @@ mod bare;
 #[path = "../support/in_process.rs"]
 mod in_process;
 mod memory;
+mod photos;
 mod processes;
 #[path = "../support/steady.rs"]
 mod steady;
@@ -85,7 +86,10 @@ async fn main() -> ExitCode {
         waiting::watch().await;
         return ExitCode::SUCCESS;
     }
-    let mut missed = 0;
+    let mut missed = if wanted("http") { 0 } else { photos::measure(folder.path()).await };
+    if wanted("photos") {
+        return if missed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+    }
     if !wanted("postgres") {
         println!("\nSQLite with WAL and synchronous=FULL");
         let url = database_url(folder.path());

@@ -1,0 +1,77 @@
+//! `ad_core::ports::PhotoStore` over the database, and all ads with images for the command that examines them.
+
+use ad_core::{
+    model::{Photo, Timestamp},
+    ports::{ClaimedPhotos, ExaminedPhotos, PhotoStore, StoreError},
+};
+use async_trait::async_trait;
+use uuid::Uuid;
+
+use super::{Columns, Database, DatabaseStore, Row, rows::json, sql::photos as sql};
+
+fn claimed(row: &Row, until: Timestamp) -> Result<ClaimedPhotos, StoreError> {
+    let mut columns = Columns::of(row);
+    Ok(ClaimedPhotos { ad: columns.id()?, dealer_code: columns.string()?, image_refs: columns.json()?, until })
+}
+
+impl Database {
+    /// Claims the ads with images among the next ones behind a number, but for those whose images somebody examines. Returns them with
+    /// the number of the last ad that was looked at; `None` at the end.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when they cannot be read or written; [`StoreError::Faulty`].
+    pub(crate) async fn claim_photos_behind(
+        &self,
+        behind: i64,
+        at_most: u32,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<(i64, Vec<ClaimedPhotos>)>, StoreError> {
+        let rows = self.read(sql::AdsWithImages { behind, limit: at_most }).await?;
+        let ads = rows.iter().map(|row| Columns::of(row).value()).collect::<Result<Vec<i64>, _>>()?;
+        let Some(last) = ads.last().copied() else { return Ok(None) };
+        let rows = self.run(sql::ClaimPhotosOf { ads, now, until }).await?.rows;
+        Ok(Some((last, rows.iter().map(|row| claimed(row, until)).collect::<Result<_, _>>()?)))
+    }
+}
+
+#[async_trait]
+impl PhotoStore for DatabaseStore {
+    async fn claim_photos(
+        &self,
+        now: Timestamp,
+        overdue: Timestamp,
+        until: Timestamp,
+        behind: &str,
+    ) -> Result<Option<ClaimedPhotos>, StoreError> {
+        let database = self.database();
+        // Looks first whether there is anything, which needs no transaction.
+        let rows = database.read(sql::ArePhotosDue { now }).await?;
+        let is_due: bool = rows.first().map_or(Ok(false), |row| Columns::of(row).value())?;
+        if !is_due {
+            return Ok(None);
+        }
+        let claim = |behind| sql::ClaimPhotos { now, overdue, until, behind };
+        let mut rows = database.run(claim(behind)).await?.rows;
+        if rows.is_empty() && !behind.is_empty() {
+            // From the first dealer on again.
+            rows = database.run(claim("")).await?.rows;
+        }
+        rows.first().map(|row| claimed(row, until)).transpose()
+    }
+
+    async fn extend_photos(&self, ad: Uuid, until: Timestamp, later: Timestamp) -> Result<bool, StoreError> {
+        Ok(self.database().run(sql::ExtendPhotos { id: ad, until, later }).await?.changed > 0)
+    }
+
+    async fn record_photos(&self, examined: ExaminedPhotos) -> Result<(), StoreError> {
+        let ExaminedPhotos { ad: id, until, found, image_refs, at } = examined;
+        let image_refs = image_refs.as_ref().map(json).transpose()?;
+        self.database().run(sql::RecordPhotos { id, until, found: json(&found)?, image_refs, now: at }).await.map(drop)
+    }
+
+    async fn photo(&self, checksum: &str) -> Result<Option<Photo>, StoreError> {
+        let rows = self.database().read(sql::FindPhoto { checksum }).await?;
+        rows.first().map(|row| Columns::of(row).json()).transpose()
+    }
+}

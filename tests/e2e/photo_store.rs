@@ -1,0 +1,192 @@
+//! What every store has to do with what is known of images (`ad_core::ports::PhotoStore`), in memory, in SQLite, and in PostgreSQL.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use ad_core::{
+    memory::MemoryStore,
+    model::{Ad, AdTag, ImageRef, Photo, PhotoFacts, Timestamp, Undecodable},
+    ports::{AdChange, Claimed, ClaimedPhotos, ExaminedPhotos, Outcome, PhotoStore, Store},
+};
+use ad_server::store::{Database, DatabaseStore};
+use ad_tests::Postgres;
+
+use crate::store_contract::{ad, at, claim, create, find, record, revise, stored_image};
+
+/// A store of both kinds.
+trait BothStores: Store + PhotoStore {}
+impl<T: Store + PhotoStore> BothStores for T {}
+
+macro_rules! contract {
+    ($($case:ident),+ $(,)?) => {
+        mod in_memory {
+            $(#[tokio::test] async fn $case() { super::$case(&super::MemoryStore::default()).await; })+
+        }
+        mod in_sqlite {
+            $(#[tokio::test] async fn $case() {
+                let folder = tempfile::tempdir().unwrap();
+                let url = format!("sqlite://{}", folder.path().join("ads.db").display());
+                super::$case(&super::database(&url).await).await;
+            })+
+        }
+        mod in_postgres {
+            $(#[tokio::test] async fn $case() {
+                if let Some(server) = super::Postgres::shared().await {
+                    super::$case(&super::database(&server.database().await).await).await;
+                }
+            })+
+        }
+    };
+}
+
+async fn database(url: &str) -> DatabaseStore {
+    DatabaseStore::new(Database::open(url).await.unwrap())
+}
+
+contract!(
+    images_are_due_when_the_request_that_changed_them_has_ended,
+    what_was_found_is_stored_with_the_ad_and_for_every_checksum,
+    images_that_change_meanwhile_are_due_again,
+    requests_that_wait_come_first_but_not_for_ever,
+    dealers_take_turns_with_their_images,
+);
+
+const CLAIM: Duration = Duration::from_secs(10);
+
+async fn claim_photos(store: &dyn BothStores, now: Timestamp, behind: &str) -> Option<ClaimedPhotos> {
+    store.claim_photos(now, now - Duration::from_mins(1), now + CLAIM, behind).await.unwrap()
+}
+
+/// Records images for a claimed request.
+async fn show(store: &dyn BothStores, claimed: &Claimed, images: &[ImageRef], outcome: Outcome) {
+    let change = AdChange { image_refs: Some(images.to_vec()), ..AdChange::default() };
+    store.record(ad_core::ports::Record { change, ..record(claimed, outcome) }).await.unwrap();
+}
+
+/// An ad with images, whose request has ended.
+async fn ad_with(store: &dyn BothStores, number: u128, dealer: &str, images: &[u128]) -> Ad {
+    let ad = ad(number, dealer, &number.to_string());
+    create(store, &ad).await.unwrap();
+    let claimed = claim(store, at(590)).await.pop().unwrap();
+    let images: Vec<_> = images.iter().copied().map(stored_image).collect();
+    show(store, &claimed, &images, Outcome::Finished).await;
+    ad
+}
+
+fn facts(width: u32) -> Photo {
+    Photo::Decoded(PhotoFacts { width, height: 600, hash: u64::MAX, color: [1, 2, 3], contrast: 4, sharpness: 5 })
+}
+
+fn with_photo(image: ImageRef, photo: Photo) -> ImageRef {
+    ImageRef { photo: Some(photo), ..image }
+}
+
+async fn tag(store: &dyn BothStores, ad: &Ad) -> AdTag {
+    find(store, ad).await.0.tag
+}
+
+async fn images_are_due_when_the_request_that_changed_them_has_ended(store: &dyn BothStores) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let claimed = claim(store, at(590)).await.remove(0);
+    let images = [stored_image(1), stored_image(2)];
+    show(store, &claimed, &images, Outcome::Continues { progress: claimed.request.progress.clone() }).await;
+    assert_eq!(claim_photos(store, at(100_000), "").await, None, "the ad is published first");
+    // A request that waits does not hold them up.
+    let until = at(100_000);
+    store.record(record(&claimed, Outcome::Waits { progress: claimed.request.progress.clone(), until })).await.unwrap();
+    let due = claim_photos(store, at(700), "").await.unwrap();
+    let expected =
+        ClaimedPhotos { ad: ad.id, dealer_code: "north".to_owned(), image_refs: images.to_vec(), until: at(710) };
+    assert_eq!(due, expected);
+    assert_eq!(claim_photos(store, at(709), "").await, None, "somebody has it");
+    // Who was killed does not come back.
+    assert_eq!(claim_photos(store, at(711), "").await, Some(ClaimedPhotos { until: at(721), ..expected.clone() }));
+    assert!(!store.extend_photos(ad.id, due.until, at(800)).await.unwrap());
+    assert!(store.extend_photos(ad.id, at(721), at(800)).await.unwrap());
+    assert_eq!(claim_photos(store, at(790), "").await, None);
+    assert_eq!(claim_photos(store, at(800), "").await, Some(ClaimedPhotos { until: at(810), ..expected }));
+}
+
+async fn what_was_found_is_stored_with_the_ad_and_for_every_checksum(store: &dyn BothStores) {
+    let one = ad_with(store, 1, "north", &[1, 2]).await;
+    let (before, _) = find(store, &one).await;
+    let claimed = claim_photos(store, at(700), "").await.unwrap();
+    let damaged = Photo::Undecodable(Undecodable::Damaged);
+    let images = vec![with_photo(stored_image(1), facts(800)), with_photo(stored_image(2), damaged)];
+    let found = images.iter().map(|image| (image.checksum.clone(), image.photo.unwrap())).collect();
+    let examined =
+        ExaminedPhotos { ad: one.id, until: claimed.until, found, image_refs: Some(images.clone()), at: at(705) };
+    store.record_photos(examined).await.unwrap();
+    let (after, log) = find(store, &one).await;
+    assert_eq!((&after.ad.image_refs, after.ad.updated), (&images, at(705)));
+    assert_eq!((after.tag.revision, after.tag.n), (before.tag.revision, before.tag.n + 1));
+    assert_eq!((after.revision, log.len()), (before.revision, 1), "it is no write of a client");
+    assert_eq!(claim_photos(store, at(9000), "").await, None);
+    assert_eq!(store.photo(&stored_image(1).checksum).await.unwrap(), Some(facts(800)));
+    assert_eq!(store.photo(&stored_image(2).checksum).await.unwrap(), Some(damaged));
+    assert_eq!(store.photo(&stored_image(3).checksum).await.unwrap(), None);
+
+    let other = ad_with(store, 2, "south", &[2, 3]).await;
+    let claimed = claim_photos(store, at(700), "").await.unwrap();
+    assert_eq!(claimed.ad, other.id);
+    // What is known stays, also when somebody else has found it at the same time.
+    let found = BTreeMap::from([(stored_image(1).checksum, facts(1)), (stored_image(3).checksum, facts(3))]);
+    let before = tag(store, &other).await;
+    let examined = ExaminedPhotos { ad: other.id, until: claimed.until, found, image_refs: None, at: at(705) };
+    store.record_photos(examined).await.unwrap();
+    assert_eq!(store.photo(&stored_image(1).checksum).await.unwrap(), Some(facts(800)));
+    assert_eq!(store.photo(&stored_image(3).checksum).await.unwrap(), Some(facts(3)));
+    assert_eq!(tag(store, &other).await, before, "nothing of the ad has changed");
+    assert_eq!(claim_photos(store, at(9000), "").await, None);
+}
+
+async fn images_that_change_meanwhile_are_due_again(store: &dyn BothStores) {
+    let one = ad_with(store, 1, "north", &[1]).await;
+    let claimed = claim_photos(store, at(700), "").await.unwrap();
+    let update = async |number| {
+        let (stored, _) = find(store, &one).await;
+        revise(store, &one, stored.revision, number).await.unwrap();
+        claim(store, at(700)).await.remove(0)
+    };
+    let request = update(2001).await;
+    show(store, &request, &[stored_image(5)], Outcome::Finished).await;
+    let images = Some(vec![with_photo(stored_image(1), facts(800))]);
+    let found = BTreeMap::from([(stored_image(1).checksum, facts(800))]);
+    let late = ExaminedPhotos { ad: one.id, until: claimed.until, found, image_refs: images, at: at(705) };
+    store.record_photos(late).await.unwrap();
+    assert_eq!(find(store, &one).await.0.ad.image_refs, [stored_image(5)]);
+    assert_eq!(store.photo(&stored_image(1).checksum).await.unwrap(), Some(facts(800)));
+    let claimed = claim_photos(store, at(701), "").await.unwrap();
+    assert_eq!(claimed.image_refs, [stored_image(5)]);
+    // Images that stay as they are need not be examined again.
+    let images = vec![with_photo(stored_image(5), facts(5))];
+    let found = BTreeMap::from([(stored_image(5).checksum, facts(5))]);
+    let examined =
+        ExaminedPhotos { ad: one.id, until: claimed.until, found, image_refs: Some(images.clone()), at: at(706) };
+    store.record_photos(examined).await.unwrap();
+    let request = update(2002).await;
+    show(store, &request, &images, Outcome::Finished).await;
+    assert_eq!(claim_photos(store, at(9000), "").await, None);
+}
+
+async fn requests_that_wait_come_first_but_not_for_ever(store: &dyn BothStores) {
+    let one = ad_with(store, 1, "north", &[1]).await;
+    create(store, &ad(2, "north", "b")).await.unwrap();
+    assert_eq!(claim_photos(store, at(610), "").await, None, "a request waits");
+    // The images have been due since 600.
+    assert_eq!(claim_photos(store, at(660), "").await.unwrap().ad, one.id);
+    assert_eq!(claim(store, at(661)).await.len(), 1);
+    assert_eq!(claim_photos(store, at(670), "").await.unwrap().ad, one.id, "the request is being executed");
+}
+
+async fn dealers_take_turns_with_their_images(store: &dyn BothStores) {
+    for (number, dealer) in [(1, "north"), (2, "north"), (3, "north"), (4, "south")] {
+        ad_with(store, number, dealer, &[number]).await;
+    }
+    let (mut behind, mut turns) = (String::new(), Vec::new());
+    while let Some(claimed) = claim_photos(store, at(700), &behind).await {
+        behind.clone_from(&claimed.dealer_code);
+        turns.push(claimed.dealer_code);
+    }
+    assert_eq!(turns, ["north", "south", "north", "north"]);
+}
