@@ -24,7 +24,7 @@ const TYPES: &[ChoiceValue] = &[
 ];
 
 /// The types that a create or update of this category may have.
-pub(crate) fn allowed_types(category: &Category, mode: Mode) -> impl Iterator<Item = &'static str> + Clone {
+pub fn allowed_types(category: &Category, mode: Mode) -> impl Iterator<Item = &'static str> + Clone {
     let is_refused =
         move |kind: &str| (kind == REDUCED && mode == Mode::Create) || (kind == LEASING && !category.registered);
     TYPES.iter().map(|(kind, _)| *kind).filter(move |kind| !is_refused(kind))

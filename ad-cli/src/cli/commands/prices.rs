@@ -1,0 +1,83 @@
+//! `ad-cli prices`: the prices of an ad over time.
+
+use ad_core::model::{AppliedPrice, PriceHistory, Reduction, Timestamp};
+use serde_json::json;
+
+use crate::{
+    cli::acts::TargetArgs,
+    terminal::{
+        Context, Failure, ad_table,
+        output::{Column, Format, Styled, Tone},
+    },
+};
+
+/// Arguments of `prices`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Shows every accepted price with its time, the lowest price of the last 30 days, and for a reduced price the reference price: the lowest of
+the 30 days before the series of reductions began (Directive 98/6/EC, Article 6a). This is a computation and no legal advice.
+
+Examples:
+  ad-cli prices car-1
+  ad-cli prices car-1 --output json | jq .reduction")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+}
+
+/// The history, for people and as CSV.
+const COLUMNS: &[Column] = &[
+    Column::new("SINCE", "since").shown(ad_table::minute),
+    Column::new("UNTIL", "until").shown(ad_table::minute),
+    Column::new("PRICE", "price").shown(ad_table::prices).wrapped(),
+];
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let prices = context.client()?.v4().prices(args.target.target()).await?.body;
+    match context.out.format() {
+        Format::Json | Format::Ndjson => return Ok(context.out.record(&prices)?),
+        Format::Table => {
+            let mut text = context.out.styled();
+            write(&mut text, &prices);
+            context.out.show(&text)?;
+        }
+        Format::Csv => {}
+    }
+    let mut rows = context.out.rows(COLUMNS);
+    prices.history.iter().try_for_each(|period| rows.push(period))?;
+    Ok(rows.end()?)
+}
+
+/// What the history comes to.
+fn write(text: &mut Styled, prices: &PriceHistory) {
+    text.toned(Tone::Strong, &prices.source_id)
+        .push(&format!(": prices since {}", minute(prices.recorded_since)))
+        .end_line();
+    let lowest = prices.lowest_30_days.as_ref().map_or_else(|| "none".to_owned(), applied);
+    text.push(&format!("  lowest of the last 30 days: {lowest}")).end_line();
+    let Some(Reduction { amount, currency, since, reference, below_reference }) = &prices.reduction else { return };
+    let reduced = ad_table::money(&json!(amount), &json!(currency));
+    text.push(&format!("  reduced price: {reduced}, in a series of reductions since {}", minute(*since))).end_line();
+    match reference {
+        Some(reference) => {
+            text.push("  reference price: ").push(&applied(reference));
+            let (tone, is_below) =
+                if *below_reference == Some(true) { (Tone::Good, "below it") } else { (Tone::Warning, "not below it") };
+            text.push("; the reduced price is ").toned(tone, is_below);
+        }
+        None => {
+            text.push("  reference price: unknown, because no price before the reduction is recorded");
+        }
+    }
+    text.end_line();
+}
+
+/// `189,900 SEK since 2026-01-15 10:00Z`
+fn applied(price: &AppliedPrice) -> String {
+    let AppliedPrice { amount, currency, since, .. } = price;
+    format!("{} since {}", ad_table::money(&json!(amount), &json!(currency)), minute(*since))
+}
+
+fn minute(time: Timestamp) -> String {
+    ad_table::minute(&json!(time)).text
+}
