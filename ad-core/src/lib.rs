@@ -16,6 +16,7 @@
 //! | [`rulebook`] | a payload in, a normalised ad or all its errors out; merge, versions, example payloads |
 //! | [`parameters`] | the list parameters of the contract, read from names and values |
 //! | [`ports`] | the traits that the outside implements |
+//! | [`prices`] | what the recorded prices of an ad say about a reduction |
 //! | [`mod@status`] | the status of an ad, computed from what requests did and do |
 //! | [`quotas`] | what one dealer may have at most, where an operator sets it |
 //! | [`service`] | the use cases: create, update, delete, bump, …; import of stored ads |
@@ -31,6 +32,7 @@ pub mod model;
 pub mod parameters;
 pub mod pipeline;
 pub mod ports;
+pub mod prices;
 pub mod printable;
 pub mod quality;
 pub mod quotas;

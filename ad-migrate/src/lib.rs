@@ -57,7 +57,8 @@
 //! )?;
 //! let reader = Reader::open(&file, mapping.reading())?;
 //! let mut texts = Texts(Vec::new());
-//! let totals = check::run(reader, &mapping, &rulebook, Payloads::None, &mut texts)?;
+//! let now = "2026-11-22T10:00:00Z".parse()?;
+//! let totals = check::run(reader, &mapping, &rulebook, Payloads::None, now, &mut texts)?;
 //! assert_eq!((totals.rows, totals.good), (2, 1));
 //! assert!(texts.0[1].starts_with("row 2: unknown brand, duplicate registration number"), "{}", texts.0[1]);
 //! # Ok(())

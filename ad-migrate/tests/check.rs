@@ -74,7 +74,14 @@ fn a_file_that_can_go_is_silent_on_stdout_and_counted_on_stderr() {
     let folder = Folder::new([HEADER, GOOD].concat());
     let output = folder.check(&[]);
     assert_eq!((output.status.code(), stdout(&output)), (Some(0), ""), "{}", stderr(&output));
-    assert!(stderr(&output).contains("stock.csv: 1 of 1 row are valid"), "{}", stderr(&output));
+    for told in [
+        "stock.csv: 1 of 1 row are valid",
+        "quality of the valid rows: 1 basic; findings, which reject nothing:\n",
+        "       1  few_photos: Few photos (rows 1)\n",
+        "       1  title_incomplete: ",
+    ] {
+        assert!(stderr(&output).contains(told), "{told}: {}", stderr(&output));
+    }
 }
 
 #[test]
@@ -128,6 +135,11 @@ fn reports_are_whole_and_a_cell_is_never_a_part_of_the_page() {
     assert_eq!((&json["totals"]["rows"], &json["totals"]["refused"]), (&Value::from(2), &Value::from(1)));
     assert_eq!(json["rows"][0]["source_id"], script);
     assert_eq!(json["totals"]["detected"]["form"], "csv");
+    let counted = serde_json::json!({"code": "few_photos", "rows": 1, "examples": [2]});
+    assert!(json["totals"]["quality"].as_array().is_some_and(|all| all.contains(&counted)), "{}", json["totals"]);
+    let scores = json["totals"]["scores"].as_array().expect("they are numbers");
+    assert_eq!(scores.iter().filter_map(Value::as_u64).sum::<u64>(), 1);
+    assert!(page.contains("Quality of the valid ads") && page.contains("Few photos"));
 }
 
 #[test]

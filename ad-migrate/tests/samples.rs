@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use ad_core::rulebook::Rulebook;
+use ad_core::{model::Timestamp, rulebook::Rulebook};
 use ad_migrate::{
     check::{self, Payloads, Sink, Totals, Verdict},
     finding::Severity,
@@ -51,7 +51,8 @@ fn checked(file: &Path, mapping: &str) -> (Totals, Vec<Verdict>) {
     let mapping = Mapping::parse(text, &rulebook.catalogue).expect("it holds");
     let reader = Reader::open(file, mapping.reading()).expect("it can be read");
     let mut all = All::default();
-    let totals = check::run(reader, &mapping, &rulebook, Payloads::All, &mut all);
+    let totals =
+        check::run(reader, &mapping, &rulebook, Payloads::All, Timestamp::from_millis(1_795_341_600_000), &mut all);
     (totals.expect("it can be checked"), all.0)
 }
 

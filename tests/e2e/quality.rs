@@ -98,3 +98,150 @@ async fn the_quality_of_an_ad_follows_what_becomes_of_its_photos_in_postgresql()
     let Some(postgres) = Postgres::shared().await else { return };
     quality_follows(&["--database-url", &postgres.database().await]).await;
 }
+
+/// A car that meets all goals and has no flaw, with photos of the sandbox.
+fn sound_car(base: &str) -> Value {
+    let mut car: Value = serde_json::from_str(include_str!("../../docs/car.json")).unwrap();
+    let photos = [
+        "nc-1001/1",
+        "nc-1001/2",
+        "nc-1001/3",
+        "nc-1001/4",
+        "nc-1002/1",
+        "nc-1002/2",
+        "nc-1002/4",
+        "nc-1003/1",
+        "nc-1003/2",
+        "nc-1005/1",
+    ];
+    car["image_urls"] = photos.iter().map(|photo| format!("{base}/sandbox/images/{photo}.jpg")).collect();
+    car["body"] = json!("Driven by one owner, serviced every year by the dealer who sold it. ".repeat(4));
+    car
+}
+
+/// Lays a change over a payload: objects member by member, everything else replaced.
+fn lay_over(value: &mut Value, change: &Value) {
+    match (value, change) {
+        (Value::Object(members), Value::Object(changes)) => {
+            for (name, change) in changes {
+                lay_over(members.entry(name).or_insert(Value::Null), change);
+            }
+        }
+        (value, change) => value.clone_from(change),
+    }
+}
+
+/// The codes of findings but those about the photos themselves, which depend on what becomes of them.
+fn codes_of_payload(quality: &Value) -> Vec<&str> {
+    codes(quality).into_iter().filter(|code| !code.starts_with("photo")).collect()
+}
+
+/// A stock of cars with one known flaw each yields exactly its findings.
+async fn flaws_are_found(database: &[&str]) {
+    let args = [&["--sandbox"], database].concat().into_iter().map(str::to_owned).collect();
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let client = &server.client;
+    let mut sound = sound_car(&client.base);
+    sound["source_id"] = json!("sound");
+    sound["category_fields"]["registration_number"] = json!("SND001");
+    client.post("/v4/car", &sound).await.expect(201);
+    for (number, line) in include_str!("../data/flawed.ndjson").lines().enumerate() {
+        let flawed: Value = serde_json::from_str(line).unwrap();
+        let (flaw, expected) = (&flawed["flaw"], json!(flawed["findings"]));
+        let source_id = format!("flawed-{number}");
+        let mut car = sound.clone();
+        let plate = format!("FLW{number:03}");
+        lay_over(
+            &mut car,
+            &json!({"source_id": source_id, "category_fields": {"registration_number": plate, "vin": null}}),
+        );
+        lay_over(&mut car, &flawed["change"]);
+        for photo in car["image_urls"].as_array_mut().unwrap() {
+            let name = photo.as_str().unwrap();
+            *photo = json!(if name.contains("://") {
+                name.to_owned()
+            } else {
+                format!("{}/sandbox/images/{name}", client.base)
+            });
+        }
+        let validated = client.post("/v4/car/validate", &car).await.expect(200);
+        client.post("/v4/car", &car).await.expect(201);
+        if flawed["update"].is_object() {
+            assert_eq!(codes(&validated["quality"]), Vec::<&str>::new(), "{flaw}");
+            client.patch(&format!("/v4/car/{source_id}"), &flawed["update"]).await.expect(200);
+        } else {
+            assert_eq!(json!(codes(&validated["quality"])), expected, "{flaw}: {validated}");
+        }
+        let read = client.get(&format!("/v4/car/{source_id}?include=quality")).await.expect(200);
+        assert_eq!(json!(codes_of_payload(&read["quality"])), expected, "{flaw}: {read}");
+        // For what follows it is no other ad.
+        if expected != json!([]) {
+            client.delete(&format!("/v4/car/{source_id}")).await.expect(200);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stock_of_flawed_ads_yields_exactly_its_findings() {
+    flaws_are_found(&[]).await;
+}
+
+#[tokio::test]
+async fn a_stock_of_flawed_ads_yields_exactly_its_findings_in_postgresql() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    flaws_are_found(&["--database-url", &postgres.database().await]).await;
+}
+
+/// Copies the value at a dotted path.
+fn copy(from: &Value, to: &mut Value, path: &str) {
+    let pointer = format!("/{}", path.replace('.', "/"));
+    let value = from.pointer(&pointer).cloned().unwrap_or_default();
+    let change = path.rsplit('.').fold(value, |value, name| json!({name: value}));
+    lay_over(to, &change);
+}
+
+#[tokio::test]
+async fn the_score_rises_with_each_goal_by_its_weight() {
+    let server = Server::with(Options { args: vec!["--sandbox".to_owned()], ..Options::default() }).await;
+    let whole = sound_car(&server.client.base);
+    let quality = async |car: &Value| {
+        let validated = server.client.post("/v4/car/validate", car).await.expect(200);
+        validated["quality"].clone()
+    };
+    let all = quality(&whole).await;
+    assert_eq!((score(&all), codes(&all)), (100, Vec::new()));
+    let goals = all["goals"].as_array().unwrap();
+    let weights: Vec<_> = goals.iter().map(|goal| goal["weight"].as_u64().unwrap()).collect();
+    assert!(weights.is_sorted_by(|one, other| one >= other), "{weights:?}");
+    let sum: u64 = weights.iter().sum();
+    // What is required meets the goal of the model year from the beginning.
+    let mut car =
+        json!({"category_id": 1020, "category_fields": {"registration_number": "SND002", "model_year": 2021}});
+    let mut met = 5;
+    assert_eq!(score(&quality(&car).await), met * 100 / sum);
+    for (goal, weight) in goals.iter().zip(weights).filter(|(goal, _)| goal["code"] != "model_year") {
+        let (code, field) = (goal["code"].as_str().unwrap(), goal["field"].as_str().unwrap());
+        copy(&whole, &mut car, field);
+        if code == "photos" {
+            car["image_urls"].as_array_mut().unwrap().truncate(1);
+        }
+        met += weight;
+        assert_eq!(score(&quality(&car).await), met * 100 / sum, "{code}");
+    }
+    assert_eq!(met, sum);
+}
+
+#[tokio::test]
+async fn an_ad_with_nothing_but_nulls_has_a_quality() {
+    let server = Server::start().await;
+    let mut car = plain_car("nulls", "KLA001");
+    for (name, _) in sound_car("").as_object().unwrap() {
+        car.as_object_mut().unwrap().entry(name.clone()).or_insert(Value::Null);
+    }
+    for (name, _) in sound_car("")["category_fields"].as_object().unwrap() {
+        let fields = car["category_fields"].as_object_mut().unwrap();
+        fields.entry(name.clone()).or_insert(Value::Null);
+    }
+    let validated = server.client.post("/v4/car/validate", &car).await.expect(200);
+    assert_eq!(validated["quality"]["level"], "basic");
+}

@@ -7,14 +7,14 @@ use ad_core::{
     memory::MemoryStore,
     model::{
         Action, ActionState, Ad, AdFilter, AdQuery, AdState, AdStatus, ApiVersion, Bound, ChannelFailure,
-        ChannelStatus, Content, ContentScore, Event, EventPage, EventPosition, EventQuery, EventTypes, FailedImage,
-        ImageRef, ImageSource, ImageSources, Included, Leftover, LogEntry, LogQuery, Market, Plan, PlateMatch,
-        Progress, Publication, PublishedChannel, QueuedRequest, Request, StatusCount, StatusWords, StoredImage,
-        StoredRequest, Timestamp, Validators, WaitingFor,
+        ChannelStatus, Content, ContentScore, EarlierPrices, Event, EventPage, EventPosition, EventQuery, EventTypes,
+        FailedImage, ImageRef, ImageSource, ImageSources, Included, Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES,
+        Market, Plan, PlateMatch, Price, Progress, Publication, PublishedChannel, QueuedRequest, Request, StatusCount,
+        StatusWords, StoredImage, StoredRequest, Timestamp, Validators, WaitingFor,
     },
     ports::{
         AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record,
-        RenderedAnswer, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage,
+        RenderedAnswer, Revision, Scope, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
     violation::Code,
 };
@@ -116,17 +116,20 @@ contract!(
     who_waits_for_events_is_woken_by_those_of_its_dealers,
     every_commit_sets_the_status,
     every_commit_sets_the_quality_score,
+    earlier_prices_come_with_the_ad,
+    earlier_prices_are_bounded,
+    other_ads_of_the_same_vehicle_are_found,
 );
 
-fn at(seconds: i64) -> Timestamp {
+pub(crate) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_768_471_200_000 + seconds * 1000)
 }
 
-fn id(number: u128) -> Uuid {
+pub(crate) fn id(number: u128) -> Uuid {
     Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + number)
 }
 
-fn ad(number: u128, dealer: &str, source_id: &str) -> Ad {
+pub(crate) fn ad(number: u128, dealer: &str, source_id: &str) -> Ad {
     let content = json!({"title": format!("Volvo V60 {number}"), "body": "Fin bil", "category_fields": {
         "registration_number": format!("PLT{number:03}"), "model_year": 2019}});
     Ad {
@@ -145,6 +148,17 @@ fn ad(number: u128, dealer: &str, source_id: &str) -> Ad {
     }
 }
 
+/// A stored image; the bytes of two are the same if their numbers are.
+pub(crate) fn stored_image(number: u128) -> ImageRef {
+    ImageRef {
+        url: format!("https://a/{number}.jpg"),
+        cdn_url: format!("https://b/{number}.jpg"),
+        id: id(7000 + number),
+        checksum: format!("{number:064}"),
+        photo: None,
+    }
+}
+
 fn with_body(ad: &Ad, body: &str) -> Content {
     let mut fields = ad.content.fields().clone();
     fields.insert("body".to_owned(), json!(body));
@@ -160,7 +174,7 @@ fn entry(request: Uuid, action: Action, state: ActionState, when: Timestamp) -> 
 }
 
 /// Creates an ad; its request has the id 1000 above the ad's.
-async fn create(store: &dyn Store, ad: &Ad) -> Result<Uuid, StoreError> {
+pub(crate) async fn create(store: &dyn Store, ad: &Ad) -> Result<Uuid, StoreError> {
     let request_id = Uuid::from_u128(ad.id.as_u128() + 1000);
     let request = Request::new(request_id, Some(plan(Action::Create)), ad.created);
     let entry = entry(request_id, Action::Create, ActionState::Processing, ad.created);
@@ -168,7 +182,7 @@ async fn create(store: &dyn Store, ad: &Ad) -> Result<Uuid, StoreError> {
     Ok(request_id)
 }
 
-async fn find(store: &dyn Store, ad: &Ad) -> (StoredAd, Vec<LogEntry>) {
+pub(crate) async fn find(store: &dyn Store, ad: &Ad) -> (StoredAd, Vec<LogEntry>) {
     store
         .find(Scope::Dealer(&ad.dealer_code), &ad.source_id, LogEntries::Latest)
         .await
@@ -177,7 +191,7 @@ async fn find(store: &dyn Store, ad: &Ad) -> (StoredAd, Vec<LogEntry>) {
         .expect("it was stored")
 }
 
-async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u128) -> Result<Uuid, StoreError> {
+pub(crate) async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u128) -> Result<Uuid, StoreError> {
     let request = Request::new(id(number), Some(plan(Action::Update)), at(500));
     let revision = Revision {
         ad: ad.id,
@@ -185,6 +199,7 @@ async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u128) -> Resu
         revision,
         content: Some(&ad.content),
         quality_score: None,
+        price_before: None,
         version: None,
         intent: None,
         pole_position_until: None,
@@ -197,11 +212,11 @@ async fn revise(store: &dyn Store, ad: &Ad, revision: i64, number: u128) -> Resu
     store.revise(revision).await.map(|()| request.id)
 }
 
-async fn claim(store: &dyn Store, now: Timestamp) -> Vec<Claimed> {
+pub(crate) async fn claim(store: &dyn Store, now: Timestamp) -> Vec<Claimed> {
     store.claim(now, now + LEASE, 100.into()).await.unwrap().claimed
 }
 
-fn record(claimed: &Claimed, outcome: Outcome) -> Record {
+pub(crate) fn record(claimed: &Claimed, outcome: Outcome) -> Record {
     Record {
         ad: claimed.stored.ad.id,
         request: claimed.request.id,
@@ -376,6 +391,7 @@ async fn every_visible_change_moves_the_tag(store: &dyn Store) {
         revision: 1,
         content: None,
         quality_score: None,
+        price_before: None,
         version: None,
         intent: None,
         pole_position_until: None,
@@ -464,8 +480,7 @@ async fn a_record_applies_everything_at_once(store: &dyn Store) {
     let ad = ad(1, "north", "a");
     create(store, &ad).await.unwrap();
     let claimed = claim(store, at(1000)).await.remove(0);
-    let image =
-        ImageRef { url: "https://a/1.jpg".into(), cdn_url: "https://b/1.jpg".into(), id: id(7), checksum: "ab".into() };
+    let image = stored_image(1);
     assert_eq!(claimed.image_sources, ImageSources::default());
     let validators = Validators { etag: Some("\"1\"".into()), last_modified: None };
     let sources = ImageSources::from([(image.url.clone(), ImageSource { bytes: 7, validators })]);
@@ -546,6 +561,7 @@ async fn an_ad_has_at_most_a_hundred_unfinished_requests_and_one_deletion(store:
         revision: full.revision,
         content: None,
         quality_score: None,
+        price_before: None,
         version: None,
         intent: Some(AdState::Deleted),
         pole_position_until: None,
@@ -716,6 +732,7 @@ async fn every_commit_sets_the_quality_score(store: &dyn Store) {
         revision: 0,
         content: Some(&ad.content),
         quality_score: Some(40),
+        price_before: None,
         version: None,
         intent: None,
         pole_position_until: None,
@@ -779,7 +796,7 @@ async fn progress_survives(store: &dyn Store) {
             linked: true,
         }],
         stored: vec![StoredImage {
-            shown: ImageRef { url: "u".into(), cdn_url: "c".into(), id: id(8), checksum: "00".into() },
+            shown: stored_image(8),
             source: Some(ImageSource { bytes: 9, validators: Validators::default() }),
         }],
         failed_images: vec![FailedImage { url: "v".into(), error: "404".into(), code: Code::ImageFailed, attempts: 1 }],
@@ -1233,6 +1250,7 @@ async fn promote(
         revision,
         content: None,
         quality_score: None,
+        price_before: None,
         version: None,
         intent: None,
         pole_position_until: None,
@@ -1560,4 +1578,112 @@ async fn who_waits_for_events_is_woken_by_those_of_its_dealers(store: &dyn Store
 
 fn events(limit: u32) -> EventQuery {
     EventQuery { limit, ..EventQuery::default() }
+}
+
+/// Stores a change of the price of an ad, given the price before.
+async fn reprice(store: &dyn Store, ad: &Ad, revision: i64, before: &[Price]) -> Result<(), StoreError> {
+    let number = 5000 + 1000 * before.len() as u128 + u128::try_from(revision).unwrap();
+    let request = Request::new(id(number), Some(plan(Action::Update)), at(500 + revision));
+    let revision = Revision {
+        ad: ad.id,
+        dealer_code: &ad.dealer_code,
+        revision,
+        content: Some(&ad.content),
+        quality_score: None,
+        price_before: Some(before.to_vec()),
+        version: None,
+        intent: None,
+        pole_position_until: None,
+        words: StatusWords::default(),
+        updated: request.accepted,
+        request: &request,
+        coalesces: false,
+        answer: None,
+    };
+    store.revise(revision).await
+}
+
+fn list_price(amount: i64) -> Price {
+    Price { kind: "list".to_owned(), amount: amount.into(), currency: "SEK".to_owned() }
+}
+
+async fn earlier_prices_come_with_the_ad(store: &dyn Store) {
+    let (north, south) = (ad(1, "north", "a"), ad(2, "south", "a"));
+    create(store, &north).await.unwrap();
+    create(store, &south).await.unwrap();
+    let earlier = async |scope: Scope<'_>| {
+        let found = store.earlier_prices(scope, "a").await.unwrap();
+        found.into_iter().map(|(ad, earlier)| (ad.id, earlier)).collect::<Vec<_>>()
+    };
+    assert_eq!(earlier(Scope::Dealer("north")).await, [(north.id, Vec::new())]);
+    reprice(store, &north, 0, &[]).await.unwrap();
+    assert!(
+        matches!(reprice(store, &north, 0, &[list_price(1)]).await, Err(StoreError::Conflict)),
+        "nothing is stored"
+    );
+    revise(store, &north, 1, 2001).await.unwrap();
+    reprice(store, &north, 2, &[list_price(100), Price { kind: "leasing".to_owned(), ..list_price(9) }]).await.unwrap();
+    let expected = vec![
+        EarlierPrices { until: at(500), prices: Some(Vec::new()) },
+        EarlierPrices {
+            until: at(502),
+            prices: Some(vec![list_price(100), Price { kind: "leasing".to_owned(), ..list_price(9) }]),
+        },
+    ];
+    assert_eq!(earlier(Scope::Dealer("north")).await, [(north.id, expected.clone())]);
+    let group = ["north".to_owned(), "south".to_owned()];
+    assert_eq!(earlier(Scope::Dealers(&group)).await, [(north.id, expected), (south.id, Vec::new())]);
+    assert_eq!(earlier(Scope::Dealer("east")).await, []);
+}
+
+async fn earlier_prices_are_bounded(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    create(store, &ad).await.unwrap();
+    let most = i64::try_from(MOST_EARLIER_PRICES).unwrap();
+    for revision in 0..most + 3 {
+        reprice(store, &ad, revision, &[list_price(revision)]).await.unwrap();
+        let claimed = claim(store, at(5000)).await.remove(0);
+        finish(store, &claimed).await;
+    }
+    let (_, earlier) = store.earlier_prices(Scope::Dealer("north"), "a").await.unwrap().remove(0);
+    let amounts: Vec<_> = earlier.iter().map(|it| it.prices.as_ref().unwrap()[0].amount.as_i64().unwrap()).collect();
+    assert_eq!(amounts, (3..most + 3).collect::<Vec<_>>());
+}
+
+async fn other_ads_of_the_same_vehicle_are_found(store: &dyn Store) {
+    const VIN: &str = "YV1UZH5V1M1000001";
+    let with_vin = |number, dealer: &str, source_id: &str, vin: &str| {
+        let mut ad = ad(number, dealer, source_id);
+        let mut fields = ad.content.into_fields();
+        fields["category_fields"]["vin"] = json!(vin);
+        ad.content = fields.into();
+        ad
+    };
+    let (one, twin) = (with_vin(1, "north", "a", VIN), with_vin(2, "north", "b", "yv1uzh5v-1m 1000001"));
+    for ad in [&one, &twin, &with_vin(3, "south", "a", VIN), &with_vin(4, "north", "c", "YV1"), &ad(5, "north", "d")] {
+        create(store, ad).await.unwrap();
+    }
+    let found = async |plate, vin, source_id| {
+        let query = VehicleQuery { dealer_code: "north", plate, vin, source_id };
+        let same = store.same_vehicle(query).await.unwrap();
+        (same.plate, same.vin)
+    };
+    let of = |source_id: &str| Some(source_id.to_owned());
+    assert_eq!(found(None, None, None).await, (None, None));
+    assert_eq!(found(None, Some(VIN), Some("a")).await, (None, of("b")));
+    assert_eq!(found(Some("PLT005"), Some(VIN), Some("b")).await, (of("d"), of("a")));
+    assert_eq!(
+        found(Some("PLT005"), Some("YV1"), Some("d")).await,
+        (None, None),
+        "not itself, and no VIN of that form"
+    );
+    // A change of the content changes what it is found by; a deleted ad is not found.
+    let other = Ad { content: with_vin(2, "north", "b", "WVWZZZ1JZ3W386752").content, ..twin };
+    revise(store, &other, 0, 2001).await.unwrap();
+    assert_eq!(found(None, Some(VIN), Some("a")).await, (None, None));
+    assert_eq!(found(None, Some("WVWZZZ1JZ3W386752"), None).await, (None, of("b")));
+    let claimed = claim(store, at(1000)).await.into_iter().find(|it| it.stored.ad.id == one.id).unwrap();
+    let deleted = AdChange { state: Some(AdState::Deleted), ..AdChange::default() };
+    store.record(Record { change: deleted, ..record(&claimed, Outcome::Finished) }).await.unwrap();
+    assert_eq!(found(Some("PLT001"), Some(VIN), None).await, (None, None));
 }

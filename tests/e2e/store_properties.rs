@@ -227,6 +227,7 @@ async fn apply(subject: &mut Subject, world: &World, operation: &Operation, requ
                 revision: found.as_ref().map_or(0, |(stored, _)| stored.revision) - i64::from(*stale),
                 content: content.as_ref(),
                 quality_score: content.as_ref().and_then(|content| u8::try_from(content.bytes() % 101).ok()),
+                price_before: None,
                 version: change.version,
                 intent: change.intent,
                 pole_position_until: change.pole_position.map(|seconds| world.now + Duration::from_secs(seconds)),
@@ -305,6 +306,7 @@ fn record(world: &World, claimed: &Claimed, entries: usize, work: &Work, outcome
         cdn_url: format!("https://b/{number}"),
         id: world.id(0xf000 + number as u128),
         checksum: "ab".to_owned(),
+        photo: None,
     };
     let source = |number: usize| ImageSource { bytes: number as u64, validators: Validators::default() };
     let progress = Progress { tries: 3, reason: Some("Å".to_owned()), ..Progress::default() };
@@ -414,7 +416,7 @@ async fn state(store: &dyn Store, world: &World) -> Vec<String> {
         let rows: Vec<_> = page
             .rows
             .iter()
-            .map(|listed| json!(listed.ad.view(Some(&listed.log)).with_status(Some(listed.status))).to_string())
+            .map(|listed| json!(listed.ad.view(Some(&listed.log)).with_status(Some(listed.words.status))).to_string())
             .collect();
         seen.push(format!("list {number}: {} {rows:?}", page.count));
     }

@@ -4,7 +4,7 @@
 use ad_core::{
     categories::{self, Category, ad_fields},
     fields::FieldErrors,
-    model::{self, AdState, Content},
+    model::{self, AdState, Content, ImageRef},
     rulebook::{
         Rulebook, WriteContext,
         versions::{Conversion, conversion_of},
@@ -14,7 +14,7 @@ use futures_util::{Stream, TryStreamExt};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::{Ad, AdFilter, AdQuery, Client, Error, Target};
+use crate::{Ad, AdFilter, AdQuery, Client, Error, Image, Target};
 
 /// How far an ad of V3 is on its way to V4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -181,10 +181,15 @@ pub fn stored(shown: &Ad) -> model::Ad {
         state: AdState::Created,
         api_version: shown.api_version,
         content: Content::from(content),
-        image_refs: shown.image_refs.clone(),
+        image_refs: shown.image_refs.iter().map(image_ref).collect(),
         marketplace_ad_id: shown.marketplace_ad_id.clone(),
         offer_id: shown.offer_id.clone(),
         created: shown.created,
         updated: shown.updated,
     }
+}
+
+fn image_ref(image: &Image) -> ImageRef {
+    let Image { url, cdn_url, id, checksum, .. } = image.clone();
+    ImageRef { url, cdn_url, id, checksum, photo: None }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ad_core::model::{ChannelReport, ChannelStatus, StatusReport};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -10,7 +11,7 @@ use crate::{
     bulk::follow::{Waited, wait_for_ad, wait_for_request},
     terminal::{
         Context, Exit, Failure, ad_table, duration,
-        output::{Column, Rows},
+        output::{Column, Rows, Styled},
     },
 };
 
@@ -66,6 +67,45 @@ pub(crate) struct ManyArgs {
     dealer: DealerArgs,
     #[command(flatten)]
     wait: WaitArgs,
+}
+
+/// One or several ads about which something is shown.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ShownArgs {
+    /// Source ids of the ads
+    #[arg(value_name = "SOURCE_ID", required = true)]
+    source_ids: Vec<String>,
+    #[command(flatten)]
+    dealer: DealerArgs,
+}
+
+/// Asks the service about each ad. People get what `write` makes of the answer, programs a row. Of several ads, one that the service
+/// refuses does not keep the others from being shown.
+pub(crate) async fn show_each<T: Serialize>(
+    context: &Context,
+    args: &ShownArgs,
+    columns: &'static [Column],
+    ask: impl AsyncFn(Target<'_>) -> Result<T, Error>,
+    write: impl Fn(&mut Styled, &T),
+) -> Result<(), Failure> {
+    let (mut rows, mut failed) = (None, false);
+    for source_id in &args.source_ids {
+        match ask(Target::from(source_id).of_dealer(args.dealer.dealer_code.as_deref())).await {
+            Ok(answer) if context.out.is_for_people() => {
+                let mut text = context.out.styled();
+                write(&mut text, &answer);
+                context.out.show(&text)?;
+            }
+            Ok(answer) => rows.get_or_insert_with(|| context.out.rows(columns)).push(&answer)?,
+            Err(error) if error.is_refusal() && args.source_ids.len() > 1 => {
+                failed = true;
+                context.show_failure(&error.into());
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    rows.map_or(Ok(()), Rows::end)?;
+    if failed { Err(Failure::Shown(Exit::Failed)) } else { Ok(()) }
 }
 
 /// What is answered about each ad.

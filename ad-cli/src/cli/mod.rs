@@ -66,6 +66,10 @@ enum Command {
     List(commands::list::Args),
     /// Show whether ads are live, and if not, why and what to do
     Status(commands::status::Args),
+    /// Show how good ads are, and how to improve them
+    Quality(commands::quality::Args),
+    /// Show the prices of an ad over time
+    Prices(commands::prices::Args),
     /// Count the ads by status
     Summary(commands::summary::Args),
     /// Change some fields of an ad
@@ -116,6 +120,8 @@ impl Command {
             Self::Get(args) => commands::get::run(context, &args).await,
             Self::List(args) => commands::list::run(context, &args).await,
             Self::Status(args) => commands::status::run(context, &args).await,
+            Self::Quality(args) => commands::quality::run(context, &args).await,
+            Self::Prices(args) => commands::prices::run(context, &args).await,
             Self::Summary(args) => commands::summary::run(context, &args).await,
             Self::Update(args) => commands::update::run(context, &args).await,
             Self::Delete(args) => commands::delete::run(context, &args).await,

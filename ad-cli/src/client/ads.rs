@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use ad_core::model::{LogEntry, StatusReport};
+use ad_core::model::{LogEntry, PriceHistory, Quality, StatusReport};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use reqwest::{
     Method,
     header::{HeaderName, HeaderValue, IF_MATCH},
 };
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
     Ad, AdQuery, Answer, Error, ErrorKind, LogQuery, Page, Target, Validation, pages,
@@ -164,6 +164,31 @@ impl<'a> Ads<'a> {
     pub async fn status(&self, target: impl Into<Target<'_>>) -> Result<Answer<StatusReport>, Error> {
         let target = target.into();
         self.transport.get(self.of(target).path(&one(target, "/status"))).await
+    }
+
+    /// The quality of an ad: its score, what would raise it, and what is probably wrong (extensions E7).
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and [`Unexpected`](ErrorKind::Unexpected) from a service of an earlier version.
+    pub async fn quality(&self, target: impl Into<Target<'_>>) -> Result<Answer<Quality>, Error> {
+        #[derive(Deserialize)]
+        struct Rated {
+            quality: Quality,
+        }
+        let target = target.into();
+        let query = query_string([("fields", "source_id"), ("include", "quality")].into_iter().chain(dealer(target)));
+        let path = self.of(target).path(&format!("/{}{query}", segment(target.source_id)));
+        let Answer { body: Rated { quality }, request_id, status, etag } = self.transport.get(path).await?;
+        Ok(Answer { body: quality, request_id, status, etag })
+    }
+
+    /// The prices of an ad over time, the lowest of the last 30 days, and the reference price of a reduction (extensions E7).
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn prices(&self, target: impl Into<Target<'_>>) -> Result<Answer<PriceHistory>, Error> {
+        let target = target.into();
+        self.transport.get(self.of(target).path(&one(target, "/prices"))).await
     }
 
     /// A page of an ad's whole log.

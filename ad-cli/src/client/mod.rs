@@ -24,8 +24,8 @@ use std::sync::Arc;
 
 pub use ad_core::{
     model::{
-        AdFilter, AdOrder, AdQuery, AdStatus, DeliveryState, Included, LogQuery, Quality, QualitySummary,
-        RequestStatus, StatusReport, Summary,
+        AdFilter, AdOrder, AdQuery, AdStatus, AppliedPrice, DeliveryState, Included, LogQuery, PriceHistory,
+        PricePeriod, Quality, QualitySummary, Reduction, RequestStatus, StatusReport, Summary,
     },
     service::Target,
 };
@@ -36,7 +36,8 @@ pub use error::{Error, ErrorKind};
 pub use events::{After, Event, EventPage, EventQuery};
 pub use lookups::Lookups;
 pub use models::{
-    Ad, AdQuality, Contact, DealerAccess, Location, Me, Page, Price, RateLimit, Scope, TokenInfo, Validation,
+    Ad, AdQuality, Contact, DealerAccess, Image, Location, Me, Page, Price, RateLimit, Rendition, Scope, TokenInfo,
+    Validation,
 };
 pub use outcome::{Linked, Outcome, text as message_text};
 pub use transport::Exchange;

@@ -1,13 +1,48 @@
 //! What the service answers with, as types ('Resources and their fields', decisions 1 and 7).
 
 use ad_core::{
-    model::{AdState, ApiVersion, ImageRef, LogEntry, Market, Timestamp},
+    model::{AdState, ApiVersion, LogEntry, Market, Timestamp},
     quality::{Quality, QualitySummary},
     rulebook::Warning,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use uuid::Uuid;
+
+/// A stored image of an ad (extensions E7.4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Image {
+    /// The address from which it was fetched.
+    pub url: String,
+    /// The address at which it is served as it came.
+    pub cdn_url: String,
+    /// Its id.
+    pub id: Uuid,
+    /// SHA-256 of the bytes, in hex.
+    pub checksum: String,
+    /// Width in pixels when upright; `None` until it was examined, and if it cannot be decoded.
+    #[serde(default)]
+    pub width: Option<u32>,
+    /// Height in pixels, likewise.
+    #[serde(default)]
+    pub height: Option<u32>,
+    /// Other sizes, the smallest first; `None` until they are made, empty if it cannot be decoded.
+    #[serde(default)]
+    pub renditions: Option<Vec<Rendition>>,
+}
+
+/// An image in another size: a JPEG, upright, without metadata.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Rendition {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// The address at which it is served.
+    pub url: String,
+}
 
 /// An ad, as the service shows it. Serialises as it came.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,7 +67,7 @@ pub struct Ad {
     /// Prices, at most one of each type.
     pub price: Vec<Price>,
     /// The stored images.
-    pub image_refs: Vec<ImageRef>,
+    pub image_refs: Vec<Image>,
     /// A page at the seller's site.
     pub url: Option<String>,
     /// A video.

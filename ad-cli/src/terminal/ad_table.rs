@@ -105,10 +105,21 @@ fn price(prices: &Value) -> Cell {
     let Some(prices) = prices.as_array() else { return Cell::default() };
     let of = |kind: &str| prices.iter().find(|price| price["type"] == kind);
     let Some(price) = of("reduced").or_else(|| of("list")).or_else(|| prices.first()) else { return Cell::default() };
-    let amount = price["amount"].to_string();
+    money(&price["amount"], &price["currency"]).into()
+}
+
+/// All prices with their types: `list 349,900 SEK, reduced 329,900 SEK`.
+pub fn prices(prices: &Value) -> Cell {
+    let price = |price: &Value| format!("{} {}", plain(&price["type"]), money(&price["amount"], &price["currency"]));
+    prices.as_array().into_iter().flatten().map(price).collect::<Vec<_>>().join(", ").into()
+}
+
+/// `349,900 SEK`
+pub fn money(amount: &Value, currency: &Value) -> String {
+    let amount = amount.to_string();
     let (whole, rest) = amount.split_at(amount.find('.').unwrap_or(amount.len()));
     let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
-    format!("{whole}{rest} {}", plain(&price["currency"])).into()
+    format!("{whole}{rest} {}", plain(currency))
 }
 
 /// A time to the minute, in UTC.

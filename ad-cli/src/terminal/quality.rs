@@ -4,9 +4,6 @@ use ad_core::model::{Level, Quality, Severity};
 
 use super::output::{Styled, Tone};
 
-/// Width within which it stays.
-const WIDTH: usize = 80;
-
 /// The tone of a level.
 pub(crate) fn tone(level: Level) -> Tone {
     match level {
@@ -16,10 +13,10 @@ pub(crate) fn tone(level: Level) -> Tone {
     }
 }
 
-/// Score, what would raise it and by how much, and what is probably wrong:
+/// Score, what would raise it and by how much, and what is probably wrong, in lines of at most this width:
 ///
 /// ```text
-/// quality: 62 of 100 (good)
+/// car-1: 62 of 100 (good)
 ///   +15 image_urls
 ///       Show all sides, the interior, the instruments, the wheels, and each
 ///       damage.
@@ -27,15 +24,15 @@ pub(crate) fn tone(level: Level) -> Tone {
 ///       The VIN "YV1UZH5V1M100000I" contains I. VINs do not use I, O and Q; it is
 ///       probably a digit. Send "YV1UZH5V1M1000001" instead?
 /// ```
-pub(crate) fn write(text: &mut Styled, quality: &Quality) {
-    text.toned(Tone::Strong, "quality:").push(&format!(" {} of 100 (", quality.score));
-    text.toned(tone(quality.level), quality.level.name()).push(")").end_line();
+pub(crate) fn write(text: &mut Styled, heading: &str, quality: &Quality, width: usize) {
+    write_score(text, heading, quality);
+    text.end_line();
     let all: u32 = quality.goals.iter().map(|goal| u32::from(goal.weight)).sum();
     for goal in quality.goals.iter().filter(|goal| !goal.met) {
         // Rounded, and a light goal is not nothing.
         let points = ((u32::from(goal.weight) * 200 + all) / (2 * all.max(1))).max(1);
         text.push("  ").toned(Tone::Good, &format!("+{points:<2}")).push(" ").push(&goal.field).end_line();
-        write_wrapped(text, &goal.how);
+        write_wrapped(text, &goal.how, width);
     }
     for finding in &quality.findings {
         let (tone, severity) = match finding.severity {
@@ -44,17 +41,23 @@ pub(crate) fn write(text: &mut Styled, quality: &Quality) {
         };
         text.push("  ").toned(tone, severity).push(" ").push(&finding.field).end_line();
         let instead = finding.suggestion.as_ref().map(|it| format!(" Send \"{it}\" instead?")).unwrap_or_default();
-        write_wrapped(text, &format!("{}{instead}", finding.text));
+        write_wrapped(text, &format!("{}{instead}", finding.text), width);
     }
 }
 
+/// `car-1: 62 of 100 (good)`
+pub(crate) fn write_score(text: &mut Styled, heading: &str, quality: &Quality) {
+    text.toned(Tone::Strong, heading).push(&format!(" {} of 100 (", quality.score));
+    text.toned(tone(quality.level), quality.level.name()).push(")");
+}
+
 /// Writes a text below what it is about, in lines that fit.
-fn write_wrapped(text: &mut Styled, long: &str) {
+fn write_wrapped(text: &mut Styled, long: &str, width: usize) {
     const INDENT: &str = "      ";
     let mut line = INDENT.to_owned();
     for word in long.split_whitespace() {
         let is_first = line.len() == INDENT.len();
-        if !is_first && line.chars().count() + 1 + word.chars().count() > WIDTH {
+        if !is_first && line.chars().count() + 1 + word.chars().count() > width {
             text.push(&line).end_line();
             INDENT.clone_into(&mut line);
         } else if !is_first {

@@ -84,7 +84,7 @@ fn walk(tree: &Tree, below: &str, visit: &mut impl FnMut(&str, &Kind)) {
 }
 
 /// A display name: `Drive type` for `drive_type`.
-pub(crate) fn humanised(name: &str) -> String {
+pub fn humanised(name: &str) -> String {
     let words = name.replace('_', " ");
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

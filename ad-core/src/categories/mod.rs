@@ -30,7 +30,7 @@ mod v3_only;
 use serde_json::Value;
 
 use crate::{fields, model::Ad};
-pub(crate) use attributes::humanised;
+pub use attributes::humanised;
 pub use category::{AdFacts, Category, Facts, FromV3, Heading, Rule, RuleSettings, TRAILER};
 pub use common::REGISTERED as COMMON_FIELDS;
 

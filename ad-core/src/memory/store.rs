@@ -1,7 +1,7 @@
 //! A store in memory.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     future::poll_fn,
     sync::Mutex,
     task::{Poll, Waker},
@@ -13,15 +13,16 @@ use uuid::Uuid;
 
 use super::{filter, lock::locked};
 use crate::{
+    categories::Category,
     model::{
-        Ad, AdQuery, AdState, AdTag, Event, EventPage, EventPosition, EventQuery, ImageSources, LATEST_ENTRIES,
-        Leftover, LogEntry, LogQuery, Market, Page, Plan, Publication, QueuedRequest, REQUEST_ENTRIES, Request,
-        StatusCount, StoredRequest, Timestamp,
+        Ad, AdQuery, AdState, AdTag, EarlierPrices, Event, EventPage, EventPosition, EventQuery, ImageSources,
+        LATEST_ENTRIES, Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES, Market, Page, Photo, Plan, Publication,
+        QueuedRequest, REQUEST_ENTRIES, Request, SameVehicle, StatusCount, StoredRequest, Timestamp,
     },
     ports::{
-        AdChange, AnswerKey, Capacity, Claimed, Claims, EventWatch, EventWatches, KeptAnswer, ListedAd, LogEntries,
-        NewAd, Outcome, PAGE_BYTES, PageOf, Record, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd,
-        Usage,
+        AdChange, AnswerKey, Capacity, Claimed, ClaimedPhotos, Claims, EventWatch, EventWatches, ExaminedPhotos,
+        KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, PhotoStore, Record, Revision, Scope,
+        StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
     quality, status,
 };
@@ -46,6 +47,8 @@ struct Tables {
     /// The images of each dealer, by checksum, with their bytes.
     images: HashMap<String, HashMap<String, u64>>,
     answers: HashMap<AnswerKey, KeptAnswer>,
+    /// What is known of images, by checksum.
+    photos: BTreeMap<String, Photo>,
     /// Who waits for a request to be finished.
     waiting: HashMap<Uuid, Vec<Waker>>,
     /// Who waits for events.
@@ -59,10 +62,23 @@ struct Tables {
 struct AdRow {
     stored: StoredAd,
     quality_score: u8,
+    earlier_prices: Vec<EarlierPrices>,
     image_sources: ImageSources,
+    photos: PhotosDue,
     log: Vec<LogEntry>,
     /// The commits that wrote the entries, by their numbers.
     transactions: Vec<i64>,
+}
+
+/// When the images of an ad are to be examined.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum PhotosDue {
+    /// When they change.
+    Never,
+    /// When the request that changed them has ended or waits.
+    AfterRequest,
+    /// From this time on, which is the end of a claim or that of a request.
+    At(Timestamp),
 }
 
 #[derive(Debug)]
@@ -110,6 +126,9 @@ impl AdRow {
         stored.ad.state = state.unwrap_or(stored.ad.state);
         stored.intent = intent.unwrap_or(stored.intent);
         if let Some(images) = image_refs {
+            if images != stored.ad.image_refs {
+                self.photos = PhotosDue::AfterRequest;
+            }
             stored.ad.image_refs = images;
         }
         for (market, id) in listings {
@@ -260,7 +279,9 @@ impl Store for MemoryStore {
         let mut row = AdRow {
             stored,
             quality_score: quality::score(ad, &[]),
+            earlier_prices: Vec::new(),
             image_sources: ImageSources::default(),
+            photos: PhotosDue::Never,
             log: Vec::new(),
             transactions: Vec::new(),
         };
@@ -290,10 +311,14 @@ impl Store for MemoryStore {
         if unfinished >= revision.most_unfinished() as usize {
             return Err(StoreError::QueueFull(u32::try_from(unfinished).unwrap_or(u32::MAX)));
         }
-        let Some(AdRow { stored, quality_score, .. }) = tables.row(revision.ad) else {
+        let Some(AdRow { stored, quality_score, earlier_prices, .. }) = tables.row(revision.ad) else {
             return Err(StoreError::Conflict);
         };
         *quality_score = revision.quality_score.unwrap_or(*quality_score);
+        if let Some(prices) = revision.price_before {
+            earlier_prices.push(EarlierPrices { until: revision.updated, prices: Some(prices) });
+            earlier_prices.drain(..earlier_prices.len().saturating_sub(MOST_EARLIER_PRICES));
+        }
         stored.revision += 1;
         if let Some(content) = revision.content {
             stored.ad.content.clone_from(content);
@@ -355,6 +380,38 @@ impl Store for MemoryStore {
         Ok(tables.found(scope, source_id).map(facts).collect())
     }
 
+    async fn earlier_prices(
+        &self,
+        scope: Scope<'_>,
+        source_id: &str,
+    ) -> Result<Vec<(Ad, Vec<EarlierPrices>)>, StoreError> {
+        let tables = locked(&self.0);
+        let found = tables.found(scope, source_id);
+        Ok(found.map(|row| (row.stored.ad.clone(), row.earlier_prices.clone())).collect())
+    }
+
+    async fn same_vehicle(&self, query: VehicleQuery<'_>) -> Result<SameVehicle, StoreError> {
+        let tables = locked(&self.0);
+        let VehicleQuery { dealer_code, plate, vin, source_id } = query;
+        let other = |is_same: &dyn Fn(&Ad) -> bool| {
+            let is_it = |ad: &&Ad| {
+                ad.dealer_code == dealer_code
+                    && ad.state == AdState::Created
+                    && Some(ad.source_id.as_str()) != source_id
+                    && is_same(ad)
+            };
+            tables.ads.iter().map(|row| &row.stored.ad).find(is_it).map(|ad| ad.source_id.clone())
+        };
+        let has_plate = |ad: &Ad| {
+            ad.category().is_some_and(Category::is_found_by_plate)
+                && ad.content.registration_number().as_deref() == plate
+        };
+        Ok(SameVehicle {
+            plate: plate.and_then(|_| other(&has_plate)),
+            vin: vin.and_then(|vin| other(&|ad| ad.content.vin().as_deref() == Some(vin))),
+        })
+    }
+
     async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {
         let tables = locked(&self.0);
         let ads = tables.ads.iter().map(|row| &row.stored).filter(|stored| scope.covers(&stored.ad.dealer_code));
@@ -379,7 +436,7 @@ impl Store for MemoryStore {
         let listed = |row: &AdRow| {
             let StoredAd { ad, words, publication, .. } = &row.stored;
             let failed_images = if query.included.quality { publication.failed_images.clone() } else { Vec::new() };
-            ListedAd { ad: ad.clone(), log: row.latest(query.included.log), status: words.status, failed_images }
+            ListedAd { ad: ad.clone(), log: row.latest(query.included.log), words: *words, failed_images }
         };
         Ok(PageOf { count, rows: rows.into_iter().map(listed).collect() })
     }
@@ -516,6 +573,10 @@ impl Store for MemoryStore {
             row.stored.tag.n += i64::try_from(record.entries.len()).unwrap_or(i64::MAX);
             row.append(record.entries, transaction);
             row.change(record.change, record.at);
+            let is_executed = matches!(record.outcome, Outcome::Continues { .. });
+            if row.photos == PhotosDue::AfterRequest && !is_executed {
+                row.photos = PhotosDue::At(record.at);
+            }
             if has_entries {
                 watches.wake(&row.stored.ad.dealer_code);
             }
@@ -652,5 +713,60 @@ impl Store for MemoryStore {
 
     async fn has_dealer_image(&self, dealer_code: &str, checksum: &str) -> Result<bool, StoreError> {
         Ok(locked(&self.0).images.get(dealer_code).is_some_and(|images| images.contains_key(checksum)))
+    }
+}
+
+#[async_trait]
+impl PhotoStore for MemoryStore {
+    async fn claim_photos(
+        &self,
+        now: Timestamp,
+        overdue: Timestamp,
+        until: Timestamp,
+        behind: &str,
+    ) -> Result<Option<ClaimedPhotos>, StoreError> {
+        let mut tables = locked(&self.0);
+        let Tables { ads, queue, .. } = &mut *tables;
+        let is_busy = queue.iter().any(|queued| queued.claimable <= now);
+        let due = |row: &AdRow| match row.photos {
+            PhotosDue::At(at) if at <= if is_busy { overdue } else { now } => Some(at),
+            _ => None,
+        };
+        let turn = |row: &AdRow| (row.stored.ad.dealer_code.as_str() <= behind, row.stored.ad.dealer_code.clone());
+        let next = ads
+            .iter_mut()
+            .filter_map(|row| Some((turn(row), due(row)?, row)))
+            .min_by_key(|(turn, due, _)| (turn.clone(), *due));
+        let Some((_, _, row)) = next else { return Ok(None) };
+        row.photos = PhotosDue::At(until);
+        let Ad { id, dealer_code, image_refs, .. } = row.stored.ad.clone();
+        Ok(Some(ClaimedPhotos { ad: id, dealer_code, image_refs, until }))
+    }
+
+    async fn extend_photos(&self, ad: Uuid, until: Timestamp, later: Timestamp) -> Result<bool, StoreError> {
+        let mut tables = locked(&self.0);
+        let row = tables.row(ad).filter(|row| row.photos == PhotosDue::At(until));
+        Ok(row.map(|row| row.photos = PhotosDue::At(later)).is_some())
+    }
+
+    async fn record_photos(&self, examined: ExaminedPhotos) -> Result<(), StoreError> {
+        let mut tables = locked(&self.0);
+        let ExaminedPhotos { ad, until, found, image_refs, at } = examined;
+        for (checksum, photo) in found {
+            tables.photos.entry(checksum).or_insert(photo);
+        }
+        if let Some(row) = tables.row(ad).filter(|row| row.photos == PhotosDue::At(until)) {
+            row.photos = PhotosDue::Never;
+            if let Some(image_refs) = image_refs {
+                row.stored.ad.image_refs = image_refs;
+                row.stored.ad.updated = at;
+                row.stored.tag.n += 1;
+            }
+        }
+        Ok(())
+    }
+
+    async fn photo(&self, checksum: &str) -> Result<Option<Photo>, StoreError> {
+        Ok(locked(&self.0).photos.get(checksum).copied())
     }
 }

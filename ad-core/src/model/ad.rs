@@ -11,6 +11,7 @@ use super::{
     log::LogEntry,
     market::Market,
     names::names,
+    photo::{ImageView, Photo},
     quality::{Quality, QualitySummary},
     status::AdStatus,
     time::Timestamp,
@@ -49,6 +50,9 @@ pub struct ImageRef {
     pub id: Uuid,
     /// SHA-256 of the bytes, in hex.
     pub checksum: String,
+    /// What its pixels say, once it was examined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub photo: Option<Photo>,
 }
 
 /// The validators of an image, by which its host tells whether it has changed (RFC 9110, 8.8).
@@ -245,7 +249,10 @@ impl Serialize for AdView<'_> {
                 "dealer_code" => map.serialize_entry(name, &ad.dealer_code)?,
                 "category_id" => map.serialize_entry(name, &ad.category_id)?,
                 "state" => map.serialize_entry(name, &ad.state)?,
-                "image_refs" => map.serialize_entry(name, &ad.image_refs)?,
+                "image_refs" => {
+                    let images: Vec<_> = ad.image_refs.iter().map(ImageView::from).collect();
+                    map.serialize_entry(name, &images)?;
+                }
                 "marketplace_ad_id" => map.serialize_entry(name, &ad.marketplace_ad_id)?,
                 "offer_id" => map.serialize_entry(name, &ad.offer_id)?,
                 "api_version" => map.serialize_entry(name, &ad.api_version)?,

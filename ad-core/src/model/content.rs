@@ -160,6 +160,16 @@ impl Content {
         (!plate.is_empty()).then_some(plate)
     }
 
+    /// The vehicle identification number for comparisons, in upper case without spaces and hyphens; `None` if it does not have 17
+    /// letters and digits.
+    pub fn vin(&self) -> Option<String> {
+        let sent = self.text("category_fields.vin")?.chars().filter(|letter| !matches!(letter, ' ' | '-'));
+        // One more than a VIN has is enough to see that it is none.
+        let vin: String = sent.take(18).collect();
+        let has_form = vin.len() == 17 && vin.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        has_form.then(|| vin.to_ascii_uppercase())
+    }
+
     /// The title, sent or generated.
     pub fn title(&self) -> Option<&str> {
         self.text("title")

@@ -10,6 +10,8 @@
 //! | [`DeliveryState`], [`DisabledReason`] | the words of webhooks |
 //! | [`AdStatus`], [`StatusReport`], [`StatusWords`], [`Publication`], [`Summary`] | whether an ad is live, and why not |
 //! | [`Quality`], [`QualitySummary`] | how good an ad is |
+//! | [`PriceHistory`], [`EarlierPrices`] | the prices of an ad over time |
+//! | [`Photo`], [`PhotoFacts`] | what the pixels of a stored image say |
 //! | [`AdTag`] | the state of an ad that an answer shows |
 //! | [`AdQuery`], [`Included`], [`LogQuery`], [`Page`] | queries for ads and log entries |
 //! | [`Dealer`], [`Market`], [`Timestamp`] | dealers, marketplaces, points in time |
@@ -21,6 +23,8 @@ mod event;
 mod log;
 mod market;
 mod names;
+mod photo;
+mod price;
 mod quality;
 mod query;
 mod request;
@@ -38,7 +42,11 @@ pub use event::{Event, EventId, EventPage, EventPosition, EventQuery, EventTypes
 pub(crate) use log::short_text;
 pub use log::{Action, ActionState, LATEST_ENTRIES, LogEntry, MOST_MESSAGE_BYTES, PlateMatch, short_address};
 pub use market::Market;
-pub use quality::{ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, Severity};
+pub use photo::{Photo, PhotoFacts, Undecodable};
+pub use price::{AppliedPrice, EarlierPrices, MOST_EARLIER_PRICES, Price, PriceHistory, PricePeriod, Reduction};
+pub use quality::{
+    ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, RegisteredVehicle, SameVehicle, Severity,
+};
 pub use query::{AdFilter, AdOrder, AdQuery, Bound, DEFAULT_LIMIT, Exclusions, Included, LogQuery, MAX_LIMIT, Page};
 pub use request::{FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, StoredImage};
 pub use request_status::{

@@ -1,6 +1,7 @@
 //! The quality of an ad as the API shows it (extensions E7): its score, the goals behind it, and findings.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::names::names;
 use crate::violation::Code;
@@ -101,6 +102,22 @@ pub struct QualitySummary {
     pub level: Level,
     /// Number of findings about the ad itself; those that compare it with other ads are not among them.
     pub findings: usize,
+}
+
+/// Source ids of other ads of a dealer that are not deleted and seem to be of the same vehicle.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SameVehicle {
+    /// One with the same registration number.
+    pub plate: Option<String>,
+    /// One with the same VIN.
+    pub vin: Option<String>,
+}
+
+/// What a register has about a vehicle.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RegisteredVehicle {
+    /// Values of category fields, in the shape that a payload has them. Fields that the category of an ad does not have are ignored.
+    pub category_fields: Map<String, Value>,
 }
 
 /// A score with the content that it is of.

@@ -4,6 +4,8 @@
 mod event_watch;
 mod marketplace;
 mod media;
+mod photos;
+mod registry;
 mod store;
 
 use std::sync::Arc;
@@ -16,9 +18,12 @@ pub use marketplace::{IdempotencyKey, InvalidIdempotencyKey, Listing, Marketplac
 pub use media::{
     Checksum, Fetched, Format, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, MediaStore,
 };
+pub use photos::{ClaimedPhotos, ExaminedPhotos, PhotoStore};
+pub use registry::{VehicleId, VehicleRegistry};
 pub use store::{
     AdChange, AnswerKey, Capacity, Claimed, Claims, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES,
     PageOf, Record, RenderedAnswer, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
+    VehicleQuery,
 };
 
 /// The time.

@@ -5,9 +5,9 @@ use uuid::Uuid;
 
 use super::EventWatch;
 use crate::model::{
-    Ad, AdQuery, AdState, AdStatus, AdTag, ApiVersion, Content, ContentScore, EventPage, EventPosition, EventQuery,
-    FailedImage, ImageRef, ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED, Market, Plan, Progress,
-    Publication, Request, StatusCount, StatusWords, StoredRequest, Timestamp,
+    Ad, AdQuery, AdState, AdTag, ApiVersion, Content, ContentScore, EarlierPrices, EventPage, EventPosition,
+    EventQuery, FailedImage, ImageRef, ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED, Market, Plan,
+    Price, Progress, Publication, Request, SameVehicle, StatusCount, StatusWords, StoredRequest, Timestamp,
 };
 
 /// The dealers whose ads a request may access.
@@ -78,8 +78,8 @@ pub struct ListedAd {
     pub ad: Ad,
     /// Its latest log entries, oldest first, if the query includes them.
     pub log: Vec<LogEntry>,
-    /// Its status.
-    pub status: AdStatus,
+    /// Its status and those of its channels.
+    pub words: StatusWords,
     /// The images that the latest `handle_media` could not store, if the query includes the quality.
     pub failed_images: Vec<FailedImage>,
 }
@@ -156,6 +156,8 @@ pub struct Revision<'a> {
     pub content: Option<&'a Content>,
     /// The quality score of the ad with it.
     pub quality_score: Option<u8>,
+    /// The prices that it replaces, if it has others.
+    pub price_before: Option<Vec<Price>>,
     /// New API version and category (conversion and migration).
     pub version: Option<(ApiVersion, u16)>,
     /// New intent.
@@ -180,6 +182,19 @@ impl Revision<'_> {
     pub fn most_unfinished(&self) -> u32 {
         if self.intent == Some(AdState::Deleted) { MOST_UNFINISHED + 1 } else { MOST_UNFINISHED }
     }
+}
+
+/// What other ads of the same vehicle are found by.
+#[derive(Debug, Clone, Copy)]
+pub struct VehicleQuery<'a> {
+    /// The dealer.
+    pub dealer_code: &'a str,
+    /// The registration number; only ads of categories that are [found by it](crate::categories::Category::is_found_by_plate) match.
+    pub plate: Option<&'a str>,
+    /// The [VIN](Content::vin).
+    pub vin: Option<&'a str>,
+    /// The source id of the ad itself, which does not match.
+    pub source_id: Option<&'a str>,
 }
 
 /// What a quota can limit.
@@ -390,6 +405,17 @@ pub trait Store: Send + Sync {
 
     /// The ads with a source id within a scope, each with its unfinished requests.
     async fn facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError>;
+
+    /// The ads with a source id within a scope, each with its earlier prices, oldest first: at most the latest
+    /// [`MOST_EARLIER_PRICES`](crate::model::MOST_EARLIER_PRICES).
+    async fn earlier_prices(
+        &self,
+        scope: Scope<'_>,
+        source_id: &str,
+    ) -> Result<Vec<(Ad, Vec<EarlierPrices>)>, StoreError>;
+
+    /// Other ads of a dealer with the same registration number or VIN.
+    async fn same_vehicle(&self, query: VehicleQuery<'_>) -> Result<SameVehicle, StoreError>;
 
     /// The number of ads within a scope by status and category, in no particular order; several counts may be alike.
     ///

@@ -1,28 +1,47 @@
 //! The findings. Each is found by one function of the table.
 
 use super::{
-    Finding, Measured, Severity,
+    Finding, Measured, Severity, registry,
     vehicle::{self, VinError},
     words::{self, InText},
 };
-use crate::{categories::price, model::FailedImage, violation::Code};
+use crate::{
+    categories::price,
+    model::{FailedImage, ImageRef, Photo, PhotoFacts, Reduction},
+    violation::Code,
+};
 
 /// What a row of the table finds.
 type Find = fn(Measured<'_>, &mut Vec<Finding>);
 
 /// The table: the codes that a function finds, in the order in which they are shown.
 pub(super) const FINDINGS: &[(&[Code], Find)] = &[
-    (&[Code::VinLetter, Code::VinFormat, Code::VinCheckDigit], vin),
+    (&[Code::VinLetter, Code::VinFormat, Code::VinCheckDigit, Code::VinSerial, Code::VinModelYear], vin),
     (&[Code::PlateFormat], plate),
-    (&[Code::ModelYearInFuture], model_year),
+    (&[Code::ModelYearInFuture, Code::ModelYearUnlikely], model_year),
     (&[Code::MileageUnlikely, Code::NewVehicleDriven], mileage),
+    (&[Code::EngineRuntimeUnlikely], engine_runtime),
+    (&[Code::PowerUnlikely], power),
     (&[Code::PriceUnlikely, Code::PriceInOre], prices),
     (&[Code::ReducedWithoutList, Code::ReducedNotBelowList], reduced),
+    (&[Code::ReducedNotBelowLowest], not_below_lowest),
     (&[Code::BodyCapitals, Code::BodyMarkup, Code::BodyContact], body),
     (&[Code::TitleIncomplete], title),
     (&[Code::ElectricIncomplete, Code::EmissionsMissing], environment),
     (&[Code::FewPhotos, Code::PhotoMissing], photos),
-    (&[Code::PlateInOtherAd], other_ad),
+    (
+        &[
+            Code::PhotoUndecodable,
+            Code::PhotoRepeated,
+            Code::PhotoSmall,
+            Code::PhotoUpright,
+            Code::PhotoDark,
+            Code::PhotoBlurred,
+        ],
+        shown_photos,
+    ),
+    (&[Code::PlateInOtherAd, Code::VinInOtherAd], other_ads),
+    (&[Code::RegistryDiffers, Code::RegistryProposes], registry::find),
 ];
 
 /// The findings of an ad.
@@ -47,7 +66,10 @@ fn vin(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let Some(vin) = ad.text("vin").filter(|_| ad.category.registered) else { return };
     let field = "category_fields.vin";
     let plain: String = vin.chars().filter(|letter| !matches!(letter, ' ' | '-')).collect();
-    let Err(error) = vehicle::check_vin(&plain) else { return };
+    let Err(error) = vehicle::check_vin(&plain) else {
+        found.extend(other_model_year(ad, vin, &plain));
+        return;
+    };
     found.push(match error {
         VinError::Letter(letter) => {
             let text = format!("The VIN \"{vin}\" contains {letter}. VINs do not use I, O and Q; it is probably a digit.");
@@ -70,20 +92,49 @@ fn vin(ad: Measured<'_>, found: &mut Vec<Finding>) {
             );
             warning(Code::VinCheckDigit, field, text)
         }
+        VinError::Serial => {
+            let text = format!("The last four characters of a VIN are digits; those of \"{vin}\" are not.");
+            warning(Code::VinSerial, field, text)
+        }
     });
+}
+
+/// That a valid VIN is of another model year than the ad.
+fn other_model_year(ad: Measured<'_>, vin: &str, plain: &str) -> Option<Finding> {
+    let (year, of_vin) = (ad.model_year()?, vehicle::model_years(plain)?);
+    // A vehicle may be sold as of the year before or behind.
+    if of_vin.iter().any(|of_vin| year.abs_diff(*of_vin) <= 1) {
+        return None;
+    }
+    let [earlier, later] = of_vin;
+    let text = format!("The VIN \"{vin}\" is of the model year {earlier} or {later}; the ad says {year}.");
+    Some(warning(Code::VinModelYear, "category_fields.vin", text))
 }
 
 fn plate(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let Some(plate) = ad.text("registration_number").filter(|plate| !vehicle::is_swedish_plate(plate)) else { return };
+    let countries = vehicle::foreign_plate(plate);
     let personal = vehicle::may_be_personal_plate(plate);
-    let severity = if personal { Severity::Info } else { Severity::Warning };
-    let ends = if personal { " It may be a personal or a foreign plate." } else { "" };
+    let severity = if personal || !countries.is_empty() { Severity::Info } else { Severity::Warning };
+    let ends = match (&countries[..], personal) {
+        ([], true) => " It may be a personal plate.".to_owned(),
+        ([], false) => String::new(),
+        (countries, _) => format!(" It has the form of a {} plate.", countries.join(" or ")),
+    };
     let text = format!("\"{plate}\" does not have the form of an ordinary Swedish plate, ABC123 or ABC12D.{ends}");
     found.push(finding(Code::PlateFormat, severity, "category_fields.registration_number", text));
 }
 
 fn model_year(ad: Measured<'_>, found: &mut Vec<Finding>) {
-    let Some(year) = ad.field("model_year").and_then(serde_json::Value::as_i64) else { return };
+    let Some(year) = ad.model_year() else { return };
+    if let Some(usual) = vehicle::of(ad.category.id)
+        && year < usual.since
+    {
+        let since = usual.since;
+        let text =
+            format!("The model year {year} is unlikely: vehicles of this category are of {since} at the earliest.");
+        found.push(warning(Code::ModelYearUnlikely, "category_fields.model_year", text));
+    }
     // The models of the next year are sold from summer on.
     if year > i64::from(ad.today.year()) + 1 {
         let text = format!("The model year {year} is in the future.");
@@ -103,18 +154,33 @@ fn mileage(ad: Measured<'_>, found: &mut Vec<Finding>) {
         found.push(warning(Code::NewVehicleDriven, field, text));
         return;
     }
-    let (Some(usual), Some(year)) =
-        (vehicle::of(ad.category.id), ad.field("model_year").and_then(serde_json::Value::as_i64))
-    else {
-        return;
-    };
-    let years = (i64::from(ad.today.year()) - year).max(0) + 1;
-    #[expect(clippy::cast_precision_loss, reason = "a number of years")]
-    let most = usual.yearly * years as f64;
+    let (Some(usual), Some(years)) = (vehicle::of(ad.category.id), ad.years()) else { return };
+    let year = ad.model_year().unwrap_or_default();
+    let most = usual.yearly * years;
     if kilometres > most {
         let text = format!("A mileage of {value} {unit} is unlikely for the model year {year}.");
         let as_kilometres = (unit.eq_ignore_ascii_case("mil") && value <= most).then(|| format!("{value} km"));
         found.push(Finding { suggestion: as_kilometres, ..warning(Code::MileageUnlikely, field, text) });
+    }
+}
+
+fn engine_runtime(ad: Measured<'_>, found: &mut Vec<Finding>) {
+    let (Some((value, unit)), Some(years)) = (ad.measure("condition.engine_runtime"), ad.years()) else { return };
+    let hours = if unit.eq_ignore_ascii_case("min") { value / 60.0 } else { value };
+    if hours > vehicle::HOURS_OF_A_YEAR * years {
+        let year = ad.model_year().unwrap_or_default();
+        let text = format!("{value} {unit} are more than the time since the beginning of the model year {year}.");
+        found.push(warning(Code::EngineRuntimeUnlikely, "category_fields.condition.engine_runtime", text));
+    }
+}
+
+fn power(ad: Measured<'_>, found: &mut Vec<Finding>) {
+    let Some((value, unit)) = ad.measure("powertrain.power") else { return };
+    let Some((least, most)) = vehicle::of(ad.category.id).and_then(|usual| usual.power) else { return };
+    let kilowatts = vehicle::kilowatts(value, unit);
+    if kilowatts < least || kilowatts > most {
+        let text = format!("A power of {value} {unit} is outside of what is usual, {least} to {most} kW.");
+        found.push(warning(Code::PowerUnlikely, "category_fields.powertrain.power", text));
     }
 }
 
@@ -150,6 +216,23 @@ fn reduced(ad: Measured<'_>, found: &mut Vec<Finding>) {
     });
 }
 
+/// Where the directive can be read, in all languages of the EU.
+const DIRECTIVE: &str = "https://eur-lex.europa.eu/eli/dir/1998/6/oj";
+
+fn not_below_lowest(ad: Measured<'_>, found: &mut Vec<Finding>) {
+    let Some(Reduction { amount, currency, reference: Some(reference), below_reference: Some(false), .. }) =
+        ad.prices.and_then(|prices| prices.reduction.as_ref())
+    else {
+        return;
+    };
+    let lowest = &reference.amount;
+    let text = format!(
+        "The reduced price, {amount} {currency}, is not below {lowest} {currency}, the lowest price of the 30 days before it was \
+         announced. Where Directive 98/6/EC, Article 6a, applies, a reduction is shown with that price ({DIRECTIVE})."
+    );
+    found.push(finding(Code::ReducedNotBelowLowest, Severity::Info, "price", text));
+}
+
 fn body(ad: Measured<'_>, found: &mut Vec<Finding>) {
     found.extend(words::find(ad.body()).into_iter().map(|in_text| {
         let contact = |what: &str, part: &str| {
@@ -165,7 +248,7 @@ fn body(ad: Measured<'_>, found: &mut Vec<Finding>) {
             InText::Markup(tag) => warning(
                 Code::BodyMarkup,
                 "body",
-                format!("The description contains markup (\"{tag}\"), which is shown as it is."),
+                format!("The description contains an HTML tag (\"{tag}\"), which is shown as it is; `<` and `>` become hyphens."),
             ),
             InText::Link(part) => contact("a link", part),
             InText::Email(part) => contact("an e-mail address", part),
@@ -219,9 +302,71 @@ fn photos(ad: Measured<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn other_ad(ad: Measured<'_>, found: &mut Vec<Finding>) {
-    if let (Some(other), Some(plate)) = (ad.same_plate, ad.text("registration_number")) {
-        let text = format!("The ad with source id \"{other}\" has the registration number \"{plate}\" too.");
-        found.push(warning(Code::PlateInOtherAd, "category_fields.registration_number", text));
+/// The least size of a photo in pixels, upright or not.
+const PHOTO_SIZE: (u32, u32) = (1024, 768);
+
+/// Mean lightness below which a photo is dark.
+const DARK: u32 = 40;
+
+/// Contrast from which a photo has edges that can be sharp.
+const CONTRAST: u8 = 12;
+
+/// Sharpness below which a photo with contrast is blurred.
+const BLURRED: u16 = 15;
+
+fn shown_photos(ad: Measured<'_>, found: &mut Vec<Finding>) {
+    let photos: Vec<_> = ad.photos().collect();
+    for (place, image) in &photos {
+        let url = &image.url;
+        let mut find = |code, severity, text| found.push(finding(code, severity, &format!("image_urls.{place}"), text));
+        if let Some((earlier, _)) = photos.iter().find(|(other, photo)| other < place && is_same(photo, image)) {
+            let text = format!("The photo {url} looks the same as photo {}.", earlier + 1);
+            find(Code::PhotoRepeated, Severity::Warning, text);
+        }
+        let facts = match &image.photo {
+            Some(Photo::Decoded(facts)) => facts,
+            Some(Photo::Undecodable(why)) => {
+                find(Code::PhotoUndecodable, Severity::Warning, format!("The photo {url} cannot be decoded: {why}."));
+                continue;
+            }
+            None => continue,
+        };
+        let PhotoFacts { width, height, contrast, sharpness, .. } = *facts;
+        if width.max(height) < PHOTO_SIZE.0 || width.min(height) < PHOTO_SIZE.1 {
+            let (least_width, least_height) = PHOTO_SIZE;
+            let text = format!(
+                "The photo {url} has {width} × {height} pixels; buyers expect at least {least_width} × {least_height}."
+            );
+            find(Code::PhotoSmall, Severity::Info, text);
+        }
+        if *place == 0 && height > width {
+            let text = format!("The first photo, {url}, is upright; lists of ads crop it above and below.");
+            find(Code::PhotoUpright, Severity::Info, text);
+        }
+        if facts.lightness() < DARK {
+            find(Code::PhotoDark, Severity::Info, format!("The photo {url} is dark."));
+        } else if contrast >= CONTRAST && sharpness < BLURRED {
+            find(Code::PhotoBlurred, Severity::Info, format!("The photo {url} seems to be blurred."));
+        }
+    }
+}
+
+/// Whether two images are one or look the same.
+fn is_same(one: &ImageRef, other: &ImageRef) -> bool {
+    let facts = |image: &ImageRef| image.photo.as_ref().and_then(Photo::facts).copied();
+    let look_alike = || facts(one).zip(facts(other)).is_some_and(|(one, other)| one.looks_like(&other));
+    one.checksum == other.checksum || look_alike()
+}
+
+fn other_ads(ad: Measured<'_>, found: &mut Vec<Finding>) {
+    let Some(same) = ad.same_vehicle else { return };
+    for (code, other, name, path) in [
+        (Code::PlateInOtherAd, &same.plate, "registration number", "registration_number"),
+        (Code::VinInOtherAd, &same.vin, "VIN", "vin"),
+    ] {
+        if let (Some(other), Some(value)) = (other, ad.text(path)) {
+            let text = format!("The ad with source id \"{other}\" has the {name} \"{value}\" too.");
+            found.push(warning(code, &format!("category_fields.{path}"), text));
+        }
     }
 }

@@ -5,23 +5,27 @@
 //! |---|---|
 //! | `goals` | the table of goals |
 //! | `findings` | the table of findings |
-//! | `vehicle` | ranges of prices and mileages, VINs and plates, as data and as functions of a text |
+//! | `registry` | comparison with what a register has about the vehicle |
+//! | `vehicle` | ranges of prices, mileages, model years and power, VINs and plates, as data and as functions of a text |
 //! | `words` | what a description should not contain |
 //! | `page` | [quality.md](https://github.com/vehicle-ads/ad-import/blob/main/docs/quality.md), made from the tables |
 
 mod findings;
 mod goals;
 mod page;
+mod registry;
 mod vehicle;
 mod words;
 
 use jiff::{Timestamp as Instant, civil::Date, tz::TimeZone};
 use serde_json::{Map, Value};
 
-pub use crate::model::{ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, Severity};
+pub use crate::model::{
+    ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, RegisteredVehicle, SameVehicle, Severity,
+};
 use crate::{
     categories::Category,
-    model::{Ad, FailedImage, ImageRef, Timestamp, get},
+    model::{Ad, FailedImage, ImageRef, PriceHistory, Timestamp, get},
 };
 pub use page::markdown;
 
@@ -40,7 +44,9 @@ pub struct Measured<'a> {
     today: Date,
     image_refs: &'a [ImageRef],
     failed_images: &'a [FailedImage],
-    same_plate: Option<&'a str>,
+    same_vehicle: Option<&'a SameVehicle>,
+    prices: Option<&'a PriceHistory>,
+    registered: Option<&'a RegisteredVehicle>,
 }
 
 impl<'a> Measured<'a> {
@@ -48,7 +54,16 @@ impl<'a> Measured<'a> {
     pub fn new(category: &'static Category, ad: &'a Map<String, Value>, now: Timestamp) -> Self {
         let now = Instant::from_millisecond(now.as_millis()).unwrap_or_default();
         let today = now.to_zoned(TimeZone::UTC).date();
-        Self { category, ad, today, image_refs: &[], failed_images: &[], same_plate: None }
+        Self {
+            category,
+            ad,
+            today,
+            image_refs: &[],
+            failed_images: &[],
+            same_vehicle: None,
+            prices: None,
+            registered: None,
+        }
     }
 
     /// A stored ad of a category, given the images that the latest `handle_media` could not store.
@@ -56,10 +71,22 @@ impl<'a> Measured<'a> {
         Self { image_refs: &ad.image_refs, failed_images, ..Self::new(category, ad.content.fields(), now) }
     }
 
-    /// The same, given another ad of the dealer with the same registration number, by its source id.
+    /// The same, given other ads of the dealer that seem to be of the same vehicle.
     #[must_use]
-    pub fn with_same_plate(self, source_id: Option<&'a str>) -> Self {
-        Self { same_plate: source_id, ..self }
+    pub fn with_same_vehicle(self, same: &'a SameVehicle) -> Self {
+        Self { same_vehicle: Some(same), ..self }
+    }
+
+    /// The same, given its prices over time.
+    #[must_use]
+    pub fn with_prices(self, prices: Option<&'a PriceHistory>) -> Self {
+        Self { prices, ..self }
+    }
+
+    /// The same, given what a register has about its vehicle.
+    #[must_use]
+    pub fn with_registered(self, registered: Option<&'a RegisteredVehicle>) -> Self {
+        Self { registered, ..self }
     }
 
     /// Its quality.
@@ -67,6 +94,11 @@ impl<'a> Measured<'a> {
         let goals: Vec<_> = goals::of(self).map(GoalStatus::from).collect();
         let score = percentage(goals.iter().map(|goal| (goal.weight, goal.met)));
         Quality { score, level: score.into(), goals, findings: findings::of(self) }
+    }
+
+    /// The findings alone.
+    pub fn findings(self) -> Vec<Finding> {
+        findings::of(self)
     }
 
     /// Its score alone.
@@ -95,6 +127,17 @@ impl<'a> Measured<'a> {
         Some((measure.get("value")?.as_f64()?, measure.get("unit")?.as_str()?))
     }
 
+    fn model_year(self) -> Option<i64> {
+        self.field("model_year")?.as_i64()
+    }
+
+    /// The number of years in which it may have been used, by its model year.
+    fn years(self) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "a number of years")]
+        let years = i64::from(self.today.year()).saturating_sub(self.model_year()?).max(0).saturating_add(1) as f64;
+        Some(years)
+    }
+
     fn body(self) -> &'a str {
         self.ad.get("body").and_then(Value::as_str).unwrap_or_default()
     }
@@ -108,6 +151,12 @@ impl<'a> Measured<'a> {
     fn missing_image(self, url: &Value) -> Option<&'a FailedImage> {
         let failed = self.failed_images.iter().find(|image| Some(image.url.as_str()) == url.as_str())?;
         (!self.image_refs.iter().any(|stored| stored.url == failed.url)).then_some(failed)
+    }
+
+    /// The stored photos with their places in `image_urls`.
+    fn photos(self) -> impl Iterator<Item = (usize, &'a ImageRef)> {
+        let stored = move |url: &Value| self.image_refs.iter().find(|image| Some(image.url.as_str()) == url.as_str());
+        self.image_urls().iter().enumerate().filter_map(move |(place, url)| Some((place, stored(url)?)))
     }
 
     /// The number of photos, as far as they are stored or may still be.

@@ -21,10 +21,13 @@ pub fn markdown() -> String {
         ```\n\
         GET /v4/ad?include=quality&quality_score__lt=50\n\
         ad-cli list --quality-score-lt 50\n\
+        ad-cli quality car-1\n\
         ad-cli validate car.json\n\
         ```\n\n\
-        The number in lists is that of the findings about the ad itself, without those that compare it with other ads of the dealer.\n\
-        A photo counts from when its address is sent, until it turns out that it cannot be fetched or stored.\n\n\
+        The number in lists is that of the findings about the ad itself, without those that compare it with other ads of the dealer or with\n\
+        its [earlier prices](prices.md). Where the operator has configured a [vehicle registry](vehicle-registry.md), `validate` proposes values too.\n\
+        A photo counts from when its address is sent, until it turns out that it cannot be fetched or stored. What photos show is examined\n\
+        after the ad is published; findings about it come then, and do not change the score.\n\n\
         ## Goals\n\n\
         The score is the weight of the goals that the ad meets, as a percentage of the weight of all goals that apply to it. A goal applies to\n\
         the categories that have its field. Below {good} the level is `basic`, from {good} `good`, from {excellent} `excellent`.\n\n\
@@ -40,18 +43,21 @@ pub fn markdown() -> String {
         let about = code.about();
         say!(page, "| `{code}` | {} | {} |", about.explanation, about.cure);
     }
-    say!(page, "\n## What is usual\n\nPrices in SEK, and the mileage of a year. Ads beyond it get a finding.\n");
-    say!(page, "| Category | Price | Mileage per year | Photos |\n|---|---|---|---|");
+    say!(page, "\n## What is usual\n\nAds beyond these limits get a finding. Prices are in SEK.\n");
+    say!(page, "| Category | Price | Mileage per year | Model year from | Power | Photos |\n|---|---|---|---|---|---|");
     for usual in USUAL {
         let Some(category) = categories::by_id(usual.category_id) else { continue };
         let (least, most) = usual.price;
         let name = category.vehicle_type.unwrap_or(category.name);
+        let power =
+            usual.power.map_or_else(|| "–".to_owned(), |(least, most)| format!("{least} to {} kW", grouped(&most)));
         say!(
             page,
-            "| `{name}` | {} to {} | {} km | {} |",
+            "| `{name}` | {} to {} | {} km | {} | {power} | {} |",
             grouped(&least),
             grouped(&most),
             grouped(&usual.yearly),
+            usual.since,
             usual.photos
         );
     }

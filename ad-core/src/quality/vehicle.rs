@@ -8,32 +8,52 @@ pub(super) struct Usual {
     pub(super) price: (f64, f64),
     /// Highest mileage of a year, in kilometres.
     pub(super) yearly: f64,
+    /// The earliest model year.
+    pub(super) since: i64,
+    /// Lowest and highest power, in kW; nothing where vehicles have no engine.
+    pub(super) power: Option<(f64, f64)>,
     /// Photos that buyers expect.
     pub(super) photos: usize,
 }
 
-const fn usual(category_id: u16, price: (f64, f64), yearly: f64, photos: usize) -> Usual {
-    Usual { category_id, price, yearly, photos }
+const fn usual(
+    category_id: u16,
+    price: (f64, f64),
+    yearly: f64,
+    since: i64,
+    power: Option<(f64, f64)>,
+    photos: usize,
+) -> Usual {
+    Usual { category_id, price, yearly, since, power, photos }
 }
 
+#[rustfmt::skip]
 pub(super) const USUAL: &[Usual] = &[
-    usual(1020, (3_000.0, 5_000_000.0), 60_000.0, 8),
-    usual(1021, (3_000.0, 2_000_000.0), 80_000.0, 8),
-    usual(1140, (2_000.0, 1_000_000.0), 30_000.0, 6),
-    usual(1121, (500.0, 200_000.0), 15_000.0, 4),
-    usual(1180, (1_000.0, 500_000.0), 15_000.0, 4),
-    usual(1143, (1_000.0, 500_000.0), 15_000.0, 4),
-    usual(1102, (10_000.0, 5_000_000.0), 40_000.0, 10),
-    usual(1101, (3_000.0, 1_500_000.0), 40_000.0, 8),
-    usual(1045, (500.0, 1_000_000.0), 200_000.0, 4),
-    usual(1060, (500.0, 50_000_000.0), 20_000.0, 8),
-    usual(1227, (5_000.0, 10_000_000.0), 20_000.0, 6),
-    usual(1228, (5_000.0, 8_000_000.0), 20_000.0, 6),
-    usual(1229, (200.0, 5_000_000.0), 20_000.0, 3),
-    usual(1321, (5_000.0, 8_000_000.0), 250_000.0, 8),
-    usual(1322, (5_000.0, 8_000_000.0), 300_000.0, 8),
-    usual(1323, (2_000.0, 20_000_000.0), 50_000.0, 6),
+    usual(1020, (3_000.0, 5_000_000.0), 60_000.0, 1910, Some((5.0, 1_500.0)), 8),
+    usual(1021, (3_000.0, 2_000_000.0), 80_000.0, 1930, Some((15.0, 500.0)), 8),
+    usual(1140, (2_000.0, 1_000_000.0), 30_000.0, 1910, Some((2.0, 250.0)), 6),
+    usual(1121, (500.0, 200_000.0), 15_000.0, 1930, Some((0.2, 15.0)), 4),
+    usual(1180, (1_000.0, 500_000.0), 15_000.0, 1955, Some((3.0, 250.0)), 4),
+    usual(1143, (1_000.0, 500_000.0), 15_000.0, 1960, Some((1.0, 200.0)), 4),
+    usual(1102, (10_000.0, 5_000_000.0), 40_000.0, 1930, Some((15.0, 450.0)), 10),
+    usual(1101, (3_000.0, 1_500_000.0), 40_000.0, 1930, None, 8),
+    usual(1045, (500.0, 1_000_000.0), 200_000.0, 1930, None, 4),
+    usual(1060, (500.0, 50_000_000.0), 20_000.0, 1850, Some((0.3, 5_000.0)), 8),
+    usual(1227, (5_000.0, 10_000_000.0), 20_000.0, 1930, Some((15.0, 800.0)), 6),
+    usual(1228, (5_000.0, 8_000_000.0), 20_000.0, 1910, Some((3.0, 700.0)), 6),
+    usual(1229, (200.0, 5_000_000.0), 20_000.0, 1900, None, 3),
+    usual(1321, (5_000.0, 8_000_000.0), 250_000.0, 1920, Some((20.0, 600.0)), 8),
+    usual(1322, (5_000.0, 8_000_000.0), 300_000.0, 1910, Some((15.0, 800.0)), 8),
+    usual(1323, (2_000.0, 20_000_000.0), 50_000.0, 1920, Some((1.0, 5_000.0)), 6),
 ];
+
+/// Hours of a year, of which no engine runs more.
+pub(super) const HOURS_OF_A_YEAR: f64 = 8_784.0;
+
+/// Power in kW; `hp` are metric horsepower.
+pub(super) fn kilowatts(value: f64, unit: &str) -> f64 {
+    if unit.eq_ignore_ascii_case("hp") { value * 0.7355 } else { value }
+}
 
 /// What is usual in a category; nothing is known of categories with open fields.
 pub(super) fn of(category_id: u16) -> Option<&'static Usual> {
@@ -52,9 +72,16 @@ pub(super) enum VinError {
         /// The digit that would match.
         expected: char,
     },
+    /// Its last four characters are not all digits.
+    Serial,
 }
 
-/// Checks a VIN without spaces and hyphens. Only North America (1 to 5) and China (L) prescribe the check digit.
+/// Whether North America (1 to 5) or China (L) has assigned a VIN. They prescribe more than ISO 3779: check digit and model year.
+fn is_checked(vin: &str) -> bool {
+    matches!(vin.as_bytes().first(), Some(b'1'..=b'5' | b'L' | b'l'))
+}
+
+/// Checks a VIN without spaces and hyphens. The check digit binds in North America and China only.
 pub(super) fn check_vin(vin: &str) -> Result<(), VinError> {
     let vin = vin.to_ascii_uppercase();
     if let Some(letter) = vin.chars().find(|letter| matches!(letter, 'I' | 'O' | 'Q')) {
@@ -63,11 +90,25 @@ pub(super) fn check_vin(vin: &str) -> Result<(), VinError> {
     if vin.len() != 17 || !vin.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(VinError::Shape);
     }
-    if !matches!(vin.as_bytes()[0], b'1'..=b'5' | b'L') {
-        return Ok(());
+    if is_checked(&vin) {
+        let expected = check_digit(vin.as_bytes());
+        if vin.as_bytes()[8] != expected {
+            return Err(VinError::CheckDigit { expected: expected.into() });
+        }
     }
-    let expected = check_digit(vin.as_bytes());
-    if vin.as_bytes()[8] == expected { Ok(()) } else { Err(VinError::CheckDigit { expected: expected.into() }) }
+    // A maker of few vehicles has 9 in the third place, and the rest of its code in the 12th to 14th.
+    let serial = if vin.as_bytes()[2] == b'9' { 14 } else { 13 };
+    if vin.as_bytes()[serial..].iter().all(u8::is_ascii_digit) { Ok(()) } else { Err(VinError::Serial) }
+}
+
+/// What the tenth character of a VIN stands for: model years from 1980 on, and again every 30 years.
+const YEAR_CODES: &[u8; 30] = b"ABCDEFGHJKLMNPRSTVWXY123456789";
+
+/// The model years that a valid VIN may be of, where it says so: the earlier and the later one of its code.
+pub(super) fn model_years(vin: &str) -> Option<[i64; 2]> {
+    let code = vin.as_bytes().get(9).filter(|_| is_checked(vin))?.to_ascii_uppercase();
+    let place = i64::try_from(YEAR_CODES.iter().position(|known| *known == code)?).ok()?;
+    Some([1980 + place, 2010 + place])
 }
 
 /// The check digit of a VIN: the weighted sum of its characters modulo 11, in which `X` stands for 10.
@@ -91,6 +132,31 @@ pub(super) fn is_swedish_plate(plate: &str) -> bool {
     [first, second, third].iter().all(is_letter)
         && [digit, other_digit].iter().all(u8::is_ascii_digit)
         && (last.is_ascii_digit() || (last.is_ascii_uppercase() && !matches!(last, b'I' | b'O' | b'Q' | b'V')))
+}
+
+/// Forms of plates in other countries around Sweden: `A` stands for a letter, `0` for a digit.
+#[rustfmt::skip]
+const FOREIGN_PLATES: &[(&str, &[&str])] = &[
+    ("Norwegian", &["AA00000", "AA0000"]),
+    ("Danish", &["AA00000", "AA0000"]),
+    ("Finnish", &["AAA-000", "AA-000", "AAA-00"]),
+    ("Estonian", &["000AAA"]),
+    ("Latvian", &["AA-0000", "AA0000"]),
+    ("German", &["A-AA000", "A-AA0000", "AA-AA00", "AA-AA000", "AA-AA0000", "AAA-AA00", "AAA-AA000"]),
+    ("Polish", &["AA00000", "AAA00000", "AA0000A", "AAA0000"]),
+];
+
+/// The countries around Sweden with plates of this form, as adjectives.
+pub(super) fn foreign_plate(plate: &str) -> Vec<&'static str> {
+    let fits = |form: &&str| {
+        form.len() == plate.len()
+            && form.bytes().zip(plate.bytes()).all(|(wanted, byte)| match wanted {
+                b'A' => byte.is_ascii_uppercase(),
+                b'0' => byte.is_ascii_digit(),
+                other => byte == other,
+            })
+    };
+    FOREIGN_PLATES.iter().filter(|(_, forms)| forms.iter().any(fits)).map(|(country, _)| *country).collect()
 }
 
 /// Whether a plate may be a personal Swedish one: 2 to 7 letters, digits and spaces in between.
@@ -120,6 +186,32 @@ mod tests {
         assert_eq!(check_vin("LVSHCAMB1CE054249"), Ok(()));
         // European makers use the ninth character as they like.
         assert_eq!(check_vin("WV1ZZZ7HZMH000001"), Ok(()));
+    }
+
+    #[test]
+    fn the_last_four_characters_of_a_vin_are_digits() {
+        assert_eq!(check_vin("YV1UZH5V1M1000A01"), Err(VinError::Serial));
+        assert_eq!(check_vin("YV1UZH5V1MA0A0001"), Ok(()));
+        assert_eq!(check_vin("YT9AB1234M1ABC001"), Ok(()), "a maker of few vehicles");
+        assert_eq!(check_vin("YT9AB1234M1ABCA01"), Err(VinError::Serial));
+    }
+
+    #[test]
+    fn a_vin_of_north_america_or_china_tells_its_model_year() {
+        assert_eq!(model_years("1M8GDM9AXKP042788"), Some([1989, 2019]));
+        assert_eq!(model_years("5GZCZ43D13S812715"), Some([2003, 2033]));
+        assert_eq!(model_years("YV1UZH5V1M1000001"), None);
+        assert_eq!(model_years("1"), None);
+    }
+
+    #[test]
+    fn plates_of_neighbours_are_known_by_their_form() {
+        assert_eq!(foreign_plate("AB12345"), ["Norwegian", "Danish", "Polish"]);
+        assert_eq!(foreign_plate("123ABC"), ["Estonian"]);
+        assert_eq!(foreign_plate("B-AB1234"), ["German"]);
+        for plate in ["A-1234", "", "ÅB12345", "🚗"] {
+            assert!(foreign_plate(plate).is_empty(), "{plate}");
+        }
     }
 
     #[test]

@@ -46,14 +46,35 @@ fn is_email(word: &str) -> bool {
         && word.parse::<email_address::EmailAddress>().is_ok_and(|address| address.domain().contains('.'))
 }
 
-/// The first tag: `<`, an optional slash, a letter, and an end within 40 characters.
+/// Tags that descriptions are copied with. Accepted descriptions have hyphens in the place of `<` and `>`, so that a tag is known by its
+/// name only.
+const TAGS: &[&str] = &[
+    "a", "b", "br", "div", "em", "font", "h1", "h2", "h3", "h4", "hr", "i", "img", "li", "ol", "p", "span", "strong",
+    "table", "td", "tr", "u", "ul",
+];
+
+/// The first tag: `<`, an optional slash, a letter, and an end within 40 characters; or the same with hyphens and a name of [`TAGS`].
 fn markup(text: &str) -> Option<&str> {
-    text.match_indices('<').find_map(|(start, _)| {
+    let bracketed = text.match_indices('<').find_map(|(start, _)| {
         let tag = &text[start..];
         let name = tag[1..].trim_start_matches('/');
         let end = tag.char_indices().take(40).find(|(_, letter)| *letter == '>')?.0;
         name.starts_with(|letter: char| letter.is_ascii_alphabetic()).then(|| &tag[..=end])
-    })
+    });
+    bracketed.or_else(|| text.match_indices('-').find_map(|(start, _)| hyphenated(text, start)))
+}
+
+/// The tag with hyphens that begins there: `-p-`, `-/p-`, `-br /-`. An opening one may not follow a word, as in `typ-a-fel`.
+fn hyphenated(text: &str, start: usize) -> Option<&str> {
+    let inner = &text[start + 1..];
+    let name = inner.strip_prefix('/').unwrap_or(inner);
+    let length = name.find(|letter: char| !letter.is_ascii_alphanumeric())?;
+    let (name, rest) = name.split_at(length);
+    let end = ["-", "/-", " /-"].into_iter().find(|end| rest.starts_with(end))?;
+    let begins = inner.starts_with('/') || !text[..start].ends_with(char::is_alphanumeric) || name == "br";
+    let is_tag = begins && TAGS.iter().any(|tag| name.eq_ignore_ascii_case(tag));
+    let bytes = text[start..].len() - rest.len() + end.len();
+    is_tag.then(|| &text[start..start + bytes])
 }
 
 /// The first phone number: `0` or `+` and 8 to 14 further digits, divided by spaces, hyphens, slashes or parentheses.
@@ -94,6 +115,22 @@ mod tests {
             ]
         );
         assert_eq!(find("+46 (0)70 123 45 67."), [InText::Phone("+46 (0)70 123 45 67")]);
+    }
+
+    #[test]
+    fn tags_are_known_by_their_names_where_they_have_hyphens() {
+        for (text, tag) in [
+            ("-p-Fin bil-/p-", "-p-"),
+            ("Fin bil-br /-Ny kam", "-br /-"),
+            ("Rak-/strong-", "-/strong-"),
+            ("-UL-", "-UL-"),
+        ] {
+            assert_eq!(find(text), [InText::Markup(tag)], "{text}");
+        }
+        for text in ["V60 D4 - en ägare - nybesiktad", "typ-a-fel", "e-post", "--", "-å-", "-b", "8-växlad", "-abc-"]
+        {
+            assert_eq!(find(text), [], "{text}");
+        }
     }
 
     #[test]

@@ -139,8 +139,9 @@ impl Service {
         }
         self.admit_ad(&dealer.code).await?;
         let measured = Measured::new(category, checked.content.fields(), self.clock.now());
-        let other = self.ad_with_plate(category, &dealer.code, &checked.content, source_id.as_deref()).await?;
-        let quality = measured.with_same_plate(other.as_deref()).quality();
+        let same = self.same_vehicle(category, &dealer.code, &checked.content, source_id.as_deref()).await?;
+        let registered = self.registered(category, &checked.content).await;
+        let quality = measured.with_same_vehicle(&same).with_registered(registered.as_ref()).quality();
         Ok(Validated {
             source_id,
             dealer_code: dealer.code.clone(),
@@ -201,6 +202,10 @@ impl Service {
             (Access::Dealer(code), Some(sent)) => {
                 let text =
                     format!("\"{sent}\" is outside the token's scope; leave dealer_code out, or send \"{code}\".");
+                Err(Some(Violation::stated(Code::NotAllowed, text)))
+            }
+            (Access::Operator, _) => {
+                let text = "The token's scope has no dealer.";
                 Err(Some(Violation::stated(Code::NotAllowed, text)))
             }
             (Access::Group(_), None) => {

@@ -19,7 +19,10 @@ use crate::{
     categories::Category,
     fields::FieldErrors,
     model::{Ad, AdStatus, AdTag, Dealer, FailedImage, LogEntry, MOST_UNFINISHED, Plan, Request},
-    ports::{Clock, Compute, DealerDirectory, Ids, KeptAnswer, LogEntries, Scope, Store, StoreError, StoredAd, Usage},
+    ports::{
+        Clock, Compute, DealerDirectory, Ids, KeptAnswer, LogEntries, Scope, Store, StoreError, StoredAd, Usage,
+        VehicleRegistry,
+    },
     quotas::{NotAdmitted, QuotaExceeded, Quotas},
     rulebook::{
         Rulebook,
@@ -46,6 +49,7 @@ pub struct Service {
     ids: Arc<dyn Ids>,
     quotas: Option<Arc<Quotas>>,
     compute: Option<Arc<dyn Compute>>,
+    registry: Option<Arc<dyn VehicleRegistry>>,
 }
 
 impl std::fmt::Debug for Service {
@@ -61,6 +65,8 @@ pub enum Access {
     Dealer(String),
     /// All dealers of a group.
     Group(String),
+    /// No dealer: an operator of the service.
+    Operator,
 }
 
 impl Access {
@@ -69,13 +75,15 @@ impl Access {
         match self {
             Self::Dealer(_) => "dealer_code",
             Self::Group(_) => "dealer_group",
+            Self::Operator => "operator",
         }
     }
 
-    /// The code or the group.
+    /// The code or the group; `*` for operators.
     pub fn name(&self) -> &str {
         match self {
             Self::Dealer(name) | Self::Group(name) => name,
+            Self::Operator => "*",
         }
     }
 }
@@ -257,7 +265,7 @@ impl Service {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn Ids>,
     ) -> Self {
-        Self { store, directory, rulebook, clock, ids, quotas: None, compute: None }
+        Self { store, directory, rulebook, clock, ids, quotas: None, compute: None, registry: None }
     }
 
     /// The same, with quotas for dealers.
@@ -270,6 +278,12 @@ impl Service {
     #[must_use]
     pub fn with_compute(self, compute: Arc<dyn Compute>) -> Self {
         Self { compute: Some(compute), ..self }
+    }
+
+    /// The same, with a register of vehicles that `validate` compares ads with.
+    #[must_use]
+    pub fn with_registry(self, registry: Option<Arc<dyn VehicleRegistry>>) -> Self {
+        Self { registry, ..self }
     }
 
     /// Runs work on an ad of the given size, by the port for long computations if the ad is large.
@@ -332,6 +346,7 @@ impl Service {
         match access {
             Access::Dealer(code) => DealerScope::Dealer(code),
             Access::Group(group) => DealerScope::Group(self.directory.group(group)),
+            Access::Operator => DealerScope::Group([].into()),
         }
     }
 

@@ -2,9 +2,10 @@
 
 use super::{Access, Service, ServiceError, category_of};
 use crate::{
-    categories::Category,
-    model::{Ad, AdFilter, AdQuery, AdState, Content, FailedImage, Page, Quality, QualitySummary},
-    ports::{ListedAd, Scope},
+    categories::{Category, price::REDUCED},
+    model::{Ad, Content, FailedImage, PriceHistory, Quality, QualitySummary, RegisteredVehicle, SameVehicle},
+    ports::{ListedAd, Scope, VehicleId, VehicleQuery},
+    prices,
     quality::Measured,
 };
 
@@ -17,15 +18,16 @@ impl Service {
         Ok(Measured::stored(category_of(ad)?, ad, failed_images, self.clock.now()).quality())
     }
 
-    /// The same, with findings that compare it with the dealer's other ads.
+    /// The same, with findings that compare it with the dealer's other ads and with its own earlier prices.
     ///
     /// # Errors
     /// [`ServiceError::Store`].
     pub async fn quality_among_ads(&self, ad: &Ad, failed_images: &[FailedImage]) -> Result<Quality, ServiceError> {
         let category = category_of(ad)?;
-        let other = self.ad_with_plate(category, &ad.dealer_code, &ad.content, Some(&ad.source_id)).await?;
+        let same = self.same_vehicle(category, &ad.dealer_code, &ad.content, Some(&ad.source_id)).await?;
+        let prices = self.prices_of_reduced(ad).await?;
         let measured = Measured::stored(category, ad, failed_images, self.clock.now());
-        Ok(measured.with_same_plate(other.as_deref()).quality())
+        Ok(measured.with_same_vehicle(&same).with_prices(prices.as_ref()).quality())
     }
 
     /// The quality of each of these ads as lists show it; `None` if its category is unknown.
@@ -38,20 +40,40 @@ impl Service {
         self.computed(access.name(), bytes, || ads.iter().map(summary).collect())
     }
 
-    /// The source id of another ad of a dealer with the same registration number that is not deleted.
-    pub(super) async fn ad_with_plate(
+    /// Other ads of a dealer with the same registration number or VIN that are not deleted.
+    pub(super) async fn same_vehicle(
         &self,
         category: &Category,
         dealer_code: &str,
         content: &Content,
         source_id: Option<&str>,
-    ) -> Result<Option<String>, ServiceError> {
+    ) -> Result<SameVehicle, ServiceError> {
         let plate = content.registration_number().filter(|_| category.is_found_by_plate());
-        let Some(plate) = plate else { return Ok(None) };
-        let filters = vec![AdFilter::RegistrationNumber(plate.into_owned()), AdFilter::State(AdState::Created)];
-        let page = Page { limit: 2, offset: 0 };
-        let query = AdQuery { filters, page, fields: Some(vec!["source_id"]), ..AdQuery::default() };
-        let found = self.store.list(Scope::Dealer(dealer_code), &query).await?.rows.into_iter();
-        Ok(found.map(|listed| listed.ad.source_id).find(|found| Some(found.as_str()) != source_id))
+        // Machines have serial numbers, which are unique for one maker only.
+        let vin = content.vin().filter(|_| category.registered);
+        if plate.is_none() && vin.is_none() {
+            return Ok(SameVehicle::default());
+        }
+        let query = VehicleQuery { dealer_code, plate: plate.as_deref(), vin: vin.as_deref(), source_id };
+        Ok(self.store.same_vehicle(query).await?)
+    }
+
+    /// What a register has about the vehicle of an ad, where there is one.
+    pub(super) async fn registered(&self, category: &Category, content: &Content) -> Option<RegisteredVehicle> {
+        let registry = self.registry.as_ref().filter(|_| category.registered)?;
+        let (plate, vin) = (content.registration_number(), content.vin());
+        if plate.is_none() && vin.is_none() {
+            return None;
+        }
+        registry.look_up(VehicleId { plate: plate.as_deref(), vin: vin.as_deref() }).await
+    }
+
+    /// The prices of an ad over time, if it has a reduced price, about which alone they say something.
+    async fn prices_of_reduced(&self, ad: &Ad) -> Result<Option<PriceHistory>, ServiceError> {
+        if !prices::of(&ad.content).iter().any(|price| price.kind == REDUCED) {
+            return Ok(None);
+        }
+        let found = self.store.earlier_prices(Scope::Dealer(&ad.dealer_code), &ad.source_id).await?;
+        Ok(found.into_iter().next().map(|(ad, earlier)| prices::history(&ad, earlier, self.clock.now())))
     }
 }

@@ -7,9 +7,9 @@ use uuid::Uuid;
 use super::{Access, Service, ServiceError, TaggedAd, Target, only};
 use crate::{
     categories::Category,
-    model::{AdFilter, AdQuery, AdTag, Dealer, LogEntry, LogQuery, RequestStatus, StatusReport, Summary},
+    model::{AdFilter, AdQuery, AdTag, Dealer, LogEntry, LogQuery, PriceHistory, RequestStatus, StatusReport, Summary},
     ports::{ListedAd, LogEntries, PageOf, Scope},
-    status,
+    prices, status,
 };
 
 impl Service {
@@ -57,6 +57,17 @@ impl Service {
         Ok(status::report(only(target, found, |facts| &facts.stored.ad)?, self.clock.now()))
     }
 
+    /// The prices of one ad over time (extensions E7).
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn prices(&self, access: &Access, target: Target<'_>) -> Result<PriceHistory, ServiceError> {
+        let scoped = self.scoped(access);
+        let found = self.store.earlier_prices(scoped.scope(), target.source_id).await?;
+        let (ad, earlier) = only(target, found, |(ad, _)| ad)?;
+        Ok(prices::history(&ad, earlier, self.clock.now()))
+    }
+
     /// The number of ads by status.
     ///
     /// # Errors
@@ -89,6 +100,7 @@ impl Service {
         let mut dealers = match access {
             Access::Dealer(code) => vec![self.dealer(code)],
             Access::Group(group) => self.directory.group(group).iter().map(|code| self.dealer(code)).collect(),
+            Access::Operator => Vec::new(),
         };
         dealers.sort_by(|one, other| one.code.cmp(&other.code));
         let counts = self.store.ads_by_dealer(self.scoped(access).scope()).await?;
@@ -104,6 +116,7 @@ impl Service {
         let codes: Arc<[String]> = match access {
             Access::Dealer(code) => [code.clone()].into(),
             Access::Group(group) => self.directory.group(group),
+            Access::Operator => [].into(),
         };
         match dealer_code {
             Some(wanted) => codes.iter().filter(|code| *code == wanted).cloned().collect(),

@@ -4,15 +4,16 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{
-    ATTEMPTS, Acceptance, Accepted, Access, Denial, Incoming, Service, ServiceError, TaggedAd, Target, ad_ref,
-    category_of,
+    ATTEMPTS, Acceptance, Accepted, Access, Denial, Incoming, Service, ServiceError, TaggedAd, Target, Validated,
+    ad_ref, category_of,
 };
 use crate::{
+    categories::Category,
     model::{Action, Ad, AdState, ApiVersion, Content, Plan, Timestamp},
     ports::{LogEntries, Revision, StoreError, StoredAd, Usage},
-    quality,
+    prices, quality,
     rulebook::{
-        WriteContext,
+        Checked, WriteContext,
         versions::{Conversion, VersionError, conversion},
     },
     status,
@@ -36,26 +37,9 @@ impl Service {
         patch: &Map<String, Value>,
     ) -> Result<Accepted, ServiceError> {
         self.revise(access, incoming.into(), target, |stored| {
-            let ad = &stored.ad;
-            let category = category_of(ad)?;
-            let deleted = stored.intent == AdState::Deleted;
-            if deleted && category.registered {
-                return Err(Denial::new(Code::AdDeleted, "Ad has been deleted, cannot update").into());
-            }
-            let converts = match (version, conversion(ad)) {
-                (ApiVersion::V3, Conversion::None) => {
-                    return Err(VersionError::NotThroughV3(ad_ref(ad)?).into());
-                }
-                (ApiVersion::V4, Conversion::Migration) => {
-                    return Err(VersionError::IncompatibleApiVersion(ad_ref(ad)?).into());
-                }
-                (ApiVersion::V4, Conversion::Automatic) => true,
-                (ApiVersion::V3, _) | (ApiVersion::V4, Conversion::None) => false,
-            };
-            let dealer = self.dealer(&ad.dealer_code);
-            let write = WriteContext { category, version, dealer: Some(&dealer) };
-            let checked = self.rulebook.update(write, ad, patch.clone())?;
+            let Updated { category, converts, checked } = self.check_update(version, stored, patch)?;
             let actions = update_actions(stored, &checked.content, patch.contains_key("image_urls"));
+            let deleted = stored.intent == AdState::Deleted;
             Ok(Some(Decision {
                 content: Some(checked.content),
                 version: converts.then_some((version, category.id)),
@@ -64,6 +48,65 @@ impl Service {
             }))
         })
         .await
+    }
+
+    /// Checks an update as [`Self::update`] does, except for quotas, and stores nothing.
+    ///
+    /// # Errors
+    /// As [`Self::update`].
+    pub async fn validate_update(
+        &self,
+        access: &Access,
+        version: ApiVersion,
+        target: Target<'_>,
+        patch: &Map<String, Value>,
+    ) -> Result<Validated, ServiceError> {
+        let (stored, _) = self.locate(access, target, LogEntries::Omitted).await?;
+        if target.revisions.is_some_and(|revisions| !revisions.contains(&stored.tag.revision)) {
+            return Err(ServiceError::PreconditionFailed(stored.tag));
+        }
+        let bytes = stored.ad.content.bytes();
+        let updated = self.computed(&stored.ad.dealer_code, bytes, || self.check_update(version, &stored, patch))?;
+        let Updated { category, checked, .. } = updated;
+        let TaggedAd { ad, failed_images, .. } = stored.into();
+        let ad = Ad { category_id: category.id, content: checked.content, ..ad };
+        let quality = self.quality_among_ads(&ad, &failed_images).await?;
+        Ok(Validated {
+            source_id: Some(ad.source_id),
+            dealer_code: ad.dealer_code,
+            category_id: ad.category_id,
+            content: ad.content,
+            warnings: checked.warnings,
+            quality,
+        })
+    }
+
+    /// Checks an update of a stored ad.
+    fn check_update(
+        &self,
+        version: ApiVersion,
+        stored: &StoredAd,
+        patch: &Map<String, Value>,
+    ) -> Result<Updated, ServiceError> {
+        let ad = &stored.ad;
+        let category = category_of(ad)?;
+        if stored.intent == AdState::Deleted && category.registered {
+            return Err(Denial::new(Code::AdDeleted, "Ad has been deleted, cannot update").into());
+        }
+        let converts = match (version, conversion(ad)) {
+            (ApiVersion::V3, Conversion::None) => {
+                return Err(VersionError::NotThroughV3(ad_ref(ad)?).into());
+            }
+            (ApiVersion::V4, Conversion::Migration) => {
+                return Err(VersionError::IncompatibleApiVersion(ad_ref(ad)?).into());
+            }
+            (ApiVersion::V4, Conversion::Automatic) => true,
+            (ApiVersion::V3, _) | (ApiVersion::V4, Conversion::None) => false,
+        };
+        let dealer = self.dealer(&ad.dealer_code);
+        let write = WriteContext { category, version, dealer: Some(&dealer) };
+        let checked = self.rulebook.update(write, ad, patch.clone())?;
+        Ok(Updated { category, converts, checked })
     }
 
     /// Deletes an ad softly ('Endpoints' rule 3): its state changes when a worker has unpublished it.
@@ -124,6 +167,8 @@ impl Service {
             let (revision, updated, tag, status) =
                 (stored.revision, stored.ad.updated, stored.tag, stored.words.status);
             let changes_content = decision.content.is_some();
+            let price_before =
+                decision.content.as_ref().and_then(|content| prices::replaced(&stored.ad.content, content));
             let accepted = changed(stored, &mut decision, request.accepted);
             let kept = incoming.kept(&accepted, request.accepted)?;
             let ad = &accepted.ad;
@@ -135,6 +180,7 @@ impl Service {
                     revision,
                     content: changes_content.then_some(&ad.content),
                     quality_score: changes_content.then(|| quality::score(ad, &accepted.failed_images)),
+                    price_before,
                     version: decision.version,
                     intent: decision.intent,
                     pole_position_until: decision.pole_position_until,
@@ -188,6 +234,14 @@ impl Service {
         let accepted = Accepted { ad, tag, failed_images, request: Acceptance::CoalescedWith(request) };
         self.accept_without_request(incoming, accepted).await
     }
+}
+
+/// A valid update.
+struct Updated {
+    category: &'static Category,
+    /// Whether it converts an ad of V3.
+    converts: bool,
+    checked: Checked,
 }
 
 /// The ad as a decision changes it.

@@ -267,7 +267,7 @@ codes! {
         "Read the VIN again; one of its characters is wrong.";
     PlateFormat "plate_format": "Not an ordinary Swedish plate",
         "The registration number does not have the form `ABC123` or `ABC12D`.",
-        "Read the plate again. Nothing is wrong if it is a personal or a foreign plate.";
+        "Read the plate again. Nothing is wrong if it is a personal or a foreign plate; the finding says which countries have plates of this form.";
     ModelYearInFuture "model_year_in_future": "Model year in the future",
         "The model year is more than one year ahead.",
         "Correct the model year.";
@@ -287,7 +287,7 @@ codes! {
         "The description is in capital letters throughout.",
         "Write it in ordinary letters, which are easier to read.";
     BodyMarkup "body_markup": "Markup in the description",
-        "The description contains HTML tags, which marketplaces show as they are.",
+        "The description contains HTML tags, which marketplaces show as they are, with hyphens in the place of `<` and `>`.",
         "Send plain text with line breaks.";
     BodyContact "body_contact": "Contact details in the description",
         "The description contains a phone number, an e-mail address or a link.",
@@ -307,9 +307,54 @@ codes! {
     PhotoMissing "photo_missing": "Photo missing",
         "A photo of `image_urls` could not be fetched or stored, so the ad is shown without it.",
         "Make the photo available at its address and send `retry`, or send another address in `image_urls`.";
+    PhotoUndecodable "photo_undecodable": "Photo cannot be decoded",
+        "A stored photo is damaged, has too many pixels or is of an uncommon kind, so it has no renditions. Buyers may not see it.",
+        "Save the photo again as an ordinary JPEG of at most 24 megapixels, and send it at another address.";
+    PhotoRepeated "photo_repeated": "The same photo twice",
+        "Two photos of the ad look the same, even if their files differ.",
+        "Remove one of them from `image_urls`.";
+    PhotoSmall "photo_small": "Photo too small",
+        "A photo is smaller than 1024 × 768 pixels, so it looks blurred on a large screen.",
+        "Send the photo as the camera took it; the service makes smaller versions itself.";
+    PhotoUpright "photo_upright": "First photo upright",
+        "The first photo is higher than wide. Lists of ads crop it above and below.",
+        "Put a photo first that is wider than high.";
+    PhotoDark "photo_dark": "Photo dark",
+        "A photo is dark throughout.",
+        "Take the photo by daylight, or brighten it.";
+    PhotoBlurred "photo_blurred": "Photo blurred",
+        "No edge in a photo is sharp.",
+        "Take the photo again with a steady hand and a clean lens.";
     PlateInOtherAd "plate_in_other_ad": "Registration number in another ad",
         "Another ad of the dealer, which is not deleted, has the same registration number.",
         "Delete the ad that is out of date, or correct the registration number.";
+    VinSerial "vin_serial": "VIN does not end in digits",
+        "The last four characters of a VIN are digits (ISO 3779), and those of this one are not.",
+        "Read the VIN again; one of its last characters is wrong.";
+    VinModelYear "vin_model_year": "VIN of another model year",
+        "The VIN is from North America or China, where the tenth character tells the model year, and the ad has another one.",
+        "Correct the VIN or the model year.";
+    ModelYearUnlikely "model_year_unlikely": "Model year unlikely",
+        "The model year is earlier than vehicles of the category have been made.",
+        "Correct the model year.";
+    EngineRuntimeUnlikely "engine_runtime_unlikely": "Working hours beyond the age",
+        "The engine is said to have run for longer than the time since the beginning of its model year.",
+        "Check value and unit: `hour` or `min`.";
+    PowerUnlikely "power_unlikely": "Power outside of what is usual",
+        "The power is far below or above what is usual for the category.",
+        "Check value and unit: 100 kW are 136 hp.";
+    VinInOtherAd "vin_in_other_ad": "VIN in another ad",
+        "Another ad of the dealer, which is not deleted, has the same VIN.",
+        "Delete the ad that is out of date, or correct the VIN.";
+    RegistryDiffers "registry_differs": "Vehicle register has another value",
+        "The register of vehicles that the operator has configured has another value than the ad.",
+        "Compare both with the vehicle, and send the right value.";
+    RegistryProposes "registry_proposes": "Vehicle register knows more",
+        "The register of vehicles that the operator has configured has a value of a field that the ad does not have.",
+        "Send the value if it is right.";
+    ReducedNotBelowLowest "reduced_not_below_lowest": "Reduced price not below the lowest price before",
+        "The price of type `reduced` is not less than the lowest price of the 30 days before the reduction, with which Directive 98/6/EC, Article 6a, compares reductions that are announced.",
+        "Read the prices of the ad with `GET /v4/ad/{source_id}/prices`. Lower the price, or send it as the price of type `list`.";
 }
 
 impl fmt::Display for Code {

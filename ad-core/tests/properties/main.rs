@@ -6,6 +6,7 @@
 //! | [`full`] | payloads with every field, made from the tables |
 //! | [`kinds`] | checking payloads of every kind |
 //! | [`odd`] | odd values, and payloads that are odd in a few places |
+//! | [`quality`] | the quality of anything |
 //! | [`stored`] | properties of creates, updates and migrations |
 //! | [`merging`] | the laws of merging |
 //! | [`shortcuts`] | what is quick agrees with what is thorough |
@@ -15,5 +16,6 @@ mod full;
 mod kinds;
 mod merging;
 mod odd;
+mod quality;
 mod shortcuts;
 mod stored;

@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Kind {
-    fn full(self) -> Map<String, Value> {
+    pub(crate) fn full(self) -> Map<String, Value> {
         FULL[&(self.category.id, self.version)].0.clone()
     }
 

@@ -9,13 +9,13 @@ use std::sync::{
 use ad_core::{
     memory::{Call, MemoryStore, one_pixel},
     model::{
-        AdQuery, EventPage, EventPosition, EventQuery, Exclusions, LogEntry, LogQuery, Market, Plan, StatusCount,
-        StoredRequest, Timestamp,
+        Ad, AdQuery, EarlierPrices, EventPage, EventPosition, EventQuery, Exclusions, LogEntry, LogQuery, Market, Plan,
+        SameVehicle, StatusCount, StoredRequest, Timestamp,
     },
     pipeline::{Pipeline, PipelinePorts},
     ports::{
         AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, PageOf, Record, Revision,
-        Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
+        Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
 };
 use async_trait::async_trait;
@@ -106,6 +106,18 @@ impl Store for Mortal {
 
     async fn facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError> {
         self.store.facts(scope, source_id).await
+    }
+
+    async fn earlier_prices(
+        &self,
+        scope: Scope<'_>,
+        source_id: &str,
+    ) -> Result<Vec<(Ad, Vec<EarlierPrices>)>, StoreError> {
+        self.store.earlier_prices(scope, source_id).await
+    }
+
+    async fn same_vehicle(&self, query: VehicleQuery<'_>) -> Result<SameVehicle, StoreError> {
+        self.store.same_vehicle(query).await
     }
 
     async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {

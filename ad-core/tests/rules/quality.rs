@@ -1,10 +1,14 @@
 //! The quality of ads (extensions E7): each flaw yields exactly its finding, and each goal that is met raises the score.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::Duration};
 
 use ad_core::{
     categories::by_vehicle_type,
-    model::{Ad, AdState, ApiVersion, FailedImage, ImageRef, Timestamp},
+    model::{
+        Ad, AdState, ApiVersion, EarlierPrices, FailedImage, ImageRef, Photo, PhotoFacts, SameVehicle, Timestamp,
+        Undecodable,
+    },
+    prices,
     quality::{self, Level, Measured, Quality, Severity},
     violation::Code,
 };
@@ -162,6 +166,18 @@ fn an_ad_of_nothing_but_nulls_is_rated() {
     }
 }
 
+#[test]
+fn an_ad_with_numbers_beyond_all_sense_is_rated() {
+    for category in ad_core::categories::all() {
+        for year in [i64::MIN, i64::MAX] {
+            let measure = json!({"unit": "hour", "value": f64::MAX});
+            let fields = json!({"model_year": year, "condition": {"mileage": measure, "engine_runtime": measure}});
+            let ad = object(json!({"category_fields": fields, "price": [{"type": "list", "amount": f64::MAX}]}));
+            Measured::new(category, &ad, Timestamp::from_millis(i64::MAX)).quality();
+        }
+    }
+}
+
 /// A stored ad with these fields.
 fn stored(ad: &Value) -> Ad {
     let now: Timestamp = "2026-11-22T10:00:00Z".parse().unwrap();
@@ -215,16 +231,99 @@ fn a_photo_that_could_not_be_stored_does_not_count() {
         cdn_url: "https://cdn.example/4".to_owned(),
         id: Uuid::nil(),
         checksum: String::new(),
+        photo: None,
     });
     assert_eq!(quality(&ad, &failed), whole);
 }
 
 #[test]
-fn another_ad_with_the_same_plate_is_a_finding() {
+fn another_ad_with_the_same_plate_or_vin_is_a_finding() {
     let (ad, now) = (object(car()), "2026-11-22T10:00:00Z".parse().unwrap());
-    let measured = Measured::new(by_vehicle_type("car").unwrap(), &ad, now).with_same_plate(Some("car-2"));
-    let quality = measured.quality();
-    let [finding] = &quality.findings[..] else { panic!("{quality:?}") };
-    assert_eq!((finding.code, finding.field.as_str()), (Code::PlateInOtherAd, "category_fields.registration_number"));
-    assert!(finding.text.contains("\"car-2\""), "{finding:?}");
+    for (plate, vin, code, field) in [
+        (Some("car-2"), None, Code::PlateInOtherAd, "category_fields.registration_number"),
+        (None, Some("car-2"), Code::VinInOtherAd, "category_fields.vin"),
+    ] {
+        let same = SameVehicle { plate: plate.map(str::to_owned), vin: vin.map(str::to_owned) };
+        let measured = Measured::new(by_vehicle_type("car").unwrap(), &ad, now).with_same_vehicle(&same);
+        let quality = measured.quality();
+        let [finding] = &quality.findings[..] else { panic!("{quality:?}") };
+        assert_eq!((finding.code, finding.field.as_str()), (code, field));
+        assert!(finding.text.contains("\"car-2\""), "{finding:?}");
+    }
+}
+
+#[test]
+fn a_reduced_price_is_held_against_the_lowest_of_the_30_days_before() {
+    let price = |amount: i64| {
+        json!([{"type": "list", "amount": 100_000, "currency": "SEK"},
+        {"type": "reduced", "amount": amount, "currency": "SEK"}])
+    };
+    let codes = |amount: i64| {
+        let ad = stored(&with(&car(), json!({"price": price(amount)})));
+        let before = serde_json::from_value(json!([{"type": "list", "amount": 90_000, "currency": "SEK"}])).unwrap();
+        let earlier = vec![EarlierPrices { until: ad.created, prices: Some(before) }];
+        let ad = Ad { created: ad.created - Duration::from_hours(24), ..ad };
+        let now = ad.updated;
+        let prices = prices::history(&ad, earlier, now);
+        let measured = Measured::stored(ad.category().unwrap(), &ad, &[], now).with_prices(Some(&prices));
+        measured.quality().findings.into_iter().map(|finding| (finding.code, finding.severity)).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(90_000), [(Code::ReducedNotBelowLowest, Severity::Info)]);
+    assert_eq!(codes(89_999), []);
+}
+
+#[test]
+fn photos_that_were_examined_have_findings() {
+    let urls: Vec<_> = (1..=10).map(|number| format!("https://images.example/{number}.jpg")).collect();
+    let mut ad = stored(&with(&car(), json!({"image_urls": urls})));
+    // Each hash and colour is far from all others.
+    let good = |number: u8| PhotoFacts {
+        width: 1024,
+        height: 768,
+        hash: 0b1111 << (4 * number),
+        color: [40 + 10 * number, 120, 120],
+        contrast: 50,
+        sharpness: 300,
+    };
+    let image = |number: u8| ImageRef {
+        url: urls[usize::from(number) - 1].clone(),
+        cdn_url: format!("https://cdn.example/{number}"),
+        id: Uuid::nil(),
+        checksum: number.to_string(),
+        photo: Some(Photo::Decoded(good(number))),
+    };
+    let found = |ad: &Ad| {
+        let findings = Measured::stored(ad.category().unwrap(), ad, &[], ad.updated).quality().findings;
+        let found = findings.into_iter().map(|finding| (finding.code, finding.field, finding.severity));
+        found.collect::<Vec<_>>()
+    };
+    ad.image_refs = (1..=10).map(image).collect();
+    assert_eq!(found(&ad), []);
+    let score = quality::score(&ad, &[]);
+    let is = |photo: PhotoFacts| Some(Photo::Decoded(photo));
+    let info = Severity::Info;
+    for (place, photo, code, severity) in [
+        (0, is(PhotoFacts { width: 768, height: 1024, ..good(1) }), Code::PhotoUpright, info),
+        (4, is(PhotoFacts { width: 1023, ..good(5) }), Code::PhotoSmall, info),
+        (4, is(PhotoFacts { height: 767, ..good(5) }), Code::PhotoSmall, info),
+        (4, is(PhotoFacts { color: [20, 30, 40], ..good(5) }), Code::PhotoDark, info),
+        (4, is(PhotoFacts { sharpness: 14, ..good(5) }), Code::PhotoBlurred, info),
+        (4, Some(Photo::Undecodable(Undecodable::TooLarge)), Code::PhotoUndecodable, Severity::Warning),
+    ] {
+        ad.image_refs[place].photo = photo;
+        assert_eq!(found(&ad), [(code, format!("image_urls.{place}"), severity)], "{photo:?}");
+        ad.image_refs[place] = image(u8::try_from(place).unwrap() + 1);
+    }
+    // Upright photos that are not the first, and pictures without contrast, are as they should be.
+    ad.image_refs[4].photo = is(PhotoFacts { width: 768, height: 1024, contrast: 3, sharpness: 0, ..good(5) });
+    assert_eq!(found(&ad), []);
+    // The same picture in another file, and the same file at another address.
+    ad.image_refs[4].photo = is(PhotoFacts { hash: good(2).hash ^ 0b11, color: [66, 117, 120], ..good(5) });
+    assert_eq!(found(&ad), [(Code::PhotoRepeated, "image_urls.4".to_owned(), Severity::Warning)]);
+    (ad.image_refs[4].photo, ad.image_refs[4].checksum) = (None, "2".to_owned());
+    assert_eq!(found(&ad), [(Code::PhotoRepeated, "image_urls.4".to_owned(), Severity::Warning)]);
+    assert_eq!(quality::score(&ad, &[]), score);
+    // An image that the list no longer has is not meant.
+    ad.image_refs[4].url = "https://images.example/old.jpg".to_owned();
+    assert_eq!(found(&ad), []);
 }

@@ -51,7 +51,7 @@ async fn check_words(kit: &Kit) {
             let under_way = oldest.map(|(plan, queued)| status::UnderWay::new(plan, &queued.progress));
             let words = status::words(&facts.stored.ad, &facts.stored.publication, under_way);
             assert_eq!(facts.stored.words, words, "{facts:#?}");
-            assert_eq!(listed.status, words.status);
+            assert_eq!(listed.words, words);
             let report = status::report(facts, listed.ad.updated);
             assert_eq!(report.status, words.status);
             for channel in &report.channels {
@@ -59,7 +59,7 @@ async fn check_words(kit: &Kit) {
             }
             computed.push(words);
         }
-        let query = AdQuery { filters: vec![AdFilter::Status(vec![listed.status])], ..AdQuery::default() };
+        let query = AdQuery { filters: vec![AdFilter::Status(vec![listed.words.status])], ..AdQuery::default() };
         let found = kit.service.list(&access(), None, query).await.unwrap();
         assert!(found.rows.iter().any(|row| row.ad.id == listed.ad.id));
     }
@@ -374,7 +374,7 @@ proptest! {
             house.run_to_the_end().await;
             check_words(&house.kit).await;
             for listed in house.kit.service.list(&access(), None, AdQuery::default()).await.unwrap().rows {
-                assert!(!listed.status.is_under_way(), "everything has run");
+                assert!(!listed.words.status.is_under_way(), "everything has run");
             }
         });
     }

@@ -48,6 +48,7 @@ impl Shelf {
             revision,
             content: None,
             quality_score: None,
+            price_before: None,
             version: None,
             intent: None,
             pole_position_until: None,

@@ -24,12 +24,13 @@ mod totals;
 
 use std::io;
 
+use ad_core::violation::Code;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::finding::{Finding, Severity};
 pub use run::run;
-pub use totals::{Counted, OfType, Totals};
+pub use totals::{Counted, CountedFinding, OfType, Totals};
 
 /// `{vehicle_type}` of a category, one of [`ad_core::categories::typed`].
 // An alias, because serde would borrow a `&'static str` from its input.
@@ -58,9 +59,21 @@ pub struct Verdict {
     pub images: Vec<String>,
     /// Errors and warnings.
     pub findings: Vec<Finding>,
+    /// How good the ad would be, of valid rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quality: Option<RowQuality>,
     /// The payload, of valid rows, if [`Payloads`] wants it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Map<String, Value>>,
+}
+
+/// The quality of a valid row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowQuality {
+    /// Its score, 0 to 100.
+    pub score: u8,
+    /// The codes of its findings, each once. They do not make it invalid.
+    pub findings: Vec<Code>,
 }
 
 impl Verdict {
@@ -186,6 +199,21 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn findings_about_quality_are_counted_by_code_and_scores_by_tens() {
+        let rated = |row, score, findings: &[Code]| Verdict {
+            quality: Some(RowQuality { score, findings: findings.to_vec() }),
+            ..verdict(row, vec![])
+        };
+        let (photos, vin) = (Code::FewPhotos, Code::VinLetter);
+        let invalid = verdict(4, vec![finding(Severity::Error, "unknown brand", "Wolvo")]);
+        let totals = totals(&[rated(1, 9, &[photos]), rated(2, 10, &[vin, photos]), rated(3, 100, &[]), invalid]);
+        assert_eq!(totals.scores, [1, 1, 0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(totals.levels(), "1 excellent, 2 basic");
+        let counted: Vec<_> = totals.quality.iter().map(|it| (it.code, it.rows, it.first())).collect();
+        assert_eq!(counted, [(photos, 2, "1, 2".to_owned()), (vin, 1, "2".to_owned())]);
+    }
+
+    #[test]
     fn so_many_different_reasons_that_they_would_fill_the_memory_are_counted_together() {
         let rows: Vec<_> =
             (0..2000).map(|row| verdict(row, vec![finding(Severity::Error, &format!("reason {row}"), "")])).collect();
@@ -197,6 +225,7 @@ pub(crate) mod tests {
     #[test]
     fn a_verdict_is_read_back_as_it_was_kept() {
         let mut kept = verdict(7, vec![finding(Severity::Error, "unknown brand", "W\n\"ö\u{0}")]);
+        kept.quality = Some(RowQuality { score: 62, findings: vec![Code::FewPhotos] });
         kept.payload = Some(serde_json::from_str(r#"{"source_id": "a", "price": [{"amount": 1.25}]}"#).unwrap());
         let mut spool = ad_cli::bulk::spool::Spool::default();
         spool.add_line(&kept).unwrap();

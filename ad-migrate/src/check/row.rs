@@ -2,13 +2,14 @@
 
 use ad_cli::bulk::identities::Occurrence;
 use ad_core::{
-    model::{ApiVersion, plate},
+    model::{ApiVersion, Timestamp, plate},
+    quality::Measured,
     rulebook::Rulebook,
 };
 use serde_json::{Map, Value};
 
 use super::{
-    Payloads, Verdict,
+    Payloads, RowQuality, Verdict,
     explain::{Explainer, shortened},
     repeated::occurrences,
 };
@@ -23,6 +24,8 @@ use crate::{
 pub(super) struct RowChecker<'a> {
     pub(super) rulebook: &'a Rulebook,
     pub(super) payloads: Payloads,
+    /// The time by which the quality is measured.
+    pub(super) now: Timestamp,
 }
 
 impl RowChecker<'_> {
@@ -48,6 +51,9 @@ impl RowChecker<'_> {
         // Validation consumes the payload, and findings need it.
         let kept = (wanted || !findings.is_empty()).then(|| payload.clone());
         let checked = self.rulebook.create_unsent(ApiVersion::V4, category, payload);
+        if let (Some(category), Ok(checked), true) = (category, &checked, can_go) {
+            verdict.quality = Some(rated(Measured::new(category, checked.content.fields(), self.now)));
+        }
         if findings.is_empty() && checked.as_ref().is_ok_and(|checked| checked.warnings.is_empty()) {
             return Verdict { payload: kept, ..verdict };
         }
@@ -74,6 +80,12 @@ impl RowChecker<'_> {
         verdict.payload = kept.filter(|_| wanted && checked.is_ok());
         verdict
     }
+}
+
+fn rated(measured: Measured<'_>) -> RowQuality {
+    let mut findings: Vec<_> = measured.findings().into_iter().map(|finding| finding.code).collect();
+    findings.dedup();
+    RowQuality { score: measured.score(), findings }
 }
 
 /// A verdict with the identifiers of a row.

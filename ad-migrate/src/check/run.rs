@@ -7,7 +7,7 @@ use ad_cli::bulk::{
     parallel,
     spool::Spool,
 };
-use ad_core::rulebook::Rulebook;
+use ad_core::{model::Timestamp, rulebook::Rulebook};
 
 use super::{CheckError, Payloads, Sink, Totals, Verdict, repeated::RepeatedValues, row::RowChecker, totals::Counts};
 use crate::{
@@ -28,6 +28,8 @@ struct CheckedBatch {
 
 /// Checks all rows of a file, and then passes the verdicts to the sink, in the order of the rows.
 ///
+/// `now` is the time by which the quality of the ads is measured: some findings depend on their age.
+///
 /// A file that cannot be read to its end is checked as far as possible; see [`Totals::unread`].
 ///
 /// # Errors
@@ -37,9 +39,10 @@ pub fn run(
     mapping: &Mapping,
     rulebook: &Rulebook,
     payloads: Payloads,
+    now: Timestamp,
     sink: &mut impl Sink,
 ) -> Result<Totals, CheckError> {
-    let checker = RowChecker { rulebook, payloads };
+    let checker = RowChecker { rulebook, payloads, now };
     let mut collected = Collected::default();
     let mut unread = None;
     let next = |reuse: Option<Batch>| match reader.next(reuse) {
@@ -104,7 +107,7 @@ impl Collected {
             repeated.add_to(&mut verdict, columns_of).map_err(CheckError::Temporary)?;
             verdict.findings.sort_by_key(|finding| finding.severity);
             if !verdict.is_good() {
-                verdict.payload = None;
+                (verdict.payload, verdict.quality) = (None, None);
             }
             counts.add(&verdict);
             sink.verdict(verdict).map_err(CheckError::Sink)?;

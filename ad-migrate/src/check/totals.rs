@@ -1,11 +1,13 @@
 //! Counts of all verdicts, in bounded memory.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
+use ad_cli::terminal::output::tally;
+use ad_core::{model::Level, violation::Code};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::Verdict;
+use super::{RowQuality, Verdict};
 use crate::{
     finding::{Finding, Severity},
     readers::{Columns, Detected, ReadError},
@@ -36,6 +38,10 @@ pub struct Totals {
     pub reasons: Vec<Counted>,
     /// Findings for other reasons, if there are too many different ones.
     pub other_reasons: u64,
+    /// Findings about the quality of the valid rows, the most frequent first. They make no row invalid.
+    pub quality: Vec<CountedFinding>,
+    /// Valid rows by quality score: below 10, below 20, and so on.
+    pub scores: [u64; 10],
     /// How the file was read, and what was inferred.
     pub detected: Detected,
     /// The columns of the file.
@@ -77,6 +83,35 @@ pub struct Counted {
     pub advice: Option<String>,
 }
 
+/// A finding about quality, and how often it occurs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CountedFinding {
+    /// Its code.
+    pub code: Code,
+    /// How many rows have it.
+    pub rows: u64,
+    /// The first of them.
+    pub examples: Vec<u64>,
+}
+
+impl CountedFinding {
+    /// The first rows that have it: `3, 7, 12`.
+    pub fn first(&self) -> String {
+        self.examples.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Totals {
+    /// The number of valid rows by [level](Level): `12 excellent, 100 good, 60 basic`.
+    pub fn levels(&self) -> String {
+        let mut levels = BTreeMap::<Level, u64>::new();
+        for (score, rows) in (0..100).step_by(10).zip(self.scores) {
+            *levels.entry(Level::from(score)).or_default() += rows;
+        }
+        tally(levels.iter().rev().map(|(level, rows)| (*rows, level.name())))
+    }
+}
+
 /// The totals while rows are counted.
 #[derive(Debug)]
 pub(super) struct Counts {
@@ -96,6 +131,8 @@ impl Counts {
             types: BTreeMap::new(),
             reasons: Vec::new(),
             other_reasons: 0,
+            quality: Vec::new(),
+            scores: [0; 10],
             detected,
             columns: Arc::default(),
             missing: Vec::new(),
@@ -119,6 +156,20 @@ impl Counts {
         of_type.rows += 1;
         of_type.good += u64::from(is_good);
         of_type.images += images;
+        if let Some(RowQuality { score, findings }) = &verdict.quality {
+            totals.scores[usize::from(*score / 10).min(9)] += 1;
+            for code in findings {
+                let at = totals.quality.iter().position(|counted| counted.code == *code).unwrap_or_else(|| {
+                    totals.quality.push(CountedFinding { code: *code, rows: 0, examples: Vec::new() });
+                    totals.quality.len() - 1
+                });
+                let counted = &mut totals.quality[at];
+                counted.rows += 1;
+                if counted.examples.len() < MOST_EXAMPLES {
+                    counted.examples.push(verdict.row);
+                }
+            }
+        }
         for (index, finding) in verdict.findings.iter().enumerate() {
             let is_same = |other: &Finding| other.reason == finding.reason && other.severity == finding.severity;
             if !verdict.findings[..index].iter().any(is_same) {
@@ -156,8 +207,9 @@ impl Counts {
         }
     }
 
-    /// The totals, with sorted reasons.
+    /// The totals, with sorted reasons and findings.
     pub(super) fn end(mut self) -> Totals {
+        self.totals.quality.sort_by_key(|counted| (Reverse(counted.rows), counted.code));
         self.totals.reasons.sort_by(|one, other| (one.severity, other.rows).cmp(&(other.severity, one.rows)));
         self.totals
     }

@@ -51,7 +51,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let about = About { file: args.file.name(), mapping: args.file.mapping_name().to_owned(), checked: context.now() };
     let mut reports = Reports::begin(context.out, args, &about)?;
     let payloads = if args.report.is_some() { Payloads::First(Page::PAYLOADS) } else { Payloads::None };
-    let totals = check::run(reader, &mapping, &rulebook, payloads, &mut reports).map_err(not_checked)?;
+    let totals = check::run(reader, &mapping, &rulebook, payloads, about.checked, &mut reports).map_err(not_checked)?;
     reports.end(&totals)?;
     ended(&about.file, &totals)
 }

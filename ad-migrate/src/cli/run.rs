@@ -145,7 +145,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let payloads = if args.rehearse { scratch.path().join("rehearsed.ndjson") } else { folder.payloads() };
     let prepare = Prepare::new(scratch.path(), args.hidden).map_err(|error| folder.cannot("write into", &error))?;
     let mut preparing = Preparing { prepare, bar: Bar::new(context.out) };
-    let totals = check::run(reader, &mapping, &rulebook, Payloads::All, &mut preparing).map_err(not_checked)?;
+    let totals =
+        check::run(reader, &mapping, &rulebook, Payloads::All, context.now(), &mut preparing).map_err(not_checked)?;
     let Preparing { prepare, bar } = preparing;
     bar.end();
     may_be_sent(context, &args.file, &totals)?;

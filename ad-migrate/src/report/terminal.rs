@@ -134,6 +134,7 @@ impl Terminal {
             out.text("\n")?;
         }
         inferred(out, totals);
+        rated(out, totals);
         out.note(&summary(&self.file, totals));
         Ok(())
     }
@@ -166,6 +167,19 @@ fn inferred(out: Output, totals: &Totals) {
     warn_of_missing(out, totals);
     if !totals.unused.is_empty() {
         out.headed_note("unused columns:", &totals.unused.join(", "));
+    }
+}
+
+/// Shows how good the ads will be, and how many of them have which findings.
+fn rated(out: Output, totals: &Totals) {
+    if totals.good == 0 {
+        return;
+    }
+    let findings = if totals.quality.is_empty() { "" } else { "; findings, which reject nothing:" };
+    out.note(&format!("quality of the valid rows: {}{findings}", totals.levels()));
+    for finding in &totals.quality {
+        let (code, about) = (finding.code, finding.code.about());
+        out.note(&format!("  {:>6}  {code}: {} (rows {})", grouped(finding.rows), about.title, finding.first()));
     }
 }
 

@@ -5,6 +5,7 @@ use ad_core::model::Bound;
 use ad_tests::{Cli, Server};
 use serde_json::{Value, json};
 
+use super::terminal::{at_terminal_of, is_possible};
 use crate::payloads::plain_car;
 
 #[tokio::test]
@@ -89,4 +90,24 @@ async fn ads_are_listed_by_their_score() {
     let found = client.v4().list(&query).await.unwrap().body.results;
     let [ad] = &found[..] else { panic!("{found:?}") };
     assert!(matches!(ad.quality, Some(AdQuality::Summary(summary)) if summary.findings == 3), "{ad:?}");
+}
+
+#[tokio::test]
+async fn the_quality_of_an_ad_fits_the_terminal() {
+    if !is_possible() {
+        return;
+    }
+    let server = Server::start().await;
+    let cli = Cli::of(&server).with("NO_COLOR", "1");
+    let mut car = plain_car("car-1", "ABC123");
+    car["category_fields"]["vin"] = json!("YV1UZH5V1M100000I");
+    server.client.post("/v4/car", &car).await.expect(201);
+    let mut lines = Vec::new();
+    for columns in [60, 80, 120] {
+        let shown = at_terminal_of(columns, &cli, "quality car-1", "").await;
+        let widest = shown.done().lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= usize::from(columns), "{columns}: {}", shown.stdout);
+        lines.push(shown.stdout.lines().count());
+    }
+    assert!(lines[0] > lines[1] && lines[1] > lines[2], "a wider terminal has fewer lines: {lines:?}");
 }

@@ -16,10 +16,15 @@ pub(crate) fn is_possible() -> bool {
 
 /// Runs a command line at a terminal where somebody types this. Both of its outputs are the screen.
 pub(crate) async fn at_terminal(cli: &Cli, line: &str, typed: &str) -> Ended {
+    at_terminal_of(80, cli, line, typed).await
+}
+
+/// The same at a terminal of so many columns.
+pub(crate) async fn at_terminal_of(columns: u16, cli: &Cli, line: &str, typed: &str) -> Ended {
     let command = cli.command(line.split_whitespace());
     let std = command.as_std();
     let program = std.get_program().to_string_lossy().into_owned();
-    let script = format!("stty cols 80 rows 40; {program} {line}");
+    let script = format!("stty cols {columns} rows 40; {program} {line}");
     let mut terminal = Command::new("script");
     terminal.args(["--quiet", "--return", "--command", &script, "/dev/null"]).current_dir(cli.home()).env_clear();
     terminal.envs(std.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("TERM", "xterm");

@@ -19,6 +19,7 @@ mod send;
 mod state;
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{self, Read, Write},
     path::{Path, PathBuf},
@@ -30,6 +31,7 @@ use ad_core::{
     categories::Category,
     model::{ApiVersion, Timestamp},
     ports::Checksum,
+    violation::Code,
 };
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
@@ -122,6 +124,7 @@ pub struct Import {
     known: Option<KnownPayloads>,
     keys: Uuid,
     totals: Totals,
+    findings: BTreeMap<Code, u64>,
     task: Task,
     limit: u64,
     parallel: usize,
@@ -137,6 +140,8 @@ pub struct Imported {
     pub payloads: u64,
     /// What became of them.
     pub records: Records,
+    /// How many findings about the quality of the valid ones have each code. They kept none from being sent.
+    pub findings: BTreeMap<Code, u64>,
     /// Why not everything was done that was to be done.
     pub failure: Option<BulkError>,
 }
@@ -166,7 +171,7 @@ impl Import {
         let begun = Begun { file, sha256, url: client.url().to_owned(), at: now.to_string(), keys: Some(keys) };
         notes.extend(fits(journal.path(), past.begun.as_ref(), &begun, &name, options.resume)?);
         journal.write_durably(&[Entry::Begun(begun)])?;
-        let checker = Arc::new(Checker::new(options.version, options.of_type).with_http_images());
+        let checker = Arc::new(Checker::new(options.version, options.of_type).with_http_images().measuring(now));
         let import = Self {
             client,
             name,
@@ -177,6 +182,7 @@ impl Import {
             known: None,
             keys,
             totals: Totals::default(),
+            findings: BTreeMap::new(),
             task: options.task,
             limit: options.limit.unwrap_or(u64::MAX),
             parallel: options.parallel,
@@ -195,14 +201,18 @@ impl Import {
         self.state.journal.path()
     }
 
-    /// Checks all payloads, and shows those that cannot be sent.
+    /// Checks all payloads, shows those that cannot be sent, and counts the findings about the others.
     ///
     /// # Errors
     /// When the file cannot be read, or it cannot be shown.
     pub fn check(&mut self, mut show: impl FnMut(&Verdict) -> io::Result<()>) -> Result<Totals, BulkError> {
         let state = Arc::clone(&self.state);
+        let counts = &mut self.findings;
         let mut show = |verdict: &Verdict| {
             if verdict.is_valid() {
+                for finding in verdict.quality.iter().flat_map(|quality| &quality.findings) {
+                    *counts.entry(finding.code).or_default() += 1;
+                }
                 return Ok(());
             }
             state.invalid(verdict);
@@ -224,8 +234,9 @@ impl Import {
 
     /// Sends the ads and follows them, and reports progress to the caller. After `stop` nothing more is sent; answers that are pending are
     /// still awaited.
-    pub async fn run(self, stop: &CancellationToken, mut progress: impl FnMut(Counts)) -> Imported {
+    pub async fn run(mut self, stop: &CancellationToken, mut progress: impl FnMut(Counts)) -> Imported {
         let (name, payloads, state) = (self.name.clone(), self.totals.payloads, Arc::clone(&self.state));
+        let findings = std::mem::take(&mut self.findings);
         let mut work = tokio::spawn(self.work());
         let mut tick = tokio::time::interval(TICK);
         loop {
@@ -251,7 +262,7 @@ impl Import {
             Err(error) => (Records::default(), Some(no_record()(error))),
         };
         let interrupted = stop.is_cancelled().then_some(BulkError::Interrupted);
-        Imported { name, payloads, records, failure: failure.or(unread).or(interrupted) }
+        Imported { name, payloads, records, findings, failure: failure.or(unread).or(interrupted) }
     }
 
     /// Sends everything and follows it.

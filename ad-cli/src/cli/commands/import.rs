@@ -1,13 +1,15 @@
 //! `ad-cli import`: many ads at once.
 
-use std::{path::PathBuf, time::Duration};
+use std::{cmp::Reverse, collections::BTreeMap, path::PathBuf, time::Duration};
+
+use ad_core::violation::Code;
 
 use crate::{
     bulk::import::{Options, Record, Resume, Task},
     cli::through::Through,
     terminal::{
         self, Context, Exit, Failure, ImportReport, ad_table,
-        output::{Column, counted},
+        output::{Column, counted, grouped},
     },
 };
 
@@ -19,6 +21,8 @@ const MOST_PARALLEL: u64 = 256;
 #[command(after_help = "\
 FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON). All payloads are validated locally first. Invalid
 ones are reported and skipped; the others are sent, and the command waits until they are published or have failed.
+
+The summary counts findings about the quality of the valid ads, such as a price in öre. They reject nothing.
 
 A journal beside the file records the progress. After an interruption, --resume continues; no ad is sent twice.
 
@@ -108,6 +112,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut imported = terminal::import(context, &options).await?;
     let summary = REPORT.show(context, &mut imported, args.report.as_deref())?;
     context.out.note(&format!("{}: {}: {}", imported.name, counted(summary.ads, "ad"), summary.text()));
+    note_findings(context, &imported.findings);
     if let Some(failure) = imported.failure {
         return Err(Failure::from(failure).hint(format!("to resume: {}", resume_command(args))));
     }
@@ -116,6 +121,22 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         0 => Ok(()),
         _ if refused == summary.ads => Err(Failure::Shown(Exit::Refused)),
         _ => Err(Failure::Shown(Exit::Failed)),
+    }
+}
+
+/// Counts of findings, the most frequent first.
+fn note_findings(context: &Context, findings: &BTreeMap<Code, u64>) {
+    let mut counts: Vec<_> = findings.iter().map(|(code, count)| (*count, *code)).collect();
+    if counts.is_empty() {
+        return;
+    }
+    counts.sort_by_key(|(count, code)| (Reverse(*count), *code));
+    let all = counted(counts.iter().map(|(count, _)| count).sum(), "finding");
+    context.out.note(&format!(
+        "quality: {all} about valid ads, which rejected none; to see those of an ad: ad-cli quality SOURCE_ID"
+    ));
+    for (count, code) in counts {
+        context.out.note(&format!("  {:>6}  {}: {}", grouped(count), code.name(), code.about().title));
     }
 }
 

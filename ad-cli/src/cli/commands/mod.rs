@@ -17,6 +17,8 @@ pub(super) mod migrate_v4;
 pub(super) mod new;
 pub(super) mod open;
 pub(super) mod pole_position;
+pub(super) mod prices;
+pub(super) mod quality;
 pub(super) mod request;
 pub(super) mod retry;
 pub(super) mod status;

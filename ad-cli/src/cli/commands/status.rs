@@ -1,14 +1,19 @@
 //! `ad-cli status`: whether ads are live, and why not.
 
-use ad_core::model::{ChannelReport, ChannelStatus, ImageStatus, StatusReport, Timestamp, WhoActs};
+use ad_core::model::{ChannelReport, ChannelStatus, ImageStatus, Quality, StatusReport, Timestamp, WhoActs};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::{
     Target,
-    cli::{acts::DealerArgs, claims::away},
+    cli::{
+        acts::{self, ShownArgs},
+        claims::away,
+    },
     terminal::{
-        Context, Exit, Failure, ad_table,
-        output::{Cell, Column, Rows, Styled, Tone},
+        Context, Failure, ad_table,
+        output::{Cell, Column, Styled, Tone},
+        quality,
     },
 };
 
@@ -22,38 +27,39 @@ Examples:
   ad-cli list --status failed,partly_live
   ad-cli status car-1 --output json | jq '.[0].channels'")]
 pub(crate) struct Args {
-    /// Source ids of the ads
-    #[arg(value_name = "SOURCE_ID", required = true)]
-    source_ids: Vec<String>,
     #[command(flatten)]
-    dealer: DealerArgs,
+    shown: ShownArgs,
 }
 
 /// What programs get as CSV.
 const COLUMNS: &[Column] =
     &Column::at_paths(["source_id", "state", "status", "since", "text", "channels", "images", "pole_position_until"]);
 
+/// A status; people see the score beside it.
+#[derive(Serialize)]
+struct StatusRow {
+    #[serde(flatten)]
+    report: StatusReport,
+    #[serde(skip)]
+    quality: Option<Quality>,
+}
+
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
-    let (mut rows, mut failed) = (None, false);
-    for source_id in &args.source_ids {
-        let target = Target::from(source_id).of_dealer(args.dealer.dealer_code.as_deref());
-        match client.v4().status(target).await {
-            Ok(report) if context.out.is_for_people() => {
-                let mut text = context.out.styled();
-                write(&mut text, &report.body, context.now());
-                context.out.show(&text)?;
-            }
-            Ok(report) => rows.get_or_insert_with(|| context.out.rows(COLUMNS)).push(&report.body)?,
-            Err(error) if error.is_refusal() && args.source_ids.len() > 1 => {
-                failed = true;
-                context.show_failure(&error.into());
-            }
-            Err(error) => return Err(error.into()),
+    let ask = async |target: Target<'_>| {
+        let report = client.v4().status(target).await?.body;
+        // The status can be shown without it.
+        let quality = if context.out.is_for_people() { client.v4().quality(target).await.ok() } else { None };
+        Ok(StatusRow { report, quality: quality.map(|answer| answer.body) })
+    };
+    acts::show_each(context, &args.shown, COLUMNS, ask, |text, row| {
+        write(text, &row.report, context.now());
+        if let Some(quality) = &row.quality {
+            quality::write_score(text, "  quality:", quality);
+            text.push(&format!("; see: ad-cli quality {}", row.report.source_id)).end_line();
         }
-    }
-    rows.map_or(Ok(()), Rows::end)?;
-    if failed { Err(Failure::Shown(Exit::Failed)) } else { Ok(()) }
+    })
+    .await
 }
 
 /// A status as people read it.

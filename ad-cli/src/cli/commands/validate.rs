@@ -68,7 +68,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let totals = totals?;
     if let (Some(quality), 1) = (&ratings.first, totals.payloads) {
         let mut text = context.out.styled();
-        quality::write(&mut text, quality);
+        quality::write(&mut text, "quality:", quality, context.out.width());
         context.out.show(&text)?;
     }
     context.out.note(&summary(&name, totals));

@@ -146,6 +146,11 @@ impl Output {
         self.bytes(printable::lines(text).as_bytes())
     }
 
+    /// The width of lines for people: that of the terminal, within limits at which text can be read, or 80.
+    pub fn width(self) -> usize {
+        comfy_table::Table::new().width().map_or(80, |width| usize::from(width).clamp(40, 120))
+    }
+
     /// An empty text with colours, for [`show`](Self::show).
     pub fn styled(self) -> Styled {
         Styled::new(self.colors_out)

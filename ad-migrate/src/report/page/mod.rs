@@ -5,6 +5,7 @@
 
 mod goes;
 mod mend;
+mod quality;
 mod reading;
 
 use std::{
@@ -96,6 +97,7 @@ fn whole(about: &About, totals: &Totals, kept: &Kept) -> Markup {
                     (mend::sections(totals, kept, Severity::Error))
                     (mend::sections(totals, kept, Severity::Warning))
                     (goes::section(totals, kept))
+                    (quality::section(totals))
                     (reading::section(about, totals))
                     footer { p { "Checked by ad-migrate, dry run: nothing was sent. " (time(about)) } }
                 }

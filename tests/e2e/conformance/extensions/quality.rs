@@ -39,6 +39,12 @@ pub(super) fn rules() -> Vec<Rule> {
         rule("the same plate in another live ad of the dealer", "A finding of single reads and of validate.")
             .by(|trial| Box::pin(same_plate(trial)))
             .one_sided("nothing about quality ever refuses an ad"),
+        rule("prices", "Every accepted price with its time, the lowest of the last 30 days, the reference price of a reduction.")
+            .by(|trial| Box::pin(prices(trial)))
+            .see("e2e::prices::every_accepted_price_is_recorded_with_its_time"),
+        rule("vehicle registry", "Proposals of values, never overwriting; a slow register delays no write.")
+            .see("e2e::registry::validate_compares_with_a_register_in_a_file")
+            .see("e2e::registry::a_register_that_does_not_answer_delays_nothing_but_validate"),
         rule("missing photos", "A photo that could not be fetched does not count, and is a finding.")
             .see("e2e::quality::the_quality_of_an_ad_follows_what_becomes_of_its_photos"),
         rule("findings", "At least those that the specification lists and that the payload shows.")
@@ -132,6 +138,22 @@ async fn writes(trial: &Trial) {
     trial.refuses(post("/v4/car?include=everything", &car), 400, json!({"include": [MORE, MORE]})).await;
     trial.refuses(post("/v4/car/validate?include=quality", &car), 400, json!({"include": [MORE]})).await;
     trial.accepts(delete(format!("{path}?include=quality")), 200, shown).await;
+}
+
+async fn prices(trial: &Trial) {
+    let list = json!([{"type": "list", "amount": 90_000, "currency": "SEK"}]);
+    let (id, created) = trial.created("car", &json!({"price": list})).await;
+    trial.ended(&id, "publish", &created).await;
+    let applied = json!({"amount": 90_000, "currency": "SEK", "since": ANY, "until": null});
+    let shown = json!({"source_id": id, "dealer_code": "north-cars", "recorded_since": ANY, "lowest_30_days": applied,
+        "reduction": null, "history": [{"since": ANY, "until": null, "price": list}]});
+    for base in ["/v4/car", "/v4/ad", "/v3/ad"] {
+        trial.accepts(get(format!("{base}/{id}/prices")), 200, shown.clone()).await;
+    }
+    trial.accepts(get(format!("/v4/ad/{id}/prices")).by(Who::Group), 200, shown).await;
+    trial.refuses(get(format!("/v4/ad/{id}/prices?limit=1")), 400, json!({"limit": [MORE]})).await;
+    trial.refuses(get(format!("/v4/ad/{id}/prices")).by(Who::South), 404, json!({"detail": MORE})).await;
+    trial.refuses(get(format!("/v4/boat/{id}/prices")), 404, json!({"detail": MORE})).await;
 }
 
 async fn lists(trial: &Trial) {

@@ -1,0 +1,47 @@
+//! `ad-cli quality`: how good ads are, and what would make them better.
+
+use ad_core::model::Quality;
+use serde::Serialize;
+
+use crate::{
+    cli::acts::{self, ShownArgs},
+    terminal::{Context, Failure, output::Column, quality},
+};
+
+/// Arguments of `quality`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Shows the score of each ad, 0 to 100; the goals that it does not meet, with the points that each would add and how to meet it; and values that
+are probably wrong, also in comparison with the dealer's other ads and with earlier prices.
+
+Examples:
+  ad-cli quality car-1
+  ad-cli list --quality-score-lt 50
+  ad-cli quality car-1 car-2 --output json | jq '.[].score'")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    shown: ShownArgs,
+}
+
+/// What programs get as CSV.
+const COLUMNS: &[Column] = &Column::at_paths(["source_id", "score", "level", "goals", "findings"]);
+
+/// The quality of an ad.
+#[derive(Serialize)]
+struct QualityRow {
+    source_id: String,
+    #[serde(flatten)]
+    quality: Quality,
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let client = context.client()?;
+    let ask = async |target: crate::Target<'_>| {
+        let source_id = target.source_id.to_owned();
+        Ok(QualityRow { source_id, quality: client.v4().quality(target).await?.body })
+    };
+    acts::show_each(context, &args.shown, COLUMNS, ask, |text, row| {
+        quality::write(text, &format!("{}:", row.source_id), &row.quality, context.out.width());
+    })
+    .await
+}
