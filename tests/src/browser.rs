@@ -73,6 +73,54 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", phone).await;
     }
 
+    /// Shows pages in a window of this size.
+    pub async fn resize(&mut self, width: u32, height: u32) {
+        let window = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", window).await;
+    }
+
+    /// Prefers the colour scheme `dark` or `light`.
+    pub async fn prefer(&mut self, scheme: &str) {
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.call("Emulation.setEmulatedMedia", features).await;
+    }
+
+    /// Runs no scripts of pages from now on, or does so again.
+    pub async fn disable_scripts(&mut self, disabled: bool) {
+        self.call("Emulation.setScriptExecutionDisabled", json!({"value": disabled})).await;
+    }
+
+    /// Presses and releases a key, such as `Tab` or `Enter`.
+    pub async fn press(&mut self, key: &str) {
+        let (code, text) = match key {
+            "Tab" => (9, ""),
+            "Enter" => (13, "\r"),
+            " " => (32, " "),
+            _ => (0, ""),
+        };
+        for kind in ["keyDown", "keyUp"] {
+            let mut event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
+            if kind == "keyDown" && !text.is_empty() {
+                event["text"] = json!(text);
+            }
+            self.call("Input.dispatchKeyEvent", event).await;
+        }
+    }
+
+    /// Types a text into the element that has the focus, key by key.
+    pub async fn type_text(&mut self, text: &str) {
+        self.call("Input.insertText", json!({"text": text})).await;
+    }
+
+    /// What the window shows, as PNG in base64.
+    ///
+    /// # Panics
+    /// When the browser sends no picture.
+    pub async fn screenshot(&mut self) -> String {
+        let picture = self.call("Page.captureScreenshot", json!({"format": "png"})).await;
+        picture["data"].as_str().expect("a screenshot has data").to_owned()
+    }
+
     /// Loads the page again.
     pub async fn reload(&mut self) {
         // Gone as soon as the new page is there.

@@ -1,0 +1,258 @@
+// Makes the pages of the console quicker: shows times in the visitor's time zone, and refreshes what has changed. Pages need none of it.
+
+/** Shortest time between two refreshes of a page, in milliseconds. */
+const PAUSE = 2000;
+
+/** Shows the times below an element in the time zone of the browser. */
+function localize(root) {
+  const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  for (const time of root.querySelectorAll("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    time.title = time.dateTime;
+    time.textContent = format.format(at);
+  }
+}
+
+/** Whether an element holds what somebody is working on. */
+function isInUse(element) {
+  const active = document.activeElement;
+  const edits = element.contains(active) && active.matches("input, select, textarea");
+  return edits || element.querySelector("dialog[open], input:checked[data-select]") !== null;
+}
+
+/** Has screen readers say a text. */
+function announce(text) {
+  const place = document.getElementById("announcements");
+  if (place) place.textContent = text;
+}
+
+/** Puts the new content of an element in its place. Focus, open details and scroll positions stay. */
+function replace(old, fresh) {
+  if (old.innerHTML === fresh.innerHTML || isInUse(old)) return;
+  const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+  const open = [...old.querySelectorAll("details[id][open]")].map((details) => details.id);
+  old.replaceChildren(...fresh.childNodes);
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  localize(old);
+  if (old.dataset.live === "announced") announce(old.querySelector("h2")?.textContent ?? "");
+}
+
+/** Fetches the page again and replaces its live parts, which have an id and `data-live`. */
+async function refresh() {
+  const parts = [...document.querySelectorAll("[data-live][id]")];
+  if (parts.length === 0) return;
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
+  // The session is over: the sign-in page is in its place.
+  if (answer.redirected) return location.reload();
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  localize(page);
+  for (const part of parts) {
+    const fresh = page.getElementById(part.id);
+    if (fresh) replace(part, fresh);
+  }
+}
+
+/** Refreshes once for many events, and not more often than every PAUSE. */
+const later = (() => {
+  let due = null;
+  let last = 0;
+  return () => {
+    due ??= setTimeout(async () => {
+      due = null;
+      last = Date.now();
+      try {
+        await refresh();
+      } catch {
+        // The next event tries again.
+      }
+    }, Math.max(100, last + PAUSE - Date.now()));
+  };
+})();
+
+/** Adds an event to the list of events on the page, the newest first. */
+function show(event) {
+  const list = document.querySelector("[data-event-list]");
+  const template = document.querySelector("template[data-event]");
+  if (!list || !template) return;
+  const item = template.content.cloneNode(true);
+  const words = JSON.parse(template.dataset.event);
+  const put = (name, text) => {
+    const place = item.querySelector(`[data-is="${name}"]`);
+    if (place) place.textContent = text ?? "";
+  };
+  const link = item.querySelector("a");
+  link.href += `?${new URLSearchParams({ source_id: event.source_id, dealer_code: event.dealer_code })}`;
+  put("ad", event.source_id);
+  put("action", words[event.action] ?? event.action);
+  put("state", words[event.state] ?? event.state);
+  put("message", event.message);
+  const kinds = { processing: "under-way", done: "well", error: "failure" };
+  item.querySelector('[data-is="state"]')?.classList.add(kinds[event.state] ?? "at-rest");
+  const time = item.querySelector("time");
+  time.dateTime = event.timestamp;
+  localize(item);
+  list.prepend(item);
+  if (event.state !== "processing") announce(list.firstElementChild.textContent);
+  list.hidden = false;
+  while (list.children.length > 20) list.lastElementChild.remove();
+}
+
+/** Follows the events of the session while the page is visible: a browser has few connections for all its tabs. */
+function follow() {
+  const address = document.body.dataset.events;
+  if (!address) return;
+  const wanted = document.querySelector("[data-live], [data-event-list]");
+  if (!wanted) return;
+  const only = wanted.closest("[data-source-id]")?.dataset.sourceId;
+  const query = new URLSearchParams({ after: "now", ...(only ? { source_id: only } : {}) });
+  let source = null;
+  const types = ["create", "update", "bump", "boost", "handle_media", "publish", "delete", "unpublish"].flatMap((action) =>
+    ["processing", "done", "error"].map((state) => `ad.${action}.${state}`),
+  );
+  const open = () => {
+    if (source || document.hidden) return;
+    source = new EventSource(`${address}?${query}`);
+    source.addEventListener("open", () => (document.body.dataset.follows = ""));
+    for (const type of types) {
+      source.addEventListener(type, (message) => {
+        show(JSON.parse(message.data));
+        later();
+      });
+    }
+  };
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) {
+      source?.close();
+      source = null;
+    } else {
+      open();
+      later();
+    }
+  });
+  addEventListener("pagehide", () => source?.close());
+  open();
+}
+
+/** Checkbox that selects all rows, and the number of those that are selected. */
+function select() {
+  const all = document.querySelector("[data-select-all]");
+  if (!all) return;
+  const boxes = () => [...document.querySelectorAll("input[data-select]")];
+  const count = () => {
+    const selected = boxes().filter((box) => box.checked).length;
+    all.checked = selected > 0 && selected === boxes().length;
+    all.indeterminate = selected > 0 && !all.checked;
+    for (const place of document.querySelectorAll("[data-selected]")) place.textContent = selected;
+    for (const place of document.querySelectorAll("[data-needs-selection]")) place.disabled = selected === 0;
+  };
+  all.closest("label").hidden = false;
+  all.addEventListener("change", () => {
+    for (const box of boxes()) box.checked = all.checked;
+    count();
+  });
+  document.addEventListener("change", (event) => event.target.matches("input[data-select]") && count());
+  count();
+}
+
+/** Checks a form while it is filled: sends it as the button does, and shows what was found at the fields. */
+function check() {
+  const form = document.querySelector("form[data-check]");
+  if (!form) return;
+  const touched = new Set();
+  let due = null;
+  let latest = 0;
+  const send = async () => {
+    const turn = ++latest;
+    const body = new URLSearchParams(new FormData(form));
+    body.set("do", "check");
+    const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "text/html" } });
+    if (turn !== latest || !answer.ok || answer.redirected) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of form.querySelectorAll("[data-checked][id]")) {
+      const of = part.id.replace(/^error-/, "");
+      // What has not been filled in yet is only listed beside the form.
+      if (of !== part.id && ![...touched].some((name) => name === of || name.startsWith(`${of}.`))) continue;
+      const fresh = page.getElementById(part.id);
+      if (!fresh || fresh.innerHTML === part.innerHTML) continue;
+      part.replaceChildren(...fresh.childNodes);
+      const wrong = part.childElementCount > 0;
+      for (const input of form.querySelectorAll(`[aria-describedby~="${CSS.escape(part.id)}"]`)) {
+        if (wrong) input.setAttribute("aria-invalid", "true");
+        else input.removeAttribute("aria-invalid");
+      }
+    }
+  };
+  const soon = (event) => {
+    touched.add(event.target.name);
+    clearTimeout(due);
+    due = setTimeout(() => send().catch(() => {}), 500);
+  };
+  form.addEventListener("input", soon);
+  // An error in a closed section is shown when its link is followed.
+  form.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#input-"]');
+    const input = link && document.getElementById(link.hash.slice(1));
+    if (!input) return;
+    event.preventDefault();
+    input.closest("details")?.setAttribute("open", "");
+    input.focus();
+  });
+}
+
+/** Ads per request while many are created. */
+const BATCH = 10;
+
+/** Reads dropped and chosen files into the form of pasted ads, and creates many ads step by step. */
+function paste() {
+  const form = document.querySelector("form[data-drop]");
+  if (!form) return;
+  const text = form.querySelector("textarea");
+  const file = form.querySelector('input[type="file"]');
+  const read = async (chosen) => {
+    if (chosen) text.value = await chosen.text();
+  };
+  form.querySelector("[data-needs-script]").hidden = false;
+  file.addEventListener("change", () => read(file.files[0]));
+  form.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    form.classList.add("over");
+  });
+  form.addEventListener("dragleave", () => form.classList.remove("over"));
+  form.addEventListener("drop", (event) => {
+    event.preventDefault();
+    form.classList.remove("over");
+    read(event.dataTransfer.files[0]);
+  });
+  form.addEventListener("submit", async (event) => {
+    const lines = text.value.split("\n");
+    const isLines = lines.filter((line) => line.trim()).every((line) => /^\s*\{.*\}\s*$/.test(line));
+    if (event.submitter?.value !== "create" || !isLines || lines.length <= BATCH) return;
+    event.preventDefault();
+    const progress = form.querySelector("progress");
+    const rows = document.querySelector("#report tbody");
+    progress.hidden = false;
+    progress.max = lines.length;
+    for (const button of form.querySelectorAll("button")) button.disabled = true;
+    const created = [];
+    for (let at = 0; at < lines.length; at += BATCH) {
+      // Empty lines before a batch keep the numbers of its lines.
+      const part = "\n".repeat(at) + lines.slice(at, at + BATCH).join("\n");
+      const body = new URLSearchParams({ json: part, do: "create" });
+      const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "text/html" } });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      created.push(...page.querySelectorAll("#report tbody tr"));
+      progress.value = Math.min(at + BATCH, lines.length);
+      if (!answer.ok) break;
+    }
+    rows.replaceChildren(...created);
+    document.getElementById("announcements").textContent = `${form.dataset.progress}: ${progress.value}`;
+  });
+}
+
+localize(document);
+select();
+follow();
+check();
+paste();

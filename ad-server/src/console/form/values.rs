@@ -1,0 +1,485 @@
+//! What the inputs of a form hold, and its conversion from and to JSON by the kinds of the field tables.
+//!
+//! Names of inputs are paths of fields: `category_fields.powertrain.power.value`, `price.0.amount`. A list of texts is one input with
+//! a line for each item; a list of allowed values is one name with several values.
+
+use std::collections::BTreeMap;
+
+use ad_core::{
+    categories::{
+        Category, Heading,
+        ad_fields::{IDENTITY, WRITTEN},
+    },
+    fields::{Direction, Field, Kind},
+};
+use serde_json::{Map, Number, Value};
+
+/// Name of the object with the fields of a category.
+const CATEGORY_FIELDS: &str = "category_fields";
+
+/// What every input of a form holds, by name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::console) struct FormValues(BTreeMap<String, Vec<String>>);
+
+/// A field with the path of its inputs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FormField {
+    /// Whether it is in `category_fields`.
+    of_category: bool,
+    /// Its row.
+    pub(super) field: &'static Field,
+}
+
+/// A field whose value in a form differs from the stored one; `None` is no value.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::console) struct Difference {
+    pub(in crate::console) path: String,
+    pub(in crate::console) sent: Option<Value>,
+    pub(in crate::console) stored: Option<Value>,
+}
+
+impl FormField {
+    /// Its path in the ad.
+    pub(super) fn path(self) -> String {
+        if self.of_category { format!("{CATEGORY_FIELDS}.{}", self.field.path) } else { self.field.path.to_owned() }
+    }
+}
+
+/// The fields of a form: those that identify a new ad, and those that its client may change.
+pub(super) fn fields(category: &Category, is_new: bool) -> impl Iterator<Item = FormField> {
+    let is_sent =
+        |field: &&Field| field.direction != Direction::Response && !matches!(field.kind, Kind::CategoryFields);
+    let has_heading = category.heading != Heading::Forbidden;
+    let is_heading = |field: &&Field| field.path == "title" || field.path.starts_with("contact.");
+    // The page has the category.
+    let identity = IDENTITY.iter().filter(move |field| is_new && field.path != "category_id");
+    let of_ad = WRITTEN.iter().filter(is_sent).filter(move |field| has_heading || !is_heading(field));
+    let of_ad = identity.chain(of_ad).map(|field| FormField { of_category: false, field });
+    of_ad.chain(category.fields().map(|field| FormField { of_category: true, field }))
+}
+
+impl FormValues {
+    /// What a form has sent. Rows without a value are left out, so that the positions of the others are those in the payload.
+    pub(in crate::console) fn sent(
+        pairs: impl IntoIterator<Item = (String, String)>,
+        category: &Category,
+        is_new: bool,
+    ) -> Self {
+        let mut values = Self::default();
+        for (name, value) in pairs {
+            // Browsers send line ends as two characters.
+            values.0.entry(name).or_default().push(value.replace("\r\n", "\n"));
+        }
+        for field in fields(category, is_new) {
+            if let Kind::Objects { fields: members, .. } = field.field.kind {
+                values.close_gaps(&field.path(), members);
+            }
+        }
+        values
+    }
+
+    /// What the form of an ad shows.
+    pub(in crate::console) fn of_ad(ad: &Map<String, Value>, category: &Category, is_new: bool) -> Self {
+        let mut values = Self::default();
+        for form_field in fields(category, is_new) {
+            let path = form_field.path();
+            if let Some(value) = at(ad, &path) {
+                values.show(&form_field.field.kind, &path, value);
+            }
+        }
+        values
+    }
+
+    /// The payload of a new ad. What belongs to no field is in it too, for the rules to report.
+    pub(in crate::console) fn payload(&self, category: &Category) -> Map<String, Value> {
+        let mut payload = Map::new();
+        payload.insert("category_id".to_owned(), category.id.into());
+        payload.insert(CATEGORY_FIELDS.to_owned(), Map::new().into());
+        for form_field in fields(category, true) {
+            let path = form_field.path();
+            if let Some(value) = self.value(&form_field.field.kind, &path) {
+                put(&mut payload, &path, value);
+            }
+        }
+        self.put_unknown(category, true, &mut payload);
+        payload
+    }
+
+    /// The patch that makes an ad what the form says: the fields that differ from what the form showed, with `null` for those that
+    /// were emptied. Fields that the form does not have are unchanged.
+    pub(in crate::console) fn patch(&self, ad: &Map<String, Value>, category: &Category) -> Map<String, Value> {
+        let mut patch = Map::new();
+        for Difference { path, sent, .. } in self.differences(ad, category) {
+            put(&mut patch, &path, sent.unwrap_or_default());
+        }
+        self.put_unknown(category, false, &mut patch);
+        patch
+    }
+
+    /// The fields whose values differ from those of an ad.
+    pub(in crate::console) fn differences(&self, ad: &Map<String, Value>, category: &Category) -> Vec<Difference> {
+        let shown = Self::of_ad(ad, category, false);
+        let of_form = fields(category, false).filter(|field| self.has(&field.path()));
+        let compared = of_form.map(|form_field| {
+            let (path, kind) = (form_field.path(), &form_field.field.kind);
+            Difference { sent: self.value(kind, &path), stored: shown.value(kind, &path), path }
+        });
+        compared.filter(|difference| difference.sent != difference.stored).collect()
+    }
+
+    /// The only value of an input; of several the last counts, as of a key that stands twice in JSON.
+    pub(in crate::console) fn text(&self, name: &str) -> &str {
+        self.0.get(name).and_then(|values| values.last()).map_or("", String::as_str)
+    }
+
+    /// Whether an input with several values has this one.
+    pub(super) fn contains(&self, name: &str, value: &str) -> bool {
+        self.0.get(name).is_some_and(|values| values.iter().any(|known| known == value))
+    }
+
+    /// Whether any input at or below a path has a value.
+    pub(super) fn has_value(&self, path: &str) -> bool {
+        self.below(path).any(|(_, values)| values.iter().any(|value| !value.trim().is_empty()))
+    }
+
+    /// Number of rows of a field with several.
+    pub(super) fn rows(&self, path: &str) -> usize {
+        self.positions(path).last().map_or(0, |last| last + 1)
+    }
+
+    /// Whether the form has any input at or below a path.
+    fn has(&self, path: &str) -> bool {
+        self.below(path).next().is_some()
+    }
+
+    /// The inputs at and below a path.
+    fn below<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, &'a [String])> {
+        let is_below =
+            move |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let from = self.0.range(path.to_owned()..).take_while(move |(name, _)| name.starts_with(path));
+        from.filter(move |(name, _)| is_below(name)).map(|(name, values)| (name.as_str(), values.as_slice()))
+    }
+
+    /// The positions of the rows of a field, in order.
+    fn positions(&self, path: &str) -> Vec<usize> {
+        let position = |name: &str| name.strip_prefix(path)?.strip_prefix('.')?.split('.').next()?.parse().ok();
+        let mut positions: Vec<usize> = self.below(path).filter_map(|(name, _)| position(name)).collect();
+        positions.sort_unstable();
+        positions.dedup();
+        positions
+    }
+
+    fn close_gaps(&mut self, path: &str, members: &'static [Field]) {
+        let (mut next, positions) = (0, self.positions(path));
+        let has_rows = !positions.is_empty();
+        for position in positions {
+            let row = format!("{path}.{position}");
+            let names: Vec<_> = self.below(&row).map(|(name, _)| name.to_owned()).collect();
+            let is_empty = self.object(members, &row).is_none();
+            for name in names {
+                let Some(values) = self.0.remove(&name) else { continue };
+                if !is_empty {
+                    self.0.insert(format!("{path}.{next}{}", &name[row.len()..]), values);
+                }
+            }
+            next += usize::from(!is_empty);
+        }
+        // That the field was in the form stays known.
+        if has_rows && next == 0 {
+            self.put(path.to_owned(), String::new());
+        }
+    }
+
+    fn put(&mut self, name: String, value: String) {
+        self.0.insert(name, vec![value]);
+    }
+
+    /// Fills the inputs of a value.
+    fn show(&mut self, kind: &Kind, name: &str, value: &Value) {
+        match (kind, value) {
+            (_, Value::Null) => {}
+            (Kind::Measure { .. }, Value::Object(measure)) => {
+                for member in ["value", "unit"] {
+                    self.put(format!("{name}.{member}"), measure.get(member).map(shown).unwrap_or_default());
+                }
+            }
+            (Kind::List { item, .. }, Value::Array(items)) => {
+                let items: Vec<_> = items.iter().map(shown).collect();
+                let values = if is_chosen(item) { items } else { vec![items.join("\n")] };
+                self.0.insert(name.to_owned(), values);
+            }
+            (Kind::Objects { fields, .. }, Value::Array(rows)) => {
+                for (position, row) in rows.iter().enumerate() {
+                    self.show_object(fields, &format!("{name}.{position}"), row);
+                }
+            }
+            (Kind::Object { fields }, value) => self.show_object(fields, name, value),
+            (_, value) => self.put(name.to_owned(), shown(value)),
+        }
+    }
+
+    fn show_object(&mut self, fields: &'static [Field], name: &str, value: &Value) {
+        let Value::Object(object) = value else { return };
+        for field in fields {
+            if let Some(value) = at(object, field.path) {
+                self.show(&field.kind, &format!("{name}.{}", field.path), value);
+            }
+        }
+    }
+
+    /// The value that the inputs of a field make; `None` if they are empty. A text that does not fit the kind stays a text, so that
+    /// the rules report it.
+    fn value(&self, kind: &Kind, name: &str) -> Option<Value> {
+        match kind {
+            Kind::Measure { .. } => {
+                let value = number(self.text(&format!("{name}.value")))?;
+                let unit = self.text(&format!("{name}.unit"));
+                let unit = (!unit.is_empty()).then(|| ("unit".to_owned(), unit.into()));
+                Some(std::iter::once(("value".to_owned(), value)).chain(unit).collect::<Map<_, _>>().into())
+            }
+            Kind::List { item, .. } if is_chosen(item) => {
+                let chosen = self.0.get(name).into_iter().flatten();
+                list(chosen.filter(|id| !id.is_empty()).map(|id| id.as_str().into()).collect())
+            }
+            Kind::List { .. } => {
+                let lines = self.text(name).lines().map(str::trim);
+                list(lines.filter(|line| !line.is_empty()).map(Value::from).collect())
+            }
+            Kind::Objects { fields, .. } => {
+                let rows = self.positions(name).into_iter();
+                list(rows.filter_map(|position| self.object(fields, &format!("{name}.{position}"))).collect())
+            }
+            Kind::Object { fields } => self.object(fields, name),
+            Kind::Integer { .. } | Kind::Decimal { .. } => number(self.text(name)),
+            Kind::Boolean => match self.text(name) {
+                "" => None,
+                "true" => Some(true.into()),
+                "false" => Some(false.into()),
+                other => Some(other.into()),
+            },
+            Kind::Text { .. } => Some(self.text(name)).filter(|text| !text.trim().is_empty()).map(Value::from),
+            _ => Some(self.text(name).trim()).filter(|text| !text.is_empty()).map(Value::from),
+        }
+    }
+
+    fn object(&self, fields: &'static [Field], name: &str) -> Option<Value> {
+        let mut object = Map::new();
+        for field in fields {
+            if let Some(value) = self.value(&field.kind, &format!("{name}.{}", field.path)) {
+                put(&mut object, field.path, value);
+            }
+        }
+        (!object.is_empty()).then(|| object.into())
+    }
+
+    /// Adds what belongs to no field, as an unknown field.
+    fn put_unknown(&self, category: &Category, is_new: bool, payload: &mut Map<String, Value>) {
+        let mut known: Vec<_> = fields(category, is_new).map(FormField::path).collect();
+        known.push(REVISION.to_owned());
+        for (name, values) in &self.0 {
+            let is_known =
+                |path: &String| name.strip_prefix(path).is_some_and(|it| it.is_empty() || it.starts_with('.'));
+            if known.iter().any(is_known) {
+                continue;
+            }
+            let value = Value::from(values.last().map_or("", String::as_str));
+            match (name.strip_prefix("category_fields."), payload.get_mut(CATEGORY_FIELDS)) {
+                (Some(name), Some(Value::Object(of_category))) => of_category.insert(name.to_owned(), value),
+                (Some(name), _) => {
+                    let of_category = Map::from_iter([(name.to_owned(), value)]);
+                    payload.insert(CATEGORY_FIELDS.to_owned(), of_category.into())
+                }
+                (None, _) => payload.insert(name.clone(), value),
+            };
+        }
+    }
+}
+
+/// Name of the input with the revision of the ad that a form showed.
+pub(in crate::console) const REVISION: &str = "revision";
+
+/// Whether the items of a list are chosen from allowed values.
+pub(super) fn is_chosen(item: &Kind) -> bool {
+    matches!(item, Kind::Choice { .. } | Kind::Slug { .. })
+}
+
+fn list(items: Vec<Value>) -> Option<Value> {
+    (!items.is_empty()).then(|| items.into())
+}
+
+/// The member at a dotted path.
+fn at<'a>(object: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+    let (name, below) = path.split_once('.').map_or((path, None), |(name, below)| (name, Some(below)));
+    match below {
+        None => object.get(name),
+        Some(below) => at(object.get(name)?.as_object()?, below),
+    }
+}
+
+fn put(object: &mut Map<String, Value>, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            object.insert(path.to_owned(), value);
+        }
+        Some((name, below)) => {
+            if let Value::Object(branch) = object.entry(name).or_insert_with(|| Map::new().into()) {
+                put(branch, below, value);
+            }
+        }
+    }
+}
+
+/// A value as an input shows it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+/// A number as people type it: `12 500,50` is 12500.50. What is no number stays a text; `None` if there is none.
+fn number(text: &str) -> Option<Value> {
+    let text = text.trim();
+    let plain: String =
+        text.chars().filter(|it| !it.is_whitespace()).map(|it| if it == ',' { '.' } else { it }).collect();
+    match plain.parse::<Number>() {
+        _ if text.is_empty() => None,
+        Ok(number) => Some(number.into()),
+        Err(_) => Some(text.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ad_core::{categories, model::ApiVersion, rulebook::Rulebook};
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        let Value::Object(object) = value else { panic!("an object is expected") };
+        object
+    }
+
+    fn car() -> &'static Category {
+        categories::by_vehicle_type("car").unwrap()
+    }
+
+    fn sent(pairs: &[(&str, &str)], is_new: bool) -> FormValues {
+        FormValues::sent(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())), car(), is_new)
+    }
+
+    /// What a browser sends of what a form shows.
+    fn sent_back(shown: &FormValues, category: &Category, is_new: bool) -> FormValues {
+        let pairs =
+            shown.0.iter().flat_map(|(name, values)| values.iter().map(move |value| (name.clone(), value.clone())));
+        let pairs = pairs.map(|(name, value)| (name, value.replace('\n', "\r\n")));
+        FormValues::sent(pairs, category, is_new)
+    }
+
+    #[test]
+    fn the_form_of_every_category_carries_its_whole_example() {
+        let rulebook = Rulebook::default();
+        for (vehicle_type, category) in categories::typed() {
+            let mut example = category.example(ApiVersion::V4, &rulebook);
+            example.insert("body".to_owned(), json!("Two\nlines"));
+            let shown = FormValues::of_ad(&example, category, true);
+            assert_eq!(sent_back(&shown, category, true).payload(category), example, "{vehicle_type}");
+            let shown = FormValues::of_ad(&example, category, false);
+            let patch = sent_back(&shown, category, false).patch(&example, category);
+            assert_eq!(patch, Map::new(), "{vehicle_type}");
+        }
+    }
+
+    #[test]
+    fn texts_become_the_types_of_their_fields() {
+        let values = sent(
+            &[
+                ("source_id", "c 1"),
+                ("visible", "false"),
+                ("visible", "true"),
+                ("image_urls", " https://a.example/1.jpg\r\n\r\nhttps://a.example/2.jpg"),
+                ("price.0.type", ""),
+                ("price.0.amount", " "),
+                ("price.2.type", "list"),
+                ("price.2.amount", "199\u{a0}900,50"),
+                ("category_fields.model_year", "2021"),
+                ("category_fields.condition.mileage.value", "8 500"),
+                ("category_fields.condition.mileage.unit", "mil"),
+                ("category_fields.powertrain.power.value", ""),
+                ("category_fields.powertrain.power.unit", "hp"),
+                ("category_fields.powertrain.fuels", ""),
+                ("category_fields.powertrain.fuels", "diesel"),
+                ("category_fields.powertrain.fuels", "electric"),
+                ("category_fields.has_damages", "false"),
+                ("category_fields.physics.number_of_seats", "five"),
+            ],
+            true,
+        );
+        let payload = json!({
+            "category_id": 1020,
+            "source_id": "c 1",
+            "visible": true,
+            "image_urls": ["https://a.example/1.jpg", "https://a.example/2.jpg"],
+            "price": [{"type": "list", "amount": 199_900.5}],
+            "category_fields": {
+                "model_year": 2021,
+                "condition": {"mileage": {"value": 8500, "unit": "mil"}},
+                "powertrain": {"fuels": ["diesel", "electric"]},
+                "has_damages": false,
+                "physics": {"number_of_seats": "five"},
+            },
+        });
+        assert_eq!(json!(values.payload(car())), payload);
+    }
+
+    #[test]
+    fn an_edit_sends_what_differs_and_leaves_what_the_form_does_not_have() {
+        let ad = object(json!({
+            "body": "Old",
+            "url": "https://a.example/",
+            "price": [{"type": "list", "amount": 1.0, "currency": "SEK"}],
+            "unknown": 1,
+            "location": {"zipcode": "90326"},
+            "category_fields": {"model_year": 2019, "color": "red", "condition": {"mileage": {"value": 1, "unit": "km"}}},
+        }));
+        let edited = sent(
+            &[
+                ("revision", "3"),
+                ("body", "New"),
+                ("url", ""),
+                ("video_url", ""),
+                ("price.0.type", "list"),
+                ("price.0.amount", "1"),
+                ("price.0.currency", "SEK"),
+                ("location.zipcode", ""),
+                ("category_fields.model_year", "2019"),
+                ("category_fields.condition.mileage.value", ""),
+                ("category_fields.condition.mileage.unit", "km"),
+                ("category_fields.condition.wheels.0.name", ""),
+            ],
+            false,
+        );
+        let patch = json!({
+            "body": "New",
+            "url": null,
+            "location": null,
+            "price": [{"type": "list", "amount": 1, "currency": "SEK"}],
+            "category_fields": {"condition": {"mileage": null}},
+        });
+        assert_eq!(json!(edited.patch(&ad, car())), patch);
+        let emptied = sent(&[("price.0.type", ""), ("price.0.amount", ""), ("price.0.currency", "")], false);
+        assert_eq!(json!(emptied.patch(&ad, car())), json!({"price": null}));
+        assert_eq!(sent(&[], false).patch(&ad, car()), Map::new());
+    }
+
+    #[test]
+    fn what_belongs_to_no_field_is_sent_for_the_rules_to_report() {
+        let deep = format!("category_fields.{}", "a.".repeat(10_000));
+        let values = sent(&[("colour", "red"), ("category_fields.colour", "red"), (&deep, "x")], true);
+        let payload = json!(values.payload(car()));
+        assert_eq!((&payload["colour"], &payload["category_fields"]["colour"]), (&json!("red"), &json!("red")));
+        let patch = json!(sent(&[("category_fields.colour", "red")], false).patch(&Map::new(), car()));
+        assert_eq!(patch, json!({"category_fields": {"colour": "red"}}));
+    }
+}

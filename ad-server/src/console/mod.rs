@@ -1,0 +1,130 @@
+//! The console at `/console/`: pages on which dealers, support and operators see and change what the API has.
+//!
+//! | Module | Purpose |
+//! |---|---|
+//! | `route` | what all pages have in common: the visitor, the session, permissions, the origin of requests that change something |
+//! | `session` | sign-in with a token, the cookie, sign-out |
+//! | `page` | the layout, and pieces that several pages have |
+//! | `texts` | every text of the console, in English and Swedish |
+//! | `assets` | the stylesheet and the script |
+//! | `overview`, `stock`, `ad` | the pages |
+//! | `form`, `editor` | the form of an ad, and what is done with it: new ads and changes |
+//! | `paste` | new ads from JSON |
+//! | `webhooks`, `requests`, `developers`, `operators` | further pages |
+//! | `act` | what forms do with ads |
+//! | `show`, `preview`, `prices` | parts of ads that pages show; an ad as buyers see it; its prices over time |
+//!
+//! Pages are rendered on the server and need no scripts; the script makes them quicker and shows events as they come. They call the
+//! use cases that the API calls, in the scope and with the permissions of the token that the visitor has signed in with. No rule is
+//! written here.
+
+mod act;
+mod ad;
+mod assets;
+mod developers;
+mod editor;
+mod form;
+mod operators;
+mod overview;
+mod page;
+mod paste;
+mod preview;
+mod prices;
+mod requests;
+mod route;
+mod session;
+mod show;
+mod stock;
+mod texts;
+mod webhooks;
+
+use std::sync::Arc;
+
+use ad_core::ports::Clock;
+
+use self::route::{Visit, path};
+pub use self::session::SignInLinks;
+use crate::{
+    api::{ApiError, Context, events::Events, observe::Routes},
+    auth::Permission,
+    store::Database,
+    webhooks::Vault,
+};
+
+/// What the console needs besides what the API has.
+#[derive(Clone)]
+pub struct Console {
+    /// Encrypts sessions. All processes need the same keys.
+    pub vault: Arc<Vault>,
+    /// Where the newest log entries are read.
+    pub database: Database,
+    /// The time, by which sessions end.
+    pub clock: Arc<dyn Clock>,
+    /// Origin of the stored photos if this service does not serve them, such as `https://cdn.example.com`.
+    pub media_origin: Option<String>,
+    /// Links that sign in, each once.
+    pub links: SignInLinks,
+}
+
+debug_by_name!(Console);
+
+/// Mounts the console.
+pub(crate) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Routes {
+    let at = |path: route::Path| path.of(context, console);
+    let events = Arc::new(Events::new(context));
+    let stream = move |visit: Visit| {
+        let events = Arc::clone(&events);
+        async move { events.stream(visit.session.caller, &visit.query, &visit.headers).await }
+    };
+    session::mount(assets::mount(routes), context, console)
+        .at("/console", at(path().get(None, start)))
+        .at("/console/stock", at(path().get(Permission::Read, stock::page)))
+        .at("/console/ad", at(path().get(Permission::Read, ad::page)))
+        .at("/console/act", at(path().post(None, act::act)))
+        .at(
+            "/console/ad/edit",
+            at(path()
+                .get(Permission::Write, editor::edit)
+                .post(Permission::Write, editor::save)
+                .with_forms_of(editor::MOST_FORM_BYTES)),
+        )
+        .at(
+            "/console/new",
+            at(path()
+                .get(Permission::Write, editor::new)
+                .post(Permission::Write, editor::create)
+                .with_forms_of(editor::MOST_FORM_BYTES)),
+        )
+        .at(
+            "/console/paste",
+            at(path()
+                .get(Permission::Write, paste::form)
+                .post(Permission::Write, paste::submit)
+                .with_forms_of(paste::MOST_FORM_BYTES)),
+        )
+        .at(
+            "/console/webhooks",
+            at(path().get(Permission::Webhooks, webhooks::list).post(Permission::Webhooks, webhooks::create)),
+        )
+        .at(
+            "/console/webhook",
+            at(path().get(Permission::Webhooks, webhooks::one).post(Permission::Webhooks, webhooks::change)),
+        )
+        .at("/console/requests", at(path().get(Permission::Read, requests::page)))
+        .at("/console/developers", at(path().get(None, developers::page)))
+        .at("/console/operators", at(path().get(Permission::Operate, operators::overview)))
+        .at("/console/operators/queue", at(path().get(Permission::Operate, operators::queue)))
+        .at("/console/operators/ads", at(path().get(Permission::Operate, operators::ads)))
+        .at("/console/operators/dealers", at(path().get(Permission::Operate, operators::dealers)))
+        .at("/console/operators/tokens", at(path().get(Permission::Operate, operators::tokens)))
+        .at("/console/events", at(path().get(Permission::Read, stream)))
+        .at("/console/*path", at(path().get(None, async |_| Err(ApiError::unknown_path()))))
+}
+
+/// The first page: the overview, or that of operators, who have no ads.
+async fn start(visit: Visit) -> route::Answer {
+    if visit.may(Permission::Operate) {
+        return Ok(visit.visitor.redirect("/operators"));
+    }
+    if visit.may(Permission::Read) { overview::page(visit).await } else { Err(ApiError::Forbidden(Permission::Read)) }
+}

@@ -1,0 +1,372 @@
+//! The layout of the pages, their headers, and pieces that several of them have.
+
+use ad_core::{
+    model::{ActionState, AdStatus, ChannelStatus, Level, Page, RequestState, Timestamp},
+    service::{Access, ServiceError},
+};
+use maud::{DOCTYPE, Markup, html};
+use poem::{
+    Response,
+    http::{HeaderValue, StatusCode, header},
+};
+use url::form_urlencoded;
+
+use super::{
+    assets::{MODULE, STYLESHEET},
+    route::{Visit, Visitor},
+    session::Session,
+    texts::{Language, Texts},
+};
+use crate::{api::ApiError, auth::Permission};
+
+/// A part of the console in its navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    Overview,
+    Stock,
+    NewAd,
+    Webhooks,
+    Requests,
+    Developers,
+    Operators,
+}
+
+/// A text in each language.
+pub(super) type Text = fn(&Texts) -> &'static str;
+
+/// The navigation: each part with its path, its name, and the permission without which it is not offered.
+const NAVIGATION: &[(Section, &str, Text, Option<Permission>)] = &[
+    (Section::Overview, "/", |texts| texts.overview, Some(Permission::Read)),
+    (Section::Stock, "/stock", |texts| texts.stock, Some(Permission::Read)),
+    (Section::NewAd, "/new", |texts| texts.new_ad, Some(Permission::Write)),
+    (Section::Webhooks, "/webhooks", |texts| texts.webhooks, Some(Permission::Webhooks)),
+    (Section::Requests, "/requests", |texts| texts.requests, Some(Permission::Read)),
+    (Section::Developers, "/developers", |texts| texts.developers, None),
+    (Section::Operators, "/operators", |texts| texts.operators, Some(Permission::Operate)),
+];
+
+/// A page of somebody who has signed in.
+pub(super) fn page(visit: &Visit, section: Section, title: &str, content: &Markup) -> Response {
+    page_with_status(visit, StatusCode::OK, section, title, content)
+}
+
+/// The same with another status, as when a form is shown again with its errors.
+pub(super) fn page_with_status(
+    visit: &Visit,
+    status: StatusCode,
+    section: Section,
+    title: &str,
+    content: &Markup,
+) -> Response {
+    answer(&visit.visitor, status, layout(&visit.visitor, Some(&visit.session), Some(section), title, content))
+}
+
+/// A page for everybody.
+pub(super) fn without_session(visitor: &Visitor, status: StatusCode, title: &str, content: &Markup) -> Response {
+    answer(visitor, status, layout(visitor, None, None, title, content))
+}
+
+/// The page of an error, with the status that the API would answer.
+pub(super) fn error(visitor: &Visitor, session: Option<&Session>, error: &ApiError) -> Response {
+    let texts = visitor.texts;
+    let answered = error.default_response();
+    let status = answered.status();
+    let title = match status {
+        StatusCode::NOT_FOUND => texts.not_found,
+        StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => texts.not_permitted,
+        _ => texts.error,
+    };
+    let content = html! {
+        div.notice.error role="alert" {
+            h1 { (title) }
+            @if let ApiError::Forbidden(permission) = error {
+                p { (texts.permission_needed) " " code { (permission) } }
+            } @else {
+                @for text in reasons(error) { p lang="en" { (text) } }
+            }
+            p { code { (error.code().name()) } }
+        }
+        p {
+            @if session.is_some() {
+                a.button href=(visitor.address("/")) { (texts.to_overview) }
+            } @else {
+                a.button href=(visitor.address("/sign-in")) { (texts.sign_in) }
+            }
+        }
+    };
+    let mut response = answer(visitor, status, layout(visitor, session, None, title, &content));
+    for name in [header::RETRY_AFTER, header::ALLOW] {
+        if let Some(value) = answered.headers().get(&name) {
+            response.headers_mut().insert(name, value.clone());
+        }
+    }
+    response
+}
+
+/// Why something was not done, in the words of the API.
+pub(super) fn reasons(error: &ApiError) -> Vec<String> {
+    let located =
+        |(path, text): (String, _)| if path.is_empty() { String::from(text) } else { format!("{path}: {text}") };
+    match (error, error.fields()) {
+        (_, Some((fields, _))) => fields.flatten().into_iter().map(located).collect(),
+        (ApiError::Service(ServiceError::Refused(denials)), _) => {
+            denials.iter().map(|denial| denial.text.clone()).collect()
+        }
+        _ => vec![error.detail()],
+    }
+}
+
+fn answer(visitor: &Visitor, status: StatusCode, page: Markup) -> Response {
+    let policy = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: {}; connect-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        visitor.console.media_origin.as_deref().unwrap_or_default(),
+    );
+    let mut response =
+        Response::builder().status(status).content_type("text/html; charset=utf-8").body(page.into_string());
+    let headers = response.headers_mut();
+    let policy = HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    // After sign-out, Back shows nothing.
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(visitor.language.code()));
+    headers.append(header::VARY, HeaderValue::from_static("Cookie, Accept-Language"));
+    response
+}
+
+fn layout(
+    visitor: &Visitor,
+    session: Option<&Session>,
+    section: Option<Section>,
+    title: &str,
+    content: &Markup,
+) -> Markup {
+    let texts = visitor.texts;
+    let assets = visitor.address("/");
+    html! {
+        (DOCTYPE)
+        html lang=(visitor.language.code()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                // The header forbids referrers altogether, and browsers then send no origin with forms either. Other sites get none.
+                meta name="referrer" content="same-origin";
+                meta name="robots" content="noindex";
+                // None, so that browsers do not request one.
+                link rel="icon" href="data:,";
+                link rel="stylesheet" href=(STYLESHEET.address(&assets));
+                script type="module" src=(MODULE.address(&assets)) {}
+                title { (title) " – " (texts.console) }
+            }
+            body data-events=[session.filter(|it| it.caller.permissions.contains(Permission::Read)).map(|_| visitor.address("/events"))] {
+                a.skip href="#content" { (texts.skip_to_content) }
+                header.top {
+                    a.brand href=(visitor.address("/")) { (texts.console) }
+                    @if let Some(session) = session {
+                        nav aria-label=(texts.navigation) {
+                            ul {
+                                @for (own, path, name, permission) in NAVIGATION {
+                                    @if permission.is_none_or(|it| session.caller.permissions.contains(it)) {
+                                        li {
+                                            a href=(visitor.address(path))
+                                                aria-current=[(section == Some(*own)).then_some("page")] { (name(texts)) }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    div.account {
+                        @if let Some(session) = session { (account(visitor, session)) }
+                        (languages(visitor))
+                    }
+                }
+                main #content tabindex="-1" { (content) }
+                div #announcements .unseen aria-live="polite" {}
+            }
+        }
+    }
+}
+
+/// Who has signed in, and the way out.
+fn account(visitor: &Visitor, session: &Session) -> Markup {
+    let texts = visitor.texts;
+    let scope = match &session.caller.scope {
+        Access::Dealer(_) => texts.dealer,
+        Access::Group(_) => texts.dealer_group,
+        Access::Operator => texts.operator,
+    };
+    html! {
+        span.who {
+            span.unseen { (texts.signed_in_as) " " }
+            span.scope { (scope) " " }
+            strong { (session.caller.scope.name()) }
+            @if let Some(label) = &session.caller.label { " " span.faint { (label) } }
+        }
+        form method="post" action=(visitor.address("/sign-out")) {
+            button.quiet { (texts.sign_out) }
+        }
+    }
+}
+
+/// The choice of the language.
+fn languages(visitor: &Visitor) -> Markup {
+    html! {
+        form.languages method="post" action=(visitor.address("/language")) aria-label=(visitor.texts.language) {
+            input type="hidden" name="next" value=(visitor.here);
+            @for language in Language::ALL {
+                button.quiet name="language" value=(language.code()) lang=(language.code())
+                    aria-pressed=(if language == visitor.language { "true" } else { "false" }) { (language.name()) }
+            }
+        }
+    }
+}
+
+/// A word with the colour of its kind.
+fn badge(kind: &str, word: &str) -> Markup {
+    html! { span class={ "badge " (kind) } { (word) } }
+}
+
+/// The colour of a state: what is well, under way, at rest, or in need of somebody.
+const WELL: &str = "well";
+const UNDER_WAY: &str = "under-way";
+const AT_REST: &str = "at-rest";
+const ATTENTION: &str = "attention";
+const FAILURE: &str = "failure";
+
+/// The status of an ad.
+pub(super) fn ad_status(texts: &Texts, status: AdStatus) -> Markup {
+    let kind = match status {
+        AdStatus::Live => WELL,
+        AdStatus::Processing => UNDER_WAY,
+        AdStatus::PartlyLive | AdStatus::Waiting => ATTENTION,
+        AdStatus::Failed => FAILURE,
+        AdStatus::Hidden | AdStatus::Deleted => AT_REST,
+    };
+    badge(kind, texts.ad_status(status))
+}
+
+/// The status of a channel.
+pub(super) fn channel_status(texts: &Texts, status: ChannelStatus) -> Markup {
+    let kind = match status {
+        ChannelStatus::Live => WELL,
+        ChannelStatus::Processing => UNDER_WAY,
+        ChannelStatus::Outdated | ChannelStatus::Waiting | ChannelStatus::Paused => ATTENTION,
+        ChannelStatus::Failed => FAILURE,
+        ChannelStatus::NotListed => AT_REST,
+    };
+    badge(kind, texts.channel_status(status))
+}
+
+/// The state of an action.
+pub(super) fn action_state(texts: &Texts, state: ActionState) -> Markup {
+    let kind = match state {
+        ActionState::Processing => UNDER_WAY,
+        ActionState::Done => WELL,
+        ActionState::Error => FAILURE,
+    };
+    badge(kind, texts.action_state(state))
+}
+
+/// The state of a request.
+pub(super) fn request_state(texts: &Texts, state: RequestState) -> Markup {
+    let kind = match state {
+        RequestState::Queued | RequestState::Processing => UNDER_WAY,
+        RequestState::Waiting => ATTENTION,
+        RequestState::Done => WELL,
+        RequestState::Error => FAILURE,
+    };
+    badge(kind, texts.request_state(state))
+}
+
+/// A quality score with what it means.
+pub(super) fn score(texts: &Texts, score: u8, level: Level) -> Markup {
+    html! {
+        span.score {
+            meter min="0" max="100" low=(Level::GOOD) high=(Level::EXCELLENT) optimum="100" value=(score) aria-hidden="true" {}
+            (score) " " span.faint { (texts.level(level)) }
+        }
+    }
+}
+
+/// A point in time. The script shows it in the visitor's time zone.
+pub(super) fn time(at: Timestamp) -> Markup {
+    let text = at.to_string();
+    let shown = text.get(..16).unwrap_or(&text).replace('T', " ");
+    html! { time datetime=(text) { (shown) " UTC" } }
+}
+
+/// A notice at the top of a page, read out when it appears.
+pub(super) fn notice(kind: NoticeKind, content: &Markup) -> Markup {
+    match kind {
+        NoticeKind::Success => html! { div.notice.success role="status" { (content) } },
+        NoticeKind::Error => html! { div.notice.error role="alert" { (content) } },
+    }
+}
+
+/// What a notice is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoticeKind {
+    Success,
+    Error,
+}
+
+/// The links between the pages of a list: `path` is that of the list, `query` what it was asked for.
+pub(super) fn paging(
+    visit: &Visit,
+    path: &str,
+    query: &[(String, String)],
+    page: Page,
+    shown: usize,
+    count: u64,
+) -> Markup {
+    let texts = visit.visitor.texts;
+    let limit = u64::from(page.limit);
+    let end = page.offset.saturating_add(shown as u64);
+    let link = |offset: u64| {
+        let others = query.iter().filter(|(name, _)| name != "offset");
+        let query = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(others)
+            .append_pair("offset", &offset.to_string())
+            .finish();
+        visit.visitor.address(&format!("{path}?{query}"))
+    };
+    html! {
+        nav.paging aria-label=(texts.pages) {
+            @if page.offset > 0 {
+                a.button rel="prev" href=(link(page.offset.saturating_sub(limit))) { "← " (texts.previous) }
+            }
+            @if shown > 0 {
+                span { (number(page.offset + 1)) "–" (number(end)) " " (texts.of_in_all) " " (number(count)) }
+            }
+            @if end < count {
+                a.button rel="next" href=(link(end)) { (texts.next) " →" }
+            }
+        }
+    }
+}
+
+/// A number with thin spaces between thousands.
+pub(super) fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join("\u{202f}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_their_thousands_apart() {
+        for (value, expected) in
+            [(0, "0"), (999, "999"), (1000, "1\u{202f}000"), (1_234_567, "1\u{202f}234\u{202f}567")]
+        {
+            assert_eq!(number(value), expected);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! An ad as buyers see it: on the primary marketplace, on the secondary one, and on a phone. A sketch: the marketplaces decide how
+//! their pages look.
+
+use ad_core::{
+    categories::Category,
+    model::{Ad, Market},
+};
+use maud::{Markup, html};
+
+use super::{route::Visit, show};
+
+/// A way in which the preview shows the ad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    On(Market),
+    Phone,
+}
+
+/// The previews, of which one is shown at a time. It needs no script: the boxes of the choice are in front of what they show.
+pub(super) fn section(visit: &Visit, ad: &Ad) -> Markup {
+    let texts = visit.visitor.texts;
+    let markets = ad.category().map_or_else(Vec::new, Category::markets);
+    let shapes: Vec<_> = markets.into_iter().map(Shape::On).chain([Shape::Phone]).collect();
+    let name = |shape: &Shape| match shape {
+        Shape::On(market) => texts.market(*market),
+        Shape::Phone => texts.phone,
+    };
+    html! {
+        section.panel.previews aria-labelledby="preview-heading" {
+            h2 #preview-heading { (texts.preview) }
+            fieldset.choice {
+                legend.unseen { (texts.preview) }
+                @for (place, shape) in shapes.iter().enumerate() {
+                    label { input type="radio" name="preview" value=(place) checked[place == 0]; (name(shape)) }
+                }
+            }
+            @for (place, shape) in shapes.iter().enumerate() {
+                (preview(visit, ad, *shape, place))
+            }
+        }
+    }
+}
+
+fn preview(visit: &Visit, ad: &Ad, shape: Shape, place: usize) -> Markup {
+    let texts = visit.visitor.texts;
+    let class = match shape {
+        Shape::On(Market::Primary) => "primary",
+        Shape::On(Market::Secondary) => "secondary",
+        Shape::Phone => "phone",
+    };
+    let facts = show::facts(&ad.content);
+    let place_of_ad = ad.content.text("location.zipcode");
+    html! {
+        article class={ "preview preview-" (class) " preview-" (place) } {
+            @match ad.image_refs.first() {
+                Some(image) => img src=(show::rendition(visit, image, 800)) alt=(texts.first_photo) width="640" height="480";
+                None => span.no-photo role="img" aria-label=(texts.no_photo) {},
+            }
+            div.about {
+                h3 { (show::title(ad)) }
+                p { (show::price(texts, &ad.content)) }
+                @match shape {
+                    // The secondary marketplace is about vehicles: it lists their facts.
+                    Shape::On(Market::Secondary) => ul.chips { @for fact in &facts { li { (fact) } } },
+                    _ => p.faint { (facts.join(" · ")) },
+                }
+                @if let Some(place) = place_of_ad { p.faint { (place) } }
+                @if let Some(body) = ad.content.text("body") { p.body { (body) } }
+                p.faint { (ad.image_refs.len()) " " (texts.photos) " · " (ad.dealer_code) }
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What has become of a request, by its id.
+
+use ad_core::{
+    model::{ActionStatus, RequestStatus},
+    service::ServiceError,
+};
+use maud::{Markup, html};
+use poem::http::StatusCode;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{
+    act::AdKey,
+    page::{self, NoticeKind, Section},
+    route::{Answer, Visit},
+};
+use crate::api::{ApiError, requests::unknown};
+
+/// `GET /console/requests?id=…`
+pub(super) async fn page(visit: Visit) -> Answer {
+    let texts = visit.visitor.texts;
+    let id = visit.parameter("id").map(str::trim).filter(|id| !id.is_empty());
+    let found = match id {
+        Some(id) => Some(find(&visit, id).await),
+        None => None,
+    };
+    let status = match &found {
+        Some(Err(error)) => error.default_response().status(),
+        _ => StatusCode::OK,
+    };
+    let content = html! {
+        h1 { (texts.requests) }
+        p.lead { (texts.requests_lead) }
+        form.panel.row method="get" action=(visit.visitor.address("/requests")) role="search" {
+            div {
+                label for="id" { (texts.request_id) }
+                input #id.full type="text" name="id" value=(id.unwrap_or_default()) size="40" autocomplete="off" spellcheck="false";
+            }
+            button.primary { (texts.show) }
+        }
+        @match &found {
+            Some(Ok(request)) => (shown(&visit, request)),
+            Some(Err(error)) => (page::notice(NoticeKind::Error, &html! { @for text in page::reasons(error) { p { (text) } } })),
+            None => {},
+        }
+    };
+    Ok(page::page_with_status(&visit, status, Section::Requests, texts.requests, &content))
+}
+
+async fn find(visit: &Visit, id: &str) -> Result<RequestStatus, ApiError> {
+    let uuid: Uuid = id.parse().map_err(|_| unknown(id))?;
+    let (context, access) = (&visit.visitor.context, &visit.caller().scope);
+    let _turn = context.limits.turns.take(access).await?;
+    match context.service.request(access, uuid).await {
+        Err(ServiceError::NotFound) => Err(unknown(id)),
+        found => Ok(found?),
+    }
+}
+
+fn shown(visit: &Visit, request: &RequestStatus) -> Markup {
+    let texts = visit.visitor.texts;
+    let ad = visit.visitor.address(&format!("/ad?{}", AdKey::query(&request.source_id, &request.dealer_code)));
+    html! {
+        section.panel #request data-live data-source-id=(request.source_id) {
+            div.heading { h2 { (texts.request) } (page::request_state(texts, request.state)) }
+            dl {
+                dt { (texts.request_id) } dd { code { (request.request_id) } }
+                dt { (texts.ad) } dd { a href=(ad) { (request.source_id) } }
+                dt { (texts.dealer) } dd { (request.dealer_code) }
+                dt { (texts.accepted) } dd { (page::time(request.accepted)) }
+                @if let Some(at) = request.finished { dt { (texts.finished) } dd { (page::time(at)) } }
+                @if let Some(what) = request.waiting_for { dt { (texts.status_waiting) } dd { (texts.waits_for) " " (texts.waiting_for(what)) } }
+                @if request.attempts > 0 { dt { (texts.attempts) } dd { (request.attempts) } }
+                @if let Some(at) = request.next_attempt { dt { (texts.next_attempt) } dd { (page::time(at)) } }
+            }
+            h3 { (texts.what_happened) }
+            ol.plain { @for action in &request.actions { li { (step(visit, action)) } } }
+        }
+    }
+}
+
+fn step(visit: &Visit, action: &ActionStatus) -> Markup {
+    let texts = visit.visitor.texts;
+    html! {
+        strong { (texts.action(action.action)) } " " (page::action_state(texts, action.state)) " " (page::time(action.created))
+        @if let Some(code) = action.code {
+            " " a href=(format!("{}/docs/errors/{}", visit.visitor.service_root(), code.name())) { code { (code.name()) } }
+        }
+        @match &action.external_message {
+            Value::String(text) => p { (text) },
+            Value::Null => {},
+            other => pre { (format!("{other:#}")) },
+        }
+    }
+}

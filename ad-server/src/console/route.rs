@@ -1,0 +1,270 @@
+//! What all pages of the console have in common: who visits, whether they may, and how errors are shown.
+
+use std::sync::Arc;
+
+use futures_util::{FutureExt, future::BoxFuture};
+use poem::{
+    Endpoint, Request, Response, Result,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Authority},
+};
+use uuid::Uuid;
+
+use super::{
+    Console, page,
+    session::{self, Ended, Session},
+    texts::{Language, Texts},
+};
+use crate::{
+    api::{ApiError, Context, RequestId, body, links},
+    auth::{Caller, Permission},
+};
+
+/// Path of the console below the root of the service.
+const CONSOLE: &str = "/console";
+
+/// Most bytes of a form, unless a page takes more: all ads of the largest page are selected.
+const MOST_FORM_BYTES: usize = 256 * 1024;
+
+/// Who looks at a page, signed in or not.
+pub(super) struct Visitor {
+    pub(super) context: Arc<Context>,
+    pub(super) console: Console,
+    pub(super) language: Language,
+    /// The texts of the language.
+    pub(super) texts: &'static Texts,
+    /// Path of the console without a slash at its end, such as `/console`; longer below a path of a proxy.
+    pub(super) root: String,
+    /// Address of the service as the visitor's browser has it, such as `https://ads.example.com`.
+    pub(super) base: String,
+    /// Path and query of the page behind [`root`](Self::root), such as `/stock?status=failed`.
+    pub(super) here: String,
+}
+
+/// A visit of somebody who has signed in and has the permission of the page.
+pub(super) struct Visit {
+    pub(super) visitor: Arc<Visitor>,
+    pub(super) session: Session,
+    /// Id of the HTTP request, and of what it changes.
+    pub(super) request_id: Uuid,
+    pub(super) query: Vec<(String, String)>,
+    /// What a form has sent; empty on pages.
+    pub(super) form: Vec<(String, String)>,
+    /// Headers of the request.
+    pub(super) headers: HeaderMap,
+}
+
+/// The answer of a page. An error is shown on a page of its own.
+pub(super) type Answer = Result<Response, ApiError>;
+
+impl Visitor {
+    pub(super) fn of(context: &Arc<Context>, console: &Console, request: &Request) -> Self {
+        let base = links::base(context, request);
+        let origin_end = base.find("://").map_or(0, |at| at + 3);
+        let below = base[origin_end..].find('/').map_or("", |at| &base[origin_end + at..]);
+        let root = format!("{below}{}{CONSOLE}", links::mounted_at(request));
+        let path = request.uri().path().strip_prefix(CONSOLE).unwrap_or_default();
+        let path = if path.is_empty() { "/" } else { path };
+        let here = match request.uri().query() {
+            Some(query) => format!("{path}?{query}"),
+            None => path.to_owned(),
+        };
+        let language = Language::of(request);
+        let (context, console) = (Arc::clone(context), console.clone());
+        Self { context, console, language, texts: language.texts(), root, base, here }
+    }
+
+    /// Whether the browser reaches the service by https.
+    pub(super) fn is_secure(&self) -> bool {
+        self.base.starts_with("https://")
+    }
+
+    /// Path of the root of the service without a slash at its end; empty unless the service is below a path of a proxy.
+    pub(super) fn service_root(&self) -> &str {
+        self.root.strip_suffix(CONSOLE).unwrap_or_default()
+    }
+
+    /// [`here`](Self::here) without a parameter.
+    pub(super) fn here_without(&self, parameter: &str) -> String {
+        let (path, query) = self.here.split_once('?').unwrap_or((&self.here, ""));
+        let others = url::form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != parameter);
+        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(others).finish();
+        if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+    }
+
+    /// Address of a page of the console, by the path behind `/console`.
+    pub(super) fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.root)
+    }
+
+    /// Leads the browser to another page of the console. Whatever the path is, it stays on this host.
+    pub(super) fn redirect(&self, path: &str) -> Response {
+        let location = HeaderValue::try_from(self.address(path));
+        let location = location.or_else(|_| HeaderValue::try_from(self.address("/")));
+        let mut response = Response::builder().status(StatusCode::SEE_OTHER).finish();
+        response.headers_mut().extend(location.ok().map(|location| (header::LOCATION, location)));
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+}
+
+impl Visit {
+    /// Who has signed in.
+    pub(super) fn caller(&self) -> &Caller {
+        &self.session.caller
+    }
+
+    /// Whether the visitor's token has a permission.
+    pub(super) fn may(&self, permission: Permission) -> bool {
+        self.session.caller.permissions.contains(permission)
+    }
+
+    /// A value of the query.
+    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
+        value(&self.query, name)
+    }
+
+    /// A value of the form.
+    pub(super) fn field(&self, name: &str) -> Option<&str> {
+        value(&self.form, name)
+    }
+}
+
+/// The first value of a name in a query or form.
+pub(super) fn value<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+type Handler = Box<dyn Fn(Visit) -> BoxFuture<'static, Answer> + Send + Sync>;
+
+/// What a path does for a method, and who may have it done.
+struct Action {
+    permission: Option<Permission>,
+    handler: Handler,
+}
+
+/// A path with its page and what its forms do.
+pub(super) struct Path {
+    get: Option<Action>,
+    post: Option<Action>,
+    most_form_bytes: usize,
+}
+
+/// A path that does nothing yet.
+pub(super) fn path() -> Path {
+    Path { get: None, post: None, most_form_bytes: MOST_FORM_BYTES }
+}
+
+fn action<F, A>(permission: impl Into<Option<Permission>>, handler: F) -> Action
+where
+    F: Fn(Visit) -> A + Send + Sync + 'static,
+    A: Future<Output = Answer> + Send + 'static,
+{
+    let handler: Handler = Box::new(move |visit| handler(visit).boxed());
+    Action { permission: permission.into(), handler }
+}
+
+impl Path {
+    /// The page, for those with a permission; `None`: for everybody who has signed in.
+    pub(super) fn get<F, A>(self, permission: impl Into<Option<Permission>>, handler: F) -> Self
+    where
+        F: Fn(Visit) -> A + Send + Sync + 'static,
+        A: Future<Output = Answer> + Send + 'static,
+    {
+        Self { get: Some(action(permission, handler)), ..self }
+    }
+
+    /// What a form sent to the path does, for those with a permission.
+    pub(super) fn post<F, A>(self, permission: impl Into<Option<Permission>>, handler: F) -> Self
+    where
+        F: Fn(Visit) -> A + Send + Sync + 'static,
+        A: Future<Output = Answer> + Send + 'static,
+    {
+        Self { post: Some(action(permission, handler)), ..self }
+    }
+
+    /// The same for forms of at most so many bytes.
+    pub(super) fn with_forms_of(self, most_form_bytes: usize) -> Self {
+        Self { most_form_bytes, ..self }
+    }
+
+    /// The same as an endpoint.
+    pub(super) fn of(self, context: &Arc<Context>, console: &Console) -> PathEndpoint {
+        PathEndpoint { path: self, context: Arc::clone(context), console: console.clone() }
+    }
+}
+
+/// A [`Path`] as an endpoint.
+pub(super) struct PathEndpoint {
+    path: Path,
+    context: Arc<Context>,
+    console: Console,
+}
+
+impl Endpoint for PathEndpoint {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        let visitor = Arc::new(Visitor::of(&self.context, &self.console, &request));
+        let session = session::of(&visitor, &request);
+        let signed_in = session.as_ref().ok().cloned();
+        let is_page = matches!(*request.method(), Method::GET | Method::HEAD);
+        Ok(match self.answer(Arc::clone(&visitor), session, request).await {
+            Ok(response) => response,
+            // Only who asks for a page can be led back to it.
+            Err(ApiError::NoToken { .. } | ApiError::InvalidToken(_)) if is_page => session::ask(&visitor),
+            Err(error) => page::error(&visitor, signed_in.as_ref(), &error),
+        })
+    }
+}
+
+impl PathEndpoint {
+    async fn answer(&self, visitor: Arc<Visitor>, session: Result<Session, Ended>, mut request: Request) -> Answer {
+        let action = match *request.method() {
+            Method::GET | Method::HEAD => self.path.get.as_ref(),
+            Method::POST => self.path.post.as_ref(),
+            _ => None,
+        };
+        let action = action.ok_or_else(|| self.not_allowed(request.method()))?;
+        if *request.method() == Method::POST {
+            check_origin(&visitor, &request)?;
+        }
+        let session = session.map_err(Ended::into_error)?;
+        self.context.count(&session.caller, &request)?;
+        if let Some(permission) = action.permission.filter(|needed| !session.caller.permissions.contains(*needed)) {
+            return Err(ApiError::Forbidden(permission));
+        }
+        let query = body::query(&request)?;
+        let form = if *request.method() == Method::POST {
+            let scope = &session.caller.scope;
+            body::form(&mut request, &self.context.limits, Some(scope), self.path.most_form_bytes).await?
+        } else {
+            Vec::new()
+        };
+        let request_id = request.data::<RequestId>().map_or_else(|| self.context.ids.next(), |id| id.0);
+        let headers = std::mem::take(request.headers_mut());
+        (action.handler)(Visit { visitor, session, request_id, query, form, headers }).await
+    }
+
+    fn not_allowed(&self, method: &Method) -> ApiError {
+        let methods = [self.path.get.as_ref().map(|_| "GET"), self.path.post.as_ref().map(|_| "POST")];
+        ApiError::only(&methods.into_iter().flatten().collect::<Vec<_>>(), Some(method))
+    }
+}
+
+/// Refuses what another site has the browser send. Browsers state the origin of a form, or say in `Sec-Fetch-Site` that it is ours.
+pub(super) fn check_origin(visitor: &Visitor, request: &Request) -> Result<(), ApiError> {
+    let site = request.header("sec-fetch-site");
+    let is_own = site.is_none_or(|site| site == "same-origin")
+        && match request.header("origin") {
+            None | Some("null") => site.is_some(),
+            Some(origin) => is_own_origin(visitor, request, origin),
+        };
+    if is_own { Ok(()) } else { Err(ApiError::ForeignOrigin) }
+}
+
+/// Whether an origin is that of the service, by the address that clients know or by the host that the browser asks.
+fn is_own_origin(visitor: &Visitor, request: &Request, origin: &str) -> bool {
+    let of_service = url::Url::parse(&visitor.base).map(|url| url.origin().ascii_serialization());
+    let host = request.header("host").or(request.original_uri().authority().map(Authority::as_str));
+    of_service.is_ok_and(|own| own == origin) || origin.split_once("://").is_some_and(|(_, own)| Some(own) == host)
+}

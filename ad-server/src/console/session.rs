@@ -1,0 +1,331 @@
+//! Sessions: a visitor signs in with a token of the API once, and the browser then sends a cookie.
+//!
+//! The cookie holds the token, encrypted with the key of webhook secrets, and the time at which the session ends. So the server keeps
+//! nothing, every process knows every session, and each page verifies the token as the API does: revoking the token, its expiry, and
+//! removing its key end the session. There is no session before sign-in, and so nothing to fixate.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use ad_core::{model::Timestamp, ports::Clock};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
+use maud::html;
+use poem::{
+    Endpoint, Request, Response, Result,
+    http::{HeaderValue, Method, StatusCode, header},
+};
+use url::form_urlencoded;
+
+use super::{
+    Console, page,
+    route::{Answer, Visitor, check_origin, value},
+    texts::Language,
+};
+use crate::{
+    api::{ApiError, Context, body, observe::Routes},
+    auth::{Caller, TokenError},
+    secret::Secret,
+};
+
+/// How long a session lasts.
+const LIFETIME: Duration = Duration::from_hours(8);
+
+/// Name of the cookie.
+const COOKIE: &str = "console_session";
+
+/// What an encrypted session is, beside what else the same key encrypts.
+const PURPOSE: &[u8] = b"console session";
+
+/// Longest cookie that every browser keeps (RFC 6265, 6.1), with its attributes.
+const MOST_COOKIE_BYTES: usize = 4096;
+
+/// Most bytes of the forms of this module.
+const MOST_FORM_BYTES: usize = 8 * 1024;
+
+/// Length of the random part of a link that signs in.
+const LINK_BYTES: usize = 24;
+
+/// How long a link that signs in can be used.
+const LINK_LIFETIME: Duration = Duration::from_mins(30);
+
+/// A session.
+#[derive(Debug, Clone)]
+pub(super) struct Session {
+    /// Who has signed in: the caller that the API would see. It expires with the session.
+    pub(super) caller: Caller,
+}
+
+/// Why there is no session.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ended {
+    /// The visitor has not signed in, or the session is over.
+    No,
+    /// The token is no longer valid.
+    Token(TokenError),
+}
+
+impl Ended {
+    pub(super) fn into_error(self) -> ApiError {
+        match self {
+            Self::No => ApiError::NoToken { in_authorization: false },
+            Self::Token(error) => ApiError::InvalidToken(error),
+        }
+    }
+}
+
+/// The session of a request.
+pub(super) fn of(visitor: &Visitor, request: &Request) -> Result<Session, Ended> {
+    let (until, token) = cookie(request, COOKIE).and_then(|value| opened(&visitor.console, value)).ok_or(Ended::No)?;
+    if until <= visitor.console.clock.now() {
+        return Err(Ended::No);
+    }
+    let mut caller = visitor.context.authenticator.authenticate(token.reveal()).map_err(Ended::Token)?;
+    // Event streams end with the session too.
+    caller.expires = Some(caller.expires.map_or(until, |expires| expires.min(until)));
+    Ok(Session { caller })
+}
+
+/// The value of a cookie of the request.
+pub(super) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+    let headers = request.headers().get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = headers.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(known, _)| *known == name).map(|(_, value)| value)
+}
+
+fn opened(console: &Console, value: &str) -> Option<(Timestamp, Secret)> {
+    let plain = console.vault.decrypt(PURPOSE, &BASE64.decode(value).ok()?)?;
+    let (until, token) = plain.split_first_chunk()?;
+    let token = String::from_utf8(token.to_vec()).ok()?;
+    Some((Timestamp::from_millis(i64::from_be_bytes(*until)), Secret::from(token)))
+}
+
+/// The cookie of a new session with a valid token.
+fn started(visitor: &Visitor, token: &str) -> Result<HeaderValue, ApiError> {
+    let Console { vault, clock, .. } = &visitor.console;
+    let until = (clock.now() + LIFETIME).as_millis().to_be_bytes();
+    let sealed = vault.encrypt(PURPOSE, &[&until, token.as_bytes()].concat()).map_err(|error| {
+        tracing::error!(%error, "cannot encrypt a session");
+        ApiError::Internal
+    })?;
+    set_cookie(visitor, COOKIE, &BASE64.encode(sealed), LIFETIME)
+}
+
+/// The header that sets a cookie of the console. Scripts cannot read it, and no other site has the browser send it.
+fn set_cookie(visitor: &Visitor, name: &str, value: &str, lasts: Duration) -> Result<HeaderValue, ApiError> {
+    let secure = if visitor.is_secure() { "; Secure" } else { "" };
+    let seconds = lasts.as_secs();
+    let path = &visitor.root;
+    let cookie = format!("{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
+    if cookie.len() > MOST_COOKIE_BYTES {
+        return Err(ApiError::TooLarge(MOST_COOKIE_BYTES));
+    }
+    HeaderValue::try_from(cookie).map_err(|_| ApiError::Internal)
+}
+
+/// Leads to the sign-in page, and from there back to the page that was asked for.
+pub(super) fn ask(visitor: &Visitor) -> Response {
+    let next = form_urlencoded::Serializer::new(String::new()).append_pair("next", &visitor.here).finish();
+    visitor.redirect(&if visitor.here == "/" { "/sign-in".to_owned() } else { format!("/sign-in?{next}") })
+}
+
+/// The page of the console to which a form leads back: a path behind `/console`, and nothing else.
+pub(super) fn next(pairs: &[(String, String)]) -> &str {
+    let next = value(pairs, "next").unwrap_or("/");
+    let path = next.split('?').next().unwrap_or_default();
+    let is_page = path.starts_with('/') && !path.starts_with("//") && !path.contains("..");
+    if is_page && !next.contains(['\\', '\r', '\n']) { next } else { "/" }
+}
+
+/// Links that sign in once: `ad-server demo` prints one. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct SignInLinks(Arc<Mutex<HashMap<String, (Timestamp, Secret)>>>);
+
+impl SignInLinks {
+    /// The path of a new link that signs in with a token, once and for half an hour, from this machine only.
+    ///
+    /// # Errors
+    /// When there are no random numbers.
+    pub fn create(&self, token: &str, clock: &dyn Clock) -> std::io::Result<String> {
+        let mut code = [0; LINK_BYTES];
+        getrandom::fill(&mut code)?;
+        let code = BASE64.encode(code);
+        let link = (clock.now() + LINK_LIFETIME, Secret::from(token.to_owned()));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(code.clone(), link);
+        Ok(format!("/console/link?code={code}"))
+    }
+
+    /// The token of a link, which cannot be used again.
+    fn take(&self, code: &str, now: Timestamp) -> Option<Secret> {
+        let link = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(code);
+        link.filter(|(until, _)| *until > now).map(|(_, token)| token)
+    }
+}
+
+/// Mounts sign-in, sign-out and the choice of the language.
+pub(super) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Routes {
+    let step = |step| Steps { step, context: Arc::clone(context), console: console.clone() };
+    routes
+        .at("/console/sign-in", step(Step::SignIn))
+        .at("/console/sign-out", step(Step::SignOut))
+        .at("/console/link", step(Step::Link))
+        .at("/console/language", step(Step::Language))
+}
+
+/// What can be done without a session.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    SignIn,
+    SignOut,
+    Link,
+    Language,
+}
+
+struct Steps {
+    step: Step,
+    context: Arc<Context>,
+    console: Console,
+}
+
+impl Endpoint for Steps {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> Result<Response> {
+        let visitor = Visitor::of(&self.context, &self.console, &request);
+        Ok(self.answer(&visitor, &mut request).await.unwrap_or_else(|error| page::error(&visitor, None, &error)))
+    }
+}
+
+impl Steps {
+    async fn answer(&self, visitor: &Visitor, request: &mut Request) -> Answer {
+        let is_form = *request.method() == Method::POST;
+        let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+        match self.step {
+            Step::SignIn if reads => {
+                // Who has signed in needs not do so again.
+                let query = body::query(request)?;
+                Ok(match of(visitor, request) {
+                    Ok(_) => visitor.redirect(next(&query)),
+                    Err(_) => sign_in_page(visitor, StatusCode::OK, next(&query), None),
+                })
+            }
+            Step::Link if reads => link(visitor, request),
+            Step::SignIn | Step::SignOut | Step::Language if is_form => {
+                check_origin(visitor, request)?;
+                let form = body::form(request, &self.context.limits, None, MOST_FORM_BYTES).await?;
+                match self.step {
+                    Step::SignIn => sign_in(visitor, &form),
+                    Step::SignOut => sign_out(visitor),
+                    _ => choose_language(visitor, &form),
+                }
+            }
+            Step::SignIn => Err(ApiError::only(&["GET", "POST"], Some(request.method()))),
+            Step::Link => Err(ApiError::only(&["GET"], Some(request.method()))),
+            Step::SignOut | Step::Language => Err(ApiError::only(&["POST"], Some(request.method()))),
+        }
+    }
+}
+
+fn sign_in(visitor: &Visitor, form: &[(String, String)]) -> Answer {
+    let token = value(form, "token").unwrap_or_default().trim();
+    let refused = |status, text: &str| Ok(sign_in_page(visitor, status, next(form), Some(text)));
+    if token.is_empty() {
+        return refused(StatusCode::BAD_REQUEST, visitor.texts.token_missing);
+    }
+    if let Err(error) = visitor.context.authenticator.authenticate(token) {
+        return refused(StatusCode::UNAUTHORIZED, &error.to_string());
+    }
+    let Ok(cookie) = started(visitor, token) else {
+        return refused(StatusCode::BAD_REQUEST, visitor.texts.token_too_long);
+    };
+    let mut response = visitor.redirect(next(form));
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    Ok(response)
+}
+
+fn sign_out(visitor: &Visitor) -> Answer {
+    let mut response = visitor.redirect("/sign-in");
+    response.headers_mut().insert(header::SET_COOKIE, set_cookie(visitor, COOKIE, "", Duration::ZERO)?);
+    Ok(response)
+}
+
+fn link(visitor: &Visitor, request: &Request) -> Answer {
+    let query = body::query(request)?;
+    let code = value(&query, "code").unwrap_or_default();
+    let is_local = request.remote_addr().as_socket_addr().is_some_and(|address| address.ip().is_loopback());
+    let token = visitor.console.links.take(code, visitor.console.clock.now()).filter(|_| is_local);
+    let Some(token) = token else {
+        return Ok(sign_in_page(visitor, StatusCode::GONE, "/", Some(visitor.texts.link_used)));
+    };
+    let mut response = visitor.redirect("/");
+    response.headers_mut().insert(header::SET_COOKIE, started(visitor, token.reveal())?);
+    Ok(response)
+}
+
+fn choose_language(visitor: &Visitor, form: &[(String, String)]) -> Answer {
+    let chosen = value(form, "language").and_then(Language::from_code);
+    let chosen = chosen.unwrap_or(visitor.language);
+    let mut response = visitor.redirect(next(form));
+    let year = Duration::from_hours(365 * 24);
+    response.headers_mut().insert(header::SET_COOKIE, set_cookie(visitor, Language::COOKIE, chosen.code(), year)?);
+    Ok(response)
+}
+
+/// The sign-in page, with what was wrong with the last attempt.
+fn sign_in_page(visitor: &Visitor, status: StatusCode, next: &str, problem: Option<&str>) -> Response {
+    let texts = visitor.texts;
+    let content = html! {
+        div.sign-in {
+            h1 { (texts.sign_in_title) }
+            p.lead { (texts.sign_in_lead) }
+            @if let Some(problem) = problem {
+                p.notice.error #problem role="alert" { (problem) }
+            }
+            form method="post" action=(visitor.address("/sign-in")) {
+                input type="hidden" name="next" value=(next);
+                label for="token" { (texts.token) }
+                input #token type="password" name="token" required autocomplete="off" autofocus
+                    aria-describedby=(if problem.is_some() { "problem token-help" } else { "token-help" })
+                    aria-invalid=[problem.map(|_| "true")];
+                p.help #token-help { (texts.token_help) }
+                button.primary { (texts.sign_in) }
+            }
+        }
+    };
+    page::without_session(visitor, status, texts.sign_in_title, &content)
+}
+
+#[cfg(test)]
+mod tests {
+    use ad_core::memory::ManualClock;
+
+    use super::*;
+
+    #[test]
+    fn a_link_signs_in_once_and_not_for_long() {
+        let (links, clock) = (SignInLinks::default(), ManualClock::default());
+        let code = |link: String| link.split_once("code=").unwrap().1.to_owned();
+        let (one, other) = (links.create("t1", &clock).unwrap(), links.create("t2", &clock).unwrap());
+        assert_ne!(one, other);
+        let (one, other) = (code(one), code(other));
+        assert_eq!(links.take(&one, clock.now()).map(|token| token.reveal().to_owned()), Some("t1".to_owned()));
+        assert_eq!((links.take(&one, clock.now()), links.take("", clock.now())), (None, None));
+        assert_eq!(links.take(&other, clock.now() + LINK_LIFETIME), None, "it is too old");
+    }
+
+    #[test]
+    fn forms_lead_back_to_pages_of_the_console_alone() {
+        let to = |text: &str| next(&[("next".to_owned(), text.to_owned())]).to_owned();
+        for page in ["/", "/stock?status=failed", "/ad?source_id=..&dealer_code=b"] {
+            assert_eq!(to(page), page);
+        }
+        for elsewhere in
+            ["", "stock", "//evil.example", "/\\evil.example", "https://evil.example", "/../x", "/a\r\nb: c"]
+        {
+            assert_eq!(to(elsewhere), "/", "{elsewhere:?}");
+        }
+        assert_eq!(next(&[]), "/");
+    }
+}

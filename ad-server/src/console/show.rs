@@ -1,0 +1,156 @@
+//! Parts of ads as several pages show them: title, price, facts, photos.
+
+use ad_core::model::{Ad, Content, ImageRef, Timestamp};
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::{page::number, route::Visit, texts::Texts};
+
+/// The title of an ad, or else its source id.
+pub(super) fn title(ad: &Ad) -> &str {
+    ad.content.title().filter(|title| !title.is_empty()).unwrap_or(&ad.source_id)
+}
+
+/// Address of a stored photo as it came.
+pub(super) fn photo(visit: &Visit, image: &ImageRef) -> String {
+    reachable(visit, image.cdn_url.clone())
+}
+
+/// Address of a photo that is shown at most so many pixels wide; as it came, until it has renditions.
+pub(super) fn rendition(visit: &Visit, image: &ImageRef, width: u32) -> String {
+    reachable(visit, image.rendition_at(width).unwrap_or_else(|| image.cdn_url.clone()))
+}
+
+/// A photo that this service stores is shown from wherever the visitor reaches the service.
+fn reachable(visit: &Visit, address: String) -> String {
+    match (&visit.visitor.console.media_origin, address.rsplit_once("/media/")) {
+        (None, Some((_, name))) => format!("{}/media/{name}", visit.visitor.service_root()),
+        _ => address,
+    }
+}
+
+/// The prices of an ad, the one that buyers pay first.
+pub(super) fn prices(content: &Content) -> Vec<(&str, f64, &str)> {
+    const ORDER: [&str; 4] = ["reduced", "list", "monthly", "leasing"];
+    let prices = content.get("price").and_then(Value::as_array).into_iter().flatten();
+    let mut prices: Vec<_> = prices
+        .filter_map(|price| {
+            let text = |name: &str| price.get(name).and_then(Value::as_str).unwrap_or_default();
+            Some((text("type"), price.get("amount")?.as_f64()?, text("currency")))
+        })
+        .collect();
+    prices.sort_by_key(|(kind, ..)| ORDER.iter().position(|known| known == kind).unwrap_or(ORDER.len()));
+    prices
+}
+
+/// The price of an ad in short.
+pub(super) fn price(texts: &Texts, content: &Content) -> Markup {
+    let prices = prices(content);
+    let list = prices.iter().find(|(kind, ..)| *kind == "list");
+    html! {
+        @match prices.first() {
+            Some(("call", ..)) => span.price { (texts.call_for_price) },
+            Some((kind, amount, currency)) => {
+                span.price { (money(*amount)) " " (currency) @if matches!(*kind, "monthly" | "leasing") { (texts.per_month) } }
+                @if let (true, Some((_, before, currency))) = (*kind == "reduced", list) {
+                    " " s.faint { (money(*before)) " " (currency) }
+                }
+            }
+            None => span.faint { (texts.no_price) },
+        }
+    }
+}
+
+/// An amount with its thousands apart, and with decimals if it has some.
+pub(super) fn money(amount: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "prices are positive and below 2^53")]
+    let whole = amount.trunc() as u64;
+    let cents = (amount.fract() * 100.0).round();
+    if cents == 0.0 { number(whole) } else { format!("{}.{cents:02}", number(whole)) }
+}
+
+/// What buyers look at first: year, mileage or hours, fuel, transmission.
+pub(super) fn facts(content: &Content) -> Vec<String> {
+    let field = |path: &str| content.get(&format!("category_fields.{path}"));
+    let measure = |path: &str| {
+        let (value, unit) = (field(path)?.get("value")?, field(path)?.get("unit")?.as_str()?);
+        let value = value.as_u64().map_or_else(|| value.to_string(), number);
+        Some(format!("{value} {unit}"))
+    };
+    let words = |path: &str| match field(path)? {
+        Value::String(text) => Some(plain(text)),
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().filter_map(Value::as_str).map(plain).collect();
+            (!items.is_empty()).then(|| items.join(", "))
+        }
+        _ => None,
+    };
+    let year = field("model_year").filter(|year| year.is_number()).map(Value::to_string);
+    let of_vehicle = [
+        year,
+        measure("condition.mileage").or_else(|| measure("condition.engine_runtime")),
+        words("powertrain.fuels").or_else(|| words("powertrain.fuel")),
+        words("powertrain.transmission"),
+    ];
+    of_vehicle.into_iter().flatten().collect()
+}
+
+/// A value of the catalogue in words.
+fn plain(slug: &str) -> String {
+    slug.replace('_', " ")
+}
+
+/// How long ago that was.
+pub(super) fn age(texts: &Texts, since: Timestamp, now: Timestamp) -> String {
+    let minutes = (now - since).as_secs() / 60;
+    match minutes {
+        0..60 => format!("{minutes} {}", texts.minutes),
+        60..2880 => format!("{} {}", minutes / 60, texts.hours),
+        _ => format!("{} {}", minutes / 1440, texts.days),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::console::texts::Language;
+
+    fn content(value: Value) -> Content {
+        let Value::Object(fields) = value else { panic!("{value}") };
+        fields.into()
+    }
+
+    #[test]
+    fn the_price_that_buyers_pay_comes_first() {
+        let price = |prices: Value| super::price(Language::English.texts(), &content(json!({"price": prices}))).0;
+        let list = json!({"type": "list", "amount": 349_900, "currency": "SEK"});
+        assert!(price(json!([list])).contains("349\u{202f}900 SEK"));
+        let reduced = price(json!([list, {"type": "reduced", "amount": 299_900.5, "currency": "SEK"}]));
+        assert!(reduced.find("299\u{202f}900.50").unwrap() < reduced.find("<s class").unwrap(), "{reduced}");
+        assert!(price(json!([{"type": "monthly", "amount": 2995, "currency": "SEK"}])).contains("995 SEK/month"));
+        assert!(price(json!([{"type": "call", "amount": 0, "currency": "SEK"}])).contains("Call"));
+        assert!(price(json!([])).contains("No price"));
+    }
+
+    #[test]
+    fn facts_are_those_that_the_ad_has() {
+        let car = json!({"category_fields": {
+            "model_year": 2022,
+            "condition": {"mileage": {"unit": "mil", "value": 2800}},
+            "powertrain": {"fuels": ["gasoline", "electric"], "transmission": "automatic"},
+        }});
+        assert_eq!(facts(&content(car)), ["2022", "2\u{202f}800 mil", "gasoline, electric", "automatic"]);
+        assert_eq!(facts(&content(json!({"category_fields": {"model_year": null}}))), [] as [String; 0]);
+    }
+
+    #[test]
+    fn ages_are_in_units_that_people_use() {
+        let age = |seconds: i64| {
+            age(Language::English.texts(), Timestamp::from_millis(0), Timestamp::from_millis(seconds * 1000))
+        };
+        let shown = [30, 3540, 3600, 172_799, 172_800].map(age);
+        assert_eq!(shown, ["0 min", "59 min", "1 h", "47 h", "2 days"]);
+    }
+}

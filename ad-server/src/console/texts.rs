@@ -1,0 +1,615 @@
+//! Every text of the console, in English and Swedish. What the API says itself (the texts of errors, statuses and log entries) is
+//! shown as it is.
+
+use ad_core::{
+    model::{
+        Action, ActionState, AdStatus, ChannelStatus, ImageStatus, Level, Market, RequestState, WaitingFor, WhoActs,
+    },
+    violation::Code,
+};
+use poem::{Request, http::header};
+
+use super::session::cookie;
+
+/// A language of the console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Language {
+    English,
+    Swedish,
+}
+
+impl Language {
+    pub(super) const ALL: [Self; 2] = [Self::English, Self::Swedish];
+
+    /// Name of the cookie that holds what the visitor has chosen.
+    pub(super) const COOKIE: &str = "console_language";
+
+    /// What the visitor has chosen, or else what the browser prefers.
+    pub(super) fn of(request: &Request) -> Self {
+        let chosen = cookie(request, Self::COOKIE).and_then(Self::from_code);
+        chosen.unwrap_or_else(|| Self::preferred(request.header(header::ACCEPT_LANGUAGE).unwrap_or_default()))
+    }
+
+    /// The language of an `Accept-Language` with the highest quality.
+    fn preferred(accepted: &str) -> Self {
+        let weighted = accepted.split(',').filter_map(|item| {
+            let (range, quality) = item.split_once(';').unwrap_or((item, "q=1"));
+            let language = Self::from_code(range.trim().split('-').next()?)?;
+            let quality: f32 = quality.trim().strip_prefix("q=")?.parse().ok()?;
+            Some((quality, language))
+        });
+        // The first one of the highest quality.
+        let best =
+            weighted.filter(|(quality, _)| *quality > 0.0).reduce(|best, it| if it.0 > best.0 { it } else { best });
+        best.map_or(Self::English, |(_, language)| language)
+    }
+
+    /// By its code (BCP 47).
+    pub(super) fn from_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.code().eq_ignore_ascii_case(code))
+    }
+
+    pub(super) const fn code(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Swedish => "sv",
+        }
+    }
+
+    /// Its name in the language itself.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::English => "English",
+            Self::Swedish => "Svenska",
+        }
+    }
+
+    pub(super) const fn texts(self) -> &'static Texts {
+        match self {
+            Self::English => &ENGLISH,
+            Self::Swedish => &SWEDISH,
+        }
+    }
+}
+
+macro_rules! texts {
+    ($($name:ident: $english:literal, $swedish:literal;)+) => {
+        /// The texts in one language.
+        #[derive(Debug)]
+        pub(super) struct Texts {
+            $(pub(super) $name: &'static str,)+
+        }
+
+        static ENGLISH: Texts = Texts { $($name: $english,)+ };
+        static SWEDISH: Texts = Texts { $($name: $swedish,)+ };
+    };
+}
+
+texts! {
+    // Layout.
+    console: "Console", "Konsol";
+    skip_to_content: "Skip to content", "Hoppa till innehållet";
+    navigation: "Main navigation", "Huvudmeny";
+    language: "Language", "Språk";
+    overview: "Overview", "Översikt";
+    stock: "Stock", "Lager";
+    signed_in_as: "Signed in as", "Inloggad som";
+    dealer: "Dealer", "Handlare";
+    dealer_group: "Dealer group", "Handlargrupp";
+    sign_out: "Sign out", "Logga ut";
+    pages: "Pages", "Sidor";
+    previous: "Previous", "Föregående";
+    next: "Next", "Nästa";
+    of_in_all: "of", "av";
+    details: "Details", "Detaljer";
+    back: "Back", "Tillbaka";
+    show: "Show", "Visa";
+    yes: "Yes", "Ja";
+    no: "No", "Nej";
+
+    // Sign-in.
+    sign_in: "Sign in", "Logga in";
+    sign_in_title: "Sign in to the console", "Logga in i konsolen";
+    sign_in_lead: "See your ads, why they are or are not live, and what to do about it.",
+        "Se dina annonser, varför de syns eller inte syns, och vad du kan göra åt det.";
+    token: "API token", "API-token";
+    token_help: "The token that your system sends to the API; the operator of the service issues it. The session lasts for 8 hours.",
+        "Den token som ditt system skickar till API:et; tjänstens driftansvarige utfärdar den. Sessionen varar i 8 timmar.";
+    token_missing: "Enter a token.", "Ange en token.";
+    token_too_long: "The token is too long for a session. Ask the operator of the service for a token of this service's own.",
+        "Denna token är för lång för en session. Be tjänstens driftansvarige om en token från tjänsten själv.";
+    link_used: "This link has been used or is too old. Sign in with a token.",
+        "Länken är redan använd eller för gammal. Logga in med en token.";
+
+    // Errors.
+    error: "Error", "Fel";
+    not_found: "Not found", "Finns inte";
+    not_permitted: "Not permitted", "Inte tillåtet";
+    not_done: "Nothing was done", "Inget har gjorts";
+    permission_needed: "Your token does not have the permission that this needs:", "Din token saknar den behörighet som krävs:";
+    to_overview: "To the overview", "Till översikten";
+    request_id: "Request id", "Anrops-id";
+
+    // Overview.
+    ads_by_status: "Ads by status", "Annonser efter status";
+    do_live: "Nothing to do.", "Inget att göra.";
+    do_partly_live: "Open the ad: it says which marketplace lacks it, and why.", "Öppna annonsen: där står vilken marknadsplats som saknar den, och varför.";
+    do_hidden: "Show the ad when it may be published.", "Visa annonsen när den får publiceras.";
+    do_processing: "The service is working on it.", "Tjänsten arbetar med den.";
+    do_waiting: "The service tries again by itself. The ad says who can help.", "Tjänsten försöker igen av sig själv. Annonsen säger vem som kan hjälpa till.";
+    do_failed: "Open the ad, correct the cause, and retry.", "Öppna annonsen, åtgärda orsaken och försök igen.";
+    do_deleted: "Nothing to do.", "Inget att göra.";
+    failures: "Failures by cause", "Fel efter orsak";
+    no_failures: "No ad has a failure.", "Ingen annons har något fel.";
+    failure_image_failed: "A photo could not be fetched", "Ett foto kunde inte hämtas";
+    helps_image_failed: "Make the photos available at their addresses and retry, or change the addresses.",
+        "Gör fotona tillgängliga på sina adresser och försök igen, eller ändra adresserna.";
+    failure_image_store: "Photos could not be stored", "Foton kunde inte sparas";
+    helps_image_store: "Retry later. If it fails again, the operator has to look at the image store.",
+        "Försök igen senare. Om det misslyckas igen måste den driftansvarige se till bildlagret.";
+    failure_quota: "A quota is used up", "En kvot är förbrukad";
+    helps_quota: "Delete ads that are sold, or ask the operator for a higher quota.",
+        "Ta bort sålda annonser, eller be den driftansvarige om en högre kvot.";
+    failure_held: "Not published because a photo is missing", "Inte publicerad eftersom ett foto saknas";
+    helps_held: "Make the photo available and retry, or allow publication without it.",
+        "Gör fotot tillgängligt och försök igen, eller tillåt publicering utan det.";
+    failure_refused: "Refused by the marketplace", "Avvisad av marknadsplatsen";
+    helps_refused: "Correct what the marketplace objects to: the ad says it.", "Rätta det som marknadsplatsen invänder mot: det står i annonsen.";
+    failure_unreachable: "The marketplace does not answer", "Marknadsplatsen svarar inte";
+    failure_busy: "The marketplace is busy", "Marknadsplatsen är upptagen";
+    helps_later: "Retry later.", "Försök igen senare.";
+    failure_credentials: "The marketplace rejects the service's credentials", "Marknadsplatsen godtar inte tjänstens inloggning";
+    helps_credentials: "Correct the credentials; retry afterwards.", "Rätta inloggningen; försök igen därefter.";
+    failure_not_listed: "Not listed, so not promoted", "Inte publicerad, därför inte lyft";
+    helps_not_listed: "Retry publishes the ad; promote it again then.", "Försök igen publicerar annonsen; lyft den igen därefter.";
+    failure_given_up: "Stopped by the operator", "Stoppad av den driftansvarige";
+    helps_given_up: "Retry, or ask the operator for the reason.", "Försök igen, eller fråga den driftansvarige om orsaken.";
+    marketplaces: "Marketplaces", "Marknadsplatser";
+    working: "Working", "Fungerar";
+    retrying: "Ads are being retried", "Nya försök pågår";
+    breaker_open: "Calls are paused", "Anrop pausade";
+    breaker_open_means: "The marketplace kept failing. The service calls it again in a moment; ads wait and lose no attempt.",
+        "Marknadsplatsen har svarat fel flera gånger. Tjänsten anropar den snart igen; annonserna väntar och förlorar inga försök.";
+    under_way: "Under way", "Pågår";
+    nothing_under_way: "All requests are finished.", "Alla begäranden är klara.";
+    published_by_hour: "Published by hour", "Publicerade per timme";
+    in_24_hours: "publications in the last 24 hours", "publiceringar de senaste 24 timmarna";
+    counted_from: "There are many log entries. Counted, in part in the first hour, from", "Det finns många loggrader. Räknade, första timmen delvis, från";
+    as_table: "As a table", "Som tabell";
+    hour: "Hour", "Timme";
+    published: "Published", "Publicerade";
+    events: "Latest events", "Senaste händelser";
+    no_events: "No events yet.", "Inga händelser än.";
+
+    // Stock.
+    ad: "Ad", "Annons";
+    ad_one: "ad", "annons";
+    ads: "ads", "annonser";
+    photo: "Photo", "Foto";
+    photos: "Photos", "Foton";
+    photos_failed: "Photos that failed", "Foton som misslyckades";
+    no_photo: "No photo", "Inget foto";
+    plate: "Plate", "Reg.nr";
+    price: "Price", "Pris";
+    no_price: "No price", "Inget pris";
+    call_for_price: "Call for the price", "Ring för pris";
+    per_month: "/month", "/månad";
+    price_history: "Prices over time", "Priser över tid";
+    price_now: "now", "nu";
+    lowest_30_days: "Lowest price of the last 30 days", "Lägsta pris de senaste 30 dagarna";
+    reference_price: "Lowest price of the 30 days before the reduction", "Lägsta pris de 30 dagarna före nedsättningen";
+    quality: "Quality", "Kvalitet";
+    findings: "Findings", "Anmärkningar";
+    age: "Age", "Ålder";
+    minutes: "min", "min";
+    hours: "h", "tim";
+    days: "days", "dagar";
+    view: "View", "Vy";
+    table: "Table", "Tabell";
+    cards: "Cards", "Kort";
+    search: "Search", "Sök";
+    search_hint: "Title or description", "Rubrik eller beskrivning";
+    all: "All", "Alla";
+    vehicle_type: "Vehicle type", "Fordonstyp";
+    below_good: "Below 50", "Under 50";
+    below_excellent: "Below 80", "Under 80";
+    order: "Order", "Ordning";
+    newest_first: "Newest first", "Nyast först";
+    oldest_first: "Oldest first", "Äldst först";
+    changed_first: "Last changed first", "Senast ändrad först";
+    changed_last: "Last changed last", "Senast ändrad sist";
+    by_source_id: "Source id, A to Z", "Käll-id, A till Ö";
+    by_source_id_reversed: "Source id, Z to A", "Käll-id, Ö till A";
+    reset: "Reset", "Återställ";
+    more_filters: "More filters", "Fler filter";
+    no_ads_found: "No ads match.", "Inga annonser matchar.";
+    with_selected: "With selected ads", "Med valda annonser";
+    select: "Select", "Välj";
+    select_all: "Select all", "Välj alla";
+
+    // What is done with ads.
+    retry: "Retry", "Försök igen";
+    retry_does: "Runs the steps that failed again: photos, publishing, deletion. If nothing has failed, publishes again.",
+        "Gör om de steg som misslyckades: foton, publicering, borttagning. Om inget har misslyckats publiceras annonsen igen.";
+    bump: "Bump", "Förnya";
+    bump_does: "Each ad appears as new on its marketplaces, as far as the dealer has the permission. Charges apply for each ad.",
+        "Varje annons visas som ny på sina marknadsplatser, i den mån handlaren har behörighet. En avgift tas ut för varje annons.";
+    may_bump_on: "may bump on:", "får förnya på:";
+    nowhere: "no marketplace", "ingen marknadsplats";
+    pole_position: "Pole position", "Toppläge";
+    pole_position_does: "Each ad appears first on the primary marketplace for 3 days. Charges apply for each ad.",
+        "Varje annons visas först på den primära marknadsplatsen i 3 dagar. En avgift tas ut för varje annons.";
+    show_ad: "Show", "Visa";
+    show_ad_does: "Publishes the ad.", "Publicerar annonsen.";
+    hide_ad: "Hide", "Dölj";
+    hide_ad_does: "Takes the ad off the marketplaces and keeps it.", "Tar bort annonsen från marknadsplatserna och behåller den.";
+    delete_ad: "Sold: delete", "Såld: ta bort";
+    delete_ad_does: "Takes each ad off the marketplaces for good. Its source id cannot be used again.",
+        "Tar bort varje annons från marknadsplatserna för gott. Dess käll-id kan inte användas igen.";
+    nothing_selected: "No ad is selected.", "Ingen annons är vald.";
+    accepted: "Accepted", "Mottaget";
+    accepted_and_done_soon: "accepted. The worker does it now; the page shows the progress.",
+        "mottaget. Det görs nu; sidan visar hur det går.";
+    refused: "Refused", "Avvisat";
+
+    // An ad.
+    since: "Since", "Sedan";
+    attempts: "Failed attempts", "Misslyckade försök";
+    next_attempt: "next attempt", "nästa försök";
+    listing: "Listing", "Annons-id";
+    pole_position_until: "Pole position until", "Toppläge till";
+    source_id: "Source id", "Käll-id";
+    visible: "Visible", "Synlig";
+    api_version: "API version", "API-version";
+    created: "Created", "Skapad";
+    updated: "Changed", "Ändrad";
+    no_photos: "The ad has no photos.", "Annonsen har inga foton.";
+    first_photo: "First photo", "Första fotot";
+    all_goals_met: "All goals are met.", "Alla mål är uppfyllda.";
+    would_raise_score: "What would raise the score", "Vad som höjer poängen";
+    goals_met: "Goals met", "Uppfyllda mål";
+    timeline: "Timeline", "Tidslinje";
+    older_left_out: "Older entries are in the ad's log.", "Äldre rader finns i annonsens logg.";
+    waits_for: "for", "på";
+    payload: "Data of the ad (JSON)", "Annonsens data (JSON)";
+    payload_is: "As the API answers to", "Så som API:et svarar på";
+    preview: "Preview", "Förhandsvisning";
+    phone: "Phone", "Telefon";
+
+    // New ads and changes of ads.
+    new_ad: "New ad", "Ny annons";
+    choose_type: "What do you sell?", "Vad säljer du?";
+    edit: "Edit", "Ändra";
+    save: "Save", "Spara";
+    create: "Create", "Skapa";
+    check: "Check", "Kontrollera";
+    required: "required", "obligatoriskt";
+    unit: "unit", "enhet";
+    one_per_line: "One per line", "En per rad";
+    assessment: "Check", "Kontroll";
+    not_checked: "Checked as you type, and by the button.", "Kontrolleras medan du skriver, och med knappen.";
+    can_be_saved: "Can be saved", "Kan sparas";
+    not_saved: "Not saved", "Inte sparat";
+    warnings: "Warnings", "Varningar";
+    stored_now: "Stored now, where it differs", "Sparat nu, där det skiljer sig";
+    save_overwrites: "Your entries are still in the form. Save again to replace what is stored now with them.",
+        "Dina uppgifter finns kvar i formuläret. Spara igen för att ersätta det som är sparat nu med dem.";
+    section_vehicle: "Vehicle", "Fordon";
+    section_powertrain: "Powertrain", "Drivlina";
+    section_environment: "Consumption and emissions", "Förbrukning och utsläpp";
+    section_condition: "Condition", "Skick";
+    section_history: "Wheels, ratings and history", "Hjul, omdömen och historik";
+    section_price: "Price", "Pris";
+    section_leasing: "Leasing", "Leasing";
+    section_photos: "Photos", "Foton";
+    section_texts: "Texts", "Texter";
+    section_terms: "Links and terms", "Länkar och villkor";
+    section_dimensions: "Dimensions and weights", "Mått och vikter";
+    section_contact: "Contact and place", "Kontakt och plats";
+    section_publication: "Publication", "Publicering";
+
+    // Pasted ads.
+    paste: "Paste JSON", "Klistra in JSON";
+    paste_lead: "Paste ads as JSON or NDJSON, or drop a file. They are checked line by line; then you create those that are valid.",
+        "Klistra in annonser som JSON eller NDJSON, eller släpp en fil. De kontrolleras rad för rad; sedan skapar du de giltiga.";
+    paste_tables: "For spreadsheets, run", "För kalkylblad, kör";
+    paste_many: "For files with many ads, run", "För filer med många annonser, kör";
+    paste_too_many: "The maximum number of ads is", "Högsta antal annonser är";
+    json_of_ads: "Ads as JSON or NDJSON", "Annonser som JSON eller NDJSON";
+    file: "File", "Fil";
+    create_valid: "Create the valid ads", "Skapa de giltiga annonserna";
+    created_so_far: "Created so far", "Skapade hittills";
+    report: "Report", "Rapport";
+    line: "Line", "Rad";
+    valid: "Valid", "Giltig";
+
+    // Webhooks.
+    webhook: "Webhook", "Webhook";
+    webhooks: "Webhooks", "Webhookar";
+    webhooks_lead: "Events are sent to these addresses, signed with a secret for each.", "Händelser skickas till dessa adresser, signerade med var sin hemlighet.";
+    no_webhooks: "There are no webhooks.", "Det finns inga webhookar.";
+    new_webhook: "New webhook", "Ny webhook";
+    to_webhook: "To the webhook", "Till webhooken";
+    address: "Address", "Adress";
+    event_types: "Event types", "Händelsetyper";
+    event_types_help: "Separated by spaces, such as ad.publish.*; empty means everything that is done or has failed.",
+        "Åtskilda av blanksteg, som ad.publish.*; tomt betyder allt som är klart eller har misslyckats.";
+    description: "Description", "Beskrivning";
+    secret: "Secret", "Hemlighet";
+    secret_once: "Copy the secret now: it is not shown again.", "Kopiera hemligheten nu: den visas inte igen.";
+    rotate_secret: "Replace the secret", "Byt hemlighet";
+    enabled: "Enabled", "Aktiv";
+    disabled: "Disabled", "Inaktiv";
+    enable: "Enable", "Aktivera";
+    enable_now: "Enable and skip what was missed", "Aktivera och hoppa över det som missats";
+    disable: "Disable", "Inaktivera";
+    send_test: "Send a test event", "Skicka en testhändelse";
+    delete_webhook: "Delete the webhook", "Ta bort webhooken";
+    delete_webhook_does: "Its deliveries are deleted too, and nothing more is sent.", "Dess leveranser tas också bort, och inget mer skickas.";
+    change: "Change", "Ändra";
+    done: "Done", "Klart";
+    pending: "Pending", "Väntande";
+    last_success: "Last success", "Senast lyckad";
+    last_failure: "Last failure", "Senast misslyckad";
+    deliveries: "Deliveries", "Leveranser";
+    no_deliveries: "There are no deliveries.", "Det finns inga leveranser.";
+    event: "Event", "Händelse";
+    attempts_made: "Attempts", "Försök";
+    answer: "Answer", "Svar";
+    resend: "Resend", "Skicka igen";
+
+    // Requests.
+    request: "Request", "Begäran";
+    requests: "Requests", "Begäranden";
+    requests_lead: "Every answer of the API has an id in X-Request-Id. Look up what became of a request.",
+        "Varje svar från API:et har ett id i X-Request-Id. Slå upp vad som blev av en begäran.";
+    finished: "Finished", "Avslutad";
+    what_happened: "What happened", "Vad som hände";
+
+    // Developers.
+    developers: "Developers", "Utvecklare";
+    documents: "Documents", "Dokument";
+    error_codes: "Error codes", "Felkoder";
+    changelog: "Changelog", "Ändringslogg";
+    first_request: "First request", "Första anropet";
+    first_request_lead: "Put the token in the environment, and create an ad.", "Lägg token i miljön och skapa en annons.";
+    sandbox: "Sandbox", "Sandlåda";
+    sandbox_lead: "Source ids and image names that begin so make requests fail on purpose.", "Käll-id och bildnamn som börjar så får begäranden att misslyckas med flit.";
+    trigger: "Trigger", "Utlösare";
+    effect: "Effect", "Verkan";
+    what_to_do: "What to do", "Vad du gör";
+    label: "Label", "Etikett";
+    name: "Name", "Namn";
+    products: "Products", "Produkter";
+    dealers: "Dealers", "Handlare";
+    permissions: "Permissions", "Behörigheter";
+    rate_limit: "Rate limit", "Anropsgräns";
+    issued: "Issued", "Utfärdad";
+    expires: "Expires", "Upphör";
+
+    // Operators.
+    operator: "Operator", "Driftansvarig";
+    operators: "Operators", "Drift";
+    queue: "Queue", "Kö";
+    unfinished: "Unfinished requests", "Oavslutade begäranden";
+    due_now: "Due now", "Kan göras nu";
+    due: "Due", "På tur";
+    blocked: "Blocked", "Blockerade";
+    oldest: "Oldest", "Äldst";
+    oldest_due: "Oldest due", "Äldst på tur";
+    reason: "Reason", "Orsak";
+    code: "Code", "Kod";
+    marketplaces_lead: "Ads of all dealers by their status on each marketplace. Paused: its circuit breaker is open, and calls wait.",
+        "Alla handlares annonser efter status på varje marknadsplats. Pausad: kretsbrytaren är öppen och anrop väntar.";
+    failed_ads: "Failed ads", "Misslyckade annonser";
+    tokens: "Tokens", "Tokens";
+    token_id: "Token id", "Token-id";
+    scope: "Scope", "Omfång";
+    revoked: "Revoked", "Återkallad";
+    expired: "Expired", "Utgången";
+
+    // Words of the API.
+    status: "Status", "Status";
+    status_live: "Live", "Publicerad";
+    status_partly_live: "Partly live", "Delvis publicerad";
+    status_hidden: "Hidden", "Dold";
+    status_processing: "Processing", "Behandlas";
+    status_waiting: "Waiting", "Väntar";
+    status_failed: "Failed", "Misslyckad";
+    status_deleted: "Deleted", "Borttagen";
+    channel_outdated: "Outdated", "Inaktuell";
+    channel_not_listed: "Not listed", "Inte publicerad";
+    channel_paused: "Paused", "Pausad";
+    image_stored: "Stored", "Sparad";
+    market_primary: "Primary marketplace", "Primär marknadsplats";
+    market_secondary: "Secondary marketplace", "Sekundär marknadsplats";
+    who_nobody: "Nobody has to do anything", "Ingen behöver göra något";
+    who_dealer: "You", "Du";
+    who_image_host: "The host of the photos", "Fotonas värd";
+    who_marketplace: "The marketplace", "Marknadsplatsen";
+    who_operator: "The operator of the service", "Tjänstens driftansvarige";
+    action_create: "Create", "Skapa";
+    action_update: "Update", "Uppdatera";
+    action_bump: "Bump", "Förnya";
+    action_boost: "Pole position", "Toppläge";
+    action_handle_media: "Photos", "Foton";
+    action_publish: "Publish", "Publicera";
+    action_delete: "Delete", "Ta bort";
+    action_unpublish: "Unpublish", "Avpublicera";
+    state_processing: "Started", "Påbörjad";
+    state_done: "Done", "Klar";
+    state_error: "Failed", "Misslyckad";
+    request_queued: "Queued", "I kö";
+    for_request: "an earlier request of the ad", "en tidigare begäran för annonsen";
+    for_images: "the host of the photos", "fotonas värd";
+    for_image_store: "the image store", "bildlagret";
+    level_basic: "Basic", "Enkel";
+    level_good: "Good", "Bra";
+    level_excellent: "Excellent", "Utmärkt";
+}
+
+impl Texts {
+    pub(super) const fn ad_status(&self, status: AdStatus) -> &'static str {
+        match status {
+            AdStatus::Live => self.status_live,
+            AdStatus::PartlyLive => self.status_partly_live,
+            AdStatus::Hidden => self.status_hidden,
+            AdStatus::Processing => self.status_processing,
+            AdStatus::Waiting => self.status_waiting,
+            AdStatus::Failed => self.status_failed,
+            AdStatus::Deleted => self.status_deleted,
+        }
+    }
+
+    pub(super) const fn channel_status(&self, status: ChannelStatus) -> &'static str {
+        match status {
+            ChannelStatus::Live => self.status_live,
+            ChannelStatus::Outdated => self.channel_outdated,
+            ChannelStatus::NotListed => self.channel_not_listed,
+            ChannelStatus::Processing => self.status_processing,
+            ChannelStatus::Waiting => self.status_waiting,
+            ChannelStatus::Failed => self.status_failed,
+            ChannelStatus::Paused => self.channel_paused,
+        }
+    }
+
+    /// What went wrong, by its code.
+    pub(super) const fn failure(&self, code: Code) -> &'static str {
+        match code {
+            Code::ImageFailed => self.failure_image_failed,
+            Code::ImageStoreUnavailable => self.failure_image_store,
+            Code::QuotaExceeded => self.failure_quota,
+            Code::HeldByImages => self.failure_held,
+            Code::MarketplaceRefused => self.failure_refused,
+            Code::MarketplaceUnreachable => self.failure_unreachable,
+            Code::MarketplaceBusy => self.failure_busy,
+            Code::MarketplaceCredentials => self.failure_credentials,
+            Code::NotListed => self.failure_not_listed,
+            Code::GivenUp => self.failure_given_up,
+            other => other.about().title,
+        }
+    }
+
+    /// What to do about it.
+    pub(super) const fn what_helps(&self, code: Code) -> &'static str {
+        match code {
+            Code::ImageFailed => self.helps_image_failed,
+            Code::ImageStoreUnavailable => self.helps_image_store,
+            Code::QuotaExceeded => self.helps_quota,
+            Code::HeldByImages => self.helps_held,
+            Code::MarketplaceRefused => self.helps_refused,
+            Code::MarketplaceUnreachable | Code::MarketplaceBusy => self.helps_later,
+            Code::MarketplaceCredentials => self.helps_credentials,
+            Code::NotListed => self.helps_not_listed,
+            Code::GivenUp => self.helps_given_up,
+            other => other.about().cure,
+        }
+    }
+
+    /// What to do about ads with a status.
+    pub(super) const fn what_to_do(&self, status: AdStatus) -> &'static str {
+        match status {
+            AdStatus::Live => self.do_live,
+            AdStatus::PartlyLive => self.do_partly_live,
+            AdStatus::Hidden => self.do_hidden,
+            AdStatus::Processing => self.do_processing,
+            AdStatus::Waiting => self.do_waiting,
+            AdStatus::Failed => self.do_failed,
+            AdStatus::Deleted => self.do_deleted,
+        }
+    }
+
+    pub(super) const fn image_status(&self, status: ImageStatus) -> &'static str {
+        match status {
+            ImageStatus::Stored => self.image_stored,
+            ImageStatus::Waiting => self.status_waiting,
+            ImageStatus::Failed => self.status_failed,
+        }
+    }
+
+    pub(super) const fn request_state(&self, state: RequestState) -> &'static str {
+        match state {
+            RequestState::Queued => self.request_queued,
+            RequestState::Processing => self.status_processing,
+            RequestState::Waiting => self.status_waiting,
+            RequestState::Done => self.state_done,
+            RequestState::Error => self.state_error,
+        }
+    }
+
+    pub(super) const fn waiting_for(&self, what: WaitingFor) -> &'static str {
+        match what {
+            WaitingFor::Request => self.for_request,
+            WaitingFor::Images => self.for_images,
+            WaitingFor::ImageStore => self.for_image_store,
+            WaitingFor::Primary => self.market_primary,
+            WaitingFor::Secondary => self.market_secondary,
+        }
+    }
+
+    pub(super) const fn market(&self, market: Market) -> &'static str {
+        match market {
+            Market::Primary => self.market_primary,
+            Market::Secondary => self.market_secondary,
+        }
+    }
+
+    pub(super) const fn who_acts(&self, who: WhoActs) -> &'static str {
+        match who {
+            WhoActs::Nobody => self.who_nobody,
+            WhoActs::Dealer => self.who_dealer,
+            WhoActs::ImageHost => self.who_image_host,
+            WhoActs::Marketplace => self.who_marketplace,
+            WhoActs::Operator => self.who_operator,
+        }
+    }
+
+    pub(super) const fn action(&self, action: Action) -> &'static str {
+        match action {
+            Action::Create => self.action_create,
+            Action::Update => self.action_update,
+            Action::Bump => self.action_bump,
+            Action::Boost => self.action_boost,
+            Action::HandleMedia => self.action_handle_media,
+            Action::Publish => self.action_publish,
+            Action::Delete => self.action_delete,
+            Action::Unpublish => self.action_unpublish,
+        }
+    }
+
+    pub(super) const fn action_state(&self, state: ActionState) -> &'static str {
+        match state {
+            ActionState::Processing => self.state_processing,
+            ActionState::Done => self.state_done,
+            ActionState::Error => self.state_error,
+        }
+    }
+
+    pub(super) const fn level(&self, level: Level) -> &'static str {
+        match level {
+            Level::Basic => self.level_basic,
+            Level::Good => self.level_good,
+            Level::Excellent => self.level_excellent,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_language_is_the_one_that_the_browser_prefers() {
+        for (accepted, expected) in [
+            ("", Language::English),
+            ("sv", Language::Swedish),
+            ("sv-SE,sv;q=0.9,en;q=0.8", Language::Swedish),
+            ("de, en;q=0.5, sv;q=0.9", Language::Swedish),
+            ("en-GB,en;q=0.9,sv;q=0.9", Language::English),
+            ("sv;q=0", Language::English),
+            ("fr, *;q=x", Language::English),
+        ] {
+            assert_eq!(Language::preferred(accepted), expected, "{accepted}");
+        }
+    }
+}

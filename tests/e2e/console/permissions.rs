@@ -1,0 +1,74 @@
+//! What a token may not do is neither offered nor done.
+
+use ad_tests::Server;
+
+use super::{PAGES, Visitor, ad_query, html};
+use crate::payloads::plain_car;
+
+/// What can be done with an ad, with the permission that it needs.
+const ACTIONS: [(&str, &str); 6] = [
+    ("retry", "write"),
+    ("bump", "promote"),
+    ("pole_position", "promote"),
+    ("hide", "write"),
+    ("show", "write"),
+    ("delete", "write"),
+];
+
+#[tokio::test]
+async fn every_page_and_action_needs_the_permission_that_the_api_demands() {
+    let server = Server::start().await;
+    let source_id = "c-1";
+    server.client.post("/v4/car", &plain_car(source_id, "PRM001")).await.expect(201);
+    server.client.published(source_id).await;
+    let ad = ad_query(source_id);
+    for permissions in ["read", "write", "promote", "webhooks", "read,write", "read,promote", "read,write,promote"] {
+        let may = |permission: &str| permissions.split(',').any(|own| own == permission);
+        let args = ["--dealer-code", "north-cars", "--permissions", permissions];
+        let visitor = Visitor::with_token(&server, &args).await;
+        for page in PAGES.map(|page| page.replace("{ad}", &ad)) {
+            let answer = visitor.get(&page).await;
+            let shown = html(&answer);
+            assert_eq!(answer.status, if may("read") { 200 } else { 403 }, "{permissions} {page}: {shown}");
+            if answer.status == 403 {
+                assert!(shown.contains("<code>read</code>") && !shown.contains("PRM001"), "{shown}");
+            }
+            for (action, permission) in ACTIONS {
+                let offered = shown.contains(&format!("name=\"action\" value=\"{action}\""));
+                assert!(!offered || may(permission), "{permissions} {page} offers {action}");
+                let is_expected = answer.status == 200 && may(permission) && page.contains("/stock");
+                assert!(offered || !is_expected, "{permissions} {page} lacks {action}: {shown}");
+            }
+        }
+        for (action, permission) in ACTIONS.into_iter().filter(|(_, permission)| !may(permission)) {
+            let form = [("action", action), ("ad", ad.as_str()), ("confirmed", "yes")];
+            let answer = visitor.post("/console/act", &form).await;
+            assert_eq!(answer.status, 403, "{permissions} {action}: {}", html(&answer));
+            assert!(html(&answer).contains(&format!("<code>{permission}</code>")));
+        }
+    }
+    let now = server.client.ad(source_id).await;
+    assert_eq!((&now["state"], &now["visible"]), (&"created".into(), &true.into()));
+    assert!(now["log"].as_array().unwrap().iter().all(|entry| entry["action"] != "bump"), "{now}");
+}
+
+#[tokio::test]
+async fn ads_of_other_dealers_are_neither_shown_nor_changed() {
+    let server = Server::start().await;
+    server.client.post("/v4/car", &plain_car("theirs", "PRM002")).await.expect(201);
+    let stranger = Visitor::with_token(&server, &["--dealer-code", "south-cars"]).await;
+    let ad = ad_query("theirs");
+    assert_eq!(stranger.get(&format!("/console/ad?{ad}")).await.status, 404);
+    for page in ["/console/", "/console/stock", "/console/stock?dealer_code=north-cars"] {
+        let shown = stranger.page(page).await;
+        assert!(!shown.contains("theirs") && !shown.contains("PRM002"), "{page}: {shown}");
+    }
+    for (action, _) in ACTIONS {
+        let form = [("action", action), ("ad", ad.as_str()), ("confirmed", "yes")];
+        let answer = stranger.post("/console/act", &form).await;
+        assert_eq!(answer.status, 404, "{action}: {}", html(&answer));
+    }
+    assert_eq!(server.client.ad("theirs").await["visible"], true);
+    let group = Visitor::with_token(&server, &["--dealer-group", "north"]).await;
+    assert!(group.page(&format!("/console/ad?{ad}")).await.contains("PRM002"));
+}
