@@ -6,13 +6,14 @@ use std::{
 };
 
 use ad_core::{
+    categories,
     model::{
-        AdQuery, Content, EventPage, EventPosition, EventQuery, LogEntry, LogQuery, Market, Plan, StatusCount,
-        StoredRequest, Timestamp,
+        Ad, AdQuery, Content, EarlierPrices, EventPage, EventPosition, EventQuery, LogEntry, LogQuery, Market, Plan,
+        SameVehicle, StatusCount, StoredRequest, Timestamp,
     },
     ports::{
         AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PageOf, Record,
-        RenderedAnswer, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
+        RenderedAnswer, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
     quality, status,
 };
@@ -22,7 +23,7 @@ use uuid::Uuid;
 
 use super::{
     Columns, Database, Row, Statement,
-    lists::sharer,
+    lists::{numbers, sharer},
     queue::{record_statement, stored_request},
     rows::{content_text, folded, json, search_text},
     sql::{ads as sql, answers as answers_sql, queue as queue_sql},
@@ -42,6 +43,10 @@ impl DatabaseStore {
     pub fn new(database: Database) -> Self {
         database.index_texts();
         Self { database, turn: Arc::default() }
+    }
+
+    pub(super) fn database(&self) -> &Database {
+        &self.database
     }
 
     /// Notified when a request becomes claimable. Writes of other processes notify it in PostgreSQL only, and not reliably: poll
@@ -103,6 +108,7 @@ fn creation(NewAd { ad, request, entry, answer }: &NewAd<'_>) -> Result<Statemen
         created: ad.created,
         updated: ad.updated,
         registration_number: registration_number.as_deref(),
+        vin: ad.content.vin(),
         marketplace_ad_id: ad.marketplace_ad_id.as_deref(),
         offer_id: ad.offer_id.as_deref(),
         ad_status: words.status.name(),
@@ -134,6 +140,8 @@ pub(super) fn revision(revision: &Revision<'_>) -> Result<Statement, StoreError>
         quality_score: revision.quality_score,
         search: revision.content.map(search_text),
         registration_number: registration_number.as_deref(),
+        vin: revision.content.and_then(Content::vin),
+        price_before: revision.price_before.as_ref().map(json).transpose()?,
         api_version: revision.version.map(|(version, _)| version),
         category_id: revision.version.map(|(_, category)| category),
         intent: revision.intent,
@@ -205,6 +213,25 @@ impl Store for DatabaseStore {
 
     async fn facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError> {
         self.database.find_facts(scope, source_id).await
+    }
+
+    async fn earlier_prices(
+        &self,
+        scope: Scope<'_>,
+        source_id: &str,
+    ) -> Result<Vec<(Ad, Vec<EarlierPrices>)>, StoreError> {
+        self.database.find_prices(scope, source_id).await
+    }
+
+    async fn same_vehicle(&self, query: VehicleQuery<'_>) -> Result<SameVehicle, StoreError> {
+        let VehicleQuery { dealer_code, plate, vin, source_id } = query;
+        let with_plates = categories::all().filter(|category| category.is_found_by_plate());
+        let plate_categories = numbers(with_plates.map(|category| category.id));
+        let statement = Statement::from(sql::SameVehicle { dealer_code, source_id, plate, plate_categories, vin });
+        let rows = self.database.look_up(statement.for_client_of(dealer_code)).await?;
+        let Some(row) = rows.first() else { return Ok(SameVehicle::default()) };
+        let mut columns = Columns::of(row);
+        Ok(SameVehicle { plate: columns.maybe_string()?, vin: columns.maybe_string()? })
     }
 
     async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {

@@ -1,13 +1,19 @@
-//! Ads of all dealers by their status, for operators.
+//! Ads of all dealers by their status, for operators; those of a scope that have a failure, for people.
+
+use std::collections::BTreeSet;
 
 use ad_core::{
     model::{AdStatus, StatusWords, Timestamp},
-    ports::StoreError,
+    ports::{Scope, StoreError},
     violation::Code,
 };
 use serde::Serialize;
 
-use super::{Columns, Database, sql::ads as sql};
+use super::{
+    Columns, Database, Row, Statement,
+    sql::ads as sql,
+    statement::{Dialect, Values},
+};
 
 /// Which ads; what is `None` or empty does not matter.
 #[derive(Debug, Clone, Default)]
@@ -62,14 +68,75 @@ impl Database {
             behind_seq: behind.map_or(0, |ad| ad.seq),
             limit,
         };
-        let ad = |row| {
-            let mut columns = Columns::of(row);
-            let (seq, dealer_code, source_id) = (columns.value()?, columns.string()?, columns.string()?);
-            let status = columns.named(AdStatus::from_name)?;
-            let since = columns.time()?;
-            let code = StatusWords::from_store(status, &columns.text()?).and_then(|words| words.failure);
-            Ok(AdByStatus { dealer_code, source_id, status, since, code, seq })
-        };
         self.read(read).await?.iter().map(ad).collect()
     }
+
+    /// Some ads of a scope with one of these statuses.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when they cannot be read; [`StoreError::TimedOut`].
+    pub async fn ads_with_status(
+        &self,
+        scope: Scope<'_>,
+        statuses: &[AdStatus],
+        limit: u32,
+    ) -> Result<Vec<AdByStatus>, StoreError> {
+        self.ads_in_scope(in_scope(self.dialect(), scope, statuses, None, limit)).await
+    }
+
+    /// Some ads of a scope that are not deleted and have a failure.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when they cannot be read; [`StoreError::TimedOut`].
+    pub async fn ads_with_failures(&self, scope: Scope<'_>, limit: u32) -> Result<Vec<AdByStatus>, StoreError> {
+        let counts = self.count_by_status(scope).await?;
+        let failing = counts.iter().map(|count| count.words);
+        let failing = failing.filter(|words| words.failure.is_some() && words.status != AdStatus::Deleted);
+        let (statuses, channels): (BTreeSet<_>, BTreeSet<_>) =
+            failing.map(|words| (words.status, words.channels())).unzip();
+        if statuses.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (statuses, channels) = (Vec::from_iter(statuses), Vec::from_iter(channels));
+        self.ads_in_scope(in_scope(self.dialect(), scope, &statuses, Some(channels), limit)).await
+    }
+
+    async fn ads_in_scope(&self, statement: Statement) -> Result<Vec<AdByStatus>, StoreError> {
+        let mut ads = Vec::new();
+        let take = |row: &Row| {
+            ads.push(ad(row)?);
+            Ok(())
+        };
+        self.list(statement, take).await?;
+        Ok(ads)
+    }
+}
+
+fn ad(row: &Row) -> Result<AdByStatus, StoreError> {
+    let mut columns = Columns::of(row);
+    let (seq, dealer_code, source_id) = (columns.value()?, columns.string()?, columns.string()?);
+    let status = columns.named(AdStatus::from_name)?;
+    let since = columns.time()?;
+    let code = StatusWords::from_store(status, &columns.text()?).and_then(|words| words.failure);
+    Ok(AdByStatus { dealer_code, source_id, status, since, code, seq })
+}
+
+/// Ads with these statuses and, if given, these words of their channels, from the index that has both.
+pub(super) fn in_scope(
+    dialect: Dialect,
+    scope: Scope<'_>,
+    statuses: &[AdStatus],
+    channels: Option<Vec<String>>,
+    limit: u32,
+) -> Statement {
+    let mut values = Values::new(dialect);
+    let dealers = values.within(scope, "dealer_code");
+    let statuses: Vec<_> = statuses.iter().map(|status| status.name().to_owned()).collect();
+    let has_status = values.one_of("status", statuses);
+    let has_channels = channels.map_or_else(|| "true".to_owned(), |channels| values.one_of("channels", channels));
+    let limit = values.add(limit);
+    let index = if dialect == Dialect::Sqlite { " INDEXED BY ads_status" } else { "" };
+    values.statement(format!(
+        "SELECT seq, dealer_code, source_id, status, status_since, channels FROM ads{index} WHERE {dealers} AND {has_status} AND {has_channels} LIMIT {limit}"
+    ))
 }

@@ -26,9 +26,9 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Time between two polls, at least.
 const MIN_INTERVAL: Duration = Duration::from_millis(8);
 
-/// After a poll the task pauses for so many times as long as the poll took: it takes a fifth of a busy processor at most. Longer pauses
+/// After a poll the task pauses for so many times as long as the poll took: it takes a third of a busy processor at most. Longer pauses
 /// delay events on a busy database, where a poll waits longer than it works.
-const PAUSE_FACTOR: u32 = 4;
+const PAUSE_FACTOR: u32 = 2;
 
 /// Those who wait for events, and the task that wakes them. Clones share everything.
 #[derive(Debug, Clone, Default)]

@@ -94,10 +94,12 @@ impl Importer<'_> {
             tell(line, message);
         }
         if !failed {
+            let now = self.clock.now();
             let import = vec![
                 sql::ImportAds {}.into(),
                 sql::ImportTexts {}.into(),
-                sql::ImportLog { import: self.ids.next(), now: self.clock.now() }.into(),
+                sql::ImportPrices { now }.into(),
+                sql::ImportLog { import: self.ids.next(), now }.into(),
                 sql::ImportTies {}.into(),
             ];
             session.write(Steps(import)).await?;
@@ -194,6 +196,7 @@ struct IncomingAd {
     created: i64,
     updated: i64,
     registration_number: Option<String>,
+    vin: Option<String>,
     marketplace_ad_id: Option<String>,
     offer_id: Option<String>,
     leftover: Option<Leftover>,
@@ -225,6 +228,7 @@ impl IncomingAd {
             created: ad.created.as_millis(),
             updated: ad.updated.as_millis(),
             registration_number: ad.content.registration_number().as_deref().map(text),
+            vin: ad.content.vin(),
             marketplace_ad_id: ad.marketplace_ad_id.as_deref().map(text),
             offer_id: ad.offer_id.as_deref().map(text),
             leftover: (!leftover.is_empty()).then(|| leftover.clone()),

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use ad_core::{
     categories,
     model::{
-        Action, ActionState, AdFilter, AdOrder, AdQuery, AdState, AdStatus, Bound, LogEntry, LogQuery, Publication,
-        StatusCount,
+        Action, ActionState, Ad, AdFilter, AdOrder, AdQuery, AdState, Bound, EarlierPrices, LogEntry, LogQuery, Price,
+        Publication, StatusCount, Timestamp,
     },
     ports::{ListedAd, LogEntries, PAGE_BYTES, PageOf, Scope, StatusFacts, StoreError, StoredAd, TagOfAd},
 };
@@ -50,10 +50,10 @@ impl Database {
 
     pub(super) async fn list_ads(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
         let read = |columns: &mut Columns<'_>| {
-            let (ad, status) = (columns.ad()?, columns.named(AdStatus::from_name)?);
+            let (ad, words) = (columns.ad()?, columns.words()?);
             let publication: Option<Publication> = columns.maybe_json()?;
             let failed_images = publication.map(|publication| publication.failed_images).unwrap_or_default();
-            Ok(ListedAd { ad, status, failed_images, log: columns.entries()? })
+            Ok(ListedAd { ad, words, failed_images, log: columns.entries()? })
         };
         self.page(list(self.dialect(), scope, query), read).await
     }
@@ -64,6 +64,24 @@ impl Database {
             let mut columns = Columns::of(row);
             let stored = columns.stored_ad()?;
             Ok(StatusFacts { unfinished: columns.unfinished(&stored.ad)?, stored })
+        };
+        rows.iter().map(found).collect()
+    }
+
+    pub(super) async fn find_prices(
+        &self,
+        scope: Scope<'_>,
+        source_id: &str,
+    ) -> Result<Vec<(Ad, Vec<EarlierPrices>)>, StoreError> {
+        let statement = stored(self.dialect(), scope, source_id, earlier_prices(self.dialect()));
+        let rows = self.look_up(statement.for_client_of(sharer(scope))).await?;
+        let found = |row| {
+            let mut columns = Columns::of(row);
+            let ad = columns.stored_ad()?.ad;
+            let earlier: Option<Vec<(i64, Option<Vec<Price>>)>> = columns.maybe_json()?;
+            let earlier = earlier.unwrap_or_default().into_iter();
+            let earlier = earlier.map(|(until, prices)| EarlierPrices { until: Timestamp::from_millis(until), prices });
+            Ok((ad, earlier.collect()))
         };
         rows.iter().map(found).collect()
     }
@@ -123,7 +141,7 @@ impl Database {
 }
 
 /// The codes of the dealers of a scope.
-fn codes(scope: Scope<'_>) -> Vec<String> {
+pub(super) fn codes(scope: Scope<'_>) -> Vec<String> {
     match scope {
         Scope::Dealer(code) => vec![code.to_owned()],
         Scope::Dealers(codes) => codes.to_vec(),
@@ -175,6 +193,20 @@ fn unfinished(dialect: Dialect) -> &'static str {
                  FROM log WHERE log.ad = ads.seq AND log.request_id = requests.id
                     AND n > (SELECT max(n) FROM log AS latest WHERE latest.ad = ads.seq) - 20)) ORDER BY requests.seq) AS TEXT)
               FROM requests WHERE requests.ad = ads.seq)"
+        }
+    }
+}
+
+/// The earlier prices of an ad, oldest first, as JSON.
+fn earlier_prices(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => {
+            "(SELECT json_group_array(json_array(until, json(price)) ORDER BY prices.revision)
+              FROM prices WHERE prices.ad = ads.seq)"
+        }
+        Dialect::Postgres => {
+            "(SELECT CAST(json_agg(json_build_array(until, CAST(price AS JSON)) ORDER BY prices.revision) AS TEXT)
+              FROM prices WHERE prices.ad = ads.seq)"
         }
     }
 }
@@ -273,7 +305,7 @@ pub(super) fn list(dialect: Dialect, scope: Scope<'_>, query: &AdQuery) -> State
 )
 SELECT (SELECT count(*) FROM matching), cut.place,
     ads.id, ads.source_id, ads.dealer_code, ads.category_id, ads.state, ads.api_version, {content}, {images},
-    ads.marketplace_ad_id, ads.offer_id, ads.created, ads.updated, ads.status, {publication}, {log}
+    ads.marketplace_ad_id, ads.offer_id, ads.created, ads.updated, ads.status, ads.channels, {publication}, {log}
 FROM (SELECT 1) AS one LEFT JOIN cut ON true LEFT JOIN ads ON ads.seq = cut.seq"
     ))
 }
@@ -381,6 +413,6 @@ fn operator(bound: Bound) -> &'static str {
     }
 }
 
-fn numbers(numbers: impl Iterator<Item = u16>) -> Vec<i64> {
+pub(super) fn numbers(numbers: impl Iterator<Item = u16>) -> Vec<i64> {
     numbers.map(i64::from).collect()
 }

@@ -4,13 +4,14 @@
 //! |---|---|
 //! | `ads` | `ad_core::ports::Store`, over `queue` and `lists` |
 //! | `dealers`, `tokens`, `import` | what operators manage and import |
+//! | `photos` | `ad_core::ports::PhotoStore`: what is known of images |
 //! | `quality` | the quality scores of ads that an earlier version has stored |
 //! | `webhooks` | webhook endpoints, and deliveries to them |
 //! | `sql`, `lists`, `search` | the statements; those whose conditions vary are put together |
 //! | `database` | a database of either kind: runs statements and returns rows |
 //! | `sqlite`, `postgres` | the engines: connections, transactions, what only one of them has |
 //! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
-//! | `events` | log entries as one sequence |
+//! | `events`, `newest` | log entries as one sequence; the newest ones, for people |
 //! | `finished`, `event_poller` | those who wait for requests to be finished, and for events |
 //! | `options`, `failure`, `nul` | how a database is opened; its errors; the character that PostgreSQL cannot store |
 //!
@@ -27,8 +28,10 @@ mod failure;
 mod finished;
 mod import;
 mod lists;
+mod newest;
 mod nul;
 mod options;
+mod photos;
 mod postgres;
 mod quality;
 mod queue;
@@ -48,6 +51,7 @@ pub use by_status::{AdByStatus, StatusFilter};
 pub use database::Database;
 pub use dealers::DirectoryVersion;
 pub use import::{ImportAdsError, Importer};
+pub use newest::PublishedByHour;
 pub use options::{OpenError, Options};
 pub use queue::{Failing, QueueFilter, QueueSummary, TakeError, Unfinished};
 pub use tokens::TokenRecord;

@@ -305,6 +305,7 @@ impl Database {
 pub(super) fn record_statement(work: &Record) -> Result<Statement, StoreError> {
     let change = &work.change;
     let changes = *change != AdChange::default();
+    let is_executed = matches!(work.outcome, Outcome::Continues { .. });
     let listing = |market| change.listings.iter().rfind(|(on, _)| *on == market).map(|(_, id)| id.as_str());
     let record = sql::RecordEnd {
         request: work.request,
@@ -315,6 +316,7 @@ pub(super) fn record_statement(work: &Record) -> Result<Statement, StoreError> {
         state: change.state,
         intent: change.intent,
         image_refs: change.image_refs.as_ref().map(json).transpose()?,
+        photos_due: if is_executed { Timestamp::from_millis(i64::MAX) } else { work.at },
         image_sources: change.image_sources.as_ref().map(json).transpose()?,
         marketplace_ad_id: listing(Market::Primary),
         offer_id: listing(Market::Secondary),

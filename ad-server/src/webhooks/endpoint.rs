@@ -7,7 +7,10 @@ use ad_core::{
     ports::{EventWatch, Store, StoreError},
 };
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use tokio::{sync::watch, time::sleep};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
 use uuid::Uuid;
 
 use super::{
@@ -25,6 +28,9 @@ const AT_ONCE_FAILING: usize = 2;
 /// Events that become deliveries in one commit.
 const BATCH: u32 = 100;
 
+/// Time between two reads of new events, at least: those of a busy dealer share commits.
+const READ_INTERVAL: Duration = Duration::from_millis(100);
+
 /// Due deliveries that are read at once, with their events.
 const READ: u32 = 32;
 
@@ -34,7 +40,7 @@ const ATTEMPTS: usize = 20;
 /// Pause after an error of the database.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Longest pause until the clock is looked at again, which may have been moved.
+/// Longest pause before the clock is read again, which may have been moved.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// After so many pages without an event that is wanted, the position alone is stored.
@@ -65,6 +71,8 @@ pub(super) struct Endpoint {
     chance: fastrand::Rng,
     /// Whether there may be events after the position.
     has_news: bool,
+    /// When new events may be read.
+    next_read: Instant,
     /// Pending deliveries; `None`: not counted yet.
     pending: Option<u64>,
     /// Due deliveries that have been read.
@@ -72,7 +80,7 @@ pub(super) struct Endpoint {
     /// Those that are being sent, with their ads.
     in_flight: Vec<(i64, Option<i64>)>,
     /// When there may be more due deliveries; `None`: not before something else happens.
-    look_at: Option<Timestamp>,
+    due_at: Option<Timestamp>,
 }
 
 impl Endpoint {
@@ -87,10 +95,11 @@ impl Endpoint {
             failing_since: webhook.failing_since,
             chance: fastrand::Rng::with_seed(high ^ low ^ shared.owner.as_u64_pair().1),
             has_news: true,
+            next_read: Instant::now(),
             pending: None,
             queue: VecDeque::new(),
             in_flight: Vec::new(),
-            look_at: None,
+            due_at: None,
             config,
             configs,
             shared,
@@ -137,14 +146,16 @@ impl Endpoint {
         }
     }
 
-    /// Time until there may be more to begin; `None`: not before something else happens.
+    /// Time until there may be more to read or to begin; `None`: not before something else happens.
     fn pause(&self) -> Option<Duration> {
+        let until_read = self.reads_news().then(|| self.next_read.saturating_duration_since(Instant::now()));
         // What is queued waits for the end of an attempt.
-        if !self.queue.is_empty() || self.in_flight.len() >= self.at_once() {
-            return None;
-        }
-        let now = self.shared.clock.now();
-        self.look_at.map(|at| (at - now).clamp(Duration::from_millis(1), LONGEST_PAUSE))
+        let begins = self.queue.is_empty() && self.in_flight.len() < self.at_once();
+        let until_due = self.due_at.filter(|_| begins).map(|at| {
+            let now = self.shared.clock.now();
+            (at - now).clamp(Duration::from_millis(1), LONGEST_PAUSE)
+        });
+        [until_read, until_due].into_iter().flatten().min()
     }
 
     /// How many attempts may be made at the same time.
@@ -177,20 +188,23 @@ impl Endpoint {
             let now = shared.clock.now();
             let (pending, _) = shared.database.pending_of(self.id(), now).await?;
             self.pending = Some(pending);
-            self.look_at = (pending > 0).then_some(now);
+            self.due_at = (pending > 0).then_some(now);
         }
-        while self.has_news && self.has_free_batch() {
-            if self.enqueue().await?.is_break() {
-                return Ok(ControlFlow::Break(()));
+        if self.next_read <= Instant::now() {
+            while self.reads_news() {
+                if self.enqueue().await?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                self.next_read = Instant::now() + READ_INTERVAL;
             }
         }
         self.begin(sending).await?;
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Whether one more batch of deliveries may be pending.
-    fn has_free_batch(&self) -> bool {
-        self.pending.unwrap_or_default() + u64::from(BATCH) <= u64::from(MOST_PENDING)
+    /// Whether there may be new events, and one more batch of deliveries may be pending.
+    fn reads_news(&self) -> bool {
+        self.has_news && self.pending.unwrap_or_default() + u64::from(BATCH) <= u64::from(MOST_PENDING)
     }
 
     /// Turns the next events into deliveries, and moves the position in the same commit. Breaks when a client has moved the position, or
@@ -211,7 +225,7 @@ impl Endpoint {
             self.empty_pages = 0;
             self.pending = self.pending.map(|pending| pending + new.len() as u64);
             if !new.is_empty() {
-                self.look_by(now);
+                self.due_by(now);
             }
         }
         self.position = page.position;
@@ -220,8 +234,8 @@ impl Endpoint {
     }
 
     /// There may be more due deliveries then.
-    fn look_by(&mut self, at: Timestamp) {
-        self.look_at = Some(self.look_at.map_or(at, |known| known.min(at)));
+    fn due_by(&mut self, at: Timestamp) {
+        self.due_at = Some(self.due_at.map_or(at, |known| known.min(at)));
     }
 
     /// Begins attempts, as many as may run at the same time.
@@ -231,18 +245,18 @@ impl Endpoint {
             if now >= self.shared.owned_until() {
                 // Another process may own it by now. The worker finds out.
                 self.queue.clear();
-                self.look_at = Some(now + PAUSE);
+                self.due_at = Some(now + PAUSE);
                 return Ok(());
             }
             if self.queue.is_empty() {
-                if self.look_at.is_none_or(|at| at > now) {
+                if self.due_at.is_none_or(|at| at > now) {
                     return Ok(());
                 }
                 let in_flight = self.in_flight.iter().map(|(seq, _)| *seq).collect();
                 let due = self.shared.database.due_deliveries(self.id(), now, in_flight, READ).await?;
                 let is_more = due.len() == READ as usize;
                 self.queue.extend(due);
-                self.look_at = if is_more { Some(now) } else { self.next_attempt(now).await? };
+                self.due_at = if is_more { Some(now) } else { self.next_attempt(now).await? };
             }
             let Some(due) = self.next_due() else { return Ok(()) };
             self.in_flight.push((due.seq, due.ad()));
@@ -337,7 +351,7 @@ impl Endpoint {
         };
         self.shared.metrics.webhook_attempted(label);
         if state == DeliveryState::Pending {
-            self.look_by(next_attempt);
+            self.due_by(next_attempt);
         }
         Attempted { seq, state, next_attempt, attempts }
     }

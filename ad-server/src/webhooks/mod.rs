@@ -103,7 +103,7 @@ impl Dealers {
         match (access, dealer_code) {
             (Access::Dealer(code), None) => Self::One(code.clone()),
             (Access::Dealer(code), Some(only)) if code == only => Self::One(code.clone()),
-            (Access::Dealer(_), Some(_)) => Self::Some([].into()),
+            (Access::Dealer(_), Some(_)) | (Access::Operator, _) => Self::Some([].into()),
             (Access::Group(group), None) => Self::Some(directory.group(group)),
             (Access::Group(group), Some(only)) => {
                 if directory.group(group).iter().any(|code| code == only) {

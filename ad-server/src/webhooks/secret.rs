@@ -55,7 +55,7 @@ pub enum WebhookKeyError {
     Empty { place: String },
 }
 
-/// Encrypts and decrypts secrets. The first key encrypts; all of them decrypt.
+/// Encrypts and decrypts secrets, of webhooks and of sessions of the console. The first key encrypts; all of them decrypt.
 pub struct Vault(Vec<RandomizedNonceKey>);
 
 debug_by_name!(Vault);
@@ -123,10 +123,7 @@ impl Vault {
     /// # Errors
     /// When there are no random numbers.
     pub(crate) fn seal(&self, webhook: Uuid, secret: &SigningSecret) -> io::Result<String> {
-        let mut sealed = secret.0.clone();
-        let nonce = self.0[0].seal_in_place_append_tag(Aad::from(webhook.as_bytes()), &mut sealed);
-        let nonce = nonce.map_err(|_| io::Error::other("encryption failed"))?;
-        Ok(BASE64.encode([nonce.as_ref().as_slice(), &sealed].concat()))
+        Ok(BASE64.encode(self.encrypt(webhook.as_bytes(), &secret.0)?))
     }
 
     /// Decrypts a secret of an endpoint.
@@ -135,15 +132,30 @@ impl Vault {
     /// When no key is the one that encrypted it.
     pub(crate) fn open(&self, webhook: Uuid, sealed: &str) -> Result<SigningSecret, OtherKey> {
         let sealed = BASE64.decode(sealed).map_err(|_| OtherKey)?;
-        let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(OtherKey)?;
-        let opened = self.0.iter().find_map(|key| {
+        self.decrypt(webhook.as_bytes(), &sealed).map(SigningSecret).ok_or(OtherKey)
+    }
+
+    /// Encrypts bytes for one purpose: nothing else decrypts them.
+    ///
+    /// # Errors
+    /// When there are no random numbers.
+    pub(crate) fn encrypt(&self, purpose: &[u8], bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let mut sealed = bytes.to_vec();
+        let nonce = self.0[0].seal_in_place_append_tag(Aad::from(purpose), &mut sealed);
+        let nonce = nonce.map_err(|_| io::Error::other("encryption failed"))?;
+        Ok([nonce.as_ref().as_slice(), &sealed].concat())
+    }
+
+    /// What was [encrypted](Self::encrypt) for a purpose; `None` if that was for another one or with another key, or if it was changed
+    /// since.
+    pub(crate) fn decrypt(&self, purpose: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+        let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>()?;
+        self.0.iter().find_map(|key| {
             let mut bytes = sealed.to_vec();
-            let nonce = Nonce::from(nonce);
-            let length = key.open_in_place(nonce, Aad::from(webhook.as_bytes()), &mut bytes).ok()?.len();
+            let length = key.open_in_place(Nonce::from(nonce), Aad::from(purpose), &mut bytes).ok()?.len();
             bytes.truncate(length);
-            Some(SigningSecret(bytes))
-        });
-        opened.ok_or(OtherKey)
+            Some(bytes)
+        })
     }
 
     /// The secrets of an endpoint that sign now.

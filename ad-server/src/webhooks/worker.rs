@@ -1,7 +1,7 @@
 //! Decides which process sends to which endpoints. Each process owns endpoints for a while, and goes on to own them; those of a
 //! process that was killed are claimed by another when that time is over.
 //!
-//! Each look reads only the endpoints that can be claimed and those that a client has changed, so it costs the same however many there
+//! Each poll reads only the endpoints that can be claimed and those that a client has changed, so it costs the same however many there
 //! are. What happens at an endpoint otherwise wakes its own task.
 
 use std::{
@@ -42,7 +42,7 @@ use crate::{
     telemetry::Metrics,
 };
 
-/// How often the worker looks when nothing wakes it: what clients of other processes change.
+/// Longest pause between polls: what clients of other processes change.
 const POLL: Duration = Duration::from_secs(1);
 
 /// For how long endpoints are owned.
@@ -165,7 +165,7 @@ impl WebhookWorker {
     pub(crate) async fn run(mut self) {
         let mut stop = self.shared.stop.clone();
         while !*stop.borrow() {
-            if let Err(error) = self.look().await {
+            if let Err(error) = self.poll().await {
                 tracing::warn!(%error, "cannot read webhooks; will be retried");
             }
             tokio::select! {
@@ -204,7 +204,7 @@ impl WebhookWorker {
     }
 
     /// Goes on to own endpoints, claims those that no process owns, and reads those that have changed.
-    async fn look(&mut self) -> Result<(), StoreError> {
+    async fn poll(&mut self) -> Result<(), StoreError> {
         let now = self.shared.clock.now();
         self.renew(now).await?;
         let Shared { database, owner, .. } = &*self.shared;

@@ -12,7 +12,7 @@ statements! {
     /// moment.
     CreateAd<'a> {
         id: Uuid, source_id: &'a str, source_id_folded: String, dealer_code: &'a str, category_id: u16, state: &'a str,
-        api_version: &'a str, created: Timestamp, updated: Timestamp, registration_number: Option<&'a str>,
+        api_version: &'a str, created: Timestamp, updated: Timestamp, registration_number: Option<&'a str>, vin: Option<String>,
         marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>, ad_status: &'a str, ad_channels: String,
         quality_score: u8, image_refs: String, content: String, search: String,
         entry_request: Uuid, entry_created: Timestamp, entry_action: &'a str, entry_state: &'a str, entry_message: String,
@@ -20,10 +20,10 @@ statements! {
     }
     sqlite "
         INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
-            registration_number, marketplace_ad_id, offer_id, status, channels, status_since, quality_score, image_refs,
+            registration_number, vin, marketplace_ad_id, offer_id, status, channels, status_since, quality_score, image_refs,
             content)
         SELECT :id, :source_id, :dealer_code, :category_id, :state, :api_version, 0, :state, :created, :updated,
-            :registration_number, :marketplace_ad_id, :offer_id, :ad_status, :ad_channels, :created, :quality_score, :image_refs,
+            :registration_number, :vin, :marketplace_ad_id, :offer_id, :ad_status, :ad_channels, :created, :quality_score, :image_refs,
             :content
         WHERE NOT EXISTS (SELECT 1 FROM kept_answers WHERE holder = :holder AND digest = :digest)
         ON CONFLICT (source_id, dealer_code) DO NOTHING;
@@ -48,10 +48,10 @@ statements! {
     postgres "
         WITH :input, inserted AS (
             INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
-                registration_number, marketplace_ad_id, offer_id, status, channels, status_since, quality_score, image_refs,
+                registration_number, vin, marketplace_ad_id, offer_id, status, channels, status_since, quality_score, image_refs,
                 content)
             SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated,
-                registration_number, marketplace_ad_id, offer_id, ad_status, ad_channels, created, quality_score, image_refs,
+                registration_number, vin, marketplace_ad_id, offer_id, ad_status, ad_channels, created, quality_score, image_refs,
                 content
             FROM input
             -- Not NOT EXISTS, which may be planned as one pass over all answers.
@@ -78,9 +78,10 @@ statements! {
     /// Changes an ad and adds the request of the change and the answer to keep, unless the ad has another revision, as many unfinished
     /// requests as it may have, or one of the same plan where that serves for this one, or an answer is kept under the key. Every accepted write changes the revision, so that requests of other processes are counted as well. Values that
     /// are null stay as they are; the registration number belongs to the content. The status stays while a request is unfinished.
+    /// Prices that are replaced are kept; 500 is `ad_core::model::MOST_EARLIER_PRICES`.
     ReviseAd<'a> {
         id: Uuid, revision: i64, content: Option<String>, quality_score: Option<u8>, search: Option<String>,
-        registration_number: Option<&'a str>,
+        registration_number: Option<&'a str>, vin: Option<String>, price_before: Option<String>,
         api_version: Option<ApiVersion>, category_id: Option<u16>, intent: Option<AdState>,
         pole_position_until: Option<Timestamp>, ad_status: &'a str, ad_channels: String, updated: Timestamp,
         most_unfinished: u32, coalesces: bool,
@@ -89,6 +90,7 @@ statements! {
     sqlite "
         UPDATE ads SET content = coalesce(:content, content), quality_score = coalesce(:quality_score, quality_score),
             registration_number = CASE WHEN :content IS NULL THEN registration_number ELSE :registration_number END,
+            vin = CASE WHEN :content IS NULL THEN vin ELSE :vin END,
             api_version = coalesce(:api_version, api_version), category_id = coalesce(:category_id, category_id),
             intent = coalesce(:intent, intent), pole_position_until = coalesce(:pole_position_until, pole_position_until),
             updated = :updated, revision = revision + 1,
@@ -113,11 +115,21 @@ statements! {
 
         INSERT INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
         SELECT :holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer
-        WHERE :digest IS NOT NULL AND EXISTS (SELECT 1 FROM requests WHERE id = :request)"
+        WHERE :digest IS NOT NULL AND EXISTS (SELECT 1 FROM requests WHERE id = :request);
+
+        INSERT INTO prices (ad, revision, until, price)
+        SELECT ad, :revision, :updated, :price_before FROM requests WHERE :price_before IS NOT NULL AND id = :request;
+
+        DELETE FROM prices
+        WHERE :price_before IS NOT NULL AND ad = (SELECT ad FROM requests WHERE id = :request)
+            AND revision <= (
+                SELECT revision FROM prices WHERE ad = (SELECT ad FROM requests WHERE id = :request)
+                ORDER BY revision DESC LIMIT 1 OFFSET 500)"
     postgres "
         WITH revised AS (
             UPDATE ads SET content = coalesce(:content, content), quality_score = coalesce(:quality_score, quality_score),
                 registration_number = CASE WHEN :content IS NULL THEN registration_number ELSE :registration_number END,
+                vin = CASE WHEN :content IS NULL THEN vin ELSE :vin END,
                 api_version = coalesce(:api_version, api_version), category_id = coalesce(:category_id, category_id),
                 intent = coalesce(:intent, intent), pole_position_until = coalesce(:pole_position_until, pole_position_until),
                 updated = :updated, revision = revision + 1,
@@ -139,6 +151,15 @@ statements! {
             INSERT INTO kept_answers (holder, digest, fingerprint, request_id, accepted, status, headers, body)
             SELECT :holder, :digest, :fingerprint, :for_request, :kept, :status, :headers, :answer
             FROM revised WHERE :digest IS NOT NULL
+        ), price AS (
+            INSERT INTO prices (ad, revision, until, price)
+            SELECT seq, :revision, :updated, :price_before FROM revised WHERE :price_before IS NOT NULL
+        ), old_price AS (
+            -- The snapshot does not have the new one.
+            DELETE FROM prices USING revised
+            WHERE :price_before IS NOT NULL AND ad = revised.seq
+                AND revision <= (
+                    SELECT kept.revision FROM prices AS kept WHERE kept.ad = revised.seq ORDER BY revision DESC LIMIT 1 OFFSET 499)
         )
         INSERT INTO requests (id, ad, dealer_code, plan, progress, accepted, claimable)
         SELECT :request, seq, dealer_code, :plan, :progress, :accepted,
@@ -152,6 +173,25 @@ statements! {
     /// Whether a dealer has used a source id.
     IsSourceIdUsed<'a> { dealer_code: &'a str, source_id: &'a str }
     both "SELECT EXISTS (SELECT 1 FROM ads WHERE dealer_code = :dealer_code AND source_id = :source_id)";
+
+    /// Other ads of a dealer that are not deleted, one with this registration number and one with this VIN: their source ids.
+    SameVehicle<'a> {
+        dealer_code: &'a str, source_id: Option<&'a str>, plate: Option<&'a str>, plate_categories: Vec<i64>, vin: Option<&'a str>,
+    }
+    sqlite "
+        SELECT
+            (SELECT source_id FROM ads INDEXED BY ads_registration_number
+             WHERE registration_number = :plate AND dealer_code = :dealer_code AND state = 'created'
+                AND category_id IN (SELECT value FROM json_each(:plate_categories)) AND source_id IS NOT :source_id LIMIT 1),
+            (SELECT source_id FROM ads INDEXED BY ads_vin
+             WHERE vin = :vin AND dealer_code = :dealer_code AND state = 'created' AND source_id IS NOT :source_id LIMIT 1)"
+    postgres "
+        SELECT
+            (SELECT source_id FROM ads
+             WHERE registration_number = :plate AND dealer_code = :dealer_code AND state = 'created'
+                AND category_id = ANY (:plate_categories) AND source_id IS DISTINCT FROM :source_id LIMIT 1),
+            (SELECT source_id FROM ads
+             WHERE vin = :vin AND dealer_code = :dealer_code AND state = 'created' AND source_id IS DISTINCT FROM :source_id LIMIT 1)";
 
     /// Some ads without a quality score.
     AdsWithoutScore { limit: u32 }

@@ -11,7 +11,7 @@ statements! {
     both "
         CREATE TEMP TABLE IF NOT EXISTS incoming AS
         SELECT seq AS line, id, source_id, source_id AS source_id_folded, dealer_code, category_id, state, api_version, created,
-            updated, registration_number, marketplace_ad_id, offer_id, leftover, status, channels, quality_score, publication,
+            updated, registration_number, vin, marketplace_ad_id, offer_id, leftover, status, channels, quality_score, publication,
             content, content AS search
         FROM ads WHERE false";
 
@@ -41,11 +41,11 @@ statements! {
     AddIncoming { lines: String }
     sqlite "
         INSERT INTO incoming (line, id, source_id, source_id_folded, dealer_code, category_id, state, api_version, created,
-            updated, registration_number, marketplace_ad_id, offer_id, leftover, status, channels, quality_score, publication,
+            updated, registration_number, vin, marketplace_ad_id, offer_id, leftover, status, channels, quality_score, publication,
             content, search)
         SELECT value ->> 'line', value ->> 'id', value ->> 'source_id', value ->> 'source_id_folded', value ->> 'dealer_code',
             value ->> 'category_id', value ->> 'state', value ->> 'api_version', value ->> 'created', value ->> 'updated',
-            value ->> 'registration_number', value ->> 'marketplace_ad_id', value ->> 'offer_id', value ->> 'leftover',
+            value ->> 'registration_number', value ->> 'vin', value ->> 'marketplace_ad_id', value ->> 'offer_id', value ->> 'leftover',
             value ->> 'status', value ->> 'channels', value ->> 'quality_score', value ->> 'publication', value ->> 'content',
             value ->> 'search'
         FROM json_each(:lines)"
@@ -85,10 +85,10 @@ statements! {
     ImportAds {}
     both "
         INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated,
-            registration_number, marketplace_ad_id, offer_id, leftover, status, channels, status_since, quality_score, publication,
+            registration_number, vin, marketplace_ad_id, offer_id, leftover, status, channels, status_since, quality_score, publication,
             image_refs, content)
         SELECT id, source_id, dealer_code, category_id, state, api_version, 0, state, created, updated,
-            registration_number, marketplace_ad_id, offer_id, leftover, status, channels, updated, quality_score, publication, '[]',
+            registration_number, vin, marketplace_ad_id, offer_id, leftover, status, channels, updated, quality_score, publication, '[]',
             content
         FROM incoming ORDER BY line";
 
@@ -101,6 +101,12 @@ statements! {
     postgres "
         INSERT INTO texts (ad, dealer_code, search, source_id)
         SELECT ads.seq, ads.dealer_code, search, source_id_folded FROM incoming JOIN ads USING (id)";
+
+    /// Says of each ad that its prices before the import are not known.
+    ImportPrices { now: Timestamp }
+    both "
+        INSERT INTO prices (ad, revision, until, price)
+        SELECT ads.seq, -1, :now, NULL FROM incoming JOIN ads USING (id)";
 
     /// Adds the first log entry of each ad.
     ImportLog { import: Uuid, now: Timestamp }

@@ -8,5 +8,6 @@ pub(super) mod answers;
 pub(super) mod directory;
 pub(super) mod events;
 pub(super) mod import;
+pub(super) mod photos;
 pub(super) mod queue;
 pub(super) mod webhooks;

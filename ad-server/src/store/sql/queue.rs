@@ -102,6 +102,7 @@ statements! {
         WHERE requests.id = :request AND lease = :lease;
 
         UPDATE ads SET state = coalesce(:state, state), intent = coalesce(:intent, intent),
+            photos_due = CASE WHEN :image_refs <> image_refs OR photos_due = 9223372036854775807 THEN :photos_due ELSE photos_due END,
             image_refs = coalesce(:image_refs, image_refs), image_sources = coalesce(:image_sources, image_sources),
             marketplace_ad_id = coalesce(:marketplace_ad_id, marketplace_ad_id), offer_id = coalesce(:offer_id, offer_id),
             pole_position_until = CASE WHEN :changes_pole_position THEN :pole_position_until ELSE pole_position_until END,
@@ -112,6 +113,7 @@ statements! {
             updated = CASE WHEN :changes THEN :now ELSE updated END,
             visible_changes = visible_changes + (:changes OR :entries = '[]' AND status <> :status)
         WHERE (:changes OR :publication IS NOT NULL OR status <> :status OR channels <> :channels
+                OR photos_due = 9223372036854775807
                 OR content_revision = :of_revision AND quality_score IS NOT :quality_score)
             AND seq = (SELECT ad FROM requests WHERE id = :request AND lease = :lease);
 
@@ -126,6 +128,8 @@ statements! {
             RETURNING requests.ad, requests.dealer_code, input.*
         ), changed AS (
             UPDATE ads SET state = coalesce(held.state, ads.state), intent = coalesce(held.intent, ads.intent),
+                photos_due = CASE WHEN held.image_refs <> ads.image_refs OR ads.photos_due = 9223372036854775807
+                    THEN held.photos_due ELSE ads.photos_due END,
                 image_refs = coalesce(held.image_refs, ads.image_refs),
                 image_sources = coalesce(held.image_sources, ads.image_sources),
                 marketplace_ad_id = coalesce(held.marketplace_ad_id, ads.marketplace_ad_id),
@@ -143,6 +147,7 @@ statements! {
             FROM held
             WHERE ads.seq = held.ad
                 AND (held.changes OR held.publication IS NOT NULL OR ads.status <> held.status OR ads.channels <> held.channels
+                    OR ads.photos_due = 9223372036854775807
                     OR ads.content_revision = held.of_revision AND ads.quality_score IS DISTINCT FROM held.quality_score)
         ), logged AS (
             INSERT INTO log (ad, n, request_id, created, action, state, message, code, dealer_code)
@@ -155,13 +160,14 @@ statements! {
 
     /// Records the end of a request, log entries, and what `changes` about the ad, unless the lease was lost. Values of the ad that
     /// are null stay, but for the end of pole position and the leftover, which have flags of their own. The quality score is set if
-    /// the ad still has the content that it is of. The next request of the ad
+    /// the ad still has the content that it is of. Images that change are due to be examined at `photos_due`, which is the largest number as
+    /// long as the request is executed. The next request of the ad
     /// becomes claimable, and is returned. The last entry gets the time at which the request was accepted, by which it is found
     /// from now on.
     RecordEnd<'a> {
         request: Uuid, lease: i64, entries: String, now: Timestamp,
         changes: bool, state: Option<AdState>, intent: Option<AdState>, image_refs: Option<String>,
-        image_sources: Option<String>, marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>,
+        photos_due: Timestamp, image_sources: Option<String>, marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>,
         changes_pole_position: bool, pole_position_until: Option<Timestamp>, changes_leftover: bool, leftover: Option<String>,
         publication: Option<String>, quality_score: Option<u8>, of_revision: Option<i64>,
         status: &'a str, channels: String, channels_under_way: String,
@@ -176,6 +182,7 @@ statements! {
         WHERE requests.id = :request AND lease = :lease;
 
         UPDATE ads SET state = coalesce(:state, state), intent = coalesce(:intent, intent),
+            photos_due = CASE WHEN :image_refs <> image_refs OR photos_due = 9223372036854775807 THEN :photos_due ELSE photos_due END,
             image_refs = coalesce(:image_refs, image_refs), image_sources = coalesce(:image_sources, image_sources),
             marketplace_ad_id = coalesce(:marketplace_ad_id, marketplace_ad_id), offer_id = coalesce(:offer_id, offer_id),
             pole_position_until = CASE WHEN :changes_pole_position THEN :pole_position_until ELSE pole_position_until END,
@@ -195,6 +202,7 @@ statements! {
         ) AS new
         WHERE ads.seq = new.ad
             AND (:changes OR :publication IS NOT NULL OR ads.status <> new.status OR ads.channels <> new.channels
+                OR photos_due = 9223372036854775807
                 OR content_revision = :of_revision AND quality_score IS NOT :quality_score);
 
         UPDATE requests SET claimable = :now
@@ -222,6 +230,8 @@ statements! {
             -- Without changes as well. A request that is accepted at the same moment changes the row too, so that the later of
             -- the two is run again and sees the other.
             UPDATE ads SET state = coalesce(held.state, ads.state), intent = coalesce(held.intent, ads.intent),
+                photos_due = CASE WHEN held.image_refs <> ads.image_refs OR ads.photos_due = 9223372036854775807
+                    THEN held.photos_due ELSE ads.photos_due END,
                 image_refs = coalesce(held.image_refs, ads.image_refs),
                 image_sources = coalesce(held.image_sources, ads.image_sources),
                 marketplace_ad_id = coalesce(held.marketplace_ad_id, ads.marketplace_ad_id),

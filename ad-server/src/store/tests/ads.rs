@@ -77,6 +77,7 @@ async fn a_revision_builds_on_the_one_before() {
         revision,
         content: None,
         quality_score: None,
+        price_before: None,
         version: None,
         intent: None,
         pole_position_until: None,

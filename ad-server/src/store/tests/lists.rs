@@ -4,6 +4,7 @@ use ad_core::{
 };
 
 use super::*;
+use crate::store::PublishedByHour;
 
 const ALL: Page = Page { limit: 50, offset: 0 };
 
@@ -135,7 +136,8 @@ async fn a_list_brings_the_logs_along() {
     let mut boat = ad(4, 2000);
     boat.category_id = 1020;
     let log = vec![entry(4, Action::Create, ActionState::Processing, 2000)];
-    assert_eq!(page.rows, [ListedAd { ad: boat, log, status: AdStatus::Processing, failed_images: Vec::new() }]);
+    let words = StatusWords::processing(&[Market::Primary, Market::Secondary]);
+    assert_eq!(page.rows, [ListedAd { ad: boat, log, words, failed_images: Vec::new() }]);
 }
 
 #[tokio::test]
@@ -181,4 +183,45 @@ async fn the_log_is_filtered_and_paged() {
         assert_eq!((page.count, page.rows), (1, entries[2..].to_vec()));
     }
     assert_eq!(store.log(Uuid::nil(), &all).await.unwrap().count, 0);
+}
+
+#[tokio::test]
+async fn the_newest_entries_are_read_and_counted_by_hour() {
+    const HOUR: i64 = 3_600_000;
+    let temporary = Temporary::open().await;
+    let store = temporary.store();
+    // Each ad is published in the hour of its number, the second one of another dealer; the third one is not.
+    for number in 1..=4 {
+        let created = i64::from(number) * HOUR;
+        let ad = Ad { dealer_code: if number == 2 { "d2" } else { "d1" }.to_owned(), ..ad(number, created) };
+        let state = if number == 3 { ActionState::Error } else { ActionState::Done };
+        let entry = entry(number, Action::Publish, state, created);
+        let new = NewAd { ad: &ad, request: &request(number, created), entry: &entry, answer: None };
+        store.create(new).await.unwrap();
+    }
+    let group = ["d1".to_owned(), "d2".to_owned()];
+    let cases = [
+        (Scope::Dealer("d1"), vec![4, 3, 1], vec![(3, 0), (4, 1)]),
+        (Scope::Dealers(&group), vec![4, 3, 2, 1], vec![(2, 1), (3, 0), (4, 1)]),
+    ];
+    for (scope, newest_first, by_hour) in cases {
+        let newest = temporary.database.newest_events(scope, 10).await.unwrap();
+        assert_eq!(newest.iter().map(|event| event.ad_id.as_u128()).collect::<Vec<_>>(), newest_first);
+        assert_eq!(temporary.database.newest_events(scope, 2).await.unwrap(), newest[..2]);
+        let published = temporary.database.published_by_hour(scope, at(2 * HOUR)).await.unwrap();
+        let expected = by_hour.into_iter().map(|(hour, ads)| (at(hour * HOUR), ads)).collect();
+        assert_eq!(published, PublishedByHour { hours: expected, counted_from: None });
+    }
+    // Of each of many dealers, the newest 20 entries are counted.
+    for number in 101..=124 {
+        let created = if number <= 110 { 10 * HOUR } else { 11 * HOUR };
+        let entry = entry(number, Action::Publish, ActionState::Done, created);
+        let ad = ad(number, created);
+        let new = NewAd { ad: &ad, request: &request(number, created), entry: &entry, answer: None };
+        store.create(new).await.unwrap();
+    }
+    let many: Vec<_> = (0..1000).map(|number| format!("d{number}")).collect();
+    let published = temporary.database.published_by_hour(Scope::Dealers(&many), at(0)).await.unwrap();
+    let expected = [(at(10 * HOUR), 6), (at(11 * HOUR), 14)].into();
+    assert_eq!(published, PublishedByHour { hours: expected, counted_from: Some(at(10 * HOUR)) });
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, AdStatus, Bound, EventPosition, EventQuery, Included, Page},
-    ports::{IdempotencyKey, Listing, Marketplace, Scope},
+    model::{AdFilter, AdOrder, AdQuery, AdStatus, Bound, EarlierPrices, EventPosition, EventQuery, Included, Page},
+    ports::{IdempotencyKey, Listing, Marketplace, Scope, VehicleQuery},
 };
 use ad_tests::eventually;
 use futures_util::TryStreamExt;
@@ -398,5 +398,51 @@ async fn ads_of_before_the_upgrade_get_scores_in_the_background_in_postgresql() 
     connection.close().await.unwrap();
     let database = Database::open(&url).await.unwrap();
     scores_follow(&database).await;
+    database.close().await;
+}
+
+/// Ads of before the upgrade: one with a VIN, with a NUL elsewhere; one whose VIN has no such form; one without.
+const PRICED: &str = "\
+INSERT INTO ads (seq, id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, image_refs, content) VALUES \
+    (1, '00000000-0000-0000-0000-000000000001', 'vin', 'd1', 1020, 'created', 'v4', 3, 'created', 1, 7, '[]', \
+     '{\"body\":\"a\\u0000 \\\"vin\\\":\\\"x\\\"\",\"category_fields\":{\"vin\":\"yv1uz8256-n1234567\"},\"price\":[{\"type\":\"list\",\"amount\":5,\"currency\":\"SEK\"}]}'), \
+    (2, '00000000-0000-0000-0000-000000000002', 'serial', 'd1', 1323, 'created', 'v4', 0, 'created', 1, 7, '[]', '{\"category_fields\":{\"vin\":\"12\"}}'), \
+    (3, '00000000-0000-0000-0000-000000000003', 'none', 'd1', 1060, 'created', 'v4', 0, 'created', 1, 7, '[]', '{}')";
+
+/// The prices of these ads are known since their last change, and their VINs are found.
+async fn prices_and_vins_follow(database: &Database) {
+    let store = DatabaseStore::new(database.clone());
+    for source_id in ["vin", "serial", "none"] {
+        let (ad, earlier) = store.earlier_prices(Scope::Dealer("d1"), source_id).await.unwrap().remove(0);
+        assert_eq!(earlier, [EarlierPrices { until: at(7), prices: None }]);
+        assert_eq!(ad_core::prices::history(&ad, earlier, at(8)).recorded_since, at(7));
+    }
+    let found = async |vin| {
+        let query = VehicleQuery { dealer_code: "d1", plate: None, vin: Some(vin), source_id: None };
+        store.same_vehicle(query).await.unwrap().vin
+    };
+    assert_eq!(found("YV1UZ8256N1234567").await.as_deref(), Some("vin"));
+    assert_eq!(found("12").await, None);
+}
+
+#[tokio::test]
+async fn prices_of_before_the_upgrade_are_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut connection = migrated_to(14, &folder).await;
+    connection.execute(PRICED).await.unwrap();
+    connection.close().await.unwrap();
+    prices_and_vins_follow(&Database::open(&url(&folder)).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn prices_of_before_the_upgrade_are_unknown_in_postgresql() {
+    let Some(server) = ad_tests::Postgres::shared().await else { return };
+    let url = server.database().await;
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    up_to(13, &postgres::MIGRATIONS).run(&mut connection).await.unwrap();
+    connection.execute(PRICED).await.unwrap();
+    connection.close().await.unwrap();
+    let database = Database::open(&url).await.unwrap();
+    prices_and_vins_follow(&database).await;
     database.close().await;
 }

@@ -7,7 +7,7 @@ use ad_core::{
 };
 
 use super::*;
-use crate::store::{events, lists::list, sql};
+use crate::store::{by_status::in_scope, events, lists::list, newest, sql};
 
 /// Every filter; whether it names a few ads, which may then be looked at.
 fn filters() -> Vec<(Option<AdFilter>, bool)> {
@@ -142,6 +142,17 @@ async fn ads_without_a_score_are_found_by_an_index_of_them() {
 }
 
 #[tokio::test]
+async fn ads_of_the_same_vehicle_are_found_by_two_indexes() {
+    let temporary = Temporary::open().await;
+    let steps = explained(&temporary.database, &sql::ads::SameVehicle::default().into()).await;
+    for index in
+        ["ads_registration_number (registration_number=? AND dealer_code=?)", "ads_vin (vin=? AND dealer_code=?)"]
+    {
+        assert!(steps.iter().any(|step| step.starts_with("SEARCH ads") && step.contains(index)), "{index}: {steps:#?}");
+    }
+}
+
+#[tokio::test]
 async fn a_request_is_found_by_index() {
     let temporary = Temporary::open().await;
     let find = crate::store::sql::queue::FindRequest { id: Uuid::nil() };
@@ -169,6 +180,28 @@ async fn events_are_read_from_their_position_on() {
                     .filter(|step| step.contains("log_events (dealer_code=? AND (transaction_id,ad,n)>(?,?,?))"));
                 assert_eq!(ranges.count(), 2, "{steps:#?}");
             }
+        }
+    }
+    for scope in [Scope::Dealer("d1"), Scope::Dealers(&group)] {
+        let with_words = [
+            in_scope(Dialect::Sqlite, scope, &[AdStatus::Waiting], None, 20),
+            in_scope(Dialect::Sqlite, scope, &[AdStatus::Live], Some(vec!["live - -".to_owned()]), 20),
+        ];
+        for (statement, columns) in with_words.iter().zip(["status=?)", "status=? AND channels=?)"]) {
+            let steps = explained(&temporary.database, statement).await;
+            assert!(
+                steps.iter().any(|step| step.contains("ads_status (dealer_code=?") && step.contains(columns)),
+                "{steps:#?}"
+            );
+        }
+        for statement in
+            [newest::newest(Dialect::Sqlite, scope, 20), newest::by_hour(Dialect::Sqlite, group.to_vec(), 20)]
+        {
+            let steps = explained(&temporary.database, &statement).await;
+            let is_scan =
+                |step: &String| ["log", "own", "ads"].iter().any(|table| step.starts_with(&format!("SCAN {table}")));
+            assert!(!steps.iter().any(is_scan), "{steps:#?}");
+            assert!(steps.iter().any(|step| step.contains("log_events (dealer_code=?)")), "{steps:#?}");
         }
     }
     for statement in [sql::events::NewestTransaction {}.into(), sql::events::DealersWithEvents { after: 7 }.into()] {

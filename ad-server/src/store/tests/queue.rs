@@ -15,6 +15,7 @@ async fn revise(store: &DatabaseStore, ad_number: u32, revision: i64, number: u3
         revision,
         content: None,
         quality_score: None,
+        price_before: None,
         version: None,
         intent: None,
         pole_position_until: None,

@@ -15,6 +15,7 @@ fn all() -> Vec<(&'static str, Statement)> {
         sql::directory::all(),
         sql::events::all(),
         sql::import::all(),
+        sql::photos::all(),
         sql::queue::all(),
         sql::webhooks::all(),
         marketplace::sql::all(),
