@@ -123,6 +123,34 @@ pub(super) async fn object(
     Ok(Payload { object, repeated, ..payload })
 }
 
+/// What browsers send forms as.
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// The names and values of a form of at most so many bytes. Its memory is reserved while it comes, in the share of a scope that is
+/// known.
+pub(crate) async fn form(
+    request: &mut Request,
+    limits: &Limits,
+    access: Option<&Access>,
+    most: usize,
+) -> Result<Vec<(String, String)>, ApiError> {
+    let Some(Read(done)) = request.data::<Read>().cloned() else { return Err(ApiError::Internal) };
+    let content_type = request.header("content-type").unwrap_or_default();
+    if !content_type.split(';').next().is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case(FORM)) {
+        return Err(ApiError::BadBody(format!("The body must be a form: {FORM}.")));
+    }
+    let until = Instant::now() + limits.body_within;
+    let stated = stated_length(request).filter(|stated| *stated <= most);
+    let _received = match access {
+        Some(access) => Some(limits.body_memory.receive(access, stated.unwrap_or(most), until).await?),
+        None => None,
+    };
+    let bytes =
+        timeout_at(until, all(request, stated, most)).await.map_err(|_| ApiError::Slow(limits.body_within))??;
+    done.store(true, Ordering::Relaxed);
+    Ok(url::form_urlencoded::parse(&bytes).into_owned().collect())
+}
+
 /// Whether a body is in gzip (extensions E3.7).
 fn is_gzip(request: &Request) -> Result<bool, ApiError> {
     let values = request.headers().get_all(header::CONTENT_ENCODING).iter();
@@ -154,7 +182,7 @@ fn stated_length(request: &Request) -> Option<usize> {
 }
 
 /// The JSON object that these bytes are.
-pub(super) fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
+pub(crate) fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let value: Value = serde_json::from_slice(bytes)
         .map_err(|error| ApiError::BadBody(format!("JSON parse error: {}", not_json::explanation(bytes, &error))))?;
@@ -186,7 +214,7 @@ async fn all(request: &mut Request, stated: Option<usize>, most: usize) -> Resul
     at_min_rate((&mut body).take(one_more_than(most)), &mut bytes).await?;
     if bytes.len() > most {
         tokio::io::copy(&mut body.take(DRAINED), &mut tokio::io::sink()).await.map_err(|_| broken())?;
-        return Err(ApiError::TooLarge(MAX_BODY));
+        return Err(ApiError::TooLarge(most.min(MAX_BODY)));
     }
     Ok(bytes)
 }
@@ -210,7 +238,7 @@ fn broken() -> ApiError {
 }
 
 /// The pairs of a request's query string.
-pub(super) fn query(request: &Request) -> Result<Vec<(String, String)>, ApiError> {
+pub(crate) fn query(request: &Request) -> Result<Vec<(String, String)>, ApiError> {
     let query = request.uri().query().unwrap_or_default();
     if query.len() > MAX_QUERY {
         let mut errors = FieldErrors::default();

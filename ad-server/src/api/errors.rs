@@ -128,6 +128,15 @@ pub enum ApiError {
         if *of_token { "of one token" } else { "of all clients" }
     )]
     TooManyStreams { most: usize, of_token: bool },
+    /// The token is an operator's.
+    #[error(
+        "This token is an operator's: it opens the pages for operators in the console, and gives no access to ads. Send a token of \
+         a dealer or group."
+    )]
+    OperatorToken,
+    /// A form of the console was sent by another site, as far as is known.
+    #[error("The request does not come from a page of this service. Open the console and try again.")]
+    ForeignOrigin,
     /// There is no such path, or nothing of that name.
     #[error("{0}")]
     NotFound(String),
@@ -170,7 +179,7 @@ impl ApiError {
     }
 
     /// Another method of a path that has these; `None` if it is not known here.
-    pub(super) fn only(methods: &[&str], method: Option<&Method>) -> Self {
+    pub(crate) fn only(methods: &[&str], method: Option<&Method>) -> Self {
         let method = method.map(|method| format!(" {method}")).unwrap_or_default();
         let detail = format!("Method{method} is not allowed. This path has {}.", methods.join(", "));
         let head = methods.contains(&"GET").then_some("HEAD");
@@ -187,7 +196,7 @@ impl ApiError {
         response
     }
 
-    fn default_response(&self) -> Response {
+    pub(crate) fn default_response(&self) -> Response {
         match self {
             Self::Service(error) => service(error),
             Self::BadBody(_) | Self::BadTags(_) | Self::BadIdempotencyKey => detail(StatusCode::BAD_REQUEST, self),
@@ -207,7 +216,7 @@ impl ApiError {
                 response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("X-Auth-Token"));
                 response
             }
-            Self::Forbidden(_) => detail(StatusCode::FORBIDDEN, self),
+            Self::Forbidden(_) | Self::OperatorToken | Self::ForeignOrigin => detail(StatusCode::FORBIDDEN, self),
             Self::NoMemory(_) | Self::Crowded(_) | Self::Busy(_) | Self::Unavailable(_) => {
                 retry_later(StatusCode::SERVICE_UNAVAILABLE, self)
             }
@@ -238,7 +247,7 @@ impl ApiError {
     }
 
     /// Its code (extensions E1.3).
-    pub(super) fn code(&self) -> Code {
+    pub(crate) fn code(&self) -> Code {
         match self {
             Self::Service(error) => match error {
                 ServiceError::Invalid(_) | ServiceError::InvalidQuery(_) => Code::ValidationFailed,
@@ -265,7 +274,7 @@ impl ApiError {
             | Self::TooManyConnections(ConnectionLimit::Total(_)) => Code::Unavailable,
             Self::NoToken { .. } => Code::TokenMissing,
             Self::InvalidToken(_) => Code::TokenInvalid,
-            Self::Forbidden(_) => Code::PermissionMissing,
+            Self::Forbidden(_) | Self::OperatorToken => Code::PermissionMissing,
             Self::TooManyLists(_)
             | Self::TooManyWaiting(_)
             | Self::TooManyStreams { .. }
@@ -273,13 +282,15 @@ impl ApiError {
             | Self::TooManyConnections(ConnectionLimit::Address(_)) => Code::RateLimited,
             Self::NotFound(_) => Code::NotFound,
             Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
-            Self::Malformed { .. } | Self::BadTags(_) | Self::BadIdempotencyKey => Code::BadRequest,
+            Self::Malformed { .. } | Self::BadTags(_) | Self::BadIdempotencyKey | Self::ForeignOrigin => {
+                Code::BadRequest
+            }
             Self::Internal => Code::InternalError,
         }
     }
 
     /// Its text for problem details: what the contract's shape has no place for is in there too.
-    pub(super) fn detail(&self) -> String {
+    pub(crate) fn detail(&self) -> String {
         match self {
             Self::Service(ServiceError::Version(error)) => match versions::refusal(error) {
                 Ok(Refusal { message: Some(message), suggestion, .. }) => {
@@ -302,7 +313,7 @@ impl ApiError {
     }
 
     /// Its errors by field.
-    pub(super) fn fields(&self) -> Option<(&FieldErrors, RequestPart)> {
+    pub(crate) fn fields(&self) -> Option<(&FieldErrors, RequestPart)> {
         match self {
             Self::Service(ServiceError::Invalid(errors)) => Some((errors, RequestPart::Payload)),
             Self::Service(ServiceError::InvalidQuery(errors)) => Some((errors, RequestPart::Query)),
@@ -313,7 +324,7 @@ impl ApiError {
 
 /// The part of a request that field errors are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RequestPart {
+pub(crate) enum RequestPart {
     Query,
     Payload,
 }

@@ -98,7 +98,7 @@ impl Default for Turns {
 
 impl Turns {
     /// A turn of a dealer or group; the request is processed while it is held.
-    pub(super) async fn take(&self, access: &Access) -> Result<Share, ApiError> {
+    pub(crate) async fn take(&self, access: &Access) -> Result<Share, ApiError> {
         let dealer = access.name();
         match self.0.try_take(dealer, 1) {
             Some(turn) => Ok(turn),
@@ -113,7 +113,7 @@ impl Turns {
 pub struct Writes(Arc<Mutex<HashMap<String, Arc<AsyncMutex<()>>>>>);
 
 /// The only write on an ad.
-pub(super) struct OnlyWrite {
+pub(crate) struct OnlyWrite {
     writes: Writes,
     ad: String,
     lock: Option<OwnedMutexGuard<()>>,
@@ -121,7 +121,7 @@ pub(super) struct OnlyWrite {
 
 impl Writes {
     /// Waits for the other writes on an ad.
-    pub(super) async fn only(&self, access: &Access, source_id: &str) -> Result<OnlyWrite, ApiError> {
+    pub(crate) async fn only(&self, access: &Access, source_id: &str) -> Result<OnlyWrite, ApiError> {
         let ad = format!("{} {source_id}", access.name());
         let lock = Arc::clone(self.all().entry(ad.clone()).or_default());
         let mut only = OnlyWrite { writes: self.clone(), ad, lock: None };
@@ -221,7 +221,7 @@ impl<C: Clock + Clone> DealerRate<C> {
     }
 
     /// The rate.
-    pub(super) fn rate(&self) -> Rate {
+    pub(crate) fn rate(&self) -> Rate {
         self.rate
     }
 

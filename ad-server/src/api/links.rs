@@ -12,7 +12,7 @@ use super::Context;
 
 /// The address under which the client reached the service, without a slash at its end: as configured, else as a trusted
 /// proxy says, else as the request says.
-pub(super) fn base(context: &Context, request: &Request) -> String {
+pub(crate) fn base(context: &Context, request: &Request) -> String {
     if let Some(url) = &context.public_url {
         return url.trim_end_matches('/').to_owned();
     }
@@ -86,8 +86,11 @@ pub(super) fn between_pages<'a>(pages: impl IntoIterator<Item = (&'static str, &
 }
 
 /// The path below which the router is mounted, without a slash at its end.
-fn mounted_at(request: &Request) -> &str {
-    request.original_uri().path().strip_suffix(request.uri().path()).unwrap_or_default()
+pub(crate) fn mounted_at(request: &Request) -> &str {
+    let (original, path) = (request.original_uri().path(), request.uri().path());
+    // One slash at the end is ignored.
+    let mounted = original.strip_suffix(path).or_else(|| original.strip_suffix('/')?.strip_suffix(path));
+    mounted.unwrap_or_default()
 }
 
 /// The last item of a header: the one that the nearest proxy has written, whatever the client had sent to it.

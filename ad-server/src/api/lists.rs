@@ -71,7 +71,7 @@ impl Lists {
     }
 
     /// Waits for the turn of a list of a dealer or group.
-    pub(super) async fn turn(&self, holder: &str) -> Result<Turn, ApiError> {
+    pub(crate) async fn turn(&self, holder: &str) -> Result<Turn, ApiError> {
         let place = self.in_flight.enter(holder).ok_or(ApiError::TooManyLists(IN_FLIGHT))?;
         let turn = async {
             let memory = self.memory.take(holder, LARGEST).await;
@@ -106,7 +106,7 @@ pub(super) enum AnswerMemory {
 }
 
 /// The turn of a list.
-pub(super) struct Turn {
+pub(crate) struct Turn {
     memory: Share,
     connection: Option<Share>,
     place: ListSlot,
@@ -114,7 +114,7 @@ pub(super) struct Turn {
 
 impl Turn {
     /// Lets another list have the connection: the rows have been read.
-    pub(super) fn has_read(&mut self) {
+    pub(crate) fn has_read(&mut self) {
         self.connection = None;
     }
 

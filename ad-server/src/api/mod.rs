@@ -5,37 +5,37 @@
 
 mod accept;
 mod around;
-mod body;
+pub(crate) mod body;
 mod compression;
 mod conditional;
 mod cors;
 pub mod errors;
 mod event_streams;
-mod events;
+pub(crate) mod events;
 mod headers;
 mod idempotency;
 mod json_size;
 mod limits;
-mod links;
+pub(crate) mod links;
 mod lists;
 mod lookups;
 mod me;
 mod missing;
 mod not_json;
-mod observe;
+pub(crate) mod observe;
 mod openapi;
 mod operations;
-mod pages;
+pub(crate) mod pages;
 mod paths;
 mod prefer;
 mod problem;
-mod requests;
+pub(crate) mod requests;
 mod respond;
 mod sandbox;
 pub(crate) mod static_document;
 mod summary;
 pub(crate) mod versions;
-mod webhooks;
+pub(crate) mod webhooks;
 mod writes;
 
 use std::sync::Arc;
@@ -59,6 +59,7 @@ pub use errors::ApiError;
 pub use event_streams::EventStreams;
 pub use limits::{BodyMemory, DealerRate, Limits, Turns, Writes};
 pub use lists::Lists;
+pub(crate) use openapi::first_request;
 pub(crate) use pages::viewers;
 pub use prefer::Waits;
 pub use sandbox::ApiFaults;
@@ -178,6 +179,18 @@ pub fn router<M: IntoEndpoint>(context: Context, images: M) -> impl Endpoint<Out
 where
     M::Endpoint: 'static,
 {
+    router_with(context, images, |routes, _| routes)
+}
+
+/// The same with further routes, which `mount` adds.
+pub(crate) fn router_with<M: IntoEndpoint>(
+    context: Context,
+    images: M,
+    mount: impl FnOnce(observe::Routes, &Arc<Context>) -> observe::Routes,
+) -> impl Endpoint<Output = Response>
+where
+    M::Endpoint: 'static,
+{
     let context = Arc::new(context);
     let route = paths::mount(observe::Routes::new(context.metrics.clone()), &context);
     let route = requests::mount(route, &context);
@@ -186,6 +199,7 @@ where
     let route = events::mount(route, &context);
     let route = summary::mount(route, &context);
     let route = webhooks::mount(route, &context);
+    let route = mount(route, &context);
     let route = pages::mount(route, &context).at("/media/*name", images);
     let route = match context.faults {
         Some(_) => route.at(format!("{}/*name", crate::sandbox::IMAGES), crate::sandbox::serve_images()),
@@ -206,7 +220,7 @@ pub fn metrics_router(metrics: Metrics) -> impl Endpoint<Output = Response> {
 
 /// The id of a request, given to it as it comes in.
 #[derive(Debug, Clone, Copy)]
-struct RequestId(Uuid);
+pub(crate) struct RequestId(pub(crate) Uuid);
 
 impl Context {
     /// Fails a request about an ad whose source id asks for it, in a sandbox.
@@ -225,7 +239,7 @@ impl Context {
     }
 
     /// Counts a request of a caller.
-    fn count(&self, caller: &Caller, request: &Request) -> Result<(), ApiError> {
+    pub(crate) fn count(&self, caller: &Caller, request: &Request) -> Result<(), ApiError> {
         match &self.limits.rate {
             Some(rate) => rate.take(&caller.scope, request.data()),
             None => Ok(()),
@@ -243,7 +257,9 @@ impl Context {
         if token.split_whitespace().next().is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer")) {
             return Err(ApiError::InvalidToken(TokenError::WithScheme));
         }
-        self.authenticator.authenticate(token.trim()).map_err(ApiError::InvalidToken)
+        let caller = self.authenticator.authenticate(token.trim()).map_err(ApiError::InvalidToken)?;
+        // The API has nothing for operators yet, and a lookup would only seem to work.
+        if caller.scope == Access::Operator { Err(ApiError::OperatorToken) } else { Ok(caller) }
     }
 
     /// What the caller of a request has access to, who has this permission.

@@ -17,7 +17,7 @@ use crate::telemetry::{Metrics, metrics::RouteMetrics, traces};
 const UNKNOWN: &str = "unknown";
 
 /// A router that watches what it routes to.
-pub(super) struct Routes {
+pub(crate) struct Routes {
     route: Route,
     metrics: Option<Metrics>,
 }
@@ -28,7 +28,7 @@ impl Routes {
     }
 
     /// Adds an endpoint.
-    pub(super) fn at<E>(mut self, path: impl AsRef<str>, endpoint: E) -> Self
+    pub(crate) fn at<E>(mut self, path: impl AsRef<str>, endpoint: E) -> Self
     where
         E: IntoEndpoint,
         E::Endpoint: 'static,

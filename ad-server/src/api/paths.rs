@@ -217,6 +217,11 @@ impl AdCall<'_> {
                     self.context.service.status(&self.access, self.target(query.dealer_code.as_deref())).await?;
                 Ok(json_response(StatusCode::OK, &report))
             }
+            Act::Prices => {
+                let prices =
+                    self.context.service.prices(&self.access, self.target(query.dealer_code.as_deref())).await?;
+                Ok(json_response(StatusCode::OK, &prices))
+            }
             Act::Read => self.read(self.target(query.dealer_code.as_deref()), &query).await,
             _ => Err(ApiError::unknown_path()),
         }
@@ -235,8 +240,8 @@ impl AdCall<'_> {
             qualities = self.context.service.quality_summaries(&self.access, &list.rows);
         }
         let mut qualities = qualities.into_iter();
-        let rows = list.rows.iter().map(|ListedAd { ad, log, status, .. }| {
-            let view = ad.view(with_log.then_some(log.as_slice())).with_status(with_status.then_some(*status));
+        let rows = list.rows.iter().map(|ListedAd { ad, log, words, .. }| {
+            let view = ad.view(with_log.then_some(log.as_slice())).with_status(with_status.then_some(words.status));
             view.with_quality_summary(qualities.next().flatten()).only(fields.as_deref())
         });
         let body = PageBody::new(self.context, request, &pairs, page, list.count, rows.collect())?;

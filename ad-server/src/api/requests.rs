@@ -50,7 +50,7 @@ impl Requests {
 }
 
 /// The refusal of an id.
-pub(super) fn unknown(id: impl std::fmt::Display) -> ApiError {
+pub(crate) fn unknown(id: impl std::fmt::Display) -> ApiError {
     ApiError::NotFound(format!(
         "No accepted request in the token's scope has the id \"{id}\". The id of a request is the X-Request-Id of its answer."
     ))

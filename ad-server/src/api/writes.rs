@@ -96,7 +96,7 @@ impl AdCall<'_> {
             Act::Bump => service.bump(access, incoming, target, query.exclude).await,
             Act::PolePosition => service.pole_position(access, incoming, target).await,
             Act::Retry => service.retry(access, incoming, target).await,
-            Act::RefuseCreate | Act::Validate | Act::List | Act::Read | Act::Status | Act::Log => {
+            Act::RefuseCreate | Act::Validate | Act::List | Act::Read | Act::Status | Act::Prices | Act::Log => {
                 Err(ServiceError::NotFound)
             }
         }

@@ -15,7 +15,7 @@ use ad_core::{
 };
 use poem::{
     Endpoint, Request, Response, Result,
-    http::{HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 use serde_json::json;
 use shared::SharedReads;
@@ -50,10 +50,11 @@ const REST_FACTOR: u32 = 5;
 
 /// Mounts it.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
-    route.at(PATH, Events { context: Arc::clone(context), reads: Arc::default() })
+    route.at(PATH, Events::new(context))
 }
 
-struct Events {
+/// Reads events for clients.
+pub(crate) struct Events {
     context: Arc<Context>,
     reads: Arc<SharedReads>,
 }
@@ -72,12 +73,37 @@ impl Endpoint for Events {
 }
 
 impl Events {
+    /// Streams that read the same events share the reads of one value.
+    pub(crate) fn new(context: &Arc<Context>) -> Self {
+        Self { context: Arc::clone(context), reads: Arc::default() }
+    }
+
+    /// A stream of the events of a caller who may read them, from where a query or the header `Last-Event-ID` says.
+    pub(crate) async fn stream(
+        &self,
+        caller: Caller,
+        query: &[(String, String)],
+        headers: &HeaderMap,
+    ) -> Result<Response, ApiError> {
+        let parameters = self.parameters(query, headers)?;
+        self.streamed(caller, parameters).await
+    }
+
+    async fn streamed(&self, caller: Caller, parameters: EventParameters) -> Result<Response, ApiError> {
+        let jti = caller.jti.clone();
+        let reader = Reader::new(Arc::clone(&self.context), caller, parameters).await?;
+        reader.check_position().await?;
+        let open = self.context.limits.event_streams.open(&jti)?;
+        Ok(stream::answer(reader, Arc::clone(&self.reads), open))
+    }
+
     async fn answer(&self, request: &Request) -> Result<Response, ApiError> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Err(ApiError::read_only(Some(request.method())));
         }
         let caller = self.context.authenticated(request)?;
-        let (is_stream, parameters) = (prefers_stream(request), self.parameters(request));
+        let (is_stream, parameters) = (prefers_stream(request), body::query(request));
+        let parameters = parameters.and_then(|query| self.parameters(&query, request.headers()));
         // Those that wait have limits of their own.
         if !is_stream && parameters.as_ref().map_or(true, |parameters| parameters.wait.is_zero()) {
             self.context.count(&caller, request)?;
@@ -86,24 +112,22 @@ impl Events {
             return Err(ApiError::Forbidden(Permission::Read));
         }
         let parameters = parameters?;
-        let (wait, streams) =
-            (parameters.wait.min(self.context.limits.waits.longest()), &self.context.limits.event_streams);
+        if is_stream {
+            return self.streamed(caller, parameters).await;
+        }
+        let wait = parameters.wait.min(self.context.limits.waits.longest());
         let jti = caller.jti.clone();
         let reader = Reader::new(Arc::clone(&self.context), caller, parameters).await?;
-        if is_stream {
-            reader.check_position().await?;
-            return Ok(stream::answer(reader, Arc::clone(&self.reads), streams.open(&jti)?));
-        }
-        let _open = if wait.is_zero() { None } else { Some(streams.open(&jti)?) };
+        let _open = if wait.is_zero() { None } else { Some(self.context.limits.event_streams.open(&jti)?) };
         self.page(reader, wait, request.data::<Coding>().copied()).await
     }
 
-    fn parameters(&self, request: &Request) -> Result<EventParameters, ApiError> {
-        let mut parameters = EventParameters::parse(&body::query(request)?).map_err(|mut errors| {
+    fn parameters(&self, query: &[(String, String)], headers: &HeaderMap) -> Result<EventParameters, ApiError> {
+        let mut parameters = EventParameters::parse(query).map_err(|mut errors| {
             parameters::suggest(&self.context.service.rulebook().settings.names, EVENT_PARAMETERS, &mut errors);
             errors
         })?;
-        if let Some(id) = request.headers().get(LAST_EVENT_ID).filter(|id| !id.is_empty()) {
+        if let Some(id) = headers.get(LAST_EVENT_ID).filter(|id| !id.is_empty()) {
             parameters.after = EventsAfter::Cursor(String::from_utf8_lossy(id.as_bytes()).into_owned());
         }
         Ok(parameters)

@@ -22,7 +22,7 @@ pub(super) struct Sample {
 }
 
 /// A create of the first vehicle type, for curl.
-pub(in crate::api) fn first_request(rulebook: &Rulebook) -> String {
+pub(crate) fn first_request(rulebook: &Rulebook) -> String {
     let body = examples::brief(rulebook, ad_core::model::ApiVersion::V4, first(), BodyKind::Create);
     let address = format!("/v4/{}", first().vehicle_type.unwrap_or_default());
     Sample { method: Method::POST, address, body: Some(indented(&body.into())) }.curl()

@@ -2,8 +2,8 @@
 
 use ad_core::{
     model::{
-        Action, ActionState, AdState, AdStatus, ApiVersion, ChannelStatus, ImageStatus, Level, Market, RequestState,
-        Severity, WaitingFor, WhoActs,
+        Action, ActionState, AdState, AdStatus, ApiVersion, ChannelStatus, ImageStatus, Level, MOST_EARLIER_PRICES,
+        Market, RequestState, Severity, WaitingFor, WhoActs,
     },
     parameters::MAX_EVENTS,
 };
@@ -14,7 +14,7 @@ use crate::auth::Permissions;
 
 /// All of them, by name.
 pub(super) fn schemas() -> Map<String, Value> {
-    let groups = [of_logs(), of_events(), of_tokens(), of_quality(), of_values(), of_status()];
+    let groups = [of_logs(), of_events(), of_tokens(), of_quality(), of_values(), of_status(), of_prices()];
     let members =
         groups.into_iter().filter_map(|group| if let Value::Object(group) = group { Some(group) } else { None });
     members.flatten().collect()
@@ -199,16 +199,79 @@ fn of_values() -> Value {
     json!({
         "AnyFields": {"type": "object", "nullable": true, "additionalProperties": true,
             "description": "The fields of a V3 ad in an open category (without a published field list), as they were sent"},
-        "ImageRef": object(&["url", "cdn_url", "id", "checksum"], json!({
+        "ImageRef": object(&["url", "cdn_url", "id", "checksum", "width", "height", "renditions"], json!({
             "url": {"type": "string", "description": "Source address"},
             "cdn_url": {"type": "string", "format": "uri", "description": "Address of the stored image"},
             "id": uuid,
             "checksum": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256 of the image"},
+            "width": {"type": "integer", "nullable": true,
+                "description": "Width in pixels, turned as EXIF says; `null` until the image was examined, and if it cannot be decoded"},
+            "height": {"type": "integer", "nullable": true, "description": "Height in pixels, likewise"},
+            "renditions": {"type": "array", "nullable": true, "items": reference("Rendition"),
+                "description": "The image in other sizes, the smallest first; `null` until they are made, empty if it cannot be decoded"},
+        })),
+        "Rendition": object(&["width", "height", "url"], json!({
+            "width": {"type": "integer", "description": "Width in pixels: 320, 800 or 1600, and never more than that of the image"},
+            "height": {"type": "integer", "description": "Height in pixels"},
+            "url": {"type": "string", "format": "uri", "description": "Address of the JPEG: upright, without metadata, unchanging"},
         })),
         "LookupEntry": object(&["id", "name"], json!({"id": text, "name": text, "for": {
             "type": "array", "items": text, "minItems": 1,
             "description": "Only for values of `condition.vehicle_ratings.value`: the ratings that can have this value"}})),
         "LookupEntries": {"type": "array", "items": reference("LookupEntry")},
+    })
+}
+
+/// The schemas of prices over time.
+fn of_prices() -> Value {
+    let text = json!({"type": "string"});
+    let time = json!({"type": "string", "format": "date-time"});
+    let maybe_time = json!({"type": "string", "format": "date-time", "nullable": true, "description": "`null` for the present price"});
+    let amount = json!({"type": "number", "minimum": 0, "description": "In whole units of the currency"});
+    let currency = json!({"type": "string", "description": "ISO 4217 code"});
+    let applied = |description: &str| {
+        let mut applied = object(
+            &["amount", "currency", "since", "until"],
+            json!({
+                "amount": amount, "currency": currency, "since": time, "until": maybe_time,
+            }),
+        );
+        applied["description"] = json!(description);
+        nullable(&mut applied);
+        applied
+    };
+    let mut reduction = object(
+        &["amount", "currency", "since", "reference", "below_reference"],
+        json!({
+            "amount": amount,
+            "currency": currency,
+            "since": {"type": "string", "format": "date-time", "description": "When the series of reductions began"},
+            "reference": applied("The lowest price of the 30 days before that, or of the recorded part of them; `null` if no earlier price is recorded"),
+            "below_reference": {"type": "boolean", "nullable": true, "description": "Whether the reduced price is less than the reference price"},
+        }),
+    );
+    reduction["description"] = json!("The present price of type `reduced`; `null` without one");
+    nullable(&mut reduction);
+    json!({
+        "PriceHistory": object(&["source_id", "dealer_code", "recorded_since", "lowest_30_days", "reduction", "history"], json!({
+            "source_id": text,
+            "dealer_code": text,
+            "recorded_since": {"type": "string", "format": "date-time", "description": "Since when the history has no gaps"},
+            "lowest_30_days": applied("The lowest price of the last 30 days, the present one included"),
+            "reduction": reduction,
+            "history": {"type": "array", "items": reference("PricePeriod"), "minItems": 1, "maxItems": MOST_EARLIER_PRICES,
+                "description": "All recorded prices, oldest first; the last ones are the present ones"},
+        })),
+        "PricePeriod": object(&["since", "until", "price"], json!({
+            "since": time,
+            "until": maybe_time,
+            "price": {"type": "array", "items": reference("RecordedPrice")},
+        })),
+        "RecordedPrice": object(&["type", "amount", "currency"], json!({
+            "type": {"type": "string", "description": "`list`, `reduced`, `leasing`, `monthly` or `call`"},
+            "amount": amount,
+            "currency": currency,
+        })),
     })
 }
 

@@ -29,6 +29,7 @@ pub(super) fn more(base: BasePath, act: Act) -> String {
         Act::List => vec![LIST.to_owned()],
         Act::Read => vec![READ.to_owned()],
         Act::Status => vec![STATUS.to_owned()],
+        Act::Prices => vec![PRICES.to_owned()],
         Act::Log => vec![LOG.to_owned()],
         Act::Delete => vec![delete(category)],
         Act::Bump => vec![BUMP.to_owned()],
@@ -60,6 +61,9 @@ const READ: &str = "`image_refs` has the stored images, `marketplace_ad_id` and 
 
 const STATUS: &str = "Programs read `status`, `code` and `who_acts`; texts may change. `outdated` means that the marketplace lists the ad, but \
     the latest update of the listing failed; the ad is then `partly_live`.";
+
+const PRICES: &str = "The applied price of a time is that of type `reduced` or, without one, that of type `list`. At most the latest 500 changes are kept; \
+    `recorded_since` says since when the history has no gaps. The service computes, and gives no legal advice.";
 
 const LOG: &str = "Each action of a request has an entry with state `processing` when it begins, and one with `done` or `error` when it \
     ends. `request_id` limits the log to one request, `state=error` to failures.";

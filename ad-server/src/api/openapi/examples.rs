@@ -8,11 +8,12 @@ use ad_core::{
     fields::FieldErrors,
     model::{
         Action, ActionState, Ad, AdState, AdStatus, AdTag, ApiVersion, ChannelFailure, ChannelStatus, Content, Dealer,
-        Event, EventPosition, ImageRef, Leftover, LogEntry, MOST_UNFINISHED, Market, Publication, PublishedChannel,
-        StatusCount, StatusWords, StoredRequest, Timestamp,
+        EarlierPrices, Event, EventPosition, ImageRef, Leftover, LogEntry, MOST_UNFINISHED, Market, Photo, PhotoFacts,
+        Price, Publication, PublishedChannel, StatusCount, StatusWords, StoredRequest, Timestamp,
     },
     parameters::AdParameters,
     ports::{AnswerKey, KeptAnswer, RenderedAnswer, StatusFacts, StoreError, StoredAd},
+    prices,
     quality::Measured,
     rulebook::{
         self, Rulebook, SourceId, WriteContext,
@@ -48,6 +49,9 @@ const DEALER: &str = "north-cars";
 const AD: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0001);
 pub(super) const REQUEST: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0002);
 const IMAGE: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0003);
+
+const PHOTO: PhotoFacts =
+    PhotoFacts { width: 4032, height: 3024, hash: 0, color: [120, 120, 120], contrast: 60, sharpness: 500 };
 
 /// Category fields that an ad of few words has.
 const BRIEF: &[&str] = &["brand", "model", "model_year", "registration_number"];
@@ -119,6 +123,7 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     put("PayloadProblem".to_owned(), "A payload with errors", problem(&ServiceError::Invalid(errors).into()));
     put("ParameterProblem".to_owned(), "An unknown parameter", problem(&unknown_parameter()));
     put("AdStatus".to_owned(), "An ad that the secondary marketplace has refused", ad_status(rulebook));
+    put("PriceHistory".to_owned(), "A reduced price", price_history(rulebook));
     put("Summary".to_owned(), "Two ads", summary());
     put("EventPage".to_owned(), "A published ad", events());
     put("Me".to_owned(), "A token of one dealer", me());
@@ -237,6 +242,7 @@ fn published(ad: Ad, category: &Category) -> Ad {
         cdn_url: format!("https://ads.example/media/{checksum}.jpg"),
         id: IMAGE,
         checksum: checksum.clone(),
+        photo: Some(Photo::Decoded(PHOTO)),
     });
     Ad {
         image_refs: images.collect(),
@@ -376,6 +382,21 @@ fn ad_status(rulebook: &Rulebook) -> Value {
         ad,
     };
     json!(status::report(StatusFacts { stored, unfinished: Vec::new() }, now()))
+}
+
+/// The prices of an ad that was reduced a week after it was created.
+fn price_history(rulebook: &Rulebook) -> Value {
+    let (category, version) = (first(), ApiVersion::V4);
+    let payload = category.example(version, rulebook);
+    let Some(checked) = checked(rulebook, version, category, payload, SourceId::Required) else { return Value::Null };
+    let price =
+        |kind: &str, amount: u32| Price { kind: kind.to_owned(), amount: amount.into(), currency: "SEK".to_owned() };
+    let (list, reduced) = (price("list", 189_900), price("reduced", 179_900));
+    let mut fields = checked.content.into_fields();
+    fields.insert("price".to_owned(), json!([list, reduced]));
+    let ad =
+        Ad { created: now() - Duration::from_hours(7 * 24), ..ad(checked.source_id, version, category, fields.into()) };
+    json!(prices::history(&ad, vec![EarlierPrices { until: now(), prices: Some(vec![list]) }], now()))
 }
 
 fn summary() -> Value {

@@ -27,7 +27,8 @@ use ad_core::{
 use serde_json::{Map, Value, json};
 
 use self::bodies::Group;
-pub(super) use self::{code_samples::first_request, dialect::as_3_1};
+pub(crate) use self::code_samples::first_request;
+pub(super) use self::dialect::as_3_1;
 use super::operations::bases;
 
 /// Name of the security scheme, and of the header.
@@ -40,13 +41,16 @@ pub(super) const TITLE: &str = "Vehicle ad import service";
 const COMMON_TAGS: [&str; 6] = [LOOKUPS, "requests", "events", "token", "summary", webhooks::TAG];
 const LOOKUPS: &str = "lookups";
 
-/// The tags of which there are documents: the vehicle types, `ad` and `v3`.
+/// The name of the document that has only the operations of the common tags.
+pub(super) const COMMON: &str = "common";
+
+/// The tags of which there are documents: the vehicle types, `ad`, `v3`, and [`COMMON`].
 pub(super) fn tags() -> Vec<&'static str> {
-    bases().map(operations::tag).collect()
+    bases().map(operations::tag).chain([COMMON]).collect()
 }
 
-/// The document of this catalogue, for a service at this address. With `tag` it has only the operations of that tag and the
-/// lookups.
+/// The document of this catalogue, for a service at this address. With `tag` it has only the operations of that tag and of
+/// those that every document has.
 pub(super) fn document(rulebook: &Rulebook, server: &str, tag: Option<&str>) -> Value {
     let service = server.trim_end_matches('/');
     let mut document = json!({

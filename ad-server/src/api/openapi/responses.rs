@@ -134,7 +134,7 @@ fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
         Act::Bump => wrongs.push(Wrong::Rule("BumpOfDeleted")),
         Act::PolePosition => wrongs.push(Wrong::Rule("PolePositionOfDeleted")),
         Act::Retry => wrongs.push(Wrong::Rule("RetryOfDeleted")),
-        Act::List | Act::Read | Act::Status | Act::Log | Act::Delete | Act::RefuseCreate => {}
+        Act::List | Act::Read | Act::Status | Act::Prices | Act::Log | Act::Delete | Act::RefuseCreate => {}
     }
     wrongs
 }
@@ -267,12 +267,14 @@ fn success(base: BasePath, operation: &Operation) -> Success {
         Act::List => of_ads("A page of ads; the example is one with `fields`", Answer::Page, AnswerExample::Page),
         Act::Read => of_ads("The ad with its latest log entries", Answer::Row, AnswerExample::Read),
         Act::Status => ("Whether the ad is live, and why not", "AdStatus".to_owned(), "AdStatus".to_owned()),
+        Act::Prices => ("The prices of the ad over time", "PriceHistory".to_owned(), "PriceHistory".to_owned()),
         Act::Log => ("A page of log entries", "LogPage".to_owned(), "LogPage".to_owned()),
         _ => of_ads("Accepted and queued: the ad", Answer::Ad, AnswerExample::Ad),
     };
     let (status, suffix) = if operation.act == Act::Create { ("201", "Created") } else { ("200", "") };
     // The examples of all categories together are those of cars.
-    let of = if category.is_none() && !matches!(operation.act, Act::Log | Act::Status) { "Any" } else { "" };
+    let of =
+        if category.is_none() && !matches!(operation.act, Act::Log | Act::Status | Act::Prices) { "Any" } else { "" };
     Success { status, name: format!("{of}{example}{suffix}"), description, schema, example }
 }
 

@@ -90,7 +90,7 @@ pub(super) fn is_about_health(path: &str) -> bool {
 }
 
 /// What is only read: GET and HEAD. That an answer to HEAD has no body is seen to [`around`](super::around) all answers.
-struct ReadOnly<E>(E);
+pub(crate) struct ReadOnly<E>(pub(crate) E);
 
 impl<E: Endpoint> Endpoint for ReadOnly<E> {
     type Output = E::Output;

@@ -21,11 +21,12 @@
   }
   const spec = await answer.json();
   await viewerIsThere;
-  if (window.Redoc) showInRedoc(spec, place);
+  if (window.Redoc) showInRedoc(spec, place, choice?.value);
   else showInSwaggerUi(spec);
 })();
 
-function showInRedoc(spec, place) {
+function showInRedoc(spec, place, tag) {
+  keepOwn(spec, tag);
   showOnce(spec);
   const options = {
     hideDownloadButton: true,
@@ -35,6 +36,15 @@ function showInRedoc(spec, place) {
     jsonSampleExpandLevel: 3,
   };
   Redoc.init(spec, options, place);
+}
+
+// Redoc renders all operations before it shows anything. Those that the documents of all vehicle types have are a choice of their own,
+// whose document has nothing else. A document without choice is shown whole.
+function keepOwn(spec, tag) {
+  const isOwn = (item) => Object.values(item).some((operation) => operation.tags?.includes(tag));
+  if (!Object.values(spec.paths).some(isOwn)) return;
+  spec.paths = Object.fromEntries(Object.entries(spec.paths).filter(([, item]) => isOwn(item)));
+  spec.tags = spec.tags.filter(({ name }) => name === tag);
 }
 
 // Redoc renders every body of every operation before it shows anything. The ad that most operations answer with makes up 40 % of the

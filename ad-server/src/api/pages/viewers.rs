@@ -10,7 +10,7 @@ use maud::{DOCTYPE, html};
 use poem_openapi::OpenApiService;
 
 use crate::api::{
-    headers,
+    headers, openapi,
     static_document::{Content, IMMUTABLE, StaticDocument},
 };
 
@@ -22,8 +22,8 @@ pub(crate) struct Asset {
     text: LazyLock<String>,
 }
 
-const SCRIPT: &str = "text/javascript; charset=utf-8";
-const STYLE: &str = "text/css; charset=utf-8";
+pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
+pub(crate) const STYLE: &str = "text/css; charset=utf-8";
 
 /// What the pages load.
 pub(crate) static ASSETS: [Asset; 5] = [
@@ -35,7 +35,7 @@ pub(crate) static ASSETS: [Asset; 5] = [
 ];
 
 impl Asset {
-    const fn new(name: &'static str, content_type: &'static str, text: fn() -> String) -> Self {
+    pub(crate) const fn new(name: &'static str, content_type: &'static str, text: fn() -> String) -> Self {
         Self { name, content_type, text: LazyLock::new(text) }
     }
 
@@ -57,7 +57,7 @@ impl Asset {
     }
 
     /// Its address, which changes with its content.
-    fn address(&self, docs: &str) -> String {
+    pub(crate) fn address(&self, docs: &str) -> String {
         let version: String = self.integrity().chars().filter(char::is_ascii_alphanumeric).skip(6).take(12).collect();
         format!("{docs}assets/{}?{version}", self.name)
     }
@@ -155,11 +155,12 @@ impl ViewerPage {
     }
 }
 
-/// The two tags that are no vehicle types, in words.
+/// The tags that are no vehicle types, in words.
 fn shown(tag: &str) -> &str {
     match tag {
         "ad" => "all (generic paths)",
         "v3" => "API V3",
+        openapi::COMMON => "none (lookups, events, webhooks)",
         vehicle_type => vehicle_type,
     }
 }
