@@ -9,6 +9,7 @@ use ad_core::{
     quotas::Quotas,
     service::Service,
 };
+use futures_util::future::OptionFuture;
 use tokio::{
     sync::{Notify, watch},
     task::{JoinError, JoinHandle},
@@ -19,11 +20,14 @@ use crate::{
     auth::{Caller, KeySet, KeySource, KeysError, TokenError, Verifier, key_file},
     cleanup::{self, Kept},
     config::Settings,
+    console::{self, Console, SignInLinks},
     directory::Directory,
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
     marketplace::{self, ConnectError},
-    media::{ClientError, FetchOptions, HttpFetcher, Media, MediaBase, MediaError, ServeMedia},
+    media::{ClientError, FetchOptions, HttpFetcher, Media, MediaBase, MediaError, Renditions, ServeMedia},
+    photos::PhotoWorker,
     processor::Processor,
+    registry::RegistryError,
     rules::{self, RulesError},
     sandbox::{self, Sandbox},
     scoring,
@@ -71,6 +75,9 @@ pub enum AppError {
     /// The rules.
     #[error(transparent)]
     Rules(#[from] RulesError),
+    /// The vehicle registry.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
     /// The address, or TLS.
     #[error(transparent)]
     Listen(#[from] ServerError),
@@ -172,8 +179,12 @@ impl Common {
         Ok(Pipeline::new(ports).with_settings(retries).with_quotas(self.quotas(settings)))
     }
 
-    /// Removes expired rows in the background, and computes the quality scores of ads that have none.
-    fn start_background(&self, settings: &Settings, stopped: watch::Receiver<bool>) {
+    /// Removes expired rows in the background, computes the quality scores of ads that have none, and examines images if the settings
+    /// want workers. Returns what makes renditions, if anything does.
+    fn start_background(&self, settings: &Settings, stopped: watch::Receiver<bool>) -> Option<Renditions> {
+        // A process without workers only reads images.
+        let renditions = (settings.renditions && settings.workers > 0).then(|| self.renditions(settings));
+        let photos = renditions.clone().map(|renditions| self.photo_worker(renditions).run());
         let kept = Kept {
             answers: settings.idempotency_keys_kept.duration(),
             deliveries: settings.webhook_deliveries_kept.duration(),
@@ -182,10 +193,11 @@ impl Common {
         let scoring = scoring::run(self.database.clone());
         tokio::spawn(async move {
             tokio::select! {
-                ((), ()) = async { tokio::join!(cleanup, scoring) } => {}
+                ((), (), _) = async { tokio::join!(cleanup, scoring, OptionFuture::from(photos)) } => {}
                 () = until(stopped) => {}
             }
         });
+        renditions
     }
 
     /// Starts the workers if the settings want them: one for accepted requests, one for webhooks.
@@ -216,6 +228,15 @@ impl Common {
             per_dealer: settings.dealer_workers(),
         };
         Ok(vec![tokio::spawn(worker.run(stopped.clone())), tokio::spawn(sender.run())])
+    }
+
+    /// What makes renditions.
+    fn renditions(&self, settings: &Settings) -> Renditions {
+        Renditions::new(self.media.clone(), self.store.clone(), settings.photo_memory.bytes())
+    }
+
+    fn photo_worker(&self, renditions: Renditions) -> PhotoWorker {
+        PhotoWorker { store: self.store.clone(), renditions, clock: Arc::clone(&self.clock) }
     }
 
     /// What manages webhooks.
@@ -250,6 +271,8 @@ pub struct Running {
     pub clock: Arc<dyn Clock>,
     /// Its ids.
     pub ids: Arc<dyn Ids>,
+    /// Links that sign in to its console.
+    pub links: SignInLinks,
     stop: watch::Sender<bool>,
     server: JoinHandle<()>,
     metrics: Option<JoinHandle<()>>,
@@ -308,20 +331,24 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let (stop, stopped) = watch::channel(false);
     let webhooks = common.webhooks(settings)?;
     let workers = common.start_workers(settings, &webhooks, &stopped)?;
-    common.start_background(settings, stopped.clone());
+    let renditions = common.start_background(settings, stopped.clone());
     let quotas = common.quotas(settings);
     let processor = Processor::default();
+    let registry = settings.registry()?;
     let Common { database, directory, store, media, clock, ids, metrics, sandbox } = common;
     tokio::spawn(Arc::clone(&directory).keep_fresh(FRESHNESS));
     let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids))
         .with_quotas(quotas)
-        .with_compute(Arc::new(processor.clone()));
+        .with_compute(Arc::new(processor.clone()))
+        .with_registry(registry);
     let verifier = Arc::new(Verifier::new(&keys, Arc::clone(&clock)));
     if let KeySource::File(path) = settings.key_source() {
         tokio::spawn(key_file::follow(path, Arc::clone(&verifier), KEY_FILE_PAUSE));
     }
+    let links = SignInLinks::default();
     let revocation_max_age = settings.revocation_max_age.duration();
     let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory), revocation_max_age });
+    let console = settings.console.then(|| console_parts(settings, &webhooks, &clock, &links));
     let context = Context {
         service,
         store,
@@ -347,7 +374,11 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         faults: sandbox.is_some().then(ApiFaults::default),
         webhooks: Some(webhooks),
     };
-    let router = api::router(context, ServeMedia::new(media));
+    let images = ServeMedia::new(media).with_renditions(renditions);
+    let router = api::router_with(context, images, move |routes, context| match &console {
+        Some(console) => console::mount(routes, context, console),
+        None => routes,
+    });
     let server = tokio::spawn(server.run(router, until(stopped)));
     let metrics_url =
         if serves_metrics { Some(base_url.clone()) } else { metrics_server.as_ref().map(HttpServer::base_url) };
@@ -361,12 +392,25 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         directory,
         clock,
         ids,
+        links,
         stop,
         server,
         metrics,
         workers,
         _sandbox: sandbox,
     })
+}
+
+/// What the console needs.
+fn console_parts(settings: &Settings, webhooks: &Webhooks, clock: &Arc<dyn Clock>, links: &SignInLinks) -> Console {
+    let media = settings.media_url.as_ref().and_then(|url| url::Url::parse(url.as_str()).ok());
+    Console {
+        vault: Arc::clone(&webhooks.vault),
+        database: webhooks.database.clone(),
+        clock: Arc::clone(clock),
+        media_origin: media.map(|url| url.origin().ascii_serialization()),
+        links: links.clone(),
+    }
 }
 
 /// How the API is served.
@@ -510,6 +554,14 @@ pub(crate) async fn operator_pipeline(settings: &Settings) -> Result<(Database, 
     let common = Common::open(&settings, &format!("http://{}", settings.listen)).await?;
     let pipeline = common.pipeline(&settings)?;
     Ok((common.database, pipeline))
+}
+
+/// The database and what examines images, for commands of operators.
+pub(crate) async fn operator_photos(settings: &Settings) -> Result<(Database, PhotoWorker), AppError> {
+    let settings = Settings { dealers: None, ..settings.clone() };
+    let common = Common::open(&settings, &format!("http://{}", settings.listen)).await?;
+    let worker = common.photo_worker(common.renditions(&settings));
+    Ok((common.database, worker))
 }
 
 async fn until(mut stopped: watch::Receiver<bool>) {

@@ -7,9 +7,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::{num::NonZero, path::Path};
+use std::{num::NonZero, path::Path, sync::Arc};
 
-use ad_core::{model::Market, pipeline::RetryPolicy, quotas::DealerQuotas};
+use ad_core::{model::Market, pipeline::RetryPolicy, ports::VehicleRegistry, quotas::DealerQuotas};
 
 pub use self::table::{Layer, Settings, default_file, help};
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
     breaker::BreakerOptions,
     http_server::{Proxies, TlsFiles},
     marketplace::{MarketplaceSetting, MarketplaceSettings, token_variable},
+    registry::{self, RegistryError},
     secret::{Secret, TokenSource},
     store::Options,
     toml_file::{self, TomlFileError},
@@ -201,6 +202,16 @@ impl Settings {
                 pause: self.marketplace_pause.duration(),
             },
         }
+    }
+
+    /// The register of vehicles, if there is one.
+    ///
+    /// # Errors
+    /// When its file or its token cannot be read.
+    pub(crate) fn registry(&self) -> Result<Option<Arc<dyn VehicleRegistry>>, RegistryError> {
+        let timeout = self.vehicle_registry_timeout.duration();
+        let connect = |address| registry::connect(address, self.vehicle_registry_token_file.clone(), timeout);
+        self.vehicle_registry.as_ref().map(connect).transpose()
     }
 
     /// What each dealer may have at most.

@@ -16,11 +16,13 @@
 //! | [`webhooks`] | events sent to endpoints of integrators |
 //! | `cleanup` | removes what is kept for a limited time |
 //! | `scoring` | computes the quality scores of ads that an earlier version has stored |
+//! | [`console`] | pages at `/console/` for dealers, support and operators |
 //! | [`config`] | settings from flags, environment and file: one table |
 //! | [`values`], [`secret`] | types of settings: times, sizes, rates, addresses; credentials |
 //! | [`dealers_file`], [`toml_file`], [`lines`] | files that operators write |
 //! | [`breaker`] | the circuit breaker of marketplaces and image hosts |
 //! | [`rules`] | the catalogue and the names of the settings |
+//! | [`registry`] | the register of vehicles that `validate` compares ads with |
 //! | [`processor`] | runs long computations apart from short requests |
 //! | `shares` | limited resources that dealers share fairly |
 //! | [`system`] | the system clock and random ids |
@@ -46,6 +48,7 @@ pub mod breaker;
 mod cleanup;
 pub mod commands;
 pub mod config;
+pub mod console;
 pub mod dealers_file;
 pub mod demo;
 pub mod directory;
@@ -55,7 +58,9 @@ pub mod lines;
 pub mod marketplace;
 pub mod media;
 mod outbound;
+mod photos;
 pub mod processor;
+pub mod registry;
 pub mod rules;
 pub mod sandbox;
 mod scoring;

@@ -4,10 +4,29 @@
 use std::{error::Error, io, time::Duration};
 
 use ad_core::model::{self, Timestamp};
-use reqwest::{Response, header::RETRY_AFTER};
+use reqwest::{
+    Client, ClientBuilder, Response,
+    header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER},
+    redirect::Policy,
+};
+
+use crate::secret::Secret;
 
 /// How our clients introduce themselves.
 pub(crate) const USER_AGENT: &str = concat!("vehicle-ad-import/", env!("CARGO_PKG_VERSION"));
+
+/// A client of a service that the operator has configured, which answers with JSON and may want a bearer token.
+pub(crate) fn json_client(token: Option<&Secret>) -> ClientBuilder {
+    let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
+    let bearer = token.and_then(|token| HeaderValue::try_from(format!("Bearer {}", token.reveal())).ok());
+    if let Some(mut bearer) = bearer {
+        bearer.set_sensitive(true);
+        headers.insert(AUTHORIZATION, bearer);
+    }
+    // The token is for this address only.
+    let client = Client::builder().user_agent(USER_AGENT).default_headers(headers).redirect(Policy::none());
+    client.no_proxy().referer(false)
+}
 
 /// Why there is no answer, or only a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

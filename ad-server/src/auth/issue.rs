@@ -49,6 +49,8 @@ struct Claims<'a> {
     dealer_code: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dealer_group: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operator: Option<bool>,
     iat: i64,
     jti: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,6 +71,7 @@ pub fn issue(keys: &KeySet, request: &IssueRequest) -> Result<(String, TokenReco
         iss: ISSUER,
         dealer_code: name.filter(|_| matches!(request.scope, Access::Dealer(_))),
         dealer_group: name.filter(|_| matches!(request.scope, Access::Group(_))),
+        operator: (request.scope == Access::Operator).then_some(true),
         iat: seconds(request.now),
         jti: &record.jti,
         exp: record.expires.map(seconds),

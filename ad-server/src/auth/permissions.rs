@@ -13,8 +13,11 @@ pub enum Permission {
     Promote,
     /// Manage webhooks.
     Webhooks,
+    /// See what concerns all dealers: what operators' tokens permit, and no other token.
+    Operate,
 }
 
+/// Those that tokens of dealers and groups can have.
 const EVERY: [(Permission, &str); 4] = [
     (Permission::Read, "read"),
     (Permission::Write, "write"),
@@ -30,7 +33,7 @@ impl Permission {
 
 impl fmt::Display for Permission {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = EVERY.iter().find(|(permission, _)| permission == self).map_or("", |(_, name)| name);
+        let name = EVERY.iter().find(|(permission, _)| permission == self).map_or("operator", |(_, name)| name);
         formatter.pad(name)
     }
 }
@@ -53,7 +56,10 @@ impl FromStr for Permission {
 pub struct Permissions(u8);
 
 impl Permissions {
-    /// Everything: what a token without `permissions` may do.
+    /// What a token of an operator may do.
+    pub const OPERATOR: Self = Self(Permission::Operate.bit());
+
+    /// Everything: what a token of a dealer or group without `permissions` may do.
     pub const ALL: Self =
         Self(Permission::Read.bit() | Permission::Write.bit() | Permission::Promote.bit() | Permission::Webhooks.bit());
 
@@ -99,6 +105,9 @@ mod tests {
             assert_eq!(permission.to_string(), name);
             assert_eq!(name.parse(), Ok(permission));
         }
-        assert_eq!("Read".parse::<Permission>(), Err(UnknownPermission));
+        for other in ["Read", "operator", "operate"] {
+            assert_eq!(other.parse::<Permission>(), Err(UnknownPermission));
+        }
+        assert!(!Permissions::ALL.contains(Permission::Operate));
     }
 }

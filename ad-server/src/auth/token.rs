@@ -83,6 +83,9 @@ pub enum TokenError {
     /// No scope, or two.
     #[error("Exactly one of dealer_code and dealer_group is required.")]
     Scope,
+    /// An operator's, signed with the key of another issuer.
+    #[error("Tokens of operators are issued by the service itself.")]
+    Operator,
     /// `permissions` names one that does not exist.
     #[error("Unknown permission.")]
     UnknownPermission,
@@ -105,6 +108,8 @@ debug_by_name!(Verifier);
 struct CheckingKey {
     kid: String,
     algorithm: Algorithm,
+    /// Whether it signs the tokens that are issued here.
+    signs: bool,
     decoding: DecodingKey,
     validation: Validation,
 }
@@ -148,7 +153,7 @@ impl Verifier {
             })?
             .claims;
         claims.are_valid_at(self.clock.now())?;
-        claims.caller()
+        claims.caller(key.signs)
     }
 }
 
@@ -156,6 +161,7 @@ fn prepared(keys: &KeySet) -> Vec<CheckingKey> {
     let prepare = |key: &Key| CheckingKey {
         kid: key.kid.clone(),
         algorithm: key.algorithm,
+        signs: key.encoding.is_some(),
         decoding: key.decoding.clone(),
         validation: signature_and_audience(key.algorithm),
     };
@@ -188,6 +194,8 @@ struct Claims {
     dealer_code: Option<String>,
     #[serde(default, deserialize_with = "present")]
     dealer_group: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    operator: Option<bool>,
     #[serde(default, deserialize_with = "present")]
     iss: Option<String>,
     #[serde(default, deserialize_with = "present")]
@@ -230,19 +238,23 @@ impl Claims {
         Ok(())
     }
 
-    fn caller(self) -> Result<Caller, TokenError> {
+    /// `is_own`: whether a key that signs tokens here has signed this one.
+    fn caller(self, is_own: bool) -> Result<Caller, TokenError> {
         self.iss.ok_or(TokenError::MissingClaim("iss"))?;
         let issued = self.iat.ok_or(TokenError::MissingClaim("iat"))?;
         let jti = self.jti.ok_or(TokenError::MissingClaim("jti"))?;
         if !is_jti(&jti) {
             return Err(TokenError::Malformed);
         }
-        let scope = match (self.dealer_code, self.dealer_group) {
-            (Some(code), None) if !code.is_empty() => Access::Dealer(code),
-            (None, Some(group)) if !group.is_empty() => Access::Group(group),
+        let scope = match (self.dealer_code, self.dealer_group, self.operator) {
+            (Some(code), None, None) if !code.is_empty() => Access::Dealer(code),
+            (None, Some(group), None) if !group.is_empty() => Access::Group(group),
+            (None, None, Some(true)) if is_own => Access::Operator,
+            (None, None, Some(true)) => return Err(TokenError::Operator),
             _ => return Err(TokenError::Scope),
         };
         let permissions = match self.permissions {
+            _ if scope == Access::Operator => Permissions::OPERATOR,
             None => Permissions::ALL,
             Some(names) => names
                 .iter()

@@ -5,6 +5,7 @@
 
 mod ads;
 mod dealers;
+mod images;
 mod listings;
 mod marketplace;
 pub(crate) mod output;
@@ -98,6 +99,9 @@ enum Command {
     /// Import stored ads of another system; list and retry ads by status
     #[command(subcommand)]
     Ads(ads::AdsCommand),
+    /// Make renditions of stored images
+    #[command(subcommand)]
+    Images(images::ImagesCommand),
     /// Import and list listings of the local marketplaces
     #[command(subcommand)]
     Listings(listings::ListingsCommand),
@@ -216,6 +220,7 @@ impl Cli {
             Command::Token(command) => token::run(base, command).await,
             Command::Dealers(command) => dealers::run(base, command).await,
             Command::Ads(command) => ads::run(base, command).await,
+            Command::Images(command) => images::run(base, command).await,
             Command::Listings(command) => listings::run(base, command).await,
             Command::Demo(args) => Ok(crate::demo::run(args).await?),
             Command::Marketplace(args) => marketplace::run(base, args).await,

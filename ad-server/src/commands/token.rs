@@ -42,7 +42,7 @@ pub(super) struct IssueArgs {
     #[arg(long, value_name = "TIME|never", default_value = "365d")]
     expires: Expires,
     /// Permissions: read, write, promote (bump and pole position), webhooks [default: all]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "operator")]
     permissions: Option<Vec<Permission>>,
     /// Name of the client, which `GET /v4/me` returns to it
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
@@ -90,11 +90,15 @@ struct ScopeArgs {
     /// Grant access to the ads of all dealers of this group
     #[arg(long, value_name = "GROUP", value_parser = NonEmptyStringValueParser::new())]
     dealer_group: Option<String>,
+    /// Grant access to the pages for operators in the console, and to no ads
+    #[arg(long)]
+    operator: bool,
 }
 
 impl ScopeArgs {
     fn scope(self) -> Option<Access> {
-        self.dealer_code.map(Access::Dealer).or(self.dealer_group.map(Access::Group))
+        let operator = self.operator.then_some(Access::Operator);
+        self.dealer_code.map(Access::Dealer).or(self.dealer_group.map(Access::Group)).or(operator)
     }
 }
 
@@ -114,7 +118,7 @@ async fn issue(base: GlobalArgs, args: IssueArgs) -> Result<(), CommandError> {
     let scope = args
         .scope
         .scope()
-        .ok_or_else(|| CommandError::Input("no scope: use --dealer-code or --dealer-group".to_owned()))?;
+        .ok_or_else(|| CommandError::Input("no scope: use --dealer-code, --dealer-group or --operator".to_owned()))?;
     let settings = base.settings(Layer { token_key: args.keys.token_key, ..Layer::default() })?;
     let opened = Opened::new(&settings).await?;
     let keys = settings.key_source().load()?;
@@ -141,6 +145,7 @@ async fn warn_of_unknown(opened: &Opened, scope: &Access) -> Result<(), CommandE
         Access::Group(group) => {
             (dealers.iter().any(|dealer| dealer.group.as_ref() == Some(group)), "no dealer is in the group")
         }
+        Access::Operator => (true, ""),
     };
     if !known {
         output::note(&format!("warning: {what} {:?} yet; see `ad-server dealers list`", scope.name()));
@@ -150,7 +155,10 @@ async fn warn_of_unknown(opened: &Opened, scope: &Access) -> Result<(), CommandE
 
 fn described(scope: &Access, record: &TokenRecord) -> String {
     let end = record.expires.map_or("valid until it is revoked".to_owned(), |end| format!("valid until {end}"));
-    format!("token {} for {} {:?}, {end}", record.jti, scope.claim(), scope.name())
+    match scope {
+        Access::Operator => format!("token {} for operators, {end}", record.jti),
+        _ => format!("token {} for {} {:?}, {end}", record.jti, scope.claim(), scope.name()),
+    }
 }
 
 async fn list(base: GlobalArgs, args: &ListArgs) -> Result<(), CommandError> {

@@ -22,6 +22,7 @@ use serde::Deserialize;
 use crate::{
     marketplace::MarketplaceAddress,
     media::MediaLocation,
+    registry::RegistryAddress,
     secret::Secret,
     telemetry::LogFormat,
     values::{AddressRange, ByteSize, Origin, OtlpEndpoint, Period, PublicUrl, Rate},
@@ -261,6 +262,17 @@ settings! {
     /// How long the circuit breaker of a marketplace stays open
     marketplace_pause: Period = default "10s", flag("TIME");
 
+    /// Register of vehicles that `validate` compares ads with: a file, or the http(s) address of a server
+    /// docs/vehicle-registry.md describes both. If it is not set, ads are not compared. No write waits for it.
+    vehicle_registry: RegistryAddress = example "https://registry.example/v1", flag("FILE|URL");
+
+    /// File with the bearer token of the vehicle registry, if its server wants one
+    vehicle_registry_token_file: PathBuf = example "/run/secrets/registry", flag("FILE");
+
+    /// Timeout of one call to the vehicle registry
+    /// `validate` answers without the findings of the registry when the time is over.
+    vehicle_registry_timeout: Period = default "1s", flag("TIME");
+
     /// Format of log lines
     /// `text` for people, `json` for programs (one object per line). RUST_LOG sets the level.
     log_format: LogFormat = default "text", flag("FORMAT");
@@ -303,6 +315,14 @@ settings! {
     /// Memory for bodies of requests in progress
     /// Dealers share it. A request waits for memory, and is answered with 503 after request_timeout.
     body_memory: ByteSize = default "64MiB", flag("SIZE");
+
+    /// Make renditions of photos, in processes that have workers
+    /// Findings about photos come from them too. Turn it off where other processes make them.
+    renditions: bool = default true, flag("BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");
+
+    /// Memory for decoding photos, to make their renditions
+    /// A photo that needs more is not decoded. The default is enough for 30 megapixels, or 18 of a progressive JPEG.
+    photo_memory: ByteSize = default "128MiB", flag("SIZE");
 
     /// PEM file of the certificate, to serve HTTPS
     /// It includes the intermediate certificates. Certificate and key are reloaded when they change.
@@ -364,6 +384,10 @@ settings! {
 
     /// How long finished deliveries to webhooks are kept
     webhook_deliveries_kept: Period = default "30d", flag("TIME");
+
+    /// Serve the console, pages at /console/ on which dealers see and change their ads
+    /// Visitors sign in with a token. Sessions are encrypted with `webhook_key`.
+    console: bool = default true, flag("BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");
 
     /// Maximum number of event streams and long polls at the same time; further ones are answered with 429
     /// Each holds its connection, of HTTP/2 one of 16 streams of a connection: `max_connections` and the limit of open files apply as well.

@@ -96,6 +96,7 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     show::what_to_do(&client.statuses(&rows).await?);
     client.told(&receiver, &rows).await?;
     show::webhook(&receiver);
+    show::console(&client.base, &running.links.create(&client.token, &*running.clock)?);
     show::first_ad(&client.base, &dealer_token, &sandbox::first_ad(&images));
     show::closing(&client.base, &client.token, rows.first());
     if !args.once {
@@ -246,7 +247,7 @@ impl Client {
         let start = tokio::time::Instant::now();
         show::watching();
         loop {
-            let page = self.get("/v4/ad?include=log,status&limit=500").await?;
+            let page = self.get("/v4/ad?include=log,status,quality&limit=500").await?;
             let (mut waiting, mut news) = (None, Vec::new());
             for (row, _) in rows.iter_mut().zip(&accepted).filter(|(_, accepted)| **accepted) {
                 let ads = page["results"].as_array().into_iter().flatten();

@@ -108,16 +108,16 @@ fn message(entry: &Value) -> String {
 /// One line per ad.
 pub(super) fn table(rows: &[DemoRow]) {
     line("");
-    let header = ["SOURCE ID", "TITLE", "PRIMARY", "SECONDARY", "STATUS", "AFTER"];
+    let header = ["SOURCE ID", "TITLE", "PRIMARY", "SECONDARY", "STATUS", "SCORE", "AFTER"];
     // A closed stdout is no error of the demo.
     let _nobody_reads_on = output::table(header, rows.iter().map(cells));
 }
 
 /// Few enough for 80 columns: the log entries have been shown.
-fn cells(row: &DemoRow) -> [String; 6] {
+fn cells(row: &DemoRow) -> [String; 7] {
     let Some(ad) = &row.ad else {
         let dash = || "–".to_owned();
-        return [row.source_id.clone(), "(rejected: 400)".to_owned(), dash(), dash(), dash(), dash()];
+        return [row.source_id.clone(), "(rejected: 400)".to_owned(), dash(), dash(), dash(), dash(), dash()];
     };
     let text = |name: &str| ad[name].as_str().unwrap_or("–").to_owned();
     let log = ad["log"].as_array().map_or(&[][..], Vec::as_slice);
@@ -127,6 +127,7 @@ fn cells(row: &DemoRow) -> [String; 6] {
         text("marketplace_ad_id"),
         text("offer_id"),
         text("status").replace('_', " "),
+        ad["quality"]["score"].to_string(),
         published_after(ad, log),
     ]
 }
@@ -173,6 +174,12 @@ fn published_after(ad: &Value, log: &[Value]) -> String {
     published
         .zip(time(&ad["created"]))
         .map_or_else(|| "–".to_owned(), |(published, created)| format!("{:.2} s", (published - created).as_secs_f64()))
+}
+
+/// The console, with a link that signs in.
+pub(super) fn console(base: &str, link: &str) {
+    line(&styled(BOLD, "\nSee the ads in the console. This link signs in, once, on this machine:\n"));
+    line(&format!("  {base}{link}"));
 }
 
 /// A new ad that can be sent as it stands.

@@ -68,8 +68,13 @@ async fn the_same_call_changes_nothing() {
     assert_eq!(publish(&primary, 1, &first).await, id);
     assert_eq!(order(&temporary).await, [place("Bil-1", 1, 1)]);
 
-    let images =
-        [ImageRef { url: String::new(), cdn_url: "/m/1".to_owned(), id: Uuid::nil(), checksum: String::new() }];
+    let images = [ImageRef {
+        url: String::new(),
+        cdn_url: "/m/1".to_owned(),
+        id: Uuid::nil(),
+        checksum: String::new(),
+        photo: None,
+    }];
     let listing = Listing { ad: &first, images: &images };
     for _ in 0..2 {
         primary.update(key(2, Action::Publish), &id, listing).await.unwrap();

@@ -96,6 +96,7 @@ impl ListingBody {
             cdn_url: image.url,
             id: image.id,
             checksum: image.checksum,
+            photo: None,
         };
         Ad {
             id: self.reference,

@@ -76,6 +76,8 @@ fn wrong_claims_are_refused() {
         (json!({"dealer_code": null}), TokenError::Scope),
         (json!({"dealer_code": ""}), TokenError::Scope),
         (json!({"dealer_group": "nord"}), TokenError::Scope),
+        (json!({"operator": true}), TokenError::Scope),
+        (json!({"dealer_code": null, "operator": false}), TokenError::Scope),
         (json!({"dealer_code": 5}), TokenError::Malformed),
         (json!({"iss": null}), TokenError::MissingClaim("iss")),
         (json!({"iat": null}), TokenError::MissingClaim("iat")),
@@ -91,7 +93,7 @@ fn wrong_claims_are_refused() {
     for (changes, expected) in table {
         assert_eq!(verifier.verify(&token(&with(&changes))), Err(expected), "{changes}");
     }
-    for name in ["exp", "nbf", "permissions", "dealer_group"] {
+    for name in ["exp", "nbf", "permissions", "dealer_group", "operator"] {
         let mut claims = claims();
         claims[name] = Value::Null;
         assert_eq!(verifier.verify(&token(&claims)), Err(TokenError::Malformed), "{name}: null");
@@ -114,6 +116,12 @@ fn right_claims_tell_who_calls() {
         (json!({"permissions": []}), &dealer, Permissions::default()),
         (json!({"permissions": ["webhooks", "promote", "write", "read"]}), &dealer, Permissions::ALL),
         (json!({"sub": "x", "roles": ["y"], "aud_": 1}), &dealer, Permissions::ALL),
+        (json!({"dealer_code": null, "operator": true}), &Access::Operator, Permissions::OPERATOR),
+        (
+            json!({"dealer_code": null, "operator": true, "permissions": ["read", "write"]}),
+            &Access::Operator,
+            Permissions::OPERATOR,
+        ),
     ];
     let verifier = verifier(&hs256_set());
     for (changes, scope, permissions) in table {
@@ -254,6 +262,27 @@ fn what_is_issued_is_valid_until_it_ends() {
         assert_eq!(at((NOW + 3659) * 1000 + 999), Ok(caller));
         assert_eq!(at((NOW + 3660) * 1000), Err(TokenError::Expired));
     }
+}
+
+#[test]
+fn another_issuer_makes_no_tokens_of_operators() {
+    let request = IssueRequest {
+        label: None,
+        scope: Access::Operator,
+        permissions: None,
+        expires_in: None,
+        now: Timestamp::from_millis(NOW * 1000),
+        jti: JTI.parse().unwrap(),
+    };
+    let own = KeySet::from_json(ED25519).unwrap();
+    let (token, record) = issue(&own, &request).unwrap();
+    assert_eq!(record.scope_type.as_deref(), Some("operator"));
+    assert_eq!(verifier(&own).verify(&token).unwrap().scope, Access::Operator);
+    // Of another issuer's key, only the public half is known here.
+    let mut set: Value = serde_json::from_str(ED25519).unwrap();
+    set["keys"][0].as_object_mut().unwrap().remove("d");
+    let foreign = KeySet::from_json(&set.to_string()).unwrap();
+    assert_eq!(verifier(&foreign).verify(&token), Err(TokenError::Operator));
 }
 
 #[test]

@@ -15,11 +15,7 @@ use ad_core::{
     violation::Code,
 };
 use async_trait::async_trait;
-use reqwest::{
-    Client, Method, RequestBuilder,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
-    redirect::Policy,
-};
+use reqwest::{Client, Method, RequestBuilder, header::CONTENT_TYPE};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
 use url::Url;
@@ -72,21 +68,8 @@ impl HttpMarketplace {
     /// When there can be no HTTP client, for instance because the machine has no certificates to trust.
     pub fn new(market: Market, options: HttpOptions, clock: Arc<dyn Clock>) -> Result<Self, reqwest::Error> {
         let HttpOptions { base, token, timeout, breaker } = options;
-        let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
-        if let Ok(mut bearer) = HeaderValue::try_from(format!("Bearer {}", token.reveal())) {
-            bearer.set_sensitive(true);
-            headers.insert(AUTHORIZATION, bearer);
-        }
-        let client = Client::builder()
-            .user_agent(outbound::USER_AGENT)
-            .default_headers(headers)
-            // The credential is for this address only.
-            .redirect(Policy::none())
-            .no_proxy()
-            .referer(false)
-            .connect_timeout(CONNECT.min(timeout))
-            .timeout(timeout)
-            .build()?;
+        let client =
+            outbound::json_client(Some(&token)).connect_timeout(CONNECT.min(timeout)).timeout(timeout).build()?;
         Ok(Self { market, base, timeout, client, breaker: Breaker::new(breaker, breaker.pause / 4), clock })
     }
 
