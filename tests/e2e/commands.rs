@@ -199,10 +199,12 @@ async fn the_demo_shows_every_ad_published_and_the_wrong_ones_explained() {
     for expected in [
         "Did you mean \"volvo\"?",
         "linked",
+        "SCORE",
         "    image 2-truncated.jpg: failed ",
         "    primary: failed ",
         "      dealer: ",
         " events verified, 0 refused",
+        "/console/link?code=",
         "/docs/swagger-ui/",
         "curl",
     ] {

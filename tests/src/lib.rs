@@ -10,6 +10,7 @@ mod clock;
 mod images;
 mod lock;
 mod marketplace;
+pub mod photos;
 pub mod ports;
 mod postgres;
 mod process;

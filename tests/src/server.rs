@@ -149,7 +149,8 @@ impl Server {
 
 /// Starts `serve` in a folder.
 async fn spawn(dir: &Path, options: &Options) -> Process {
-    let mut args = vec!["serve", "--listen", "127.0.0.1:0", "--dealers", "dealers.toml"];
+    // Renditions change an ad once more at a time of their own; tests of them turn them on.
+    let mut args = vec!["serve", "--listen", "127.0.0.1:0", "--dealers", "dealers.toml", "--renditions=false"];
     args.extend((!options.strict_images).then_some("--allow-private-images"));
     args.extend(options.args.iter().map(String::as_str));
     Process::start(dir, &args, &options.env).await
