@@ -31,7 +31,7 @@ use crate::{
     rules::{self, RulesError},
     sandbox::{self, Sandbox},
     scoring,
-    store::{Database, DatabaseStore, OpenError},
+    store::{Database, DatabaseStore, OpenError, Schema},
     system::{RandomIds, SystemClock},
     telemetry::{DatabaseQueue, Metrics, Observed, ObservedMarketplace},
     values::PublicUrl,
@@ -112,9 +112,9 @@ struct Common {
 
 impl Common {
     /// `own_address` is what images are served from when no other address is set.
-    async fn open(settings: &Settings, own_address: &str) -> Result<Self, AppError> {
+    async fn open(settings: &Settings, schema: Schema, own_address: &str) -> Result<Self, AppError> {
         let dealers = settings.dealers.as_deref().map(crate::dealers_file::read).transpose()?;
-        let database = Database::open_with(&settings.database_url, &settings.database_options()).await?;
+        let database = Database::open_with(&settings.database_url, &settings.database_options(schema)).await?;
         let media_base = match (&settings.media_url, &settings.public_url) {
             (Some(url), _) => MediaBase::Elsewhere(url.as_str().to_owned()),
             (None, Some(url)) => MediaBase::Service(url.as_str().to_owned()),
@@ -326,7 +326,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let serves_metrics = serves_metrics(settings, address);
     let metrics_server = if serves_metrics { None } else { metrics_server(settings).await? };
 
-    let common = Common::open(settings, &base_url).await?;
+    let common = Common::open(settings, settings.schema(), &base_url).await?;
     let keys = settings.key_source().load()?;
     let (stop, stopped) = watch::channel(false);
     let webhooks = common.webhooks(settings)?;
@@ -516,7 +516,7 @@ fn warn(settings: &Settings, address: Option<SocketAddr>) {
 /// As [`start`].
 pub async fn work(settings: Settings) -> Result<(), AppError> {
     let metrics_server = metrics_server(&settings).await?;
-    let common = Common::open(&settings, &format!("http://{}", settings.listen)).await?;
+    let common = Common::open(&settings, settings.schema(), &format!("http://{}", settings.listen)).await?;
     let (stop, stopped) = watch::channel(false);
     if settings.workers == 0 {
         return Err(AppError::NoWorkers);
@@ -551,7 +551,7 @@ async fn exit_on_second_signal() {
 /// The database and its pipeline, for commands of operators.
 pub(crate) async fn operator_pipeline(settings: &Settings) -> Result<(Database, Pipeline), AppError> {
     let settings = Settings { dealers: None, ..settings.clone() };
-    let common = Common::open(&settings, &format!("http://{}", settings.listen)).await?;
+    let common = Common::open(&settings, Schema::Require, &format!("http://{}", settings.listen)).await?;
     let pipeline = common.pipeline(&settings)?;
     Ok((common.database, pipeline))
 }
@@ -559,7 +559,7 @@ pub(crate) async fn operator_pipeline(settings: &Settings) -> Result<(Database, 
 /// The database and what examines images, for commands of operators.
 pub(crate) async fn operator_photos(settings: &Settings) -> Result<(Database, PhotoWorker), AppError> {
     let settings = Settings { dealers: None, ..settings.clone() };
-    let common = Common::open(&settings, &format!("http://{}", settings.listen)).await?;
+    let common = Common::open(&settings, Schema::Require, &format!("http://{}", settings.listen)).await?;
     let worker = common.photo_worker(common.renditions(&settings));
     Ok((common.database, worker))
 }

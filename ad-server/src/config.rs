@@ -19,7 +19,7 @@ use crate::{
     marketplace::{MarketplaceSetting, MarketplaceSettings, token_variable},
     registry::{self, RegistryError},
     secret::{Secret, TokenSource},
-    store::Options,
+    store::{Database, Options, Schema},
     toml_file::{self, TomlFileError},
     values::AddressRange,
     webhooks::WebhookKeySource,
@@ -128,9 +128,15 @@ impl Settings {
         self.allow_private_webhooks || self.sandbox
     }
 
+    /// What a service does about the schema of its database: on PostgreSQL, other processes may depend on it.
+    pub fn schema(&self) -> Schema {
+        if self.migrate || !Database::is_postgres(&self.database_url) { Schema::Migrate } else { Schema::Require }
+    }
+
     /// How the database is used.
-    pub fn database_options(&self) -> Options {
+    pub fn database_options(&self, schema: Schema) -> Options {
         Options {
+            schema,
             connections: self.database_connections.get(),
             read_timeout: self.read_timeout.duration(),
             ..Options::default()

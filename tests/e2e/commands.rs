@@ -5,9 +5,10 @@ use std::{fs::File, path::Path, process::Stdio, sync::Arc};
 use ad_core::{model::Timestamp, ports::Clock, service::Access};
 use ad_server::{
     auth::{Caller, KeySet, Permission, Verifier},
+    store::{Database, SchemaState},
     system::SystemClock,
 };
-use ad_tests::{Server, command, run};
+use ad_tests::{Postgres, Server, command, installed, run};
 use serde_json::{Value, json};
 
 /// Runs what must succeed in a folder, and returns its stdout.
@@ -39,7 +40,7 @@ async fn issue_prints_the_token_alone_and_keeps_no_secret() {
 
 #[tokio::test]
 async fn a_token_says_what_was_asked_for_and_is_listed_until_it_is_revoked_and_after() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = installed().await;
     let dir = folder.path();
     let token = done(dir, "token issue --dealer-group north --expires 90d --permissions read,write").await;
     let keys = KeySet::load_or_create(&dir.join("data/token-keys.json")).unwrap();
@@ -63,7 +64,7 @@ async fn a_token_says_what_was_asked_for_and_is_listed_until_it_is_revoked_and_a
 
 #[tokio::test]
 async fn a_token_expires_after_a_year_unless_it_is_never_to_expire() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = installed().await;
     done(folder.path(), "token issue --dealer-code a").await;
     done(folder.path(), "token issue --dealer-code a --expires never").await;
     let listed = json_of(folder.path(), "token list --json").await;
@@ -74,7 +75,7 @@ async fn a_token_expires_after_a_year_unless_it_is_never_to_expire() {
 
 #[tokio::test]
 async fn a_token_that_was_not_issued_here_is_revoked_with_a_note() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = installed().await;
     let dir = folder.path();
     done(dir, "token issue --dealer-code a").await;
     let own = json_of(dir, "token list --json").await[0]["jti"].as_str().unwrap().to_owned();
@@ -111,7 +112,8 @@ async fn the_token_keys_are_readable_by_their_owner_only() {
 
 #[tokio::test]
 async fn keys_in_the_environment_need_no_file() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = installed().await;
+    std::fs::remove_file(folder.path().join("data/token-keys.json")).unwrap();
     let key = json!({"kty": "oct", "kid": "a", "alg": "HS256", "k": "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"});
     let keys = json!({"keys": [key]}).to_string();
     let mut issue = command(folder.path(), &["token", "issue", "--dealer-code", "a"]);
@@ -123,13 +125,16 @@ async fn keys_in_the_environment_need_no_file() {
 
 #[tokio::test]
 async fn a_flag_counts_more_than_the_environment_and_that_more_than_the_file() {
+    let folder = installed().await;
     for (flag, environment, file, used) in [
         (true, true, true, "flag.json"),
         (false, true, true, "environment.json"),
         (false, false, true, "file.json"),
         (false, false, false, "data/token-keys.json"),
     ] {
-        let folder = tempfile::tempdir().unwrap();
+        for place in ["flag.json", "environment.json", "file.json"] {
+            KeySet::load_or_create(&folder.path().join(place)).unwrap();
+        }
         std::fs::write(folder.path().join("settings.toml"), "token_key = \"file.json\"\n").unwrap();
         let mut issue = command(folder.path(), &["token", "issue", "--dealer-code", "a"]);
         issue.args(if flag { &["--token-key", "flag.json"][..] } else { &[] });
@@ -137,15 +142,102 @@ async fn a_flag_counts_more_than_the_environment_and_that_more_than_the_file() {
         issue.args(if file { &["--config", "settings.toml"][..] } else { &[] });
         let output = issue.output().await.unwrap();
         assert!(output.status.success(), "{output:?}");
-        for place in ["flag.json", "environment.json", "file.json", "data/token-keys.json"] {
-            assert_eq!(folder.path().join(place).exists(), place == used, "{place}, where {used} counts");
-        }
+        let keys = KeySet::load_or_create(&folder.path().join(used)).unwrap();
+        let verified = Verifier::new(&keys, Arc::new(SystemClock)).verify(text(&output.stdout).trim_end());
+        assert!(verified.is_ok(), "{used} counts");
+        assert!(text(&output.stderr).contains(&format!("{}/{used}\n", folder.path().display())), "{output:?}");
+    }
+}
+
+/// The output of a process.
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// One command of each kind.
+const COMMANDS: [&str; 9] = [
+    "queue",
+    "queue drop 01890a5d-ac96-774b-bcce-b302099a8057 --yes",
+    "request 01890a5d-ac96-774b-bcce-b302099a8057",
+    "token issue --dealer-code a",
+    "token list",
+    "dealers list",
+    "ads retry --all",
+    "images renditions",
+    "listings list",
+];
+
+#[tokio::test]
+async fn no_command_creates_or_migrates_a_database() {
+    let empty = tempfile::tempdir().unwrap();
+    let place = empty.path().display();
+    for line in COMMANDS {
+        let output = run(empty.path(), &line.split(' ').collect::<Vec<_>>()).await;
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {said}");
+        assert!(
+            said.contains(&format!("cannot open the database {place}/data/ads.db: there is no such file")),
+            "{said}"
+        );
+        assert!(said.contains("`ad-server migrate` creates a database"), "{line}: {said}");
+        assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 0, "{line} created something");
+    }
+    let Some(postgres) = Postgres::shared().await else { return };
+    let url = postgres.database().await;
+    for line in COMMANDS {
+        let output =
+            run(empty.path(), &[&line.split(' ').collect::<Vec<_>>()[..], &["--database-url", &url]].concat()).await;
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {said}");
+        assert!(said.contains("it has no tables; run `ad-server migrate`"), "{line}: {said}");
+    }
+    assert_eq!(Database::schema(&url).await.unwrap(), SchemaState::Empty);
+}
+
+#[tokio::test]
+async fn commands_say_which_database_they_use_and_issue_no_token_without_the_keys_of_the_server() {
+    let folder = installed().await;
+    let said = run(folder.path(), &["queue"]).await.stderr;
+    assert_eq!(text(&said), format!("database sqlite://{}/data/ads.db\n", folder.path().display()));
+    std::fs::remove_file(folder.path().join("data/token-keys.json")).unwrap();
+    let output = run(folder.path(), &["token", "issue", "--dealer-code", "a"]).await;
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
+    assert!(text(&output.stderr).contains("no server would accept the token"), "{output:?}");
+    assert!(!folder.path().join("data/token-keys.json").exists());
+    assert_eq!(json_of(folder.path(), "token list --json").await, json!([]), "nothing was recorded");
+}
+
+/// A database on which nothing has run yet is migrated by the command, and by a server on PostgreSQL only when it is told to.
+async fn migrated_when_told(url: &str, server_migrates: bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let migrate = async |args: &[&str]| run(folder.path(), &[&["migrate", "--database-url", url], args].concat()).await;
+    let checked = migrate(&["--check"]).await;
+    assert_eq!(checked.status.code(), Some(1));
+    assert!(text(&checked.stderr).contains("run `ad-server migrate`"), "{checked:?}");
+    if !server_migrates {
+        let mut serve = command(folder.path(), &["serve", "--listen", "127.0.0.1:0", "--database-url", url]);
+        let refused = serve.env_remove("AD_SERVER_MIGRATE").output().await.unwrap();
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(text(&refused.stderr).contains("it has no tables; run `ad-server migrate`"), "{refused:?}");
+    }
+    let migrated = migrate(&[]).await;
+    assert!(migrated.status.success() && text(&migrated.stdout).ends_with(", up to date\n"), "{migrated:?}");
+    assert_eq!(migrate(&["--check"]).await.stdout, migrated.stdout);
+    assert!(matches!(Database::schema(url).await.unwrap(), SchemaState::Usable { .. }));
+}
+
+#[tokio::test]
+async fn migrate_prepares_a_database() {
+    let folder = tempfile::tempdir().unwrap();
+    migrated_when_told(&format!("sqlite://{}/new/ads.db", folder.path().display()), true).await;
+    if let Some(postgres) = Postgres::shared().await {
+        migrated_when_told(&postgres.database().await, false).await;
     }
 }
 
 #[tokio::test]
 async fn dealers_are_imported_changed_and_listed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = installed().await;
     let dir = folder.path();
     let north = "[[dealer]]\ncode = \"north\"\nname = \"Nordbil Umeå\"\ngroup = \"north\"\nbump = [\"primary\"]\n";
     let south = "[[dealer]]\ncode = \"south\"\nname = \"Sydbåt\"\ncurrency = \"EUR\"\n";
@@ -166,7 +258,7 @@ async fn dealers_are_imported_changed_and_listed() {
 
 #[tokio::test]
 async fn listings_are_imported_from_stdin() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = installed().await;
     let line =
         json!({"marketplace": "primary", "dealer_code": "north", "registration_number": "abc 123", "title": "Volvo"});
     let file = folder.path().join("listings.ndjson");

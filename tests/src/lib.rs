@@ -28,7 +28,7 @@ pub use images::ImageHost;
 pub use lock::WriteLock;
 pub use marketplace::{MARKETPLACE_TOKEN, Marketplace};
 pub use postgres::Postgres;
-pub use process::{Process, command, run};
+pub use process::{Process, command, installed, run};
 pub use receiver::{Behaviour, Received, WebhookReceiver};
 pub use server::{Options, Server};
 

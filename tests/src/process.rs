@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use ad_server::auth::KeySet;
+use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::{Child, Command},
@@ -22,7 +24,8 @@ fn binary() -> PathBuf {
     beside.join("server-under-test")
 }
 
-/// A subcommand in a folder, with nothing on its stdin. What is set in the environment of the tests does not count.
+/// A subcommand in a folder, with nothing on its stdin. What is set in the environment of the tests does not count. Servers migrate
+/// PostgreSQL databases, of which each test has its own.
 pub fn command(dir: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.current_dir(dir).args(args).stdin(Stdio::null());
@@ -32,6 +35,7 @@ pub fn command(dir: &Path, args: &[&str]) -> Command {
             command.env_remove(&name);
         }
     }
+    command.env("AD_SERVER_MIGRATE", "true");
     command
 }
 
@@ -41,6 +45,18 @@ pub fn command(dir: &Path, args: &[&str]) -> Command {
 /// When it cannot be started.
 pub async fn run(dir: &Path, args: &[&str]) -> Output {
     command(dir, args).output().await.expect("the server's binary can be started")
+}
+
+/// A folder with a database and token keys, as the first start of a server leaves them.
+///
+/// # Panics
+/// When it cannot be made.
+pub async fn installed() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let migrated = run(folder.path(), &["migrate"]).await;
+    assert!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stderr));
+    KeySet::load_or_create(&folder.path().join("data/token-keys.json")).expect("keys can be made");
+    folder
 }
 
 /// What the address of a server begins with.

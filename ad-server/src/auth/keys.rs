@@ -56,7 +56,23 @@ impl KeySource {
     /// Name of the environment variable that holds a JWK Set.
     pub const VARIABLE: &str = "AD_SERVER_TOKEN_KEYS";
 
-    /// The keys.
+    /// The keys, for a command: a file is not created, because no server would accept what its keys sign.
+    pub fn existing(&self) -> Result<KeySet, KeysError> {
+        match self {
+            Self::File(path) if !path.exists() => Err(KeysError::Missing { path: absolute(path) }),
+            source => source.load(),
+        }
+    }
+
+    /// What it is, for people.
+    pub fn name(&self) -> String {
+        match self {
+            Self::File(path) => absolute(path).display().to_string(),
+            Self::Text(_) => Self::VARIABLE.to_owned(),
+        }
+    }
+
+    /// The keys. A missing file is created.
     pub fn load(&self) -> Result<KeySet, KeysError> {
         match self {
             Self::File(path) => KeySet::load_or_create(path),
@@ -66,12 +82,22 @@ impl KeySource {
     }
 }
 
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
 /// Why there are no keys.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
     /// The file cannot be read.
     #[error("cannot read the token keys {path}: {source}")]
     Read { path: PathBuf, source: io::Error },
+    /// The file is not there, and a command does not create it.
+    #[error(
+        "there are no token keys at {path}, so no server would accept the token; run the command in the folder of the server and with its \
+         --config, or pass --token-key (the server creates the keys at its first start)", path = .path.display()
+    )]
+    Missing { path: PathBuf },
     /// The file was not there and cannot be made.
     #[error("cannot create the token keys {path}: {source}")]
     Create { path: PathBuf, source: io::Error },

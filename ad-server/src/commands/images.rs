@@ -8,7 +8,6 @@ use crate::{
     config::{Layer, help},
     media::MediaLocation,
     photos::{Decode, Examined},
-    store::Database,
     values::ByteSize,
 };
 
@@ -34,7 +33,7 @@ pub(super) async fn run(base: GlobalArgs, command: ImagesCommand) -> Result<(), 
     let ImagesCommand::Renditions { media, photo_memory } = command;
     let settings = base.settings(Layer { media, photo_memory, ..Layer::default() })?;
     let (database, worker) = app::operator_photos(&settings).await?;
-    let opened = Opened { database, url: Database::name_of(&settings.database_url) };
+    let opened = Opened::of(database, &settings);
     let (mut behind, mut ads, mut all) = (0, 0, Examined::default());
     loop {
         let (now, until) = worker.claim();

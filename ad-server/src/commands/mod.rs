@@ -8,6 +8,7 @@ mod dealers;
 mod images;
 mod listings;
 mod marketplace;
+mod migrate;
 pub(crate) mod output;
 mod queue;
 mod request;
@@ -31,7 +32,7 @@ use crate::{
     dealers_file::DealersFileError,
     marketplace::token_variable,
     secret::Secret,
-    store::{Database, OpenError},
+    store::{Database, OpenError, Schema},
     telemetry::{Telemetry, TelemetryError},
     webhooks::WebhookKeySource,
 };
@@ -109,6 +110,8 @@ enum Command {
     Demo(crate::demo::DemoArgs),
     /// Serve both marketplaces over HTTP, as a sandbox and the receiving side of `--primary-marketplace URL`
     Marketplace(marketplace::MarketplaceArgs),
+    /// Create the database, or migrate its schema to the version of this program
+    Migrate(migrate::MigrateArgs),
     /// Print all settings with comments and defaults, as a start for your own settings file
     Config,
 }
@@ -224,6 +227,7 @@ impl Cli {
             Command::Listings(command) => listings::run(base, command).await,
             Command::Demo(args) => Ok(crate::demo::run(args).await?),
             Command::Marketplace(args) => marketplace::run(base, args).await,
+            Command::Migrate(args) => migrate::run(base, &args).await,
             Command::Config => Ok(output::text(&config::default_file())?),
         }
     }
@@ -266,7 +270,7 @@ fn lines_of(file: &Path) -> Result<(String, Box<dyn BufRead>), CommandError> {
     Ok((name, Box::new(BufReader::new(lines))))
 }
 
-/// A database, with its address for messages.
+/// The database of a service, with its address for messages. Commands neither create nor migrate it, except `migrate`.
 struct Opened {
     database: Database,
     url: String,
@@ -274,8 +278,15 @@ struct Opened {
 
 impl Opened {
     async fn new(settings: &Settings) -> Result<Self, CommandError> {
-        let database = Database::open_with(&settings.database_url, &settings.database_options()).await?;
-        Ok(Self { database, url: Database::name_of(&settings.database_url) })
+        let database = Database::open_with(&settings.database_url, &settings.database_options(Schema::Require)).await?;
+        Ok(Self::of(database, settings))
+    }
+
+    /// A database that is open. Says which one it is: a command in the wrong folder may find another.
+    fn of(database: Database, settings: &Settings) -> Self {
+        let url = Database::name_of(&settings.database_url);
+        output::note(&format!("database {url}"));
+        Self { database, url }
     }
 
     /// What the database answered, or that it failed.

@@ -8,7 +8,7 @@ use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
 use crate::{
     app,
     config::Layer,
-    store::{Database, QueueFilter, TakeError, Unfinished},
+    store::{QueueFilter, TakeError, Unfinished},
     system::SystemClock,
 };
 
@@ -161,7 +161,7 @@ async fn give_up(base: GlobalArgs, requests: &[Uuid], yes: bool) -> Result<(), C
         )));
     }
     let (database, pipeline) = app::operator_pipeline(&settings).await?;
-    let opened = Opened { database, url: Database::name_of(&settings.database_url) };
+    let opened = Opened::of(database, &settings);
     for request in requests {
         let claimed = match opened.database.take(*request, SystemClock.now() + PipelineSettings::default().lease).await
         {

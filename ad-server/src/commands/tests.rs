@@ -32,7 +32,7 @@ fn help_tells_the_defaults_that_are_used() {
         assert_eq!(default.trim_end_matches(']'), used, "{}", argument.get_id());
         told += 1;
     }
-    let off = ["allow_private_images", "allow_private_webhooks", "sandbox"];
+    let off = ["allow_private_images", "allow_private_webhooks", "migrate", "sandbox"];
     assert_eq!(told, defaults.len() - off.len(), "all but {off:?}, which are off by default");
 }
 
@@ -76,6 +76,8 @@ fn lines_of_the_documents_are_understood() {
         "ad-server ads list --status failed,partly_live --code marketplace_unreachable --dealer-code C --limit 5 --json",
         "ad-server ads retry --all --yes",
         "ad-server config",
+        "ad-server migrate --check",
+        "ad-server serve --migrate",
         "ad-server worker",
         "ad-server queue --json",
         "ad-server queue list --dealer-code C --reason R --limit 5",

@@ -121,7 +121,8 @@ async fn issue(base: GlobalArgs, args: IssueArgs) -> Result<(), CommandError> {
         .ok_or_else(|| CommandError::Input("no scope: use --dealer-code, --dealer-group or --operator".to_owned()))?;
     let settings = base.settings(Layer { token_key: args.keys.token_key, ..Layer::default() })?;
     let opened = Opened::new(&settings).await?;
-    let keys = settings.key_source().load()?;
+    let keys = settings.key_source().existing()?;
+    output::note(&format!("token keys {}", settings.key_source().name()));
     warn_of_unknown(&opened, &scope).await?;
     let request = IssueRequest {
         scope,

@@ -199,6 +199,10 @@ settings! {
     /// Reads of single ads, lists, writes and internal tasks have connections of their own, so that none waits for the others.
     database_connections: NonZeroU32 = default 16, flag("N");
 
+    /// Migrate the schema of a PostgreSQL database at start; that of SQLite is always migrated
+    /// Without it, a process refuses to start on an old schema: run `ad-server migrate` before an upgrade.
+    migrate: bool = default false, flag("BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");
+
     /// Time limit of a client's read from the database
     /// A list that takes longer is cancelled and answered with 503.
     read_timeout: Period = default "2s", flag("TIME");

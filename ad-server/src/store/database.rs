@@ -19,6 +19,7 @@ use super::{
     options::{OpenError, Options},
     postgres::{self, Postgres, Woken},
     rows::{Columns, Row},
+    schema::SchemaState,
     sql::answers::RemoveAnswers,
     sqlite::{self, Sqlite, text::CountUnindexed, writer::Writer},
     statement::{Dialect, Statement},
@@ -96,6 +97,19 @@ impl Database {
         let large_writes = Shares::with_reserve(LARGE_WRITES, LARGE_WRITES - 1);
         let read_timeout = options.read_timeout;
         Ok(Self { engine, queued, finished, event_poller, read_timeout, list_connections, large_writes, look_ups })
+    }
+
+    /// How the schema of a database compares with what this program knows. Creates and changes nothing.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn schema(url: &str) -> Result<SchemaState, OpenError> {
+        if postgres::is_address(url) { postgres::schema(url).await } else { sqlite::schema(url).await }
+    }
+
+    /// Whether an address is that of a PostgreSQL database.
+    pub fn is_postgres(url: &str) -> bool {
+        postgres::is_address(url)
     }
 
     /// Its address as it may be shown: without user and password.

@@ -13,6 +13,7 @@
 //! | `work`, `statement`, `rows` | transactions; statements with their values; columns |
 //! | `events`, `newest` | log entries as one sequence; the newest ones, for people |
 //! | `finished`, `event_poller` | those who wait for requests to be finished, and for events |
+//! | `schema` | which migrations a database has, and whether this program can use it |
 //! | `options`, `failure`, `nul` | how a database is opened; its errors; the character that PostgreSQL cannot store |
 //!
 //! It depends neither on HTTP nor on what the requests in its queue do, and is given the time. The local marketplaces have their
@@ -36,6 +37,7 @@ mod postgres;
 mod quality;
 mod queue;
 mod rows;
+mod schema;
 mod search;
 mod sql;
 mod sqlite;
@@ -52,8 +54,9 @@ pub use database::Database;
 pub use dealers::DirectoryVersion;
 pub use import::{ImportAdsError, Importer};
 pub use newest::PublishedByHour;
-pub use options::{OpenError, Options};
+pub use options::{OpenError, Options, Schema};
 pub use queue::{Failing, QueueFilter, QueueSummary, TakeError, Unfinished};
+pub use schema::SchemaState;
 pub use tokens::TokenRecord;
 pub(crate) use {
     rows::{Columns, Row},

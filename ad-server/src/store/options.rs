@@ -2,9 +2,21 @@
 
 use std::{io, path::PathBuf, time::Duration};
 
+/// What opening does when the database is missing, or its schema is not that of this program.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Schema {
+    /// Creates the file of a SQLite database, and migrates the schema.
+    #[default]
+    Migrate,
+    /// Changes nothing: a missing database, and a schema that this program cannot use, are errors.
+    Require,
+}
+
 /// How the database is used.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// What to do about a missing database or an old schema.
+    pub schema: Schema,
     /// SQLite: how long to wait for another process that writes.
     pub busy_timeout: Duration,
     /// SQLite: most connections for reads of single ads for clients, and as many for reads of the service itself.
@@ -23,6 +35,7 @@ impl Default for Options {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
         Self {
+            schema: Schema::default(),
             busy_timeout: Duration::from_secs(5),
             readers: 4,
             // One more than a dealer alone may have (see `Lists`).

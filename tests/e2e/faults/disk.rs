@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, process::Command};
 
-use ad_tests::{Client, Process, command, eventually, run};
+use ad_tests::{Client, Process, command, eventually, installed, run};
 use serde_json::{Value, json};
 
 use crate::payloads::plain_car;
@@ -35,7 +35,8 @@ async fn a_full_disk_refuses_writes_and_keeps_what_was_accepted() {
     // What it sees as its folder is there only for it, and for whoever looks through its eyes.
     let inside = PathBuf::from(format!("/proc/{}/root{}/data", process.pid(), dir.path().display()));
     let keys = inside.join("token-keys.json").display().to_string();
-    let token = run(dir.path(), &["token", "issue", "--dealer-code", "d1", "--token-key", &keys]).await;
+    let elsewhere = installed().await;
+    let token = run(elsewhere.path(), &["token", "issue", "--dealer-code", "d1", "--token-key", &keys]).await;
     let token = String::from_utf8(token.stdout).unwrap().trim().to_owned();
     let client = Client::new(&process.base, Some(token));
 

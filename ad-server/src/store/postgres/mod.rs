@@ -31,10 +31,8 @@ use super::{
 };
 use ad_core::ports::StoreError;
 use batch::Batches;
-#[cfg(test)]
-pub(super) use open::MIGRATIONS;
 use open::Pools;
-pub(super) use open::{is_address, name_of};
+pub(super) use open::{MIGRATIONS, is_address, name_of, schema};
 use readers::PostgresReaders;
 use wake::Wake;
 pub(super) use wake::Woken;

@@ -9,7 +9,10 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use crate::store::options::{OpenError, Options};
+use crate::store::{
+    options::{OpenError, Options, Schema},
+    schema::{self, Applied, SchemaState},
+};
 
 pub(in crate::store) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
@@ -114,7 +117,7 @@ pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenErro
     let connect = PgConnectOptions::from_str(url).map_err(|_| OpenError::Url("postgres://…".to_owned()))?;
     let connect = connect.application_name("ad-server").disable_statement_logging();
     let name = name(&connect);
-    prepare(&connect).await.map_err(|failed| OpenError::Server {
+    prepare(&connect, options.schema).await.map_err(|failed| OpenError::Server {
         name: name.clone(),
         reason: failed.reason,
         advice: failed.advice,
@@ -172,29 +175,65 @@ fn pool(connections: u32, settings: Arc<[String]>) -> PgPoolOptions {
         })
 }
 
-/// Brings the tables up to date.
-async fn prepare(options: &PgConnectOptions) -> Result<(), ServerFailure> {
-    let connect = tokio::time::timeout(PATIENCE, PgConnection::connect_with(options));
-    let mut connection = connect.await.map_err(|_| ServerFailure::new("no answer", REACH))??;
+/// Migrates or checks the schema.
+async fn prepare(options: &PgConnectOptions, schema: Schema) -> Result<(), ServerFailure> {
+    let mut connection = connect(options).await?;
     let version: i32 =
         sqlx::query_scalar("SELECT current_setting('server_version_num')::int4").fetch_one(&mut connection).await?;
     if version < OLDEST {
         tracing::warn!(version, "database is older than PostgreSQL 15 or another engine, which is not tested");
     }
-    let foreign: bool = sqlx::query_scalar(
-        "SELECT count(*) > 0 AND count(*) FILTER (WHERE table_name = '_sqlx_migrations') = 0 \
-         FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'",
-    )
-    .fetch_one(&mut connection)
-    .await?;
-    if foreign {
-        return Err(ServerFailure::new("it contains tables of another program", ANOTHER));
+    match (state(&mut connection).await?, schema) {
+        (SchemaState::Empty | SchemaState::Old { .. }, Schema::Migrate) => {
+            // That a table is there already is no news.
+            connection.execute("SET client_min_messages = warning").await?;
+            MIGRATIONS.run(&mut connection).await?;
+        }
+        (state, _) => {
+            if let Some((reason, advice)) = state.refusal(&MIGRATIONS) {
+                return Err(ServerFailure::new(reason, advice));
+            }
+        }
     }
-    // That a table is there already is no news.
-    connection.execute("SET client_min_messages = warning").await?;
-    MIGRATIONS.run(&mut connection).await?;
     connection.execute(RAISE_TRANSACTIONS).await?;
     Ok(connection.close().await?)
+}
+
+async fn connect(options: &PgConnectOptions) -> Result<PgConnection, ServerFailure> {
+    let connect = tokio::time::timeout(PATIENCE, PgConnection::connect_with(options));
+    Ok(connect.await.map_err(|_| ServerFailure::new("no answer", REACH))??)
+}
+
+/// The schema of a database; nothing is created.
+pub(in crate::store) async fn schema(url: &str) -> Result<SchemaState, OpenError> {
+    let options = PgConnectOptions::from_str(url).map_err(|_| OpenError::Url("postgres://…".to_owned()))?;
+    let name = name(&options);
+    let read = async {
+        let mut connection = connect(&options.application_name("ad-server").disable_statement_logging()).await?;
+        let state = state(&mut connection).await?;
+        connection.close().await?;
+        Ok(state)
+    };
+    read.await.map_err(|ServerFailure { reason, advice }| OpenError::Server { name, reason, advice })
+}
+
+async fn state(connection: &mut PgConnection) -> Result<SchemaState, ServerFailure> {
+    let (tables, is_ours): (i64, bool) = sqlx::query_as(
+        "SELECT count(*), count(*) FILTER (WHERE table_name = '_sqlx_migrations') > 0 \
+         FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'",
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    if !is_ours {
+        return Ok(if tables == 0 { SchemaState::Empty } else { SchemaState::Foreign });
+    }
+    let applied: Vec<Applied> = sqlx::query_as(schema::APPLIED).fetch_all(&mut *connection).await?;
+    let needs = if SchemaState::has_support(&MIGRATIONS, &applied) {
+        sqlx::query_scalar(schema::NEEDS).fetch_optional(&mut *connection).await?
+    } else {
+        None
+    };
+    Ok(SchemaState::of(&MIGRATIONS, &applied, needs))
 }
 
 /// Raises what is added to the numbers of new transactions, if there are entries of transactions that this server has not begun yet:
@@ -247,10 +286,6 @@ impl From<MigrateError> for ServerFailure {
     fn from(error: MigrateError) -> Self {
         match error {
             MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
-            MigrateError::VersionMissing(_) => Self::new(
-                "a newer version of ad-server has used it",
-                "use that version, or restore a backup from before the upgrade",
-            ),
             error => Self::new(error.to_string(), ANOTHER),
         }
     }

@@ -32,8 +32,9 @@ use tokio::{sync::mpsc, time::timeout};
 
 use super::{
     failure::{sqlite_code, store_error},
-    options::{OpenError, Options},
+    options::{OpenError, Options, Schema},
     rows::Row,
+    schema::{self, Applied, SchemaState},
     statement::Statement,
     work::{Link, RowReader},
 };
@@ -48,6 +49,8 @@ const BUSY: i32 = 5;
 const NOT_A_DATABASE: i32 = 26;
 
 const ANOTHER_FILE: &str = "set another file with --database-url";
+const MISSING: &str = "run the command in the folder of the server and with its --config, or pass --database-url; \
+    `ad-server migrate` creates a database";
 const PERMISSIONS: &str =
     "check that the folder exists and is writable and the disk is not full, or set another file with --database-url";
 
@@ -65,22 +68,26 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens `sqlite://path`, and makes the file and its folder if there is none.
+    /// Opens `sqlite://path`. Makes the file and its folder if there is none and the options say so.
     pub(super) async fn open(url: &str, options: &Options) -> Result<Self, OpenError> {
         let path = path(url)?;
         let failed = |failure: FileFailure| failure.at(&path);
-        let folders = MadeFolders::above(&path)?;
-        if !path.exists() {
-            make(&path, options).await.map_err(failed)?;
-        }
         let connect = writing(&path, options);
-        let mut connection = SqliteConnection::connect_with(&connect).await.map_err(|error| failed(error.into()))?;
-        if let Err(failure) = migrate(&mut connection).await {
-            // What it fails to close it has not changed.
-            drop(connection.close().await);
-            return Err(failed(failure));
-        }
-        folders.keep();
+        let connection = match options.schema {
+            Schema::Migrate => {
+                let folders = MadeFolders::above(&path)?;
+                if !path.exists() {
+                    make(&path, options).await.map_err(failed)?;
+                }
+                let connection = prepared(&connect, migrate).await.map_err(failed)?;
+                folders.keep();
+                connection
+            }
+            Schema::Require if !path.exists() => {
+                return Err(failed(FileFailure::new("there is no such file", MISSING)));
+            }
+            Schema::Require => prepared(&connect, require).await.map_err(failed)?,
+        };
         let readers = SqlitePoolOptions::new()
             .max_connections(options.readers)
             .acquire_timeout(options.busy_timeout)
@@ -139,8 +146,14 @@ pub(super) async fn read_within(
     ran.map_err(store_error)
 }
 
-/// An address as it may be shown: without user and password, should it be one of another kind.
+/// An address as it may be shown, with the whole path.
 pub(super) fn name_of(url: &str) -> String {
+    let absolute = path(url).ok().and_then(|path| std::path::absolute(path).ok());
+    absolute.map_or_else(|| shown(url), |path| format!("sqlite://{}", path.display()))
+}
+
+/// Without user and password, should it be an address of another kind.
+fn shown(url: &str) -> String {
     match (url.split_once("://"), url.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, place))) if scheme != "sqlite" => format!("{scheme}://{place}"),
         _ => url.to_owned(),
@@ -148,7 +161,7 @@ pub(super) fn name_of(url: &str) -> String {
 }
 
 fn path(url: &str) -> Result<PathBuf, OpenError> {
-    let wrong = || OpenError::Url(name_of(url));
+    let wrong = || OpenError::Url(shown(url));
     let path = url.strip_prefix("sqlite:").ok_or_else(wrong)?;
     let path = path.strip_prefix("//").unwrap_or(path);
     // A database in memory would be another one for every connection; parameters could turn off what we rely on.
@@ -237,20 +250,76 @@ async fn make(path: &Path, options: &Options) -> Result<(), FileFailure> {
     }
 }
 
+/// A connection whose database has been checked or migrated.
+async fn prepared(
+    connect: &SqliteConnectOptions,
+    prepare: impl AsyncFnOnce(&mut SqliteConnection) -> Result<(), FileFailure>,
+) -> Result<SqliteConnection, FileFailure> {
+    let mut connection = SqliteConnection::connect_with(connect).await?;
+    if let Err(failure) = prepare(&mut connection).await {
+        // What it fails to close it has not changed.
+        drop(connection.close().await);
+        return Err(failure);
+    }
+    Ok(connection)
+}
+
 /// One transaction for all of them, so that two processes cannot get in each other's way.
 async fn migrate(connection: &mut SqliteConnection) -> Result<(), FileFailure> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let foreign: bool = sqlx::query_scalar(
-        "SELECT count(*) > 0 AND NOT count(*) FILTER (WHERE name = '_sqlx_migrations') FROM sqlite_schema",
-    )
-    .fetch_one(&mut *transaction)
-    .await?;
-    if foreign {
-        return Err(FileFailure::new("it belongs to another program", ANOTHER_FILE));
+    match state(&mut transaction).await? {
+        SchemaState::Usable { .. } => return Ok(transaction.rollback().await?),
+        SchemaState::Empty | SchemaState::Old { .. } => {}
+        state => return refuse(&state),
     }
     MIGRATIONS.run(&mut *transaction).await?;
     transaction.commit().await?;
     Ok(())
+}
+
+async fn require(connection: &mut SqliteConnection) -> Result<(), FileFailure> {
+    let state = state(connection).await?;
+    refuse(&state)
+}
+
+fn refuse(state: &SchemaState) -> Result<(), FileFailure> {
+    match state.refusal(&MIGRATIONS) {
+        Some((reason, advice)) => Err(FileFailure::new(reason, advice)),
+        None => Ok(()),
+    }
+}
+
+/// The schema of a database that may not exist; nothing is created.
+pub(super) async fn schema(url: &str) -> Result<SchemaState, OpenError> {
+    let path = path(url)?;
+    if !path.exists() {
+        return Ok(SchemaState::Empty);
+    }
+    let read = async {
+        let options = writing(&path, &Options::default());
+        let mut connection = SqliteConnection::connect_with(&options).await?;
+        let state = state(&mut connection).await;
+        connection.close().await?;
+        state
+    };
+    read.await.map_err(|failure: FileFailure| failure.at(&path))
+}
+
+async fn state(connection: &mut SqliteConnection) -> Result<SchemaState, FileFailure> {
+    let (tables, is_ours): (i64, bool) =
+        sqlx::query_as("SELECT count(*), count(*) FILTER (WHERE name = '_sqlx_migrations') > 0 FROM sqlite_schema")
+            .fetch_one(&mut *connection)
+            .await?;
+    if !is_ours {
+        return Ok(if tables == 0 { SchemaState::Empty } else { SchemaState::Foreign });
+    }
+    let applied: Vec<Applied> = sqlx::query_as(schema::APPLIED).fetch_all(&mut *connection).await?;
+    let needs = if SchemaState::has_support(&MIGRATIONS, &applied) {
+        sqlx::query_scalar(schema::NEEDS).fetch_optional(&mut *connection).await?
+    } else {
+        None
+    };
+    Ok(SchemaState::of(&MIGRATIONS, &applied, needs))
 }
 
 /// An [`OpenError::File`] that does not know its path yet.
@@ -265,7 +334,8 @@ impl FileFailure {
     }
 
     fn at(self, path: &Path) -> OpenError {
-        OpenError::File { path: path.to_owned(), reason: self.reason, advice: self.advice }
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        OpenError::File { path, reason: self.reason, advice: self.advice }
     }
 }
 
@@ -291,10 +361,6 @@ impl From<MigrateError> for FileFailure {
     fn from(error: MigrateError) -> Self {
         match error {
             MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
-            MigrateError::VersionMissing(_) => Self::new(
-                "a newer version of ad-server has used it",
-                "use that version, or restore a backup from before the upgrade",
-            ),
             error => Self::new(error.to_string(), ANOTHER_FILE),
         }
     }

@@ -149,7 +149,7 @@ async fn a_database_of_another_program_is_left_alone() {
     let mut other = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
     sqlx::query("CREATE TABLE notes (text TEXT)").execute(&mut other).await.unwrap();
     let error = Database::open(&url(&folder)).await.unwrap_err().to_string();
-    assert!(error.ends_with("it belongs to another program; set another file with --database-url"), "{error}");
+    assert!(error.ends_with("it contains tables of another program; set another one with --database-url"), "{error}");
     let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema").fetch_one(&mut other).await.unwrap();
     assert_eq!(tables, 1);
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use ad_core::{
-    model::{AdFilter, AdOrder, AdQuery, AdStatus, Bound, EarlierPrices, EventPosition, EventQuery, Included, Page},
+    model::{
+        AdFilter, AdOrder, AdQuery, AdStatus, Bound, Dealer, EarlierPrices, EventPosition, EventQuery, Included, Page,
+    },
     ports::{IdempotencyKey, Listing, Marketplace, Scope, VehicleQuery},
 };
 use ad_tests::eventually;
@@ -13,7 +15,7 @@ use sqlx::{Connection, Executor, PgConnection, SqliteConnection, migrate::Migrat
 use super::*;
 use crate::{
     marketplace::{ListingFilter, Local, list_listings},
-    store::{postgres, sqlite::MIGRATIONS},
+    store::{Schema, SchemaState, postgres, sqlite::MIGRATIONS},
     system::SystemClock,
 };
 
@@ -445,4 +447,51 @@ async fn prices_of_before_the_upgrade_are_unknown_in_postgresql() {
     let database = Database::open(&url).await.unwrap();
     prices_and_vins_follow(&database).await;
     database.close().await;
+}
+
+/// A schema that a newer version has expanded is used as it is, and one that it has contracted is refused.
+async fn newer_schemas_are_used_while_they_only_expand(url: &str, execute: impl AsyncFn(&'static str)) {
+    let open = async |schema| Database::open_with(url, &Options { schema, ..Options::default() }).await;
+    Database::open(url).await.unwrap().close().await;
+    let SchemaState::Usable { version } = Database::schema(url).await.unwrap() else { panic!("it was migrated") };
+    execute("ALTER TABLE dealers ADD COLUMN colour TEXT").await;
+    execute("INSERT INTO _sqlx_migrations VALUES (9001, 'colours', CURRENT_TIMESTAMP, true, '', 0)").await;
+    for schema in [Schema::Migrate, Schema::Require] {
+        let database = open(schema).await.unwrap();
+        database.import_dealers(&[Dealer::named("d1")]).await.unwrap();
+        database.close().await;
+    }
+    assert_eq!(Database::schema(url).await.unwrap(), SchemaState::Usable { version: 9001 });
+    execute("UPDATE schema_support SET needs = 9001").await;
+    for schema in [Schema::Migrate, Schema::Require] {
+        let refused = open(schema).await.unwrap_err().to_string();
+        let reason = format!(
+            "a newer version of ad-server has migrated its schema to version 9001, and this one knows {version}; start a newer version"
+        );
+        assert!(refused.contains(&reason), "{refused}");
+    }
+    execute("DELETE FROM _sqlx_migrations WHERE version > 15").await;
+    let refused = open(Schema::Require).await.unwrap_err().to_string();
+    let reason = format!("its schema has version 15, and this ad-server needs {version}; run `ad-server migrate`");
+    assert!(refused.contains(&reason), "{refused}");
+}
+
+#[tokio::test]
+async fn a_newer_schema_is_used_while_it_only_expands() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ads.db");
+    newer_schemas_are_used_while_they_only_expand(&url(&folder), async |sql| {
+        let options = SqliteConnectOptions::new().filename(&file);
+        let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+        connection.execute(sql).await.unwrap();
+        connection.close().await.unwrap();
+    })
+    .await;
+    let Some(server) = ad_tests::Postgres::shared().await else { return };
+    let url = server.database().await;
+    newer_schemas_are_used_while_they_only_expand(&url, async |sql| {
+        let mut connection = PgConnection::connect(&url).await.unwrap();
+        connection.execute(sql).await.unwrap();
+    })
+    .await;
 }
