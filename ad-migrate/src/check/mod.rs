@@ -148,6 +148,7 @@ pub(crate) mod tests {
             rows: None,
             packing: None,
             member: None,
+            sheet: None,
             notes: vec!["columns are separated by \";\": it divides the first lines alike".to_owned()],
         };
         let mut counts = totals::Counts::new(detected);

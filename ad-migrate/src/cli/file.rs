@@ -46,6 +46,9 @@ pub(crate) struct Reading {
     /// File of an archive
     #[arg(long, value_name = "NAME")]
     member: Option<String>,
+    /// Sheet of a spreadsheet [default: the first visible one with data]
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
 }
 
 impl FileArgs {
@@ -84,6 +87,7 @@ impl Reading {
             header: if self.no_header { Some(false) } else { settings.header },
             rows: over(&self.rows, &settings.rows),
             member: over(&self.member, &settings.member),
+            sheet: over(&self.sheet, &settings.sheet),
         }
     }
 }
@@ -152,6 +156,7 @@ mod tests {
             no_header: true,
             rows: None,
             member: Some("b.csv".to_owned()),
+            sheet: None,
         };
         let settings = Settings {
             encoding: Some("utf-8".to_owned()),

@@ -146,6 +146,7 @@ fn draft_of(names: &[&str], rows: &[&[&str]]) -> Draft {
         rows: None,
         packing: None,
         member: None,
+        sheet: None,
         notes: Vec::new(),
     };
     seen.draft(&detected)

@@ -104,6 +104,11 @@ pub(crate) fn read(text: &str, decimal: Option<char>) -> Result<NumberInText<'_>
     Ok(NumberInText { number: Decimal { digits, scale }, before: before.trim(), after })
 }
 
+/// Whether a separator of the number of a text may be of thousands or decimals.
+pub(crate) fn has_two_readings(text: &str) -> bool {
+    read(text, None) == Err(NoNumber::Ambiguous)
+}
+
 /// The digits of a text in groups: `1.234,50` has groups of 1, 3 and 2 digits, separated by `.` and `,`.
 #[derive(Debug, Default)]
 struct Groups {

@@ -27,6 +27,7 @@ pub(super) fn records(source: SourceFile, settings: &Settings) -> Result<(Detect
         rows: None,
         packing: source.packing.map(str::to_owned),
         member: source.member,
+        sheet: None,
         notes: source.notes,
     };
     detected.notes.extend(found.note);
@@ -43,6 +44,10 @@ pub(super) fn records(source: SourceFile, settings: &Settings) -> Result<(Detect
     let records: Box<dyn Records> = match form {
         Form::Csv => Box::new(Csv::open(feed, settings, charset, &mut detected)?),
         Form::Xml => Box::new(Xml::open(utf_8(feed), settings, charset, &mut detected)?),
+        Form::Xlsx | Form::Ods => {
+            let message = format!("{name} is no spreadsheet, but its format is set to {}.", form.name());
+            return Err(ReadError::new(message).hint("Omit form; the format is detected."));
+        }
         Form::Json | Form::Ndjson => Box::new(JsonRecords::open(utf_8(feed), settings, charset, &mut detected)?),
     };
     Ok((detected, records))
@@ -60,7 +65,7 @@ fn into_utf_8(feed: Feed, charset: Charset) -> Feed {
 
 /// The beginnings of files that are not text.
 const BINARY: &[(&[u8], &str)] = &[
-    (b"\xd0\xcf\x11\xe0", "an Office document (such as .xls)"),
+    (b"\xd0\xcf\x11\xe0", "an Office document of the old format (such as .xls) or with a password"),
     (b"%PDF", "a PDF document"),
     (b"{\\rtf", "an RTF document"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -97,8 +102,8 @@ fn refuse(source: &SourceFile, settings: &Settings) -> Result<(), ReadError> {
     };
     match what {
         None => Ok(()),
-        Some(what) => Err(ReadError::new(format!("{name} is {what}, and neither CSV nor XML nor JSON."))
-            .hint("Save or export it as CSV in UTF-8; gzip and zip may be around it.")),
+        Some(what) => Err(ReadError::new(format!("{name} is {what}, and neither CSV, XML, JSON nor a spreadsheet."))
+            .hint("Save or export it as .xlsx, or as CSV in UTF-8, without a password; CSV may be in gzip or zip.")),
     }
 }
 

@@ -22,16 +22,19 @@ pub(super) struct Place {
 impl Place {
     /// The place after a text that begins here.
     pub(super) fn after(self, text: &[u8]) -> Self {
-        match memchr::memrchr(b'\n', text) {
+        self.after_lines(text, b'\n')
+    }
+
+    /// The same, where another byte ends lines.
+    fn after_lines(self, text: &[u8], line_end: u8) -> Self {
+        match memchr::memrchr(line_end, text) {
             None => Self { column: self.column + text.len() as u64, ..self },
-            Some(last) => Self { line: self.line + lines(text), column: (text.len() - last) as u64 },
+            Some(last) => {
+                let lines = memchr::memchr_iter(line_end, text).count() as u64;
+                Self { line: self.line + lines, column: (text.len() - last) as u64 }
+            }
         }
     }
-}
-
-/// Line breaks in a text.
-pub(super) fn lines(text: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', text).count() as u64
 }
 
 /// A file that is read from its beginning to its end.
@@ -43,6 +46,7 @@ pub(super) struct Feed {
     has_ended: bool,
     failed: Option<io::Error>,
     place: Place,
+    line_end: u8,
 }
 
 impl fmt::Debug for Feed {
@@ -54,7 +58,17 @@ impl fmt::Debug for Feed {
 impl Feed {
     pub(super) fn new(input: Box<dyn Read + Send>) -> Self {
         let place = Place { line: 1, column: 1 };
-        Self { input, buffer: Vec::new(), start: 0, has_ended: false, failed: None, place }
+        Self { input, buffer: Vec::new(), start: 0, has_ended: false, failed: None, place, line_end: b'\n' }
+    }
+
+    /// Counts lines by another byte than `\n`, from here on.
+    pub(super) fn set_line_end(&mut self, line_end: u8) {
+        self.line_end = line_end;
+    }
+
+    /// The place of a byte of the rest.
+    pub(super) fn place_of(&self, at: usize) -> Place {
+        self.place.after_lines(&self.rest()[..at], self.line_end)
     }
 
     /// The bytes that have been read and not skipped.
@@ -95,7 +109,7 @@ impl Feed {
     /// Skips bytes of the window.
     pub(super) fn skip(&mut self, length: usize) {
         let length = length.min(self.rest().len());
-        self.place = self.place.after(&self.buffer[self.start..self.start + length]);
+        self.place = self.place.after_lines(&self.buffer[self.start..self.start + length], self.line_end);
         self.start += length;
     }
 
@@ -137,7 +151,7 @@ impl Feed {
         match self.failed.take() {
             None => Ok(()),
             Some(error) => {
-                let line = self.place.after(self.rest()).line;
+                let line = self.place_of(self.rest().len()).line;
                 Err(ReadError::io(&error, &format!("The file cannot be read any further in line {line}")))
             }
         }

@@ -2,7 +2,8 @@
 //!
 //! A row has values under names: a CSV file's columns (their positions from 1, where there is no header), or the paths of an XML or
 //! JSON record below it, such as `matarstallning/@enhet` and `bilder/bild/@url` (XML) or `technical.odometer.unit` and `photos.href` (JSON).
-//! A path that occurs several times in a record has several values, in order. Everything is streamed.
+//! A path that occurs several times in a record has several values, in order. Everything is streamed, except for the texts of an .xlsx
+//! workbook and all of an .ods one, which their formats keep apart from the rows.
 
 mod csv;
 mod detect;
@@ -11,6 +12,7 @@ mod feed;
 mod json;
 mod packing;
 mod row;
+mod sheets;
 mod source;
 #[cfg(test)]
 mod testing;
@@ -34,8 +36,12 @@ use encoding::Charset;
 #[cfg(test)]
 pub(crate) use row::rows_of;
 pub use row::{Batch, ColumnId, Columns, Row};
+use source::Opened;
 
-use crate::finding::{Finding, Severity};
+use crate::{
+    finding::{Finding, Severity},
+    mapping::number,
+};
 
 /// How to read a file, instead of detecting it: the `[file]` table of a mapping, and options of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
@@ -55,6 +61,8 @@ pub struct Settings {
     pub rows: Option<String>,
     /// Which file of an archive.
     pub member: Option<String>,
+    /// Which sheet of a spreadsheet.
+    pub sheet: Option<String>,
 }
 
 /// Forms of files.
@@ -69,16 +77,22 @@ pub enum Form {
     Ndjson,
     /// An XML document with an element for each record.
     Xml,
+    /// A sheet of an Excel workbook.
+    Xlsx,
+    /// A sheet of an OpenDocument spreadsheet.
+    Ods,
 }
 
 impl Form {
-    /// `CSV`, `JSON`, `NDJSON` or `XML`.
+    /// `CSV`, `JSON`, `NDJSON`, `XML`, `XLSX` or `ODS`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "CSV",
             Self::Json => "JSON",
             Self::Ndjson => "NDJSON",
             Self::Xml => "XML",
+            Self::Xlsx => "XLSX",
+            Self::Ods => "ODS",
         }
     }
 }
@@ -92,7 +106,7 @@ pub struct Detected {
     pub encoding: String,
     /// CSV: the separator of columns.
     pub separator: Option<char>,
-    /// CSV: whether there is a header.
+    /// CSV and spreadsheets: whether there is a header.
     pub header: Option<bool>,
     /// XML and JSON: the path of the records.
     pub rows: Option<String>,
@@ -100,6 +114,8 @@ pub struct Detected {
     pub packing: Option<String>,
     /// The file of an archive that was read.
     pub member: Option<String>,
+    /// The sheet of a spreadsheet.
+    pub sheet: Option<String>,
     /// Inferences, each with its reason, in sentences for people.
     pub notes: Vec<String>,
 }
@@ -191,9 +207,12 @@ impl Reader {
     /// # Errors
     /// When it cannot be read, has another format, or contradicts the settings.
     pub fn open(path: &Path, settings: &Settings) -> Result<Self, ReadError> {
-        let source = source::open(path, settings)?;
-        let (read, size) = (source.read.clone(), source.size);
-        let (detected, records) = detect::records(source, settings)?;
+        let opened = source::open(path, settings)?;
+        let (read, size) = opened.progress();
+        let (detected, records) = match opened {
+            Opened::Text(source) => detect::records(source, settings)?,
+            Opened::Workbook(workbook) => sheets::records(workbook, settings)?,
+        };
         Ok(Self { detected, records, has_ended: false, failed: None, read, size })
     }
 
@@ -233,6 +252,17 @@ impl Reader {
 
 /// Most characters of a value or a name in a message.
 const LONGEST_QUOTED: usize = 60;
+
+/// The text of a number that has only one reading: `1.234`, which could be thousands, becomes `1.2340`. It has the 15 digits that spreadsheets
+/// show and no exponent.
+fn number_text(number: f64) -> String {
+    let rounded = format!("{number:.14e}").parse().unwrap_or(number);
+    let mut text = f64::to_string(&rounded);
+    if number::has_two_readings(&text) {
+        text.push('0');
+    }
+    text
+}
 
 /// A value in messages: in quotes, and shortened.
 fn quoted(value: &str) -> String {

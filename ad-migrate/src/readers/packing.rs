@@ -12,7 +12,7 @@ use std::{
 use flate2::{CrcReader, read::DeflateDecoder, read::MultiGzDecoder};
 use zip::{CompressionMethod, ZipArchive};
 
-use super::{ReadError, quoted};
+use super::{Form, ReadError, quoted};
 
 /// Most bytes that a file may decompress to.
 pub(super) const MOST_UNPACKED: u64 = 64 << 30;
@@ -26,6 +26,9 @@ const MOST_TIMES: u64 = 250;
 /// Most bytes of an archive's directory.
 const LONGEST_LIST: u32 = 4 << 20;
 
+/// The files of spreadsheets that are kept in memory, and how long they may be: the texts of .xlsx, and all of .ods.
+const MOST_IN_MEMORY: &[(&str, u64)] = &[("xl/sharedStrings.xml", 256 << 20), ("content.xml", 256 << 20)];
+
 /// Most files of an archive that are listed.
 const SHOWN: usize = 10;
 
@@ -33,6 +36,12 @@ const SHOWN: usize = 10;
 pub(super) struct CountedRead<R> {
     pub(super) inner: R,
     pub(super) read: Arc<AtomicU64>,
+}
+
+impl<R: Seek> Seek for CountedRead<R> {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.inner.seek(position)
+    }
 }
 
 impl<R: Read> Read for CountedRead<R> {
@@ -60,11 +69,19 @@ pub(super) fn gunzip(packed: Box<dyn Read + Send>, read: Arc<AtomicU64>) -> Box<
     Box::new(Unpacked { inner: MultiGzDecoder::new(packed), packing: "gzip", packed: read, bytes: 0 })
 }
 
-/// Opens the data file of an archive.
+/// What a zip archive is.
+pub(super) enum Archive {
+    /// An archive of files, of which one is read.
+    OfFiles(Member),
+    /// A spreadsheet, which can be decompressed safely.
+    Spreadsheet(Form, File),
+}
+
+/// Opens the data file of an archive, or the spreadsheet that it is.
 ///
 /// # Errors
 /// When there is none, or several, or it cannot be decompressed safely.
-pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<Member, ReadError> {
+pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<Archive, ReadError> {
     let damaged = |error: &dyn std::fmt::Display| {
         ReadError::new(format!("The zip archive {name} cannot be read: {error}."))
             .hint("Download it again; it may be truncated.")
@@ -77,6 +94,12 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
         .collect::<Result<_, _>>()
         .map_err(|error| damaged(&error))?;
     refuse(name, &names)?;
+    if let Some(form) = spreadsheet(&names).filter(|_| wanted.is_none()) {
+        decompress_all(name, &mut archive)?;
+        let mut file = archive.into_inner();
+        file.rewind().map_err(|error| damaged(&error))?;
+        return Ok(Archive::Spreadsheet(form, file));
+    }
     let (index, note) = choose(name, &names, wanted)?;
     let member = &names[index];
     let (method, start, size, crc) = {
@@ -110,7 +133,29 @@ pub(super) fn unzip(name: &str, mut file: File, wanted: Option<&str>) -> Result<
     };
     let checked = Checked { inner: CrcReader::new(bytes), crc };
     let bytes = Box::new(Unpacked { inner: checked, packing: "zip", packed: read.clone(), bytes: 0 });
-    Ok(Member { name: member.clone(), bytes, read, size, note })
+    Ok(Archive::OfFiles(Member { name: member.clone(), bytes, read, size, note }))
+}
+
+/// Decompresses all files of a spreadsheet once, because the library that reads it does not limit them.
+fn decompress_all(name: &str, archive: &mut ZipArchive<File>) -> Result<(), ReadError> {
+    for index in 0..archive.len() {
+        let damaged = |error: &dyn std::fmt::Display| {
+            ReadError::new(format!("The spreadsheet {name} cannot be read: {error}."))
+                .hint("Save or download it again.")
+        };
+        let member = archive.by_index(index).map_err(|error| damaged(&error))?;
+        let packed = Arc::new(AtomicU64::new(member.compressed_size()));
+        let most = MOST_IN_MEMORY.iter().find(|(file, _)| *file == member.name().unwrap_or_default());
+        let most = most.map_or(u64::MAX, |(_, most)| *most);
+        let mut unpacked = Unpacked { inner: member, packing: "zip", packed, bytes: 0 }.take(most);
+        let length = io::copy(&mut unpacked, &mut io::sink()).map_err(|error| damaged(&error))?;
+        if length == most {
+            let message =
+                format!("The spreadsheet {name} has more than {} MiB of data that must be kept in memory.", most >> 20);
+            return Err(ReadError::new(message).hint("Save it as CSV (UTF-8), which may have any size."));
+        }
+    }
+    Ok(())
 }
 
 /// Rejects an archive whose directory would take too much memory.
@@ -127,18 +172,25 @@ fn check_list(name: &str, file: &mut File) -> io::Result<Result<(), ReadError>> 
     Ok(if size > LONGEST_LIST { Err(many().hint("Unpack the stock file.")) } else { Ok(()) })
 }
 
+/// Whether the files of an archive are those of a spreadsheet that can be read.
+fn spreadsheet(names: &[String]) -> Option<Form> {
+    let has = |wanted: &str| names.iter().any(|name| name == wanted);
+    match (has("xl/workbook.xml") && has("[Content_Types].xml"), has("content.xml") && has("mimetype")) {
+        (true, _) => Some(Form::Xlsx),
+        (_, true) => Some(Form::Ods),
+        _ => None,
+    }
+}
+
 /// Rejects Office documents, and names that lead out of the archive.
 fn refuse(name: &str, names: &[String]) -> Result<(), ReadError> {
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
-    for (file, what) in [
-        ("xl/workbook.xml", "an Excel workbook (.xlsx)"),
-        ("xl/workbook.bin", "an Excel workbook (.xlsb)"),
-        ("word/document.xml", "a Word document (.docx)"),
-        ("content.xml", "an OpenDocument file (such as .ods)"),
-    ] {
-        if has(file) && (has("[Content_Types].xml") || has("mimetype")) {
+    for (file, what) in
+        [("xl/workbook.bin", "an Excel workbook (.xlsb)"), ("word/document.xml", "a Word document (.docx)")]
+    {
+        if has(file) && has("[Content_Types].xml") {
             return Err(ReadError::new(format!("{name} is {what}."))
-                .hint("Save it as CSV (UTF-8) in the program that made it."));
+                .hint("Save it as .xlsx, or as CSV (UTF-8), in the program that made it."));
         }
     }
     let climbs = |name: &&String| {

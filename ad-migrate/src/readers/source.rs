@@ -8,7 +8,10 @@ use std::{
     sync::{Arc, atomic::AtomicU64},
 };
 
-use super::{HEAD, ReadError, Settings, packing};
+use super::{
+    Form, HEAD, ReadError, Settings,
+    packing::{self, Archive},
+};
 
 /// Bytes from the beginning of a file in which its compression is detected.
 const MAGIC: usize = 512;
@@ -39,11 +42,40 @@ impl fmt::Debug for SourceFile {
     }
 }
 
+/// A spreadsheet.
+pub(super) struct Workbook {
+    /// Its name in messages.
+    pub(super) name: String,
+    /// [`Form::Xlsx`] or [`Form::Ods`].
+    pub(super) form: Form,
+    pub(super) file: File,
+    /// Bytes that have been read of the file.
+    pub(super) read: Arc<AtomicU64>,
+    /// Size of the file; 0 if it is unknown.
+    pub(super) size: u64,
+}
+
+/// A file that can be read.
+pub(super) enum Opened {
+    Text(SourceFile),
+    Workbook(Workbook),
+}
+
+impl Opened {
+    /// Bytes that have been read of the file, and its size.
+    pub(super) fn progress(&self) -> (Arc<AtomicU64>, u64) {
+        match self {
+            Self::Text(source) => (source.read.clone(), source.size),
+            Self::Workbook(workbook) => (workbook.read.clone(), workbook.size),
+        }
+    }
+}
+
 /// Opens a file; `-` is stdin.
 ///
 /// # Errors
 /// When it cannot be read, or not decompressed safely.
-pub(super) fn open(path: &Path, settings: &Settings) -> Result<SourceFile, ReadError> {
+pub(super) fn open(path: &Path, settings: &Settings) -> Result<Opened, ReadError> {
     let read = Arc::new(AtomicU64::new(0));
     let is_stdin = path.as_os_str() == "-";
     let (name, size, input): (_, _, Box<dyn Read + Send>) = if is_stdin {
@@ -83,7 +115,13 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<SourceFile, ReadE
         Some(Packing::Zip) => {
             let file = if is_stdin { spool(input) } else { File::open(path) };
             let file = file.map_err(|error| ReadError::io(&error, &format!("Cannot read {}", source.name)))?;
-            let member = packing::unzip(&source.name, file, settings.member.as_deref())?;
+            let member = match packing::unzip(&source.name, file, settings.member.as_deref())? {
+                Archive::OfFiles(member) => member,
+                Archive::Spreadsheet(form, file) => {
+                    let SourceFile { name, read, size, .. } = source;
+                    return Ok(Opened::Workbook(Workbook { name, form, file, read, size }));
+                }
+            };
             (source.read, source.size) = (member.read, member.size);
             source.packing = Some("zip");
             source.member = Some(member.name);
@@ -96,7 +134,10 @@ pub(super) fn open(path: &Path, settings: &Settings) -> Result<SourceFile, ReadE
         let message = format!("{} is an archive within an archive, which is not supported.", source.name);
         return Err(ReadError::new(message).hint("Unpack the outer one first."));
     }
-    Ok(source)
+    if settings.sheet.is_some() {
+        return Err(ReadError::new(format!("{} is no spreadsheet and has no sheets.", source.name)).hint("Omit sheet."));
+    }
+    Ok(Opened::Text(source))
 }
 
 /// The compression of a file, by its first bytes.

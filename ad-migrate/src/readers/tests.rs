@@ -123,20 +123,23 @@ fn an_archive_within_an_archive_is_refused() {
 
 #[test]
 fn what_is_no_stock_is_told_for_what_it_is() {
-    let workbook = zip(&[("[Content_Types].xml", b"<x/>"), ("xl/workbook.xml", b"<x/>")]);
+    let workbook = zip(&[("[Content_Types].xml", b"<x/>"), ("xl/workbook.bin", b"<x/>")]);
     let mut tar = vec![b'x'; 600];
     tar[257..262].copy_from_slice(b"ustar");
     for (bytes, what) in [
         (&b""[..], "FILE is empty."),
         (b" \r\n ", "FILE contains only white space."),
-        (&[0; 5000], "FILE is nothing but zero bytes, and neither CSV nor XML nor JSON."),
-        (b"%PDF-1.7", "FILE is a PDF document, and neither CSV nor XML nor JSON."),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1", "FILE is an Office document (such as .xls), and neither CSV nor XML nor JSON."),
-        (b"\xff\xd8\xff\xe0\0\x10JFIF", "FILE is a JPEG image, and neither CSV nor XML nor JSON."),
+        (&[0; 5000], "FILE is nothing but zero bytes, and neither CSV, XML, JSON nor a spreadsheet."),
+        (b"%PDF-1.7", "FILE is a PDF document, and neither CSV, XML, JSON nor a spreadsheet."),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1",
+            "FILE is an Office document of the old format (such as .xls) or with a password, and neither CSV, XML, JSON nor a spreadsheet.",
+        ),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", "FILE is a JPEG image, and neither CSV, XML, JSON nor a spreadsheet."),
         (b"<!DOCTYPE html><html>", "FILE is an HTML page."),
-        (b"a\0b\0\0c;1\n\x01\x02", "FILE is a binary file, and neither CSV nor XML nor JSON."),
-        (&tar, "FILE is a tar archive, and neither CSV nor XML nor JSON."),
-        (&workbook, "FILE is an Excel workbook (.xlsx)."),
+        (b"a\0b\0\0c;1\n\x01\x02", "FILE is a binary file, and neither CSV, XML, JSON nor a spreadsheet."),
+        (&tar, "FILE is a tar archive, and neither CSV, XML, JSON nor a spreadsheet."),
+        (&workbook, "FILE is an Excel workbook (.xlsb)."),
         (&zip(&[]), "The zip archive FILE has no file in it."),
     ] {
         assert_eq!(why(bytes), what);

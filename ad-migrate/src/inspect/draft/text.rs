@@ -58,14 +58,16 @@ impl Writer<'_> {
     }
 
     fn file_table(&self, text: &mut Vec<String>) {
-        let Detected { form, encoding, separator, header, rows, .. } = self.detected;
+        let Detected { form, encoding, separator, header, rows, sheet, .. } = self.detected;
         text.push("\n[file]".to_owned());
         let settings = [
             ("form", Some(quoted(&form.name().to_lowercase()))),
-            ("encoding", Some(quoted(encoding))),
+            // A spreadsheet has no encoding that could be another one.
+            ("encoding", sheet.is_none().then(|| quoted(encoding))),
             ("separator", separator.map(|separator| quoted(&separator.to_string()))),
             ("header", header.map(|header| header.to_string())),
             ("rows", rows.as_deref().map(quoted)),
+            ("sheet", sheet.as_deref().map(quoted)),
         ];
         text.extend(settings.into_iter().filter_map(|(key, value)| Some(format!("{key} = {}", value?))));
     }

@@ -9,17 +9,22 @@ mod tests;
 
 use std::{borrow::Cow, sync::Arc};
 
-use scan::{CellSpan, Dialect, Flaw, RowEnd};
+pub(super) use scan::Dialect;
+use scan::{CellSpan, Flaw, RowEnd};
 use shape::{Shape, Width, sign};
 
 use super::{
-    Batch, Columns, Detected, Form, LONGEST_ROW, ReadError, Records, Settings,
-    encoding::Charset,
-    error,
-    feed::{Feed, lines},
-    foreign_text, quoted, too_long,
+    Batch, ColumnId, Columns, Detected, LONGEST_ROW, ReadError, Records, Settings, encoding::Charset, error,
+    feed::Feed, foreign_text, quoted, too_long,
 };
 use crate::finding::Finding;
+
+/// How rows of a spreadsheet are written for [`Csv`]: separated by control characters that no cell can contain.
+pub(super) const SHEET: Dialect = Dialect { separator: 0x1F, quote: 0, line_end: 0x1E };
+
+/// What a cell of a spreadsheet has if its formula cannot be computed.
+const FORMULA_ERRORS: &[&str] =
+    &["#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#GETTING_DATA", "#SPILL!", "#CALC!"];
 
 /// Most columns of a file.
 const MOST_COLUMNS: usize = 2000;
@@ -39,6 +44,8 @@ pub(super) struct Csv {
     number: u64,
     /// The cells of the last row that was cut.
     cells: Vec<CellSpan>,
+    /// Whether the rows are those of a spreadsheet.
+    is_sheet: bool,
 }
 
 /// What comes next.
@@ -54,28 +61,48 @@ impl Csv {
     /// # Errors
     /// When a setting is impossible.
     pub(super) fn open(
-        mut feed: Feed,
+        feed: Feed,
         settings: &Settings,
         charset: Charset,
         detected: &mut Detected,
     ) -> Result<Self, ReadError> {
         let shape = Shape::find(feed.rest(), feed.is_all(), settings, charset)?;
-        detected.form = Form::Csv;
         detected.separator = (shape.dialect.separator != 0).then(|| char::from(shape.dialect.separator));
+        Self::of_shape(feed, shape, charset, detected)
+    }
+
+    /// The rows of a spreadsheet, which [`super::sheets`] writes in [`SHEET`].
+    ///
+    /// # Errors
+    /// When it has too many columns.
+    pub(super) fn of_sheet(
+        feed: Feed,
+        settings: &Settings,
+        charset: Charset,
+        detected: &mut Detected,
+    ) -> Result<Self, ReadError> {
+        let shape = Shape::of_sheet(feed.rest(), feed.is_all(), settings, charset);
+        Ok(Self { is_sheet: true, ..Self::of_shape(feed, shape, charset, detected)? })
+    }
+
+    fn of_shape(mut feed: Feed, shape: Shape, charset: Charset, detected: &mut Detected) -> Result<Self, ReadError> {
         detected.header = Some(shape.has_header);
         detected.notes.extend(shape.notes);
         if shape.names.len() > MOST_COLUMNS {
             let count = shape.names.len();
             return Err(ReadError::new(format!("The file has {count} columns; at most {MOST_COLUMNS} can be read."))
-                .hint("Check the separator and quote, and that each vehicle has its own line."));
+                .hint("Check separator and quote of CSV, and that each vehicle has its own row."));
         }
         let mut columns = Columns::default();
         for name in &shape.names {
             columns.add(name);
         }
+        feed.set_line_end(shape.dialect.line_end);
         feed.skip(shape.skip);
         let Shape { dialect, width, .. } = shape;
-        let mut csv = Self { feed, charset, dialect, columns: Arc::new(columns), width, number: 0, cells: Vec::new() };
+        let columns = Arc::new(columns);
+        let (number, cells, is_sheet) = (0, Vec::new(), false);
+        let mut csv = Self { feed, charset, dialect, columns, width, number, cells, is_sheet };
         if shape.has_header
             && let Some(CsvCut::Row(found)) = csv.cut()
         {
@@ -136,7 +163,9 @@ impl Csv {
                 }
                 value
             };
-            if cell.is_doubled {
+            if self.is_sheet && FORMULA_ERRORS.contains(&&*value) {
+                batch.error(self.formula_error(column, &value));
+            } else if cell.is_doubled {
                 let quote = char::from(self.dialect.quote);
                 batch.push(column, &value.replace(&format!("{quote}{quote}"), &quote.to_string()));
             } else {
@@ -150,14 +179,14 @@ impl Csv {
                 ..foreign_text(self.charset, &place, &value)
             });
         }
-        if let Some(error) = found.flaw.map(|flaw| self.flaw(flaw, text)).or_else(|| self.misfit(text)) {
+        if let Some(error) = found.flaw.map(|flaw| self.flaw(flaw)).or_else(|| self.misfit(text)) {
             batch.error(error);
         }
     }
 
     /// An error in the quotes of a row.
-    fn flaw(&self, (flaw, cell, at): (Flaw, usize, usize), text: &[u8]) -> Finding {
-        let line = self.feed.place().line + lines(&text[..at]);
+    fn flaw(&self, (flaw, cell, at): (Flaw, usize, usize)) -> Finding {
+        let line = self.feed.place_of(at).line;
         let name = self.cell_name(cell);
         let (row, quote) = (self.number, sign(self.dialect.quote));
         let (reason, message) = match flaw {
@@ -175,6 +204,14 @@ impl Csv {
         };
         let advice = format!("Double quotes within a quoted text ({quote}{quote}), and end the text with one.");
         Finding { columns: self.column_names(cell), ..error(reason, message, advice) }
+    }
+
+    /// A cell of a spreadsheet whose formula has no value.
+    fn formula_error(&self, column: ColumnId, value: &str) -> Finding {
+        let name = self.columns.name(column);
+        let message = format!("The formula in column {} has the error {value} instead of a value.", quoted(name));
+        let advice = "Correct the formula in the spreadsheet, or replace it with its value.";
+        Finding { columns: vec![name.to_owned()], ..error("a formula with an error", message, advice) }
     }
 
     /// The name of the column of a cell, if it has one.
@@ -208,7 +245,11 @@ impl Csv {
         let more = if surplus.len() > SHOWN { ", …" } else { "" };
         let shown = shown.join(", ");
         let message = format!("The row has {has} columns instead of {expected}: {shown}{more} at its end is too many.");
-        let advice = format!("Quote texts that contain the separator ({}).", sign(self.dialect.separator));
+        let advice = if self.is_sheet {
+            "Give the columns a name in the header of the sheet, or remove the cells.".to_owned()
+        } else {
+            format!("Quote texts that contain the separator ({}).", sign(self.dialect.separator))
+        };
         Some(error("too many columns", message, advice))
     }
 }

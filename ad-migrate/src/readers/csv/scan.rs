@@ -14,13 +14,13 @@ const MOST_CELLS: usize = 64 * 1024;
 
 /// The separators of cells and rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Dialect {
+pub(in crate::readers) struct Dialect {
     /// Between cells; zero, which no text contains, if there is only one column.
-    pub(super) separator: u8,
+    pub(in crate::readers) separator: u8,
     /// Around cells that may contain separators and line breaks; zero if cells are not quoted.
     pub(super) quote: u8,
     /// The end of lines; a carriage return before it belongs to it.
-    pub(super) line_end: u8,
+    pub(in crate::readers) line_end: u8,
 }
 
 /// The position of a cell in the text of its row, without its quotes.

@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
+    SHEET,
     data::data,
     scan::{CellSpan, Dialect},
 };
@@ -70,6 +71,25 @@ impl Shape {
             return Err(ReadError::new(format!("The separator and the quote are both {}.", sign(quote))));
         }
         let dialect = Dialect { separator, quote, line_end };
+        Ok(Self::of_rows(text, is_all, dialect, settings, charset, notes).behind(skip))
+    }
+
+    /// The shape of a spreadsheet, whose rows end with their last cell that is not empty.
+    pub(super) fn of_sheet(head: &[u8], is_all: bool, settings: &Settings, charset: Charset) -> Self {
+        let mut shape = Self::of_rows(head, is_all, SHEET, settings, charset, Vec::new());
+        shape.width = Width { may_be_less: true, may_be_more: !shape.has_header, ..shape.width };
+        shape
+    }
+
+    /// The header and the width of rows.
+    fn of_rows(
+        text: &[u8],
+        is_all: bool,
+        dialect: Dialect,
+        settings: &Settings,
+        charset: Charset,
+        mut notes: Vec<String>,
+    ) -> Self {
         let sample = Sample::read(text, is_all, dialect, charset);
         let has_header = match settings.header {
             Some(has_header) => has_header,
@@ -81,7 +101,11 @@ impl Shape {
         } else {
             (1..=width.expected).map(|position| position.to_string()).collect()
         };
-        Ok(Self { dialect, names, has_header, width, skip, notes })
+        Self { dialect, names, has_header, width, skip: 0, notes }
+    }
+
+    fn behind(self, skip: usize) -> Self {
+        Self { skip, ..self }
     }
 }
 

@@ -5,7 +5,10 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::readers::{Batch, Columns, LONGEST_PATH, MOST_PATHS};
+use crate::{
+    mapping::number,
+    readers::{Batch, Columns, LONGEST_PATH, MOST_PATHS, number_text},
+};
 
 /// Deepest value of a record.
 const DEEPEST: usize = 32;
@@ -45,6 +48,9 @@ impl Flat<'_> {
                 let text: Text<'_> = serde_json::from_str(text)?;
                 self.push(&text.0)
             }
+            Some(b'-' | b'0'..=b'9') if text.contains(['e', 'E', '.']) && has_other_form(text) => {
+                self.push(&number_text(serde_json::from_str(text)?))
+            }
             _ => self.push(text),
         }
     }
@@ -65,6 +71,11 @@ impl Flat<'_> {
         self.batch.push(column, value);
         Ok(())
     }
+}
+
+/// Whether a number has an exponent, or could be read as another one.
+fn has_other_form(text: &str) -> bool {
+    text.contains(['e', 'E']) || number::has_two_readings(text)
 }
 
 /// A text, borrowed if it has no escapes.

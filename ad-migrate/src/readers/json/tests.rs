@@ -76,6 +76,12 @@ fn records_in_another_encoding_are_told() {
 }
 
 #[test]
+fn a_number_has_one_reading_and_no_exponent() {
+    let seen = read(br#"{"a": 1.5E3, "b": 1.234, "c": 149900.0, "d": 2E-3, "e": 1.23, "f": "1.234"}"#);
+    assert_eq!(seen.rows, ["1@1 a=1500; b=1.2340; c=149900.0; d=0.002; e=1.23; f=1.234"]);
+}
+
+#[test]
 fn what_is_nested_too_deeply_costs_one_record_and_no_stack() {
     let deep = format!("{{\"a\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
     let seen = read(format!("{{\"a\": 0}}\n{deep}\n{{\"a\": 2}}\n"));

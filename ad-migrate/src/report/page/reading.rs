@@ -44,6 +44,7 @@ fn facts(about: &About, detected: &Detected) -> Vec<(&'static str, String)> {
         ("Separator", separator),
         ("Header", header),
         ("Records", detected.rows.clone()),
+        ("Sheet", detected.sheet.clone()),
         ("Packed", detected.packing.clone()),
         ("File in the archive", detected.member.clone()),
     ]
