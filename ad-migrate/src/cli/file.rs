@@ -49,6 +49,9 @@ pub(crate) struct Reading {
     /// Sheet of a spreadsheet [default: the first visible one with data]
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
+    /// Number of lines before the header
+    #[arg(long, value_name = "N")]
+    skip_first: Option<usize>,
 }
 
 impl FileArgs {
@@ -80,14 +83,14 @@ impl Reading {
     pub(crate) fn over(&self, settings: &Settings) -> Settings {
         let over = |own: &Option<String>, other: &Option<String>| own.clone().or_else(|| other.clone());
         Settings {
-            form: settings.form,
             encoding: over(&self.encoding, &settings.encoding),
             separator: self.separator.or(settings.separator),
-            quote: settings.quote,
             header: if self.no_header { Some(false) } else { settings.header },
             rows: over(&self.rows, &settings.rows),
             member: over(&self.member, &settings.member),
             sheet: over(&self.sheet, &settings.sheet),
+            skip_first: self.skip_first.unwrap_or(settings.skip_first),
+            ..settings.clone()
         }
     }
 }
@@ -157,6 +160,7 @@ mod tests {
             rows: None,
             member: Some("b.csv".to_owned()),
             sheet: None,
+            skip_first: None,
         };
         let settings = Settings {
             encoding: Some("utf-8".to_owned()),

@@ -5,6 +5,7 @@ use super::{
     csv::Csv,
     encoding::{self, Charset},
     feed::Feed,
+    fixed::Fixed,
     json::{self, JsonRecords},
     source::{self, SourceFile},
     xml::{self, Xml},
@@ -37,6 +38,7 @@ pub(super) fn records(source: SourceFile, settings: &Settings) -> Result<(Detect
     feed.look(LOOK);
     let form = match settings.form {
         Some(form) => form,
+        None if !settings.columns.is_empty() => Form::Fixed,
         None => form(&name, feed.rest(), &mut detected.notes)?,
     };
     detected.form = form;
@@ -44,6 +46,7 @@ pub(super) fn records(source: SourceFile, settings: &Settings) -> Result<(Detect
     let records: Box<dyn Records> = match form {
         Form::Csv => Box::new(Csv::open(feed, settings, charset, &mut detected)?),
         Form::Xml => Box::new(Xml::open(utf_8(feed), settings, charset, &mut detected)?),
+        Form::Fixed => Box::new(Fixed::open(feed, settings, charset)?),
         Form::Xlsx | Form::Ods => {
             let message = format!("{name} is no spreadsheet, but its format is set to {}.", form.name());
             return Err(ReadError::new(message).hint("Omit form; the format is detected."));

@@ -9,6 +9,8 @@ mod csv;
 mod detect;
 mod encoding;
 mod feed;
+mod fixed;
+mod join;
 mod json;
 mod packing;
 mod row;
@@ -23,6 +25,7 @@ mod xml;
 
 use std::{
     borrow::Cow,
+    collections::BTreeMap,
     io,
     path::Path,
     sync::{
@@ -33,6 +36,8 @@ use std::{
 
 use ad_cli::bulk::shortened;
 use encoding::Charset;
+pub use fixed::CharRange;
+pub use join::Join;
 #[cfg(test)]
 pub(crate) use row::rows_of;
 pub use row::{Batch, ColumnId, Columns, Row};
@@ -45,7 +50,7 @@ use crate::{
 
 /// How to read a file, instead of detecting it: the `[file]` table of a mapping, and options of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// Its format.
     pub form: Option<Form>,
@@ -63,6 +68,16 @@ pub struct Settings {
     pub member: Option<String>,
     /// Which sheet of a spreadsheet.
     pub sheet: Option<String>,
+    /// Lines of CSV, or rows of a sheet, before the header.
+    pub skip_first: usize,
+    /// Lines of CSV, or rows of a sheet, at the end that are no data, such as a sum; empty ones do not count.
+    pub skip_last: usize,
+    /// Whether rows of CSV may have any number of columns.
+    pub ragged: bool,
+    /// Fixed-width files: the characters of each column.
+    pub columns: BTreeMap<String, CharRange>,
+    /// Files whose columns are added to the rows, by name.
+    pub join: BTreeMap<String, Join>,
 }
 
 /// Forms of files.
@@ -79,12 +94,14 @@ pub enum Form {
     Xml,
     /// A sheet of an Excel workbook.
     Xlsx,
-    /// A sheet of an OpenDocument spreadsheet.
+    /// A sheet of an `OpenDocument` spreadsheet.
     Ods,
+    /// Columns at the same characters of each line.
+    Fixed,
 }
 
 impl Form {
-    /// `CSV`, `JSON`, `NDJSON`, `XML`, `XLSX` or `ODS`.
+    /// `CSV`, `JSON`, `NDJSON`, `XML`, `XLSX`, `ODS` or `FIXED`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "CSV",
@@ -93,6 +110,7 @@ impl Form {
             Self::Xml => "XML",
             Self::Xlsx => "XLSX",
             Self::Ods => "ODS",
+            Self::Fixed => "FIXED",
         }
     }
 }
@@ -173,6 +191,9 @@ trait Records: Send + std::fmt::Debug {
     /// The columns seen so far.
     fn columns(&self) -> Arc<Columns>;
 
+    /// Adds a column that is not in the file, before any row is read.
+    fn add_column(&mut self, name: &str) -> ColumnId;
+
     /// Fills a batch with the next rows. `false` at the end of the file.
     ///
     /// # Errors
@@ -213,6 +234,7 @@ impl Reader {
             Opened::Text(source) => detect::records(source, settings)?,
             Opened::Workbook(workbook) => sheets::records(workbook, settings)?,
         };
+        let records = join::with(records, path, settings)?;
         Ok(Self { detected, records, has_ended: false, failed: None, read, size })
     }
 

@@ -165,6 +165,12 @@ impl Batch {
         }
     }
 
+    /// The first value of a column of the last row.
+    pub(super) fn last_value(&self, column: ColumnId) -> Option<&str> {
+        let span = *self.rows.last()?;
+        Row { batch: self, span }.value(column)
+    }
+
     /// Whether the last row may have another value within the limit on rows. Each value counts in addition to its text: a record of
     /// very many empty values is long, too.
     pub(super) fn has_room(&self, value: &str) -> bool {

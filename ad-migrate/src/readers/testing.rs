@@ -1,6 +1,6 @@
 //! What the tests of the forms share: a file with something in it, and its rows as they can be compared.
 
-use std::io::Write;
+use std::{io::Write, path::Path};
 
 use super::{ReadError, Reader, Settings};
 
@@ -36,7 +36,16 @@ pub(super) fn read(bytes: impl AsRef<[u8]>) -> Seen {
 /// Reads all of a file.
 pub(super) fn read_with(bytes: impl AsRef<[u8]>, settings: &Settings) -> Seen {
     let file = file(bytes.as_ref());
-    let reader = Reader::open(file.path(), settings).unwrap();
+    seen_of(file.path(), settings)
+}
+
+/// The rows of a file that may need others beside it.
+pub(super) fn rows_of_path(path: &Path, settings: &Settings) -> Vec<String> {
+    seen_of(path, settings).rows
+}
+
+fn seen_of(path: &Path, settings: &Settings) -> Seen {
+    let reader = Reader::open(path, settings).unwrap();
     let mut seen = Seen { reader, rows: Vec::new(), messages: Vec::new(), error: None };
     let mut batch = None;
     loop {

@@ -46,6 +46,8 @@ pub(super) struct Csv {
     cells: Vec<CellSpan>,
     /// Whether the rows are those of a spreadsheet.
     is_sheet: bool,
+    /// Lines at the end that are no rows.
+    skip_last: usize,
 }
 
 /// What comes next.
@@ -68,7 +70,7 @@ impl Csv {
     ) -> Result<Self, ReadError> {
         let shape = Shape::find(feed.rest(), feed.is_all(), settings, charset)?;
         detected.separator = (shape.dialect.separator != 0).then(|| char::from(shape.dialect.separator));
-        Self::of_shape(feed, shape, charset, detected)
+        Self::of_shape(feed, shape, settings, charset, detected)
     }
 
     /// The rows of a spreadsheet, which [`super::sheets`] writes in [`SHEET`].
@@ -82,10 +84,16 @@ impl Csv {
         detected: &mut Detected,
     ) -> Result<Self, ReadError> {
         let shape = Shape::of_sheet(feed.rest(), feed.is_all(), settings, charset);
-        Ok(Self { is_sheet: true, ..Self::of_shape(feed, shape, charset, detected)? })
+        Ok(Self { is_sheet: true, ..Self::of_shape(feed, shape, settings, charset, detected)? })
     }
 
-    fn of_shape(mut feed: Feed, shape: Shape, charset: Charset, detected: &mut Detected) -> Result<Self, ReadError> {
+    fn of_shape(
+        mut feed: Feed,
+        shape: Shape,
+        settings: &Settings,
+        charset: Charset,
+        detected: &mut Detected,
+    ) -> Result<Self, ReadError> {
         detected.header = Some(shape.has_header);
         detected.notes.extend(shape.notes);
         if shape.names.len() > MOST_COLUMNS {
@@ -101,8 +109,8 @@ impl Csv {
         feed.skip(shape.skip);
         let Shape { dialect, width, .. } = shape;
         let columns = Arc::new(columns);
-        let (number, cells, is_sheet) = (0, Vec::new(), false);
-        let mut csv = Self { feed, charset, dialect, columns, width, number, cells, is_sheet };
+        let (number, cells, is_sheet, skip_last) = (0, Vec::new(), false, settings.skip_last);
+        let mut csv = Self { feed, charset, dialect, columns, width, number, cells, is_sheet, skip_last };
         if shape.has_header
             && let Some(CsvCut::Row(found)) = csv.cut()
         {
@@ -122,6 +130,10 @@ impl Csv {
                 }
             } else if let Some(found) = self.dialect.row(text, is_all, &mut self.cells) {
                 if self.cells.iter().any(|cell| !text[cell.start..cell.end].trim_ascii().is_empty()) {
+                    if self.skip_last > 0 && self.is_near_end(found.length) {
+                        self.feed.skip(self.feed.rest().len());
+                        return None;
+                    }
                     return Some(CsvCut::Row(found));
                 }
                 self.feed.skip(found.length);
@@ -133,7 +145,22 @@ impl Csv {
         }
     }
 
-    /// Without a header, later rows may have more columns.
+    /// Whether fewer lines than are skipped at the end follow a row.
+    fn is_near_end(&mut self, length: usize) -> bool {
+        let Dialect { separator, line_end, .. } = self.dialect;
+        let is_filled = |line: &&[u8]| line.iter().any(|byte| !byte.is_ascii_whitespace() && *byte != separator);
+        loop {
+            let after = self.feed.rest()[length..].split(|byte| *byte == line_end).filter(is_filled);
+            if after.take(self.skip_last).count() == self.skip_last {
+                return false;
+            }
+            if !self.feed.more() {
+                return true;
+            }
+        }
+    }
+
+    /// Without a header, or in ragged files, later rows may have more columns.
     fn widen(&mut self) {
         let wanted = self.cells.len().min(MOST_COLUMNS);
         let known = self.columns.names().len();
@@ -278,5 +305,10 @@ impl Records for Csv {
 
     fn columns(&self) -> Arc<Columns> {
         self.columns.clone()
+    }
+    fn add_column(&mut self, name: &str) -> ColumnId {
+        // Later rows cannot have columns of their own then.
+        self.width.may_be_more = false;
+        Arc::make_mut(&mut self.columns).add(name)
     }
 }

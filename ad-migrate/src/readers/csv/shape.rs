@@ -53,7 +53,8 @@ impl Shape {
         let mut notes = Vec::new();
         let line_end =
             if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some() { b'\r' } else { b'\n' };
-        let (announced, skip) = announced(head);
+        let (announced, announced_length) = announced(head);
+        let skip = announced_length + lines(&head[announced_length..], settings.skip_first, line_end);
         let text = &head[skip..];
         let quote = match settings.quote {
             Some(quote) => byte(quote, "quote", charset)?,
@@ -76,8 +77,10 @@ impl Shape {
 
     /// The shape of a spreadsheet, whose rows end with their last cell that is not empty.
     pub(super) fn of_sheet(head: &[u8], is_all: bool, settings: &Settings, charset: Charset) -> Self {
-        let mut shape = Self::of_rows(head, is_all, SHEET, settings, charset, Vec::new());
-        shape.width = Width { may_be_less: true, may_be_more: !shape.has_header, ..shape.width };
+        let skip = lines(head, settings.skip_first, SHEET.line_end);
+        let mut shape = Self::of_rows(&head[skip..], is_all, SHEET, settings, charset, Vec::new()).behind(skip);
+        shape.width.may_be_less = true;
+        shape.width.may_be_more |= !shape.has_header;
         shape
     }
 
@@ -95,7 +98,11 @@ impl Shape {
             Some(has_header) => has_header,
             None => sample.has_header(&mut notes),
         };
-        let width = sample.width(has_header, &mut notes);
+        let mut width = sample.width(has_header, &mut notes);
+        if settings.ragged {
+            let expected = if has_header { width.expected } else { sample.widest() };
+            width = Width { expected, may_be_less: true, may_be_more: true };
+        }
         let names = if has_header {
             header_names(sample.rows.first().map(Vec::as_slice).unwrap_or_default(), &mut notes)
         } else {
@@ -107,6 +114,11 @@ impl Shape {
     fn behind(self, skip: usize) -> Self {
         Self { skip, ..self }
     }
+}
+
+/// The length of the first lines of a text.
+fn lines(text: &[u8], count: usize, line_end: u8) -> usize {
+    text.split_inclusive(|byte| *byte == line_end).take(count).map(<[u8]>::len).sum()
 }
 
 /// The separator in a first line such as `sep=;`, as Excel writes it, and the length of that line.
@@ -251,6 +263,10 @@ impl Sample {
         };
         notes.push(format!("No header: {without}. Columns are numbered from 1."));
         false
+    }
+
+    fn widest(&self) -> usize {
+        self.rows.iter().map(Vec::len).max().unwrap_or_default()
     }
 
     fn width(&self, has_header: bool, notes: &mut Vec<String>) -> Width {

@@ -220,3 +220,20 @@ proptest! {
         prop_assert_eq!(read, rows);
     }
 }
+
+#[test]
+fn lines_at_top_and_bottom_are_skipped() {
+    let settings = Settings { skip_first: 2, skip_last: 1, ..Settings::default() };
+    let text = "Stock list;\nprinted 2026-11-20\nNr;Regnr\n1;ABC123\n2;ABC124\n\nSum;2\n;\n";
+    let seen = read_with(text, &settings);
+    assert_eq!(seen.rows, ["1@4 Nr=1; Regnr=ABC123", "2@5 Nr=2; Regnr=ABC124"]);
+    assert_eq!(seen.messages, Vec::<String>::new());
+}
+
+#[test]
+fn rows_of_a_ragged_file_have_any_number_of_columns() {
+    let settings = Settings { ragged: true, ..Settings::default() };
+    let seen = read_with("Nr;Regnr\n1;ABC123;x;y\n2\n3;ABC124;z\n", &settings);
+    assert_eq!(seen.rows, ["1@2 Nr=1; Regnr=ABC123; 3=x; 4=y", "2@3 Nr=2", "3@4 Nr=3; Regnr=ABC124; 3=z"]);
+    assert_eq!(seen.messages, Vec::<String>::new());
+}

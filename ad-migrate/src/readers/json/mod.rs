@@ -14,7 +14,7 @@ use flat::Flat;
 use walk::{Cut, Walk};
 
 use super::{
-    Batch, Columns, Detected, Form, LONGEST_ROW, ReadError, Records, Settings,
+    Batch, ColumnId, Columns, Detected, Form, LONGEST_ROW, ReadError, Records, Settings,
     encoding::Charset,
     error,
     feed::{Feed, Place},
@@ -31,9 +31,14 @@ pub(super) struct JsonRecords {
     next: Next,
     /// Objects that are open around the array.
     around: usize,
+    /// The column of the keys, if the records are the members of an object.
+    key: Option<ColumnId>,
     number: u64,
     path: String,
 }
+
+/// The column of the names of members, where these are the records.
+const KEY: &str = "@key";
 
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +73,8 @@ impl JsonRecords {
         detected: &mut Detected,
     ) -> Result<Self, ReadError> {
         let columns = Arc::default();
-        let mut json =
-            Self { walk: Walk { feed }, charset, columns, next: Next::End, around: 0, number: 0, path: String::new() };
+        let (next, path) = (Next::End, String::new());
+        let mut json = Self { walk: Walk { feed }, charset, columns, next, around: 0, key: None, number: 0, path };
         if detected.form == Form::Ndjson {
             if settings.rows.is_some() {
                 let message = "In NDJSON, each line is a record: rows cannot be set.";
@@ -113,12 +118,24 @@ impl JsonRecords {
     }
 
     /// Enters the array at a path.
+    ///
+    /// `*` as the last name means the members of an object, whatever their names, which are the column [`KEY`].
     fn descend(&mut self, path: &[String]) -> Result<(), ReadError> {
+        let (path, is_any) = match path.split_last() {
+            Some((last, path)) if last == "*" => (path, true),
+            _ => (path, false),
+        };
         for (depth, name) in path.iter().enumerate() {
             let so_far = path[..=depth].join(".");
             self.walk.expect(b'{', &so_far)?;
             self.around += 1;
             self.walk.find_member(name, &so_far)?;
+        }
+        if is_any && self.walk.peek() == Some(b'{') {
+            self.walk.feed.skip(1);
+            self.key = Some(Arc::make_mut(&mut self.columns).add(KEY));
+            self.next = Next::FirstItem;
+            return Ok(());
         }
         if self.walk.peek() == Some(b'{') && !path.is_empty() {
             self.next = Next::Only;
@@ -136,6 +153,38 @@ impl JsonRecords {
             Next::Only => Err(self.walk.half("the record")),
             _ => Err(self.walk.half("the array of records: ] is missing")),
         }
+    }
+
+    /// The end of what the records are in.
+    fn end(&self) -> u8 {
+        if self.key.is_some() { b'}' } else { b']' }
+    }
+
+    /// Reads a member of an object as a record.
+    fn member(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+        let line = self.walk.feed.place().line;
+        let Some(Cut::Whole(length)) = self.walk.cut() else {
+            return Err(self.walk.half("the name of a member"));
+        };
+        let key: Option<String> = serde_json::from_slice(&self.walk.feed.rest()[..length]).ok();
+        self.walk.feed.skip(length);
+        self.walk.expect(b':', "")?;
+        self.walk.skip_space();
+        let Some(cut) = self.walk.cut() else { return Err(self.walk.half("a record")) };
+        self.number += 1;
+        self.next = Next::Comma;
+        batch.begin(self.number, line);
+        if let (Some(column), Some(key)) = (self.key, key) {
+            batch.push(column, &key);
+        }
+        match cut {
+            Cut::Whole(length) => {
+                self.push(length, batch);
+                self.walk.feed.skip(length);
+            }
+            Cut::TooLong => batch.error(too_long()),
+        }
+        Ok(true)
     }
 
     /// Reads the record of a line.
@@ -237,7 +286,7 @@ impl Records for JsonRecords {
             let Some(byte) = self.walk.peek() else { return self.at_end() };
             match (self.next, byte) {
                 (Next::End, _) => return Err(self.walk.expected("nothing behind the end of the JSON text")),
-                (Next::FirstItem | Next::Comma, b']') => {
+                (Next::FirstItem | Next::Comma, end) if end == self.end() => {
                     self.walk.feed.skip(1);
                     self.next = if self.around > 0 { Next::Close } else { Next::End };
                 }
@@ -249,7 +298,13 @@ impl Records for JsonRecords {
                     self.walk.feed.skip(1);
                     self.next = Next::Item;
                 }
-                (Next::Comma, byte) if byte != b'{' => return Err(self.walk.expected("a comma or ]")),
+                (Next::FirstItem | Next::Item, b'"') if self.key.is_some() => return self.member(batch),
+                (Next::Comma, byte) if byte != b'{' || self.key.is_some() => {
+                    return Err(self.walk.expected("a comma or ]"));
+                }
+                (Next::FirstItem | Next::Item, _) if self.key.is_some() => {
+                    return Err(self.walk.expected("the name of a member in quotes"));
+                }
                 (_, b',' | b':' | b']' | b'}') => return Err(self.walk.expected("a record, {…}")),
                 (now, _) => {
                     let place = self.walk.feed.place();
@@ -280,5 +335,8 @@ impl Records for JsonRecords {
 
     fn columns(&self) -> Arc<Columns> {
         self.columns.clone()
+    }
+    fn add_column(&mut self, name: &str) -> ColumnId {
+        Arc::make_mut(&mut self.columns).add(name)
     }
 }

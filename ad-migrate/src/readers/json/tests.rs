@@ -87,3 +87,21 @@ fn what_is_nested_too_deeply_costs_one_record_and_no_stack() {
     let seen = read(format!("{{\"a\": 0}}\n{deep}\n{{\"a\": 2}}\n"));
     assert_eq!(seen.rows, ["1@1 a=0", "2@2 !the record is no JSON object", "3@3 a=2"]);
 }
+
+#[test]
+fn the_members_of_an_object_are_records_with_their_names() {
+    let settings = Settings { rows: Some("stock.*".to_owned()), ..Settings::default() };
+    let seen = read_with(r#"{"a": 1, "stock": {"L1": {"x": 1}, "L\u0032": {"x": 2}}, "b": [2]}"#, &settings);
+    assert_eq!(seen.rows, ["1@1 @key=L1; x=1", "2@1 @key=L2; x=2"]);
+    assert_eq!(seen.error, None);
+    let root = Settings { rows: Some("*".to_owned()), ..Settings::default() };
+    assert_eq!(
+        read_with(r#"{"L1": {"x": 1}, "L2": 5}"#, &root).rows,
+        ["1@1 @key=L1; x=1", "2@1 @key=L2; !the record is no JSON object"]
+    );
+    assert_eq!(read_with(r#"{"stock": {}}"#, &settings).rows, Vec::<String>::new());
+    let cut = read_with(r#"{"stock": {"L1": {"x": 1}, "L2": {"x""#, &settings);
+    assert_eq!((cut.rows.len(), cut.error.is_some()), (1, true));
+    // A list of records may have the same path.
+    assert_eq!(read_with(r#"{"stock": [{"x": 1}]}"#, &settings).rows, ["1@1 x=1"]);
+}

@@ -12,12 +12,16 @@ use std::{
     fmt::{self, Write as _},
     fs::File,
     io::{self, BufReader, Read},
-    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    sync::{
+        Arc,
+        atomic::AtomicU64,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
     thread,
 };
 
 use ad_core::violation::nearest;
-use calamine::{DataRef, DataType, Dimensions, ExcelDateTime, Ods, Reader as _, Sheet, SheetType, SheetVisible, Xlsx};
+use calamine::{DataType, Dimensions, ExcelDateTime, Ods, Reader as _, Sheet, SheetType, SheetVisible, Xlsx};
 use quick_xml::events::{BytesStart, Event};
 use zip::ZipArchive;
 
@@ -68,58 +72,10 @@ pub(super) fn records(workbook: Workbook, settings: &Settings) -> Result<(Detect
         notes: Vec::new(),
     };
     let wanted = settings.sheet.as_deref();
-    let rows = match form {
-        Form::Ods => {
-            let (cells, merged) = scan_ods(&name, &file)?;
-            let unread = |error| unreadable(&name, &error);
-            if cells > MOST_CELLS {
-                let message = format!("The spreadsheet {name} has more than {MOST_CELLS} cells.");
-                return Err(ReadError::new(message).hint("Save it as .xlsx or CSV, which may have any size."));
-            }
-            let file = file.try_clone().map_err(|error| unreadable(&name, &error))?;
-            let mut book: Ods<Input> = Ods::new(BufReader::new(CountedRead { inner: file, read })).map_err(unread)?;
-            let sheets = book.sheets_metadata().to_vec();
-            let sheet = choose(&name, &sheets, wanted, &mut detected, |sheet| {
-                Ok(book.worksheet_range(sheet).is_ok_and(|range| !range.is_empty()))
-            })?;
-            if merged > 0 {
-                detected.notes.push(merged_note(&format!("{merged} cells of the file are merged")));
-            }
-            let range = book.worksheet_range(&sheet).map_err(unread)?;
-            Rows::begin(move |out| {
-                let (top, left) = range.start().unwrap_or_default();
-                for (row, column, value) in range.used_cells() {
-                    out.cell(index(row) + top, index(column) + left, value)?;
-                }
-                Ok(())
-            })
-        }
-        _ => {
-            let unread = |error| unreadable(&name, &error);
-            let mut book: Xlsx<Input> = Xlsx::new(BufReader::new(CountedRead { inner: file, read })).map_err(unread)?;
-            let sheets = book.sheets_metadata().to_vec();
-            let sheet = choose(&name, &sheets, wanted, &mut detected, |sheet| {
-                let mut cells = book.worksheet_cells_reader(sheet).map_err(unread)?;
-                while let Some(cell) = cells.next_cell().map_err(unread)? {
-                    if !matches!(cell.get_value(), DataRef::Empty) {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
-            })?;
-            let merged = book.merge_cells_by_sheet_name(&sheet).unwrap_or_default();
-            if !merged.is_empty() {
-                detected.notes.push(merged_note(&format!("merged cells: {}", shown(merged.iter().map(range_name)))));
-            }
-            Rows::begin(move |out| {
-                let mut cells = book.worksheet_cells_reader(&sheet).map_err(|error| out.unreadable(&error))?;
-                while let Some(cell) = cells.next_cell().map_err(|error| out.unreadable(&error))? {
-                    let (row, column) = cell.get_position();
-                    out.cell(row, column, cell.get_value())?;
-                }
-                Ok(())
-            })
-        }
+    let rows = if form == Form::Ods {
+        ods(&name, file, read, wanted, &mut detected)?
+    } else {
+        xlsx(&name, file, read, wanted, &mut detected)?
     };
     let mut feed = Feed::new(Box::new(rows));
     feed.look(LOOK);
@@ -127,6 +83,71 @@ pub(super) fn records(workbook: Workbook, settings: &Settings) -> Result<(Detect
     let charset = encoding::find(b"", None, None)?.charset;
     let csv = Csv::of_sheet(feed, settings, charset, &mut detected)?;
     Ok((detected, Box::new(csv)))
+}
+
+/// Begins to read a sheet of an .xlsx file.
+fn xlsx(
+    name: &str,
+    file: File,
+    read: Arc<AtomicU64>,
+    wanted: Option<&str>,
+    detected: &mut Detected,
+) -> Result<Rows, ReadError> {
+    let unread = |error| unreadable(name, &error);
+    let mut book: Xlsx<Input> = Xlsx::new(BufReader::new(CountedRead { inner: file, read })).map_err(unread)?;
+    let sheets = book.sheets_metadata().to_vec();
+    let sheet = choose(name, &sheets, wanted, detected, |sheet| {
+        let mut cells = book.worksheet_cells_reader(sheet).map_err(unread)?;
+        while let Some(cell) = cells.next_cell().map_err(unread)? {
+            if !cell.get_value().is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    })?;
+    let merged = book.merge_cells_by_sheet_name(&sheet).unwrap_or_default();
+    if !merged.is_empty() {
+        detected.notes.push(merged_note(&format!("merged cells: {}", shown(merged.iter().map(range_name)))));
+    }
+    Ok(Rows::begin(move |out| {
+        let mut cells = book.worksheet_cells_reader(&sheet).map_err(|error| out.unreadable(&error))?;
+        while let Some(cell) = cells.next_cell().map_err(|error| out.unreadable(&error))? {
+            let (row, column) = cell.get_position();
+            out.cell(row, column, cell.get_value())?;
+        }
+        Ok(())
+    }))
+}
+
+/// Reads an .ods file, and begins to write the rows of a sheet.
+fn ods(
+    name: &str,
+    file: File,
+    read: Arc<AtomicU64>,
+    wanted: Option<&str>,
+    detected: &mut Detected,
+) -> Result<Rows, ReadError> {
+    let unread = |error| unreadable(name, &error);
+    let (cells, merged) = scan_ods(name, &file)?;
+    if cells > MOST_CELLS {
+        let message = format!("The spreadsheet {name} has more than {MOST_CELLS} cells.");
+        return Err(ReadError::new(message).hint("Save it as .xlsx or CSV, which may have any size."));
+    }
+    let mut book: Ods<Input> = Ods::new(BufReader::new(CountedRead { inner: file, read })).map_err(unread)?;
+    let sheets = book.sheets_metadata().to_vec();
+    let has_data = |sheet: &str| Ok(book.worksheet_range(sheet).is_ok_and(|range| !range.is_empty()));
+    let sheet = choose(name, &sheets, wanted, detected, has_data)?;
+    if merged > 0 {
+        detected.notes.push(merged_note(&format!("{merged} cells of the file are merged")));
+    }
+    let range = book.worksheet_range(&sheet).map_err(unread)?;
+    Ok(Rows::begin(move |out| {
+        let (top, left) = range.start().unwrap_or_default();
+        for (row, column, value) in range.used_cells() {
+            out.cell(index(row) + top, index(column) + left, value)?;
+        }
+        Ok(())
+    }))
 }
 
 fn unreadable(name: &str, error: &dyn fmt::Display) -> ReadError {
@@ -154,43 +175,37 @@ fn choose(
             format!("{}{hidden}", quoted(&sheet.name))
         }))
     };
-    let found = match wanted {
-        Some(wanted) => {
-            let found = sheets().find(|sheet| sheet.name == wanted);
-            let found = found.or_else(|| sheets().find(|sheet| sheet.name.to_lowercase() == wanted.to_lowercase()));
-            let found = found.ok_or_else(|| {
-                let error = ReadError::new(format!("{name} has no sheet {}.", quoted(wanted)));
-                let meant = nearest::did_you_mean(wanted, sheets().map(|sheet| sheet.name.as_str()));
-                error.hint(meant.unwrap_or_else(|| format!("It has {}.", all())))
-            })?;
-            if !has_data(&found.name)? {
-                return Err(ReadError::new(format!("The sheet {} of {name} is empty.", quoted(&found.name)))
-                    .hint(format!("The file has {}.", all())));
-            }
-            found.name.clone()
+    let found = if let Some(wanted) = wanted {
+        let found = sheets().find(|sheet| sheet.name == wanted);
+        let found = found.or_else(|| sheets().find(|sheet| sheet.name.to_lowercase() == wanted.to_lowercase()));
+        let found = found.ok_or_else(|| {
+            let error = ReadError::new(format!("{name} has no sheet {}.", quoted(wanted)));
+            let meant = nearest::did_you_mean(wanted, sheets().map(|sheet| sheet.name.as_str()));
+            error.hint(meant.unwrap_or_else(|| format!("It has {}.", all())))
+        })?;
+        if !has_data(&found.name)? {
+            return Err(ReadError::new(format!("The sheet {} of {name} is empty.", quoted(&found.name)))
+                .hint(format!("The file has {}.", all())));
         }
-        None => {
-            let mut found = None;
-            for sheet in sheets().filter(|sheet| !is_hidden(sheet)) {
-                if found.is_none() && has_data(&sheet.name)? {
-                    found = Some(sheet.name.clone());
-                }
+        found.name.clone()
+    } else {
+        let mut found = None;
+        for sheet in sheets().filter(|sheet| !is_hidden(sheet)) {
+            if found.is_none() && has_data(&sheet.name)? {
+                found = Some(sheet.name.clone());
             }
-            let found = found.ok_or_else(|| {
-                let error = ReadError::new(format!("{name} has no visible sheet with data."));
-                error.hint(format!("It has {}; to read a hidden sheet, set its name: --sheet NAME.", all()))
-            })?;
-            detected.notes.push(if sheets().nth(1).is_none() {
-                format!("Sheet {}: it is the only one.", quoted(&found))
-            } else {
-                format!(
-                    "Sheet {}: the first visible one with data, of {}. Set sheet to read another one.",
-                    quoted(&found),
-                    all()
-                )
-            });
-            found
         }
+        let found = found.ok_or_else(|| {
+            let error = ReadError::new(format!("{name} has no visible sheet with data."));
+            error.hint(format!("It has {}; to read a hidden sheet, set its name: --sheet NAME.", all()))
+        })?;
+        detected.notes.push(if sheets().nth(1).is_none() {
+            format!("Sheet {}: it is the only one.", quoted(&found))
+        } else {
+            let (found, all) = (quoted(&found), all());
+            format!("Sheet {found}: the first visible one with data, of {all}. Set sheet to read another one.")
+        });
+        found
     };
     detected.sheet = Some(found.clone());
     Ok(found)

@@ -114,7 +114,7 @@ fn cells_beyond_the_header_are_an_error_and_short_rows_are_none() {
     assert_eq!(seen.rows, ["1@1 1=a", "2@2 1=b; 2=c", "3@3 1=d; 2=e; 3=f"]);
 }
 
-/// An OpenDocument spreadsheet with this content.
+/// An .ods file with this content.
 fn ods(tables: &str) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let content = format!(

@@ -21,7 +21,8 @@ use quick_xml::{
 use record::Record;
 
 use super::{
-    Batch, Columns, Detected, Form, LONGEST_PATH, ReadError, Records, Settings, encoding::Charset, feed::Feed, short,
+    Batch, ColumnId, Columns, Detected, Form, LONGEST_PATH, ReadError, Records, Settings, encoding::Charset,
+    feed::Feed, short,
 };
 
 /// Deepest element.
@@ -280,5 +281,8 @@ impl Records for Xml {
 
     fn columns(&self) -> Arc<Columns> {
         self.record.columns()
+    }
+    fn add_column(&mut self, name: &str) -> ColumnId {
+        self.record.add_column(name)
     }
 }

@@ -11,8 +11,8 @@ use super::{DEEPEST, attributes, local};
 use crate::{
     finding::Finding,
     readers::{
-        Batch, Columns, LONGEST_PATH, LONGEST_ROW, MOST_PATHS, encoding::Charset, error, foreign_text, quoted, short,
-        too_long,
+        Batch, ColumnId, Columns, LONGEST_PATH, LONGEST_ROW, MOST_PATHS, encoding::Charset, error, foreign_text,
+        quoted, short, too_long,
     },
 };
 
@@ -62,6 +62,11 @@ impl Record {
     /// The paths of all records so far.
     pub(super) fn columns(&self) -> Arc<Columns> {
         self.columns.clone()
+    }
+
+    /// Adds a column that no record has.
+    pub(super) fn add_column(&mut self, name: &str) -> ColumnId {
+        Arc::make_mut(&mut self.columns).add(name)
     }
 
     /// Begins a record, which the batch has begun.

@@ -1,0 +1,247 @@
+//! Columns of a second file, added to the rows whose key it has; or names of images from a folder or a list, by the key that each begins with.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+use super::{Batch, ColumnId, Columns, ReadError, Reader, Records, Settings, quoted, short};
+use ad_core::{synonyms::fold::folded, violation::nearest};
+
+/// Bytes of a second file that are kept.
+const MOST: usize = 256 << 20;
+
+/// The column of image names.
+const NAME: &str = "name";
+
+/// A second file: `[file.join.NAME]` of a mapping. Its columns are named `NAME:column`. Paths are relative to the first file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Join {
+    /// The column of the first file.
+    by: String,
+    /// The second file, in any format.
+    file: Option<PathBuf>,
+    /// The column of the second file that has the same values.
+    key: Option<String>,
+    /// Instead: a folder of images, or a text file with a name on each line.
+    names: Option<PathBuf>,
+}
+
+/// Values of a second file by key: each a column and a text.
+type Values = FxHashMap<Box<str>, Vec<(ColumnId, Box<str>)>>;
+
+/// Rows with columns of other files.
+#[derive(Debug)]
+struct Joined {
+    inner: Box<dyn Records>,
+    joins: Vec<(String, Values)>,
+}
+
+/// Adds the columns of other files to rows.
+///
+/// # Errors
+/// When another file cannot be read.
+pub(super) fn with(
+    mut inner: Box<dyn Records>,
+    path: &Path,
+    settings: &Settings,
+) -> Result<Box<dyn Records>, ReadError> {
+    if settings.join.is_empty() {
+        return Ok(inner);
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut joins = Vec::new();
+    for (name, join) in &settings.join {
+        let values = match (&join.file, &join.key, &join.names) {
+            (Some(file), Some(key), None) => of_file(name, &folder.join(file), key, inner.as_mut())?,
+            (None, None, Some(names)) => of_names(name, &folder.join(names), inner.as_mut())?,
+            _ => {
+                return Err(ReadError::new(format!(
+                    "[file.join.{}] needs either file and key, or names.",
+                    short(name)
+                ))
+                .hint("Set file = \"prices.csv\" and key = \"Nr\", or names = \"images\"."));
+            }
+        };
+        joins.push((join.by.clone(), values));
+    }
+    Ok(Box::new(Joined { inner, joins }))
+}
+
+/// The values of a file by those of its key column.
+fn of_file(name: &str, path: &Path, key: &str, inner: &mut dyn Records) -> Result<Values, ReadError> {
+    let mut reader = Reader::open(path, &Settings::default())?;
+    let mut values = Values::default();
+    let (mut size, mut batch) = (0, None);
+    let mut ids: FxHashMap<String, ColumnId> = FxHashMap::default();
+    while let Some(next) = reader.next(batch.take())? {
+        let columns = next.columns();
+        let Some(key_column) = columns.id(key) else {
+            let error =
+                ReadError::new(format!("{} has no column {}, the key of its join.", path.display(), quoted(key)));
+            return Err(match nearest::did_you_mean(key, columns.names()) {
+                Some(hint) => error.hint(hint),
+                None => error.hint("Set key to the column that has the same values as \"by\"."),
+            });
+        };
+        for column in columns.names() {
+            if !ids.contains_key(column) {
+                ids.insert(column.to_owned(), inner.add_column(&format!("{name}:{column}")));
+            }
+        }
+        for row in next.rows() {
+            let Some(key) = row.value(key_column).map(folded).filter(|key| !key.is_empty()) else { continue };
+            let of_row: Vec<(ColumnId, Box<str>)> =
+                row.cells().filter_map(|(id, text)| Some((*ids.get(columns.name(id))?, text.into()))).collect();
+            size += of_row.iter().map(|(_, text)| text.len() + 24).sum::<usize>();
+            // Several rows of a key add values to the same columns.
+            values.entry(key.into()).or_default().extend(of_row);
+        }
+        if size > MOST {
+            let message = format!("{} is too long to be joined: it has more than {} MiB.", path.display(), MOST >> 20);
+            return Err(ReadError::new(message).hint("Join the files in the program that writes them."));
+        }
+        batch = Some(next);
+    }
+    Ok(values)
+}
+
+/// The names of images by the letters and digits that they begin with: `ABC123_1.jpg` belongs to `abc 123`.
+fn of_names(name: &str, path: &Path, inner: &mut dyn Records) -> Result<Values, ReadError> {
+    let unreadable = |error: std::io::Error| {
+        ReadError::new(format!("Cannot read the names of images in {}: {error}.", path.display()))
+            .hint("Set names to a folder, or to a text file with a name on each line.")
+    };
+    let mut names: Vec<String> = if path.is_dir() {
+        let files = fs::read_dir(path).map_err(unreadable)?;
+        let names = files.map(|file| file.map(|file| file.file_name().to_string_lossy().into_owned()));
+        names.collect::<Result<_, _>>().map_err(unreadable)?
+    } else {
+        fs::read_to_string(path).map_err(unreadable)?.lines().map(|line| line.trim().to_owned()).collect()
+    };
+    names.retain(|name| !name.is_empty() && !name.starts_with('.'));
+    names.sort_by_cached_key(|name| natural(name));
+    let column = inner.add_column(&format!("{name}:{NAME}"));
+    let mut values = Values::default();
+    for name in names {
+        let file = name.rsplit(['/', '\\']).next().unwrap_or(&name);
+        let key = folded(file.split(['_', '-', '.', ' ', '(']).next().unwrap_or(file));
+        values.entry(key.into()).or_default().push((column, name.into()));
+    }
+    Ok(values)
+}
+
+/// A name by which `car_2` comes before `car_10`.
+fn natural(name: &str) -> Vec<(String, u64)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let digits = rest.find(|letter: char| letter.is_ascii_digit()).unwrap_or(rest.len());
+        let after = &rest[digits..];
+        let end = after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len());
+        parts.push((rest[..digits].to_owned(), after[..end].parse().unwrap_or(u64::MAX)));
+        rest = &after[end..];
+    }
+    parts
+}
+
+impl Records for Joined {
+    fn row(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
+        let has_row = self.inner.row(batch)?;
+        if has_row {
+            let columns = self.inner.columns();
+            for (by, values) in &self.joins {
+                let key = columns.id(by).and_then(|column| batch.last_value(column)).map(folded);
+                for (column, text) in key.and_then(|key| values.get(key.as_str())).into_iter().flatten() {
+                    batch.push(*column, text);
+                }
+            }
+        }
+        Ok(has_row)
+    }
+
+    fn columns(&self) -> Arc<Columns> {
+        self.inner.columns()
+    }
+
+    fn add_column(&mut self, name: &str) -> ColumnId {
+        self.inner.add_column(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readers::testing::rows_of_path;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        folder
+    }
+
+    fn settings(join: &str) -> Settings {
+        toml::from_str(&format!("[join.extra]\n{join}")).unwrap()
+    }
+
+    #[test]
+    fn a_row_gets_the_columns_of_the_row_with_its_key() {
+        let folder = folder(&[
+            ("stock.csv", "Nr;Regnr\n1;ABC 123\n2;DEF456\n3;\n"),
+            ("prices.json", r#"[{"plate": "abc123", "price": 100}, {"plate": "XYZ999", "price": 5}]"#),
+        ]);
+        let settings = settings("by = 'Regnr'\nfile = 'prices.json'\nkey = 'plate'");
+        assert_eq!(
+            rows_of_path(&folder.path().join("stock.csv"), &settings),
+            [
+                "1@2 Nr=1; Regnr=ABC 123; extra:plate=abc123; extra:price=100",
+                "2@3 Nr=2; Regnr=DEF456",
+                "3@4 Nr=3; Regnr="
+            ]
+        );
+    }
+
+    #[test]
+    fn images_of_a_folder_or_a_list_belong_to_the_key_they_begin_with() {
+        let names = ["ABC123_10.jpg", "ABC123_2.jpg", "DEF456.jpg", "img/abc123-1.jpg"];
+        let folder = folder(&[
+            ("stock.ndjson", "{\"plate\": \"ABC 123\"}\n{\"plate\": \"X\", \"more\": 1}\n"),
+            ("images.txt", &names.join("\n")),
+            ("images/ABC123_10.jpg", ""),
+            ("images/ABC123_2.jpg", ""),
+            ("images/.hidden", ""),
+        ]);
+        let read = |names: &str| {
+            let settings = settings(&format!("by = 'plate'\nnames = '{names}'"));
+            rows_of_path(&folder.path().join("stock.ndjson"), &settings)
+        };
+        assert_eq!(
+            read("images"),
+            ["1@1 plate=ABC 123; extra:name=ABC123_2.jpg; extra:name=ABC123_10.jpg", "2@2 plate=X; more=1"]
+        );
+        let first = "1@1 plate=ABC 123; extra:name=ABC123_2.jpg; extra:name=ABC123_10.jpg; extra:name=img/abc123-1.jpg";
+        assert_eq!(read("images.txt"), [first, "2@2 plate=X; more=1"]);
+    }
+
+    #[test]
+    fn what_cannot_be_joined_says_why() {
+        let folder = folder(&[("stock.csv", "Nr;Regnr\n1;ABC123\n"), ("prices.csv", "Plate;Price\nABC123;5\n")]);
+        for (join, message) in [
+            ("by = 'Regnr'\nfile = 'prices.csv'\nkey = 'Plat'", "has no column \"Plat\", the key of its join."),
+            ("by = 'Regnr'\nfile = 'none.csv'\nkey = 'Plate'", "there is no such file."),
+            ("by = 'Regnr'", "[file.join.extra] needs either file and key, or names."),
+        ] {
+            let error = Reader::open(&folder.path().join("stock.csv"), &settings(join)).unwrap_err();
+            assert!(error.message.ends_with(message), "{error}");
+        }
+    }
+}
