@@ -108,7 +108,7 @@ async fn documents_are_compressed_and_have_a_tag() {
 }
 
 /// Opens a page and waits for an expression; prints how long that took.
-async fn open(browser: &mut Browser, address: &str, is_there: &str, most: Cost) {
+async fn open(browser: &Browser, address: &str, is_there: &str, most: Cost) {
     browser.open(address).await;
     let took = browser.until(&format!("({is_there}) && Math.round(performance.now())")).await;
     let cost = browser.cost().await;
@@ -116,18 +116,13 @@ async fn open(browser: &mut Browser, address: &str, is_there: &str, most: Cost) 
     assert!(cost.nodes < most.nodes && cost.heap < most.heap, "{address}: {cost:?}");
 }
 
-/// Clicks what a selector finds, once it is there.
-async fn click(browser: &mut Browser, selector: &str) {
-    browser.until(&format!("(e => e && (e.click(), true))(document.querySelector('{selector}'))")).await;
-}
-
 /// Executes an operation in Swagger UI as it is filled in; returns the address, the status and the body.
-async fn execute(browser: &mut Browser, id: &str) -> (String, Value, Value) {
+async fn execute(browser: &Browser, id: &str) -> (String, Value, Value) {
     let block = format!("#operations-{id}");
-    click(browser, &format!("{block} .opblock-summary-control")).await;
+    browser.click(&format!("{block} .opblock-summary-control")).await;
     // Resolved: until then the button does nothing.
     browser.until(&format!("!!document.querySelector('{block} .responses-table .response')")).await;
-    click(browser, &format!("{block} .execute")).await;
+    browser.click(&format!("{block} .execute")).await;
     let text = |selector: &str| format!("document.querySelector('{block} {selector}')?.innerText");
     let status = browser.until(&text(".live-responses-table tbody .response-col_status")).await;
     let body = browser.until(&text(".live-responses-table tbody .highlight-code code")).await;
@@ -140,22 +135,22 @@ async fn execute(browser: &mut Browser, id: &str) -> (String, Value, Value) {
 
 #[tokio::test]
 async fn swagger_ui_is_quick_and_its_first_requests_succeed_unedited() {
-    let Some(mut browser) = Browser::start().await else { return };
+    let Some(browser) = Browser::start().await else { return };
     let options = Options { args: vec!["--sandbox".to_owned()], strict_images: true, ..Options::default() };
     let server = Server::with(options).await;
     let base = &server.client.base;
     let is_there = "document.querySelectorAll('.opblock').length > 10";
-    open(&mut browser, &format!("{base}/docs/swagger-ui/"), is_there, OF_ONE_TYPE).await;
+    open(&browser, &format!("{base}/docs/swagger-ui/"), is_there, OF_ONE_TYPE).await;
 
     // The token, once.
-    click(&mut browser, ".btn.authorize").await;
+    browser.click(".btn.authorize").await;
     browser.until("!!document.querySelector('.auth-container input')").await;
     let token = server.client.token.clone().unwrap();
-    browser.fill("document.querySelector('.auth-container input')", &token).await;
-    click(&mut browser, ".auth-btn-wrapper .authorize").await;
-    click(&mut browser, ".auth-btn-wrapper .btn-done").await;
+    browser.fill(".auth-container input", &token).await;
+    browser.click(".auth-btn-wrapper .authorize").await;
+    browser.click(".auth-btn-wrapper .btn-done").await;
 
-    let (_, status, ad) = execute(&mut browser, "car-create_car").await;
+    let (_, status, ad) = execute(&browser, "car-create_car").await;
     let filled_in =
         "[...document.querySelectorAll('#operations-car-create_car .parameters input')].map(it => it.value).join('')";
     assert_eq!(browser.eval(filled_in).await, "", "a key that is filled in would be that of every request");
@@ -168,26 +163,26 @@ async fn swagger_ui_is_quick_and_its_first_requests_succeed_unedited() {
 
     browser.reload().await;
     browser.until("!!document.querySelector('.btn.authorize.locked')").await;
-    let (address, status, list) = execute(&mut browser, "car-list_car").await;
+    let (address, status, list) = execute(&browser, "car-list_car").await;
     assert_eq!((address, status), (format!("{base}/v4/car"), json!(200)), "no parameter is filled in");
     assert_eq!((&list["count"], &list["results"][0]["id"]), (&json!(1), &ad["id"]), "{list}");
 
     let shown = "[...document.querySelectorAll('.opblock-summary-path')].map(it => it.dataset.path).join()";
-    browser.fill("document.querySelector('.operation-filter-input')", "pole_position").await;
+    browser.fill(".operation-filter-input", "pole_position").await;
     let path = "/v4/car/{source_id}/pole_position";
     browser.until(&format!("{shown} === '{path},{path}'")).await;
 
     // The next vehicle type needs no further token.
-    browser.eval("document.getElementById('tag').value = 'boat'; document.getElementById('tag').dispatchEvent(new Event('change'))").await;
+    browser.click("#tag option[value=boat]").await;
     browser.until("!!document.querySelector('#operations-boat-list_boat')").await;
-    let (address, status, _) = execute(&mut browser, "boat-list_boat").await;
+    let (address, status, _) = execute(&browser, "boat-list_boat").await;
     assert_eq!((address, status), (format!("{base}/v4/boat"), json!(200)));
-    assert_eq!(browser.complaints(), &[] as &[String]);
+    assert_eq!(browser.complaints().await, [] as [String; 0]);
 }
 
 #[tokio::test]
 async fn redoc_is_quick_and_its_search_finds_fields() {
-    let Some(mut browser) = Browser::start().await else { return };
+    let Some(browser) = Browser::start().await else { return };
     let server = Server::start().await;
     for (tag, operation, most) in [
         ("car", "Renew an ad", OF_ONE_TYPE),
@@ -198,23 +193,22 @@ async fn redoc_is_quick_and_its_search_finds_fields() {
             "document.body.innerText.includes('{operation}') && !!document.querySelector('[role=search] input')"
         );
         // What the page before has left over must not count.
-        let Some(mut browser) = Browser::start().await else { return };
-        open(&mut browser, &format!("{}/docs/redoc/?tag={tag}", server.client.base), &is_there, most).await;
+        let Some(browser) = Browser::start().await else { return };
+        open(&browser, &format!("{}/docs/redoc/?tag={tag}", server.client.base), &is_there, most).await;
     }
     browser.open(&format!("{}/docs/redoc/", server.client.base)).await;
     browser.until("!!document.querySelector('[role=search] input')").await;
     // The index is built after the page.
-    let search = "document.querySelector('[role=search] input')";
     let found = "[...document.querySelectorAll('[role=search] li')].map(it => it.innerText).join()";
-    browser.fill(search, "mileage").await;
+    browser.fill("[role=search] input", "mileage").await;
     let found = browser.until(found).await;
     assert!(found.as_str().unwrap().contains("Create an ad"), "{found}");
-    assert_eq!(browser.complaints(), &[] as &[String]);
+    assert_eq!(browser.complaints().await, [] as [String; 0]);
 }
 
 #[tokio::test]
 async fn the_start_page_shows_its_own_address_in_the_sample() {
-    let Some(mut browser) = Browser::start().await else { return };
+    let Some(browser) = Browser::start().await else { return };
     let server = Server::start().await;
     for path in ["/", "/docs/"] {
         browser.open(&format!("{}{path}", server.client.base)).await;
@@ -223,12 +217,12 @@ async fn the_start_page_shows_its_own_address_in_the_sample() {
         let too_wide = browser.eval("document.documentElement.scrollWidth > innerWidth").await;
         assert_eq!(too_wide, json!(false), "{path}");
     }
-    assert_eq!(browser.complaints(), &[] as &[String]);
+    assert_eq!(browser.complaints().await, [] as [String; 0]);
 }
 
 #[tokio::test]
 async fn pages_are_not_wider_than_a_phone() {
-    let Some(mut browser) = Browser::start().await else { return };
+    let Some(browser) = Browser::start().await else { return };
     browser.become_phone().await;
     let server = Server::start().await;
     for (path, is_there) in [

@@ -24,6 +24,7 @@ pub use bystander::{Bystander, Latencies, Seen};
 pub use cli::{Cli, Ended};
 pub use client::{Answer, Client};
 pub use clock::MovedClock;
+pub use fantoccini::key::Key;
 pub use images::ImageHost;
 pub use lock::WriteLock;
 pub use marketplace::{MARKETPLACE_TOKEN, Marketplace};

@@ -1,5 +1,6 @@
 //! The console: sessions, permissions, what other sites may do, and the pages, over HTTP and in a browser.
 
+mod accessibility;
 mod browser;
 mod editor;
 mod form_browser;

@@ -1,0 +1,145 @@
+//! Every page at every size, light and dark: axe-core finds nothing (WCAG 2.2 AA and its best practices), nothing is wider than the window,
+//! and the console of the browser has no error.
+//!
+//! `CONSOLE_SCREENSHOTS=folder` writes a screenshot of each there.
+
+use std::path::Path;
+
+use ad_tests::{Browser, Client, ImageHost, Options, Server, tools};
+use serde_json::json;
+
+use super::{ad_query, browser::sign_in};
+use crate::payloads::{boat, car, plain_car};
+
+/// Violations of axe-core's rules, and content that is wider than the window.
+const FAULTS: &str = r#"axe.run({
+  resultTypes: ["violations"],
+  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+}).then(({ violations }) => {
+  const faults = violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html} ${node.failureSummary}`));
+  const width = document.documentElement.scrollWidth;
+  return width > innerWidth ? [...faults, `too wide: ${width}`] : faults;
+})"#;
+
+/// A stock with something of everything.
+async fn stock(server: &Server, images: &ImageHost) {
+    let client = &server.client;
+    client.post("/v4/car", &car("car-1001", "BRW001", images)).await.expect(201);
+    let mut failing = car("car-1002", "BRW002", images);
+    failing["image_urls"] = json!([images.url("5.jpg"), images.url("gone.jpg")]);
+    client.post("/v4/car", &failing).await.expect(201);
+    client.post("/v4/car", &plain_car("car-1003", "BRW003")).await.expect(201);
+    client.post("/v4/boat", &boat("boat-2001", images)).await.expect(201);
+    client.post("/v4/car", &plain_car("fault-refused-4", "BRW004")).await.expect(201);
+    for source_id in ["car-1001", "car-1002", "car-1003", "boat-2001"] {
+        client.published(source_id).await;
+    }
+    client.ended("fault-refused-4", "publish", None).await;
+    let price = json!({"price": [{"type": "list", "amount": 99_000, "currency": "SEK"}]});
+    client.patch("/v4/car/car-1002", &price).await.expect(200);
+    client.published("car-1002").await;
+}
+
+/// Checks the page that is open at all sizes, light and dark.
+async fn check(browser: &Browser, page: &str, faults: &mut Vec<String>) {
+    let folder = std::env::var_os("CONSOLE_SCREENSHOTS");
+    for (size, width) in [("wide", 1440), ("tablet", 820), ("phone", 390)] {
+        if width == 390 {
+            browser.become_phone().await;
+        } else {
+            browser.resize(width, 1000).await;
+        }
+        for scheme in ["light", "dark"] {
+            browser.prefer(scheme).await;
+            let found = browser.eval(FAULTS).await;
+            faults.extend(found.as_array().unwrap().iter().map(|fault| format!("{page} {size} {scheme}: {fault}")));
+            if let Some(folder) = &folder {
+                let name = page.trim_start_matches("/console").replace(|letter: char| !letter.is_alphanumeric(), "-");
+                let file = Path::new(folder).join(format!("page-{name}-{size}-{scheme}.png"));
+                std::fs::write(file, browser.screenshot().await).unwrap();
+            }
+        }
+    }
+}
+
+/// Signs out, and in with another token.
+async fn sign_in_as(browser: &Browser, client: &Client) {
+    browser.click("form[action$='/sign-out'] button").await;
+    browser.until("document.activeElement?.id === 'token'").await;
+    browser.type_text(client.token.as_deref().unwrap()).await;
+    browser.click(".sign-in form button").await;
+    browser.until("!document.getElementById('token') && document.querySelector('main')").await;
+}
+
+#[tokio::test]
+async fn pages_have_no_faults_at_any_size_in_any_colours() {
+    let install = "npm ci of tests/clients in target/tools/npm";
+    let Some(axe) = tools::find("axe.min.js", &[&tools::own().join("npm/node_modules/axe-core")], install) else {
+        return;
+    };
+    let Some(browser) = Browser::start().await else { return };
+    browser.add_script(&std::fs::read_to_string(axe).unwrap()).await;
+    let (server, images) = (
+        Server::with(Options { args: vec!["--sandbox".to_owned()], ..Options::default() }).await,
+        ImageHost::start().await,
+    );
+    stock(&server, &images).await;
+    let client = &server.client;
+    let webhook = json!({"url": "https://receiver.example/a/long/path/that/does/not/end/soon/at/all"});
+    let webhook = client.post("/v4/webhooks", &webhook).await.expect(201)["id"].as_str().unwrap().to_owned();
+    let created = client.post("/v4/car", &plain_car("car-1005", "BRW005")).await;
+    let request = created.header("x-request-id").unwrap();
+
+    let mut faults = Vec::new();
+    browser.open(&format!("{}/console/", client.base)).await;
+    check(&browser, "/sign-in", &mut faults).await;
+    sign_in(&browser, client).await;
+    let ad = ad_query("car-1002");
+    let dealer = [
+        "/console/".to_owned(),
+        "/console/stock".to_owned(),
+        "/console/stock?view=cards".to_owned(),
+        "/console/stock?status=live,failed&search=nothing".to_owned(),
+        format!("/console/ad?{ad}"),
+        format!("/console/ad?{}", ad_query("fault-refused-4")),
+        format!("/console/ad?{ad}&done=hide"),
+        "/console/new".to_owned(),
+        "/console/new?type=car".to_owned(),
+        "/console/new?type=construction".to_owned(),
+        format!("/console/ad/edit?{ad}"),
+        "/console/paste".to_owned(),
+        "/console/webhooks".to_owned(),
+        format!("/console/webhook?id={webhook}"),
+        "/console/requests".to_owned(),
+        format!("/console/requests?id={request}"),
+        "/console/developers".to_owned(),
+    ];
+    let operators = ["", "/queue", "/ads", "/dealers", "/tokens"].map(|page| format!("/console/operators{page}"));
+    for page in &dealer {
+        browser.open(&format!("{}{page}", client.base)).await;
+        check(&browser, page, &mut faults).await;
+    }
+    // What only a form leads to.
+    browser.open(&format!("{}/console/ad?{ad}", client.base)).await;
+    browser.click("button[value=delete]").await;
+    browser.until("!!document.querySelector('input[name=confirmed]')").await;
+    check(&browser, "confirmation", &mut faults).await;
+    assert_eq!(browser.complaints().await, [] as [String; 0]);
+    browser.open(&format!("{}/console/new?type=car", client.base)).await;
+    browser.click("button[value=save]").await;
+    browser.until("!!document.querySelector('[aria-invalid=true]')").await;
+    check(&browser, "form with errors", &mut faults).await;
+    browser.open(&format!("{}/console/no/such/page", client.base)).await;
+    check(&browser, "unknown page", &mut faults).await;
+    // The browser reports the status of both.
+    browser.complaints().await;
+
+    browser.open(&format!("{}/console/", client.base)).await;
+    sign_in_as(&browser, &server.client_of(&["--operator"]).await).await;
+    for page in &operators {
+        browser.open(&format!("{}{page}", client.base)).await;
+        check(&browser, page, &mut faults).await;
+    }
+    assert_eq!(browser.complaints().await, [] as [String; 0]);
+    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+}
