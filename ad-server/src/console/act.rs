@@ -200,7 +200,7 @@ async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<
     }
     Ok(html! {
         div.panel {
-            h1 { (action.label(texts)) ": " (ads.len()) " " (if ads.len() == 1 { texts.ad_one } else { texts.ads }) "?" }
+            h1 { (action.label(texts)) " (" (ads.len()) " " (if ads.len() == 1 { texts.ad_one } else { texts.ads }) ")?" }
             p.lead { (action.consequence(texts)) }
             @for (dealer, _) in &dealers {
                 @let markets: Vec<_> = dealer.bump.iter().map(|market| texts.market(*market)).collect();

@@ -43,7 +43,6 @@ pub(super) async fn page(visit: Visit) -> Answer {
                     p.crumbs { a href=(visit.visitor.address("/stock")) { (visit.visitor.texts.stock) } }
                     h1 { (title) }
                 }
-                (editor::link(&visit, ad))
                 (actions(&visit, ad, &report))
             }
             div #status data-live="announced" { (status(&visit, &report)) }
@@ -78,6 +77,7 @@ fn actions(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
         || report.images.iter().any(|image| image.status == ImageStatus::Failed);
     html! {
         div.actions {
+            (editor::link(visit, ad))
             @for action in offered {
                 (act::button(visit, *action, &ad.source_id, &ad.dealer_code, if *action == AdAction::Retry && needs_retry { "primary" } else { "" }))
             }

@@ -18,7 +18,7 @@ pub(super) async fn page(visit: Visit) -> Answer {
     let link = |path: &str, name: &str| html! { li { a href=(format!("{root}{path}")) { (name) } } };
     let content = html! {
         h1 { (texts.developers) }
-        div.grid {
+        div.columns {
             section.panel { h2 { (texts.token) } (token(&visit).await?) }
             section.panel {
                 h2 { (texts.documents) }
@@ -93,7 +93,7 @@ async fn token(visit: &Visit) -> Result<Markup, crate::api::ApiError> {
 fn failures(visit: &Visit, rows: &[SandboxFailure]) -> Markup {
     let texts = visit.visitor.texts;
     html! {
-        div.scrolls tabindex="0" role="region" aria-label=(texts.sandbox) {
+        div.scrolls tabindex="0" role="region" aria-label={ (texts.sandbox) ": " (rows[0].trigger) } {
             table {
                 thead { tr { th { (texts.trigger) } th { (texts.effect) } th { (texts.what_to_do) } } }
                 tbody { @for row in rows { tr { td { code { (row.trigger) } } td { (row.effect) } td { (row.cure) } } } }

@@ -74,7 +74,7 @@ pub(super) async fn one(visit: Visit) -> Answer {
         @if visit.parameter("done").is_some() { (page::notice(NoticeKind::Success, &html! { p { (texts.done) } })) }
         section.panel #endpoint data-live { (facts(texts, &webhook, pending)) }
         section.panel { h2 { (texts.change) } (actions(&visit, &webhook)) }
-        section.panel aria-labelledby="deliveries-heading" {
+        div.panel {
             h2 #deliveries-heading { (texts.deliveries) }
             (states(&visit, id, state))
             div.scrolls #deliveries data-live tabindex="0" role="region" aria-labelledby="deliveries-heading" { (table(&visit, id, &deliveries, webhook.disabled.is_none())) }
