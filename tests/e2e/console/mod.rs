@@ -4,6 +4,7 @@ mod accessibility;
 mod browser;
 mod editor;
 mod form_browser;
+mod hostile;
 mod operators;
 mod pages;
 mod paste;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Visitor, ad_query, html};
 use crate::payloads::plain_car;
 
-const OPERATORS: [&str; 5] = [
+pub(super) const OPERATORS: [&str; 5] = [
     "/console/operators",
     "/console/operators/queue",
     "/console/operators/ads",
@@ -15,7 +15,7 @@ const OPERATORS: [&str; 5] = [
 ];
 
 /// Each page with the permission that it needs, and whether it takes a form.
-const PAGES: [(&str, Option<&str>, bool); 8] = [
+pub(super) const PAGES: [(&str, Option<&str>, bool); 8] = [
     ("/console/new", Some("write"), true),
     ("/console/new?type=car", Some("write"), true),
     ("/console/ad/edit?{ad}", Some("write"), true),
@@ -59,6 +59,9 @@ async fn every_page_needs_the_permission_of_what_it_does() {
             assert!(is_permitted || !offered.contains(&format!("href=\"{path}\"")), "{permissions} {path}");
             assert_eq!(stranger.get(&path).await.status, 303, "{path}");
             assert_ne!(stranger.post(&path, &[]).await.status, 200, "{path}");
+        }
+        if !may("read") {
+            assert_eq!(visitor.get("/console/events").await.status, 403, "{permissions}");
         }
         for path in OPERATORS {
             let answer = visitor.get(path).await;

@@ -2,7 +2,7 @@
 
 use ad_tests::Server;
 
-use super::{PAGES, Visitor, ad_query, html};
+use super::{PAGES, Visitor, ad_query, html, operators};
 use crate::payloads::plain_car;
 
 /// What can be done with an ad, with the permission that it needs.
@@ -63,6 +63,12 @@ async fn ads_of_other_dealers_are_neither_shown_nor_changed() {
         let shown = stranger.page(page).await;
         assert!(!shown.contains("theirs") && !shown.contains("PRM002"), "{page}: {shown}");
     }
+    let edit = format!("/console/ad/edit?{ad}");
+    assert_eq!(stranger.get(&edit).await.status, 404);
+    for what in ["check", "save"] {
+        let form = [("do", what), ("revision", "1"), ("body", "Theirs")];
+        assert_eq!(stranger.post(&edit, &form).await.status, 404, "{what}");
+    }
     for (action, _) in ACTIONS {
         let form = [("action", action), ("ad", ad.as_str()), ("confirmed", "yes")];
         let answer = stranger.post("/console/act", &form).await;
@@ -71,4 +77,17 @@ async fn ads_of_other_dealers_are_neither_shown_nor_changed() {
     assert_eq!(server.client.ad("theirs").await["visible"], true);
     let group = Visitor::with_token(&server, &["--dealer-group", "north"]).await;
     assert!(group.page(&format!("/console/ad?{ad}")).await.contains("PRM002"));
+}
+
+/// The paths of the console, as they are mounted.
+const MOUNTED: &str = include_str!("../../../ad-server/src/console/mod.rs");
+
+#[test]
+fn every_path_with_a_session_is_in_a_test_of_permissions() {
+    let pages = PAGES.into_iter().chain(operators::PAGES.map(|(page, ..)| page)).chain(operators::OPERATORS);
+    let pages = pages.map(|page| page.split('?').next().unwrap().trim_end_matches('/'));
+    let tested: Vec<_> = pages.chain(["/console/act", "/console/events", "/console/*path"]).collect();
+    let mounted = MOUNTED.split(".at(").skip(1).map(|rest| rest.split('"').nth(1).unwrap());
+    let untested: Vec<_> = mounted.filter(|path| !tested.contains(path)).collect();
+    assert_eq!(untested, [] as [&str; 0]);
 }

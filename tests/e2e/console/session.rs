@@ -126,6 +126,25 @@ async fn a_cookie_that_the_service_did_not_make_is_no_session() {
 }
 
 #[tokio::test]
+async fn a_cookie_that_somebody_has_planted_is_of_no_use_to_them() {
+    let server = Server::start().await;
+    let attacker = Visitor::with_token(&server, &["--dealer-code", "south-cars"]).await;
+    let name = attacker.cookies[0].0.clone();
+    let chosen = vec![(name, "chosen".to_owned())];
+    for planted in [attacker.cookies.clone(), chosen] {
+        let mut victim = Visitor { cookies: planted.clone(), ..Visitor::of(&server.client) };
+        let answer = victim.post("/console/sign-in", &[("token", server.client.token.as_deref().unwrap())]).await;
+        victim.keep_cookies(&answer);
+        assert_ne!(victim.cookies, planted, "sign-in begins a session of its own");
+        let page = victim.page("/console/developers").await;
+        assert!(page.contains("north-cars") && !page.contains("south-cars"), "{page}");
+        let with_planted = Visitor { cookies: planted, ..victim.clone() };
+        let page = html(&with_planted.get("/console/developers").await);
+        assert!(!page.contains("north-cars"), "{page}");
+    }
+}
+
+#[tokio::test]
 async fn forms_of_other_sites_change_nothing() {
     let server = Server::start().await;
     let visitor = Visitor::signed_in(&server.client).await;
@@ -134,12 +153,19 @@ async fn forms_of_other_sites_change_nothing() {
     let ad = ad_query("c-1");
     let delete = [("action", "delete"), ("ad", ad.as_str()), ("confirmed", "yes")];
     let token = server.client.token.clone().unwrap();
-    let forms: [(&str, &[(&str, &str)]); 4] = [
+    let edit = format!("/console/ad/edit?{ad}");
+    let forms: [(&str, &[(&str, &str)]); 9] = [
         ("/console/act", &delete),
         ("/console/sign-in", &[("token", &token)]),
         ("/console/sign-out", &[]),
         ("/console/language", &[("language", "sv")]),
+        ("/console/new?type=car", &[("do", "save")]),
+        (&edit, &[("do", "save"), ("revision", "1"), ("body", "Theirs")]),
+        ("/console/paste", &[("do", "create"), ("json", "{}")]),
+        ("/console/webhooks", &[("url", "https://evil.example/")]),
+        ("/console/webhook?id=1", &[("do", "delete")]),
     ];
+    let without_page = ["/console/act", "/console/sign-out", "/console/language"];
     let other_port = base.replace("127.0.0.1:", "127.0.0.1:1");
     let foreign: [&[(&str, &str)]; 8] = [
         &[],
@@ -158,7 +184,7 @@ async fn forms_of_other_sites_change_nothing() {
             assert!(answer.header("set-cookie").is_none(), "{path} {headers:?}");
         }
         // A link does nothing.
-        assert!(path == "/console/sign-in" || visitor.get(path).await.status == 405, "{path}");
+        assert!(!without_page.contains(&path) || visitor.get(path).await.status == 405, "{path}");
     }
     assert_eq!(server.client.ad("c-1").await["state"], "created");
     for own in [&[("origin", base)][..], &[("origin", "null"), ("sec-fetch-site", "same-origin")]] {
@@ -174,7 +200,10 @@ async fn forms_of_other_sites_change_nothing() {
 async fn forms_lead_nowhere_but_to_pages_of_the_console() {
     let server = Server::start().await;
     let visitor = Visitor::of(&server.client);
+    let signed_in = Visitor::signed_in(&server.client).await;
     let token = server.client.token.clone().unwrap();
+    server.client.post("/v4/car", &plain_car("c-1", "CSR003")).await.expect(201);
+    let ad = ad_query("c-1");
     for next in [
         "https://evil.example/",
         "//evil.example/",
@@ -185,13 +214,16 @@ async fn forms_lead_nowhere_but_to_pages_of_the_console() {
         "/x\r\nSet-Cookie: a=b",
         "",
     ] {
+        let path = format!("/console/sign-in?{}", super::encoded(&[("next", next)]));
         for answer in [
             visitor.post("/console/sign-in", &[("token", token.as_str()), ("next", next)]).await,
             visitor.post("/console/language", &[("language", "sv"), ("next", next)]).await,
+            signed_in.get(&path).await,
         ] {
             assert_eq!((answer.status.as_u16(), answer.header("location")), (303, Some("/console/")), "{next:?}");
         }
-        let path = format!("/console/sign-in?{}", super::encoded(&[("next", next)]));
+        let done = signed_in.post("/console/act", &[("action", "hide"), ("ad", &ad), ("next", next)]).await;
+        assert!(done.header("location").unwrap().starts_with("/console/?done="), "{next:?}: {:?}", done.headers);
         assert!(visitor.page(&path).await.contains("name=\"next\" value=\"/\""), "{next:?}");
     }
 }
