@@ -114,7 +114,11 @@ function follow() {
   const open = () => {
     if (source || document.hidden) return;
     source = new EventSource(`${address}?${query}`);
-    source.addEventListener("open", () => (document.body.dataset.follows = ""));
+    source.addEventListener("open", () => {
+      document.body.dataset.follows = "";
+      // What has changed since the page was made.
+      later();
+    });
     for (const type of types) {
       source.addEventListener(type, (message) => {
         show(JSON.parse(message.data));
