@@ -2,6 +2,8 @@
 //! WebDriver does not know, are `DevTools` commands; chromedriver passes them on.
 
 use std::{
+    io::{Read, Write},
+    net::TcpStream,
     process::Stdio,
     time::{Duration, Instant},
 };
@@ -30,9 +32,27 @@ const PATIENCE: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub struct Browser {
     client: Client,
+    /// Address of the driver, and path of the session there.
+    session: (String, String),
     /// Chromium ends with it: they are connected by a pipe.
     _driver: Child,
     _profile: TempDir,
+}
+
+impl Drop for Browser {
+    /// Closes Chromium and waits for that: while it runs, its profile cannot be removed. The client cannot do so where nobody awaits.
+    fn drop(&mut self) {
+        let (driver, path) = &self.session;
+        if let Ok(mut stream) = TcpStream::connect(driver) {
+            let closed = stream
+                .set_read_timeout(Some(PATIENCE))
+                .and_then(|()| write!(stream, "DELETE {path} HTTP/1.1\r\nHost: {driver}\r\nContent-Length: 0\r\n\r\n"))
+                .and_then(|()| stream.read(&mut [0]));
+            if let Err(error) = closed {
+                eprintln!("Chromium was not closed: {error}");
+            }
+        }
+    }
 }
 
 /// What a page costs.
@@ -55,12 +75,13 @@ impl Browser {
         let profile = tempfile::tempdir().expect("a temporary folder can be made");
         let mut driver = Command::new(driver)
             .arg("--port=0")
+            .env("TMPDIR", profile.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .spawn()
             .expect("chromedriver starts");
-        let port = port(&mut driver).await;
+        let address = format!("127.0.0.1:{}", port(&mut driver).await);
         let profile_argument = format!("--user-data-dir={}", profile.path().display());
         let capabilities = json!({
             "goog:chromeOptions": {"binary": chromium, "args": [
@@ -73,12 +94,14 @@ impl Browser {
         let capabilities: Capabilities = serde_json::from_value(capabilities).expect("it is an object");
         let client = ClientBuilder::new(HttpConnector::new())
             .capabilities(capabilities)
-            .connect(&format!("http://127.0.0.1:{port}"))
+            .connect(&format!("http://{address}"))
             .await
             .expect("Chromium starts");
         let timeouts = TimeoutConfiguration::new(Some(PATIENCE), Some(PATIENCE), None);
         client.update_timeouts(timeouts).await.expect("the driver takes timeouts");
-        let browser = Self { client, _driver: driver, _profile: profile };
+        let id = client.session_id().await.expect("the client answers").expect("a session has an id");
+        let session = (address, format!("/session/{id}"));
+        let browser = Self { client, session, _driver: driver, _profile: profile };
         browser.devtools("Performance.enable", json!({})).await;
         Some(browser)
     }
