@@ -1,6 +1,7 @@
 //! What hostile texts and hostile pages do in a real browser: nothing.
 
 use ad_tests::{Browser, ImageHost, Marketplace, Server};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::{ad_query, browser::sign_in, encoded};
@@ -61,11 +62,12 @@ async fn markup_in_texts_of_ads_marketplaces_dealers_and_tokens_does_not_run() {
     ];
     let operators = ["", "/queue", "/ads", "/dealers", "/tokens"].map(|page| format!("/console/operators{page}"));
     sign_in(&browser, &client).await;
-    // A refusal that comes as an event while the page is open.
+    // What comes as an event while the page is open.
     browser.until("'follows' in document.body.dataset").await;
     let log = "document.querySelector('[data-event-list]').innerText";
     let before = browser.eval(&format!("{log}.split('window.ran').length")).await;
-    server.client.post("/v4/ad/refused/retry", &json!({})).await;
+    let path = format!("/v4/car/{}", utf8_percent_encode(&source_id, NON_ALPHANUMERIC));
+    server.client.patch(&path, &json!({"visible": false})).await.expect(200);
     browser.until(&format!("{log}.split('window.ran').length > {before}")).await;
     assert_eq!(browser.eval(INJECTED).await, json!([]), "an event");
 

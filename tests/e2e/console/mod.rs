@@ -11,6 +11,7 @@ mod paste;
 mod permissions;
 mod session;
 mod tools;
+mod walk;
 
 use ad_tests::{Answer, Client, Server};
 use reqwest::{Method, redirect::Policy};
