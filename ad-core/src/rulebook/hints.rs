@@ -11,7 +11,7 @@ use crate::{
     categories::{Category, Heading, ad_fields, price},
     fields::{Direction, Field, FieldErrors, Kind, Mode, Node, Tree},
     model::{ApiVersion, get},
-    synonyms::{fold::folded, names::Names, values},
+    synonyms::{fold::folded, languages::Language, names::Names, values},
     violation::{Choices, Expected, Violation, nearest},
 };
 
@@ -244,7 +244,8 @@ impl<'a> Hints<'a> {
             _ => false,
         };
         let vehicle_type = category.vehicle_type.unwrap_or_default();
-        let meant = values::of_field(&attribute).and_then(|map| map.map(vehicle_type, is_allowed).meant(sent));
+        let meant =
+            values::of_field(&attribute).and_then(|map| map.map(vehicle_type, Language::Any, is_allowed).meant(sent));
         match meant.as_deref() {
             Some([value]) => *choices = Choices::Meant(vec![value.to_string()]),
             Some(several) if kind != field.kind => {

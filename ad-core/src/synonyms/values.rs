@@ -1,12 +1,15 @@
-//! Value maps: the terms that other systems use in Swedish, English and German, and the allowed values that they stand for. The
-//! built-in maps are data files. Which values a field allows is decided by the tables and the catalogue; a test compares them.
+//! Value maps: the terms that other systems use, and the allowed values that they stand for. The built-in maps are data files. Which
+//! values a field allows is decided by the tables and the catalogue; a test compares them.
 
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::fold::{fold_into, folded, words};
+use super::{
+    fold::{fold_into, folded, words},
+    languages::Language,
+};
 
 /// The built-in maps, by name.
 const EMBEDDED: &[(&str, &str)] = &[
@@ -47,8 +50,14 @@ struct File {
     #[serde(default)]
     matching: Matching,
     /// By vehicle type, or `all` of them: the terms of a value. A value may be several, joined by ` + `.
-    terms: FxHashMap<String, FxHashMap<String, Vec<String>>>,
+    terms: Sections,
+    /// By language: terms that mean something else there.
+    #[serde(default)]
+    languages: FxHashMap<String, Sections>,
 }
+
+/// By vehicle type, or `all`: the terms of a value.
+type Sections = FxHashMap<String, FxHashMap<String, Vec<String>>>;
 
 /// How a map finds a term in a text that is none of its terms.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -82,8 +91,8 @@ pub fn of_field(path: &str) -> Option<&'static Builtin> {
 }
 
 /// A built-in map with all its entries for a vehicle type; nothing in it where there is no such map.
-pub fn builtin_map(name: &str, vehicle_type: &str) -> ValueMap {
-    named(name).map(|map| map.map(vehicle_type, |_| true)).unwrap_or_default()
+pub fn builtin_map(name: &str, vehicle_type: &str, language: Language) -> ValueMap {
+    named(name).map(|map| map.map(vehicle_type, language, |_| true)).unwrap_or_default()
 }
 
 /// A term, and the values that it stands for.
@@ -99,11 +108,7 @@ pub struct ValueMap {
 impl Builtin {
     /// Its entries for a vehicle type, and those for all: the term and the value.
     pub fn entries<'a>(&'a self, vehicle_type: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let sections = [vehicle_type, "all"].into_iter().filter_map(|name| self.file.terms.get(name));
-        let terms = |(value, terms): (&'a String, &'a Vec<String>)| {
-            terms.iter().map(move |term| (term.as_str(), value.as_str()))
-        };
-        sections.flat_map(|section| section.iter()).flat_map(terms)
+        entries(&self.file.terms, vehicle_type)
     }
 
     /// Its sections: vehicle types, and `all`.
@@ -112,17 +117,33 @@ impl Builtin {
         self.file.terms.keys().map(String::as_str)
     }
 
-    /// The map for a vehicle type, with the entries whose value is allowed there.
-    pub fn map(&self, vehicle_type: &str, mut is_allowed: impl FnMut(&str) -> bool) -> ValueMap {
+    /// The map for a vehicle type in a language, with the entries whose value is allowed there.
+    pub fn map(&self, vehicle_type: &str, language: Language, mut is_allowed: impl FnMut(&str) -> bool) -> ValueMap {
         let mut map = ValueMap { terms: FxHashMap::default(), matching: Some(self.matching()) };
-        for (term, value) in self.entries(vehicle_type) {
+        let of_language = self.file.languages.get(language.code().unwrap_or_default());
+        // The terms of the language come first, then those of the vehicle type.
+        let terms = of_language.into_iter().flat_map(|sections| entries(sections, vehicle_type));
+        for (term, value) in terms.chain(self.entries(vehicle_type)) {
             let values: Box<[Box<str>]> = value.split(" + ").map(Box::from).collect();
             if values.iter().all(|value| is_allowed(value)) {
-                // The vehicle type's own come first.
                 map.terms.entry(folded(term).into()).or_insert(values);
             }
         }
+        if language == Language::Unknown {
+            for (term, _) in self.file.languages.values().flat_map(|sections| entries(sections, vehicle_type)) {
+                map.terms.remove(folded(term).as_str());
+            }
+        }
         map
+    }
+
+    /// The languages in which a term means something else than in others.
+    pub fn languages_of<'a>(&'a self, term: &str) -> impl Iterator<Item = &'a str> {
+        let term = folded(term);
+        let has = move |sections: &Sections| {
+            sections.values().flat_map(|section| section.values().flatten()).any(|known| folded(known) == term)
+        };
+        self.file.languages.iter().filter(move |(_, sections)| has(sections)).map(|(code, _)| code.as_str())
     }
 
     fn matching(&self) -> Matching {
@@ -233,6 +254,14 @@ impl ValueMap {
     }
 }
 
+/// The terms of a vehicle type, with their values.
+fn entries<'a>(sections: &'a Sections, vehicle_type: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let sections = [vehicle_type, "all"].into_iter().filter_map(|name| sections.get(name));
+    let terms =
+        |(value, terms): (&'a String, &'a Vec<String>)| terms.iter().map(move |term| (term.as_str(), value.as_str()));
+    sections.flat_map(|section| section.iter()).flat_map(terms)
+}
+
 /// The parts of a text that names several things.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     const WORDS: [&str; 6] = [" och ", " and ", " und ", " & ", " + ", " samt "];
@@ -301,8 +330,43 @@ mod tests {
     }
 
     fn says(name: &str, vehicle_type: &str, text: &str) -> Option<String> {
-        let map = named(name).unwrap().map(vehicle_type, |_| true);
+        says_in(Language::Any, name, vehicle_type, text)
+    }
+
+    fn says_in(language: Language, name: &str, vehicle_type: &str, text: &str) -> Option<String> {
+        let map = named(name).unwrap().map(vehicle_type, language, |_| true);
         map.meant(text).map(|values| values.join(" + "))
+    }
+
+    #[test]
+    fn a_term_means_what_it_means_in_its_language() {
+        for (language, name, text, value) in [
+            (Language::Known("de"), "body", "Limousine", Some("sedan")),
+            (Language::Known("sv"), "body", "Limousine", Some("limousine")),
+            (Language::Unknown, "body", "Limousine", None),
+            (Language::Known("nb"), "body", "Kombi 5-dørs", Some("hatchback")),
+            (Language::Known("nb"), "body", "Kombi", Some("hatchback")),
+            (Language::Known("sv"), "body", "Kombi", Some("estate")),
+            (Language::Known("fr"), "fuel", "E", Some("gasoline")),
+            (Language::Known("fr"), "drive", "Traction", Some("fwd")),
+            (Language::Unknown, "fuel", "Essence", Some("gasoline")),
+        ] {
+            assert_eq!(says_in(language, name, "car", text).as_deref(), value, "{language:?} {name} {text}");
+        }
+        assert_eq!(named("body").unwrap().languages_of("limousine").collect::<Vec<_>>(), ["de"]);
+    }
+
+    #[test]
+    fn languages_of_the_maps_are_known_and_their_values_allowed() {
+        for map in builtin() {
+            for (code, sections) in &map.file.languages {
+                assert!(Language::of_code(code).is_some(), "{}: {code}", map.name);
+                for (_, value) in sections.keys().flat_map(|section| entries(sections, section)) {
+                    let known = || map.file.terms.values().any(|section| section.contains_key(value));
+                    assert!(known(), "{}: {code}: {value}", map.name);
+                }
+            }
+        }
     }
 
     #[test]
