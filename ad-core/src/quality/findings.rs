@@ -19,9 +19,10 @@ pub(super) const FINDINGS: &[(&[Code], Find)] = &[
     (&[Code::VinLetter, Code::VinFormat, Code::VinCheckDigit, Code::VinSerial, Code::VinModelYear], vin),
     (&[Code::PlateFormat], plate),
     (&[Code::ModelYearInFuture, Code::ModelYearUnlikely], model_year),
-    (&[Code::MileageUnlikely, Code::NewVehicleDriven], mileage),
+    (&[Code::MileageUnlikely, Code::MileageFraction, Code::NewVehicleDriven], mileage),
     (&[Code::EngineRuntimeUnlikely], engine_runtime),
     (&[Code::PowerUnlikely], power),
+    (&[Code::DisplacementUnlikely], displacement),
     (&[Code::PriceUnlikely, Code::PriceInOre], prices),
     (&[Code::ReducedWithoutList, Code::ReducedNotBelowList], reduced),
     (&[Code::ReducedNotBelowLowest], not_below_lowest),
@@ -149,6 +150,12 @@ fn mileage(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let Some((value, unit)) = ad.measure("condition.mileage") else { return };
     let field = "category_fields.condition.mileage";
     let kilometres = if unit.eq_ignore_ascii_case("mil") { value * 10.0 } else { value };
+    if (kilometres - kilometres.round()).abs() > 1e-6 {
+        let text = format!(
+            "A mileage of {value} {unit} is no whole number of kilometres: is a separator of thousands taken for a decimal one?"
+        );
+        found.push(warning(Code::MileageFraction, field, text));
+    }
     if ad.is_new() == Some(true) && kilometres > KILOMETRES_OF_NEW {
         let text = format!("The vehicle is said to be new, and has a mileage of {value} {unit}.");
         found.push(warning(Code::NewVehicleDriven, field, text));
@@ -184,18 +191,32 @@ fn power(ad: Measured<'_>, found: &mut Vec<Finding>) {
     }
 }
 
+fn displacement(ad: Measured<'_>, found: &mut Vec<Finding>) {
+    let Some((value, unit)) = ad.measure("powertrain.displacement") else { return };
+    let cubic = if unit.eq_ignore_ascii_case("l") { value * 1000.0 } else { value };
+    let (least, most) = vehicle::displacement(ad.category.id);
+    if cubic < least || cubic > most {
+        let text = format!("A displacement of {value} {unit} is outside of what is usual, {least} to {most} cc.");
+        found.push(warning(Code::DisplacementUnlikely, "category_fields.powertrain.displacement", text));
+    }
+}
+
 fn prices(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let Some(usual) = vehicle::of(ad.category.id) else { return };
-    let (least, most) = usual.price;
-    // The ranges are in SEK.
-    let Some((amount, _)) = ad.price(price::LIST).filter(|(_, currency)| *currency == "SEK") else { return };
+    // The ranges are in SEK. Before an ad is stored, a price may have no currency; it then is in the dealer's.
+    let Some((amount, currency)) = ad.price(price::LIST) else { return };
+    let currency = if currency.is_empty() { "SEK" } else { currency };
+    let Some(rate) = vehicle::kronor(currency) else { return };
+    let (least, most) = ((usual.price.0 / rate).round(), (usual.price.1 / rate).round());
     if amount < least || amount > most {
         let in_kronor = amount / 100.0;
         found.push(if amount > most && in_kronor >= least && amount % 100.0 == 0.0 {
-            let text = format!("A price of {amount} SEK is unusually high, and ends in two zeros: it may be in öre.");
+            let text =
+                format!("A price of {amount} {currency} is unusually high, and ends in two zeros: it may be in öre.");
             Finding { suggestion: Some(in_kronor.to_string()), ..warning(Code::PriceInOre, "price", text) }
         } else {
-            let text = format!("A price of {amount} SEK is outside of what is usual, {least} to {most} SEK.");
+            let text =
+                format!("A price of {amount} {currency} is outside of what is usual, {least} to {most} {currency}.");
             warning(Code::PriceUnlikely, "price", text)
         });
     }

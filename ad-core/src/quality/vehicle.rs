@@ -55,6 +55,28 @@ pub(super) fn kilowatts(value: f64, unit: &str) -> f64 {
     if unit.eq_ignore_ascii_case("hp") { value * 0.7355 } else { value }
 }
 
+/// Lowest and highest displacement of the engines of a category, in cubic centimetres.
+pub(super) const fn displacement(category_id: u16) -> (f64, f64) {
+    match category_id {
+        1020 | 1021 | 1102 => (200.0, 9_000.0),
+        1121 | 1140 | 1143 | 1180 => (20.0, 3_000.0),
+        _ => (50.0, 40_000.0),
+    }
+}
+
+/// About how many kronor a unit of a currency is: the ranges of prices are so wide that no exact rate is needed.
+pub(super) fn kronor(currency: &str) -> Option<f64> {
+    Some(match currency {
+        "SEK" | "NOK" => 1.0,
+        "DKK" => 1.5,
+        "EUR" | "CHF" => 11.0,
+        "GBP" => 13.0,
+        "USD" => 10.0,
+        "PLN" => 2.6,
+        _ => return None,
+    })
+}
+
 /// What is usual in a category; nothing is known of categories with open fields.
 pub(super) fn of(category_id: u16) -> Option<&'static Usual> {
     USUAL.iter().find(|usual| usual.category_id == category_id)

@@ -343,6 +343,12 @@ codes! {
     PowerUnlikely "power_unlikely": "Power outside of what is usual",
         "The power is far below or above what is usual for the category.",
         "Check value and unit: 100 kW are 136 hp.";
+    DisplacementUnlikely "displacement_unlikely": "Displacement outside of what is usual",
+        "The displacement is far below or above what engines of the category have.",
+        "Check value and unit: 1 l are 1000 cc.";
+    MileageFraction "mileage_fraction": "Mileage with decimals of a kilometre",
+        "The mileage is no whole number of kilometres, so a separator of thousands may have been taken for the decimal separator.",
+        "Check the value: `351,500` km are 351500, not 351.5.";
     VinInOtherAd "vin_in_other_ad": "VIN in another ad",
         "Another ad of the dealer, which is not deleted, has the same VIN.",
         "Delete the ad that is out of date, or correct the VIN.";
