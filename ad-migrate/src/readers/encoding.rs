@@ -3,12 +3,15 @@
 use std::{borrow::Cow, io::Read};
 
 use ad_cli::bulk::payloads::{Malformed, Transcoded};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{Encoding, MACINTOSH, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-use super::ReadError;
+use super::{
+    ReadError,
+    legacy::{self, Legacy},
+};
 
 /// The encodings that can be set.
-const NAMES: &str = "utf-8, utf-16, utf-16le, utf-16be, windows-1252 or iso-8859-1";
+const NAMES: &str = "utf-8, utf-16, utf-16le, utf-16be, windows-1252, iso-8859-1, cp850, macintosh or utf-8-twice";
 
 /// A byte that is never in UTF-8; it replaces invalid UTF-16.
 const NOT_TEXT: u8 = 0xFF;
@@ -22,6 +25,8 @@ pub(super) struct Charset {
     /// Its usual name.
     pub(super) name: &'static str,
     encoding: &'static Encoding,
+    /// How it becomes UTF-8, where the web has no such encoding.
+    legacy: Option<Legacy>,
 }
 
 /// A detected encoding.
@@ -35,8 +40,16 @@ pub(super) struct DetectedEncoding {
 }
 
 const fn charset(name: &'static str, encoding: &'static Encoding) -> Charset {
-    Charset { name, encoding }
+    Charset { name, encoding, legacy: None }
 }
+
+const fn legacy(name: &'static str, legacy: Legacy) -> Charset {
+    Charset { name, encoding: UTF_8, legacy: Some(legacy) }
+}
+
+const CP850: Charset = legacy("cp850", Legacy::Cp850);
+const TWICE: Charset = legacy("utf-8-twice", Legacy::Twice);
+const MAC: Charset = charset("macintosh", MACINTOSH);
 
 /// Detects the encoding of a file from its beginning.
 ///
@@ -102,6 +115,9 @@ fn named(name: &str, head: &[u8]) -> Option<Charset> {
         "windows-1252" | "cp1252" => of(WINDOWS_1252),
         // As browsers read it: only control characters differ.
         "iso-8859-1" | "latin-1" | "latin1" => charset("iso-8859-1", WINDOWS_1252),
+        "cp850" | "ibm850" | "dos" => CP850,
+        "macintosh" | "mac" | "mac-roman" | "macroman" => MAC,
+        "utf-8-twice" => TWICE,
         _ => return None,
     })
 }
@@ -132,6 +148,14 @@ fn guess(head: &[u8]) -> (Charset, String) {
     }
     let (good, bad) = sequences(head);
     if bad == 0 {
+        let (twice, once) = legacy::twice_encoded(&String::from_utf8_lossy(head));
+        if twice > once * 10 {
+            let note = format!(
+                "Encoding utf-8-twice: {twice} parts of the beginning are UTF-8 that was taken for windows-1252 and encoded again, such as \
+                 \"Ã¤\" for \"ä\". It is decoded twice; if this is wrong, set encoding = \"utf-8\"."
+            );
+            return (TWICE, note);
+        }
         return (of(UTF_8), format!("Encoding utf-8: all of the first {} bytes are valid UTF-8.", head.len()));
     }
     if good > bad {
@@ -139,6 +163,13 @@ fn guess(head: &[u8]) -> (Charset, String) {
             "Encoding utf-8: {good} letters of the beginning are valid UTF-8, though {bad} bytes are not; rows with such bytes are reported."
         );
         return (of(UTF_8), note);
+    }
+    if let Some(charset) = old_system(head) {
+        let note = format!(
+            "Encoding {}: the file is not valid UTF-8, and only so its letters make words. If letters look wrong, set the encoding.",
+            charset.name
+        );
+        return (charset, note);
     }
     match head.iter().find(|byte| UNDEFINED.contains(byte)) {
         None => {
@@ -154,6 +185,40 @@ fn guess(head: &[u8]) -> (Charset, String) {
             (charset("iso-8859-1", WINDOWS_1252), note)
         }
     }
+}
+
+/// Letters of the languages of stock files.
+const LETTERS: &str = "åäöÅÄÖæøÆØüÜßéèêëàâçîïôûùÉÈÀÇñ";
+
+/// The encoding of DOS or of old Macs, if letters beyond ASCII make words only in it.
+fn old_system(head: &[u8]) -> Option<Charset> {
+    let of_1252 = score(head, |byte| single(WINDOWS_1252, byte));
+    let candidates = [(score(head, legacy::cp850), CP850), (score(head, |byte| single(MACINTOSH, byte)), MAC)];
+    let (best, charset) = candidates.into_iter().max_by_key(|(score, _)| *score)?;
+    (best > 0 && best > of_1252).then_some(charset)
+}
+
+fn single(encoding: &'static Encoding, byte: u8) -> Option<char> {
+    encoding.decode_without_bom_handling(&[byte]).0.chars().next()
+}
+
+/// How many bytes beyond ASCII are likely letters in their words, less those that are not.
+fn score(head: &[u8], letter_of: impl Fn(u8) -> Option<char>) -> i64 {
+    let table: Vec<(bool, bool)> = (0x80..=0xFF)
+        .map(|byte| letter_of(byte).map_or((false, false), |letter| (LETTERS.contains(letter), letter.is_uppercase())))
+        .collect();
+    let mut score = 0;
+    for window in head.windows(3) {
+        let [before, byte, after] = [window[0], window[1], window[2]];
+        if byte.is_ascii() || !(before.is_ascii_alphabetic() || after.is_ascii_alphabetic()) {
+            continue;
+        }
+        let (is_usual, is_capital) = table[usize::from(byte - 0x80)];
+        // A capital letter does not follow a small one.
+        let fits = is_usual && !(is_capital && before.is_ascii_lowercase());
+        score += if fits { 1 } else { -1 };
+    }
+    score
 }
 
 /// Counts letters of several bytes in UTF-8, and invalid bytes, except for a letter that the end of the text truncates.
@@ -182,7 +247,8 @@ impl Charset {
     /// Decodes a text. If it is not in this encoding, it is read as UTF-8, or as far as possible.
     pub(super) fn text(self, bytes: &[u8]) -> DecodedText<'_> {
         match std::str::from_utf8(bytes) {
-            Ok(text) if self.is_utf_8() || bytes.is_ascii() => (Cow::Borrowed(text), false),
+            Ok(text) if bytes.is_ascii() => (Cow::Borrowed(text), false),
+            Ok(text) if self.is_utf_8() => (Cow::Borrowed(text), is_twice_encoded(text)),
             Ok(text) if is_plainly_utf_8(text) => (Cow::Borrowed(text), true),
             Err(_) if self.is_utf_8() => (String::from_utf8_lossy(bytes), true),
             _ => (self.encoding.decode_without_bom_handling(bytes).0, false),
@@ -191,7 +257,11 @@ impl Charset {
 
     /// The bytes of a file, without its mark, in an encoding that contains ASCII.
     pub(super) fn bytes(self, rest: impl Read + Send + 'static) -> Box<dyn Read + Send> {
-        if self.encoding == UTF_16LE || self.encoding == UTF_16BE { self.converted(rest) } else { Box::new(rest) }
+        match self.legacy {
+            Some(legacy) => legacy.converted(rest),
+            None if [UTF_16LE, UTF_16BE, MACINTOSH].contains(&self.encoding) => self.converted(rest),
+            None => Box::new(rest),
+        }
     }
 
     /// The bytes of a file, without its mark, as UTF-8.
@@ -225,6 +295,12 @@ impl Charset {
             "Write the whole file in one encoding; if most of it is UTF-8, set encoding = \"utf-8\".".to_owned()
         }
     }
+}
+
+/// Whether all letters of a text beyond ASCII, are those of a text that was encoded twice.
+pub(super) fn is_twice_encoded(text: &str) -> bool {
+    // The first byte of å, ä, ö, é and ü in UTF-8, taken for a letter. The languages of stock files do not use it.
+    text.contains('Ã') && matches!(legacy::twice_encoded(text), (1.., 0))
 }
 
 /// Whether a text that is not ASCII is UTF-8 and not windows-1252 that happens to be valid UTF-8: in windows-1252, its letters would be Â,

@@ -12,6 +12,7 @@ mod feed;
 mod fixed;
 mod join;
 mod json;
+mod legacy;
 mod packing;
 mod row;
 mod sheets;
@@ -54,7 +55,8 @@ use crate::{
 pub struct Settings {
     /// Its format.
     pub form: Option<Form>,
-    /// Its encoding: `utf-8`, `utf-16`, `utf-16le`, `utf-16be`, `windows-1252`, `iso-8859-1` (`latin-1`).
+    /// Its encoding: `utf-8`, `utf-16`, `utf-16le`, `utf-16be`, `windows-1252`, `iso-8859-1` (`latin-1`), `cp850`, `macintosh`, or
+    /// `utf-8-twice` for UTF-8 that was encoded again.
     pub encoding: Option<String>,
     /// What separates the columns of CSV.
     pub separator: Option<char>,
@@ -316,6 +318,11 @@ fn too_long() -> Finding {
 /// A text that is not in the encoding of the file. `place` is `Column "x" contains bytes`, for example.
 fn foreign_text(charset: Charset, place: &str, text: &str) -> Finding {
     let encoding = charset.name;
+    if encoding::is_twice_encoded(text) {
+        let message = format!("{place} of a text that was encoded twice: {}.", quoted(text));
+        let advice = "Correct the export. If the whole file is like this, set encoding = \"utf-8-twice\".";
+        return error("text encoded twice", message, advice);
+    }
     let message = format!("{place} that are not {encoding}, the encoding of the file: {}.", quoted(text));
     error("not in the file's encoding", message, charset.advice())
 }

@@ -1,0 +1,159 @@
+//! Encodings that no decoder of the web has: DOS code page 850, and UTF-8 that was encoded twice. Both are converted to UTF-8 while they
+//! are read.
+
+use std::io::{self, Read};
+
+/// The upper half of DOS code page 850.
+const CP850: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{ad}±‗¾¶§÷¸°¨·¹³²■\u{a0}";
+
+/// A byte that is never in UTF-8.
+const NOT_TEXT: u8 = 0xFF;
+
+/// How bytes become UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Legacy {
+    /// DOS code page 850.
+    Cp850,
+    /// UTF-8 that was taken for windows-1252 and encoded again.
+    Twice,
+}
+
+impl Legacy {
+    /// The bytes as UTF-8.
+    pub(super) fn converted(self, rest: impl Read + Send + 'static) -> Box<dyn Read + Send> {
+        let table = CP850.chars().collect();
+        Box::new(Converted { rest, legacy: self, table, begun: Vec::new(), ready: Vec::new(), at: 0 })
+    }
+}
+
+/// The letter of a byte of DOS code page 850.
+pub(super) fn cp850(byte: u8) -> Option<char> {
+    CP850.chars().nth(usize::from(byte.checked_sub(0x80)?))
+}
+
+/// The byte of windows-1252 that a letter was made from, also where windows-1252 defines none.
+fn single_byte(letter: char) -> Option<u8> {
+    if let Ok(byte) = u8::try_from(letter) {
+        return Some(byte);
+    }
+    let mut buffer = [0; 4];
+    let (bytes, _, is_foreign) = encoding_rs::WINDOWS_1252.encode(letter.encode_utf8(&mut buffer));
+    if is_foreign { None } else { bytes.first().copied() }
+}
+
+/// Counts the words of a text whose letters beyond ASCII are encoded twice, and those whose are not.
+pub(super) fn twice_encoded(text: &str) -> (usize, usize) {
+    let (mut twice, mut once) = (0, 0);
+    for run in text.split(|letter: char| letter.is_ascii()).filter(|run| !run.is_empty()) {
+        let bytes: Option<Vec<u8>> = run.chars().map(single_byte).collect();
+        let is_twice = bytes.is_some_and(|bytes| bytes.len() > 1 && std::str::from_utf8(&bytes).is_ok());
+        if is_twice { twice += 1 } else { once += 1 }
+    }
+    (twice, once)
+}
+
+struct Converted<R> {
+    rest: R,
+    legacy: Legacy,
+    table: Vec<char>,
+    /// The beginning of a letter that the last part ended with.
+    begun: Vec<u8>,
+    ready: Vec<u8>,
+    at: usize,
+}
+
+impl<R> Converted<R> {
+    fn convert(&mut self, part: &[u8]) {
+        self.ready.clear();
+        self.at = 0;
+        match self.legacy {
+            Legacy::Cp850 => {
+                for byte in part {
+                    match self.table.get(usize::from(byte.wrapping_sub(0x80))).filter(|_| !byte.is_ascii()) {
+                        Some(letter) => self.ready.extend(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+                        None => self.ready.push(*byte),
+                    }
+                }
+            }
+            Legacy::Twice => {
+                self.begun.extend(part);
+                let text = std::mem::take(&mut self.begun);
+                let mut chunks = text.utf8_chunks().peekable();
+                while let Some(chunk) = chunks.next() {
+                    self.ready.extend(chunk.valid().chars().map(|letter| single_byte(letter).unwrap_or(NOT_TEXT)));
+                    let invalid = chunk.invalid();
+                    let is_cut = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+                    if chunks.peek().is_none() && is_cut {
+                        self.begun = invalid.to_vec();
+                    } else if !invalid.is_empty() {
+                        self.ready.push(NOT_TEXT);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<R: Read> Read for Converted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut part = [0; 8192];
+        while self.at == self.ready.len() {
+            let count = self.rest.read(&mut part)?;
+            if count == 0 {
+                // A letter that is cut off.
+                if self.begun.is_empty() {
+                    return Ok(0);
+                }
+                self.begun.clear();
+                (self.ready, self.at) = (vec![NOT_TEXT], 0);
+                break;
+            }
+            self.convert(&part[..count]);
+        }
+        let count = buffer.len().min(self.ready.len() - self.at);
+        buffer[..count].copy_from_slice(&self.ready[self.at..self.at + count]);
+        self.at += count;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads one byte at a time, so that letters are cut.
+    struct Slow(Vec<u8>, usize);
+
+    impl Read for Slow {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let Some(byte) = self.0.get(self.1) else { return Ok(0) };
+            buffer[0] = *byte;
+            self.1 += 1;
+            Ok(1)
+        }
+    }
+
+    fn text(legacy: Legacy, bytes: &[u8]) -> String {
+        let mut out = Vec::new();
+        legacy.converted(Slow(bytes.to_vec(), 0)).read_to_end(&mut out).unwrap();
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    #[test]
+    fn the_code_page_has_128_letters() {
+        assert_eq!(CP850.chars().count(), 128);
+        assert_eq!(text(Legacy::Cp850, b"M\x94rkbl\x86 \x84\x8e\x8f\x99\x9b\xe1"), "Mörkblå äÄÅÖøß");
+        assert_eq!(cp850(0x86), Some('å'));
+    }
+
+    #[test]
+    fn what_was_encoded_twice_is_decoded_twice() {
+        for right in ["Mörkblå", "Årsmodell – “bra” €", "Plain"] {
+            let wrong = encoding_rs::WINDOWS_1252.decode_without_bom_handling(right.as_bytes()).0.into_owned();
+            assert_eq!(text(Legacy::Twice, wrong.as_bytes()), right);
+            assert_eq!(twice_encoded(&wrong).1, 0, "{wrong}");
+        }
+        assert_eq!(twice_encoded("Mörkblå Ångström"), (0, 4));
+        assert_eq!(text(Legacy::Twice, "日".as_bytes()), "\u{fffd}");
+    }
+}
