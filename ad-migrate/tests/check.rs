@@ -87,7 +87,7 @@ fn a_file_that_can_go_is_silent_on_stdout_and_counted_on_stderr() {
 #[test]
 fn rows_that_cannot_go_are_shown_with_their_place_and_what_to_do() {
     let folder =
-        Folder::new([HEADER, GOOD, "a2;;2019;;https://img.example/1.jpg;1\n", "a1;abc 123;20211;;;\n"].concat());
+        Folder::new([HEADER, GOOD, "a2;;2019;;https://img.example/1.jpg;1\n", "a1;abc 123;20211;;;\n", "a4;abc 123;2019;;;\n"].concat());
     let output = folder.check(&[]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let table = stdout(&output);
@@ -96,9 +96,9 @@ fn rows_that_cannot_go_are_shown_with_their_place_and_what_to_do() {
     {
         assert!(table.contains(shown), "{shown}: {table}");
     }
-    assert!(stderr(&output).contains("1 of 3 rows are valid, 2 are invalid"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("1 of 4 rows are valid, 3 are invalid"), "{}", stderr(&output));
     let few = folder.check(&["--limit-shown", "1"]);
-    assert!(stderr(&few).contains("and 1 more invalid row"), "{}", stderr(&few));
+    assert!(stderr(&few).contains("and 2 more invalid rows"), "{}", stderr(&few));
 }
 
 #[test]

@@ -1,12 +1,13 @@
-//! Duplicates: source ids, plates and VINs that occur in several rows. The first row counts, even if it is invalid: once it is corrected,
-//! there are two.
+//! Duplicates: source ids, plates and VINs that occur in several rows. The first row that can be sent counts; a row that will not be sent,
+//! because it is invalid or a duplicate itself, blocks no other.
 
 use std::{io, iter::Peekable};
 
 use ad_cli::bulk::{
-    identities::{Identities, Occurrence, Repetitions, hash},
+    identities::{Hash, Identities, Occurrence, Repetition, Repetitions, hash},
     payloads::Place,
 };
+use rustc_hash::FxHashMap;
 
 use super::Verdict;
 use crate::finding::{Finding, Severity};
@@ -46,7 +47,7 @@ const IDENTIFIERS: [Identifier; 3] = [
     },
 ];
 
-/// The identifiers of a row, separately for each dealer: the dealers of a group may use the same source ids, and have their own listings.
+/// The identifiers of a valid row, separately for each dealer: the dealers of a group may use the same source ids, and have their own listings.
 pub(super) fn occurrences(verdict: &Verdict, dealer_code: Option<&str>) -> impl Iterator<Item = Occurrence> {
     (0..).zip(&IDENTIFIERS).filter_map(move |(kind, identifier)| {
         let hash = hash((identifier.of)(verdict)?, dealer_code);
@@ -57,7 +58,13 @@ pub(super) fn occurrences(verdict: &Verdict, dealer_code: Option<&str>) -> impl 
 
 /// Repetitions, in the order of the rows that repeat an earlier one.
 #[derive(Debug)]
-pub(super) struct RepeatedValues(Peekable<Repetitions>);
+pub(super) struct RepeatedValues {
+    repetitions: Peekable<Repetitions>,
+    /// A bit for each row: whether it is a duplicate.
+    refused: Vec<u64>,
+    /// Row and line of the first that can be sent, of identifiers whose first row is a duplicate itself.
+    moved: FxHashMap<(u8, Hash), (u64, u64)>,
+}
 
 impl RepeatedValues {
     /// Of all rows of a file.
@@ -65,7 +72,8 @@ impl RepeatedValues {
     /// # Errors
     /// When a temporary file cannot be used.
     pub(super) fn of(identities: Identities) -> io::Result<Self> {
-        Ok(Self(identities.repeated()?.peekable()))
+        let repetitions = identities.repeated()?.peekable();
+        Ok(Self { repetitions, refused: Vec::new(), moved: FxHashMap::default() })
     }
 
     /// Adds the repetitions of a row to its verdict. Rows must come in order.
@@ -74,10 +82,18 @@ impl RepeatedValues {
     /// When a temporary file cannot be read.
     pub(super) fn add_to(&mut self, verdict: &mut Verdict, columns_of: impl Fn(&str) -> Vec<String>) -> io::Result<()> {
         let row = verdict.row;
-        while let Some(it) = self.0.next_if(|it| it.as_ref().map_or(true, |it| it.again.index <= row)).transpose()? {
+        let mut free: Vec<Repetition> = Vec::new();
+        let is_due = |it: &io::Result<Repetition>| it.as_ref().map_or(true, |it| it.again.index <= row);
+        while let Some(it) = self.repetitions.next_if(is_due).transpose()? {
             let Some(identifier) = IDENTIFIERS.get(usize::from(it.again.kind)) else { continue };
+            let moved = self.moved.get(&(it.again.kind, it.again.hash)).copied();
+            let (first, line) = moved.unwrap_or((it.first_index, it.first_line));
+            if self.is_refused(first) {
+                free.push(it);
+                continue;
+            }
             let value = (identifier.of)(verdict).unwrap_or_default();
-            let message = format!("{value} already occurs in row {} (line {}).", it.first_index, it.first_line);
+            let message = format!("{value} already occurs in row {first} (line {line}).");
             verdict.findings.push(Finding {
                 columns: columns_of(identifier.field),
                 value: Some(value.to_owned()),
@@ -86,7 +102,25 @@ impl RepeatedValues {
                 ..Finding::new(identifier.severity, identifier.reason, message)
             });
         }
+        if !verdict.is_good() {
+            self.refuse(row);
+        }
+        // From here on, this row is the first that has them.
+        self.moved.extend(free.iter().map(|it| ((it.again.kind, it.again.hash), (row, verdict.line))));
         Ok(())
+    }
+
+    fn is_refused(&self, row: u64) -> bool {
+        let word = usize::try_from(row / 64).ok().and_then(|word| self.refused.get(word));
+        word.is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+
+    fn refuse(&mut self, row: u64) {
+        let Ok(word) = usize::try_from(row / 64) else { return };
+        if self.refused.len() <= word {
+            self.refused.resize(word + 1, 0);
+        }
+        self.refused[word] |= 1 << (row % 64);
     }
 }
 
@@ -136,6 +170,21 @@ mod tests {
             (5, Severity::Error, "ABC123 already occurs in row 1 (line 2)."),
         ];
         assert_eq!(told(&rows), expected.map(|(row, severity, text)| (row, severity, text.to_owned())));
+    }
+
+    #[test]
+    fn a_duplicate_blocks_no_other_row() {
+        let rows = [
+            (row(1, "a", Some("P1"), None), None),
+            // A duplicate by its source id, whose plate is free for the next row.
+            (row(2, "a", Some("P2"), None), None),
+            (row(3, "b", Some("P2"), None), None),
+            // A duplicate of row 3, whose own id is free again.
+            (row(4, "c", Some("P2"), None), None),
+            (row(5, "c", Some("P5"), None), None),
+        ];
+        let expected = [(2, "a already occurs in row 1 (line 2)."), (4, "P2 already occurs in row 3 (line 4).")];
+        assert_eq!(told(&rows), expected.map(|(row, text)| (row, Severity::Error, text.to_owned())));
     }
 
     #[test]

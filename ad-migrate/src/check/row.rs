@@ -3,7 +3,7 @@
 use ad_cli::bulk::identities::Occurrence;
 use ad_core::{
     model::{ApiVersion, Timestamp, plate},
-    quality::Measured,
+    quality::{self, Measured},
     rulebook::Rulebook,
 };
 use serde_json::{Map, Value};
@@ -29,14 +29,26 @@ pub(super) struct RowChecker<'a> {
 }
 
 impl RowChecker<'_> {
-    /// The verdict about a row by itself; its identifiers go to `see`.
+    /// The verdict about a row by itself; the identifiers of a valid one go to `see`.
     pub(super) fn check(self, bound: &Bound<'_>, row: Row<'_>, see: impl FnMut(Occurrence)) -> Verdict {
-        let Mapped { category, payload, mut findings } = bound.apply(row);
+        let mapped = bound.apply(row);
+        let dealer_code = mapped.payload.get("dealer_code").and_then(Value::as_str).map(str::to_owned);
+        let verdict = self.verdict(bound, row, mapped);
+        // A row that will not be sent blocks no other as its duplicate.
+        if verdict.is_good() {
+            occurrences(&verdict, dealer_code.as_deref()).for_each(see);
+        }
+        verdict
+    }
+
+    fn verdict(self, bound: &Bound<'_>, row: Row<'_>, mapped: Mapped) -> Verdict {
+        let Mapped { category, payload, mut findings } = mapped;
         let of_row = row.findings().iter().map(|finding| {
             let column = finding.columns.first().and_then(|name| row.columns().id(name));
             Finding { value: column.and_then(|column| row.value(column)).map(shortened), ..finding.clone() }
         });
         findings.splice(0..0, of_row);
+        findings.extend(with_nul(row));
         let mut verdict = Verdict {
             row: row.number(),
             line: row.line(),
@@ -44,15 +56,16 @@ impl RowChecker<'_> {
             findings: Vec::new(),
             ..identified(&payload)
         };
-        let dealer_code = payload.get("dealer_code").and_then(Value::as_str).map(str::to_owned);
-        occurrences(&verdict, dealer_code.as_deref()).for_each(see);
         let can_go = findings.iter().all(|finding| finding.severity == Severity::Warning);
         let wanted = can_go && self.payloads.wants(row.number());
         // Validation consumes the payload, and findings need it.
         let kept = (wanted || !findings.is_empty()).then(|| payload.clone());
         let checked = self.rulebook.create_unsent(ApiVersion::V4, category, payload);
         if let (Some(category), Ok(checked), true) = (category, &checked, can_go) {
-            verdict.quality = Some(rated(Measured::new(category, checked.content.fields(), self.now)));
+            let measured = Measured::new(category, checked.content.fields(), self.now);
+            let (quality, doubts) = rated(measured);
+            verdict.quality = Some(quality);
+            findings.extend(doubts.into_iter().map(|doubt| doubtful(bound, row, doubt)));
         }
         if findings.is_empty() && checked.as_ref().is_ok_and(|checked| checked.warnings.is_empty()) {
             return Verdict { payload: kept, ..verdict };
@@ -82,10 +95,49 @@ impl RowChecker<'_> {
     }
 }
 
-fn rated(measured: Measured<'_>) -> RowQuality {
-    let mut findings: Vec<_> = measured.findings().into_iter().map(|finding| finding.code).collect();
+/// The quality of a valid row, and the findings about values that are probably wrong.
+fn rated(measured: Measured<'_>) -> (RowQuality, Vec<quality::Finding>) {
+    let all = measured.findings();
+    let mut findings: Vec<_> = all.iter().map(|finding| finding.code).collect();
     findings.dedup();
-    RowQuality { score: measured.score(), findings }
+    let doubts = all.into_iter().filter(|finding| finding.severity == quality::Severity::Warning);
+    (RowQuality { score: measured.score(), findings }, doubts.collect())
+}
+
+/// A value that is possible, and unlikely.
+fn doubtful(bound: &Bound<'_>, row: Row<'_>, doubt: quality::Finding) -> Finding {
+    let about = doubt.code.about();
+    let columns = bound.columns_of(&doubt.field);
+    let value = columns.iter().filter_map(|name| row.value(row.columns().id(name)?)).find(|text| !text.is_empty());
+    Finding {
+        value: value.map(shortened),
+        columns: columns.into_iter().map(str::to_owned).collect(),
+        field: Some(doubt.field),
+        advice: Some(about.cure.to_owned()),
+        ..Finding::new(Severity::Warning, lower(about.title), doubt.text)
+    }
+}
+
+/// A title within a sentence; abbreviations stay as they are.
+fn lower(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(letters).collect(),
+        _ => title.to_owned(),
+    }
+}
+
+/// That a value contains NUL, which no text of an ad does: a sign of a damaged file, or of a wrong encoding.
+fn with_nul(row: Row<'_>) -> Option<Finding> {
+    let (column, text) = row.cells().find(|(_, text)| memchr::memchr(0, text.as_bytes()).is_some())?;
+    Some(Finding {
+        columns: vec![row.columns().name(column).to_owned()],
+        value: Some(shortened(&text.replace('\0', "␀"))),
+        advice: Some(
+            "The file is damaged, or in another encoding such as UTF-16: export it again, or set encoding.".to_owned(),
+        ),
+        ..Finding::new(Severity::Error, "a value contains NUL", "A value contains the character NUL.")
+    })
 }
 
 /// A verdict with the identifiers of a row.

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, num::NonZeroUsize};
 
-use ad_core::{categories::ad_fields::MOST_IMAGES, fields::Kind};
+use ad_core::{categories::ad_fields::MOST_IMAGES, fields::Kind, synonyms::placeholders::is_zeros};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::{
     html,
     plan::{Made, Plan},
     rule::{ConstantOrColumn, Otherwise, Rule, SourceId, TemplatePart, When},
-    target, units,
+    target, units, values,
     vehicle::Vehicle,
 };
 use crate::{
@@ -133,6 +133,7 @@ impl<'a> Work<'a> {
             return self.put(made, constant.clone());
         }
         self.gather(rule.from.0.iter().map(|column| column.id));
+        self.drop_placeholders(made);
         self.values.clear();
         let cells = std::mem::take(&mut self.cells);
         let result = self.convert(made, rule, &cells);
@@ -148,6 +149,17 @@ impl<'a> Work<'a> {
                 }
             }
         }
+    }
+
+    /// Removes texts that stand for no value, unless a value map of the mapping says what they mean.
+    fn drop_placeholders(&mut self, made: &Made) {
+        let item = made.convert.item();
+        let is_text = !matches!(item, Kind::Integer { .. } | Kind::Decimal { .. } | Kind::Measure { .. });
+        let (placeholders, scratch) = (&self.bound.mapping.placeholders, &mut self.scratch);
+        self.cells.retain(|(_, text)| {
+            let is_one = placeholders.contain(text, scratch) || (is_text && is_zeros(text));
+            !is_one || made.values.iter().any(|map| map.find(text, scratch).is_some())
+        });
     }
 
     fn holds(&mut self, when: &When) -> bool {
@@ -358,7 +370,14 @@ impl<'a> Work<'a> {
         let text_shown = short(text).into_owned();
         let line = (bad.cure == Cure::ValueMap)
             .then(|| format!("To map it, add the line \"{text_shown}\" = \"…\" to the values of \"{}\".", rule.target));
-        let advice: Vec<String> = bad.advice.into_iter().chain(line).collect();
+        let contested = || {
+            let path = rule.target.strip_prefix("category_fields.")?;
+            values::of_field(path)?.languages_of(text).next().map(|code| {
+                format!("It depends on the language what it means: set language = \"{code}\", for example, at the top of the mapping.")
+            })
+        };
+        let language = (bad.cure == Cure::ValueMap).then(contested).flatten();
+        let advice: Vec<String> = bad.advice.into_iter().chain(language).chain(line).collect();
         // The column that contains the text; all with values, if it was made of several.
         let column = self.cells.iter().find(|(_, cell)| cell.contains(text));
         let columns = match column {

@@ -13,6 +13,7 @@ use super::{
     lookup::{Lookup, Lookups, Models},
     number::{self, Decimal, NoNumber, NumberInText},
 };
+pub(crate) use amounts::currency_sign;
 use amounts::{currency_code, measure};
 pub(super) use amounts::{price, unknown_unit};
 

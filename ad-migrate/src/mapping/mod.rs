@@ -17,6 +17,8 @@ mod tests;
 pub(crate) mod units;
 mod vehicle;
 
+use ad_core::synonyms::languages::{self, Language};
+use ad_core::synonyms::placeholders::Placeholders;
 pub(crate) use ad_core::synonyms::{fold, values};
 use ad_core::{catalogue::Catalogue, categories::Category, violation::nearest};
 use rustc_hash::FxHashSet;
@@ -41,13 +43,14 @@ const BUILTIN: &[(&str, &str)] = &[
     ("xml-fordon", include_str!("../../mappings/xml-fordon.toml")),
 ];
 
-const KEYS: &[&str] = &["file", "decimal", "values", "vehicle", "fields"];
+const KEYS: &[&str] = &["file", "decimal", "language", "placeholders", "values", "vehicle", "fields"];
 
 /// A valid mapping: every target is a field of the tables, and every value that it maps to is allowed.
 #[derive(Debug)]
 pub struct Mapping {
     settings: Settings,
     decimal: Option<DecimalMark>,
+    placeholders: Placeholders,
     sources: Sources,
     rules: Vec<Rule>,
     vehicle: Vehicle,
@@ -98,9 +101,13 @@ impl Mapping {
         for rule in &mut rules {
             rule.collect(&mut sources);
         }
-        let plans = Planner::new(catalogue, &mut problems, &maps).plans(&rules, &categories);
+        let language = language(&mut problems, document.get("language"), &sources);
+        let own: Option<Vec<String>> =
+            document.get("placeholders").and_then(|value| problems.read(value, "\"placeholders\""));
+        let placeholders = Placeholders::with(own.unwrap_or_default().iter());
+        let plans = Planner::new(catalogue, &mut problems, &maps, language).plans(&rules, &categories);
         problems.check()?;
-        Ok(Self { settings, decimal, sources, rules, vehicle, plans })
+        Ok(Self { settings, decimal, placeholders, sources, rules, vehicle, plans })
     }
 
     /// The mapping of columns whose names are the fields of one category.
@@ -120,9 +127,18 @@ impl Mapping {
             rule
         };
         let rules: Vec<Rule> = fields.map(rule).collect();
-        let plans = Planner::new(catalogue, &mut problems, &OwnMaps::default()).plans(&rules, &[category]);
+        let plans =
+            Planner::new(catalogue, &mut problems, &OwnMaps::default(), Language::Any).plans(&rules, &[category]);
         problems.check()?;
-        Ok(Self { settings: Settings::default(), decimal: None, sources, rules, vehicle: Vehicle::Always(0), plans })
+        Ok(Self {
+            settings: Settings::default(),
+            decimal: None,
+            placeholders: Placeholders::default(),
+            sources,
+            rules,
+            vehicle: Vehicle::Always(0),
+            plans,
+        })
     }
 
     /// How to read the file.
@@ -167,6 +183,26 @@ fn rules<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, categorie
     }
     rules.sort_by_key(|rule| rule.line);
     rules
+}
+
+/// The language of the values: the one that the mapping declares, or that the names of its columns show.
+fn language<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, sources: &Sources) -> Language {
+    let Some(value) = value else {
+        let names = sources.0.iter().filter_map(|source| match source {
+            ColumnName::Name(name) => Some(&**name),
+            ColumnName::Positions(..) => None,
+        });
+        return languages::detect(names);
+    };
+    let code: Option<String> = problems.read(value, "\"language\"");
+    code.map_or(Language::Unknown, |code| {
+        Language::of_code(&code).unwrap_or_else(|| {
+            let known = nearest::quoted(languages::codes());
+            let line = problems.line(&value.span());
+            problems.on(line, format!("\"{code}\" is not a known language. There are {known}."));
+            Language::Unknown
+        })
+    })
 }
 
 /// The columns of a file that a source names.

@@ -1,6 +1,6 @@
 //! Checks the entries of a mapping against the tables of each category, and prepares their conversions, before any row is read.
 
-use ad_core::{catalogue::Catalogue, categories::Category, fields::Kind};
+use ad_core::{catalogue::Catalogue, categories::Category, fields::Kind, synonyms::languages::Language};
 use serde_json::Value;
 
 use super::{
@@ -94,13 +94,19 @@ pub(super) struct Planner<'a, 'i> {
     catalogue: &'a Catalogue,
     problems: &'a mut Problems<'i>,
     maps: &'a OwnMaps,
+    language: Language,
     lookups: Lookups,
     scratch: String,
 }
 
 impl<'a, 'i> Planner<'a, 'i> {
-    pub(super) fn new(catalogue: &'a Catalogue, problems: &'a mut Problems<'i>, maps: &'a OwnMaps) -> Self {
-        Self { catalogue, problems, maps, lookups: Lookups::default(), scratch: String::new() }
+    pub(super) fn new(
+        catalogue: &'a Catalogue,
+        problems: &'a mut Problems<'i>,
+        maps: &'a OwnMaps,
+        language: Language,
+    ) -> Self {
+        Self { catalogue, problems, maps, language, lookups: Lookups::default(), scratch: String::new() }
     }
 
     /// The plans of all categories that ads may be of.
@@ -235,7 +241,7 @@ impl<'a, 'i> Planner<'a, 'i> {
             Ok(FoundMap::Builtin(builtin)) => {
                 for (category, made) in made.iter_mut().flatten() {
                     let is_allowed = |text: &str| made.value(&Texts(vec![text.into()]), rule, scratch).is_ok();
-                    let map = builtin.map(category.vehicle_type.unwrap_or_default(), is_allowed);
+                    let map = builtin.map(category.vehicle_type.unwrap_or_default(), self.language, is_allowed);
                     // Terms for several values are for lists.
                     made.values.push(if made.convert.is_list() { map } else { map.of_one() });
                 }

@@ -2,6 +2,7 @@
 
 use ad_core::{
     categories::{self, Category},
+    synonyms::languages::Language,
     violation::nearest,
 };
 use serde::Deserialize;
@@ -92,7 +93,7 @@ pub(super) fn read<'i>(
     }
     let mut map = ValueMap::own(entries.into_iter());
     if let Some(builtin) = builtin {
-        let all = builtin.map("all", |name| categories::by_vehicle_type(name).is_some());
+        let all = builtin.map("all", Language::Any, |name| categories::by_vehicle_type(name).is_some());
         all.values().filter_map(categories::by_vehicle_type).for_each(|category| {
             add(&mut found, category);
         });

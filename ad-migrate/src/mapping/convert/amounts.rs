@@ -20,6 +20,10 @@ pub(super) fn measure(
     }
     let written = found.after.trim();
     let own = units::find(written, units, scratch);
+    let is_displacement = units.contains(&"cc") && units.contains(&"l");
+    if is_displacement && ["cui", "cu in", "cu. in.", "cid", "in³"].iter().any(|it| it.eq_ignore_ascii_case(written)) {
+        return Ok(of_cubic_inches(found.number.float()));
+    }
     if !written.is_empty() && own.is_none() {
         return Err(unknown_unit(text, written, with.noun, units));
     }
@@ -36,7 +40,7 @@ pub(super) fn measure(
             return Err(with.unclear(
                 "has no unit",
                 format!("\"{}\" has no unit.", short(text)),
-                format!("Set it in the mapping: unit = \"{}\".", units[0]),
+                format!("Set the unit that the file means in the mapping: {}.", choices(units)),
             ));
         }
     };
@@ -50,6 +54,19 @@ pub(super) fn measure(
     })?;
     with.within(number, min, MOST_MEASURED, text)?;
     Ok(json!({"unit": to, "value": number.value()}))
+}
+
+/// `unit = "km" or unit = "mil"`
+fn choices(units: &[&str]) -> String {
+    units.iter().map(|unit| format!("unit = \"{unit}\"")).collect::<Vec<_>>().join(" or ")
+}
+
+/// Cubic centimetres of a cubic inch, in which American engines are measured.
+const CC_OF_CUBIC_INCH: f64 = 16.387_064;
+
+/// A displacement in cubic inches, in litres as it is usually given: 350 cui are 5.7 l.
+fn of_cubic_inches(number: f64) -> Value {
+    json!({"unit": "l", "value": (number * CC_OF_CUBIC_INCH / 100.0).round() / 10.0})
 }
 
 /// A unit that the field does not allow.
@@ -87,10 +104,14 @@ const CURRENCIES: &[(&str, &str)] = &[
     ("$", ""),
 ];
 
+/// The code of a currency's sign or name; an empty one where several currencies use it.
+pub(crate) fn currency_sign(text: &str) -> Option<&'static str> {
+    CURRENCIES.iter().find(|(sign, _)| sign.eq_ignore_ascii_case(text)).map(|(_, code)| *code)
+}
+
 /// The code of a currency's sign or name, if it has only one.
 fn currency(text: &str) -> Option<&'static str> {
-    let known = CURRENCIES.iter().find(|(sign, _)| sign.eq_ignore_ascii_case(text));
-    known.map(|(_, code)| *code).filter(|code| !code.is_empty())
+    currency_sign(text).filter(|code| !code.is_empty())
 }
 
 pub(super) fn currency_code(text: &str) -> String {
