@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::look::{LOOKS, Terms, ValueLook, separator};
-use crate::mapping::number;
+use crate::mapping::{convert::currency_sign, number};
 
 /// Most different values that are kept of a column, and of all.
 const MOST_DISTINCT: usize = 300;
@@ -41,11 +41,31 @@ pub(super) struct Column {
     last_row: u32,
 }
 
+impl Default for Numbers {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            greatest: 0.0,
+            least: f64::INFINITY,
+            kept: Vec::new(),
+            round: 0,
+            ambiguous: [0; 2],
+            decimal: [0; 2],
+            after: FxHashMap::default(),
+            signs: FxHashMap::default(),
+        }
+    }
+}
+
 /// Statistics of numbers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Numbers {
     pub(super) count: u32,
     pub(super) greatest: f64,
+    /// The least that is more than 0; infinite if there is none.
+    pub(super) least: f64,
+    /// The first ones.
+    pub(super) kept: Vec<f64>,
     /// Those that end in 00 or 900, as prices do.
     pub(super) round: u32,
     /// Ambiguous numbers with a point (`1.234`), and with a comma.
@@ -54,6 +74,8 @@ pub(super) struct Numbers {
     pub(super) decimal: [u32; 2],
     /// Texts after them, such as `km`.
     pub(super) after: FxHashMap<Box<str>, u32>,
+    /// Signs of currencies around them.
+    pub(super) signs: FxHashMap<Box<str>, u32>,
 }
 
 /// Statistics of dates such as `04/05/2019`.
@@ -71,7 +93,7 @@ impl Column {
     /// Adds a value of a row. `columns` is how many columns there are.
     pub(super) fn add(&mut self, row: u32, text: &str, terms: &mut Terms, columns: usize) {
         let text = text.trim();
-        if text.is_empty() {
+        if text.is_empty() || terms.is_placeholder(text) {
             return;
         }
         self.values += 1;
@@ -141,7 +163,9 @@ impl Column {
 
 impl Numbers {
     fn add(&mut self, text: &str) {
-        if !text.starts_with(|letter: char| letter.is_ascii_digit() || "€$£k".contains(letter)) || text.len() > 40 {
+        let sign = text.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+        let sign = text[..text.len() - sign.len()].trim();
+        if text.len() > 40 || (!sign.is_empty() && currency_sign(sign).is_none()) {
             return;
         }
         let mut found = number::read(text, None);
@@ -153,7 +177,17 @@ impl Numbers {
         }
         let Ok(found) = found else { return };
         self.count += 1;
-        self.greatest = self.greatest.max(found.number.float());
+        let float = found.number.float();
+        self.greatest = self.greatest.max(float);
+        if float > 0.0 {
+            self.least = self.least.min(float);
+        }
+        if self.kept.len() < MOST_DISTINCT {
+            self.kept.push(float);
+        }
+        if let Some(sign) = [sign, found.after.trim()].into_iter().find(|sign| currency_sign(sign).is_some()) {
+            *self.signs.entry(sign.into()).or_default() += 1;
+        }
         self.round += u32::from(found.number.whole().is_some_and(|whole| whole >= 1000 && whole % 50 == 0));
         let is_decimal = found.number.decimals() > 0;
         let last = text.rfind(['.', ',']).map(|at| text.as_bytes()[at]);
@@ -166,6 +200,13 @@ impl Numbers {
         if !after.is_empty() && (self.after.len() < 20 || self.after.contains_key(after)) {
             *self.after.entry(after.into()).or_default() += 1;
         }
+    }
+
+    /// The one in the middle.
+    pub(super) fn median(&self) -> Option<f64> {
+        let mut sorted = self.kept.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied()
     }
 
     /// The text after most of them.

@@ -1,10 +1,13 @@
-//! Writes the draft of a mapping: sure guesses as entries, others as comments, and what is missing at the top.
+//! Writes the draft of a mapping: what the file shows as entries, everything else as comments with a question, and what is missing at
+//! the top. A wrong ad that looks right is worse than a missing field, so nothing is chosen without evidence.
 
+mod measures;
 mod text;
 
 use ad_core::{
     categories::{self, Category, Heading},
     printable,
+    synonyms::languages::Language,
 };
 
 use super::{
@@ -12,31 +15,14 @@ use super::{
     column::Column,
     guess::{Guessed, Match, SURE, field},
     look::ValueLook,
-    names,
 };
 use crate::{
-    mapping::{target::is_target, units},
+    mapping::target::is_target,
     readers::{Detected, Form},
 };
 
 /// Most unknown values of a column that are listed.
 const MOST_UNKNOWN: usize = 30;
-
-/// Largest mileage that is more likely in mil than in km.
-const LARGEST_IN_MIL: f64 = 60_000.0;
-
-/// The units of a field, each with words of column names that mean it.
-type Units = [(&'static str, &'static [&'static str]); 2];
-
-const MILEAGE_UNITS: Units = [
-    ("mil", &["mil", "miltal"]),
-    ("km", &["km", "kms", "kilometer", "kilometers", "kilometerstand", "kilometre", "laufleistung", "tachostand"]),
-];
-
-const POWER_UNITS: Units = [("kw", &["kw"]), ("hp", &["hk", "hp", "ps", "bhp", "hastkrafter", "horsepower", "horses"])];
-
-/// Currencies that identify a column without a name.
-const CURRENCIES: [&str; 6] = ["SEK", "EUR", "NOK", "DKK", "USD", "GBP"];
 
 /// An entry of `[fields]`.
 #[derive(Debug)]
@@ -46,8 +32,27 @@ struct Line {
     /// Further keys, such as `unit = "mil"`.
     options: Vec<String>,
     confidence: u8,
+    /// Whether it is sure enough to be used.
+    is_sure: bool,
+    /// What must be answered before it can be used.
+    question: Option<String>,
     /// Comments above it.
     notes: Vec<String>,
+}
+
+impl Line {
+    /// Leaves the entry as a comment with a question.
+    fn ask(&mut self, question: &str) {
+        self.question = Some(match &self.question {
+            Some(first) => format!("{first} {question}"),
+            None => question.to_owned(),
+        });
+    }
+
+    /// Whether it is an entry, and not a comment.
+    fn is_used(&self) -> bool {
+        self.is_sure && self.question.is_none()
+    }
 }
 
 /// A value map of the mapping's own, to complete.
@@ -69,6 +74,7 @@ struct Writer<'a> {
     guessed: Guessed,
     category: &'static Category,
     detected: &'a Detected,
+    language: Language,
     lines: Vec<Line>,
     maps: Vec<DraftMap>,
     /// What is missing or must be checked.
@@ -76,18 +82,24 @@ struct Writer<'a> {
 }
 
 /// Writes the draft.
-pub(super) fn write(mut seen: SeenFile, guessed: Guessed, detected: &Detected) -> Draft {
+pub(super) fn write(mut seen: SeenFile, guessed: Guessed, detected: &Detected, language: Language) -> Draft {
     let types = guessed.vehicle.map(|index| types(&mut seen, index)).unwrap_or_default();
     let most =
         types.iter().filter_map(|(_, name, count)| Some((name.as_ref()?, count))).max_by_key(|(_, count)| **count);
     let category = most.and_then(|(name, _)| categories::by_vehicle_type(name));
     let category = category.or_else(|| categories::by_vehicle_type("car")).expect("cars are a category");
     let (lines, maps, missing) = (Vec::new(), Vec::new(), Vec::new());
-    let mut writer = Writer { seen, guessed, category, detected, lines, maps, missing };
+    let mut writer = Writer { seen, guessed, category, detected, language, lines, maps, missing };
     writer.all_lines();
     writer.fallbacks();
     writer.requirements();
+    let fields = |used: bool| {
+        writer.lines.iter().filter(|line| line.is_used() == used).map(|line| line.field.to_owned()).collect()
+    };
     Draft {
+        language: language.code(),
+        filled: fields(true),
+        asked: fields(false),
         detected: detected.clone(),
         rows: writer.seen.rows,
         vehicle_type: category.vehicle_type.unwrap_or_default().to_owned(),
@@ -155,20 +167,30 @@ impl Writer<'_> {
             from: self.from(index),
             options: Vec::new(),
             confidence: found.confidence,
+            is_sure: found.is_sure(),
+            question: None,
             notes: vec![about],
         };
+        if !line.is_sure {
+            line.ask(if found.by_name {
+                "Is this the field? The name of the column says something else, too, or its values do not fit."
+            } else {
+                "Is this the field? Only the values of the column look like it."
+            });
+        }
+        if let Some(rival) = found.rival {
+            let question = format!("Another column may be the same: {}. Which one is it?", self.from(rival));
+            line.ask(&question);
+        }
         let column = self.column(index);
         match found.field {
             field::IMAGES => self.images(index, &mut line),
             field::MILEAGE => self.mileage(index, &mut line),
             field::POWER => self.power(index, &mut line),
-            field::DISPLACEMENT => {
-                let unit = if column.numbers.greatest < 30.0 { "l" } else { "cc" };
-                line.options.push(format!("unit = \"{unit}\""));
-            }
+            field::DISPLACEMENT => self.displacement(index, &mut line),
             "category_fields.physics.max_trailer_weight"
             | "category_fields.physics.gross_weight"
-            | "category_fields.physics.curb_weight" => line.options.push("unit = \"kg\"".to_owned()),
+            | "category_fields.physics.curb_weight" => self.weight(index, &mut line),
             of if of.starts_with("price.") => self.price(index, &mut line),
             field::FUELS => self.values(index, ValueLook::Fuel, "fuel", &mut line),
             field::GEARBOX => self.values(index, ValueLook::Gearbox, "gearbox", &mut line),
@@ -180,10 +202,12 @@ impl Writer<'_> {
                 let mark = column.mark().filter(|_| column.repeated == 0);
                 line.options.extend(mark.map(|mark| format!("split = {}", quoted(mark))));
             }
-            field::YEAR if column.share(ValueLook::Year) < 50 => line.options.push("year = true".to_owned()),
+            field::YEAR if column.share(ValueLook::Year) < 50 => {
+                line.options.push("year = true".to_owned());
+                line.ask("Its values are dates. Is their year the model year?");
+            }
             field::VAT | field::NEW if column.share(ValueLook::Boolean) < 50 => {
-                line.confidence = line.confidence.min(SURE - 1);
-                line.notes.push("Map its values: values = { \"…\" = true }.".to_owned());
+                line.ask("What do its values mean? values = { \"…\" = true }");
             }
             field::TRAFFIC | "category_fields.eu_check_last" | "category_fields.eu_check_next" => {
                 self.date(index, &mut line);
@@ -191,9 +215,12 @@ impl Writer<'_> {
             _ => {}
         }
         self.decimal(index, &mut line);
-        let confidence = line.confidence;
+        let (confidence, is_sure) = (line.confidence, line.is_used());
+        if let Some(question) = &line.question {
+            self.missing.push(format!("{} ({}): {question}", line.field, line.from));
+        }
         self.lines.push(line);
-        if found.field == field::COLOR {
+        if found.field == field::COLOR && is_sure {
             let options = vec!["values = \"color\"".to_owned(), "otherwise = \"skip\"".to_owned()];
             let note = "The group of the same colour, if the built-in map contains it.";
             self.add(field::COLOR_GROUP, index, options, confidence, note);
@@ -203,8 +230,20 @@ impl Writer<'_> {
     /// Adds an entry that is derived from a column, if the category has the field.
     fn add(&mut self, field: &'static str, index: usize, options: Vec<String>, confidence: u8, note: &str) {
         if is_target(self.category, field) {
-            self.lines.push(Line { field, from: self.from(index), options, confidence, notes: vec![note.to_owned()] });
+            let (from, notes) = (self.from(index), vec![note.to_owned()]);
+            self.lines.push(Line { field, from, options, confidence, is_sure: true, question: None, notes });
         }
+    }
+
+    /// Adds such an entry as a comment with a question.
+    fn propose(&mut self, field: &'static str, index: usize, options: Vec<String>, question: &str) {
+        let before = self.lines.len();
+        self.add(field, index, options, SURE, question);
+        for line in &mut self.lines[before..] {
+            line.notes.clear();
+            line.ask(question);
+        }
+        self.missing.push(format!("{field} ({}): {question}", self.from(index)));
     }
 
     /// All columns of images, as positions if they are adjacent.
@@ -213,10 +252,7 @@ impl Writer<'_> {
         line.options.extend(column.picture_mark().map(|mark| format!("split = {}", quoted(mark))));
         if column.share(ValueLook::PictureNames) > column.share(ValueLook::Pictures) {
             line.options.push("template = \"https://CHANGE.example/{value}\"".to_owned());
-            let note = "The images are file names. Put them on a web server and set their address in the template.";
-            line.notes.push(note.to_owned());
-            self.missing
-                .push("Address of the images: image_urls contains file names; correct its template.".to_owned());
+            line.ask("The images are file names. Put them on a web server: what is its address, for the template?");
         }
         let all = &self.guessed.images;
         let is_adjacent = all.windows(2).all(|pair| pair[1] - pair[0] == 1);
@@ -231,114 +267,6 @@ impl Writer<'_> {
                 line.from = format!("[{}]", names.join(", "));
             }
             _ => {}
-        }
-    }
-
-    /// The column with the unit or currency of a column.
-    fn beside(&self, index: usize, is_it: fn(&str) -> bool) -> Option<usize> {
-        let name = &self.seen.names[index];
-        let around = names::around(name);
-        let is_beside = |other: &str| {
-            let of = names::around(other);
-            // `pris/@valuta` of `pris`, `odometer.unit` of `odometer.value`, and any column of a flat file.
-            of == name || of == around
-        };
-        self.seen.names.iter().position(|other| is_it(other) && is_beside(other))
-    }
-
-    /// Sets the unit from a column beside it or from its name. Returns whether the unit is unknown.
-    fn needs_unit(&self, index: usize, units: &Units, line: &mut Line) -> bool {
-        let known = units.map(|(unit, _)| unit);
-        let is_unit = |text: &str| units::find(text, &known, &mut String::new()).is_some();
-        let has_units = |beside: &usize| {
-            let values = &self.column(*beside).distinct;
-            !values.is_empty() && values.keys().all(|text| is_unit(text))
-        };
-        if let Some(beside) = self.beside(index, names::is_unit).filter(has_units) {
-            line.options.push(format!("unit = {{ column = {} }}", self.from(beside)));
-            return false;
-        }
-        // The values contain it.
-        if self.column(index).numbers.suffix().is_some_and(is_unit) {
-            return false;
-        }
-        let named = units.iter().find(|(_, words)| names::has_word(&self.seen.names[index], words));
-        line.options.extend(named.map(|(unit, _)| format!("unit = \"{unit}\"")));
-        named.is_none()
-    }
-
-    fn mileage(&mut self, index: usize, line: &mut Line) {
-        if !self.needs_unit(index, &MILEAGE_UNITS, line) {
-            return;
-        }
-        let (unit, why) = if self.column(index).numbers.greatest > LARGEST_IN_MIL {
-            ("km", "The largest value is too large for mil; check that it is km.")
-        } else {
-            ("mil", "The largest value is small for km; check that it is mil.")
-        };
-        line.options.push(format!("unit = \"{unit}\""));
-        line.notes.push(why.to_owned());
-        self.missing.push(format!("The unit of the mileage: assumed to be {unit} from its size."));
-    }
-
-    fn power(&self, index: usize, line: &mut Line) {
-        if self.needs_unit(index, &POWER_UNITS, line) {
-            line.options.push("unit = \"hp\"".to_owned());
-            line.notes.push("The unit is unknown; check that it is hp.".to_owned());
-        }
-    }
-
-    fn price(&self, index: usize, line: &mut Line) {
-        let name = &self.seen.names[index];
-        let currency =
-            if let Some(beside) = self.beside(index, names::is_currency).or_else(|| self.currencies_beside(index)) {
-                format!("{{ column = {} }}", self.from(beside))
-            } else if names::has_word(name, &["eur", "euro"]) || name.contains('€') {
-                "\"EUR\"".to_owned()
-            } else if names::has_word(name, &["sek", "kr"]) || self.column(index).numbers.suffix() == Some("kr") {
-                "\"SEK\"".to_owned()
-            } else {
-                return;
-            };
-        line.options.push(format!("currency = {currency}"));
-    }
-
-    /// An adjacent column that contains only currencies.
-    fn currencies_beside(&self, index: usize) -> Option<usize> {
-        [index + 1, index.wrapping_sub(1)].into_iter().find(|near| {
-            let column = self.seen.columns.get(*near).filter(|column| column.values > 0);
-            column.is_some_and(|column| column.distinct.keys().all(|text| CURRENCIES.contains(&&**text)))
-        })
-    }
-
-    /// The decimal separator, if values are ambiguous.
-    fn decimal(&self, index: usize, line: &mut Line) {
-        let numbers = &self.column(index).numbers;
-        let is_number = line.field.starts_with("price.")
-            || [field::MILEAGE, field::POWER, field::DISPLACEMENT].contains(&line.field);
-        let [points, commas] = numbers.ambiguous;
-        if !is_number || points + commas == 0 {
-            return;
-        }
-        let [with_point, with_comma] = numbers.decimal.map(|count| count > 0);
-        // Values with decimals decide; otherwise the mark before three digits is assumed to separate thousands.
-        let is_comma = if with_point == with_comma { points >= commas } else { with_comma };
-        line.options.push(format!("decimal = \"{}\"", if is_comma { ',' } else { '.' }));
-        line.notes.push("Values such as \"1.234\" are assumed to be thousands; check this.".to_owned());
-    }
-
-    fn date(&mut self, index: usize, line: &mut Line) {
-        let column = self.column(index);
-        if column.share(ValueLook::Month) > column.share(ValueLook::Date) {
-            line.confidence = line.confidence.min(30);
-            line.notes.push("Its dates have no day, but the field needs full dates.".to_owned());
-            return;
-        }
-        let Some((form, is_certain)) = column.dates.form() else { return };
-        line.options.push(format!("date = \"{form}\""));
-        if !is_certain {
-            line.notes.push("Day and month are ambiguous; check the format.".to_owned());
-            self.missing.push(format!("The date format of {}: assumed to be {form}.", self.seen.names[index]));
         }
     }
 
@@ -367,28 +295,25 @@ impl Writer<'_> {
     }
 
     fn has(&self, field: &str) -> bool {
-        self.lines.iter().any(|line| line.field == field && line.confidence >= SURE)
+        self.lines.iter().any(|line| line.field == field && line.is_used())
     }
 
     /// Adds fields that other columns can supply.
     fn fallbacks(&mut self) {
-        if !self.has(field::SOURCE_ID) {
+        let is_there = |field: &str| self.lines.iter().any(|line| line.field == field);
+        let (has_id, has_year) = (is_there(field::SOURCE_ID), is_there(field::YEAR));
+        if !has_id {
             let by = [field::PLATE, field::VIN].into_iter().filter_map(|of| self.guessed.column_of(of));
             let full =
                 by.filter(|index| self.column(*index).is_unique()).max_by_key(|index| self.column(*index).filled);
             if let Some(index) = full.filter(|index| self.column(*index).filled == self.seen.rows) {
-                let note = "No column looks like a stock number; this one is unique in every row.";
-                self.lines.retain(|line| line.field != field::SOURCE_ID);
-                self.add(field::SOURCE_ID, index, Vec::new(), 70, note);
-                self.missing.push(format!("The source id: {} is used instead.", self.from(index)));
+                let question = "No column is certain to be a stock number; this one is unique in every row. Is it the permanent reference of your system?";
+                self.propose(field::SOURCE_ID, index, Vec::new(), question);
             }
         }
-        if !self.has(field::YEAR)
-            && let Some(index) = self.guessed.column_of(field::TRAFFIC)
-        {
-            let note = "No column contains the model year; the year of the first registration is an approximation.";
-            self.add(field::YEAR, index, vec!["year = true".to_owned()], 65, note);
-            self.missing.push(format!("The model year: the year of {} is used instead.", self.from(index)));
+        if !has_year && let Some(index) = self.guessed.column_of(field::TRAFFIC) {
+            let question = "No column is certain to be the model year; the year of the first registration is an approximation. Is it good enough?";
+            self.propose(field::YEAR, index, vec!["year = true".to_owned()], question);
         }
         if self.has(field::OWNERS)
             && !self.has(field::NEW)

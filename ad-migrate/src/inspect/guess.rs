@@ -9,6 +9,12 @@ use super::{
 /// Guesses with a lower confidence are comments in the draft.
 pub(super) const SURE: u8 = 60;
 
+/// The same for guesses that the name of the column does not support.
+pub(super) const SURE_BY_VALUES: u8 = 80;
+
+/// Two columns whose confidences differ by less may both be the field.
+const CLOSE: u8 = 4;
+
 /// Words in names of columns of vehicle types.
 const VEHICLE_TYPE_NAMES: &[&str] = &[
     "typ",
@@ -29,6 +35,17 @@ pub(super) struct Match {
     pub(super) field: &'static str,
     pub(super) confidence: u8,
     pub(super) why: String,
+    /// Whether the name of the column says so; otherwise its values look like it.
+    pub(super) by_name: bool,
+    /// Another column that may as well be the field.
+    pub(super) rival: Option<usize>,
+}
+
+impl Match {
+    /// Whether it is sure enough to be used.
+    pub(super) fn is_sure(&self) -> bool {
+        self.confidence >= if self.by_name { SURE } else { SURE_BY_VALUES }
+    }
 }
 
 /// The guesses for all columns.
@@ -108,14 +125,27 @@ pub(super) fn guess(names: &[String], columns: &[Column], rows: u32, terms: &mut
 fn taken(mut candidates: Vec<(usize, Match)>, count: usize) -> Guessed {
     candidates.sort_by(|(at, one), (other_at, other)| other.confidence.cmp(&one.confidence).then(at.cmp(other_at)));
     let mut guessed = Guessed { columns: vec![None; count], vehicle: None, images: Vec::new() };
+    let mut taken_by: Vec<(&str, usize)> = Vec::new();
     for (index, found) in candidates {
         let is_image = found.field == field::IMAGES;
+        // The power is often given twice, in hp and kW.
+        if !is_image
+            && found.field != field::POWER
+            && found.by_name
+            && found.is_sure()
+            && let Some((_, by)) = taken_by.iter().find(|(field, by)| *field == found.field && *by != index)
+            && let Some(taken) = &mut guessed.columns[*by]
+            && taken.confidence < found.confidence + CLOSE
+        {
+            taken.rival = taken.rival.or(Some(index));
+        }
         let is_of_many = is_image && found.confidence >= SURE;
         let is_free = guessed.columns[index].is_none() && (is_of_many || guessed.column_of(found.field).is_none());
         if is_free && found.confidence >= 20 {
             if is_image {
                 guessed.images.push(index);
             }
+            taken_by.push((found.field, index));
             guessed.columns[index] = Some(found);
         }
     }
@@ -128,7 +158,8 @@ fn by_name(said: &NameGuess, column: &Column) -> Match {
     let (change, what) = agreement(said.field, column);
     let confidence = (i16::from(said.confidence) + change).clamp(5, 99);
     let why = if what.is_empty() { said.why.clone() } else { format!("{}; {what}", said.why) };
-    Match { field: said.field, confidence: u8::try_from(confidence).unwrap_or(0), why }
+    let confidence = u8::try_from(confidence).unwrap_or(0);
+    Match { field: said.field, confidence, why, by_name: true, rival: None }
 }
 
 /// By how much the values change the confidence in a field, and why.
@@ -180,7 +211,9 @@ fn is_number(of: &str) -> bool {
 /// Guesses by values only.
 fn by_look(column: &Column, index: usize, rows: u32) -> Vec<Match> {
     let mut found = Vec::new();
-    let mut add = |field: &'static str, confidence: u8, why: String| found.push(Match { field, confidence, why });
+    let mut add = |field: &'static str, confidence: u8, why: String| {
+        found.push(Match { field, confidence, why, by_name: false, rival: None });
+    };
     let is_code = column.longest() <= 2;
     for (look, field, confidence, what) in [
         (ValueLook::Vin, field::VIN, 90, "VINs"),
@@ -200,7 +233,13 @@ fn by_look(column: &Column, index: usize, rows: u32) -> Vec<Match> {
     ] {
         let share = column.share(look);
         if share >= 60 {
-            let confidence = if share >= 80 { confidence } else { confidence - 12 };
+            // No other column has the words of fuels or gearboxes throughout.
+            let is_certain = share >= 95 && matches!(look, ValueLook::Fuel | ValueLook::Gearbox);
+            let confidence = match share {
+                _ if is_certain => confidence + 8,
+                80.. => confidence,
+                _ => confidence - 12,
+            };
             let confidence = if is_code { confidence / 2 } else { confidence };
             add(field, confidence, format!("{share} % are {what}"));
         }
@@ -269,6 +308,7 @@ fn model_beside_brand(guessed: &mut Guessed, names: &[String], columns: &[Column
     let is_weak = guessed.columns[brand + 1].as_ref().is_none_or(|guess| guess.confidence < SURE);
     if is_weak && beside.filled > 0 && beside.longest() <= 40 && beside.share(ValueLook::Prose) == 0 {
         let why = "it follows the brand".to_owned();
-        guessed.columns[brand + 1] = Some(Match { field: field::MODEL, confidence: 66, why });
+        guessed.columns[brand + 1] =
+            Some(Match { field: field::MODEL, confidence: 66, why, by_name: false, rival: None });
     }
 }

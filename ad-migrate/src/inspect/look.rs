@@ -1,9 +1,15 @@
 //! What a value looks like, regardless of the name of its column.
 
-use ad_core::catalogue::Catalogue;
+use ad_core::{
+    catalogue::Catalogue,
+    synonyms::{
+        languages::Language,
+        placeholders::{Placeholders, is_zeros},
+    },
+};
 
 use crate::mapping::{
-    convert::is_swedish_plate,
+    convert::{currency_sign, is_swedish_plate},
     date,
     lookup::Lookup,
     number,
@@ -54,24 +60,41 @@ const ENDINGS: [&str; 4] = [".jpg", ".jpeg", ".png", ".webp"];
 pub(super) struct Terms {
     brands: Lookup,
     maps: [(ValueLook, &'static str, ValueMap); 6],
+    placeholders: Placeholders,
     scratch: String,
+}
+
+/// The built-in maps in a language.
+fn maps(language: Language) -> [(ValueLook, &'static str, ValueMap); 6] {
+    let map = |look, name: &'static str| (look, name, builtin_map(name, "car", language));
+    [
+        map(ValueLook::Fuel, "fuel"),
+        map(ValueLook::Gearbox, "gearbox"),
+        map(ValueLook::Body, "body"),
+        map(ValueLook::Color, "color"),
+        map(ValueLook::Drive, "drive"),
+        map(ValueLook::VehicleType, "vehicle"),
+    ]
 }
 
 impl Terms {
     pub(super) fn new(catalogue: &Catalogue) -> Self {
-        let map = |look, name: &'static str| (look, name, builtin_map(name, "car"));
         Self {
             brands: Lookup::of_list(catalogue.list("car.brand")),
-            maps: [
-                map(ValueLook::Fuel, "fuel"),
-                map(ValueLook::Gearbox, "gearbox"),
-                map(ValueLook::Body, "body"),
-                map(ValueLook::Color, "color"),
-                map(ValueLook::Drive, "drive"),
-                map(ValueLook::VehicleType, "vehicle"),
-            ],
+            maps: maps(Language::Any),
+            placeholders: Placeholders::default(),
             scratch: String::new(),
         }
+    }
+
+    /// From here on, the terms mean what they mean in this language.
+    pub(super) fn speak(&mut self, language: Language) {
+        self.maps = maps(language);
+    }
+
+    /// Whether a text stands for no value.
+    pub(super) fn is_placeholder(&mut self, text: &str) -> bool {
+        self.placeholders.contain(text, &mut self.scratch) || is_zeros(text)
     }
 
     /// What a value means in the map of a look.
@@ -122,7 +145,9 @@ impl Terms {
         if text.len() == 4 && text.parse().is_ok_and(|year: u16| (1920..=2035).contains(&year)) {
             is(ValueLook::Year);
         }
-        if text.starts_with(|letter: char| letter.is_ascii_digit()) && number::read(text, Some('.')).is_ok() {
+        let is_amount =
+            |found: &number::NumberInText<'_>| found.before.is_empty() || currency_sign(found.before).is_some();
+        if number::read(text, Some('.')).is_ok_and(|found| is_amount(&found)) {
             is(ValueLook::Number);
         }
         if ["ja", "nej", "yes", "no", "nein", "true", "false"].contains(&text.to_lowercase().as_str()) {

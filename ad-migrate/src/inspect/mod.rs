@@ -9,7 +9,10 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-use ad_core::catalogue::Catalogue;
+use ad_core::{
+    catalogue::Catalogue,
+    synonyms::languages::{self, Language},
+};
 use serde::Serialize;
 
 use crate::readers::{Batch, Detected, ReadError, Reader};
@@ -28,6 +31,12 @@ pub struct Draft {
     pub rows: u32,
     /// The vehicle type of most rows.
     pub vehicle_type: String,
+    /// The language of the file, as an ISO 639-1 code.
+    pub language: Option<&'static str>,
+    /// Fields that the draft fills by evidence.
+    pub filled: Vec<String>,
+    /// Fields that it leaves as comments, with a question or a low confidence.
+    pub asked: Vec<String>,
     /// The columns, in order.
     pub columns: Vec<Guess>,
     /// What is missing or must be checked, in sentences.
@@ -49,7 +58,7 @@ pub struct Guess {
     pub samples: Vec<String>,
     /// The guessed field of the ad.
     pub field: Option<String>,
-    /// The confidence from 0 to 100. Guesses below 60 are comments in the draft.
+    /// The confidence from 0 to 100. Guesses below 60 are comments in the draft; below 80 if only the values support them.
     pub confidence: u8,
     /// The reason.
     pub why: String,
@@ -103,8 +112,17 @@ impl SeenFile {
         }
     }
 
+    /// The language that the names of the columns and their values show.
+    fn language(&self) -> Language {
+        let names = self.names.iter().map(String::as_str);
+        let values = self.columns.iter().filter(|column| !column.has_more).flat_map(|column| column.distinct.keys());
+        languages::detect(names.chain(values.map(|text| &**text)))
+    }
+
     fn draft(mut self, detected: &Detected) -> Draft {
+        let language = self.language();
+        self.terms.speak(language);
         let guessed = guess::guess(&self.names, &self.columns, self.rows, &mut self.terms);
-        draft::write(self, guessed, detected)
+        draft::write(self, guessed, detected, language)
     }
 }

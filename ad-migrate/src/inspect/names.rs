@@ -35,15 +35,136 @@ fn parts(name: &str) -> Vec<&str> {
 /// The words of a part: `modelYear`, `model_year` and `Model year` are the same.
 fn words(part: &str) -> Vec<String> {
     let mut spaced = String::with_capacity(part.len() + 4);
-    let mut was_small = false;
+    // Small letters before the current one; `kW` is one word.
+    let mut small = 0;
     for letter in part.chars() {
-        if was_small && letter.is_uppercase() {
+        if small > 1 && letter.is_uppercase() {
             spaced.push(' ');
         }
-        was_small = letter.is_lowercase();
+        small = if letter.is_lowercase() { small + 1 } else { 0 };
         spaced.push(letter);
     }
     crate::mapping::fold::words(&spaced)
+}
+
+/// Words beside a term that do not change what it means.
+const HARMLESS: &[&str] = &[
+    "inkl",
+    "incl",
+    "including",
+    "moms",
+    "mva",
+    "mwst",
+    "vat",
+    "tva",
+    "ttc",
+    "btw",
+    "alv",
+    "brutto",
+    "gross",
+    "total",
+    "totalt",
+    "aktuell",
+    "current",
+    "fordon",
+    "fordonets",
+    "bilens",
+    "bil",
+    "vehicle",
+    "car",
+    "fahrzeug",
+    "annons",
+    "kontant",
+    "no",
+    "nr",
+    "number",
+    "nummer",
+    "code",
+    "kod",
+    "text",
+    "name",
+    "namn",
+    "value",
+    "url",
+    "urls",
+    "link",
+    "links",
+    "list",
+    "lista",
+    "main",
+    "type",
+    "typ",
+    "date",
+    "datum",
+    "of",
+    "the",
+    "de",
+    "first",
+    "advertised",
+    "stand",
+];
+
+/// Words that make a price another one than the one that buyers pay.
+const OTHER_PRICES: &[&str] = &[
+    "in",
+    "inkop",
+    "inkops",
+    "inkopspris",
+    "inpris",
+    "ek",
+    "einkauf",
+    "einkaufspreis",
+    "purchase",
+    "purchased",
+    "cost",
+    "trade",
+    "dealer",
+    "handlerpreis",
+    "net",
+    "netto",
+    "exkl",
+    "excl",
+    "ex",
+    "ord",
+    "ordinarie",
+    "old",
+    "previous",
+    "was",
+    "new",
+    "nypris",
+    "neupreis",
+    "rrp",
+    "msrp",
+    "achat",
+    "innkjop",
+    "innkjopspris",
+    "indkob",
+    "indkobspris",
+    "inkoop",
+    "inkoopprijs",
+    "osto",
+    "ostohinta",
+    "original",
+    "rest",
+    "residual",
+    "reserve",
+    "minimum",
+    "ore",
+    "cent",
+    "cents",
+    "minor",
+    "pence",
+    "tkr",
+    "tsek",
+    "tusen",
+    "thousand",
+];
+
+/// Whether a word beside a term says nothing that changes it: a unit, a currency, or a word without a meaning of its own.
+fn is_harmless(word: &str) -> bool {
+    HARMLESS.contains(&word)
+        || Names::builtin().unit(word, &mut String::new()).is_some()
+        || ["sek", "eur", "euro", "nok", "dkk", "gbp", "usd", "chf", "kr"].contains(&word)
 }
 
 /// What a name says by itself.
@@ -51,6 +172,18 @@ pub(super) fn said(name: &str) -> Option<NameGuess> {
     if is_unit(name) || is_currency(name) {
         return None;
     }
+    let mut said = by_parts(name)?;
+    if said.field.starts_with("price.") && has_word(name, OTHER_PRICES) {
+        said.confidence = said.confidence.min(UNSURE);
+        said.why = format!("{}, but it may be another price than buyers pay", said.why);
+    }
+    Some(said)
+}
+
+/// The confidence in a name that says more than a term.
+const UNSURE: u8 = 45;
+
+fn by_parts(name: &str) -> Option<NameGuess> {
     let parts = parts(name);
     let last = parts.last()?;
     let is_generic = |part: &str| GENERIC.contains(&folded(part).as_str());
@@ -63,7 +196,7 @@ pub(super) fn said(name: &str) -> Option<NameGuess> {
         return asked(around, 90, "is a usual name of such columns").or_else(|| by_words(around));
     }
     asked(last, if parts.len() == 1 { 92 } else { 90 }, "is a usual name of such columns")
-        .or_else(|| asked(last.split(['(', '[']).next()?.trim(), 90, "is a usual name of such columns"))
+        .or_else(|| asked(before_brackets(last)?, 90, "is a usual name of such columns"))
         .or_else(|| asked(&format!("{} {last}", around?), 85, "is a usual name of such columns"))
         .or_else(|| by_words(last))
         // `features/feature`: the one of many.
@@ -71,6 +204,12 @@ pub(super) fn said(name: &str) -> Option<NameGuess> {
             let around = around.filter(|around| folded(around).starts_with(&folded(last)))?;
             asked(around, 85, "is a usual name of such columns")
         })
+}
+
+/// The text before brackets in which nothing changes what it means: `Preis (EUR)`.
+fn before_brackets(part: &str) -> Option<&str> {
+    let (before, within) = part.split_once(['(', '['])?;
+    words(within).iter().all(|word| is_harmless(word)).then(|| before.trim())
 }
 
 /// The longest term whose words the part has.
@@ -85,7 +224,12 @@ fn by_words(part: &str) -> Option<NameGuess> {
                 && is_better
                 && let Some(field) = Names::builtin().column(&term)
             {
-                let confidence = if to - from == words.len() { 88 } else { 62 };
+                let others = words[..from].iter().chain(&words[to..]);
+                let confidence = match others.filter(|word| !is_harmless(word)).count() {
+                    _ if to - from == words.len() => 88,
+                    0 => 76,
+                    _ => UNSURE,
+                };
                 let why = format!("\"{part}\" contains \"{}\"", words[from..to].join(" "));
                 best = Some((term.len(), NameGuess { field, confidence, why }));
             }

@@ -63,9 +63,13 @@ fn are_valid(all: &[Mapped]) {
 }
 
 #[test]
-fn a_german_csv_needs_no_edit() {
+fn a_german_csv_needs_two_answers() {
     let draft = draft("german.csv");
-    let all = mapped("german.csv", &draft, &[]);
+    let edits = [
+        ("# source_id =", "source_id = \"Fahrgestellnummer\""),
+        ("# category_fields.model_year =", "category_fields.model_year = { from = \"Erstzulassung\", year = true }"),
+    ];
+    let all = mapped("german.csv", &draft, &edits);
     are_valid(&all);
     assert_eq!(all.len(), 40);
     let first = &all[0];
@@ -110,11 +114,19 @@ fn an_english_xml_feed_needs_no_edit() {
 fn a_file_without_a_header_needs_an_address_and_what_one_word_means() {
     let draft = draft("headerless.tsv");
     let says = |text: &str| draft.missing.iter().any(|missing| missing.contains(text));
-    assert!(says("image_urls contains file names"), "{:?}", draft.missing);
+    assert!(says("The images are file names"), "{:?}", draft.missing);
     assert!(says("[values.own_fuel]"), "{:?}", draft.missing);
     let edits = [
         ("# \"Laddhybrid\"", "\"Laddhybrid\" = [\"gasoline\", \"electric\"]"),
-        ("image_urls =", "image_urls = { from = \"12-14\", template = \"https://cdn.example/{value}\" }"),
+        ("# image_urls =", "image_urls = { from = \"12-14\", template = \"https://cdn.example/{value}\" }"),
+        ("# source_id = 1", "source_id = 1"),
+        ("# category_fields.model =", "category_fields.model = 4"),
+        ("# category_fields.model_year =", "category_fields.model_year = 5"),
+        (
+            "# category_fields.condition.mileage = { from = 6, unit = \"mil\" }",
+            "category_fields.condition.mileage = { from = 6, unit = \"mil\" }",
+        ),
+        ("# price.list = { from = 7, currency = \"SEK\" }", "price.list = { from = 7, currency = \"SEK\" }"),
     ];
     let all = mapped("headerless.tsv", &draft, &edits);
     are_valid(&all);
@@ -125,7 +137,6 @@ fn a_file_without_a_header_needs_an_address_and_what_one_word_means() {
         ("category_fields.model", json!("v60")),
         ("category_fields.model_year", json!(2022)),
         ("category_fields.condition.mileage", json!({"unit": "mil", "value": 12724})),
-        ("category_fields.color_group", json!("blue")),
         ("image_urls", json!(["https://cdn.example/0_0.jpg"])),
     ] {
         assert_eq!(field(first, path), &value, "{path}\n{}", draft.mapping);
@@ -166,8 +177,9 @@ fn forms_and_types_are_told_by_what_shows_them() {
         "from = \"Fordonstyp\"",
         "values = { \"Personbil\" = \"car\", \"Transportbil\" = \"transport\" }",
         "category_fields.in_traffic_date = { from = \"I trafik\", date = \"DD/MM/YYYY\" }",
-        "price.list = { from = \"Pris\", decimal = \",\" }",
-        "source_id = \"Regnr\"",
+        "language = \"sv\"",
+        "price.list = { from = \"Pris\", currency = \"SEK\", decimal = \",\" }",
+        "# source_id = \"Regnr\"",
         "# \"Ånga \\\"x\\\"\" = \"…\"  # 1 row",
     ] {
         assert!(draft.mapping.lines().any(|known| known == line), "{line}\n{}", draft.mapping);
@@ -183,5 +195,62 @@ fn a_guess_says_why_and_an_unsure_one_is_a_comment() {
     for guess in draft.columns.iter().filter(|guess| guess.field.is_some() && guess.confidence < 60) {
         let field = guess.field.as_deref().unwrap_or_default();
         assert!(draft.mapping.contains(&format!("\n# {field} = ")), "{field}\n{}", draft.mapping);
+    }
+    assert!(draft.filled.contains(&"category_fields.brand".to_owned()), "{:?}", draft.filled);
+    assert!(draft.asked.contains(&"category_fields.condition.mileage".to_owned()), "{:?}", draft.asked);
+}
+
+#[test]
+fn units_and_currencies_come_from_evidence_or_are_asked() {
+    let rows: Vec<Vec<String>> = (0..30)
+        .map(|row| {
+            let year = 2014 + row % 10;
+            let (km, price) = ((2026 - year) * 15_000 + row * 10, 90_000 + row * 1_000);
+            vec![
+                format!("YV1ABCDEF{:08}", 10_000_000 + row),
+                year.to_string(),
+                km.to_string(),
+                (70 + row).to_string(),
+                price.to_string(),
+                (price / 2).to_string(),
+            ]
+        })
+        .collect();
+    let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+    let rows: Vec<&[&str]> = rows.iter().map(Vec::as_slice).collect();
+    for (names, has) in [
+        // The unit of the header, and a currency that is not stated.
+        (
+            ["FIN", "Modelljahr", "Laufleistung", "Leistung kW", "Preis", "EK-Preis"],
+            [
+                "from = \"Leistung kW\", unit = \"kw\"",
+                "# price.list = { from = \"Preis\", currency = \"…\" }",
+                "from = \"Laufleistung\", unit = \"km\"",
+            ],
+        ),
+        // In Swedish, the age of the vehicles shows the unit, and the currency is the dealer's.
+        (
+            ["Chassinr", "Årsmodell", "Mätarställning", "Effekt", "Pris", "Inköpspris"],
+            [
+                "from = \"Mätarställning\", unit = \"km\"",
+                "# category_fields.powertrain.power = { from = \"Effekt\", unit = \"…\" }",
+                "price.list = { from = \"Pris\", currency = \"SEK\" }",
+            ],
+        ),
+        // In English, it may be miles.
+        (
+            ["VIN", "Model year", "Mileage", "Power (bhp)", "Price (GBP)", "Cost price"],
+            [
+                "# category_fields.condition.mileage = { from = \"Mileage\", unit = \"…\" }",
+                "from = \"Power (bhp)\", unit = \"hp\"",
+                "from = \"Price (GBP)\", currency = \"GBP\"",
+            ],
+        ),
+    ] {
+        let draft = draft_of(&names, &rows);
+        for line in has {
+            assert!(draft.mapping.contains(line), "{line}\n{}", draft.mapping);
+        }
+        assert!(!draft.mapping.contains(&format!("\nprice.list = {{ from = {:?}", names[5])), "{}", draft.mapping);
     }
 }

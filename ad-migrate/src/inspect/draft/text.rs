@@ -3,10 +3,7 @@
 use ad_core::printable;
 
 use super::{DraftMap, Line, TypeValue, Writer, quoted};
-use crate::{
-    inspect::{guess::SURE, names},
-    readers::Detected,
-};
+use crate::{inspect::names, readers::Detected};
 
 impl Line {
     /// The entry, in its short form if it has no options.
@@ -26,13 +23,27 @@ impl Writer<'_> {
             "# Draft of a mapping, guessed from the file. Each line is: field of the ad = column of the file."
                 .to_owned(),
             format!(
-                "# Based on {} rows. Guesses with less than {SURE} % confidence are comments: remove the # to use them.",
+                "# Based on {} rows. What the file does not show is a comment with a question: answer it, then remove the #.",
                 self.seen.rows
             ),
         ];
+        let fields = |used: bool| {
+            let of = self.lines.iter().filter(|line| line.is_used() == used).map(|line| line.field);
+            of.map(|field| field.strip_prefix("category_fields.").unwrap_or(field)).collect::<Vec<_>>().join(", ")
+        };
+        for (what, fields) in [("Filled by evidence", fields(true)), ("To be decided by you", fields(false))] {
+            if !fields.is_empty() {
+                text.push(format!("# {what}: {fields}."));
+            }
+        }
         if !self.missing.is_empty() {
             text.push("#\n# Missing or to be checked:".to_owned());
             text.extend(self.missing.iter().map(|missing| format!("# - {}", printable::line(missing))));
+        }
+        if let Some(language) = self.language.code() {
+            text.push(format!(
+                "\n# The language of the values, by names and values of the columns.\nlanguage = \"{language}\""
+            ));
         }
         self.file_table(&mut text);
         self.vehicle_table(types, &mut text);
@@ -48,17 +59,19 @@ impl Writer<'_> {
         }
         text.push("\n[fields]".to_owned());
         let mut lines: Vec<&Line> = self.lines.iter().collect();
-        lines.sort_by_key(|line| (line.field.starts_with("category_fields."), line.confidence < SURE));
+        lines.sort_by_key(|line| (line.field.starts_with("category_fields."), !line.is_used()));
         for line in lines {
-            text.extend(line.notes.iter().map(|note| format!("# {}", printable::line(note))));
-            text.push(format!("{}{}", if line.confidence < SURE { "# " } else { "" }, line.text()));
+            let questions = line.question.iter().map(|question| format!("? {question}"));
+            let notes = line.notes.iter().cloned().chain(questions);
+            text.extend(notes.map(|note| format!("# {}", printable::line(&note))));
+            text.push(format!("{}{}", if line.is_used() { "" } else { "# " }, line.text()));
         }
         self.unused(&mut text);
         text.join("\n") + "\n"
     }
 
     fn file_table(&self, text: &mut Vec<String>) {
-        let Detected { form, encoding, separator, header, rows, sheet, .. } = self.detected;
+        let Detected { form, encoding, separator, header, rows, member, sheet, .. } = self.detected;
         text.push("\n[file]".to_owned());
         let settings = [
             ("form", Some(quoted(&form.name().to_lowercase()))),
@@ -68,6 +81,7 @@ impl Writer<'_> {
             ("header", header.map(|header| header.to_string())),
             ("rows", rows.as_deref().map(quoted)),
             ("sheet", sheet.as_deref().map(quoted)),
+            ("member", member.as_deref().map(quoted)),
         ];
         text.extend(settings.into_iter().filter_map(|(key, value)| Some(format!("{key} = {}", value?))));
     }
@@ -75,6 +89,7 @@ impl Writer<'_> {
     fn vehicle_table(&self, types: &[TypeValue], text: &mut Vec<String>) {
         text.push("\n[vehicle]".to_owned());
         let Some(index) = self.guessed.vehicle else {
+            text.push("# No column has vehicle types; all rows are taken for this one.".to_owned());
             return text.push(format!("type = \"{}\"", self.category.vehicle_type.unwrap_or_default()));
         };
         let known =
