@@ -4,7 +4,7 @@ use ad_core::{
     categories::{self, Category},
     model::AdQuery,
     service::{Access, Service},
-    synonyms::values,
+    synonyms::{languages::Language, values},
     violation::nearest,
 };
 use percent_encoding::utf8_percent_encode;
@@ -137,7 +137,7 @@ pub(super) fn bases(name: &str) -> Vec<String> {
     if !near.is_empty() {
         return near.into_iter().map(str::to_owned).collect();
     }
-    let called = values::builtin_map("vehicle", "all").meant(name);
+    let called = values::builtin_map("vehicle", "all", Language::Any).meant(name);
     called.unwrap_or_default().into_iter().map(String::from).collect()
 }
 
