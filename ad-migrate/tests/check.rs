@@ -86,8 +86,10 @@ fn a_file_that_can_go_is_silent_on_stdout_and_counted_on_stderr() {
 
 #[test]
 fn rows_that_cannot_go_are_shown_with_their_place_and_what_to_do() {
-    let folder =
-        Folder::new([HEADER, GOOD, "a2;;2019;;https://img.example/1.jpg;1\n", "a1;abc 123;20211;;;\n", "a4;abc 123;2019;;;\n"].concat());
+    let folder = Folder::new(
+        [HEADER, GOOD, "a2;;2019;;https://img.example/1.jpg;1\n", "a1;abc 123;20211;;;\n", "a4;abc 123;2019;;;\n"]
+            .concat(),
+    );
     let output = folder.check(&[]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let table = stdout(&output);
@@ -159,6 +161,54 @@ fn what_is_wrong_with_the_command_line_is_told_before_anything_is_read() {
     let output = folder.check(&[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("model_year"), "the nearest right one: {}", stderr(&output));
+}
+
+#[test]
+fn rows_stand_beside_their_payloads_and_a_second_check_says_what_changed() {
+    let folder = Folder::new([HEADER, GOOD, "a2;;2019;;https://img.example/1.jpg;150000\n"].concat());
+    let arguments = ["--report", "report.html", "--json", "report.json", "--payloads", "beside.ndjson"];
+    let output = folder.check(&arguments);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("changed since"), "{}", stderr(&output));
+    let lines = folder.read("beside.ndjson");
+    let beside: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(beside.len(), 1, "of the valid row");
+    assert_eq!((&beside[0]["line"], &beside[0]["source"]["Price"]), (&Value::from(2), &Value::from("149 900 kr")));
+    assert_eq!(beside[0]["payload"]["price"][0]["amount"], 149_900);
+    let json: Value = serde_json::from_str(&folder.read("report.json")).expect("it is JSON");
+    let price = json["totals"]["profiles"].as_array().expect("profiles").iter().find(|it| it["column"] == "Price");
+    let price = price.expect("each column has a profile");
+    assert_eq!(
+        (&price["filled"], &price["minimum"], &price["maximum"]),
+        (&Value::from(2), &Value::from(149_900.0), &Value::from(150_000.0))
+    );
+    let page = folder.read("report.html");
+    assert!(page.contains("beside their rows") && page.contains("Columns of the file") && page.contains("149 900 kr"));
+    fs::write(folder.path("stock.csv"), [HEADER, GOOD].concat()).expect("it can be written");
+    let second = folder.check(&arguments);
+    for change in ["  rows: 2 → 1\n", "  invalid: 1 → 0\n", "  no registration number and no VIN: 1 → 0\n"] {
+        assert!(stderr(&second).contains(change), "{change}: {}", stderr(&second));
+    }
+}
+
+#[test]
+fn what_is_possible_and_unlikely_is_a_warning_with_its_place() {
+    let folder = Folder::new(
+        [HEADER, GOOD, "a2;ABC124;2019;N/A;https://img.example/1.jpg;1 kr\n", "a3;ABC125;2019;\0;;150000\n"].concat(),
+    );
+    let output = folder.check(&["--output", "ndjson"]);
+    let found: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |reason: &str| {
+        found.iter().find(|finding| finding["reason"] == reason).unwrap_or_else(|| panic!("{reason}: {found:?}"))
+    };
+    let price = of("price outside of what is usual");
+    assert_eq!(
+        (&price["row"], &price["severity"], &price["value"]),
+        (&Value::from(2), &Value::from("warning"), &Value::from("1 kr"))
+    );
+    assert_eq!(price["columns"], serde_json::json!(["Price"]));
+    assert_eq!(of("a value contains NUL")["severity"], "error");
+    assert!(!found.iter().any(|finding| finding["value"] == "N/A"), "a placeholder is no data: {found:?}");
 }
 
 #[test]

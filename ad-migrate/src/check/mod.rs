@@ -6,6 +6,8 @@
 //! | `explain`, `reasons` | the rules' errors as [findings](crate::finding::Finding) with columns of the file |
 //! | `repeated` | the same source id, licence plate or VIN in several rows |
 //! | `totals` | counts |
+//! | `doubts` | what is unlikely of a whole column: mileages that do not fit the age, prices in several currencies |
+//! | `profile` | how many values a column of the file has, and their range |
 //!
 //! # One pass, and memory that does not grow
 //!
@@ -15,20 +17,24 @@
 //!
 //! Memory holds a fixed number of batches, one part of the identifiers, and 3 KiB for each 40,000 rows or so while these are merged.
 
+mod doubts;
 mod explain;
+mod profile;
 mod reasons;
 mod repeated;
 mod row;
 mod run;
 mod totals;
 
-use std::io;
+use std::{collections::BTreeMap, io};
 
 use ad_core::violation::Code;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::finding::{Finding, Severity};
+pub use doubts::{Doubt, Figures};
+pub use profile::ColumnProfile;
 pub use run::run;
 pub use totals::{Counted, CountedFinding, OfType, Totals};
 
@@ -65,6 +71,15 @@ pub struct Verdict {
     /// The payload, of valid rows, if [`Payloads`] wants it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Map<String, Value>>,
+    /// The values of the row by column, if [`Payloads`] wants them; several values are a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Map<String, Value>>,
+    /// The columns from which each field of the payload is made, by its path; with the values of the row.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub made_of: BTreeMap<String, Vec<String>>,
+    /// What columns are compared by, of valid rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<Figures>,
 }
 
 /// The quality of a valid row.
@@ -94,18 +109,25 @@ pub enum Payloads {
     /// No rows.
     #[default]
     None,
-    /// The valid ones among the first rows of the file.
+    /// The valid ones among the first rows of the file, with the values of the row; and the profiles of all columns.
     First(u64),
     /// All valid rows.
     All,
+    /// All valid rows, with the values of the row; and the profiles of all columns.
+    AllWithSources,
 }
 
 impl Payloads {
+    /// Whether the values of rows and the profiles of columns are wanted, too.
+    fn with_sources(self) -> bool {
+        matches!(self, Self::First(_) | Self::AllWithSources)
+    }
+
     fn wants(self, row: u64) -> bool {
         match self {
             Self::None => false,
             Self::First(most) => row <= most,
-            Self::All => true,
+            Self::All | Self::AllWithSources => true,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Maps and validates one row.
 
+use std::collections::BTreeMap;
+
 use ad_cli::bulk::identities::Occurrence;
 use ad_core::{
     model::{ApiVersion, Timestamp, plate},
@@ -9,7 +11,7 @@ use ad_core::{
 use serde_json::{Map, Value};
 
 use super::{
-    Payloads, RowQuality, Verdict,
+    Figures, Payloads, RowQuality, Verdict,
     explain::{Explainer, shortened},
     repeated::occurrences,
 };
@@ -58,6 +60,10 @@ impl RowChecker<'_> {
         };
         let can_go = findings.iter().all(|finding| finding.severity == Severity::Warning);
         let wanted = can_go && self.payloads.wants(row.number());
+        if wanted && self.payloads.with_sources() {
+            verdict.source = Some(source(row));
+            made_of(bound, "", &payload, &mut verdict.made_of);
+        }
         // Validation consumes the payload, and findings need it.
         let kept = (wanted || !findings.is_empty()).then(|| payload.clone());
         let checked = self.rulebook.create_unsent(ApiVersion::V4, category, payload);
@@ -65,6 +71,7 @@ impl RowChecker<'_> {
             let measured = Measured::new(category, checked.content.fields(), self.now);
             let (quality, doubts) = rated(measured);
             verdict.quality = Some(quality);
+            verdict.figures = Some(Figures::of(checked.content.fields(), self.now));
             findings.extend(doubts.into_iter().map(|doubt| doubtful(bound, row, doubt)));
         }
         if findings.is_empty() && checked.as_ref().is_ok_and(|checked| checked.warnings.is_empty()) {
@@ -138,6 +145,36 @@ fn with_nul(row: Row<'_>) -> Option<Finding> {
         ),
         ..Finding::new(Severity::Error, "a value contains NUL", "A value contains the character NUL.")
     })
+}
+
+/// The columns from which each field of a payload is made, by its path.
+fn made_of(bound: &Bound<'_>, above: &str, members: &Map<String, Value>, into: &mut BTreeMap<String, Vec<String>>) {
+    for (name, value) in members {
+        let path = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
+        match value {
+            Value::Object(members) if !members.contains_key("unit") => made_of(bound, &path, members, into),
+            _ => {
+                let columns = bound.columns_of(&path).into_iter().map(str::to_owned).collect();
+                into.insert(path, columns);
+            }
+        }
+    }
+}
+
+/// The values of a row by column.
+fn source(row: Row<'_>) -> Map<String, Value> {
+    let mut source = Map::new();
+    for (column, text) in row.cells().filter(|(_, text)| !text.trim().is_empty()) {
+        let text = Value::from(text);
+        match source.get_mut(row.columns().name(column)) {
+            None => {
+                source.insert(row.columns().name(column).to_owned(), text);
+            }
+            Some(Value::Array(texts)) => texts.push(text),
+            Some(first) => *first = Value::Array(vec![first.take(), text]),
+        }
+    }
+    source
 }
 
 /// A verdict with the identifiers of a row.

@@ -9,7 +9,10 @@ use ad_cli::bulk::{
 };
 use ad_core::{model::Timestamp, rulebook::Rulebook};
 
-use super::{CheckError, Payloads, Sink, Totals, Verdict, repeated::RepeatedValues, row::RowChecker, totals::Counts};
+use super::{
+    CheckError, Payloads, Sink, Totals, Verdict, profile::Profiles, repeated::RepeatedValues, row::RowChecker,
+    totals::Counts,
+};
 use crate::{
     mapping::{Bound, Mapping},
     readers::{Batch, Columns, Reader},
@@ -43,7 +46,7 @@ pub fn run(
     sink: &mut impl Sink,
 ) -> Result<Totals, CheckError> {
     let checker = RowChecker { rulebook, payloads, now };
-    let mut collected = Collected::default();
+    let mut collected = Collected { profiles: payloads.with_sources().then(Profiles::default), ..Collected::default() };
     let mut unread = None;
     let next = |reuse: Option<Batch>| match reader.next(reuse) {
         Ok(batch) => batch.map(|batch| (batch, reader.progress())),
@@ -74,10 +77,11 @@ pub fn run(
     let columns = Arc::clone(&collected.columns);
     let bound = mapping.bind(&columns);
     let (missing, unused) = (bound.missing(), bound.unused());
+    let profiles = collected.profiles.take().map(|profiles| profiles.end(columns.names())).unwrap_or_default();
     let mut counts = Counts::new(reader.detected().clone());
     collected.end(&bound, &mut counts, sink)?;
     drop(bound);
-    Ok(Totals { columns, missing, unused, unread, ..counts.end() })
+    Ok(Totals { profiles, columns, missing, unused, unread, ..counts.end() })
 }
 
 /// The results of the batches so far.
@@ -86,6 +90,7 @@ struct Collected {
     verdicts: Spool,
     identities: Identities,
     columns: Arc<Columns>,
+    profiles: Option<Profiles>,
 }
 
 impl Collected {
@@ -93,6 +98,9 @@ impl Collected {
         self.verdicts.add(&checked.lines)?;
         checked.occurrences.into_iter().try_for_each(|it| self.identities.add(it))?;
         self.columns = Arc::clone(checked.batch.columns());
+        if let Some(profiles) = &mut self.profiles {
+            profiles.add(&checked.batch);
+        }
         let (read, of) = checked.progress;
         sink.progress(read, of);
         Ok(checked.batch)
@@ -107,7 +115,8 @@ impl Collected {
             repeated.add_to(&mut verdict, columns_of).map_err(CheckError::Temporary)?;
             verdict.findings.sort_by_key(|finding| finding.severity);
             if !verdict.is_good() {
-                (verdict.payload, verdict.quality) = (None, None);
+                (verdict.payload, verdict.source, verdict.quality, verdict.figures) = (None, None, None, None);
+                verdict.made_of.clear();
             }
             counts.add(&verdict);
             sink.verdict(verdict).map_err(CheckError::Sink)?;

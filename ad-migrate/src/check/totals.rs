@@ -7,7 +7,10 @@ use ad_core::{model::Level, violation::Code};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::{RowQuality, Verdict};
+use super::{
+    ColumnProfile, Doubt, RowQuality, Verdict,
+    doubts::{self, Doubts},
+};
 use crate::{
     finding::{Finding, Severity},
     readers::{Columns, Detected, ReadError},
@@ -42,6 +45,11 @@ pub struct Totals {
     pub quality: Vec<CountedFinding>,
     /// Valid rows by quality score: below 10, below 20, and so on.
     pub scores: [u64; 10],
+    /// What is unlikely of whole columns.
+    pub doubts: Vec<Doubt>,
+    /// The columns of the file: how many values, and their range; if [`Payloads`](super::Payloads) wants them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<ColumnProfile>,
     /// How the file was read, and what was inferred.
     pub detected: Detected,
     /// The columns of the file.
@@ -118,6 +126,7 @@ pub(super) struct Counts {
     totals: Totals,
     /// Indices of reasons.
     known: FxHashMap<(Severity, String), usize>,
+    doubts: Doubts,
 }
 
 impl Counts {
@@ -133,13 +142,15 @@ impl Counts {
             other_reasons: 0,
             quality: Vec::new(),
             scores: [0; 10],
+            doubts: Vec::new(),
+            profiles: Vec::new(),
             detected,
             columns: Arc::default(),
             missing: Vec::new(),
             unused: Vec::new(),
             unread: None,
         };
-        Self { totals, known: FxHashMap::default() }
+        Self { totals, known: FxHashMap::default(), doubts: Doubts::default() }
     }
 
     /// Counts a row.
@@ -156,6 +167,9 @@ impl Counts {
         of_type.rows += 1;
         of_type.good += u64::from(is_good);
         of_type.images += images;
+        if let Some(figures) = &verdict.figures {
+            self.doubts.add(figures);
+        }
         if let Some(RowQuality { score, findings }) = &verdict.quality {
             totals.scores[usize::from(*score / 10).min(9)] += 1;
             for code in findings {
@@ -209,6 +223,9 @@ impl Counts {
 
     /// The totals, with sorted reasons and findings.
     pub(super) fn end(mut self) -> Totals {
+        self.totals.doubts = self.doubts.end();
+        let of_columns = self.totals.quality.iter().filter_map(|counted| doubts::of_rows(counted, self.totals.good));
+        self.totals.doubts.extend(of_columns);
         self.totals.quality.sort_by_key(|counted| (Reverse(counted.rows), counted.code));
         self.totals.reasons.sort_by(|one, other| (one.severity, other.rows).cmp(&(other.severity, one.rows)));
         self.totals

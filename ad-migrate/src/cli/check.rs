@@ -13,7 +13,7 @@ use super::file::{FileArgs, not_checked};
 use crate::{
     check::{self, Payloads, Sink, Totals, Verdict},
     readers::ReadError,
-    report::{About, Json, Page, Terminal},
+    report::{About, Earlier, Json, Page, SideBySide, Terminal},
 };
 
 /// Arguments of `check`.
@@ -37,9 +37,12 @@ pub(crate) struct Args {
     /// Write a self-contained HTML page to forward
     #[arg(long, value_name = "FILE.html", help_heading = "Reports")]
     report: Option<PathBuf>,
-    /// Write all findings as JSON
+    /// Write all findings and the profile of each column as JSON; if the file is an earlier report, show what has changed since
     #[arg(long, value_name = "FILE.json", help_heading = "Reports")]
     json: Option<PathBuf>,
+    /// Write each valid row beside its payload, as lines of JSON
+    #[arg(long, value_name = "FILE.ndjson", help_heading = "Reports")]
+    payloads: Option<PathBuf>,
     /// Number of invalid rows to show on the terminal
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=10_000), help_heading = "Reports")]
     limit_shown: u64,
@@ -50,9 +53,15 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let (mapping, reader) = args.file.open(&rulebook.catalogue)?;
     let about = About { file: args.file.name(), mapping: args.file.mapping_name().to_owned(), checked: context.now() };
     let mut reports = Reports::begin(context.out, args, &about)?;
-    let payloads = if args.report.is_some() { Payloads::First(Page::PAYLOADS) } else { Payloads::None };
+    let payloads = match (&args.payloads, &args.report, &args.json) {
+        (Some(_), ..) => Payloads::AllWithSources,
+        (None, Some(_), _) => Payloads::First(Page::PAYLOADS),
+        (None, None, Some(_)) => Payloads::First(0),
+        (None, None, None) => Payloads::None,
+    };
+    let earlier = args.json.as_deref().and_then(Earlier::read);
     let totals = check::run(reader, &mapping, &rulebook, payloads, about.checked, &mut reports).map_err(not_checked)?;
-    reports.end(&totals)?;
+    reports.end(&totals, earlier.as_ref())?;
     ended(&about.file, &totals)
 }
 
@@ -74,6 +83,7 @@ struct Reports {
     terminal: Terminal,
     json: Option<(PathBuf, Json)>,
     page: Option<(PathBuf, Page)>,
+    beside: Option<(PathBuf, SideBySide)>,
     bar: Bar,
     out: Output,
 }
@@ -92,15 +102,28 @@ impl Reports {
             Some(path) => Some((path.clone(), Page::create(path, about).map_err(|error| unwritable(path, &error))?)),
             None => None,
         };
-        Ok(Self { terminal: Terminal::new(out, about, args.limit_shown), json, page, bar: Bar::new(out), out })
+        let beside = match &args.payloads {
+            Some(path) => Some((path.clone(), SideBySide::create(path).map_err(|error| unwritable(path, &error))?)),
+            None => None,
+        };
+        let terminal = Terminal::new(out, about, args.limit_shown);
+        Ok(Self { terminal, json, page, beside, bar: Bar::new(out), out })
     }
 
-    fn end(self, totals: &Totals) -> Result<(), Failure> {
+    fn end(self, totals: &Totals, earlier: Option<&Earlier>) -> Result<(), Failure> {
         let unwritable = |path: &Path, error: &io::Error| {
             Failure::failed(format!("cannot write the report {}: {error}", path.display()))
         };
         self.bar.end();
         self.terminal.end(totals)?;
+        if let Some(earlier) = earlier {
+            let changes = earlier.changes(totals);
+            let what = if changes.is_empty() { " nothing" } else { "" };
+            self.out.note(&format!("changed since {}:{what}", earlier.checked()));
+            for change in changes {
+                self.out.note(&format!("  {change}"));
+            }
+        }
         if let Some((path, json)) = self.json {
             json.end(totals).map_err(|error| unwritable(&path, &error))?;
             self.out.note(&format!("all findings: {}", path.display()));
@@ -108,6 +131,10 @@ impl Reports {
         if let Some((path, page)) = self.page {
             page.end(totals).map_err(|error| unwritable(&path, &error))?;
             self.out.note(&format!("page to forward: {}", path.display()));
+        }
+        if let Some((path, beside)) = self.beside {
+            beside.end().map_err(|error| unwritable(&path, &error))?;
+            self.out.note(&format!("rows and payloads: {}", path.display()));
         }
         Ok(())
     }
@@ -125,6 +152,10 @@ impl Sink for Reports {
         if let Some((path, json)) = &mut self.json {
             let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
             json.add(&verdict).map_err(named)?;
+        }
+        if let Some((path, beside)) = &mut self.beside {
+            let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
+            beside.add(&verdict).map_err(named)?;
         }
         if let Some((_, page)) = &mut self.page {
             page.add(verdict);

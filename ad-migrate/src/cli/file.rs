@@ -31,7 +31,7 @@ pub(crate) struct FileArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Reading the file")]
 pub(crate) struct Reading {
-    /// Encoding: utf-8, utf-16, windows-1252, iso-8859-1
+    /// Encoding: utf-8, utf-16, windows-1252, iso-8859-1, cp850, macintosh, utf-8-twice
     #[arg(long, value_name = "NAME")]
     encoding: Option<String>,
     /// Column separator of CSV, such as `;` or `tab`

@@ -22,7 +22,7 @@ use crate::{
 /// Arguments of `inspect`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Nothing is sent. The first 5,000 rows are analysed. Guesses with less than 60 % confidence are comments in the draft.
+Nothing is sent. The first 5,000 rows are analysed. The draft fills fields by evidence; everything else is a comment with a question.
 
 Examples:
   ad-migrate inspect stock.csv                        show the probable columns

@@ -17,12 +17,16 @@ use super::{
     look::ValueLook,
 };
 use crate::{
-    mapping::target::is_target,
+    mapping::{fold::folded, target::is_target},
     readers::{Detected, Form},
 };
 
 /// Most unknown values of a column that are listed.
 const MOST_UNKNOWN: usize = 30;
+
+/// Texts that mean that a vehicle is sold, as they are compared.
+const SOLD: [&str; 11] =
+    ["sald", "salt", "salda", "solgt", "verkauft", "sold", "myyty", "verkocht", "vendu", "levererad", "reserverad"];
 
 /// An entry of `[fields]`.
 #[derive(Debug)]
@@ -191,6 +195,7 @@ impl Writer<'_> {
             "category_fields.physics.max_trailer_weight"
             | "category_fields.physics.gross_weight"
             | "category_fields.physics.curb_weight" => self.weight(index, &mut line),
+            of if of.starts_with("category_fields.powertrain.environmental.") => self.environment(index, &mut line),
             of if of.starts_with("price.") => self.price(index, &mut line),
             field::FUELS => self.values(index, ValueLook::Fuel, "fuel", &mut line),
             field::GEARBOX => self.values(index, ValueLook::Gearbox, "gearbox", &mut line),
@@ -356,8 +361,24 @@ impl Writer<'_> {
         ];
         missing.extend(advised.iter().filter(|(is_missing, _)| *is_missing).map(|(_, what)| (*what).to_owned()));
         missing.extend(self.maps.iter().map(|map| format!("{}: fill in [values.{}].", map.about, map.name)));
+        if self.guessed.vehicle.is_none() {
+            let of = self.category.vehicle_type.unwrap_or_default();
+            missing.push(format!("The vehicle type: no column has one, so every row is taken for a {of}."));
+        }
+        missing.extend(self.sold().map(|(name, text)| {
+            format!("{name} has values such as \"{text}\": leave out the rows of vehicles that are not for sale.")
+        }));
         missing.append(&mut self.missing);
         self.missing = missing;
+    }
+
+    /// Columns that say that vehicles are sold, each with a value.
+    fn sold(&self) -> impl Iterator<Item = (&str, &str)> {
+        let columns = self.seen.names.iter().zip(&self.seen.columns);
+        columns.filter_map(|(name, column)| {
+            let text = column.distinct.keys().find(|text| SOLD.contains(&folded(text).as_str()))?;
+            Some((name.as_str(), &**text))
+        })
     }
 
     fn guesses(&self) -> Vec<Guess> {

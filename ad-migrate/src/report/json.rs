@@ -50,7 +50,9 @@ impl Json {
         self.before = ",\n";
         // Payloads are not part of the report.
         let mut row = serde_json::to_value(verdict)?;
-        row.as_object_mut().map(|row| row.remove("payload"));
+        if let Some(row) = row.as_object_mut() {
+            row.retain(|name, _| !["payload", "source", "made_of", "figures"].contains(&name.as_str()));
+        }
         Ok(serde_json::to_writer(&mut self.out, &row)?)
     }
 

@@ -134,6 +134,9 @@ impl Terminal {
             out.text("\n")?;
         }
         inferred(out, totals);
+        for doubt in &totals.doubts {
+            out.warning(&format!("{} {}", doubt.message, doubt.advice));
+        }
         rated(out, totals);
         out.note(&summary(&self.file, totals));
         Ok(())

@@ -11,7 +11,7 @@ mod cars;
 mod files;
 mod judge;
 
-use std::{fs, io, path::PathBuf};
+use std::{fs, io, path::Path};
 
 use ad_core::{catalogue::Catalogue, model::Timestamp, rulebook::Rulebook};
 use ad_migrate::{
@@ -22,6 +22,7 @@ use ad_migrate::{
 };
 use files::StockFile;
 use judge::Tally;
+use tempfile::TempDir;
 
 #[derive(Default)]
 struct All(Vec<Verdict>);
@@ -33,23 +34,20 @@ impl Sink for All {
     }
 }
 
-/// The folder of the files. They are written once for all tests of this process.
-fn folder() -> PathBuf {
-    static FOLDER: std::sync::LazyLock<tempfile::TempDir> = std::sync::LazyLock::new(|| {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        for file in files::all() {
-            fs::write(folder.path().join(file.name), file.bytes).expect("it can be written");
-        }
-        folder
-    });
-    FOLDER.path().to_owned()
+/// The files in a folder of their own.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    for file in files::all() {
+        fs::write(folder.path().join(file.name), file.bytes).expect("it can be written");
+    }
+    folder
 }
 
-fn checked(file: &StockFile, mapping: &str) -> Vec<Verdict> {
+fn checked(folder: &TempDir, file: &StockFile, mapping: &str) -> Vec<Verdict> {
     let rulebook = Rulebook::default();
     let parsed = Mapping::parse(mapping, &rulebook.catalogue);
     let mapping = parsed.unwrap_or_else(|error| panic!("{}: {error}\n{mapping}", file.name));
-    let reader = Reader::open(&folder().join(file.name), mapping.reading()).expect("it can be read");
+    let reader = Reader::open(&folder.path().join(file.name), mapping.reading()).expect("it can be read");
     let mut all = All::default();
     let now = Timestamp::from_millis(1_795_341_600_000);
     let totals = check::run(reader, &mapping, &rulebook, Payloads::All, now, &mut all).expect("it can be checked");
@@ -58,10 +56,10 @@ fn checked(file: &StockFile, mapping: &str) -> Vec<Verdict> {
 }
 
 /// The draft as `inspect` writes it, with the source id if it is missing.
-fn drafted(file: &StockFile) -> Result<String, ReadError> {
+fn drafted(folder: &TempDir, file: &StockFile) -> Result<String, ReadError> {
     // The error of an archive with several files says which there are.
     let member = file.name.ends_with(".zip").then(|| "biler.csv".to_owned());
-    let mut reader = Reader::open(&folder().join(file.name), &Settings { member, ..Settings::default() })?;
+    let mut reader = Reader::open(&folder.path().join(file.name), &Settings { member, ..Settings::default() })?;
     let mapping = inspect(&mut reader, &Catalogue::embedded())?.mapping;
     if mapping.lines().any(|line| line.starts_with("source_id =")) {
         return Ok(mapping);
@@ -72,12 +70,13 @@ fn drafted(file: &StockFile) -> Result<String, ReadError> {
 #[test]
 fn a_draft_as_it_is_written_leaves_no_row_silently_wrong() {
     let (mut tally, mut texts) = (Tally::default(), Vec::new());
+    let folder = folder();
     for file in files::all() {
-        match drafted(&file) {
+        match drafted(&folder, &file) {
             Err(refused) => tally.refused_file(&file, &refused),
             Ok(mapping) => {
                 let before = tally.silent.len();
-                tally.add(&file, &checked(&file, &mapping), false);
+                tally.add(&file, &checked(&folder, &file, &mapping), false);
                 if tally.silent.len() > before {
                     texts.push(format!("== {}\n{mapping}", file.name));
                 }
@@ -86,16 +85,15 @@ fn a_draft_as_it_is_written_leaves_no_row_silently_wrong() {
     }
     assert!(tally.silent.is_empty(), "{}\n{}", texts.join("\n"), tally.report());
     // Safe, but not by refusing everything.
-    println!("{}", tally.report());
     assert!(tally.right * 3 > tally.rows, "{}", tally.report());
 }
 
 #[test]
 fn a_finished_mapping_gets_every_right_row_accepted() {
-    let mut tally = Tally::default();
+    let (mut tally, folder) = (Tally::default(), folder());
     for file in files::all() {
         if let Some(finished) = file.finished {
-            tally.add(&file, &checked(&file, finished), true);
+            tally.add(&file, &checked(&folder, &file, finished), true);
         }
     }
     assert!(tally.silent.is_empty() && tally.lost.is_empty(), "{}", tally.report());
@@ -109,4 +107,18 @@ fn there_are_at_least_ten_files_with_hundreds_of_rows() {
     assert!(files.len() >= 10 && rows >= 500, "{} files, {rows} rows", files.len());
     // What is random is the same every time.
     assert!(files::all().iter().zip(&files).all(|(one, other)| one.bytes == other.bytes));
+}
+
+/// The guides lead through two of the files.
+#[test]
+fn the_files_of_the_guides_are_those_of_the_generator() {
+    for (name, copy) in [("portal-de.csv", "docs/stock-de.csv"), ("bruktbil.csv", "docs/stock-no.csv")] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(copy);
+        let file = files::all().into_iter().find(|file| file.name == name).expect("there is such a file");
+        if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+            fs::write(&path, &file.bytes).expect("it can be written");
+        }
+        let stale = "is stale: UPDATE_SNAPSHOTS=1 cargo test -p ad-migrate --test truth";
+        assert!(fs::read(&path).is_ok_and(|bytes| bytes == file.bytes), "{copy} {stale}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Units, currencies, decimal separators and dates of a draft: by evidence, or else as a question.
 
+use ad_core::synonyms::names::Names;
+
 use super::{Line, Writer, quoted};
 use crate::{
     inspect::{guess::field, look::ValueLook, names},
@@ -59,6 +61,10 @@ const CURRENCIES: &[(&str, &[&str])] = &[
 /// Languages whose country calls its own currency "kr".
 const KRONER: &[(&str, &str)] = &[("sv", "SEK"), ("nb", "NOK"), ("da", "DKK")];
 
+const CONSUMPTION: &str = "category_fields.powertrain.environmental.fuel_consumption";
+const RANGE: &str = "category_fields.powertrain.environmental.driving_range";
+const CO2: &str = "category_fields.powertrain.environmental.co2_emission";
+
 /// Kilometres that a vehicle is usually driven in a year, at least and at most; a tenth of it in mil.
 const YEARLY: (f64, f64) = (4_000.0, 45_000.0);
 
@@ -102,7 +108,7 @@ impl Writer<'_> {
                 line.ask(&what);
             }
             // Miles and kilometres have the same range; English files may have either.
-            (Found::Nothing, Some(unit)) if self.language.code().is_some_and(|code| code != "en") => {
+            (Found::Nothing, Some(unit)) if self.is_metric() => {
                 line.options.push(format!("unit = \"{unit}\""));
                 line.notes.push(format!("The values, for the age of the vehicles, are usual in {unit} only."));
             }
@@ -157,7 +163,8 @@ impl Writer<'_> {
     pub(super) fn weight(&mut self, index: usize, line: &mut Line) {
         let least = self.column(index).numbers.least;
         let found = match self.unit_of(index, WEIGHT) {
-            Found::Nothing if least >= 100.0 => Found::Unit("kg"),
+            // English files may have pounds.
+            Found::Nothing if least >= 100.0 && self.is_metric() => Found::Unit("kg"),
             found => found,
         };
         Self::unit(found, line, "Which unit has the weight: \"kg\" or \"t\"?");
@@ -180,6 +187,30 @@ impl Writer<'_> {
         }
     }
 
+    /// Whether the language of the file shows that it has metric units.
+    fn is_metric(&self) -> bool {
+        self.language.code().is_some_and(|code| code != "en")
+    }
+
+    /// Consumption, range and the like, which have one unit in the contract and others in files.
+    pub(super) fn environment(&self, index: usize, line: &mut Line) {
+        let (least, most, unit) = match line.field {
+            CONSUMPTION => (1.5, 25.0, "l/100km"),
+            RANGE => (10.0, 2_000.0, "km"),
+            CO2 => (0.0, 500.0, "g/km"),
+            _ => return,
+        };
+        let numbers = &self.column(index).numbers;
+        let foreign = numbers.after.keys().find(|text| units::find(text, &[unit], &mut String::new()).is_none());
+        if let Some(foreign) = foreign {
+            line.ask(&format!(
+                "The file has the unit \"{foreign}\", but the field is in {unit}. Should it be left out?"
+            ));
+        } else if numbers.least < least || numbers.greatest > most || (line.field != CO2 && !self.is_metric()) {
+            line.ask(&format!("Are the values in {unit}? Others are usual, too: mpg, l per mil, miles."));
+        }
+    }
+
     /// The unit from a column beside it, from its values, or from its name.
     fn unit_of(&self, index: usize, units: Units) -> Found {
         let known: Vec<&'static str> = units.iter().map(|(unit, _)| *unit).collect();
@@ -188,7 +219,7 @@ impl Writer<'_> {
             let values = &self.column(beside).distinct;
             let foreign = values.keys().find(|text| meant(text).is_none());
             // In a flat file, the unit may be of another column.
-            let is_other = |text: &str| !text.chars().any(char::is_alphabetic);
+            let is_other = |text: &str| Names::builtin().unit(text, &mut String::new()).is_some();
             match foreign {
                 None if !values.is_empty() => {
                     return Found::Beside(format!("unit = {{ column = {} }}", self.from(beside)));

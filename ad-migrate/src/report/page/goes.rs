@@ -1,8 +1,11 @@
 //! The valid rows: how many of each type, and the first ones as they will be submitted, which reveals mistaken columns.
 
-use ad_cli::terminal::output::{grouped, plain};
+use ad_cli::{
+    bulk::shortened,
+    terminal::output::{grouped, plain},
+};
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::pictures;
 use crate::{
@@ -34,6 +37,8 @@ pub(super) fn section(totals: &Totals, kept: &Kept) -> Markup {
                         thead { tr { th.number { "Row" } th { "Source id" } th { "Plate" } th { "Vehicle" } th.number { "Price" } th.number { "Mileage" } th { "Pictures" } } }
                         tbody { @for good in &kept.good { (row(good)) } }
                     }
+                    h3 { "The same ads beside their rows" }
+                    @for good in &kept.good { (beside(good)) }
                 }
             }
         }
@@ -57,6 +62,60 @@ fn row(good: &Verdict) -> Markup {
         }
     }
 }
+
+/// The rows of the file and their payloads, field by field.
+fn beside(good: &Verdict) -> Markup {
+    let (Some(source), Some(payload)) = (&good.source, &good.payload) else { return html! {} };
+    let id = good.source_id.as_deref().unwrap_or_default();
+    let is_used = |column: &&String| good.made_of.values().any(|columns| columns.contains(column));
+    html! {
+        details.beside {
+            summary { "Row " (good.row) " · " (id) " · " (vehicle(&Value::Null, payload.get("category_fields").unwrap_or(&Value::Null))) }
+            table {
+                thead { tr { th { "Field of the ad" } th { "Value in the ad" } th { "Column of the file" } th { "Value in the file" } } }
+                tbody {
+                    @for (field, columns) in &good.made_of {
+                        tr {
+                            td data-label="Field of the ad" { (field.strip_prefix("category_fields.").unwrap_or(field)) }
+                            td.value data-label="Value in the ad" { (in_ad(payload, field)) }
+                            td data-label="Column of the file" { (columns.join(", ")) }
+                            td.value data-label="Value in the file" { (in_file(source, columns)) }
+                        }
+                    }
+                    @for (column, value) in source.iter().filter(|(column, _)| !is_used(column)) {
+                        tr {
+                            td data-label="Field of the ad" { "–" }
+                            td.value data-label="Value in the ad" { }
+                            td data-label="Column of the file" { (column) }
+                            td.value data-label="Value in the file" { (shortened(&plain(value), LONGEST)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn in_file(source: &Map<String, Value>, columns: &[String]) -> String {
+    let values: Vec<String> = columns.iter().filter_map(|column| Some(plain(source.get(column)?))).collect();
+    shortened(&values.join(" · "), LONGEST).into_owned()
+}
+
+fn in_ad(payload: &Map<String, Value>, path: &str) -> String {
+    let (first, below) = path.split_once('.').unwrap_or((path, ""));
+    let value = payload.get(first).unwrap_or(&Value::Null);
+    let value = below.split('.').filter(|name| !name.is_empty()).fold(value, |value, name| &value[name]);
+    let text = match value {
+        Value::Object(_) => measure(value),
+        Value::Array(items) if path == "price" => items.iter().map(price).collect::<Vec<_>>().join(", "),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        value => plain(value),
+    };
+    shortened(&text, LONGEST).into_owned()
+}
+
+/// Longest value that is shown.
+const LONGEST: usize = 200;
 
 /// Its title, or the fields from which the service makes one.
 fn vehicle(title: &Value, fields: &Value) -> String {

@@ -5,6 +5,7 @@
 
 mod goes;
 mod mend;
+mod profile;
 mod quality;
 mod reading;
 
@@ -93,11 +94,13 @@ fn whole(about: &About, totals: &Totals, kept: &Kept) -> Markup {
                         }
                     }
                     (figures(totals))
+                    (profile::doubts(totals))
                     (mend::chart(totals))
                     (mend::sections(totals, kept, Severity::Error))
                     (mend::sections(totals, kept, Severity::Warning))
                     (goes::section(totals, kept))
                     (quality::section(totals))
+                    (profile::section(totals))
                     (reading::section(about, totals))
                     footer { p { "Checked by ad-migrate, dry run: nothing was sent. " (time(about)) } }
                 }

@@ -1,0 +1,94 @@
+//! What has changed since an earlier check, by its JSON report.
+
+use std::{collections::BTreeMap, fs::File, io::BufReader, path::Path};
+
+use ad_cli::terminal::output::grouped;
+use serde::{Deserialize, de::IgnoredAny};
+
+use crate::{check::Totals, finding::Severity};
+
+/// An earlier report, as far as it is compared.
+#[derive(Debug, Deserialize)]
+pub struct Earlier {
+    checked: String,
+    // Read and forgotten one by one.
+    #[serde(default, rename = "rows")]
+    _rows: IgnoredAny,
+    totals: EarlierTotals,
+}
+
+#[derive(Debug, Deserialize)]
+struct EarlierTotals {
+    rows: u64,
+    good: u64,
+    refused: u64,
+    reasons: Vec<EarlierReason>,
+}
+
+#[derive(Debug, Deserialize)]
+struct EarlierReason {
+    reason: String,
+    severity: Severity,
+    rows: u64,
+}
+
+impl Earlier {
+    /// The report of an earlier check, if the file is one.
+    pub fn read(path: &Path) -> Option<Self> {
+        serde_json::from_reader(BufReader::new(File::open(path).ok()?)).ok()
+    }
+
+    /// What has changed, one line for each number that is another one now.
+    pub fn changes(&self, totals: &Totals) -> Vec<String> {
+        let counts = [
+            ("rows", self.totals.rows, totals.rows),
+            ("valid", self.totals.good, totals.good),
+            ("invalid", self.totals.refused, totals.refused),
+        ];
+        let mut reasons: BTreeMap<(Severity, &str), (u64, u64)> = BTreeMap::new();
+        for reason in &self.totals.reasons {
+            reasons.entry((reason.severity, &reason.reason)).or_default().0 = reason.rows;
+        }
+        for reason in &totals.reasons {
+            reasons.entry((reason.severity, &reason.reason)).or_default().1 = reason.rows;
+        }
+        let reasons = reasons.into_iter().map(|((_, reason), (before, now))| (reason, before, now));
+        let changed = counts.into_iter().chain(reasons).filter(|(_, before, now)| before != now);
+        changed.map(|(what, before, now)| format!("{what}: {} → {}", grouped(before), grouped(now))).collect()
+    }
+
+    /// When it was checked.
+    pub fn checked(&self) -> &str {
+        &self.checked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        check::tests::{finding, totals, verdict},
+        report::{About, Json},
+    };
+
+    #[test]
+    fn a_second_check_says_what_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.json");
+        assert!(Earlier::read(&path).is_none());
+        let about =
+            About { file: "a".to_owned(), mapping: "m".to_owned(), checked: "2026-11-22T03:00:00Z".parse().unwrap() };
+        let bad = |reason: &str| verdict(1, vec![finding(Severity::Error, reason, "x")]);
+        let first = [bad("unknown brand"), bad("model year out of range"), verdict(3, vec![])];
+        let mut json = Json::create(&path, &about).unwrap();
+        for row in &first {
+            json.add(row).unwrap();
+        }
+        json.end(&totals(&first)).unwrap();
+        let earlier = Earlier::read(&path).unwrap();
+        assert_eq!(earlier.changes(&totals(&first)), Vec::<String>::new());
+        let second = [bad("unknown brand"), verdict(2, vec![]), verdict(3, vec![])];
+        let expected = ["valid: 1 → 2", "invalid: 2 → 1", "model year out of range: 1 → 0"];
+        assert_eq!(earlier.changes(&totals(&second)), expected);
+    }
+}
