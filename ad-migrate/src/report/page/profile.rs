@@ -28,7 +28,7 @@ pub(super) fn section(totals: &Totals) -> Markup {
                 h2 { "Columns of the file" }
                 details open[totals.profiles.len() <= 40] {
                     summary { (grouped(totals.profiles.len() as u64)) " columns" }
-                    table {
+                    table.profiles {
                         thead { tr { th { "Column" } th.number { "Filled" } th.number { "Different" } th.number { "Least" } th.number { "Median" } th.number { "Greatest" } th { "Values" } } }
                         tbody { @for column in totals.profiles.iter().take(MOST) { (row(column)) } }
                     }
