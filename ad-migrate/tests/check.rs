@@ -230,3 +230,16 @@ fn a_file_without_rows_is_no_stock() {
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("contains no rows"), "{}", stderr(&output));
 }
+
+#[test]
+fn skipped_rows_are_counted_and_block_no_other_row() {
+    let sold = GOOD.replace("a1", "a0").replace("Red", "Sold");
+    let folder = Folder::new([HEADER, &sold, GOOD].concat());
+    let mapping = MAPPING.replace("[vehicle]", "[rows]\nskip = { column = \"Colour\", is = \"sold\" }\n\n[vehicle]");
+    fs::write(folder.path("stock.toml"), mapping).expect("it can be written");
+    let output = folder.check(&["--json", "report.json"]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(0), ""), "{}", stderr(&output));
+    assert!(stderr(&output).contains("1 of 2 rows are valid, 1 are skipped"), "{}", stderr(&output));
+    let json: Value = serde_json::from_str(&folder.read("report.json")).expect("it is JSON");
+    assert_eq!((&json["totals"]["skipped"], &json["totals"]["refused"]), (&Value::from(1), &Value::from(0)));
+}

@@ -65,6 +65,9 @@ pub struct Verdict {
     pub images: Vec<String>,
     /// Errors and warnings.
     pub findings: Vec<Finding>,
+    /// Whether `[rows]` of the mapping skips it. The sink does not get such rows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skipped: bool,
     /// How good the ad would be, of valid rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quality: Option<RowQuality>,

@@ -33,6 +33,9 @@ pub(super) struct RowChecker<'a> {
 impl RowChecker<'_> {
     /// The verdict about a row by itself; the identifiers of a valid one go to `see`.
     pub(super) fn check(self, bound: &Bound<'_>, row: Row<'_>, see: impl FnMut(Occurrence)) -> Verdict {
+        if bound.is_skipped(row) {
+            return Verdict { row: row.number(), line: row.line(), skipped: true, ..Verdict::default() };
+        }
         let mapped = bound.apply(row);
         let dealer_code = mapped.payload.get("dealer_code").and_then(Value::as_str).map(str::to_owned);
         let verdict = self.verdict(bound, row, mapped);

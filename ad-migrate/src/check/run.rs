@@ -112,6 +112,10 @@ impl Collected {
         let mut repeated = RepeatedValues::of(self.identities).map_err(CheckError::Temporary)?;
         for verdict in self.verdicts.lines::<Verdict>().map_err(CheckError::Temporary)? {
             let mut verdict = verdict.map_err(CheckError::Temporary)?;
+            if verdict.skipped {
+                counts.skip();
+                continue;
+            }
             repeated.add_to(&mut verdict, columns_of).map_err(CheckError::Temporary)?;
             verdict.findings.sort_by_key(|finding| finding.severity);
             if !verdict.is_good() {

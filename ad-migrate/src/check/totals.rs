@@ -25,8 +25,10 @@ const MOST_EXAMPLES: usize = 5;
 /// The totals of a file.
 #[derive(Debug, Clone, Serialize)]
 pub struct Totals {
-    /// Rows that were read.
+    /// Rows that were read: valid, invalid and skipped ones.
     pub rows: u64,
+    /// Rows that `[rows]` of the mapping skips.
+    pub skipped: u64,
     /// Valid rows.
     pub good: u64,
     /// Invalid rows.
@@ -133,6 +135,7 @@ impl Counts {
     pub(super) fn new(detected: Detected) -> Self {
         let totals = Totals {
             rows: 0,
+            skipped: 0,
             good: 0,
             refused: 0,
             odd: 0,
@@ -151,6 +154,12 @@ impl Counts {
             unread: None,
         };
         Self { totals, known: FxHashMap::default(), doubts: Doubts::default() }
+    }
+
+    /// Counts a row that is skipped.
+    pub(super) fn skip(&mut self) {
+        self.totals.rows += 1;
+        self.totals.skipped += 1;
     }
 
     /// Counts a row.

@@ -12,10 +12,14 @@ use crate::mapping::{Mapping, values};
 Examples:
   ad-migrate mappings                                 list all
   ad-migrate mappings csv-semicolon-sv > stock.toml   start from a built-in mapping
-  ad-migrate mappings fuel                            print a value map")]
+  ad-migrate mappings fuel                            print a value map
+  ad-migrate mappings --schema > mapping.schema.json  write the JSON Schema of mappings, for editors")]
 pub(crate) struct Args {
     /// Mapping or value map to print
     name: Option<String>,
+    /// Print the JSON Schema of mappings
+    #[arg(long, conflicts_with = "name")]
+    schema: bool,
 }
 
 const COLUMNS: &[Column] =
@@ -40,6 +44,9 @@ fn all() -> impl Iterator<Item = BuiltinRow> {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    if args.schema {
+        return Ok(context.out.text(&format!("{:#}\n", Mapping::schema()))?);
+    }
     let Some(name) = &args.name else {
         let mut rows = context.out.rows(COLUMNS);
         for row in all() {

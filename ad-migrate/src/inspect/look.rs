@@ -137,7 +137,7 @@ impl Terms {
             return;
         }
         plates(text, &mut is);
-        match date::read(text, None) {
+        match date::read(text, None, None) {
             Ok(_) | Err(date::NoDate::Ambiguous) => is(ValueLook::Date),
             Err(date::NoDate::NotFull) if text.len() != 4 => is(ValueLook::Month),
             _ => {}

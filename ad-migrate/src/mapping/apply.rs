@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::{
     Bound, Mapped,
     convert::{Bad, Cure, price, short, unknown_unit},
-    html,
+    html, number,
     plan::{Made, Plan},
-    rule::{ConstantOrColumn, Otherwise, Rule, SourceId, TemplatePart, When},
+    rule::{Otherwise, Rule, SourceId, TemplatePart, When, extracted},
     target, units, values,
     vehicle::Vehicle,
 };
@@ -118,9 +118,50 @@ impl<'a> Work<'a> {
 
     /// The first text of a column.
     fn value_of(&self, source: SourceId) -> &'a str {
-        let row = self.row;
-        let all = self.bound.resolved[source].iter().flat_map(|column| row.values(*column));
-        all.map(str::trim).find(|text| !text.is_empty()).unwrap_or_default()
+        self.bound.value_of(self.row, source)
+    }
+
+    /// Collects the values of the one column of an entry by those of other columns of the record: chosen, and in order.
+    fn gather_paired(&mut self, rule: &Rule) -> Result<(), (Bad, String)> {
+        self.cells.clear();
+        let (bound, row) = (self.bound, self.row);
+        let Some(column) = rule.from.0.first().and_then(|from| bound.resolved[from.id].first()) else { return Ok(()) };
+        let values: Vec<&str> = row.values(*column).collect();
+        let beside = |source: SourceId| {
+            let column = bound.resolved[source].first();
+            let beside: Vec<&str> = column.into_iter().flat_map(|column| row.values(*column)).map(str::trim).collect();
+            if beside.len() == values.len() {
+                return Ok(beside);
+            }
+            let name = column.map_or("?", |column| row.columns().name(*column));
+            let message = format!(
+                "There are {} values and {} of \"{name}\", so they cannot be paired.",
+                values.len(),
+                beside.len()
+            );
+            let bad = Bad::new(
+                "values that cannot be paired",
+                message,
+                "Have every item of the list written with both, or omit \"where\" and \"sort\".",
+            );
+            Err((bad, values.first().copied().unwrap_or_default().to_owned()))
+        };
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        if let Some(filter) = &rule.filter {
+            let beside = beside(filter.column.id)?;
+            order.retain(|index| filter.holds(beside[*index], &mut self.scratch));
+        }
+        if let Some(sort) = &rule.sort {
+            let beside = beside(sort.id)?;
+            let number =
+                |index: usize| number::read(beside[index], Some('.')).map_or(f64::INFINITY, |it| it.number.float());
+            order.sort_by(|one, other| {
+                number(*one).total_cmp(&number(*other)).then_with(|| beside[*one].cmp(beside[*other]))
+            });
+        }
+        let texts = order.into_iter().map(|index| values[index].trim()).filter(|text| !text.is_empty());
+        self.cells.extend(texts.map(|text| (*column, text)));
+        Ok(())
     }
 
     /// Makes a field.
@@ -132,9 +173,15 @@ impl<'a> Work<'a> {
         if let Some(constant) = &made.constant {
             return self.put(made, constant.clone());
         }
-        self.gather(rule.from.0.iter().map(|column| column.id));
-        self.drop_placeholders(made);
         self.values.clear();
+        if rule.filter.is_some() || rule.sort.is_some() {
+            if let Err((bad, text)) = self.gather_paired(rule) {
+                return self.bad(rule, bad, &text);
+            }
+        } else {
+            self.gather(rule.from.0.iter().map(|column| column.id));
+        }
+        self.drop_placeholders(made);
         let cells = std::mem::take(&mut self.cells);
         let result = self.convert(made, rule, &cells);
         self.cells = cells;
@@ -164,12 +211,7 @@ impl<'a> Work<'a> {
 
     fn holds(&mut self, when: &When) -> bool {
         let text = self.value_of(when.column.id);
-        super::fold::fold_into(text, &mut self.scratch);
-        match (&when.is, &when.not) {
-            (Some(is), _) => is.contains(&self.scratch),
-            (None, Some(not)) => !not.contains(&self.scratch),
-            (None, None) => text.is_empty() == when.empty,
-        }
+        when.holds(text, &mut self.scratch)
     }
 
     fn put(&mut self, made: &Made, value: Value) {
@@ -224,6 +266,18 @@ impl<'a> Work<'a> {
             return Ok(());
         }
         let text = if rule.html { html_of(text) } else { text };
+        let text = match &rule.extract {
+            Some(pattern) => Cow::Owned(extracted(&pattern.0, &text).to_owned()),
+            None => text,
+        };
+        let text = rule.replace.apply(text);
+        let text = match &made.name {
+            Some(name) => Cow::Owned(name.of(&text, &mut self.scratch).to_owned()),
+            None => text,
+        };
+        if text.is_empty() && !rule.from.0.is_empty() {
+            return Ok(());
+        }
         let is_address = matches!(made.convert.item(), Kind::Url { .. } | Kind::ImageAddress);
         let text = match &rule.template {
             Some(template) if !(is_address && has_scheme(&text)) => {
@@ -291,22 +345,24 @@ impl<'a> Work<'a> {
     /// Adds the values that a text means.
     fn resolve(&mut self, made: &Made, rule: &Rule, text: &str) -> Result<(), Bad> {
         let mut with = made.with(rule, self.bound.mapping.decimal);
-        if let Some(ConstantOrColumn::Column { column }) = &rule.unit
+        if let Some(beside) = &rule.unit
+            && let Some(column) = &beside.column
             && let Kind::Measure { units, .. } = made.convert.kind
         {
-            let unit = self.value_of(column.id);
-            with.unit = units::find(unit, units, &mut self.scratch);
+            let code = self.value_of(column.id);
+            let unit = beside.meant(code, &mut self.scratch);
+            with.unit = units::meant(unit, units, &mut self.scratch);
             if with.unit.is_none() && !unit.is_empty() {
                 return Err(unknown_unit(text, unit, with.noun, units));
             }
         }
-        let currency = match &rule.currency {
-            Some(ConstantOrColumn::Always(currency)) => Some(&**currency),
-            Some(ConstantOrColumn::Column { column }) => {
-                Some(self.value_of(column.id)).filter(|currency| !currency.is_empty())
+        let currency = rule.currency.as_ref().and_then(|beside| match &beside.column {
+            None => beside.always.as_deref(),
+            Some(column) => {
+                let code = self.value_of(column.id);
+                Some(beside.meant(code, &mut self.scratch)).filter(|currency| !currency.is_empty())
             }
-            None => None,
-        };
+        });
         let Self { values, scratch, mapped, .. } = self;
         if made.convert.models().is_some() {
             with.brand = target::text_at(&mapped.payload, ["category_fields", "brand"]);

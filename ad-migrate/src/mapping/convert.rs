@@ -9,7 +9,7 @@ use ad_core::fields::Kind;
 use serde_json::Value;
 
 use super::{
-    date::{self, DateFormat, NoDate},
+    date::{self, DateFormat, NoDate, Zone},
     lookup::{Lookup, Lookups, Models},
     number::{self, Decimal, NoNumber, NumberInText},
 };
@@ -45,8 +45,16 @@ pub(super) struct With<'a> {
     pub(super) form: Option<&'a DateFormat>,
     /// Whether to take the year of a date.
     pub(super) year: bool,
+    /// The time zone in which a time is a date.
+    pub(super) zone: Option<&'a Zone>,
+    /// What numbers are multiplied with.
+    pub(super) scale: Option<Decimal>,
     /// The unit that the mapping or a column sets.
     pub(super) unit: Option<&'static str>,
+    /// The unit of values that do not say it.
+    pub(super) default_unit: Option<&'static str>,
+    /// The currency of values that do not say it.
+    pub(super) default_currency: Option<&'a str>,
     /// The unit to convert to.
     pub(super) to: Option<&'static str>,
     /// The brand of the ad.
@@ -230,8 +238,15 @@ impl With<'_> {
     }
 
     /// Reads the number of a text.
-    fn number(self, text: &str) -> Result<NumberInText<'_>, Bad> {
-        number::read(text, self.decimal).map_err(|why| match why {
+    fn number<'t>(self, text: &'t str) -> Result<NumberInText<'t>, Bad> {
+        let scaled = |found: NumberInText<'t>| {
+            let Some(scale) = self.scale else { return Ok(found) };
+            let number = found.number.multiplied(scale).ok_or_else(|| self.no_number(text))?;
+            Ok(NumberInText { number, ..found })
+        };
+        number::read(text, self.decimal).map_or_else(
+            |why| {
+                Err(match why {
             NoNumber::None => self.no_number(text),
             NoNumber::Ambiguous => self.unclear(
                 "is ambiguous",
@@ -239,6 +254,9 @@ impl With<'_> {
                 "Set decimal = \",\" or decimal = \".\" in the mapping: at its top for all numbers, or at this field.",
             ),
         })
+            },
+            scaled,
+        )
     }
 
     fn no_number(self, text: &str) -> Bad {
@@ -278,7 +296,8 @@ fn integer(text: &str, min: i64, max: i64, with: With<'_>) -> Result<Value, Bad>
         let message = format!("Expected one year of four digits in \"{}\".", short(text));
         with.wrong("is not the year of a date", message)
     };
-    let text = if with.year { year(text).ok_or_else(no_year)? } else { text };
+    let year = if with.year { Some(year(text).ok_or_else(no_year)?) } else { None };
+    let text = year.as_deref().unwrap_or(text);
     match with.only_number(text)?.whole() {
         None => Err(with.wrong("is not a whole number", format!("\"{}\" is not a whole number.", short(text)))),
         Some(whole) if whole < min || whole > max => Err(with.out_of_range(text, min, max)),
@@ -286,15 +305,20 @@ fn integer(text: &str, min: i64, max: i64, with: With<'_>) -> Result<Value, Bad>
     }
 }
 
-/// The one year in a date: `2019-05-04`, `20190504`, `05/2019`.
-fn year(text: &str) -> Option<&str> {
+/// The one year in a date: `2019-05-04`, `20190504`, `05/2019`; or two digits, `'19`.
+fn year(text: &str) -> Option<Cow<'_, str>> {
+    let short = text.strip_prefix(['\'', '’']).unwrap_or(text);
+    if short.len() == 2 && short.bytes().all(|byte| byte.is_ascii_digit()) {
+        // As dates with two digits are read.
+        return Some(format!("{}{short}", if short < "69" { 20 } else { 19 }).into());
+    }
     let mut runs = text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|run| match run.len() {
         4 => Some(run),
         8 => run.get(..4),
         _ => None,
     });
     let first = runs.next()?;
-    runs.next().is_none().then_some(first)
+    runs.next().is_none().then_some(first.into())
 }
 
 fn boolean(text: &str, with: With<'_>, scratch: &mut String) -> Result<Value, Bad> {
@@ -310,7 +334,7 @@ fn boolean(text: &str, with: With<'_>, scratch: &mut String) -> Result<Value, Ba
 
 fn day(text: &str, with: With<'_>) -> Result<Value, Bad> {
     let shown = short(text);
-    date::read(text, with.form).map(|day| Value::String(day.to_string())).map_err(|why| match why {
+    date::read(text, with.form, with.zone).map(|day| Value::String(day.to_string())).map_err(|why| match why {
         NoDate::None => with.unclear(
             "is not a date",
             format!("\"{shown}\" is not a date."),

@@ -1,6 +1,7 @@
 //! Dates as people write them. A date that is ambiguous, or has no day, is not read.
 
-use jiff::{civil::Date, fmt::strtime::BrokenDownTime};
+use ad_core::synonyms::fold::folded;
+use jiff::{Timestamp, civil::Date, fmt::strtime::BrokenDownTime, tz::TimeZone};
 use serde::Deserialize;
 
 /// Why a text is not a date.
@@ -16,34 +17,117 @@ pub(crate) enum NoDate {
     Ambiguous,
 }
 
-/// A format of dates, such as `DD.MM.YYYY`, as jiff writes it.
+/// A format of dates: `DD.MM.YYYY`, as jiff writes it, or Unix time.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct DateFormat(String);
+pub(crate) enum DateFormat {
+    /// `%d.%m.%Y`, and whether the month is a name.
+    Parts(String, bool),
+    /// Seconds since 1970.
+    Unix,
+    /// Milliseconds since 1970.
+    UnixMillis,
+}
+
+/// What a format consists of, and how jiff writes it. The longer ones come first.
+const PARTS: [(&str, &str); 5] = [("YYYY", "%Y"), ("YY", "%y"), ("MMM", "%m"), ("MM", "%m"), ("DD", "%d")];
 
 impl TryFrom<String> for DateFormat {
     type Error = String;
 
-    /// Reads a format: `YYYY`, `MM` and `DD` once each, with separators.
+    /// Reads a format: year, month and day once each, with separators.
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        let format = text.replacen("YYYY", "%Y", 1).replacen("MM", "%m", 1).replacen("DD", "%d", 1);
-        let separators = format.replacen("%Y", "", 1).replacen("%m", "", 1).replacen("%d", "", 1);
-        if format.len() != text.len() - 2 || separators.contains(|mark: char| mark.is_alphanumeric() || mark == '%') {
+        match text.as_str() {
+            "unix" => return Ok(Self::Unix),
+            "unix_ms" => return Ok(Self::UnixMillis),
+            _ => {}
+        }
+        let (mut format, mut counts, mut rest) = (String::new(), [0; 3], text.as_str());
+        let mut is_name = false;
+        while let Some(letter) = rest.chars().next() {
+            if let Some((part, code)) = PARTS.iter().find(|(part, _)| rest.starts_with(part)) {
+                counts["ymd".find(code[1..].to_ascii_lowercase().as_str()).unwrap_or_default()] += 1;
+                is_name |= *part == "MMM";
+                format.push_str(code);
+                rest = &rest[part.len()..];
+            } else if letter.is_alphanumeric() || letter == '%' {
+                counts[0] = 0;
+                break;
+            } else {
+                format.push(letter);
+                rest = &rest[letter.len_utf8()..];
+            }
+        }
+        if counts != [1; 3] {
             return Err(format!(
-                "\"{text}\" is not a date format; use YYYY, MM and DD with their separators, such as \"DD.MM.YYYY\""
+                "\"{text}\" is not a date format; use YYYY or YY, MM or MMM (the name of the month) and DD with their separators, such as \"DD.MM.YYYY\", or unix or unix_ms"
             ));
         }
-        Ok(Self(format))
+        Ok(Self::Parts(format, is_name))
     }
 }
 
+/// The beginnings of the names of months in Swedish, Norwegian, Danish, English, German, Dutch, French and Finnish, from January; folded.
+const MONTHS: [&[&str]; 12] = [
+    &["jan", "tammi"],
+    &["feb", "fev", "helmi"],
+    &["mar", "mrt", "maerz", "maaliskuu", "maart"],
+    &["apr", "avr", "huhti"],
+    &["maj", "mai", "may", "mei", "touko"],
+    &["jun", "juin", "kesa"],
+    &["jul", "juil", "heina"],
+    &["aug", "aou", "elo"],
+    &["sep", "syys"],
+    &["okt", "oct", "loka"],
+    &["nov", "marras"],
+    &["dec", "dez", "des", "joulu"],
+];
+
+/// The text with the number of the month instead of its name.
+fn with_month_number(text: &str) -> Option<String> {
+    let start = text.find(char::is_alphabetic)?;
+    let length = text[start..].find(|letter: char| !letter.is_alphabetic()).unwrap_or(text.len() - start);
+    let name = folded(&text[start..start + length]);
+    // The longest beginning counts: "marraskuu" is not March.
+    let of = |names: &[&str]| names.iter().filter(|it| name.starts_with(**it)).map(|it| it.len()).max();
+    let (_, month) = (1..).zip(MONTHS).filter_map(|(month, names)| Some((of(names)?, month))).max()?;
+    let rest = text[start + length..].strip_prefix('.').filter(|rest| rest.starts_with(' '));
+    Some(format!("{}{month:02}{}", &text[..start], rest.unwrap_or(&text[start + length..])))
+}
+
 impl DateFormat {
-    fn read(&self, text: &str) -> Result<Date, NoDate> {
-        let (parts, end) = BrokenDownTime::parse_prefix(&self.0, text).map_err(|_| NoDate::None)?;
-        if parts.year().is_none_or(|year| year < 1000) || !is_time(text.get(end..).unwrap_or_default()) {
+    fn read(&self, text: &str, zone: Option<&Zone>) -> Result<Date, NoDate> {
+        let unix = |per_second: i64| {
+            let number: i64 = text.parse().map_err(|_| NoDate::None)?;
+            let time = Timestamp::from_millisecond(number.saturating_mul(1000 / per_second))
+                .map_err(|_| NoDate::Impossible)?;
+            Ok(time.to_zoned(zone.map_or(TimeZone::UTC, |zone| zone.0.clone())).date())
+        };
+        let (format, is_name) = match self {
+            Self::Parts(format, is_name) => (format, *is_name),
+            Self::Unix => return unix(1),
+            Self::UnixMillis => return unix(1000),
+        };
+        let numbered = if is_name { with_month_number(text).ok_or(NoDate::None)? } else { text.to_owned() };
+        let (parts, end) = BrokenDownTime::parse_prefix(format, &numbered).map_err(|_| NoDate::None)?;
+        if parts.year().is_none_or(|year| year < 1000) || !is_time(numbered.get(end..).unwrap_or_default()) {
             return Err(NoDate::None);
         }
         parts.to_date().map_err(|_| NoDate::Impossible)
+    }
+}
+
+/// A time zone, by its name such as `Europe/Stockholm`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Zone(TimeZone);
+
+impl TryFrom<String> for Zone {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let zone = TimeZone::get(&text).map(Self);
+        zone.map_err(|_| format!("\"{text}\" is not a time zone; use a name such as \"Europe/Stockholm\""))
     }
 }
 
@@ -59,9 +143,13 @@ fn date(year: i16, month: i16, day: i16) -> Result<Date, NoDate> {
 }
 
 /// Reads a date, in a format or in any unambiguous one.
-pub(crate) fn read(text: &str, form: Option<&DateFormat>) -> Result<Date, NoDate> {
+pub(crate) fn read(text: &str, form: Option<&DateFormat>, zone: Option<&Zone>) -> Result<Date, NoDate> {
+    // A time with its offset from UTC may be on another date there.
+    if let (Some(zone), Ok(time)) = (zone, text.parse::<Timestamp>()) {
+        return Ok(time.to_zoned(zone.0.clone()).date());
+    }
     if let Some(form) = form {
-        return form.read(text);
+        return form.read(text, zone);
     }
     let end = text.find(['T', 't', ' ']).unwrap_or(text.len());
     let (day, time) = text.split_at(end);
@@ -108,7 +196,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str, form: Option<&str>) -> Result<String, NoDate> {
-        read(text, form.map(|form| DateFormat::try_from(form.to_owned()).unwrap()).as_ref())
+        read(text, form.map(|form| DateFormat::try_from(form.to_owned()).unwrap()).as_ref(), None)
             .map(|date| date.to_string())
     }
 
@@ -146,8 +234,39 @@ mod tests {
         assert_eq!(shown("4/5/2019", Some("MM/DD/YYYY")).as_deref(), Ok("2019-04-05"));
         assert_eq!(shown("04052019", Some("DDMMYYYY")).as_deref(), Ok("2019-05-04"));
         assert_eq!(shown("2019-05-04", Some("DD.MM.YYYY")), Err(NoDate::None));
-        for wrong in ["DD.MM", "YYYY-MM-DD-DD", "YY-MM-DD", "dd.mm.yyyy"] {
+        for wrong in ["DD.MM", "YYYY-MM-DD-DD", "YYYY-MM-YY", "dd.mm.yyyy", ""] {
             assert!(DateFormat::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn short_years_names_of_months_and_unix_times_are_read() {
+        for (text, form) in [
+            ("04.05.19", "DD.MM.YY"),
+            ("4 maj 2019", "DD MMM YYYY"),
+            ("4. Mai 2019", "DD. MMM YYYY"),
+            ("May 4, 2019", "MMM DD, YYYY"),
+            ("04-touko-19", "DD-MMM-YY"),
+            ("1556928000", "unix"),
+            ("1556928000000", "unix_ms"),
+        ] {
+            assert_eq!(shown(text, Some(form)).as_deref(), Ok("2019-05-04"), "{text}");
+        }
+        assert_eq!(shown("4 marraskuuta 71", Some("DD MMM YY")).as_deref(), Ok("1971-11-04"));
+        assert_eq!(shown("4 foo 2019", Some("DD MMM YYYY")), Err(NoDate::None));
+    }
+
+    #[test]
+    fn a_time_is_on_the_date_of_its_zone() {
+        let zone = Zone::try_from("Europe/Stockholm".to_owned()).unwrap();
+        let read = |text, form: Option<&str>| {
+            let form = form.map(|form| DateFormat::try_from(form.to_owned()).unwrap());
+            super::read(text, form.as_ref(), Some(&zone)).unwrap().to_string()
+        };
+        assert_eq!(read("2019-05-03T22:00:00Z", None), "2019-05-04");
+        assert_eq!(read("2019-05-04T00:00:00+02:00", None), "2019-05-04");
+        assert_eq!(read("2019-05-04", None), "2019-05-04");
+        assert_eq!(read("1556920800", Some("unix")), "2019-05-04");
+        assert!(Zone::try_from("Stockholm".to_owned()).is_err());
     }
 }

@@ -6,7 +6,9 @@ mod apply;
 pub(crate) mod convert;
 pub(crate) mod date;
 mod html;
+pub(crate) mod keys;
 pub(crate) mod lookup;
+mod name;
 pub(crate) mod number;
 mod plan;
 mod problems;
@@ -20,9 +22,14 @@ mod vehicle;
 use ad_core::synonyms::languages::{self, Language};
 use ad_core::synonyms::placeholders::Placeholders;
 pub(crate) use ad_core::synonyms::{fold, values};
-use ad_core::{catalogue::Catalogue, categories::Category, violation::nearest};
+use ad_core::{
+    catalogue::Catalogue,
+    categories::{self, Category},
+    violation::nearest,
+};
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use toml::de::{DeTable, DeValue};
 
 use crate::{
@@ -30,9 +37,11 @@ use crate::{
     readers::{ColumnId, Columns, Row, Settings},
 };
 use apply::Work;
+use keys::Key;
 use plan::{Plan, Planner};
-use problems::{Problems, Spanned};
-use rule::{Column, ColumnName, DecimalMark, OwnMaps, Rule, Sources};
+use problems::{At, Problems, Spanned};
+use rule::{Column, ColumnName, DecimalMark, OwnMaps, RowRules, Rule, SourceId, Sources, When};
+use serde::de::DeserializeOwned;
 use vehicle::Vehicle;
 
 /// The built-in mappings.
@@ -43,25 +52,24 @@ const BUILTIN: &[(&str, &str)] = &[
     ("xml-fordon", include_str!("../../mappings/xml-fordon.toml")),
 ];
 
-const KEYS: &[&str] = &["file", "decimal", "language", "placeholders", "values", "vehicle", "fields"];
-
 /// A valid mapping: every target is a field of the tables, and every value that it maps to is allowed.
 #[derive(Debug)]
 pub struct Mapping {
     settings: Settings,
     decimal: Option<DecimalMark>,
     placeholders: Placeholders,
+    row_rules: RowRules,
     sources: Sources,
     rules: Vec<Rule>,
     vehicle: Vehicle,
     plans: Vec<Plan>,
 }
 
-/// Why a text is not a valid mapping: all errors, each with its line.
+/// Why a text is not a valid mapping: all errors, each with its place.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.join("\n"))]
 pub struct MappingError(
-    /// Each a sentence, with its line and the nearest valid name.
+    /// Each a sentence, with its place and the nearest valid name.
     pub Vec<String>,
 );
 
@@ -76,6 +84,13 @@ impl Mapping {
         BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
     }
 
+    /// The JSON Schema of mappings, with which editors complete and check them.
+    pub fn schema() -> Value {
+        let places: BTreeSet<String> = categories::typed().flat_map(|(_, category)| target::places(category)).collect();
+        let types: Vec<&str> = categories::typed().map(|(name, _)| name).collect();
+        keys::schema(places.iter().map(String::as_str), &types)
+    }
+
     /// Reads a mapping.
     ///
     /// # Errors
@@ -88,8 +103,9 @@ impl Mapping {
         }
         problems.check()?;
         let document = document.get_ref();
-        problems.unknown_keys(document, KEYS, "a mapping");
-        let settings = document.get("file").and_then(|value| problems.read(value, "[file]")).unwrap_or_default();
+        problems.unknown_keys(document, keys::MAPPING, "a mapping");
+        let settings = part(&mut problems, document, "file", keys::FILE);
+        let mut row_rules: RowRules = part(&mut problems, document, "rows", keys::ROWS);
         let decimal = document.get("decimal").and_then(|value| problems.read(value, "\"decimal\""));
         let maps = document.get("values").map(|value| OwnMaps::read(&mut problems, value)).unwrap_or_default();
         let mut sources = Sources::default();
@@ -101,13 +117,16 @@ impl Mapping {
         for rule in &mut rules {
             rule.collect(&mut sources);
         }
+        for when in row_rules.keep.0.iter_mut().chain(&mut row_rules.skip.0) {
+            sources.add(&mut when.column);
+        }
         let language = language(&mut problems, document.get("language"), &sources);
         let own: Option<Vec<String>> =
             document.get("placeholders").and_then(|value| problems.read(value, "\"placeholders\""));
         let placeholders = Placeholders::with(own.unwrap_or_default().iter());
         let plans = Planner::new(catalogue, &mut problems, &maps, language).plans(&rules, &categories);
         problems.check()?;
-        Ok(Self { settings, decimal, placeholders, sources, rules, vehicle, plans })
+        Ok(Self { settings, decimal, placeholders, row_rules, sources, rules, vehicle, plans })
     }
 
     /// The mapping of columns whose names are the fields of one category.
@@ -121,7 +140,7 @@ impl Mapping {
     ) -> Result<Self, MappingError> {
         let (mut problems, mut sources) = (Problems::new(""), Sources::default());
         let rule = |field: &str| {
-            let mut rule = Rule { target: field.into(), line: 1, ..Rule::default() };
+            let mut rule = Rule { target: field.into(), at: At::START, ..Rule::default() };
             rule.from.0.push(Column::named(field));
             rule.collect(&mut sources);
             rule
@@ -134,6 +153,7 @@ impl Mapping {
             settings: Settings::default(),
             decimal: None,
             placeholders: Placeholders::default(),
+            row_rules: RowRules::default(),
             sources,
             rules,
             vehicle: Vehicle::Always(0),
@@ -153,10 +173,30 @@ impl Mapping {
     }
 }
 
+/// A table of the mapping, if it has it.
+fn part<'i, T: DeserializeOwned + Default>(
+    problems: &mut Problems<'i>,
+    document: &DeTable<'i>,
+    name: &str,
+    keys: &[Key],
+) -> T {
+    let Some(value) = document.get(name) else { return T::default() };
+    let what = format!("[{name}]");
+    match problems.table(value, &what) {
+        None => return T::default(),
+        Some(table) => {
+            if problems.unknown_keys(table, keys, &what) {
+                return T::default();
+            }
+        }
+    }
+    problems.read(value, &what).unwrap_or_default()
+}
+
 /// The entries of `[fields]`. A dotted path may be one key in quotes, or several.
 fn rules<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, categories: &[&'static Category]) -> Vec<Rule> {
     let Some(value) = value else {
-        problems.on(1, "[fields] is missing: it assigns columns to fields.");
+        problems.on(At::START, "[fields] is missing: it assigns columns to fields.");
         return Vec::new();
     };
     let Some(table) = problems.table(value, "\"fields\"") else { return Vec::new() };
@@ -172,16 +212,16 @@ fn rules<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, categorie
                     levels.push((below, inner));
                 }
                 _ => {
-                    let line = problems.line(&key.span());
+                    let at = problems.at(&key.span());
                     if rules.iter().any(|known| *known.target == *path) {
-                        problems.on(line, format!("\"{path}\" is mapped twice."));
+                        problems.on(at, format!("\"{path}\" is mapped twice."));
                     }
-                    rules.push(Rule::read(problems, &path, line, value));
+                    rules.push(Rule::read(problems, &path, at, value));
                 }
             }
         }
     }
-    rules.sort_by_key(|rule| rule.line);
+    rules.sort_by_key(|rule| rule.at);
     rules
 }
 
@@ -198,8 +238,8 @@ fn language<'i>(problems: &mut Problems<'i>, value: Option<&Spanned<'i>>, source
     code.map_or(Language::Unknown, |code| {
         Language::of_code(&code).unwrap_or_else(|| {
             let known = nearest::quoted(languages::codes());
-            let line = problems.line(&value.span());
-            problems.on(line, format!("\"{code}\" is not a known language. There are {known}."));
+            let at = problems.at(&value.span());
+            problems.on(at, format!("\"{code}\" is not a known language. There are {known}."));
             Language::Unknown
         })
     })
@@ -251,7 +291,10 @@ impl Bound<'_> {
             let rule = rules.iter().find(|rule| !rule.optional && rule.sources.contains(&id));
             let is_vehicle = matches!(vehicle, Vehicle::By { from, .. } if from.contains(&id));
             let of = rule.map(|rule| format!("\"{}\"", rule.target));
-            let of = of.or_else(|| is_vehicle.then(|| "the vehicle type".to_owned()))?;
+            let RowRules { keep, skip } = &self.mapping.row_rules;
+            let is_of_rows = keep.0.iter().chain(&skip.0).any(|when| when.column.id == id);
+            let of = of.or_else(|| is_vehicle.then(|| "the vehicle type".to_owned()));
+            let of = of.or_else(|| is_of_rows.then(|| "[rows]".to_owned()))?;
             Some(match name {
                 ColumnName::Name(name) => {
                     let hint = nearest::did_you_mean(name, self.names.iter().map(String::as_str));
@@ -278,6 +321,20 @@ impl Bound<'_> {
         };
         let unused = self.names.iter().enumerate().filter(|(index, name)| !used.contains(index) && !is_around(name));
         unused.map(|(_, name)| name.clone()).collect()
+    }
+
+    /// Whether the conditions of `[rows]` leave the row out.
+    pub fn is_skipped(&self, row: Row<'_>) -> bool {
+        let RowRules { keep, skip } = &self.mapping.row_rules;
+        let mut scratch = String::new();
+        let mut holds = |when: &When| when.holds(self.value_of(row, when.column.id), &mut scratch);
+        !keep.0.iter().all(&mut holds) || skip.0.iter().any(holds)
+    }
+
+    /// The first text of a column.
+    fn value_of<'r>(&self, row: Row<'r>, source: SourceId) -> &'r str {
+        let all = self.resolved[source].iter().flat_map(|column| row.values(*column));
+        all.map(str::trim).find(|text| !text.is_empty()).unwrap_or_default()
     }
 
     /// Makes the payload of a row.

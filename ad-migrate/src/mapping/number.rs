@@ -40,9 +40,22 @@ impl Decimal {
         Some(Self { digits: self.digits.checked_mul(factor)?, scale: 0 })
     }
 
-    /// The number times a whole one.
-    pub(crate) fn times(self, factor: i64) -> Option<Self> {
-        Some(Self { digits: self.digits.checked_mul(factor)?, ..self })
+    /// The number times another one.
+    pub(crate) fn multiplied(self, by: Self) -> Option<Self> {
+        Some(Self { digits: self.digits.checked_mul(by.digits)?, scale: self.scale + by.scale }.shortest())
+    }
+
+    /// Rounded to this many decimals, halves away from zero.
+    pub(crate) fn rounded(self, decimals: u32) -> Self {
+        let Some(surplus) = self.scale.checked_sub(decimals).filter(|surplus| *surplus > 0) else { return self };
+        let unit = 10_i64.checked_pow(surplus).unwrap_or(i64::MAX);
+        let half = if self.digits < 0 { -(unit / 2) } else { unit / 2 };
+        Self { digits: self.digits.saturating_add(half) / unit, scale: decimals }
+    }
+
+    /// A number of so many digits behind the decimal separator.
+    pub(crate) const fn of(digits: i64, scale: u32) -> Self {
+        Self { digits, scale }
     }
 
     /// Without zeros at its end.

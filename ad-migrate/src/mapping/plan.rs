@@ -1,13 +1,16 @@
 //! Checks the entries of a mapping against the tables of each category, and prepares their conversions, before any row is read.
 
-use ad_core::{catalogue::Catalogue, categories::Category, fields::Kind, synonyms::languages::Language};
+use ad_core::{
+    catalogue::Catalogue, categories::Category, fields::Kind, synonyms::languages::Language, violation::nearest,
+};
 use serde_json::Value;
 
 use super::{
     convert::{Bad, Convert, Cure, With, price},
     lookup::Lookups,
+    name::{NamePart, NameParts},
     problems::Problems,
-    rule::{ConstantOrColumn, DecimalMark, FoundMap, MapSource, Otherwise, OwnMaps, Rule, Texts},
+    rule::{ByType, DecimalMark, FoundMap, MapSource, Otherwise, OwnMaps, Rule, Texts},
     target::{self, NoTarget, Target},
     units,
     values::ValueMap,
@@ -32,6 +35,9 @@ pub(super) struct Made {
     pub(super) default: Option<Value>,
     pub(super) noun: Box<str>,
     pub(super) unit: Option<&'static str>,
+    pub(super) default_unit: Option<&'static str>,
+    /// The part of a vehicle's name that the field takes.
+    pub(super) name: Option<NameParts>,
     pub(super) to: Option<&'static str>,
 }
 
@@ -55,7 +61,11 @@ impl Made {
             decimal: rule.decimal.or(decimal).map(char::from),
             form: rule.date.as_ref(),
             year: rule.year,
+            zone: rule.zone.as_ref(),
+            scale: rule.scale.map(|scale| scale.0),
             unit: self.unit,
+            default_unit: self.default_unit,
+            default_currency: rule.currency.as_ref().and_then(|currency| currency.default.as_deref()),
             to: self.to,
             brand: None,
         }
@@ -63,16 +73,14 @@ impl Made {
 
     /// The value of texts of the mapping itself.
     fn value(&self, texts: &Texts, rule: &Rule, scratch: &mut String) -> Result<Option<Value>, Bad> {
-        let with = self.with(rule, Some(DecimalMark::Point));
+        // The mapping writes amounts as they are sent.
+        let with = With { scale: None, ..self.with(rule, Some(DecimalMark::Point)) };
         let mut one = |text: &str| match (self.convert.models(), self.target.price) {
             (Some(models), _) if !models.has(text, scratch) => {
                 Err(Bad::of_mapping(format!("No brand has the model \"{text}\".")))
             }
             (_, Some(of)) => {
-                let currency = match &rule.currency {
-                    Some(ConstantOrColumn::Always(currency)) => Some(&**currency),
-                    _ => None,
-                };
+                let currency = rule.currency.as_ref().and_then(|currency| currency.always.as_deref());
                 price(text, of, &self.convert, currency, with)
             }
             _ => self.convert.value(text, with, scratch),
@@ -113,6 +121,7 @@ impl<'a, 'i> Planner<'a, 'i> {
     pub(super) fn plans(&mut self, rules: &[Rule], categories: &[&'static Category]) -> Vec<Plan> {
         let mut plans: Vec<Plan> = categories.iter().map(|category| Plan { category, fields: Vec::new() }).collect();
         for (index, rule) in rules.iter().enumerate() {
+            self.types(rule, categories);
             let found: Vec<_> = categories.iter().map(|category| target::find(category, &rule.target)).collect();
             if found.iter().all(Result::is_err) {
                 self.no_target(rule, &found, categories);
@@ -152,7 +161,7 @@ impl<'a, 'i> Planner<'a, 'i> {
             let hint = target::hint(categories, &rule.target).unwrap_or_default();
             format!("\"{}\" is not a field of {of}. {hint}", rule.target)
         };
-        self.problems.on(rule.line, message.trim_end());
+        self.problems.on(rule.at, message.trim_end());
     }
 
     fn made(&mut self, index: usize, rule: &Rule, target: Target, category: &'static Category) -> Made {
@@ -163,21 +172,66 @@ impl<'a, 'i> Planner<'a, 'i> {
         let convert = Convert::of(target.kind, self.catalogue, brands, &mut self.lookups);
         let noun = noun(&rule.target, &target.kind);
         let (values, constant, default) = (Vec::new(), None, None);
-        let made = Made { rule: index, target, convert, values, constant, default, noun, unit: None, to: None };
+        let (unit, default_unit, to) = (None, None, None);
+        let name = self.name_part(rule, category, brands);
+        let made = Made { rule: index, target, convert, values, constant, default, noun, unit, default_unit, name, to };
         self.fits(rule, &made);
         let made = self.units(rule, made);
-        let constant = self.constant(rule, &made, rule.constant.as_ref());
-        let default = self.constant(rule, &made, rule.default.as_ref());
+        let of_type =
+            |texts: &'_ Option<ByType>| texts.as_ref().and_then(|texts| texts.of(category.vehicle_type)).cloned();
+        let constant = self.constant(rule, &made, of_type(&rule.constant).as_ref());
+        let default = self.constant(rule, &made, of_type(&rule.default).as_ref());
         if let Otherwise::Texts(texts) = &rule.otherwise {
             self.constant(rule, &made, Some(texts));
         }
         Made { constant, default, ..made }
     }
 
+    /// The part of a vehicle's name that a field takes.
+    fn name_part(
+        &mut self,
+        rule: &Rule,
+        category: &'static Category,
+        brands: Option<&'static str>,
+    ) -> Option<NameParts> {
+        if !rule.vehicle_name {
+            return None;
+        }
+        let part = match &*rule.target {
+            "category_fields.brand" => NamePart::Brand,
+            "category_fields.model" => NamePart::Model,
+            "category_fields.model_type" => NamePart::Rest,
+            target => {
+                let message = format!("\"vehicle_name\" is for brand, model and model_type, but not for \"{target}\".");
+                self.problems.on(rule.at, message);
+                return None;
+            }
+        };
+        let brands = brands?;
+        let models = category.field("model").and_then(|field| match field.kind {
+            Kind::Model { list } => Some(self.lookups.models(self.catalogue, list, brands)),
+            _ => None,
+        });
+        Some(NameParts { part, brands: self.lookups.list(self.catalogue, brands), models })
+    }
+
+    /// Checks the vehicle types by which an entry has constants.
+    fn types(&mut self, rule: &Rule, categories: &[&'static Category]) {
+        let known = || categories.iter().filter_map(|category| category.vehicle_type);
+        for name in [&rule.constant, &rule.default].into_iter().flatten().flat_map(ByType::types) {
+            if !known().any(|known| known == name) {
+                let hint = nearest::did_you_mean(name, known())
+                    .unwrap_or_else(|| format!("There are {} and \"all\".", nearest::quoted(known())));
+                let message = format!("\"{}\": \"{name}\" is not a vehicle type of this mapping. {hint}", rule.target);
+                self.problems.on(rule.at, message);
+            }
+        }
+    }
+
     /// The value of texts of the mapping itself; an error is added to the problems.
     fn constant(&mut self, rule: &Rule, made: &Made, texts: Option<&Texts>) -> Option<Value> {
         made.value(texts?, rule, &mut self.scratch).unwrap_or_else(|bad| {
-            self.problems.on(rule.line, format!("\"{}\": {}", rule.target, sentence(&bad)));
+            self.problems.on(rule.at, format!("\"{}\": {}", rule.target, sentence(&bad)));
             None
         })
     }
@@ -188,12 +242,16 @@ impl<'a, 'i> Planner<'a, 'i> {
         let is_number = matches!(item, Kind::Integer { .. } | Kind::Decimal { .. } | Kind::Measure { .. });
         let is_text = matches!(item, Kind::Text { .. } | Kind::Email { .. });
         let is_measure = matches!(item, Kind::Measure { .. });
-        let options: [(&str, bool, bool, &str); 10] = [
+        let options: [(&str, bool, bool, &str); 14] = [
             ("unit", rule.unit.is_some(), is_measure, "measures"),
             ("as", rule.to.is_some(), is_measure, "measures"),
             ("currency", rule.currency.is_some(), made.target.price.is_some(), "prices"),
             ("decimal", rule.decimal.is_some(), is_number, "numbers"),
+            ("scale", rule.scale.is_some(), is_number, "numbers"),
             ("date", rule.date.is_some(), matches!(item, Kind::Date), "dates"),
+            ("zone", rule.zone.is_some(), matches!(item, Kind::Date), "dates"),
+            ("where", rule.filter.is_some(), is_list || !rule.first, "all values, not the first"),
+            ("sort", rule.sort.is_some(), is_list || rule.first, "lists; with first = true, the first value is taken"),
             ("year", rule.year, matches!(item, Kind::Integer { .. }), "whole numbers"),
             ("html", rule.html, is_text, "texts"),
             ("max", rule.max.is_some(), is_list, "lists"),
@@ -203,7 +261,7 @@ impl<'a, 'i> Planner<'a, 'i> {
         for (name, is_set, fits, of) in options {
             if is_set && !fits {
                 self.problems
-                    .on(rule.line, format!("\"{name}\" is for {of}, but \"{}\" is not one of them.", rule.target));
+                    .on(rule.at, format!("\"{name}\" is for {of}, but \"{}\" is not one of them.", rule.target));
             }
         }
     }
@@ -211,33 +269,35 @@ impl<'a, 'i> Planner<'a, 'i> {
     fn units(&mut self, rule: &Rule, made: Made) -> Made {
         let Kind::Measure { units, .. } = made.convert.kind else { return made };
         let mut find = |text: &str| {
-            let found = units::find(text, units, &mut self.scratch);
+            let found = units::meant(text, units, &mut self.scratch);
             if found.is_none() {
                 let allowed = ad_core::violation::nearest::quoted(units.iter().copied());
                 let message = format!("\"{text}\" is not a unit of \"{}\". Units: {allowed}.", rule.target);
-                self.problems.on(rule.line, message);
+                self.problems.on(rule.at, message);
             }
             found
         };
-        let unit = match &rule.unit {
-            Some(ConstantOrColumn::Always(text)) => find(text),
-            _ => None,
-        };
+        let mut unit_of = |text: Option<&str>| text.and_then(&mut find);
+        let unit = unit_of(rule.unit.as_ref().and_then(|unit| unit.always.as_deref()));
+        let default_unit = unit_of(rule.unit.as_ref().and_then(|unit| unit.default.as_deref()));
+        for (_, code) in rule.unit.iter().flat_map(|unit| &unit.codes) {
+            unit_of(Some(code));
+        }
         let to = rule.to.as_ref().and_then(|to| find(to));
         if let (Some(from), Some(to)) = (unit, to)
             && units::factor(from, to).is_none()
         {
             let message = format!("\"{}\" cannot be converted exactly from {from} to {to}; omit \"as\".", rule.target);
-            self.problems.on(rule.line, message);
+            self.problems.on(rule.at, message);
         }
-        Made { unit, to, ..made }
+        Made { unit, default_unit, to, ..made }
     }
 
     /// Adds the terms of a value map that the field allows, for each category.
     fn add_map(&mut self, source: &MapSource, rule: &Rule, made: &mut [Option<(&'static Category, Made)>]) {
         let scratch = &mut self.scratch;
         match self.maps.find(source) {
-            Err(message) => self.problems.on(rule.line, message),
+            Err(message) => self.problems.on(rule.at, message),
             Ok(FoundMap::Builtin(builtin)) => {
                 for (category, made) in made.iter_mut().flatten() {
                     let is_allowed = |text: &str| made.value(&Texts(vec![text.into()]), rule, scratch).is_ok();
@@ -253,7 +313,7 @@ impl<'a, 'i> Planner<'a, 'i> {
                     let Some(Err(bad)) = values.next() else { continue };
                     if values.all(|value| value.is_err()) {
                         let message = format!("Value of \"{}\" for \"{}\": {}", own.term, rule.target, sentence(&bad));
-                        self.problems.on(own.line.unwrap_or(rule.line), message);
+                        self.problems.on(own.at.unwrap_or(rule.at), message);
                     }
                 }
                 for (_, made) in made.iter_mut().flatten() {

@@ -6,16 +6,28 @@ use ad_core::violation::nearest;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::MappingError;
+use super::{MappingError, keys::Key};
 
 /// A value of the file with its position.
 pub(super) type Spanned<'i> = toml::Spanned<DeValue<'i>>;
 
-/// Everything that is wrong, each with its line.
+/// A place in the file, from 1; the column in characters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct At {
+    pub(super) line: usize,
+    pub(super) column: usize,
+}
+
+impl At {
+    /// The beginning of the file.
+    pub(super) const START: Self = Self { line: 1, column: 1 };
+}
+
+/// Everything that is wrong, each with its place.
 #[derive(Debug)]
 pub(super) struct Problems<'i> {
     text: &'i str,
-    found: Vec<(usize, String)>,
+    found: Vec<(At, String)>,
 }
 
 impl<'i> Problems<'i> {
@@ -23,15 +35,16 @@ impl<'i> Problems<'i> {
         Self { text, found: Vec::new() }
     }
 
-    /// The line of a position, from 1.
-    pub(super) fn line(&self, span: &Range<usize>) -> usize {
-        let before = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
-        before.split(|byte| *byte == b'\n').count()
+    /// The place of a position.
+    pub(super) fn at(&self, span: &Range<usize>) -> At {
+        let before = self.text.get(..span.start).unwrap_or(self.text);
+        let line = before.split('\n').count();
+        At { line, column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1 }
     }
 
-    /// Adds what is wrong on a line.
-    pub(super) fn on(&mut self, line: usize, message: impl Into<String>) {
-        self.found.push((line, message.into()));
+    /// Adds what is wrong at a place.
+    pub(super) fn on(&mut self, at: At, message: impl Into<String>) {
+        self.found.push((at, message.into()));
     }
 
     /// Adds an error of the TOML parser.
@@ -39,7 +52,7 @@ impl<'i> Problems<'i> {
         let span = error.span().unwrap_or_default();
         let is_foreign_letter = self.text.as_bytes().get(span.start).is_some_and(|byte| !byte.is_ascii());
         let hint = if is_foreign_letter { "; quote names that contain other letters than A to Z" } else { "" };
-        self.on(self.line(&span), format!("The file is not valid TOML: {}{hint}.", error.message()));
+        self.on(self.at(&span), format!("The file is not valid TOML: {}{hint}.", error.message()));
     }
 
     /// Fails if anything is wrong.
@@ -49,28 +62,32 @@ impl<'i> Problems<'i> {
 
     /// Everything that is wrong, in the order of the file.
     pub(super) fn error(&mut self) -> MappingError {
-        self.found.sort_by_key(|(line, _)| *line);
+        self.found.sort_by_key(|(at, _)| *at);
         self.found.dedup();
-        MappingError(self.found.drain(..).map(|(line, message)| format!("line {line}: {message}")).collect())
+        let message = |(At { line, column }, message)| format!("line {line}, column {column}: {message}");
+        MappingError(self.found.drain(..).map(message).collect())
     }
 
-    /// Adds each unknown key of a table, with the nearest known one.
-    pub(super) fn unknown_keys(&mut self, table: &DeTable<'_>, known: &[&str], of: &str) {
+    /// Adds each unknown key of a table, with the nearest known one. Returns whether there are any.
+    pub(super) fn unknown_keys(&mut self, table: &DeTable<'_>, known: &[Key], of: &str) -> bool {
+        let before = self.found.len();
         for key in table.keys() {
             let name: &str = key.get_ref();
-            if !known.contains(&name) {
-                let hint = nearest::did_you_mean(name, known.iter().copied())
-                    .unwrap_or_else(|| format!("There are {}.", nearest::quoted(known.iter().copied())));
-                self.on(self.line(&key.span()), format!("\"{name}\" is not a key of {of}. {hint}"));
+            let names = || known.iter().map(|key| key.name);
+            if !names().any(|known| known == name) {
+                let hint = nearest::did_you_mean(name, names())
+                    .unwrap_or_else(|| format!("There are {}.", nearest::quoted(names())));
+                self.on(self.at(&key.span()), format!("\"{name}\" is not a key of {of}. {hint}"));
             }
         }
+        self.found.len() > before
     }
 
     /// The table that a value must be.
     pub(super) fn table<'v>(&mut self, value: &'v Spanned<'i>, what: &str) -> Option<&'v DeTable<'i>> {
         let table = value.get_ref().as_table();
         if table.is_none() {
-            self.on(self.line(&value.span()), format!("{what} must be a table."));
+            self.on(self.at(&value.span()), format!("{what} must be a table."));
         }
         table
     }
@@ -79,8 +96,8 @@ impl<'i> Problems<'i> {
     pub(super) fn read<T: DeserializeOwned>(&mut self, value: &Spanned<'i>, what: &str) -> Option<T> {
         let read = T::deserialize(ValueDeserializer::from(value.clone()));
         read.map_err(|error| {
-            let line = self.line(&error.span().unwrap_or_else(|| value.span()));
-            self.on(line, format!("{what}: {}.", error.message()));
+            let at = self.at(&error.span().unwrap_or_else(|| value.span()));
+            self.on(at, format!("{what}: {}.", error.message()));
         })
         .ok()
     }

@@ -1,7 +1,10 @@
 //! An entry of `[fields]` as it is written: from which columns, and how. [`plan`](super::plan) checks whether it fits the field.
 
+mod beside;
 mod columns;
 mod maps;
+mod texts;
+mod when;
 
 use std::num::NonZeroUsize;
 
@@ -9,12 +12,15 @@ use serde::Deserialize;
 use toml::Value;
 
 use super::{
-    date::DateFormat,
-    fold::folded,
-    problems::{Problems, Spanned},
+    date::{DateFormat, Zone},
+    keys,
+    problems::{At, Problems, Spanned},
 };
+pub(super) use beside::Beside;
 pub(super) use columns::{Column, ColumnName, Columns, SourceId, Sources};
 pub(super) use maps::{FoundMap, MapSource, MapSources, OwnMaps};
+pub(super) use texts::{ByType, Replacements, Scale, extracted};
+pub(super) use when::{Pattern, RowRules, When};
 
 /// The values of a constant or a value map: a text, a number, `true` or `false`, or a list of these. An empty text is no value.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -64,51 +70,6 @@ impl From<Texts> for Otherwise {
             [text] if **text == *"error" => Self::Error,
             [text] if **text == *"keep" => Self::Itself,
             _ => Self::Texts(texts),
-        }
-    }
-}
-
-/// A unit or a currency.
-#[derive(Debug, Deserialize)]
-#[serde(untagged, deny_unknown_fields, expecting = "expected a text, or a column: { column = \"…\" }")]
-pub(super) enum ConstantOrColumn {
-    /// The same in every row.
-    Always(Box<str>),
-    /// The value of a column.
-    Column { column: Column },
-}
-
-/// When an entry applies: where the column has one of some texts, or none of some texts, or is (or is not) empty.
-#[derive(Debug, Deserialize)]
-#[serde(from = "WhenForms")]
-pub(super) struct When {
-    pub(super) column: Column,
-    /// Folded, as they are compared.
-    pub(super) is: Option<Vec<String>>,
-    pub(super) not: Option<Vec<String>>,
-    pub(super) empty: bool,
-}
-
-/// How `when` may be written.
-#[derive(Deserialize)]
-#[serde(untagged, deny_unknown_fields, expecting = "expected a column, or { column = \"…\", is = \"…\" }")]
-enum WhenForms {
-    Table {
-        column: Column,
-        is: Option<Texts>,
-        not: Option<Texts>,
-        #[serde(default)]
-        empty: bool,
-    },
-    Filled(Column),
-}
-
-impl From<WhenForms> for When {
-    fn from(form: WhenForms) -> Self {
-        let all = |texts: Option<Texts>| texts.map(|texts| texts.0.iter().map(|text| folded(text)).collect());
-        match form {
-            WhenForms::Table { column, is, not, empty } => Self { column, is: all(is), not: all(not), empty },
-            WhenForms::Filled(column) => Self { column, is: None, not: None, empty: false },
         }
     }
 }
@@ -193,24 +154,35 @@ pub(super) struct Rule {
     #[serde(skip)]
     pub(super) target: Box<str>,
     #[serde(skip)]
-    pub(super) line: usize,
+    pub(super) at: At,
     /// All columns that it reads.
     #[serde(skip)]
     pub(super) sources: Vec<SourceId>,
     pub(super) from: Columns,
-    pub(super) constant: Option<Texts>,
-    pub(super) default: Option<Texts>,
+    pub(super) constant: Option<ByType>,
+    pub(super) default: Option<ByType>,
+    /// Takes only values beside which the same record has such a value in another column.
+    #[serde(rename = "where")]
+    pub(super) filter: Option<When>,
+    /// Orders the values by those of another column.
+    pub(super) sort: Option<Column>,
+    pub(super) extract: Option<Pattern>,
+    pub(super) replace: Replacements,
+    /// Whether the text is the name of a vehicle, of which the field takes its part.
+    pub(super) vehicle_name: bool,
     pub(super) template: Option<Template>,
     pub(super) split: Option<Box<str>>,
     pub(super) join: Option<Box<str>>,
     pub(super) values: MapSources,
     pub(super) otherwise: Otherwise,
-    pub(super) unit: Option<ConstantOrColumn>,
+    pub(super) scale: Option<Scale>,
+    pub(super) unit: Option<Beside>,
     #[serde(rename = "as")]
     pub(super) to: Option<Box<str>>,
-    pub(super) currency: Option<ConstantOrColumn>,
+    pub(super) currency: Option<Beside>,
     pub(super) decimal: Option<DecimalMark>,
     pub(super) date: Option<DateFormat>,
+    pub(super) zone: Option<Zone>,
     pub(super) html: bool,
     pub(super) year: bool,
     pub(super) when: Option<When>,
@@ -220,44 +192,22 @@ pub(super) struct Rule {
     pub(super) max: Option<NonZeroUsize>,
 }
 
-const KEYS: &[&str] = &[
-    "from",
-    "constant",
-    "default",
-    "template",
-    "split",
-    "join",
-    "values",
-    "otherwise",
-    "unit",
-    "as",
-    "currency",
-    "decimal",
-    "date",
-    "html",
-    "year",
-    "when",
-    "optional",
-    "first",
-    "max",
-];
-
 impl Rule {
     /// Reads an entry; what is wrong with it is added to the problems.
-    pub(super) fn read<'i>(problems: &mut Problems<'i>, target: &str, line: usize, value: &Spanned<'i>) -> Self {
+    pub(super) fn read<'i>(problems: &mut Problems<'i>, target: &str, at: At, value: &Spanned<'i>) -> Self {
         let what = format!("\"{target}\"");
         let read: Option<Self> = match value.get_ref().as_table() {
             // The short form: the column.
             None => problems.read(value, &what).map(|from| Self { from, ..Self::default() }),
             Some(table) => {
-                problems.unknown_keys(table, KEYS, "a field");
+                problems.unknown_keys(table, keys::FIELD, "a field");
                 problems.read(value, &what)
             }
         };
         if let Some(wrong) = read.as_ref().and_then(Self::contradiction) {
-            problems.on(line, format!("{what} {wrong}."));
+            problems.on(at, format!("{what} {wrong}."));
         }
-        Self { target: target.into(), line, ..read.unwrap_or_default() }
+        Self { target: target.into(), at, ..read.unwrap_or_default() }
     }
 
     /// Keys that do not go together.
@@ -273,6 +223,9 @@ impl Rule {
         if asks_value && !has_columns {
             return Some("has a template with {value}; add \"from\"");
         }
+        if (self.filter.is_some() || self.sort.is_some()) && self.from.0.len() != 1 {
+            return Some("has \"where\" or \"sort\", which are for one column in \"from\"");
+        }
         (self.split.as_deref() == Some("")).then_some("needs a separator for \"split\", not an empty text")
     }
 
@@ -280,11 +233,8 @@ impl Rule {
     pub(super) fn collect(&mut self, sources: &mut Sources) {
         let parts = self.template.iter_mut().flat_map(|template| &mut template.0);
         let parts = parts.filter_map(|part| if let TemplatePart::Column(column) = part { Some(column) } else { None });
-        let beside = [&mut self.unit, &mut self.currency].into_iter().flatten().filter_map(|beside| match beside {
-            ConstantOrColumn::Column { column } => Some(column),
-            ConstantOrColumn::Always(_) => None,
-        });
-        let when = self.when.iter_mut().map(|when| &mut when.column);
+        let beside = [&mut self.unit, &mut self.currency].into_iter().flatten().filter_map(|it| it.column.as_mut());
+        let when = self.when.iter_mut().chain(&mut self.filter).map(|when| &mut when.column).chain(&mut self.sort);
         for column in self.from.0.iter_mut().chain(parts).chain(beside).chain(when) {
             sources.add(column);
             self.sources.push(column.id);

@@ -131,7 +131,7 @@ fn what_cannot_be_read_is_told_by_a_short_reason() {
         ("category_fields.is_vat_deductible", "'X'", "kanske", "is vat deductible is neither yes nor no"),
         (mileage, "{ from = 'X', unit = 'mil' }", "1.234", "mileage is ambiguous"),
         (mileage, "'X'", "12345", "mileage has no unit"),
-        (mileage, "'X'", "12345 miles", "unknown unit of mileage"),
+        (mileage, "'X'", "12345 furlongs", "unknown unit of mileage"),
         (mileage, "{ from = 'X', unit = 'mil' }", "12345 km", "mileage has another unit than the mapping"),
         ("category_fields.powertrain.fuels", "{ from = 'X', values = 'fuel' }", "Hybrid", "unknown fuel"),
         (
@@ -276,7 +276,7 @@ type = "car"
 [fields]
 source_id = { form = "Lagernr" }
 category_fields.brnd = "Märke"
-category_fields.condition.mileage = { from = "Miltal", unit = "miles" }
+category_fields.condition.mileage = { from = "Miltal", unit = "furlong" }
 category_fields.powertrain.fuels = { from = "Drivmedel", values = "fule" }
 category_fields.powertrain.transmission = { from = "Växellåda", values = "gear" }
 category_fields.powertrain.power = { from = "kW", unit = "kw", as = "hp" }
@@ -287,11 +287,11 @@ body = { from = "Text", template = "{" }
 "#;
     let errors = errors(text);
     for (line, says) in [
-        (3, "unknown field `seperator`"),
+        (3, "\"seperator\" is not a key of [file]. Did you mean \"separator\"?"),
         (5, "\"automatc\" is not a known transmission. Did you mean \"automatic\"?"),
         (9, "\"form\" is not a key of a field. Did you mean \"from\"?"),
         (10, "Did you mean \"category_fields.brand\"?"),
-        (11, "\"miles\" is not a unit of \"category_fields.condition.mileage\". Units: \"km\", \"mil\"."),
+        (11, "\"furlong\" is not a unit of \"category_fields.condition.mileage\". Units: \"km\", \"mil\"."),
         (12, "No value map \"fule\", neither built in nor as [values.fule]. Did you mean \"fuel\"?"),
         (14, "cannot be converted exactly from kw to hp"),
         (15, "\"unit\" is for measures"),
@@ -299,7 +299,8 @@ body = { from = "Text", template = "{" }
         (17, "the title is generated"),
         (18, "a brace without a column name"),
     ] {
-        let found = errors.iter().any(|error| error.starts_with(&format!("line {line}: ")) && error.contains(says));
+        let found =
+            errors.iter().any(|error| error.starts_with(&format!("line {line}, column ")) && error.contains(says));
         assert!(found, "line {line}: {says}\n{}", errors.join("\n"));
     }
     assert_eq!(super::tests::errors("[vehicle\n").len(), 1);
@@ -342,4 +343,155 @@ fn a_mapping_is_shared_between_threads() {
     fn is_sync<T: Sync + Send>() {}
     is_sync::<Mapping>();
     is_sync::<Bound<'_>>();
+}
+
+#[test]
+fn texts_are_extracted_replaced_and_scaled() {
+    let mileage = "category_fields.condition.mileage";
+    for (path, rule, text, value) in [
+        ("source_id", r"{ from = 'X', extract = '^Nr:\s*(\w+)' }", "Nr: L17 (ny)", json!("L17")),
+        ("source_id", r"{ from = 'X', extract = '[0-9]+' }", "no number", json!(null)),
+        ("source_id", r"{ from = 'X', replace = [['^SE-', ''], ['\s+', '-']] }", "SE-a  b", json!("a-b")),
+        (
+            "category_fields.powertrain.power",
+            "{ from = 'X', unit = 'hp', scale = 10 }",
+            "12.5",
+            json!({"unit": "hp", "value": 125}),
+        ),
+        (mileage, "{ from = 'X', unit = 'km', scale = 1000 }", "45", json!({"unit": "km", "value": 45000})),
+        (mileage, "{ from = 'X', unit = 'mi' }", "12 345", json!({"unit": "km", "value": 19867})),
+        (mileage, "'X'", "12,345.0 miles", json!({"unit": "km", "value": 19867})),
+        (mileage, "{ from = 'X', unit = 'mi', as = 'mil' }", "1000", json!({"unit": "mil", "value": 160.9})),
+        (mileage, "{ from = 'X', unit = { default = 'mil' } }", "1234", json!({"unit": "mil", "value": 1234})),
+        (mileage, "{ from = 'X', unit = { default = 'mil' } }", "12340 km", json!({"unit": "km", "value": 12340})),
+        ("category_fields.model_year", "{ from = 'X', year = true }", "'19", json!(2019)),
+        ("category_fields.model_year", "{ from = 'X', year = true }", "98", json!(1998)),
+        ("category_fields.in_traffic_date", "{ from = 'X', date = 'DD MMM YY' }", "4 maj 19", json!("2019-05-04")),
+        (
+            "category_fields.in_traffic_date",
+            "{ from = 'X', zone = 'Europe/Stockholm' }",
+            "2019-05-03T22:00:00Z",
+            json!("2019-05-04"),
+        ),
+    ] {
+        assert_eq!(field(path, rule, text), Ok(value), "{path} {rule} {text}");
+    }
+}
+
+#[test]
+fn units_and_currencies_come_from_codes_of_a_column() {
+    let fields = "category_fields.condition.mileage = { from = 'M', unit = { column = 'U', values = { K = 'km', M = 'mi' }, default = 'mil' } }\n\
+        price.list = { from = 'P', scale = 0.01, currency = { column = 'C', values = { 1 = 'SEK' }, default = 'EUR' } }";
+    let made = |unit: &str, currency: &str| {
+        let mapped = car(fields, &[("M", "100"), ("U", unit), ("P", "14990050"), ("C", currency)]);
+        assert_eq!(mapped.findings, []);
+        let mileage = at(&mapped.payload, "category_fields.condition.mileage").cloned().unwrap();
+        (mileage, mapped.payload["price"][0].clone())
+    };
+    let price = |currency: &str| json!({"type": "list", "amount": 149_900.5, "currency": currency});
+    assert_eq!(made("k", "1"), (json!({"unit": "km", "value": 100}), price("SEK")));
+    assert_eq!(made("M", "nok"), (json!({"unit": "km", "value": 161}), price("NOK")));
+    assert_eq!(made("", ""), (json!({"unit": "mil", "value": 100}), price("EUR")));
+    let mapped = car(fields, &[("M", "100"), ("U", "X"), ("P", "1"), ("C", "")]);
+    assert_eq!(mapped.findings[0].reason, "unknown unit of mileage");
+}
+
+#[test]
+fn the_name_of_a_vehicle_is_divided_by_the_catalogue() {
+    let fields = "category_fields.brand = { from = 'X', vehicle_name = true }\n\
+        category_fields.model = { from = 'X', vehicle_name = true }\n\
+        category_fields.model_type = { from = 'X', vehicle_name = true }";
+    let made = |name: &str| {
+        let mapped = car(fields, &[("X", name)]);
+        let part = |path: &str| {
+            at(&mapped.payload, &format!("category_fields.{path}")).and_then(Value::as_str).map(str::to_owned)
+        };
+        let reasons: Vec<_> = mapped.findings.iter().map(|finding| finding.reason.clone()).collect();
+        (part("brand"), part("model"), part("model_type"), reasons)
+    };
+    let told = |brand: &str, model: &str, rest: Option<&str>| {
+        (Some(brand.to_owned()), Some(model.to_owned()), rest.map(str::to_owned), Vec::<String>::new())
+    };
+    assert_eq!(made("Volvo V70 2.4D Summum"), told("volvo", "v70", Some("2.4D Summum")));
+    assert_eq!(made("Tesla Model 3"), told("tesla", "model-3", None));
+    assert_eq!(made("Land Rover Range Rover Sport HSE").0.as_deref(), Some("land-rover"));
+    assert_eq!(made("Wolvo V70").3, ["unknown brand"]);
+    assert_eq!(made("Volvo Golf GTI").3, ["unknown model"]);
+}
+
+#[test]
+fn values_of_a_list_are_chosen_and_ordered_by_another_column() {
+    let fields = "image_urls = { from = 'href', where = { column = 'kind', is = 'photo' }, sort = 'order' }\n\
+        category_fields.color = { from = 'value', where = { column = 'key', is = 'Färg' } }";
+    let mapping = mapping(&format!("[vehicle]\ntype = 'car'\n[fields]\n{fields}"));
+    let made = |columns: &[(&str, &str)]| {
+        let batch = crate::readers::row_of_paths(columns);
+        mapping.bind(batch.columns()).apply(batch.rows().next().unwrap())
+    };
+    let image = |name: &str| format!("https://x.example/{name}.jpg");
+    let (a, b, c, d) = (image("a"), image("b"), image("c"), image("d"));
+    let photos = [
+        ("href", &*a),
+        ("kind", "photo"),
+        ("order", "10"),
+        ("href", &*b),
+        ("kind", "plan"),
+        ("order", "1"),
+        ("href", &*c),
+        ("kind", "Photo"),
+        ("order", "2"),
+        ("href", &*d),
+        ("kind", "photo"),
+        ("order", "1"),
+        ("key", "Motor"),
+        ("value", "D5"),
+        ("key", "Färg"),
+        ("value", "Röd"),
+    ];
+    let mapped = made(&photos);
+    assert_eq!(mapped.payload["image_urls"], json!([d, c, a]));
+    assert_eq!(at(&mapped.payload, "category_fields.color"), Some(&json!("Röd")));
+    assert_eq!(mapped.findings, []);
+    let mapped = made(&photos[..photos.len() - 1]);
+    assert_eq!(mapped.findings[0].reason, "values that cannot be paired");
+    assert_eq!(at(&mapped.payload, "category_fields.color"), None);
+}
+
+#[test]
+fn rows_are_kept_and_skipped_by_conditions() {
+    let mapping = mapping(
+        "[vehicle]\ntype = 'car'\n[rows]\nkeep = { column = 'Typ', not = 'MC' }\n\
+         skip = [{ column = 'Status', is = ['Såld', 'Utgått'] }, { column = 'Nr', matches = '^TEST' }, { column = 'Nr', empty = true }]\n\
+         [fields]\nsource_id = 'Nr'",
+    );
+    let rows: [&[&str]; 5] =
+        [&["1", "Bil", "Lager"], &["2", "mc", "Lager"], &["3", "Bil", "SÅLD"], &["TEST4", "Bil", ""], &["", "Bil", ""]];
+    let batch = rows_of(&["Nr", "Typ", "Status"], &rows);
+    let bound = mapping.bind(batch.columns());
+    let skipped: Vec<bool> = batch.rows().map(|row| bound.is_skipped(row)).collect();
+    assert_eq!(skipped, [false, true, true, true, true]);
+    let errors = errors(
+        "[vehicle]\ntype = 'car'\n[rows]\nskip = { column = 'A', matches = '(' }\nkep = 1\n[fields]\nsource_id = 'Nr'",
+    );
+    assert_eq!(errors, ["line 5, column 1: \"kep\" is not a key of [rows]. Did you mean \"keep\"?"]);
+}
+
+#[test]
+fn defaults_depend_on_the_vehicle_type() {
+    let mapping = mapping(
+        "[vehicle]\nfrom = 'T'\nvalues = { a = 'car', b = 'transport' }\n[fields]\nsource_id = 'Nr'\n\
+         category_fields.body_type = { from = 'K', default = { car = 'sedan', transport = 'panel_van' } }\n\
+         body = { constant = { all = 'Text', car = 'Bil' } }",
+    );
+    let batch = rows_of(&["T", "Nr", "K"], &[&["a", "1", ""], &["b", "2", ""]]);
+    let bound = mapping.bind(batch.columns());
+    let made: Vec<Mapped> = batch.rows().map(|row| bound.apply(row)).collect();
+    let of = |index: usize, path: &str| at(&made[index].payload, path).cloned();
+    assert_eq!((of(0, "category_fields.body_type"), of(0, "body")), (Some(json!("sedan")), Some(json!("Bil"))));
+    assert_eq!((of(1, "category_fields.body_type"), of(1, "body")), (Some(json!("panel_van")), Some(json!("Text"))));
+    let wrong = errors("[vehicle]\ntype = 'car'\n[fields]\nbody = { constant = { boat = 'x' } }");
+    assert_eq!(
+        wrong[0],
+        "line 4, column 1: \"body\": \"boat\" is not a vehicle type of this mapping. There are \"car\" and \"all\"."
+    );
 }

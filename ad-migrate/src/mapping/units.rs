@@ -13,17 +13,78 @@ pub(crate) fn find(text: &str, units: &[&'static str], scratch: &mut String) -> 
     units.iter().copied().find(|unit| *unit == meant)
 }
 
-/// A factor between units that is exact: powers of ten, then a whole number.
+/// A unit that no field has, and how to come to one that some have.
+#[derive(Debug)]
+struct Foreign {
+    unit: &'static str,
+    /// What people call it.
+    names: &'static [&'static str],
+    base: &'static str,
+    /// How many of the base it is, exactly.
+    factor: Decimal,
+    /// Decimals that are kept.
+    decimals: u32,
+}
+
+const FOREIGN: &[Foreign] = &[
+    Foreign {
+        unit: "mi",
+        names: &["mi", "mile", "miles", "mls", "meilen", "miles (statute)"],
+        base: "km",
+        factor: Decimal::of(1_609_344, 6),
+        decimals: 0,
+    },
+    Foreign {
+        unit: "lb",
+        names: &["lb", "lbs", "pound", "pounds"],
+        base: "kg",
+        factor: Decimal::of(45_359_237, 8),
+        decimals: 0,
+    },
+    Foreign { unit: "ft", names: &["ft", "feet", "foot"], base: "m", factor: Decimal::of(3048, 4), decimals: 2 },
+    Foreign { unit: "in", names: &["in", "inch", "inches"], base: "cm", factor: Decimal::of(254, 2), decimals: 1 },
+    Foreign {
+        unit: "cu in",
+        names: &["cui", "cid", "cu in", "cu. in", "in³", "cubic inch", "cubic inches"],
+        base: "l",
+        factor: Decimal::of(16_387_064, 9),
+        decimals: 1,
+    },
+];
+
+fn foreign(unit: &str) -> Option<&'static Foreign> {
+    FOREIGN.iter().find(|foreign| foreign.unit == unit)
+}
+
+/// The unit that a text means: one of these, or one that is converted to one of these.
+pub(crate) fn meant(text: &str, units: &[&'static str], scratch: &mut String) -> Option<&'static str> {
+    let named =
+        |foreign: &&Foreign| foreign.names.iter().any(|name| name.eq_ignore_ascii_case(text.trim_end_matches('.')));
+    let converted = || FOREIGN.iter().filter(|it| units.iter().any(|to| tens(it.base, to).is_some())).find(named);
+    find(text, units, scratch).or_else(|| converted().map(|foreign| foreign.unit))
+}
+
+/// The unit of a payload for a unit that is written.
+pub(super) fn sent(unit: &'static str, units: &[&'static str]) -> &'static str {
+    let Some(foreign) = foreign(unit) else { return unit };
+    let is_base = units.contains(&foreign.base);
+    let other = || units.iter().copied().find(|to| tens(foreign.base, to).is_some());
+    if is_base { foreign.base } else { other().unwrap_or(unit) }
+}
+
+/// A factor between units: powers of ten, a number, and decimals to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Factor {
     tens: i32,
-    times: i64,
+    times: Option<Decimal>,
+    round: Option<u32>,
 }
 
 impl Factor {
     /// The number in the other unit.
     pub(super) fn apply(self, number: Decimal) -> Option<Decimal> {
-        number.shifted(self.tens)?.times(self.times)
+        let number = self.times.map_or(Some(number), |times| number.multiplied(times))?;
+        self.round.map_or(number, |decimals| number.rounded(decimals)).shifted(self.tens)
     }
 }
 
@@ -35,16 +96,22 @@ const TENS: &[&[(&str, i32)]] = &[
     &[("cc", 0), ("l", 3), ("m3", 6)],
 ];
 
-/// How to come from one unit to another; nothing where that is not exact.
-pub(super) fn factor(from: &str, to: &str) -> Option<Factor> {
-    if from == to {
-        return Some(Factor { tens: 0, times: 1 });
-    }
-    if (from, to) == ("hour", "min") {
-        return Some(Factor { tens: 0, times: 60 });
-    }
+fn tens(from: &str, to: &str) -> Option<i32> {
     let of = |group: &[(&str, i32)], unit| group.iter().find(|(name, _)| *name == unit).map(|(_, tens)| *tens);
-    TENS.iter().find_map(|group| Some(Factor { tens: of(group, from)? - of(group, to)?, times: 1 }))
+    if from == to { Some(0) } else { TENS.iter().find_map(|group| Some(of(group, from)? - of(group, to)?)) }
+}
+
+/// How to come from one unit to another; nothing where that is not exact, except for foreign units, which are rounded.
+pub(super) fn factor(from: &str, to: &str) -> Option<Factor> {
+    if (from, to) == ("hour", "min") {
+        return Some(Factor { tens: 0, times: Some(Decimal::of(60, 0)), round: None });
+    }
+    match foreign(from) {
+        Some(Foreign { base, factor, decimals, .. }) => {
+            Some(Factor { tens: tens(base, to)?, times: Some(*factor), round: Some(*decimals) })
+        }
+        None => Some(Factor { tens: tens(from, to)?, times: None, round: None }),
+    }
 }
 
 #[cfg(test)]
@@ -61,9 +128,11 @@ mod tests {
             ("Mil", ["km", "mil"], Some("mil")),
             ("cm³", ["cc", "l"], Some("cc")),
             ("liter", ["cc", "l"], Some("l")),
-            ("miles", ["km", "mil"], None),
+            ("furlong", ["km", "mil"], None),
+            ("Miles", ["km", "mil"], Some("mi")),
+            ("miles", ["hp", "kw"], None),
         ] {
-            assert_eq!(find(text, &units, &mut scratch), unit, "{text}");
+            assert_eq!(meant(text, &units, &mut scratch), unit, "{text}");
         }
     }
 
@@ -72,6 +141,11 @@ mod tests {
         let number = super::super::number::read("205590", None).unwrap().number;
         assert_eq!(factor("km", "mil").unwrap().apply(number).unwrap().value(), 20559);
         assert_eq!(factor("hour", "min").unwrap().apply(number).unwrap().value(), 205_590 * 60);
+        let miles = super::super::number::read("12345", None).unwrap().number;
+        assert_eq!(factor("mi", "km").unwrap().apply(miles).unwrap().value(), 19867);
+        assert_eq!(factor("mi", "mil").unwrap().apply(miles).unwrap().value(), 1986.7);
+        assert_eq!(sent("mi", &["km", "mil"]), "km");
+        assert_eq!(factor("mi", "hp"), None);
         assert_eq!(factor("hp", "kw"), None);
         assert_eq!(factor("min", "hour"), None);
     }

@@ -8,7 +8,8 @@ use ad_core::{
 use serde::Deserialize;
 
 use super::{
-    problems::{Problems, Spanned},
+    keys,
+    problems::{At, Problems, Spanned},
     rule::{Columns, FoundMap, MapSources, OwnMaps, SourceId, Sources},
     values::ValueMap,
 };
@@ -28,8 +29,6 @@ pub(super) enum Vehicle {
         otherwise: Option<usize>,
     },
 }
-
-const KEYS: &[&str] = &["type", "from", "values", "otherwise"];
 
 /// How `[vehicle]` may be written.
 #[derive(Deserialize)]
@@ -56,16 +55,16 @@ pub(super) fn read<'i>(
     value: Option<&Spanned<'i>>,
 ) -> Option<(Vehicle, Vec<&'static Category>)> {
     let Some(value) = value else {
-        problems.on(1, "[vehicle] is missing: set the vehicle type, such as type = \"car\".");
+        problems.on(At::START, "[vehicle] is missing: set the vehicle type, such as type = \"car\".");
         return None;
     };
     let table = problems.table(value, "\"vehicle\"")?;
-    problems.unknown_keys(table, KEYS, "[vehicle]");
-    let line = |name: &str| problems.line(&table.get(name).map_or(value.span(), toml::Spanned::span));
-    let (type_line, otherwise_line) = (line("type"), line("otherwise"));
+    problems.unknown_keys(table, keys::VEHICLE, "[vehicle]");
+    let at = |name: &str| problems.at(&table.get(name).map_or(value.span(), toml::Spanned::span));
+    let (type_at, otherwise_at) = (at("type"), at("otherwise"));
     let by = match problems.read(value, "[vehicle]")? {
         Forms::Always { r#type: name } => {
-            return Some((Vehicle::Always(0), vec![category(problems, &name, type_line)?]));
+            return Some((Vehicle::Always(0), vec![category(problems, &name, type_at)?]));
         }
         Forms::By(by) | Forms::Type { r#type: by } => by,
     };
@@ -74,16 +73,16 @@ pub(super) fn read<'i>(
     let mut builtin = None;
     for source in &by.values.0 {
         match maps.find(source) {
-            Err(message) => problems.on(type_line, message),
+            Err(message) => problems.on(type_at, message),
             Ok(FoundMap::Builtin(map)) => builtin = Some(map),
             Ok(FoundMap::Own(terms)) => {
                 for own in terms {
-                    let line = own.line.unwrap_or(type_line);
+                    let at = own.at.unwrap_or(type_at);
                     let [name] = own.texts.0.as_slice() else {
-                        problems.on(line, format!("\"{}\" must map to one vehicle type.", own.term));
+                        problems.on(at, format!("\"{}\" must map to one vehicle type.", own.term));
                         continue;
                     };
-                    if let Some(category) = category(problems, name, line) {
+                    if let Some(category) = category(problems, name, at) {
                         add(&mut found, category);
                         entries.push((own.term.clone(), Box::from([name.clone()])));
                     }
@@ -100,9 +99,9 @@ pub(super) fn read<'i>(
         map = map.over(all);
     }
     let otherwise = by.otherwise.filter(|name| name != "error");
-    let otherwise = otherwise.and_then(|name| Some(add(&mut found, category(problems, &name, otherwise_line)?)));
+    let otherwise = otherwise.and_then(|name| Some(add(&mut found, category(problems, &name, otherwise_at)?)));
     if found.is_empty() {
-        problems.on(type_line, "[vehicle] names no vehicle type, neither in \"values\" nor as \"otherwise\".");
+        problems.on(type_at, "[vehicle] names no vehicle type, neither in \"values\" nor as \"otherwise\".");
         return None;
     }
     let mut from = by.from.0;
@@ -121,13 +120,13 @@ fn add(found: &mut Vec<&'static Category>, category: &'static Category) -> usize
 }
 
 /// The category of a vehicle type of which ads can be created.
-fn category(problems: &mut Problems<'_>, name: &str, line: usize) -> Option<&'static Category> {
+fn category(problems: &mut Problems<'_>, name: &str, at: At) -> Option<&'static Category> {
     let category = categories::by_vehicle_type(name);
     if category.is_none() {
         let types = || categories::typed().map(|(name, _)| name);
         let hint =
             nearest::did_you_mean(name, types()).unwrap_or_else(|| format!("There are {}.", nearest::quoted(types())));
-        problems.on(line, format!("\"{name}\" is not a vehicle type. {hint}"));
+        problems.on(at, format!("\"{name}\" is not a vehicle type. {hint}"));
     }
     category
 }

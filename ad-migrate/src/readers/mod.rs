@@ -39,9 +39,9 @@ use ad_cli::bulk::shortened;
 use encoding::Charset;
 pub use fixed::CharRange;
 pub use join::Join;
-#[cfg(test)]
-pub(crate) use row::rows_of;
 pub use row::{Batch, ColumnId, Columns, Row};
+#[cfg(test)]
+pub(crate) use row::{row_of_paths, rows_of};
 use source::Opened;
 
 use crate::{

@@ -267,6 +267,19 @@ pub(crate) fn rows_of(names: &[&str], rows: &[&[&str]]) -> Batch {
     batch
 }
 
+/// One record for tests: names of columns, which may repeat, and values.
+#[cfg(test)]
+pub(crate) fn row_of_paths(cells: &[(&str, &str)]) -> Batch {
+    let mut columns = Columns::default();
+    let ids: Vec<ColumnId> =
+        cells.iter().map(|(name, _)| columns.id(name).unwrap_or_else(|| columns.add(name))).collect();
+    let mut batch = Batch::default();
+    batch.clear(Arc::new(columns));
+    batch.begin(1, 1);
+    ids.iter().zip(cells).for_each(|(id, (_, value))| batch.push(*id, value));
+    batch
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -189,7 +189,9 @@ fn rated(out: Output, totals: &Totals) {
 /// `stock.csv: 19,412 of 20,000 rows are valid, 588 are invalid, 1,200 have warnings`
 fn summary(file: &str, totals: &Totals) -> String {
     let mut summary = format!("{file}: {} of {} are valid", grouped(totals.good), counted(totals.rows, "row"));
-    for (count, what) in [(totals.refused, "are invalid"), (totals.odd, "have warnings")] {
+    for (count, what) in
+        [(totals.refused, "are invalid"), (totals.skipped, "are skipped"), (totals.odd, "have warnings")]
+    {
         if count > 0 {
             summary = format!("{summary}, {} {what}", grouped(count));
         }

@@ -19,11 +19,7 @@ pub(super) fn measure(
         return Err(with.no_number(text));
     }
     let written = found.after.trim();
-    let own = units::find(written, units, scratch);
-    let is_displacement = units.contains(&"cc") && units.contains(&"l");
-    if is_displacement && ["cui", "cu in", "cu. in.", "cid", "in³"].iter().any(|it| it.eq_ignore_ascii_case(written)) {
-        return Ok(of_cubic_inches(found.number.float()));
-    }
+    let own = units::meant(written, units, scratch);
     if !written.is_empty() && own.is_none() {
         return Err(unknown_unit(text, written, with.noun, units));
     }
@@ -32,19 +28,20 @@ pub(super) fn measure(
             return Err(with.unclear(
                 "has another unit than the mapping",
                 format!("\"{}\" is in {own}, but the mapping sets {set}.", short(text)),
-                "Omit \"unit\" from the mapping if the values contain it.",
+                format!("If the values contain their unit, set a default instead: unit = {{ default = \"{set}\" }}."),
             ));
         }
         (Some(unit), ..) | (None, Some(unit), _) | (None, None, &[unit]) => unit,
-        (None, None, units) => {
+        (None, None, units) if with.default_unit.is_none() => {
             return Err(with.unclear(
                 "has no unit",
                 format!("\"{}\" has no unit.", short(text)),
                 format!("Set the unit that the file means in the mapping: {}.", choices(units)),
             ));
         }
+        _ => with.default_unit.unwrap_or_default(),
     };
-    let to = with.to.unwrap_or(unit);
+    let to = with.to.unwrap_or_else(|| units::sent(unit, units));
     let number = units::factor(unit, to).and_then(|factor| factor.apply(found.number)).ok_or_else(|| {
         with.unclear(
             "cannot be converted",
@@ -59,14 +56,6 @@ pub(super) fn measure(
 /// `unit = "km" or unit = "mil"`
 fn choices(units: &[&str]) -> String {
     units.iter().map(|unit| format!("unit = \"{unit}\"")).collect::<Vec<_>>().join(" or ")
-}
-
-/// Cubic centimetres of a cubic inch, in which American engines are measured.
-const CC_OF_CUBIC_INCH: f64 = 16.387_064;
-
-/// A displacement in cubic inches, in litres as it is usually given: 350 cui are 5.7 l.
-fn of_cubic_inches(number: f64) -> Value {
-    json!({"unit": "l", "value": (number * CC_OF_CUBIC_INCH / 100.0).round() / 10.0})
 }
 
 /// A unit that the field does not allow.
@@ -143,11 +132,14 @@ pub(in crate::mapping) fn price(
         return Err(with.unclear(
             "has another currency than the mapping",
             format!("\"{}\" is in {written}, but the mapping sets {set}.", short(text)),
-            "Omit \"currency\" from the mapping if the values contain it.",
+            format!(
+                "If the values contain their currency, set a default instead: currency = {{ default = \"{set}\" }}."
+            ),
         ));
     }
     let mut price = json!({"type": of, "amount": with.rounded(found.number, decimals, text)?});
-    if let Some(currency) = set.or_else(|| written.map(str::to_owned)) {
+    let default = || with.default_currency.map(currency_code);
+    if let Some(currency) = set.or_else(|| written.map(str::to_owned)).or_else(default) {
         price["currency"] = Value::String(currency);
     }
     Ok(price)

@@ -8,7 +8,7 @@ use toml::Value;
 
 use super::{Texts, several};
 use crate::mapping::{
-    problems::{Problems, Spanned},
+    problems::{At, Problems, Spanned},
     values::{self, Builtin},
 };
 
@@ -17,8 +17,8 @@ use crate::mapping::{
 pub(in crate::mapping) struct OwnTerm {
     pub(in crate::mapping) term: Box<str>,
     pub(in crate::mapping) texts: Texts,
-    /// Its line; unknown in a map within an entry.
-    pub(in crate::mapping) line: Option<usize>,
+    /// Its place; unknown in a map within an entry.
+    pub(in crate::mapping) at: Option<At>,
 }
 
 /// The value maps that an entry names or contains.
@@ -37,7 +37,7 @@ impl TryFrom<Value> for MapSources {
 
     fn try_from(value: Value) -> Result<Self, Self::Error> {
         let term = |(term, value): (String, Value)| {
-            Ok(OwnTerm { term: term.into(), texts: Texts::try_from(value)?, line: None })
+            Ok(OwnTerm { term: term.into(), texts: Texts::try_from(value)?, at: None })
         };
         let source = |value| match value {
             Value::String(name) => Ok(MapSource::Named(name.into())),
@@ -66,8 +66,8 @@ impl OwnMaps {
             let terms: Option<BTreeMap<toml::Spanned<Box<str>>, Texts>> =
                 problems.read(map, &format!("[values.{}]", name.get_ref()));
             let terms = terms.unwrap_or_default().into_iter().map(|(term, texts)| {
-                let line = Some(problems.line(&term.span()));
-                OwnTerm { term: term.into_inner(), texts, line }
+                let at = Some(problems.at(&term.span()));
+                OwnTerm { term: term.into_inner(), texts, at }
             });
             maps.insert(name.get_ref().to_string(), terms.collect());
         }

@@ -1,0 +1,262 @@
+//! The keys of a mapping: what they are, and what they may hold. The parser checks names against these tables, and the published schema is made
+//! of them.
+
+use serde_json::{Value, json};
+
+/// A key of a table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    /// What it may hold.
+    pub(crate) holds: Holds,
+    pub(crate) about: &'static str,
+}
+
+/// What a key may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    Text,
+    /// One of these texts.
+    OneOf(&'static [&'static str]),
+    /// A text of one character.
+    Mark,
+    Count,
+    PositiveNumber,
+    Bool,
+    /// A column: a name or path, or a position from 1.
+    Column,
+    /// A column or several.
+    Columns,
+    /// A text, a number, true or false, or several.
+    Texts,
+    /// The same, or a table of these by vehicle type.
+    ByType,
+    /// A condition on a column.
+    Condition,
+    /// A condition or several.
+    Conditions,
+    /// A unit or currency.
+    Beside,
+    /// Value maps: names or tables.
+    Maps,
+    /// Pairs of a regular expression and a replacement.
+    Replacements,
+    /// A vehicle type, or a column of them.
+    VehicleType,
+    /// A vehicle type, or `error`.
+    OneVehicleType,
+    /// Any table whose values are texts.
+    TableOfTexts,
+    /// Joins by name.
+    Joins,
+    /// A table that another list of keys describes, or that holds fields.
+    Table,
+}
+
+const fn key(name: &'static str, holds: Holds, about: &'static str) -> Key {
+    Key { name, holds, about }
+}
+
+/// The tables of a mapping.
+pub(crate) const MAPPING: &[Key] = &[
+    key("file", Holds::Table, "How to read the file, where detection is not sufficient"),
+    key("rows", Holds::Table, "Which rows become ads"),
+    key("decimal", Holds::OneOf(&[".", ","]), "The decimal separator of numbers that have two readings"),
+    key("language", Holds::Text, "The language of values, such as sv; detected if absent"),
+    key("placeholders", Holds::Texts, "Texts that stand for no value, besides the usual ones such as N/A"),
+    key("values", Holds::Table, "Your own value maps, by name"),
+    key("vehicle", Holds::Table, "The vehicle type"),
+    key("fields", Holds::Table, "Columns of the file by field of the ad"),
+];
+
+/// `[file]`
+pub(crate) const FILE: &[Key] = &[
+    key("form", Holds::OneOf(&["csv", "json", "ndjson", "xml", "xlsx", "ods", "fixed"]), "The format"),
+    key("encoding", Holds::Text, "The encoding: utf-8, utf-16, windows-1252 or iso-8859-1"),
+    key("separator", Holds::Mark, "The separator of CSV"),
+    key("quote", Holds::Mark, "The quote of CSV"),
+    key("header", Holds::Bool, "Whether the first row has the names of the columns"),
+    key("rows", Holds::Text, "Path of the records: lager/fordon in XML, vehicles or vehicles.* in JSON"),
+    key("member", Holds::Text, "The file of an archive"),
+    key("sheet", Holds::Text, "The sheet of a spreadsheet"),
+    key("skip_first", Holds::Count, "Lines, or rows of a sheet, before the header"),
+    key("skip_last", Holds::Count, "Lines, or rows of a sheet, at the end that are no data"),
+    key("ragged", Holds::Bool, "Whether rows may have any number of columns"),
+    key("columns", Holds::TableOfTexts, "Fixed-width files: the characters of each column, such as \"8-13\""),
+    key("join", Holds::Joins, "Files whose columns are added to the rows, as NAME:column"),
+];
+
+/// `[file.join.NAME]`
+pub(crate) const JOIN: &[Key] = &[
+    key("by", Holds::Text, "The column of the first file"),
+    key("file", Holds::Text, "The second file, relative to the first"),
+    key("key", Holds::Text, "The column of the second file with the same values"),
+    key("names", Holds::Text, "Instead: a folder of images, or a text file with a name on each line"),
+];
+
+/// `[rows]`
+pub(crate) const ROWS: &[Key] = &[
+    key("keep", Holds::Conditions, "Skip rows for which one of these does not hold"),
+    key("skip", Holds::Conditions, "Skip rows for which one of these holds"),
+];
+
+/// `[vehicle]`
+pub(crate) const VEHICLE: &[Key] = &[
+    key("type", Holds::VehicleType, "The vehicle type of all rows"),
+    key("from", Holds::Columns, "The column of the vehicle type"),
+    key("values", Holds::Maps, "What its values mean"),
+    key("otherwise", Holds::OneVehicleType, "The vehicle type of rows without a known value"),
+];
+
+/// A condition.
+pub(crate) const CONDITION: &[Key] = &[
+    key("column", Holds::Column, "The column"),
+    key("is", Holds::Texts, "One of these texts, ignoring case"),
+    key("not", Holds::Texts, "None of these texts"),
+    key("matches", Holds::Text, "A regular expression"),
+    key("empty", Holds::Bool, "Whether the column is empty"),
+];
+
+/// A unit or currency as a table.
+pub(crate) const BESIDE: &[Key] = &[
+    key("column", Holds::Column, "The column of the unit or currency"),
+    key("values", Holds::TableOfTexts, "What the codes of that column mean"),
+    key("default", Holds::Text, "The unit or currency of values that do not say it"),
+];
+
+/// A field.
+pub(crate) const FIELD: &[Key] = &[
+    key("from", Holds::Columns, "The columns"),
+    key("constant", Holds::ByType, "The value of every row, also by vehicle type"),
+    key("default", Holds::ByType, "The value if the columns have none, also by vehicle type"),
+    key("where", Holds::Condition, "Take only values beside which another column of the record has such a value"),
+    key("sort", Holds::Column, "Order the values by those of this column"),
+    key("extract", Holds::Text, "A regular expression: take its first group, or all that matches"),
+    key("replace", Holds::Replacements, "Regular expressions and their replacements, in order"),
+    key("vehicle_name", Holds::Bool, "Take the part of a name such as \"Volvo V70 2.4D\": brand, model, or the rest"),
+    key("template", Holds::Text, "A text with {Column} and {value}"),
+    key("split", Holds::Text, "The separator between the values of a list"),
+    key("join", Holds::Text, "The separator to insert between several texts"),
+    key("values", Holds::Maps, "What the values mean"),
+    key("otherwise", Holds::Texts, "For unknown values: error, skip, keep, or a value"),
+    key("scale", Holds::PositiveNumber, "Multiply numbers: 0.01 for öre, 1000 for thousands"),
+    key("unit", Holds::Beside, "The unit of a measure"),
+    key("as", Holds::Text, "The unit to convert to"),
+    key("currency", Holds::Beside, "The currency of a price"),
+    key("decimal", Holds::OneOf(&[".", ","]), "The decimal separator"),
+    key("date", Holds::Text, "The format of dates: YYYY, YY, MM, MMM and DD with separators, or unix or unix_ms"),
+    key("zone", Holds::Text, "The time zone in which a time is a date, such as Europe/Stockholm"),
+    key("html", Holds::Bool, "Remove tags and decode entities"),
+    key("year", Holds::Bool, "Take the year of a date"),
+    key("when", Holds::Condition, "Use the field only where this holds"),
+    key("optional", Holds::Bool, "Whether the file may lack the column"),
+    key("first", Holds::Bool, "Take the first value"),
+    key("max", Holds::Count, "Take at most this many values"),
+];
+
+/// The JSON Schema of mappings. `fields` are the paths of all fields.
+pub(crate) fn schema<'a>(fields: impl Iterator<Item = &'a str>, vehicle_types: &[&str]) -> Value {
+    let field = json!({"anyOf": [{"$ref": "#/$defs/columns"}, table(FIELD)]});
+    let mut tree = group();
+    for path in fields {
+        let field = json!({"$ref": "#/$defs/field"});
+        // A dotted path may be tables within tables, or one key in quotes.
+        tree["properties"][path] = field.clone();
+        let mut at = &mut tree;
+        for name in path.split('.') {
+            let is_item = name.bytes().all(|byte| byte.is_ascii_digit());
+            let (kind, name) = if is_item { ("patternProperties", "^[0-9]+$") } else { ("properties", name) };
+            if at.get("properties").is_none() {
+                *at = group();
+            }
+            at = &mut at[kind][name];
+        }
+        *at = field;
+    }
+    let mut properties = of_keys(MAPPING);
+    properties["file"] = table(FILE);
+    properties["rows"] = table(ROWS);
+    properties["vehicle"] = table(VEHICLE);
+    properties["values"] = json!({"type": "object", "additionalProperties": {"$ref": "#/$defs/map"}});
+    properties["fields"] = tree;
+    for key in MAPPING {
+        properties[key.name]["description"] = Value::from(key.about);
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Mapping of ad-migrate",
+        "type": "object",
+        "required": ["vehicle", "fields"],
+        "additionalProperties": false,
+        "properties": properties,
+        "$defs": {
+            "column": {"type": ["string", "integer"], "minimum": 1},
+            "columns": several(&json!({"$ref": "#/$defs/column"})),
+            "texts": several(&json!({"type": ["string", "number", "boolean"]})),
+            "map": {"type": "object", "additionalProperties": {"$ref": "#/$defs/texts"}},
+            "condition": {"anyOf": [{"$ref": "#/$defs/column"}, required(table(CONDITION), "column")]},
+            "beside": {"anyOf": [{"type": "string"}, table(BESIDE)]},
+            "vehicleType": {"enum": vehicle_types},
+            "join": required(table(JOIN), "by"),
+            "field": field,
+        },
+    })
+}
+
+/// A table of fields.
+fn group() -> Value {
+    json!({"type": "object", "additionalProperties": false, "properties": {}})
+}
+
+fn several(one: &Value) -> Value {
+    json!({"anyOf": [one, {"type": "array", "items": one}]})
+}
+
+fn required(mut table: Value, key: &str) -> Value {
+    table["required"] = json!([key]);
+    table
+}
+
+fn table(keys: &[Key]) -> Value {
+    json!({"type": "object", "additionalProperties": false, "properties": of_keys(keys)})
+}
+
+fn of_keys(keys: &[Key]) -> Value {
+    let property = |key: &Key| {
+        let mut schema = key.holds.schema();
+        schema["description"] = Value::from(key.about);
+        (key.name.to_owned(), schema)
+    };
+    Value::Object(keys.iter().map(property).collect())
+}
+
+impl Holds {
+    fn schema(self) -> Value {
+        let texts = || json!({"$ref": "#/$defs/texts"});
+        match self {
+            Self::Text => json!({"type": "string"}),
+            Self::OneOf(texts) => json!({"enum": texts}),
+            Self::Mark => json!({"type": "string", "minLength": 1, "maxLength": 1}),
+            Self::Count => json!({"type": "integer", "minimum": 0}),
+            Self::PositiveNumber => json!({"type": "number", "exclusiveMinimum": 0}),
+            Self::Bool => json!({"type": "boolean"}),
+            Self::Column => json!({"$ref": "#/$defs/column"}),
+            Self::Columns => json!({"$ref": "#/$defs/columns"}),
+            Self::Texts => texts(),
+            Self::ByType => json!({"anyOf": [texts(), {"type": "object", "additionalProperties": texts()}]}),
+            Self::Condition => json!({"$ref": "#/$defs/condition"}),
+            Self::Conditions => several(&json!({"$ref": "#/$defs/condition"})),
+            Self::Beside => json!({"$ref": "#/$defs/beside"}),
+            Self::Maps => several(&json!({"anyOf": [{"type": "string"}, {"$ref": "#/$defs/map"}]})),
+            Self::Replacements => json!({
+                "type": "array",
+                "items": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
+            }),
+            Self::VehicleType => json!({"anyOf": [{"$ref": "#/$defs/vehicleType"}, table(&VEHICLE[1..])]}),
+            Self::OneVehicleType => json!({"anyOf": [{"$ref": "#/$defs/vehicleType"}, {"const": "error"}]}),
+            Self::TableOfTexts => json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            Self::Joins => json!({"type": "object", "additionalProperties": {"$ref": "#/$defs/join"}}),
+            Self::Table => json!({}),
+        }
+    }
+}
