@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use ad_core::{
     model::Market,
     pipeline::{Pipeline, PipelinePorts, PipelineSettings},
-    ports::{Clock, Ids, ImageFetcher, MediaStore},
+    ports::{Clock, Ids, ImageFetcher, MediaStore, Store},
     quotas::Quotas,
     service::Service,
 };
@@ -13,17 +13,20 @@ use futures_util::future::OptionFuture;
 use tokio::{
     sync::{Notify, watch},
     task::{JoinError, JoinHandle},
+    time::Instant,
 };
 
 use crate::{
-    api::{self, ApiFaults, Authenticator, BodyMemory, Context, DealerRate, EventStreams, Limits, Lists, Waits},
-    auth::{Caller, KeySet, KeySource, KeysError, TokenError, Verifier, key_file},
+    api::{
+        self, ApiFaults, Authenticator, BodyMemory, Context, DealerRate, EventStreams, Limits, Lists, Stopping, Waits,
+    },
+    auth::{Caller, KeySet, KeySource, KeysError, TokenError, UsedTokens, Verifier, key_file},
     cleanup::{self, Kept},
     config::Settings,
     console::{self, Console, SignInLinks},
     directory::Directory,
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
-    marketplace::{self, ConnectError},
+    marketplace::{self, ConnectError, PausableMarketplace},
     media::{ClientError, FetchOptions, HttpFetcher, Media, MediaBase, MediaError, Renditions, ServeMedia},
     photos::PhotoWorker,
     processor::Processor,
@@ -34,7 +37,7 @@ use crate::{
     store::{Database, DatabaseStore, OpenError, Schema},
     system::{RandomIds, SystemClock},
     telemetry::{DatabaseQueue, Metrics, Observed, ObservedMarketplace},
-    values::PublicUrl,
+    values::{Period, PublicUrl},
     webhooks::{SenderError, WebhookKeyError, WebhookWorker, Webhooks, WorkerParts},
     worker::Worker,
 };
@@ -47,6 +50,9 @@ const KEY_FILE_PAUSE: Duration = Duration::from_millis(500);
 
 /// Exit code after a second stop signal.
 const STOPPED_AT_ONCE: i32 = 1;
+
+/// Pause between attempts to open what a process waits for at its start.
+const OPEN_AGAIN: Duration = Duration::from_millis(500);
 
 /// Connections that ask for metrics: a few programs at most.
 const METRICS_CONNECTIONS: usize = 32;
@@ -98,6 +104,28 @@ pub enum AppError {
     Server(JoinError),
 }
 
+/// Opens something, again and again for this time at most while it cannot be reached.
+async fn patiently<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
+    patience: Duration,
+    what: &'static str,
+    mut open: impl FnMut() -> F,
+    is_unreachable: impl Fn(&E) -> bool,
+) -> Result<T, E> {
+    let (begun, mut told) = (Instant::now(), false);
+    loop {
+        match open().await {
+            Err(error) if is_unreachable(&error) && begun.elapsed() + OPEN_AGAIN < patience => {
+                if !told {
+                    tracing::warn!(%error, "waiting for the {what}, for {} s at most", patience.as_secs());
+                    told = true;
+                }
+                tokio::time::sleep(OPEN_AGAIN).await;
+            }
+            opened => return opened,
+        }
+    }
+}
+
 /// The parts that every process of the service has.
 struct Common {
     database: Database,
@@ -114,13 +142,17 @@ impl Common {
     /// `own_address` is what images are served from when no other address is set.
     async fn open(settings: &Settings, schema: Schema, own_address: &str) -> Result<Self, AppError> {
         let dealers = settings.dealers.as_deref().map(crate::dealers_file::read).transpose()?;
-        let database = Database::open_with(&settings.database_url, &settings.database_options(schema)).await?;
+        let patience = settings.startup_timeout.duration();
+        let options = settings.database_options(schema);
+        let open = || Database::open_with(&settings.database_url, &options);
+        let database = patiently(patience, "database", open, OpenError::is_unreachable).await?;
         let media_base = match (&settings.media_url, &settings.public_url) {
             (Some(url), _) => MediaBase::Elsewhere(url.as_str().to_owned()),
             (None, Some(url)) => MediaBase::Service(url.as_str().to_owned()),
             (None, None) => MediaBase::Service(own_address.to_owned()),
         };
-        let media = Media::open(settings.media.clone(), media_base).await?;
+        let open = || Media::open(settings.media.clone(), media_base.clone());
+        let media = patiently(patience, "image store", open, MediaError::is_unreachable).await?;
         if let Some(dealers) = dealers {
             database.import_dealers(&dealers).await?;
         }
@@ -158,7 +190,11 @@ impl Common {
             None => (Arc::new(fetcher), settings.marketplaces()),
         };
         let markets = marketplace::connect(&markets, &self.database, &self.clock)?;
-        let observed = |inner, market| Arc::new(ObservedMarketplace { inner, market, metrics: self.metrics.clone() });
+        let observed = |inner, market| {
+            let observed = ObservedMarketplace { inner, market, metrics: self.metrics.clone() };
+            let directory = Arc::clone(&self.directory);
+            Arc::new(PausableMarketplace { inner: Arc::new(observed), market, directory })
+        };
         let ports = PipelinePorts {
             store: self.store.clone(),
             fetcher: Arc::new(Observed::<dyn ImageFetcher> { inner: fetcher, metrics: self.metrics.clone() }),
@@ -274,6 +310,7 @@ pub struct Running {
     /// Links that sign in to its console.
     pub links: SignInLinks,
     stop: watch::Sender<bool>,
+    stopping: Stopping,
     server: JoinHandle<()>,
     metrics: Option<JoinHandle<()>>,
     workers: Vec<JoinHandle<()>>,
@@ -329,6 +366,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let common = Common::open(settings, settings.schema(), &base_url).await?;
     let keys = settings.key_source().load()?;
     let (stop, stopped) = watch::channel(false);
+    let stopping = Stopping::default();
     let webhooks = common.webhooks(settings)?;
     let workers = common.start_workers(settings, &webhooks, &stopped)?;
     let renditions = common.start_background(settings, stopped.clone());
@@ -347,7 +385,16 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     }
     let links = SignInLinks::default();
     let revocation_max_age = settings.revocation_max_age.duration();
-    let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory), revocation_max_age });
+    let used = Arc::new(UsedTokens::default());
+    let noting = Arc::clone(&used).keep_noting(database.clone(), Arc::clone(&clock));
+    let stopping_noting = until(stopped.clone());
+    tokio::spawn(async move {
+        tokio::select! {
+            () = noting => {}
+            () = stopping_noting => {}
+        }
+    });
+    let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory), revocation_max_age, used });
     let console = settings.console.then(|| console_parts(settings, &webhooks, &clock, &links));
     let context = Context {
         service,
@@ -370,10 +417,12 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
             ..Limits::default()
         },
         metrics: Some(metrics.clone()),
+        stopping: stopping.clone(),
         serves_metrics,
         faults: sandbox.is_some().then(ApiFaults::default),
         webhooks: Some(webhooks),
     };
+    let health = (Arc::clone(&context.store), stopping.clone());
     let images = ServeMedia::new(media).with_renditions(renditions);
     let router = api::router_with(context, images, move |routes, context| match &console {
         Some(console) => console::mount(routes, context, console),
@@ -382,7 +431,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let server = tokio::spawn(server.run(router, until(stopped)));
     let metrics_url =
         if serves_metrics { Some(base_url.clone()) } else { metrics_server.as_ref().map(HttpServer::base_url) };
-    let metrics = metrics_server.map(|server| serve_metrics(server, metrics));
+    let metrics = metrics_server.map(|server| serve_metrics(server, metrics, health));
     Ok(Running {
         address,
         base_url,
@@ -394,6 +443,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         ids,
         links,
         stop,
+        stopping,
         server,
         metrics,
         workers,
@@ -447,8 +497,12 @@ async fn metrics_server(settings: &Settings) -> Result<Option<HttpServer>, AppEr
     Ok(Some(HttpServer::bind(&options, "metrics-listen").await?))
 }
 
-fn serve_metrics(server: HttpServer, metrics: Metrics) -> JoinHandle<()> {
-    tokio::spawn(server.run(api::metrics_router(metrics), std::future::pending()))
+fn serve_metrics(
+    server: HttpServer,
+    metrics: Metrics,
+    (store, stopping): (Arc<dyn Store>, Stopping),
+) -> JoinHandle<()> {
+    tokio::spawn(server.run(api::metrics_router(metrics, store, stopping), std::future::pending()))
 }
 
 /// Serves until a stop signal (Ctrl-C or SIGTERM), then drains.
@@ -465,12 +519,21 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
         tracing::info!("metrics are not served: others can reach the API; set metrics_listen to serve them");
     }
     warn(&settings, Some(running.address));
-    let stop = running.stop.clone();
+    let (stop, stopping) = (running.stop.clone(), running.stopping.clone());
+    let delay = settings.shutdown_delay.map(Period::duration);
     tokio::spawn(async move {
         stop_signal().await;
+        tokio::spawn(exit_on_second_signal());
+        stopping.begin();
+        if let Some(delay) = delay {
+            tracing::info!(
+                seconds = delay.as_secs_f64(),
+                "going to stop; serving until then, while /readyz answers 503"
+            );
+            tokio::time::sleep(delay).await;
+        }
         tracing::info!("stopping");
         stop.send_replace(true);
-        exit_on_second_signal().await;
     });
     running.wait().await
 }
@@ -527,11 +590,13 @@ pub async fn work(settings: Settings) -> Result<(), AppError> {
     tokio::spawn(Arc::clone(&common.directory).keep_fresh(FRESHNESS));
     tracing::info!(workers = settings.workers, database = Database::name_of(&settings.database_url), "working");
     warn(&settings, None);
+    let stopping = Stopping::default();
     if let Some(server) = metrics_server {
         tracing::info!("metrics at {}/metrics", server.base_url());
-        serve_metrics(server, common.metrics);
+        serve_metrics(server, common.metrics, (common.store.clone(), stopping.clone()));
     }
     stop_signal().await;
+    stopping.begin();
     tracing::info!("stopping");
     stop.send_replace(true);
     tokio::spawn(exit_on_second_signal());
@@ -554,6 +619,11 @@ pub(crate) async fn operator_pipeline(settings: &Settings) -> Result<(Database, 
     let common = Common::open(&settings, Schema::Require, &format!("http://{}", settings.listen)).await?;
     let pipeline = common.pipeline(&settings)?;
     Ok((common.database, pipeline))
+}
+
+/// The image store, for commands of operators.
+pub(crate) async fn operator_media(settings: &Settings) -> Result<Media, AppError> {
+    Ok(Media::open(settings.media.clone(), MediaBase::Elsewhere(String::new())).await?)
 }
 
 /// The database and what examines images, for commands of operators.
@@ -590,12 +660,14 @@ struct Tokens {
     verifier: Arc<Verifier>,
     directory: Arc<Directory>,
     revocation_max_age: Duration,
+    used: Arc<UsedTokens>,
 }
 
 impl Authenticator for Tokens {
     fn authenticate(&self, token: &str) -> Result<Caller, TokenError> {
         let caller = self.verifier.verify(token)?;
         self.check(&caller)?;
+        self.used.add(&caller.jti);
         Ok(caller)
     }
 

@@ -1,6 +1,6 @@
-//! Dealers and revoked tokens, cached in memory.
+//! Dealers, revoked tokens, paused marketplaces and suspended dealers, cached in memory.
 //!
-//! The database is authoritative. Every request looks up its dealer and its token, so the answers come from a copy in memory that
+//! The database is authoritative. Every request looks up its dealer and its token, every call its marketplace, so the answers come from a copy in memory that
 //! [`Directory::keep_fresh`] reloads when the database has a new version. While the database cannot be read, the copy stays in use;
 //! [`Directory::age`] is the time since it was last compared with the database.
 
@@ -11,17 +11,21 @@ use std::{
 };
 
 use ad_core::{
-    model::Dealer,
-    ports::{DealerDirectory, StoreError},
+    model::{Dealer, Market},
+    ports::{Clock, DealerDirectory, StoreError},
+    violation::Code,
 };
 use arc_swap::ArcSwap;
 
-use crate::store::{Database, DirectoryVersion};
+use crate::{
+    store::{Database, DirectoryVersion, Held, Hold, QueueFilter},
+    system::SystemClock,
+};
 
 /// Time in which the database must answer: a connection that hangs is an error like any other.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
-/// Who the dealers are and which tokens count no more.
+/// Who the dealers are, which tokens count no more, and what operators hold.
 pub struct Directory {
     database: Database,
     snapshot: ArcSwap<Snapshot>,
@@ -34,6 +38,7 @@ struct Snapshot {
     dealers: HashMap<String, Arc<Dealer>>,
     groups: HashMap<String, Arc<[String]>>,
     revoked: HashSet<String>,
+    holds: HashMap<Held, Hold>,
 }
 
 impl Snapshot {
@@ -42,6 +47,7 @@ impl Snapshot {
         let version = database.directory_version().await?;
         let dealers = database.dealers().await?;
         let revoked = database.revoked_tokens().await?.into_iter().collect();
+        let holds = database.holds().await?.into_iter().collect();
         let mut groups = HashMap::<String, Vec<String>>::new();
         for dealer in &dealers {
             if let Some(group) = &dealer.group {
@@ -53,7 +59,12 @@ impl Snapshot {
             groups: groups.into_iter().map(|(group, codes)| (group, codes.into())).collect(),
             dealers: dealers.into_iter().map(|dealer| (dealer.code.clone(), Arc::new(dealer))).collect(),
             revoked,
+            holds,
         })
+    }
+
+    fn paused(&self) -> impl Iterator<Item = &Held> {
+        self.holds.keys().filter(|held| matches!(held, Held::Marketplace(_)))
     }
 }
 
@@ -72,7 +83,13 @@ impl Directory {
         let begun = Instant::now();
         let changed = self.database.directory_version().await? != self.snapshot.load().version;
         if changed {
-            self.snapshot.store(Arc::new(Snapshot::load(&self.database).await?));
+            let (before, now) = (self.snapshot.load_full(), Arc::new(Snapshot::load(&self.database).await?));
+            self.snapshot.store(Arc::clone(&now));
+            if before.paused().any(|held| !now.holds.contains_key(held)) {
+                // Each process does so: one that has not seen the end of the pause yet may have sent requests back to wait.
+                let paused = QueueFilter { code: Some(Code::MarketplacePaused), ..QueueFilter::default() };
+                self.database.try_now(&paused, SystemClock.now()).await?;
+            }
         }
         self.confirmed.store(Arc::new(begun));
         Ok(changed)
@@ -108,6 +125,11 @@ impl Directory {
         self.confirmed.load().elapsed()
     }
 
+    /// Why an operator has paused a marketplace, if one has.
+    pub fn paused(&self, market: Market) -> Option<String> {
+        self.snapshot.load().holds.get(&Held::Marketplace(market)).map(|hold| hold.reason.clone())
+    }
+
     /// Whether a token was revoked.
     pub fn is_revoked(&self, jti: &str) -> bool {
         self.snapshot.load().revoked.contains(jti)
@@ -121,6 +143,14 @@ impl DealerDirectory for Directory {
 
     fn group(&self, group: &str) -> Arc<[String]> {
         self.snapshot.load().groups.get(group).cloned().unwrap_or_default()
+    }
+
+    fn suspended(&self, code: &str) -> Option<String> {
+        let snapshot = self.snapshot.load();
+        if snapshot.holds.is_empty() {
+            return None;
+        }
+        snapshot.holds.get(&Held::Dealer(code.to_owned())).map(|hold| hold.reason.clone())
     }
 }
 
@@ -142,8 +172,7 @@ mod tests {
             scope: Some("d1".to_owned()),
             permissions: Some(vec!["read".to_owned()]),
             issued: Some(Timestamp::from_millis(1)),
-            expires: None,
-            revoked: None,
+            ..TokenRecord::default()
         }
     }
 
@@ -186,12 +215,8 @@ mod tests {
         assert!(directory.is_revoked("vendor #1") && !directory.is_revoked("vendor #2"));
         let foreign = TokenRecord {
             jti: "vendor #1".to_owned(),
-            scope_type: None,
-            scope: None,
-            permissions: None,
-            issued: None,
-            expires: None,
             revoked: Some(Timestamp::from_millis(2)),
+            ..TokenRecord::default()
         };
         assert_eq!(database.tokens().await.unwrap(), [own, foreign]);
     }

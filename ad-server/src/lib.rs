@@ -5,6 +5,7 @@
 //! | [`api`] | the HTTP endpoints, generated from the category tables, and their OpenAPI document |
 //! | [`app`] | wires the parts together and runs them |
 //! | [`auth`] | tokens: keys, issue, verification |
+//! | `stopping` | a process that is going to stop |
 //! | [`store`] | the store in SQLite or PostgreSQL |
 //! | [`marketplace`] | marketplaces: local ones, a client of remote ones, and a server |
 //! | [`events`] | events as clients get them: JSON and cursors |
@@ -66,6 +67,7 @@ pub mod sandbox;
 mod scoring;
 pub mod secret;
 mod shares;
+mod stopping;
 pub mod store;
 pub mod system;
 pub mod telemetry;

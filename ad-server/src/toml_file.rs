@@ -40,6 +40,28 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, (usize, String
     })
 }
 
+/// All mistakes of a file whose keys are read one by one: what is wrong with one hides nothing about the others.
+pub(crate) fn mistakes<T: DeserializeOwned>(path: &Path) -> Vec<TomlFileError> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(source) => return vec![TomlFileError::Read { path: path.to_owned(), source }],
+    };
+    let mistake = |(line, problem)| TomlFileError::Content { path: path.to_owned(), line, problem };
+    let table = match toml::de::DeTable::parse(&text) {
+        Ok(table) => table.into_inner(),
+        Err(_) => return parse::<T>(&text).err().map(mistake).into_iter().collect(),
+    };
+    let mut keys: Vec<_> = table.keys().map(toml::Spanned::span).collect();
+    keys.sort_by_key(|span| span.start);
+    let ends = keys.iter().skip(1).map(|span| span.start).chain([text.len()]);
+    let one = |(key, end): (&std::ops::Range<usize>, usize)| {
+        // Blank lines stand for what is before it, so that lines are counted right.
+        let before = "\n".repeat(line_of(&text, key.start) - 1);
+        parse::<T>(&(before + &text[key.start..end])).err().map(mistake)
+    };
+    keys.iter().zip(ends).filter_map(one).collect()
+}
+
 /// The line, from 1, of a place in a text.
 pub fn line_of(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
@@ -80,5 +102,24 @@ mod tests {
             assert!(message.contains(problem), "{text:?} gave {message:?}");
             assert_eq!(at, line, "{text:?} gave {message:?}");
         }
+    }
+
+    #[test]
+    fn all_mistakes_are_found() {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        #[derive(Default)]
+        struct Numbers {
+            _one: u8,
+            _two: u8,
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("numbers.toml");
+        fs::write(&path, "# A comment\n_one = \"a\"\nthree = 3\n\n_two = [\n  1,\n]\n").unwrap();
+        let mistakes: Vec<_> = mistakes::<Numbers>(&path).iter().map(ToString::to_string).collect();
+        let [one, three, two] = mistakes.as_slice() else { panic!("{mistakes:?}") };
+        assert!(one.contains("numbers.toml:2: _one: invalid type"), "{one}");
+        assert!(three.contains("numbers.toml:3: three: unknown field"), "{three}");
+        assert!(two.contains("numbers.toml:5: _two: invalid type"), "{two}");
     }
 }

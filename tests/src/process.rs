@@ -25,7 +25,7 @@ fn binary() -> PathBuf {
 }
 
 /// A subcommand in a folder, with nothing on its stdin. What is set in the environment of the tests does not count. Servers migrate
-/// PostgreSQL databases, of which each test has its own.
+/// PostgreSQL databases, of which each test has its own, and do not wait long for what is not there.
 pub fn command(dir: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.current_dir(dir).args(args).stdin(Stdio::null());
@@ -35,7 +35,7 @@ pub fn command(dir: &Path, args: &[&str]) -> Command {
             command.env_remove(&name);
         }
     }
-    command.env("AD_SERVER_MIGRATE", "true");
+    command.env("AD_SERVER_MIGRATE", "true").env("AD_SERVER_STARTUP_TIMEOUT", "1s");
     command
 }
 

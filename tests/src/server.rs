@@ -6,6 +6,9 @@ use tempfile::TempDir;
 
 use crate::{Client, Process, run};
 
+/// The flag that names the database.
+const DATABASE: &str = "--database-url";
+
 /// Two dealers of one group and one of another.
 const DEALERS: &str = include_str!("../data/dealers.toml");
 
@@ -117,11 +120,15 @@ impl Server {
         self.restart().await;
     }
 
-    /// Runs a subcommand on its folder; it must succeed. Returns what it printed.
+    /// Runs a subcommand on its folder and database; it must succeed. Returns what it printed.
     ///
     /// # Panics
     /// When it fails.
     pub async fn command(&self, args: &[&str]) -> String {
+        let own: Vec<&str> = self.options.args.iter().map(String::as_str).collect();
+        let database = own.iter().position(|arg| *arg == DATABASE).filter(|_| !args.contains(&DATABASE));
+        let database = database.map_or(&[][..], |place| &own[place..place + 2]);
+        let args = &[args, database].concat();
         let output = run(self.dir.path(), args).await;
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()

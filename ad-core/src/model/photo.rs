@@ -90,7 +90,7 @@ impl PhotoFacts {
 }
 
 /// Widths of renditions.
-const RENDITION_WIDTHS: [u32; 3] = [320, 800, 1600];
+pub const RENDITION_WIDTHS: [u32; 3] = [320, 800, 1600];
 
 /// Most bits of the hashes in which two copies of a picture differ. Two photos of a car from nearly the same place differ in more.
 const NEAR_HASH: u32 = 2;

@@ -105,7 +105,9 @@ impl Run<'_> {
                 MarketplaceError::Refused(_) | MarketplaceError::Gone | MarketplaceError::NotListed => return None,
             };
             let reason = format!("{market}: {error}");
-            Some(TransientFailure { pause, asked, of: (*market).into(), code: error.code(), reason })
+            let code = error.code();
+            let paused = code == Code::MarketplacePaused;
+            Some(TransientFailure { pause, asked, of: (*market).into(), code, reason, paused })
         });
         let tries = match self.again(self.pipeline.settings.marketplaces, passing) {
             Ok(waits) => return Ok(waits),

@@ -90,7 +90,14 @@ impl Run<'_> {
                 ImageError::Unusable(_) => return None,
             };
             let reason = format!("image: {error}");
-            Some(TransientFailure { pause, asked, of: WaitingFor::Images, code: Code::ImageFailed, reason })
+            Some(TransientFailure {
+                pause,
+                asked,
+                of: WaitingFor::Images,
+                code: Code::ImageFailed,
+                reason,
+                paused: false,
+            })
         });
         let again = match store_error {
             Some(error) => self.again_for_store(error),

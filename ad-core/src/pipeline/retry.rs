@@ -24,6 +24,8 @@ pub(super) struct TransientFailure {
     pub(super) code: Code,
     /// What happened, for operators.
     pub(super) reason: String,
+    /// Whether an operator has paused what was to be called: then nothing is given up.
+    pub(super) paused: bool,
 }
 
 impl Run<'_> {
@@ -40,11 +42,20 @@ impl Run<'_> {
             of: one.of,
             code: one.code,
             reason: one.reason,
+            paused: one.paused || other.paused,
         };
         let passing = failures.reduce(both);
         self.progress.waiting_for = passing.as_ref().map(|passing| passing.of);
         self.progress.code = passing.as_ref().map(|passing| passing.code);
         self.progress.reason = passing.as_ref().map(|passing| passing.reason.clone());
+        if let Some(TransientFailure { pause, asked, paused: true, .. }) = &passing {
+            let pause = pause.unwrap_or_default();
+            let ended = if *asked { self.try_again(policy, Some(pause)) } else { self.wait(policy, pause) };
+            // The time of the pause does not count.
+            self.progress.first_try = None;
+            let until = self.pipeline.ports.clock.now() + pause;
+            return ended.or(Ok(Ended::Waits(until)));
+        }
         match passing {
             Some(TransientFailure { pause, asked: true, .. }) => self.try_again(policy, pause),
             Some(TransientFailure { pause, asked: false, .. }) => self.wait(policy, pause.unwrap_or_default()),
@@ -58,7 +69,8 @@ impl Run<'_> {
         let reason = format!("image store: {error}");
         self.progress.swap_tries();
         let code = Code::ImageStoreUnavailable;
-        let failure = TransientFailure { pause: None, asked: true, of: WaitingFor::ImageStore, code, reason };
+        let failure =
+            TransientFailure { pause: None, asked: true, of: WaitingFor::ImageStore, code, reason, paused: false };
         let ended = self.again(self.pipeline.settings.marketplaces, std::iter::once(failure));
         self.progress.swap_tries();
         ended

@@ -52,4 +52,10 @@ pub trait DealerDirectory: Send + Sync {
 
     /// Codes of all dealers of a group; empty for an unknown group.
     fn group(&self, group: &str) -> Arc<[String]>;
+
+    /// Why an operator has suspended a dealer; `None` if no one has. A suspended dealer can only read and delete its ads.
+    fn suspended(&self, code: &str) -> Option<String> {
+        let _ = code;
+        None
+    }
 }

@@ -304,8 +304,15 @@ impl Service {
         })
     }
 
-    /// Checks that a dealer may have one more unfinished request.
+    /// Checks that a dealer is not suspended and may have one more unfinished request.
     async fn admit_request(&self, dealer_code: &str) -> Result<(), ServiceError> {
+        if let Some(reason) = self.directory.suspended(dealer_code) {
+            let text = format!(
+                "The operator of the service has suspended dealer {dealer_code:?}: {reason}. Its ads can be read and deleted, but not \
+                 created or changed. Ask the operator."
+            );
+            return Err(Denial::new(Code::DealerSuspended, text).into());
+        }
         let Some(quotas) = &self.quotas else { return Ok(()) };
         quotas.admit(dealer_code, Usage::Requests, 1).await.map_err(|error| match error {
             NotAdmitted::Exceeded(exceeded) => TooManyRequests::OfDealer(exceeded).into(),

@@ -38,6 +38,7 @@ pub(super) const CODES: &[OnCode] = &[
     on(Code::MarketplaceUnreachable, WhoActs::Marketplace, WhoActs::Marketplace),
     on(Code::MarketplaceBusy, WhoActs::Marketplace, WhoActs::Marketplace),
     on(Code::MarketplaceCredentials, WhoActs::Operator, WhoActs::Operator),
+    on(Code::MarketplacePaused, WhoActs::Operator, WhoActs::Operator),
     on(Code::NotListed, WhoActs::Dealer, WhoActs::Dealer),
     on(Code::GivenUp, WhoActs::Operator, WhoActs::Operator),
 ];
@@ -83,7 +84,7 @@ pub(super) fn of_channel_status(status: ChannelStatus) -> &'static str {
         ChannelStatus::Waiting => "An attempt failed; the next one is due or under way.",
         ChannelStatus::Failed => "Not listed, because publishing failed.",
         ChannelStatus::Paused => {
-            "The service has stopped calling the marketplace for a moment, because it kept failing; the next attempt is due."
+            "The service does not call the marketplace for now, because it kept failing or an operator has paused it; the ad waits."
         }
     }
 }

@@ -148,6 +148,9 @@ codes! {
     PolePositionActive "pole_position_active": "Pole position is active",
         "The ad already has pole position.",
         "Repeat the request after it has ended; the error message contains the time.";
+    DealerSuspended "dealer_suspended": "Dealer suspended by the operator",
+        "An operator of the service has suspended the dealer: its ads are shown and read as before, and can be deleted, but not created or changed.",
+        "Ask the operator for the reason. Send the request again when the suspension has ended.";
     PromotionNotPermitted "promotion_not_permitted": "Promotion not permitted",
         "The dealer may not promote ads on the marketplace.",
         "Ask the operator of the service for the permission, or exclude the marketplace.";
@@ -226,6 +229,9 @@ codes! {
     MarketplaceCredentials "marketplace_credentials": "Marketplace rejects the service's credentials",
         "A marketplace rejected the credentials of the service (401 or 403) until the last retry.",
         "The operator has to correct the credentials. Send `retry` afterwards.";
+    MarketplacePaused "marketplace_paused": "Marketplace paused by the operator",
+        "An operator of the service has paused calls to the marketplace. Requests wait, and nothing is given up meanwhile.",
+        "Wait: the service goes on by itself when the operator ends the pause.";
     NotListed "not_listed": "Not listed",
         "The ad has no listing on the marketplace, so it cannot be promoted there.",
         "Publish the ad with `retry`, and repeat the promotion.";

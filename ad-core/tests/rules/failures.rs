@@ -283,6 +283,29 @@ async fn a_marketplace_that_is_not_asked_costs_time_but_no_tries() {
 }
 
 #[tokio::test]
+async fn nothing_is_given_up_while_an_operator_pauses_a_marketplace() {
+    let paused = || MarketplaceError::NotAsked {
+        code: Code::MarketplacePaused,
+        reason: "paused".to_owned(),
+        retry_after: Duration::from_mins(1),
+    };
+    let house = House::new();
+    house.kit.primary.fail_next(timeout());
+    for _ in 0..600 {
+        house.kit.primary.fail_next(paused());
+    }
+    for _ in 0..8 {
+        house.kit.primary.fail_next(timeout());
+    }
+    house.create("boat", boat()).await.unwrap();
+    let pauses = house.run_to_the_end().await;
+    // Ten hours of pause, and after them all attempts that were left before.
+    assert_eq!(pauses.len(), 609);
+    assert!(pauses[1..601].iter().sum::<Duration>() >= Duration::from_hours(10));
+    assert_eq!(house.log(1).await.last().unwrap(), "publish done: Ad published");
+}
+
+#[tokio::test]
 async fn time_in_which_nobody_could_try_does_not_count() {
     let house = House::new();
     for _ in 0..9 {

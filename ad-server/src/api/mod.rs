@@ -47,6 +47,7 @@ use ad_core::{
 use poem::{Endpoint, EndpointExt, IntoEndpoint, Request, Response, Route, http::header};
 use uuid::Uuid;
 
+pub use crate::stopping::Stopping;
 use crate::{
     auth::{Caller, Permission, TokenError},
     http_server::Proxies,
@@ -103,6 +104,8 @@ pub struct Context {
     pub limits: Limits,
     /// Counts requests, if they are to be counted.
     pub metrics: Option<Metrics>,
+    /// Whether the process is going to stop, which `/readyz` says.
+    pub stopping: Stopping,
     /// Whether the API serves the counters, at `/metrics`.
     pub serves_metrics: bool,
     /// Makes this a sandbox, which fails requests when source ids ask for it and serves sample images; `None` in production.
@@ -123,7 +126,7 @@ debug_by_name!(Context);
 ///
 /// use ad_core::{memory::{Kit, ManualClock}, model::Dealer, ports::Store, service::Access};
 /// use ad_server::{
-///     api::{self, Authenticator, Context, Limits},
+///     api::{self, Authenticator, Context, Limits, Stopping},
 ///     auth::{Caller, Permissions, TokenError},
 ///     http_server::Proxies,
 /// };
@@ -156,6 +159,7 @@ debug_by_name!(Context);
 ///     cors_origins: [].into(),
 ///     limits: Limits::default(),
 ///     metrics: None,
+///     stopping: Stopping::default(),
 ///     serves_metrics: false,
 ///     faults: None,
 ///     webhooks: None,
@@ -205,13 +209,20 @@ where
         Some(_) => route.at(format!("{}/*name", crate::sandbox::IMAGES), crate::sandbox::serve_images()),
         None => route,
     };
-    Around::new(route.done(), context)
+    let stopping = context.stopping.clone();
+    Around::new(route.done(), context).around(move |endpoint, request: Request| {
+        let (stopping, version) = (stopping.clone(), request.version());
+        async move { Ok(stopping.closing(version, endpoint.get_response(request).await)) }
+    })
 }
 
-/// What a process that serves no API answers, and one whose metrics have an address of their own: `/metrics` and `/healthz`.
-/// What is asked here is not counted.
-pub fn metrics_router(metrics: Metrics) -> impl Endpoint<Output = Response> {
-    let route = Route::new().at("/metrics", pages::metrics_page(metrics)).at("/healthz", pages::health());
+/// What a process that serves no API answers, and one whose metrics have an address of their own: `/metrics`, `/healthz` and
+/// `/readyz`. What is asked here is not counted.
+pub fn metrics_router(metrics: Metrics, store: Arc<dyn Store>, stopping: Stopping) -> impl Endpoint<Output = Response> {
+    let route = Route::new()
+        .at("/metrics", pages::metrics_page(metrics))
+        .at("/healthz", pages::health())
+        .at("/readyz", pages::readiness(store, stopping));
     route
         .catch_all_error(async |error| errors::from_poem(&error))
         .map_to_response()

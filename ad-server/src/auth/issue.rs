@@ -65,7 +65,7 @@ struct Claims<'a> {
 pub fn issue(keys: &KeySet, request: &IssueRequest) -> Result<(String, TokenRecord), IssueError> {
     let (key, encoding) =
         keys.keys().iter().find_map(|key| Some((key, key.encoding.as_ref()?))).ok_or(IssueError::NoSigningKey)?;
-    let record = record(request);
+    let record = record(request, &key.kid);
     let name = Some(request.scope.name());
     let claims = Claims {
         iss: ISSUER,
@@ -82,7 +82,7 @@ pub fn issue(keys: &KeySet, request: &IssueRequest) -> Result<(String, TokenReco
     Ok((encode(&header, &claims, encoding)?, record))
 }
 
-fn record(request: &IssueRequest) -> TokenRecord {
+fn record(request: &IssueRequest, kid: &str) -> TokenRecord {
     // Tokens count in seconds; so does the record, that both say the same.
     let now = Timestamp::from_millis(seconds(request.now) * 1000);
     TokenRecord {
@@ -92,7 +92,9 @@ fn record(request: &IssueRequest) -> TokenRecord {
         permissions: request.permissions.map(|set| set.iter().map(|permission| permission.to_string()).collect()),
         issued: Some(now),
         expires: request.expires_in.map(|lasts| now + Duration::from_secs(lasts.as_secs())),
-        revoked: None,
+        label: request.label.clone(),
+        kid: Some(kid.to_owned()),
+        ..TokenRecord::default()
     }
 }
 

@@ -7,6 +7,7 @@
 //! | [`permissions`] | what a caller may do |
 //! | [`token`] | verifying a token: who calls |
 //! | [`mod@issue`] | making one |
+//! | `used` | which tokens are in use |
 //!
 //! The store records issued and revoked tokens, cached in memory by the
 //! [`directory`](crate::directory); which endpoint needs which permission is decided by the [`api`](crate::api).
@@ -16,9 +17,11 @@ pub mod key_file;
 pub mod keys;
 pub mod permissions;
 pub mod token;
+mod used;
 
 pub use issue::{IssueError, IssueRequest, issue};
 pub(crate) use keys::write_new;
 pub use keys::{KeySet, KeySource, KeysError};
 pub use permissions::{Permission, Permissions, UnknownPermission};
 pub use token::{Caller, TokenError, Verifier, is_jti};
+pub(crate) use used::UsedTokens;

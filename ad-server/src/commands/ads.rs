@@ -3,8 +3,8 @@
 use std::{io::BufRead, path::PathBuf, sync::Arc};
 
 use ad_core::{
-    model::AdStatus,
-    ports::Ids,
+    model::{AdStatus, ChannelReport, ImageReport, Market, RequestStatus, StatusReport, Timestamp},
+    ports::{Clock, Ids},
     service::{Acceptance, Access, Service, ServiceError},
     violation::Code,
 };
@@ -14,11 +14,12 @@ use futures_util::{StreamExt, stream};
 use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
 use crate::{
     app::AppError,
-    config::Layer,
+    config::{Layer, Settings},
     directory::Directory,
     rules,
     store::{AdByStatus, DatabaseStore, ImportAdsError, Importer, StatusFilter},
     system::{RandomIds, SystemClock},
+    values::Period,
 };
 
 /// Ads that are read, and retried, together.
@@ -37,6 +38,17 @@ pub(super) enum AdsCommand {
         #[arg(value_name = "FILE.ndjson|-")]
         file: PathBuf,
     },
+    /// Show the status of an ad on each marketplace: why it is not live, who can change that, and its unfinished requests
+    Show {
+        /// Source id of the ad
+        #[arg(value_name = "SOURCE_ID")]
+        source_id: String,
+        /// Dealer of the ad
+        #[arg(long, value_name = "CODE")]
+        dealer_code: String,
+        #[command(flatten)]
+        list: ListArgs,
+    },
     /// List ads by status, dealer by dealer
     List {
         #[command(flatten)]
@@ -52,7 +64,7 @@ pub(super) enum AdsCommand {
         #[command(flatten)]
         filter: FilterArgs,
         /// All ads
-        #[arg(long, conflicts_with_all = ["status", "dealer_code", "code"])]
+        #[arg(long, conflicts_with_all = ["status", "dealer_code", "code", "marketplace", "older_than"])]
         all: bool,
         /// Retry the ads without asking for confirmation
         #[arg(long)]
@@ -72,17 +84,25 @@ pub(super) struct FilterArgs {
     /// Only ads with this code of failure; docs/status.md lists the codes
     #[arg(long, value_name = "CODE", value_parser = code)]
     code: Option<Code>,
+    /// Only ads that this marketplace (primary or secondary) does not show as they are
+    #[arg(long, value_name = "NAME", value_parser = super::marketplaces::market)]
+    marketplace: Option<Market>,
+    /// Only ads that have had their status for this time or longer, such as 1h
+    #[arg(long, value_name = "TIME")]
+    older_than: Option<Period>,
 }
 
 impl FilterArgs {
     fn is_empty(&self) -> bool {
-        self.status.is_empty() && self.dealer_code.is_none() && self.code.is_none()
+        let Self { status, dealer_code, code, marketplace, older_than } = self;
+        status.is_empty() && dealer_code.is_none() && code.is_none() && marketplace.is_none() && older_than.is_none()
     }
 }
 
 impl From<FilterArgs> for StatusFilter {
-    fn from(FilterArgs { status, dealer_code, code }: FilterArgs) -> Self {
-        Self { statuses: status, dealer_code, code }
+    fn from(FilterArgs { status, dealer_code, code, marketplace, older_than }: FilterArgs) -> Self {
+        let since_before = older_than.map(|age| SystemClock.now() - age.duration());
+        Self { statuses: status, dealer_code, code, not_live_on: marketplace, since_before }
     }
 }
 
@@ -90,7 +110,7 @@ fn status(name: &str) -> Result<AdStatus, String> {
     AdStatus::from_name(name).ok_or_else(|| format!("use one of {}", AdStatus::NAMES.join(", ")))
 }
 
-fn code(name: &str) -> Result<Code, String> {
+pub(super) fn code(name: &str) -> Result<Code, String> {
     match Code::from_name(name) {
         Code::Unknown => Err("docs/status.md lists the codes".to_owned()),
         code => Ok(code),
@@ -103,16 +123,73 @@ pub(super) async fn run(base: GlobalArgs, command: AdsCommand) -> Result<(), Com
             let (name, lines) = super::lines_of(&file)?;
             import(base, &name, lines).await
         }
+        AdsCommand::Show { source_id, dealer_code, list } => show(base, &source_id, dealer_code, &list).await,
         AdsCommand::List { filter, limit, list: args } => list(base, &filter.into(), limit, &args).await,
         AdsCommand::Retry { filter, all, yes } => {
             if filter.is_empty() && !all {
                 return Err(CommandError::Input(
-                    "no ads selected: use --status, --dealer-code, --code or --all".to_owned(),
+                    "no ads selected: use --status, --dealer-code, --code, --marketplace, --older-than or --all"
+                        .to_owned(),
                 ));
             }
             retry(base, &filter.into(), yes).await
         }
     }
+}
+
+/// The use cases, over a database.
+pub(super) async fn service(
+    settings: &Settings,
+    opened: &Opened,
+    ids: Arc<RandomIds>,
+) -> Result<Service, CommandError> {
+    let rulebook = rules::of(settings).map_err(AppError::from)?;
+    let directory = opened.answer(Directory::load(opened.database.clone()).await)?;
+    let store = Arc::new(DatabaseStore::new(opened.database.clone()));
+    Ok(Service::new(store, Arc::new(directory), Arc::new(rulebook), Arc::new(SystemClock), ids))
+}
+
+async fn show(base: GlobalArgs, source_id: &str, dealer_code: String, args: &ListArgs) -> Result<(), CommandError> {
+    let settings = base.settings(Layer::default())?;
+    let opened = Opened::new(&settings).await?;
+    let service = service(&settings, &opened, Arc::new(RandomIds::new(Arc::new(SystemClock)))).await?;
+    let report = match service.status(&Access::Dealer(dealer_code.clone()), source_id.into()).await {
+        Err(ServiceError::NotFound) => {
+            return Err(CommandError::Input(format!(
+                "dealer {dealer_code:?} has no ad with the source id {source_id:?}"
+            )));
+        }
+        report => opened.answer(report)?,
+    };
+    if args.json {
+        return Ok(output::json_value(&serde_json::json!(report))?);
+    }
+    let StatusReport { source_id, status, since, text, channels, images, unfinished, .. } = report;
+    output::table(
+        ["SOURCE ID", "STATUS", "SINCE", "MEANING"],
+        [[source_id, status.to_string(), output::minute(since), text]],
+    )?;
+    output::text("\n")?;
+    let time = |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
+    let known = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let row = |it: ChannelReport| {
+        let code = known(it.code.map(|code| code.to_string()));
+        let (attempts, next) = (it.attempts.to_string(), time(it.next_attempt));
+        [it.marketplace.to_string(), it.status.to_string(), known(it.listing_id), code, attempts, next, it.text]
+    };
+    let header = ["MARKETPLACE", "STATUS", "LISTING", "CODE", "ATTEMPTS", "NEXT ATTEMPT", "MEANING"];
+    output::table(header, channels.into_iter().map(row))?;
+    if !images.is_empty() {
+        output::text("\n")?;
+        let row = |it: ImageReport| [it.url, it.status.to_string(), it.text];
+        output::table(["IMAGE", "STATUS", "MEANING"], images.into_iter().map(row))?;
+    }
+    if !unfinished.is_empty() {
+        output::text("\n")?;
+        let row = |it: RequestStatus| [it.request_id.to_string(), it.state.to_string(), it.accepted.to_string()];
+        output::table(["UNFINISHED REQUEST", "STATE", "ACCEPTED"], unfinished.into_iter().map(row))?;
+    }
+    Ok(())
 }
 
 /// Rows are printed as they are read: there may be many.
@@ -154,13 +231,12 @@ struct Retried {
 
 async fn retry(base: GlobalArgs, filter: &StatusFilter, yes: bool) -> Result<(), CommandError> {
     let settings = base.settings(Layer::default())?;
-    let rulebook = rules::of(&settings).map_err(AppError::from)?;
     let opened = Opened::new(&settings).await?;
-    let directory = opened.answer(Directory::load(opened.database.clone()).await)?;
-    let clock = Arc::new(SystemClock);
-    let ids = Arc::new(RandomIds::new(clock.clone()));
-    let store = Arc::new(DatabaseStore::new(opened.database.clone()));
-    let service = Service::new(store, Arc::new(directory), Arc::new(rulebook), clock, ids.clone());
+    let ids = Arc::new(RandomIds::new(Arc::new(SystemClock)));
+    let service = service(&settings, &opened, Arc::clone(&ids)).await?;
+    if yes {
+        opened.audit("ads retry", filter.dealer_code.as_deref().unwrap_or_default(), &format!("{filter:?}")).await?;
+    }
     let (mut found, mut retried, mut last) = (0, Retried::default(), None);
     loop {
         let batch = opened.answer(opened.database.ads_by_status(filter, last.as_ref(), BATCH).await)?;
@@ -219,6 +295,7 @@ async fn import(base: GlobalArgs, name: &str, lines: impl BufRead) -> Result<(),
     let settings = base.settings(Layer::default())?;
     let rulebook = rules::of(&settings).map_err(AppError::from)?;
     let opened = Opened::new(&settings).await?;
+    opened.audit("ads import", name, "").await?;
     let directory = opened.answer(Directory::load(opened.database.clone()).await)?;
     let clock = std::sync::Arc::new(SystemClock);
     let ids = RandomIds::new(clock.clone());

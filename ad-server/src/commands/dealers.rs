@@ -1,12 +1,22 @@
-//! `ad-server dealers`: import, list.
+//! `ad-server dealers`: import, list, show, suspend, resume.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
-use ad_core::model::Dealer;
-use clap::Subcommand;
+use ad_core::{
+    model::{AdStatus, Dealer},
+    ports::{Clock, Scope, Store, Usage},
+};
+use clap::{Subcommand, builder::NonEmptyStringValueParser};
+use serde::Serialize;
+use serde_json::json;
 
-use super::{CommandError, GlobalArgs, ListArgs, output};
-use crate::dealers_file;
+use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
+use crate::{
+    config::Layer,
+    dealers_file,
+    store::{DatabaseStore, Held, Hold, TokenRecord},
+    system::SystemClock,
+};
 
 /// What to do with dealers.
 #[derive(Debug, Subcommand)]
@@ -19,6 +29,29 @@ pub(super) enum DealersCommand {
     },
     /// List dealers
     List(ListArgs),
+    /// Show a dealer: its ads, what it uses of its limits, its tokens, and whether it is suspended
+    Show {
+        /// Code of the dealer, imported or not
+        #[arg(value_name = "CODE")]
+        code: String,
+        #[command(flatten)]
+        list: ListArgs,
+    },
+    /// Refuse writes of a dealer except DELETE; its ads stay and accepted requests continue. Servers obey within a second
+    Suspend {
+        /// Code of the dealer, imported or not
+        #[arg(value_name = "CODE")]
+        code: String,
+        /// Why; the dealer sees it in the answers
+        #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+        reason: String,
+    },
+    /// End the suspension of a dealer
+    Resume {
+        /// Code of the dealer
+        #[arg(value_name = "CODE")]
+        code: String,
+    },
 }
 
 pub(super) async fn run(base: GlobalArgs, command: DealersCommand) -> Result<(), CommandError> {
@@ -26,12 +59,99 @@ pub(super) async fn run(base: GlobalArgs, command: DealersCommand) -> Result<(),
         DealersCommand::Import { file } => {
             let dealers = dealers_file::read(&file)?;
             let opened = base.database().await?;
+            opened
+                .audit("dealers import", &file.display().to_string(), &output::counted(dealers.len(), "dealer"))
+                .await?;
             opened.answer(opened.database.import_dealers(&dealers).await)?;
             output::note(&format!("imported {} from {}", output::counted(dealers.len(), "dealer"), file.display()));
             Ok(())
         }
         DealersCommand::List(args) => list(base, &args).await,
+        DealersCommand::Show { code, list } => show(base, &code, &list).await,
+        DealersCommand::Suspend { code, reason } => {
+            let opened = base.database().await?;
+            opened.audit("dealers suspend", &code, &reason).await?;
+            let hold = Hold { since: SystemClock.now(), reason };
+            opened.answer(opened.database.hold(&Held::Dealer(code.clone()), &hold).await)?;
+            output::note(&format!("suspended {code}; `ad-server dealers resume {code}` ends it"));
+            Ok(())
+        }
+        DealersCommand::Resume { code } => {
+            let opened = base.database().await?;
+            opened.audit("dealers resume", &code, "").await?;
+            if !opened.answer(opened.database.end_hold(&Held::Dealer(code.clone())).await)? {
+                return Err(CommandError::Input(format!("dealer {code:?} is not suspended")));
+            }
+            output::note(&format!("resumed {code}"));
+            Ok(())
+        }
     }
+}
+
+/// What a dealer uses, and the limit of the settings.
+#[derive(Serialize)]
+struct Used {
+    what: &'static str,
+    number: u64,
+    limit: Option<u64>,
+    setting: &'static str,
+}
+
+async fn show(base: GlobalArgs, code: &str, args: &ListArgs) -> Result<(), CommandError> {
+    let settings = base.settings(Layer::default())?;
+    let opened = Opened::new(&settings).await?;
+    let database = &opened.database;
+    let dealer = opened.answer(database.dealers().await)?.into_iter().find(|dealer| dealer.code == code);
+    let holds = opened.answer(database.holds().await)?;
+    let suspended = holds.into_iter().find(|(held, _)| *held == Held::Dealer(code.to_owned())).map(|(_, hold)| hold);
+    let mut ads = BTreeMap::<AdStatus, u64>::new();
+    for count in opened.answer(database.count_by_status(Scope::Dealer(code)).await)? {
+        *ads.entry(count.words.status).or_default() += count.ads;
+    }
+    let now = SystemClock.now();
+    let is_own = |token: &TokenRecord| {
+        token.scope_type.as_deref() == Some("dealer_code") && token.scope.as_deref() == Some(code)
+    };
+    let is_valid = |token: &TokenRecord| token.revoked.is_none() && token.expires.is_none_or(|end| end > now);
+    let tokens = opened.answer(database.tokens().await)?;
+    let tokens = tokens.iter().filter(|token| is_own(token) && is_valid(token)).count();
+    let (quotas, store) = (settings.dealer_quotas(), DatabaseStore::new(database.clone()));
+    let mut limits = Vec::new();
+    for (what, of, limit, setting) in [
+        ("unfinished requests", Usage::Requests, quotas.requests, "dealer_requests"),
+        ("ads", Usage::Ads, quotas.ads, "dealer_ads"),
+        ("image bytes", Usage::ImageBytes, quotas.image_bytes, "dealer_image_bytes"),
+        ("idempotency keys", Usage::Answers, quotas.answers, "dealer_idempotency_keys"),
+    ] {
+        let number = opened.answer(store.usage(code, of, u64::from(u32::MAX)).await)?;
+        limits.push(Used { what, number, limit, setting });
+    }
+    if args.json {
+        let ads: BTreeMap<_, _> = ads.iter().map(|(status, ads)| (status.name(), ads)).collect();
+        let all = json!({"code": code, "dealer": dealer, "suspended": suspended, "ads": ads, "tokens": tokens, "limits": limits});
+        return Ok(output::json_value(&all)?);
+    }
+    let known = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let state = suspended.map_or_else(
+        || "active".to_owned(),
+        |Hold { since, reason }| format!("suspended since {}: {reason}", output::minute(since)),
+    );
+    output::table(
+        ["DEALER", "NAME", "GROUP", "TOKENS", "STATE"],
+        [[
+            code.to_owned(),
+            known(dealer.as_ref().map(|dealer| dealer.name.clone())),
+            known(dealer.and_then(|dealer| dealer.group)),
+            tokens.to_string(),
+            state,
+        ]],
+    )?;
+    output::text("\n")?;
+    output::table(["STATUS", "ADS"], ads.into_iter().map(|(status, ads)| [status.to_string(), ads.to_string()]))?;
+    output::text("\n")?;
+    let limit = |limit: Option<u64>| limit.map_or_else(|| "-".to_owned(), |limit| limit.to_string());
+    let row = |it: Used| [it.what.to_owned(), it.number.to_string(), limit(it.limit), it.setting.to_owned()];
+    Ok(output::table(["USES", "NUMBER", "LIMIT", "SETTING"], limits.into_iter().map(row))?)
 }
 
 async fn list(base: GlobalArgs, args: &ListArgs) -> Result<(), CommandError> {

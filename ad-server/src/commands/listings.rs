@@ -47,6 +47,7 @@ pub(super) async fn run(base: GlobalArgs, command: ListingsCommand) -> Result<()
 
 async fn import(base: GlobalArgs, name: &str, lines: impl BufRead) -> Result<(), CommandError> {
     let opened = base.database().await?;
+    opened.audit("listings import", name, "").await?;
     let imported = match import_listings(&opened.database, lines, SystemClock.now()).await {
         Err(ImportError::Lines(errors)) => return Err(CommandError::Input(summary(name, &errors))),
         Err(ImportError::Read(error)) => return Err(CommandError::Input(format!("cannot read {name}: {error}"))),

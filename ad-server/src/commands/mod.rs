@@ -4,10 +4,14 @@
 //! `CommandError`.
 
 mod ads;
+mod audit;
+mod check;
 mod dealers;
+mod erase;
 mod images;
 mod listings;
 mod marketplace;
+mod marketplaces;
 mod migrate;
 pub(crate) mod output;
 mod queue;
@@ -22,7 +26,7 @@ use std::{
     process::ExitCode,
 };
 
-use ad_core::model::Market;
+use ad_core::{model::Market, ports::Clock};
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
@@ -32,7 +36,8 @@ use crate::{
     dealers_file::DealersFileError,
     marketplace::token_variable,
     secret::Secret,
-    store::{Database, OpenError, Schema},
+    store::{AuditEntry, Database, OpenError, Schema},
+    system::SystemClock,
     telemetry::{Telemetry, TelemetryError},
     webhooks::WebhookKeySource,
 };
@@ -94,12 +99,19 @@ enum Command {
     /// Issue, list and revoke tokens
     #[command(subcommand)]
     Token(token::TokenCommand),
-    /// Import and list dealers
+    /// Import, list, show, suspend and resume dealers
     #[command(subcommand)]
     Dealers(dealers::DealersCommand),
-    /// Import stored ads of another system; list and retry ads by status
+    /// Import stored ads of another system; show an ad; list and retry ads by status
     #[command(subcommand)]
     Ads(ads::AdsCommand),
+    /// Pause and resume calls to marketplaces
+    Marketplaces(marketplaces::MarketplacesArgs),
+    /// Erase the ads of a dealer, or one of them, for good: content, images, local listings and log messages
+    Erase(Box<erase::EraseArgs>),
+    /// List what operators have done by commands
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Make renditions of stored images
     #[command(subcommand)]
     Images(images::ImagesCommand),
@@ -110,6 +122,8 @@ enum Command {
     Demo(crate::demo::DemoArgs),
     /// Serve both marketplaces over HTTP, as a sandbox and the receiving side of `--primary-marketplace URL`
     Marketplace(marketplace::MarketplaceArgs),
+    /// Check the configuration, and try all that a server depends on: database, image store, marketplaces, keys, clock
+    Check(Box<check::CheckArgs>),
     /// Create the database, or migrate its schema to the version of this program
     Migrate(migrate::MigrateArgs),
     /// Print all settings with comments and defaults, as a start for your own settings file
@@ -223,10 +237,14 @@ impl Cli {
             Command::Token(command) => token::run(base, command).await,
             Command::Dealers(command) => dealers::run(base, command).await,
             Command::Ads(command) => ads::run(base, command).await,
+            Command::Marketplaces(args) => marketplaces::run(base, args).await,
+            Command::Erase(args) => erase::run(base, *args).await,
+            Command::Audit(command) => audit::run(base, command).await,
             Command::Images(command) => images::run(base, command).await,
             Command::Listings(command) => listings::run(base, command).await,
             Command::Demo(args) => Ok(crate::demo::run(args).await?),
             Command::Marketplace(args) => marketplace::run(base, args).await,
+            Command::Check(args) => check::run(base, *args).await,
             Command::Migrate(args) => migrate::run(base, &args).await,
             Command::Config => Ok(output::text(&config::default_file())?),
         }
@@ -287,6 +305,18 @@ impl Opened {
         let url = Database::name_of(&settings.database_url);
         output::note(&format!("database {url}"));
         Self { database, url }
+    }
+
+    /// Records in the audit log what an operator is about to do.
+    async fn audit(&self, act: &str, subject: &str, details: &str) -> Result<(), CommandError> {
+        let entry = AuditEntry {
+            at: SystemClock.now(),
+            operator: audit::operator(),
+            act: act.to_owned(),
+            subject: subject.to_owned(),
+            details: details.to_owned(),
+        };
+        self.answer(self.database.audit(&entry).await)
     }
 
     /// What the database answered, or that it failed.

@@ -1,6 +1,8 @@
 //! `ad-server queue`: show unfinished requests, retry them, or give them up.
 
-use ad_core::{model::Timestamp, pipeline::PipelineSettings, ports::Clock};
+use std::time::Duration;
+
+use ad_core::{model::Timestamp, pipeline::PipelineSettings, ports::Clock, violation::Code};
 use clap::{Args, Subcommand};
 use uuid::Uuid;
 
@@ -8,12 +10,18 @@ use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
 use crate::{
     app,
     config::Layer,
-    store::{QueueFilter, TakeError, Unfinished},
+    store::{DealerQueue, QueueFilter, TakeError, Unfinished},
     system::SystemClock,
 };
 
 /// What the log of an ad says about a request that an operator has given up.
 const GIVEN_UP: &str = "Dropped by the operator of the service; a retry of the ad runs it again";
+
+/// How far back requests are counted to estimate when the queue is empty.
+const RATE: Duration = Duration::from_mins(5);
+
+/// Most dealers in the overview: those with most requests.
+const DEALERS: u32 = 10;
 
 /// Without a subcommand: how the queue stands.
 #[derive(Debug, Args)]
@@ -41,7 +49,7 @@ enum QueueCommand {
         #[command(flatten)]
         filter: FilterArgs,
         /// All requests
-        #[arg(long, conflicts_with_all = ["dealer_code", "reason"])]
+        #[arg(long, conflicts_with_all = ["dealer_code", "reason", "code"])]
         all: bool,
     },
     /// Drop requests: the current action of each ends with an error in the log of its ad, and a retry of the ad runs the
@@ -65,17 +73,25 @@ struct FilterArgs {
     /// Only requests that failed for this reason, exactly as `ad-server queue` shows it
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
+    /// Only requests that failed with this code; docs/status.md lists the codes
+    #[arg(long, value_name = "CODE", value_parser = super::ads::code)]
+    code: Option<Code>,
 }
 
 impl FilterArgs {
     fn is_empty(&self) -> bool {
-        self.dealer_code.is_none() && self.reason.is_none()
+        self.dealer_code.is_none() && self.reason.is_none() && self.code.is_none()
+    }
+
+    fn described(&self) -> String {
+        let code = self.code.map(|code| code.name().to_owned());
+        [&self.dealer_code, &self.reason, &code].into_iter().flatten().cloned().collect::<Vec<_>>().join(", ")
     }
 }
 
 impl From<FilterArgs> for QueueFilter {
-    fn from(FilterArgs { dealer_code, reason }: FilterArgs) -> Self {
-        Self { dealer_code, reason }
+    fn from(FilterArgs { dealer_code, reason, code }: FilterArgs) -> Self {
+        Self { dealer_code, reason, code }
     }
 }
 
@@ -86,10 +102,11 @@ pub(super) async fn run(base: GlobalArgs, args: QueueArgs) -> Result<(), Command
         Some(QueueCommand::Retry { filter, all }) => {
             if filter.is_empty() && !all {
                 return Err(CommandError::Input(
-                    "no requests selected: use --dealer-code, --reason or --all".to_owned(),
+                    "no requests selected: use --dealer-code, --reason, --code or --all".to_owned(),
                 ));
             }
             let opened = base.database().await?;
+            opened.audit("queue retry", &filter.described(), "").await?;
             let requests = opened.answer(opened.database.try_now(&filter.into(), SystemClock.now()).await)?;
             output::note(&format!(
                 "{} will be retried now",
@@ -106,8 +123,9 @@ async fn show(base: GlobalArgs, args: &ListArgs) -> Result<(), CommandError> {
     let now = SystemClock.now();
     let state = opened.answer(opened.database.queue_state(now).await)?;
     let failing = opened.answer(opened.database.failing().await)?;
+    let dealers = opened.answer(opened.database.queue_by_dealer(now, RATE, DEALERS).await)?;
     if args.json {
-        let all = serde_json::json!({"queue": state, "failing": failing});
+        let all = serde_json::json!({"queue": state, "failing": failing, "dealers": dealers});
         return Ok(output::json_value(&all)?);
     }
     let since = |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |time| age(now, time));
@@ -121,6 +139,17 @@ async fn show(base: GlobalArgs, args: &ListArgs) -> Result<(), CommandError> {
             since(state.oldest_due),
         ]],
     )?;
+    if !dealers.is_empty() {
+        output::text("\n")?;
+        let row = |it: DealerQueue| {
+            let drains = it.drains_in.map_or_else(|| "-".to_owned(), |seconds| format!("in {}", span(seconds)));
+            let numbers = [it.unfinished, it.due, it.finished].map(|number| number.to_string());
+            let [unfinished, due, finished] = numbers;
+            [it.dealer_code, unfinished, due, age(now, it.oldest), finished, drains]
+        };
+        let header = ["DEALER", "UNFINISHED", "DUE NOW", "OLDEST", "FINISHED IN 5 MIN", "DRAINS"];
+        output::table(header, dealers.into_iter().map(row))?;
+    }
     if failing.is_empty() {
         return Ok(());
     }
@@ -163,6 +192,7 @@ async fn give_up(base: GlobalArgs, requests: &[Uuid], yes: bool) -> Result<(), C
     let (database, pipeline) = app::operator_pipeline(&settings).await?;
     let opened = Opened::of(database, &settings);
     for request in requests {
+        opened.audit("queue drop", &request.to_string(), "").await?;
         let claimed = match opened.database.take(*request, SystemClock.now() + PipelineSettings::default().lease).await
         {
             Ok(claimed) => claimed,
@@ -186,7 +216,7 @@ fn due(now: Timestamp, time: Timestamp) -> String {
 }
 
 /// The two largest units.
-fn span(seconds: u64) -> String {
+pub(super) fn span(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),
         60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),

@@ -24,12 +24,21 @@ pub(super) enum TokenCommand {
     /// Issue a token and print it on stdout
     Issue(IssueArgs),
     /// List issued and revoked tokens; the tokens themselves are not stored
-    List(ListArgs),
-    /// Revoke a token; running servers reject it within a second
+    List {
+        /// Only tokens of this dealer
+        #[arg(long, value_name = "CODE")]
+        dealer_code: Option<String>,
+        #[command(flatten)]
+        list: ListArgs,
+    },
+    /// Revoke a token, or all tokens of a dealer; running servers reject them within a second
     Revoke {
         /// Id of the token from `token list`, or the `jti` claim of another issuer's token
-        #[arg(value_parser = jti)]
-        jti: String,
+        #[arg(value_parser = jti, required_unless_present = "dealer_code", conflicts_with = "dealer_code")]
+        jti: Option<String>,
+        /// All tokens that were issued here for this dealer
+        #[arg(long, value_name = "CODE")]
+        dealer_code: Option<String>,
     },
 }
 
@@ -109,8 +118,9 @@ fn jti(text: &str) -> Result<String, &'static str> {
 pub(super) async fn run(base: GlobalArgs, command: TokenCommand) -> Result<(), CommandError> {
     match command {
         TokenCommand::Issue(args) => issue(base, args).await,
-        TokenCommand::List(args) => list(base, &args).await,
-        TokenCommand::Revoke { jti } => revoke(base, &jti).await,
+        TokenCommand::List { dealer_code, list: args } => list(base, dealer_code.as_deref(), &args).await,
+        TokenCommand::Revoke { jti: Some(jti), .. } => revoke(base, &jti).await,
+        TokenCommand::Revoke { jti: None, dealer_code } => revoke_all(base, &dealer_code.unwrap_or_default()).await,
     }
 }
 
@@ -133,6 +143,8 @@ async fn issue(base: GlobalArgs, args: IssueArgs) -> Result<(), CommandError> {
         jti: RandomIds::new(std::sync::Arc::new(SystemClock)).next(),
     };
     let (token, record) = auth::issue(&keys, &request)?;
+    let record = TokenRecord { issued_by: Some(super::audit::operator()), ..record };
+    opened.audit("token issue", &record.jti, &described(&request.scope, &record)).await?;
     opened.answer(opened.database.record_token(&record).await)?;
     output::note(&described(&request.scope, &record));
     Ok(output::text(&format!("{token}\n"))?)
@@ -162,18 +174,25 @@ fn described(scope: &Access, record: &TokenRecord) -> String {
     }
 }
 
-async fn list(base: GlobalArgs, args: &ListArgs) -> Result<(), CommandError> {
+/// Whether a token was issued here for a dealer.
+fn is_of(token: &TokenRecord, dealer_code: &str) -> bool {
+    token.scope_type.as_deref() == Some("dealer_code") && token.scope.as_deref() == Some(dealer_code)
+}
+
+async fn list(base: GlobalArgs, dealer_code: Option<&str>, args: &ListArgs) -> Result<(), CommandError> {
     let opened = base.database().await?;
-    let tokens = opened.answer(opened.database.tokens().await)?;
+    let mut tokens = opened.answer(opened.database.tokens().await)?;
+    tokens.retain(|token| dealer_code.is_none_or(|code| is_of(token, code)));
     if args.json {
         return Ok(output::json(&tokens)?);
     }
     let now = SystemClock.now();
-    let header = ["JTI", "SCOPE", "OF", "PERMISSIONS", "ISSUED", "EXPIRES", "STATE"];
+    let header =
+        ["JTI", "SCOPE", "OF", "PERMISSIONS", "ISSUED", "EXPIRES", "STATE", "LAST USED", "LABEL", "ISSUED BY", "KEY"];
     Ok(output::table(header, tokens.into_iter().map(|token| row(token, now)))?)
 }
 
-fn row(token: TokenRecord, now: Timestamp) -> [String; 7] {
+fn row(token: TokenRecord, now: Timestamp) -> [String; 11] {
     let state = match (token.revoked, token.expires) {
         (Some(at), _) => format!("revoked {}", output::minute(at)),
         (None, Some(end)) if end <= now => "expired".to_owned(),
@@ -193,11 +212,33 @@ fn row(token: TokenRecord, now: Timestamp) -> [String; 7] {
         token.issued.map_or_else(unknown, output::minute),
         token.expires.map_or(never.to_owned(), output::minute),
         state,
+        token.last_used.map_or_else(unknown, output::minute),
+        token.label.unwrap_or_else(unknown),
+        token.issued_by.unwrap_or_else(unknown),
+        token.kid.unwrap_or_else(unknown),
     ]
+}
+
+async fn revoke_all(base: GlobalArgs, dealer_code: &str) -> Result<(), CommandError> {
+    let opened = base.database().await?;
+    let mut tokens = opened.answer(opened.database.tokens().await)?;
+    tokens.retain(|token| is_of(token, dealer_code) && token.revoked.is_none());
+    if tokens.is_empty() {
+        return Err(CommandError::Input(format!(
+            "no token that is not revoked was issued here for dealer {dealer_code:?}"
+        )));
+    }
+    for TokenRecord { jti, .. } in &tokens {
+        opened.audit("token revoke", jti, dealer_code).await?;
+        opened.answer(opened.database.revoke_token(jti, SystemClock.now()).await)?;
+        output::note(&format!("revoked {jti}"));
+    }
+    Ok(())
 }
 
 async fn revoke(base: GlobalArgs, jti: &str) -> Result<(), CommandError> {
     let opened = base.database().await?;
+    opened.audit("token revoke", jti, "").await?;
     let issued_here = opened.answer(opened.database.revoke_token(jti, SystemClock.now()).await)?;
     output::note(&format!("revoked {jti}"));
     if !issued_here {

@@ -199,6 +199,14 @@ settings! {
     /// Reads of single ads, lists, writes and internal tasks have connections of their own, so that none waits for the others.
     database_connections: NonZeroU32 = default 16, flag("N");
 
+    /// How long to wait at start for the database and the image store, if they do not answer
+    /// Other problems, such as a wrong password, end the start at once.
+    startup_timeout: Period = default "60s", flag("TIME");
+
+    /// How long a process that is asked to stop still serves, while /readyz answers 503
+    /// Set it longer than load balancers take to notice, such as three of their checks. Without it, the process stops at once.
+    shutdown_delay: Period = example "10s", flag("TIME");
+
     /// Migrate the schema of a PostgreSQL database at start; that of SQLite is always migrated
     /// Without it, a process refuses to start on an old schema: run `ad-server migrate` before an upgrade.
     migrate: bool = default false, flag("BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true");

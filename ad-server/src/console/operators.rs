@@ -65,7 +65,7 @@ pub(super) async fn overview(visit: Visit) -> Answer {
 pub(super) async fn queue(visit: Visit) -> Answer {
     let (texts, now) = (visit.visitor.texts, visit.visitor.console.clock.now());
     let text = |name: &str| visit.parameter(name).filter(|value| !value.is_empty()).map(str::to_owned);
-    let filter = QueueFilter { dealer_code: text("dealer_code"), reason: text("reason") };
+    let filter = QueueFilter { dealer_code: text("dealer_code"), reason: text("reason"), ..QueueFilter::default() };
     let requests = {
         let _turn = visit.visitor.context.limits.turns.take(&visit.caller().scope).await?;
         visit.visitor.console.database.unfinished(&filter, ROWS).await?
@@ -100,7 +100,12 @@ pub(super) async fn ads(visit: Visit) -> Answer {
     if code == Some(Code::Unknown) {
         return Err(wrong("code"));
     }
-    let filter = StatusFilter { statuses: status, dealer_code: text("dealer_code").map(str::to_owned), code };
+    let filter = StatusFilter {
+        statuses: status,
+        dealer_code: text("dealer_code").map(str::to_owned),
+        code,
+        ..StatusFilter::default()
+    };
     let found = {
         let _turn = visit.visitor.context.limits.turns.take(&visit.caller().scope).await?;
         visit.visitor.console.database.ads_by_status(&filter, None, ROWS).await?

@@ -29,6 +29,16 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
+impl TlsFiles {
+    /// Reads and checks them.
+    ///
+    /// # Errors
+    /// When they cannot be read or do not match.
+    pub fn check(&self) -> Result<(), TlsError> {
+        Certificates::load(self.clone()).map(drop)
+    }
+}
+
 /// Why TLS cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {

@@ -9,6 +9,7 @@ mod address;
 mod http;
 mod local;
 mod operators;
+mod paused;
 mod receiver;
 pub(crate) mod sql;
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub use http::{HttpMarketplace, HttpOptions};
 pub use local::Local;
 pub(crate) use local::forget_calls;
 pub use operators::{ListingFilter, ListingRow, ListingState, import_listings, list_listings};
+pub(crate) use paused::PausableMarketplace;
 pub use receiver::{CallAction, Fault, ReceiverError, ReceiverOptions, Rule, Rules, serve};
 pub(crate) use receiver::{Counts, PREFIX, sandbox, server_options, times};
 

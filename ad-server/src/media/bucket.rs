@@ -34,10 +34,29 @@ pub(super) struct Bucket {
     prefix: Path,
 }
 
+/// Why a bucket cannot be used, in one line.
+pub(super) struct BucketFailure {
+    pub(super) reason: String,
+    /// Whether the store did not answer, and may do so later.
+    pub(super) is_unreachable: bool,
+}
+
+impl From<String> for BucketFailure {
+    fn from(reason: String) -> Self {
+        Self { reason, is_unreachable: false }
+    }
+}
+
+impl From<&Error> for BucketFailure {
+    fn from(error: &Error) -> Self {
+        Self { reason: describe(error), is_unreachable: has_no_answer(error) }
+    }
+}
+
 impl Bucket {
     /// Keeps images in a bucket, after a look whether they can be: a mark is written, and an image is looked for that
-    /// nobody has stored. The error is one line.
-    pub(super) async fn open(name: &str, prefix: &Path) -> Result<Self, String> {
+    /// nobody has stored.
+    pub(super) async fn open(name: &str, prefix: &Path) -> Result<Self, BucketFailure> {
         let builder = AmazonS3Builder::from_env().with_bucket_name(name).with_retry(RetryConfig {
             max_retries: 1,
             retry_timeout: SILENCE,
@@ -46,18 +65,19 @@ impl Bucket {
         let store = with_limits(complete(builder)?).build().map_err(|error| describe(&error))?;
         let bucket = Self { store, prefix: prefix.clone() };
         let checked = tokio::time::timeout(CHECK, bucket.check());
-        checked.await.unwrap_or_else(|_| Err(format!("the store did not answer within {} s", CHECK.as_secs())))?;
+        let late = || format!("the store did not answer within {} s", CHECK.as_secs());
+        checked.await.unwrap_or_else(|_| Err(BucketFailure { reason: late(), is_unreachable: true }))?;
         Ok(bucket)
     }
 
-    async fn check(&self) -> Result<(), String> {
+    async fn check(&self) -> Result<(), BucketFailure> {
         let mark = self.prefix.clone().join(MARK);
         self.store.put(&mark, Bytes::new().into()).await.map_err(|error| match error {
-            Error::NotFound { .. } => format!("there is no such bucket ({})", describe(&error)),
+            Error::NotFound { .. } => format!("there is no such bucket ({})", describe(&error)).into(),
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-                format!("permission to write denied ({})", describe(&error))
+                format!("permission to write denied ({})", describe(&error)).into()
             }
-            _ => describe(&error),
+            _ => BucketFailure::from(&error),
         })?;
         match self.store.head(&self.prefix.clone().join("not-stored")).await {
             Ok(_) | Err(Error::NotFound { .. }) => Ok(()),
@@ -65,8 +85,9 @@ impl Bucket {
             Err(error @ (Error::PermissionDenied { .. } | Error::Unauthenticated { .. })) => Err(format!(
                 "permission to read denied ({}); the key needs s3:GetObject and s3:ListBucket besides s3:PutObject",
                 describe(&error)
-            )),
-            Err(error) => Err(describe(&error)),
+            )
+            .into()),
+            Err(error) => Err(BucketFailure::from(&error)),
         }
     }
 
@@ -108,6 +129,11 @@ impl Bucket {
         ]);
         let options = PutOptions { attributes, ..PutOptions::default() };
         self.store.put_opts(path, bytes.clone().into(), options).await.map(drop).map_err(|error| failure(&error))
+    }
+
+    /// Removes an image.
+    pub(super) async fn remove(&self, name: &Name) -> io::Result<()> {
+        self.store.delete(&self.path(name)).await.map_err(|error| failure(&error))
     }
 }
 
@@ -162,12 +188,15 @@ fn describe(error: &Error) -> String {
             _ => format!("the store answered {status}"),
         };
     }
-    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-    let last = causes.clone().last().map_or_else(|| text.clone(), ToString::to_string);
+    let last = causes(error).last().map_or_else(|| text.clone(), ToString::to_string);
     let reason = last.split_whitespace().collect::<Vec<_>>().join(" ");
-    if causes.clone().any(<dyn std::error::Error>::is::<HttpError>) {
-        format!("no answer from the store: {reason}")
-    } else {
-        reason
-    }
+    if has_no_answer(error) { format!("no answer from the store: {reason}") } else { reason }
+}
+
+fn causes(error: &Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(error.source(), |cause| (*cause).source())
+}
+
+fn has_no_answer(error: &Error) -> bool {
+    causes(error).any(<dyn std::error::Error>::is::<HttpError>)
 }

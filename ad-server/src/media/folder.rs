@@ -37,6 +37,11 @@ impl Folder {
         let (root, path, bytes) = (self.root.clone(), self.root.join(name.key()), bytes.clone());
         tokio::task::spawn_blocking(move || store(&root, &path, &bytes)).await?
     }
+
+    /// Removes an image.
+    pub(super) async fn remove(&self, name: &Name) -> io::Result<()> {
+        tokio::fs::remove_file(self.root.join(name.key())).await
+    }
 }
 
 fn store(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -2,13 +2,21 @@
 
 use std::{io, time::Duration};
 
-use ad_core::ports::{Image, ImageStoreError, MediaStore};
+use ad_core::{
+    model::RENDITION_WIDTHS,
+    ports::{Image, ImageStoreError, MediaStore},
+};
 use async_trait::async_trait;
 use bytes::Bytes;
 use poem::Body;
 use tokio::io::BufReader;
 
-use super::{bucket::Bucket, folder::Folder, location::MediaLocation, name::Name};
+use super::{
+    bucket::{Bucket, BucketFailure},
+    folder::Folder,
+    location::MediaLocation,
+    name::Name,
+};
 
 /// How much of a file is read at once.
 const CHUNK: usize = 64 * 1024;
@@ -68,7 +76,16 @@ pub enum MediaError {
         place: MediaLocation,
         /// What the store says, or that it says nothing.
         reason: String,
+        /// Whether it may go away by itself.
+        is_unreachable: bool,
     },
+}
+
+impl MediaError {
+    /// Whether it may go away by itself.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Bucket { is_unreachable: true, .. })
+    }
 }
 
 /// A stored image or rendition.
@@ -92,7 +109,11 @@ impl Media {
             }
             MediaLocation::Bucket { bucket, prefix } => {
                 let opened = Bucket::open(bucket, prefix).await.map(ImageFiles::Bucket);
-                opened.map_err(|reason| MediaError::Bucket { place: place.clone(), reason })?
+                opened.map_err(|BucketFailure { reason, is_unreachable }| MediaError::Bucket {
+                    place: place.clone(),
+                    reason,
+                    is_unreachable,
+                })?
             }
         };
         Ok(Self { kept, place, base })
@@ -116,6 +137,26 @@ impl Media {
             let late = format!("not stored within {} s", PUT.as_secs());
             Err(io::Error::new(io::ErrorKind::TimedOut, late))
         })
+    }
+
+    /// Removes an image and its renditions, if they are there.
+    ///
+    /// # Errors
+    /// When the store does not do it. A text that is no name of an image is none of its images.
+    pub(crate) async fn remove(&self, name: &str) -> io::Result<()> {
+        let Some(name) = Name::parse(name) else { return Ok(()) };
+        let names = RENDITION_WIDTHS.map(|width| name.rendition(width)).into_iter().chain([name.clone()]);
+        for name in names {
+            let removed = match &self.kept {
+                ImageFiles::Folder(folder) => folder.remove(&name).await,
+                ImageFiles::Bucket(bucket) => bucket.remove(&name).await,
+            };
+            match removed {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// A stored image, with its bytes if they are wanted.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ad_core::{
-    model::{AdStatus, StatusWords, Timestamp},
+    model::{AdStatus, ChannelStatus, Market, StatusWords, Timestamp},
     ports::{Scope, StoreError},
     violation::Code,
 };
@@ -24,6 +24,10 @@ pub struct StatusFilter {
     pub dealer_code: Option<String>,
     /// With this code of failure.
     pub code: Option<Code>,
+    /// Of a category that this marketplace has, and not live there.
+    pub not_live_on: Option<Market>,
+    /// With their status since this time or longer.
+    pub since_before: Option<Timestamp>,
 }
 
 /// An ad and its status.
@@ -55,7 +59,7 @@ impl Database {
         behind: Option<&AdByStatus>,
         limit: u32,
     ) -> Result<Vec<AdByStatus>, StoreError> {
-        let StatusFilter { statuses, dealer_code, code } = filter;
+        let StatusFilter { statuses, dealer_code, code, not_live_on, since_before } = filter;
         let names = match statuses.as_slice() {
             [] => AdStatus::NAMES.iter().map(|name| (*name).to_owned()).collect(),
             some => some.iter().map(|status| status.name().to_owned()).collect(),
@@ -64,6 +68,9 @@ impl Database {
             statuses: names,
             dealer_code: dealer_code.as_deref(),
             code: code.map(Code::name),
+            live: not_live_on.map(|market| like(market, ChannelStatus::Live.name())),
+            unused: not_live_on.map(|market| like(market, "-")),
+            since_before: *since_before,
             behind_dealer: behind.map_or("", |ad| &ad.dealer_code),
             behind_seq: behind.map_or(0, |ad| ad.seq),
             limit,
@@ -109,6 +116,14 @@ impl Database {
         };
         self.list(statement, take).await?;
         Ok(ads)
+    }
+}
+
+/// A pattern of channels with this word for a marketplace.
+fn like(market: Market, word: &str) -> String {
+    match market {
+        Market::Primary => format!("{word} %"),
+        Market::Secondary => format!("% {word} %"),
     }
 }
 

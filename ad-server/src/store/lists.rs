@@ -86,7 +86,7 @@ impl Database {
         rows.iter().map(found).collect()
     }
 
-    pub(super) async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {
+    pub(crate) async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {
         let mut counts = Vec::new();
         let take = |row: &Row| {
             let mut columns = Columns::of(row);

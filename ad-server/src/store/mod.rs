@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `ads` | `ad_core::ports::Store`, over `queue` and `lists` |
 //! | `dealers`, `tokens`, `import` | what operators manage and import |
+//! | `erase` | erasure of the data of deleted ads |
+//! | `operators` | paused marketplaces and suspended dealers, the audit log |
 //! | `photos` | `ad_core::ports::PhotoStore`: what is known of images |
 //! | `quality` | the quality scores of ads that an earlier version has stored |
 //! | `webhooks` | webhook endpoints, and deliveries to them |
@@ -23,6 +25,7 @@ mod ads;
 mod by_status;
 mod database;
 mod dealers;
+mod erase;
 mod event_poller;
 mod events;
 mod failure;
@@ -31,6 +34,7 @@ mod import;
 mod lists;
 mod newest;
 mod nul;
+mod operators;
 mod options;
 mod photos;
 mod postgres;
@@ -52,8 +56,10 @@ pub use ads::DatabaseStore;
 pub use by_status::{AdByStatus, StatusFilter};
 pub use database::Database;
 pub use dealers::DirectoryVersion;
+pub use erase::{Erased, ErasureCounts};
 pub use import::{ImportAdsError, Importer};
 pub use newest::PublishedByHour;
+pub use operators::{AuditEntry, DealerQueue, Held, Hold};
 pub use options::{OpenError, Options, Schema};
 pub use queue::{Failing, QueueFilter, QueueSummary, TakeError, Unfinished};
 pub use schema::SchemaState;

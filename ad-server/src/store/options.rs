@@ -83,4 +83,21 @@ pub enum OpenError {
         /// What to do.
         advice: &'static str,
     },
+    /// The server does not answer, or not yet.
+    #[error("cannot open the database {name}: {reason}; {advice}")]
+    Unreachable {
+        /// Which, without a password.
+        name: String,
+        /// The cause.
+        reason: String,
+        /// What to do.
+        advice: &'static str,
+    },
+}
+
+impl OpenError {
+    /// Whether it may go away by itself.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Unreachable { .. })
+    }
 }

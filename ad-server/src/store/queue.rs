@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use ad_core::{
     model::{Market, Progress, QueuedRequest, StoredRequest, Timestamp},
     ports::{AdChange, Capacity, Claimed, Claims, Outcome, Record, StoreError},
+    violation::Code,
 };
 
 use serde::Serialize;
@@ -140,6 +141,8 @@ pub struct QueueFilter {
     pub dealer_code: Option<String>,
     /// That failed for this reason.
     pub reason: Option<String>,
+    /// That failed with this code.
+    pub code: Option<Code>,
 }
 
 /// Claims one request out of turn.
@@ -208,8 +211,8 @@ impl Database {
 
     /// Unfinished requests, the oldest first.
     pub async fn unfinished(&self, filter: &QueueFilter, limit: u32) -> Result<Vec<Unfinished>, StoreError> {
-        let QueueFilter { dealer_code, reason } = filter;
-        let (dealer_code, reason) = (dealer_code.as_deref(), reason.as_deref());
+        let (dealer_code, reason) = (filter.dealer_code.as_deref(), filter.reason.as_deref());
+        let code = filter.code.map(Code::name);
         let unfinished = |row| {
             let mut columns = Columns::of(row);
             Ok(Unfinished {
@@ -222,13 +225,13 @@ impl Database {
                 reason: columns.maybe_string()?,
             })
         };
-        self.read(sql::UnfinishedRequests { dealer_code, reason, limit }).await?.iter().map(unfinished).collect()
+        self.read(sql::UnfinishedRequests { dealer_code, reason, code, limit }).await?.iter().map(unfinished).collect()
     }
 
     /// Has requests that failed and wait for their next try tried now; returns how many.
     pub async fn try_now(&self, filter: &QueueFilter, now: Timestamp) -> Result<u64, StoreError> {
-        let QueueFilter { dealer_code, reason } = filter;
-        let retry = sql::RetryNow { now, dealer_code: dealer_code.as_deref(), reason: reason.as_deref() };
+        let (dealer_code, reason) = (filter.dealer_code.as_deref(), filter.reason.as_deref());
+        let retry = sql::RetryNow { now, dealer_code, reason, code: filter.code.map(Code::name) };
         let changed = self.run(retry).await?.changed;
         self.wake();
         Ok(changed)

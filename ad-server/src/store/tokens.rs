@@ -8,7 +8,7 @@ use super::{Columns, Database, Row, rows::json, sql::directory as sql};
 /// What is kept about a token; never the token itself.
 ///
 /// Of a token that another issuer made only `jti` and `revoked` are there: it is kept because it was revoked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRecord {
     /// Its id, the `jti` claim.
     pub jti: String,
@@ -24,6 +24,14 @@ pub struct TokenRecord {
     pub expires: Option<Timestamp>,
     /// When it was revoked, if it was.
     pub revoked: Option<Timestamp>,
+    /// What it is for, if that was said.
+    pub label: Option<String>,
+    /// The operator who has issued it here.
+    pub issued_by: Option<String>,
+    /// The key that signed it.
+    pub kid: Option<String>,
+    /// When it was last used, to the minute.
+    pub last_used: Option<Timestamp>,
 }
 
 impl Database {
@@ -37,6 +45,9 @@ impl Database {
             issued: token.issued,
             expires: token.expires,
             revoked: token.revoked,
+            label: token.label.as_deref(),
+            issued_by: token.issued_by.as_deref(),
+            kid: token.kid.as_deref(),
         };
         self.run(statement).await.map(drop)
     }
@@ -70,5 +81,9 @@ fn token(row: &Row) -> Result<TokenRecord, StoreError> {
         issued: columns.maybe_time()?,
         expires: columns.maybe_time()?,
         revoked: columns.maybe_time()?,
+        label: columns.maybe_string()?,
+        issued_by: columns.maybe_string()?,
+        kid: columns.maybe_string()?,
+        last_used: columns.maybe_time()?,
     })
 }

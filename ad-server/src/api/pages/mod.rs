@@ -8,15 +8,14 @@ use std::sync::Arc;
 
 use ad_core::{
     fields::FieldErrors,
+    ports::Store,
     violation::{Code, Violation, nearest::quoted},
 };
 use poem::{
-    Endpoint, EndpointExt, Request, Response, Result,
+    Endpoint, Request, Response, Result,
     endpoint::{make, make_sync},
     error::MethodNotAllowedError,
-    handler,
     http::{Method, StatusCode, header},
-    web::Data,
 };
 use serde_json::{Value, json};
 
@@ -25,7 +24,7 @@ use self::{
     viewers::{ASSETS, Viewer, ViewerPage},
 };
 use super::{
-    ApiError, Context, body,
+    ApiError, Context, Stopping, body,
     errors::json_response,
     observe::Routes,
     openapi,
@@ -65,7 +64,7 @@ pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
         .at("/openapi.json", ReadOnly(openapi_document(context, |document| document)))
         .at("/openapi-3.1.json", ReadOnly(openapi_document(context, openapi::as_3_1)))
         .at("/healthz", health())
-        .at("/readyz", ReadOnly(ready.data(Arc::clone(context))))
+        .at("/readyz", readiness(Arc::clone(&context.store), context.stopping.clone()))
 }
 
 /// What was counted. Needs no token.
@@ -82,6 +81,24 @@ pub(super) fn metrics_page(metrics: Metrics) -> impl Endpoint + 'static {
 /// That the process serves.
 pub(super) fn health() -> impl Endpoint + 'static {
     ReadOnly(make_sync(|_| json_response(StatusCode::OK, &json!({"status": "ok"}))))
+}
+
+/// Whether the store can be read and written, and the process is not going to stop.
+pub(super) fn readiness(store: Arc<dyn Store>, stopping: Stopping) -> impl Endpoint + 'static {
+    ReadOnly(make(move |_| {
+        let (store, stopping) = (Arc::clone(&store), stopping.clone());
+        async move {
+            if stopping.has_begun() {
+                let error =
+                    ApiError::Unavailable("This process is going to stop. Send requests to another one.".to_owned());
+                return Ok(error.response());
+            }
+            Ok::<_, poem::Error>(match store.check().await {
+                Ok(()) => json_response(StatusCode::OK, &json!({"status": "ok"})),
+                Err(error) => ApiError::from(error).response(),
+            })
+        }
+    }))
 }
 
 /// Whether a path is served on connections beyond the limits.
@@ -161,13 +178,4 @@ fn at_slash(page: StaticDocument) -> impl Endpoint<Output = Response> {
             Ok(Response::builder().status(StatusCode::PERMANENT_REDIRECT).header(header::LOCATION, address).finish())
         }
     })
-}
-
-/// Whether the store can be read and written.
-#[handler]
-async fn ready(context: Data<&Arc<Context>>) -> poem::Response {
-    match context.store.check().await {
-        Ok(()) => json_response(StatusCode::OK, &json!({"status": "ok"})),
-        Err(error) => ApiError::from(error).response(),
-    }
 }

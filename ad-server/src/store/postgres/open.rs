@@ -117,11 +117,7 @@ pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenErro
     let connect = PgConnectOptions::from_str(url).map_err(|_| OpenError::Url("postgres://…".to_owned()))?;
     let connect = connect.application_name("ad-server").disable_statement_logging();
     let name = name(&connect);
-    prepare(&connect, options.schema).await.map_err(|failed| OpenError::Server {
-        name: name.clone(),
-        reason: failed.reason,
-        advice: failed.advice,
-    })?;
+    prepare(&connect, options.schema).await.map_err(|failed| failed.at(name))?;
     let budget = Budget::of(options.connections);
     let reading = format!(
         "{SETTINGS}; SET statement_timeout = '{}ms'",
@@ -201,7 +197,7 @@ async fn prepare(options: &PgConnectOptions, schema: Schema) -> Result<(), Serve
 
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, ServerFailure> {
     let connect = tokio::time::timeout(PATIENCE, PgConnection::connect_with(options));
-    Ok(connect.await.map_err(|_| ServerFailure::new("no answer", REACH))??)
+    Ok(connect.await.map_err(|_| ServerFailure::unreachable("no answer"))??)
 }
 
 /// The schema of a database; nothing is created.
@@ -214,7 +210,7 @@ pub(in crate::store) async fn schema(url: &str) -> Result<SchemaState, OpenError
         connection.close().await?;
         Ok(state)
     };
-    read.await.map_err(|ServerFailure { reason, advice }| OpenError::Server { name, reason, advice })
+    read.await.map_err(|failed: ServerFailure| failed.at(name))
 }
 
 async fn state(connection: &mut PgConnection) -> Result<SchemaState, ServerFailure> {
@@ -261,17 +257,36 @@ const ANOTHER: &str = "set another database with --database-url, or another sche
 struct ServerFailure {
     reason: String,
     advice: &'static str,
+    is_unreachable: bool,
 }
 
 impl ServerFailure {
     fn new(reason: impl Into<String>, advice: &'static str) -> Self {
-        Self { reason: reason.into(), advice }
+        Self { reason: reason.into(), advice, is_unreachable: false }
+    }
+
+    /// The server does not answer, or not yet.
+    fn unreachable(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), advice: REACH, is_unreachable: true }
+    }
+
+    fn at(self, name: String) -> OpenError {
+        let Self { reason, advice, is_unreachable } = self;
+        if is_unreachable {
+            OpenError::Unreachable { name, reason, advice }
+        } else {
+            OpenError::Server { name, reason, advice }
+        }
     }
 }
 
 impl From<sqlx::Error> for ServerFailure {
     fn from(error: sqlx::Error) -> Self {
-        let Some(error) = error.as_database_error() else { return Self::new(error.to_string(), REACH) };
+        let Some(error) = error.as_database_error() else { return Self::unreachable(error.to_string()) };
+        // It starts, stops, or has no connection left.
+        if matches!(error.code().as_deref(), Some("57P03" | "57P01" | "53300")) {
+            return Self::unreachable(error.message());
+        }
         let advice = match error.code().as_deref() {
             Some("3D000") => "create it, for example with createdb",
             Some("28P01" | "28000") => "check user and password in --database-url",

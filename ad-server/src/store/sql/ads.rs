@@ -307,8 +307,8 @@ statements! {
     /// Ads of all dealers, or of one, with a status among these, and with a code of failure if one is given, by dealer; those behind
     /// an ad of a dealer. It goes from one dealer to the next in the index.
     AdsByStatus<'a> {
-        statuses: Vec<String>, dealer_code: Option<&'a str>, code: Option<&'a str>, behind_dealer: &'a str, behind_seq: i64,
-        limit: u32,
+        statuses: Vec<String>, dealer_code: Option<&'a str>, code: Option<&'a str>, live: Option<String>, unused: Option<String>,
+        since_before: Option<Timestamp>, behind_dealer: &'a str, behind_seq: i64, limit: u32,
     }
     sqlite "
         WITH RECURSIVE dealers (code) AS (
@@ -320,7 +320,10 @@ statements! {
         SELECT seq, ads.dealer_code, source_id, status, status_since, channels
         FROM dealers CROSS JOIN ads INDEXED BY ads_status ON ads.dealer_code = dealers.code
         WHERE status IN (SELECT value FROM json_each(:statuses)) AND (:dealer_code IS NULL OR ads.dealer_code = :dealer_code)
-            AND (:code IS NULL OR channels LIKE '% % ' || :code) AND (ads.dealer_code, seq) > (:behind_dealer, :behind_seq)
+            AND (:code IS NULL OR channels LIKE '% % ' || :code)
+            AND (:live IS NULL OR channels NOT LIKE :live AND channels NOT LIKE :unused)
+            AND (:since_before IS NULL OR status_since <= :since_before)
+            AND (ads.dealer_code, seq) > (:behind_dealer, :behind_seq)
         ORDER BY ads.dealer_code, seq LIMIT :limit"
     postgres "
         WITH RECURSIVE dealers (code) AS (
@@ -332,7 +335,10 @@ statements! {
         SELECT seq, ads.dealer_code, source_id, status, status_since, channels
         FROM dealers JOIN ads ON ads.dealer_code = dealers.code
         WHERE status = ANY (:statuses) AND (:dealer_code IS NULL OR ads.dealer_code = :dealer_code)
-            AND (:code IS NULL OR channels LIKE '% % ' || :code) AND (ads.dealer_code, seq) > (:behind_dealer, :behind_seq)
+            AND (:code IS NULL OR channels LIKE '% % ' || :code)
+            AND (:live IS NULL OR channels NOT LIKE :live AND channels NOT LIKE :unused)
+            AND (:since_before IS NULL OR status_since <= :since_before)
+            AND (ads.dealer_code, seq) > (:behind_dealer, :behind_seq)
         ORDER BY ads.dealer_code, seq LIMIT :limit";
 
     /// The bytes of a dealer's images.

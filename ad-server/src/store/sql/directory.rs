@@ -30,23 +30,24 @@ statements! {
     RecordToken<'a> {
         jti: &'a str, scope_type: Option<&'a str>, scope: Option<&'a str>, permissions: Option<String>,
         issued: Option<Timestamp>, expires: Option<Timestamp>, revoked: Option<Timestamp>,
+        label: Option<&'a str>, issued_by: Option<&'a str>, kid: Option<&'a str>,
     }
     sqlite "
-        INSERT INTO tokens (jti, scope_type, scope, permissions, issued, expires, revoked)
-        VALUES (:jti, :scope_type, :scope, :permissions, :issued, :expires, :revoked);
+        INSERT INTO tokens (jti, scope_type, scope, permissions, issued, expires, revoked, label, issued_by, kid)
+        VALUES (:jti, :scope_type, :scope, :permissions, :issued, :expires, :revoked, :label, :issued_by, :kid);
 
         UPDATE directory_version SET version = version + 1"
     postgres "
         WITH recorded AS (
-            INSERT INTO tokens (jti, scope_type, scope, permissions, issued, expires, revoked)
-            VALUES (:jti, :scope_type, :scope, :permissions, :issued, :expires, :revoked)
+            INSERT INTO tokens (jti, scope_type, scope, permissions, issued, expires, revoked, label, issued_by, kid)
+            VALUES (:jti, :scope_type, :scope, :permissions, :issued, :expires, :revoked, :label, :issued_by, :kid)
         )
         UPDATE directory_version SET version = version + 1";
 
     /// All tokens, in the order in which they were issued or, where others issued them, revoked.
     AllTokens {}
     both "
-        SELECT jti, scope_type, scope, permissions, issued, expires, revoked FROM tokens
+        SELECT jti, scope_type, scope, permissions, issued, expires, revoked, label, issued_by, kid, last_used FROM tokens
         ORDER BY coalesce(issued, revoked), jti";
 
     /// Revokes a token; one that is revoked already stays revoked since then. Returns when it was issued.

@@ -6,8 +6,10 @@
 pub(super) mod ads;
 pub(super) mod answers;
 pub(super) mod directory;
+pub(super) mod erase;
 pub(super) mod events;
 pub(super) mod import;
+pub(super) mod operators;
 pub(super) mod photos;
 pub(super) mod queue;
 pub(super) mod webhooks;

@@ -287,31 +287,35 @@ statements! {
         ) AS failing
         WHERE reason IS NOT NULL GROUP BY reason ORDER BY count(*) DESC, reason";
 
-    /// Unfinished requests, the oldest first: of a dealer, if one is given, and failed for a reason, if one is given.
-    UnfinishedRequests<'a> { dealer_code: Option<&'a str>, reason: Option<&'a str>, limit: u32 }
+    /// Unfinished requests, the oldest first: of a dealer, if one is given, and failed for a reason or with a code, if one is given.
+    UnfinishedRequests<'a> { dealer_code: Option<&'a str>, reason: Option<&'a str>, code: Option<&'a str>, limit: u32 }
     sqlite "
         SELECT requests.id, ads.dealer_code, ads.source_id, accepted, claimable, progress, progress ->> 'reason'
         FROM requests JOIN ads ON ads.seq = requests.ad
         WHERE (:dealer_code IS NULL OR ads.dealer_code = :dealer_code) AND (:reason IS NULL OR progress ->> 'reason' = :reason)
+            AND (:code IS NULL OR progress ->> 'code' = :code)
         ORDER BY requests.seq LIMIT :limit"
     postgres "
         SELECT requests.id, ads.dealer_code, ads.source_id, accepted, claimable, progress, CAST(progress AS JSON) ->> 'reason'
         FROM requests JOIN ads ON ads.seq = requests.ad
         WHERE (:dealer_code IS NULL OR ads.dealer_code = :dealer_code)
             AND (:reason IS NULL OR CAST(progress AS JSON) ->> 'reason' = :reason)
+            AND (:code IS NULL OR CAST(progress AS JSON) ->> 'code' = :code)
         ORDER BY requests.seq LIMIT :limit";
 
     /// Makes failed requests that wait for their next attempt due now, likewise.
-    RetryNow<'a> { now: Timestamp, dealer_code: Option<&'a str>, reason: Option<&'a str> }
+    RetryNow<'a> { now: Timestamp, dealer_code: Option<&'a str>, reason: Option<&'a str>, code: Option<&'a str> }
     sqlite "
         UPDATE requests SET claimable = :now, lease = lease + 1
         WHERE claimable > :now AND progress ->> 'reason' IS NOT NULL
-            AND (:dealer_code IS NULL OR dealer_code = :dealer_code) AND (:reason IS NULL OR progress ->> 'reason' = :reason)"
+            AND (:dealer_code IS NULL OR dealer_code = :dealer_code) AND (:reason IS NULL OR progress ->> 'reason' = :reason)
+            AND (:code IS NULL OR progress ->> 'code' = :code)"
     postgres "
         UPDATE requests SET claimable = :now, lease = lease + 1
         WHERE claimable > :now AND CAST(progress AS JSON) ->> 'reason' IS NOT NULL
             AND (:dealer_code IS NULL OR dealer_code = :dealer_code)
-            AND (:reason IS NULL OR CAST(progress AS JSON) ->> 'reason' = :reason)";
+            AND (:reason IS NULL OR CAST(progress AS JSON) ->> 'reason' = :reason)
+            AND (:code IS NULL OR CAST(progress AS JSON) ->> 'code' = :code)";
 
     /// An accepted request with its ad and its log entries, from the queue or by its last entry. Its entries
     /// stand one behind the other in the ad's log; 20 is `ad_core::model::REQUEST_ENTRIES`.

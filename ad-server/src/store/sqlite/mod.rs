@@ -48,6 +48,9 @@ const BUSY: i32 = 5;
 /// Result code of a file that is something else.
 const NOT_A_DATABASE: i32 = 26;
 
+/// How long to wait for others before a file is rewritten.
+const COMPACT_WITHIN: Duration = Duration::from_mins(1);
+
 const ANOTHER_FILE: &str = "set another file with --database-url";
 const MISSING: &str = "run the command in the folder of the server and with its --config, or pass --database-url; \
     `ad-server migrate` creates a database";
@@ -303,6 +306,18 @@ pub(super) async fn schema(url: &str) -> Result<SchemaState, OpenError> {
         state
     };
     read.await.map_err(|failure: FileFailure| failure.at(&path))
+}
+
+/// Rewrites the file without what was removed, and empties its log.
+pub(super) async fn compact(url: &str) -> sqlx::Result<()> {
+    let path = path(url).map_err(|error| sqlx::Error::Configuration(error.into()))?;
+    let options = Options { busy_timeout: COMPACT_WITHIN, ..Options::default() };
+    let mut connection = SqliteConnection::connect_with(&writing(&path, &options)).await?;
+    sqlx::query("VACUUM").execute(&mut connection).await?;
+    let (busy, ..): (i64, i64, i64) =
+        sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut connection).await?;
+    connection.close().await?;
+    if busy == 0 { Ok(()) } else { Err(sqlx::Error::Protocol("other processes keep reading it".to_owned())) }
 }
 
 async fn state(connection: &mut SqliteConnection) -> Result<SchemaState, FileFailure> {

@@ -1,0 +1,42 @@
+//! Which tokens are in use, noted in the database for operators.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use ad_core::ports::Clock;
+
+use crate::store::Database;
+
+/// How often the use of tokens is noted.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// The tokens that were used since it was noted.
+#[derive(Debug, Default)]
+pub(crate) struct UsedTokens(Mutex<HashSet<String>>);
+
+impl UsedTokens {
+    /// A token was used.
+    pub(crate) fn add(&self, jti: &str) {
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !used.contains(jti) {
+            used.insert(jti.to_owned());
+        }
+    }
+
+    /// Notes them for ever.
+    pub(crate) async fn keep_noting(self: Arc<Self>, database: Database, clock: Arc<dyn Clock>) {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            let used = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+            if used.is_empty() {
+                continue;
+            }
+            if let Err(error) = database.touch_tokens(used.into_iter().collect(), clock.now()).await {
+                tracing::debug!(%error, "cannot note the use of tokens");
+            }
+        }
+    }
+}

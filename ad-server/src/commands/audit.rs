@@ -1,0 +1,37 @@
+//! `ad-server audit`: what operators have done by commands.
+
+use clap::Subcommand;
+
+use super::{CommandError, GlobalArgs, output};
+use crate::store::AuditEntry;
+
+/// What to do with the audit log.
+#[derive(Debug, Subcommand)]
+pub(super) enum AuditCommand {
+    /// List what operators have done by commands, newest first
+    List {
+        /// Maximum number of entries to list
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: u32,
+        #[command(flatten)]
+        list: super::ListArgs,
+    },
+}
+
+pub(super) async fn run(base: GlobalArgs, command: AuditCommand) -> Result<(), CommandError> {
+    let AuditCommand::List { limit, list } = command;
+    let opened = base.database().await?;
+    let entries = opened.answer(opened.database.audit_entries(limit).await)?;
+    if list.json {
+        return Ok(output::json(&entries)?);
+    }
+    let row = |it: AuditEntry| [it.at.to_string(), it.operator, it.act, it.subject, it.details];
+    Ok(output::table(["TIME", "OPERATOR", "ACT", "SUBJECT", "DETAILS"], entries.into_iter().map(row))?)
+}
+
+/// Who runs the command: `AD_SERVER_OPERATOR`, or the user who has logged in.
+pub(super) fn operator() -> String {
+    let names = ["AD_SERVER_OPERATOR", "SUDO_USER", "USER", "LOGNAME"];
+    let name = names.into_iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    name.unwrap_or_else(|| "unknown".to_owned())
+}

@@ -1,0 +1,168 @@
+//! `ad-server check`: reports all mistakes of the configuration at once, and tries all that a server depends on.
+
+use std::{sync::Arc, time::Duration};
+
+use ad_core::{
+    model::Market,
+    ports::{Clock, MarketplaceError},
+};
+use clap::Args;
+use serde::Serialize;
+
+use super::{CommandError, GlobalArgs, KeyArgs, ListArgs, output};
+use crate::{
+    auth::KeySource,
+    config::{Layer, Settings},
+    dealers_file, marketplace,
+    media::{Media, MediaBase, MediaLocation},
+    rules,
+    store::{Database, Schema, SchemaState},
+    system::SystemClock,
+    toml_file,
+    webhooks::WebhookKeySource,
+};
+
+/// Clocks that differ by more disagree about leases (docs/operations.md, Clocks).
+const CLOCKS: Duration = Duration::from_secs(2);
+
+/// What marketplaces are asked for: a listing that nobody has.
+const NOBODY: &str = "ad-server-check";
+
+/// Flags of `check`: those of `serve`.
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    settings: Layer,
+    #[command(flatten)]
+    keys: KeyArgs,
+    #[command(flatten)]
+    list: ListArgs,
+}
+
+/// The result of one check.
+#[derive(Serialize)]
+struct Checked {
+    check: &'static str,
+    ok: bool,
+    detail: String,
+}
+
+/// The results so far.
+#[derive(Default)]
+struct Report(Vec<Checked>);
+
+impl Report {
+    fn add<T: Into<String>, E: std::fmt::Display>(&mut self, check: &'static str, result: Result<T, E>) {
+        let ok = result.is_ok();
+        let detail = result.map_or_else(|error| error.to_string(), Into::into);
+        self.0.push(Checked { check, ok, detail });
+    }
+}
+
+pub(super) async fn run(base: GlobalArgs, args: CheckArgs) -> Result<(), CommandError> {
+    let file = base.config.clone();
+    let mut report = Report::default();
+    let mistakes = file.as_deref().map(toml_file::mistakes::<Layer>).unwrap_or_default();
+    let broken = !mistakes.is_empty();
+    for mistake in mistakes {
+        report.add("settings", Err::<String, _>(mistake));
+    }
+    // What the file says right is not known then; the rest is tried with flags, environment and defaults.
+    let base = if broken { GlobalArgs { config: None, ..base } } else { base };
+    match base.settings(Layer { token_key: args.keys.token_key, ..args.settings }) {
+        Ok(settings) => {
+            if !broken {
+                report.add("settings", Ok::<_, String>("valid"));
+                all(&settings, &mut report).await;
+            }
+        }
+        Err(error) => report.add("settings", Err::<String, _>(error)),
+    }
+    let failed = report.0.iter().filter(|it| !it.ok).count();
+    if args.list.json {
+        output::json(&report.0)?;
+    } else {
+        let row = |it: Checked| [it.check.to_owned(), if it.ok { "ok" } else { "FAILED" }.to_owned(), it.detail];
+        output::table(["CHECK", "RESULT", "DETAIL"], report.0.into_iter().map(row))?;
+    }
+    if failed == 0 { Ok(()) } else { Err(CommandError::Input(format!("{} failed", output::counted(failed, "check")))) }
+}
+
+/// Everything that a server with these settings needs.
+async fn all(settings: &Settings, report: &mut Report) {
+    report.add("catalogue", rules::of(settings).map(|_| "valid"));
+    if let Some(path) = &settings.dealers {
+        report.add("dealers file", dealers_file::read(path).map(|dealers| output::counted(dealers.len(), "dealer")));
+    }
+    report.add(
+        "token keys",
+        match settings.key_source() {
+            KeySource::File(path) if !path.exists() => Ok(format!("{} will be created", path.display())),
+            source => {
+                source.load().map(|keys| format!("{}: {}", source.name(), output::counted(keys.ids().len(), "key")))
+            }
+        },
+    );
+    report.add(
+        "webhook keys",
+        match settings.webhook_keys() {
+            WebhookKeySource::File(path) if !path.exists() => Ok(format!("{} will be created", path.display())),
+            source => source.load().map(|_| "valid".to_owned()),
+        },
+    );
+    report.add("vehicle registry", settings.registry().map(|found| found.map_or("none", |_| "valid")));
+    if let Some(tls) = settings.tls() {
+        report.add("tls", tls.check().map(|()| "valid"));
+    }
+    let media = match &settings.media {
+        MediaLocation::Folder(path) if !path.exists() => Ok(format!("{} will be created", path.display())),
+        place => Media::open(place.clone(), MediaBase::Elsewhere(String::new())).await.map(|_| place.to_string()),
+    };
+    report.add("image store", media);
+    database(settings, report).await;
+}
+
+/// The database, and what is called with it: the marketplaces.
+async fn database(settings: &Settings, report: &mut Report) {
+    let (url, name) = (&settings.database_url, Database::name_of(&settings.database_url));
+    match Database::schema(url).await {
+        Err(error) => return report.add("database", Err::<String, _>(error)),
+        Ok(SchemaState::Usable { version }) => {
+            report.add("database", Ok::<_, String>(format!("{name}, schema version {version}")));
+        }
+        Ok(state @ (SchemaState::Empty | SchemaState::Old { .. })) if settings.schema() == Schema::Migrate => {
+            let what = if state == SchemaState::Empty { "created" } else { "migrated" };
+            return report.add("database", Ok::<_, String>(format!("{name} will be {what}")));
+        }
+        Ok(state) => return report.add("database", Err::<String, _>(state.problem(url).unwrap_or_default())),
+    }
+    let database = match Database::open_with(url, &settings.database_options(Schema::Require)).await {
+        Ok(database) => database,
+        Err(error) => return report.add("database", Err::<String, _>(error)),
+    };
+    let now = SystemClock.now();
+    report.add(
+        "clock",
+        match database.time().await {
+            Ok(time) if (time - now).max(now - time) > CLOCKS => {
+                Err(format!("this machine says {now} and the database {time}; synchronize both clocks"))
+            }
+            Ok(_) => Ok("agrees with the database"),
+            Err(error) => Err(error.to_string()),
+        },
+    );
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    match marketplace::connect(&settings.marketplaces(), &database, &clock) {
+        Err(error) => report.add("marketplaces", Err::<String, _>(error)),
+        Ok(markets) => {
+            for (check, market, port) in [
+                ("primary marketplace", Market::Primary, markets.primary),
+                ("secondary marketplace", Market::Secondary, markets.secondary),
+            ] {
+                let found: Result<_, MarketplaceError> = port.find_by_plate(NOBODY, "CHECK1").await;
+                report.add(check, found.map(|_| format!("{market} answers")));
+            }
+        }
+    }
+    database.close().await;
+}

@@ -1,0 +1,163 @@
+//! `ad-server erase`: removes the data of a dealer's ads for good.
+
+use std::{sync::Arc, time::Duration};
+
+use ad_core::{
+    ports::{Clock, Ids},
+    service::{Access, ServiceError},
+};
+use clap::{Args, builder::NonEmptyStringValueParser};
+use serde_json::json;
+
+use super::{CommandError, GlobalArgs, ListArgs, Opened, ads, output};
+use crate::{
+    app,
+    config::{Layer, help},
+    media::MediaLocation,
+    store::{Database, Erased},
+    system::{RandomIds, SystemClock},
+};
+
+/// How often it is looked whether the ads are deleted.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Flags of `erase`.
+#[derive(Debug, Args)]
+pub(super) struct EraseArgs {
+    /// Erase the ads of this dealer
+    #[arg(long, value_name = "CODE", value_parser = NonEmptyStringValueParser::new())]
+    dealer_code: String,
+    /// Only the ad with this source id
+    #[arg(long, value_name = "ID")]
+    source_id: Option<String>,
+    /// Only report what would be erased
+    #[arg(long)]
+    dry_run: bool,
+    /// Erase without asking for confirmation; ads that are not deleted are deleted first
+    #[arg(long, conflicts_with = "dry_run")]
+    yes: bool,
+    /// How long to wait until workers have deleted the ads, such as 10m
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    wait: crate::values::Period,
+    #[arg(help = help("media"), long, env = "AD_SERVER_MEDIA", value_name = "PLACE")]
+    media: Option<MediaLocation>,
+    #[command(flatten)]
+    list: ListArgs,
+}
+
+pub(super) async fn run(base: GlobalArgs, args: EraseArgs) -> Result<(), CommandError> {
+    let settings = base.settings(Layer { media: args.media, ..Layer::default() })?;
+    let (dealer_code, source_id) = (args.dealer_code.as_str(), args.source_id.as_deref());
+    let opened = Opened::new(&settings).await?;
+    let database = &opened.database;
+    let counts = opened.answer(database.count_erasure(dealer_code, source_id).await)?;
+    if args.dry_run || !args.yes {
+        if args.list.json {
+            output::json_value(&json!(counts))?;
+        } else {
+            let numbers = [counts.ads, counts.not_deleted, counts.erased, counts.log_entries, counts.listings];
+            output::table(
+                ["ADS", "NOT DELETED YET", "ERASED BEFORE", "LOG ENTRIES", "LOCAL LISTINGS"],
+                [numbers.map(|number| number.to_string())],
+            )?;
+        }
+        if args.dry_run {
+            return Ok(());
+        }
+        return Err(CommandError::Input(
+            "repeat the command with --yes to erase them; this cannot be undone".to_owned(),
+        ));
+    }
+    opened.audit("erase", dealer_code, source_id.unwrap_or_default()).await?;
+    let ids = Arc::new(RandomIds::new(Arc::new(SystemClock)));
+    let service = ads::service(&settings, &opened, Arc::clone(&ids)).await?;
+    let (access, mut behind) = (Access::Dealer(dealer_code.to_owned()), 0);
+    loop {
+        let batch = opened.answer(database.to_be_deleted(dealer_code, source_id, behind).await)?;
+        let Some((last, _)) = batch.last() else { break };
+        behind = *last;
+        for (_, source_id) in &batch {
+            match service.delete(&access, ids.next(), source_id.into()).await {
+                Ok(_) | Err(ServiceError::NotFound) => {}
+                Err(error) => return opened.answer(Err(error)),
+            }
+        }
+    }
+    let deadline = tokio::time::Instant::now() + args.wait.duration();
+    let mut erased = Erased::default();
+    let left = loop {
+        while let Some(more) = opened.answer(database.erase_ads(dealer_code, source_id, SystemClock.now()).await)? {
+            erased.ads += more.ads;
+            erased.log_entries += more.log_entries;
+            erased.listings += more.listings;
+        }
+        let left = opened.answer(database.count_erasure(dealer_code, source_id).await)?.not_deleted;
+        if left == 0 || tokio::time::Instant::now() >= deadline {
+            break left;
+        }
+        tokio::time::sleep(LOOK).await;
+    };
+    let images = images(&opened, &settings).await?;
+    let compacted = compact(&opened, &settings.database_url).await;
+    let Erased { ads, log_entries, listings } = erased;
+    if args.list.json {
+        let all = json!({"ads": ads, "log_entries": log_entries, "listings": listings, "images": images, "not_deleted": left});
+        output::json_value(&all)?;
+    } else {
+        output::table(
+            ["ADS ERASED", "LOG ENTRIES", "LOCAL LISTINGS", "IMAGES", "NOT DELETED YET"],
+            [[ads, log_entries, listings, images, left].map(|number| number.to_string())],
+        )?;
+    }
+    compacted?;
+    match left {
+        0 => Ok(()),
+        _ => Err(CommandError::Input(
+            "some ads are not deleted yet: see `ad-server queue`, and repeat the command when they are".to_owned(),
+        )),
+    }
+}
+
+/// Removes the images that no other ad shows; returns how many.
+async fn images(opened: &Opened, settings: &crate::config::Settings) -> Result<u64, CommandError> {
+    let (unused, used) = opened.answer(opened.database.erased_images().await)?;
+    if !unused.is_empty() {
+        if let MediaLocation::Folder(path) = &settings.media
+            && !path.exists()
+        {
+            let problem = format!(
+                "there is no folder of images {}; repeat the command with the --media of the server",
+                path.display()
+            );
+            return Err(CommandError::Input(problem));
+        }
+        let media = app::operator_media(settings).await?;
+        for name in &unused {
+            media
+                .remove(name)
+                .await
+                .map_err(|error| CommandError::Input(format!("cannot remove image {name}: {error}")))?;
+        }
+    }
+    let removed = unused.len() as u64;
+    opened.answer(opened.database.forget_erased_images(unused, used).await)?;
+    Ok(removed)
+}
+
+/// Has what was erased disappear from the file of a SQLite database.
+async fn compact(opened: &Opened, url: &str) -> Result<(), CommandError> {
+    if Database::is_postgres(url) {
+        output::note(
+            "note: PostgreSQL reuses the space of erased rows by and by; docs/data-protection.md says how to overwrite it at once",
+        );
+        return Ok(());
+    }
+    while opened.answer(opened.database.unindexed().await)? > 0 {
+        opened.database.index_texts();
+        tokio::time::sleep(LOOK).await;
+    }
+    opened.database.close().await;
+    Database::compact(url).await.map_err(|error| {
+        CommandError::Input(format!("erased, but the database file was not rewritten: {error}; repeat the command"))
+    })
+}

@@ -1,0 +1,177 @@
+//! Erasure: removes what clients wrote from deleted ads. Their ids, times and log entries without messages stay, so that a source id means
+//! the same ad for ever. What is done is never half done, and a repeated call goes on where an earlier one ended.
+
+use std::collections::BTreeSet;
+
+use ad_core::{model::Timestamp, ports::StoreError};
+use futures_util::TryStreamExt;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Columns, Database, Link, Statement, Work, sql::erase as sql, sqlite};
+
+/// Ads that are erased in a transaction.
+const BATCH: u32 = 200;
+
+/// Characters of a checksum in hexadecimal.
+const CHECKSUM: usize = 64;
+
+/// How much was erased, or would be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Erased {
+    /// Ads.
+    pub ads: u64,
+    /// Their log entries, whose messages are replaced.
+    pub log_entries: u64,
+    /// Their listings on local marketplaces.
+    pub listings: u64,
+}
+
+/// What a dealer, or an ad of it, has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ErasureCounts {
+    /// Ads.
+    pub ads: u64,
+    /// Those of them that are not deleted, or have an unfinished request.
+    pub not_deleted: u64,
+    /// Those that are erased.
+    pub erased: u64,
+    /// Log entries.
+    pub log_entries: u64,
+    /// Listings on local marketplaces.
+    pub listings: u64,
+}
+
+/// Erases some ads.
+struct EraseBatch {
+    dealer_code: String,
+    source_id: Option<String>,
+    now: Timestamp,
+}
+
+impl Work for EraseBatch {
+    type Answer = Option<Erased>;
+
+    async fn run(&self, link: &mut Link<'_>) -> sqlx::Result<Option<Erased>> {
+        let source_id = self.source_id.as_deref();
+        let erasable = sql::Erasable { dealer_code: &self.dealer_code, source_id, limit: BATCH };
+        let (mut ads, mut names) = (Vec::<i64>::new(), BTreeSet::new());
+        for row in &link.run(&erasable.into()).await?.rows {
+            let mut columns = Columns::of(row);
+            let unreadable = |error: StoreError| sqlx::Error::Decode(error.into());
+            ads.push(columns.value().map_err(unreadable)?);
+            let images: Vec<Value> = columns.json().map_err(unreadable)?;
+            let addresses = images.iter().filter_map(|image| image["cdn_url"].as_str());
+            names.extend(addresses.filter_map(|address| address.rsplit('/').next()).map(str::to_owned));
+        }
+        if ads.is_empty() {
+            return Ok(None);
+        }
+        if !names.is_empty() {
+            link.run(&sql::AddErasedImages { names: names.into_iter().collect() }.into()).await?;
+        }
+        // The calls and listings are found by the ads, the answers by the log.
+        let steps: [Statement; 4] = [
+            sql::EraseAnswers { ads: ads.clone() }.into(),
+            sql::EraseDeliveries { ads: ads.clone() }.into(),
+            sql::ErasePrices { ads: ads.clone() }.into(),
+            sql::EraseListingCalls { ads: ads.clone() }.into(),
+        ];
+        for step in &steps {
+            link.run(step).await?;
+        }
+        let listings = link.run(&sql::EraseListings { ads: ads.clone() }.into()).await?.changed;
+        let log_entries = link.run(&sql::EraseLog { ads: ads.clone() }.into()).await?.changed;
+        let count = ads.len() as u64;
+        link.run(&sql::EraseAds { ads, now: self.now }.into()).await?;
+        Ok(Some(Erased { ads: count, log_entries, listings }))
+    }
+}
+
+impl Database {
+    /// How much there is to be erased.
+    pub async fn count_erasure(&self, dealer_code: &str, source_id: Option<&str>) -> Result<ErasureCounts, StoreError> {
+        let rows = self.read(sql::CountErasure { dealer_code, source_id }).await?;
+        let row = rows.first().ok_or_else(|| StoreError::Faulty("the counts are missing".into()))?;
+        let mut columns = Columns::of(row);
+        Ok(ErasureCounts {
+            ads: columns.number()?,
+            not_deleted: columns.number()?,
+            erased: columns.number()?,
+            log_entries: columns.number()?,
+            listings: columns.number()?,
+        })
+    }
+
+    /// The source ids of ads that are to be deleted before they can be erased, behind one of them, with the number of each.
+    pub async fn to_be_deleted(
+        &self,
+        dealer_code: &str,
+        source_id: Option<&str>,
+        behind: i64,
+    ) -> Result<Vec<(i64, String)>, StoreError> {
+        let read = sql::ToBeDeleted { dealer_code, source_id, behind, limit: BATCH };
+        let rows = self.read(read).await?;
+        let ad = |row| {
+            let mut columns = Columns::of(row);
+            Ok((columns.value()?, columns.string()?))
+        };
+        rows.iter().map(ad).collect()
+    }
+
+    /// Erases some deleted ads of a dealer, or one; `None` when none is left.
+    pub async fn erase_ads(
+        &self,
+        dealer_code: &str,
+        source_id: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Option<Erased>, StoreError> {
+        let (dealer_code, source_id) = (dealer_code.to_owned(), source_id.map(str::to_owned));
+        let erased = self.write(EraseBatch { dealer_code, source_id, now }).await?;
+        self.index_texts();
+        Ok(erased)
+    }
+
+    /// The names of stored images of erased ads: those that nothing refers to any more, and the others.
+    pub async fn erased_images(&self) -> Result<(Vec<String>, Vec<String>), StoreError> {
+        let rows = self.read(sql::ErasedImages {}).await?;
+        let names: Vec<String> = rows.iter().map(|row| Columns::of(row).string()).collect::<Result<_, _>>()?;
+        let mut unused: BTreeSet<String> = names.iter().map(|name| checksum(name)).collect();
+        if unused.is_empty() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let statement = sql::ImagesInUse {}.into();
+        let mut rows = std::pin::pin!(self.stream(&statement));
+        while let Some(row) = rows.try_next().await? {
+            for used in checksums(&Columns::of(&row).text()?) {
+                unused.remove(used);
+            }
+        }
+        Ok(names.into_iter().partition(|name| unused.contains(&checksum(name))))
+    }
+
+    /// Forgets images of erased ads: those that were removed from the image store, and those that are in use.
+    pub async fn forget_erased_images(&self, removed: Vec<String>, used: Vec<String>) -> Result<(), StoreError> {
+        let checksums = removed.iter().map(|name| checksum(name)).collect();
+        self.run(sql::ErasePhotos { checksums }).await?;
+        self.run(sql::ForgetErasedImages { names: [removed, used].concat() }).await.map(drop)
+    }
+
+    /// Rewrites a SQLite file, so that nothing of what was removed is left in it.
+    ///
+    /// # Errors
+    /// When it cannot be rewritten, as while others use it for long.
+    pub async fn compact(url: &str) -> Result<(), sqlx::Error> {
+        sqlite::compact(url).await
+    }
+}
+
+/// The checksum in the name of a file.
+fn checksum(name: &str) -> String {
+    name.split(['.', '-']).next().unwrap_or_default().to_owned()
+}
+
+/// All checksums in a text.
+fn checksums(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|part: char| !part.is_ascii_hexdigit()).filter(|part| part.len() == CHECKSUM)
+}
