@@ -1,6 +1,7 @@
 //! Harness of the end-to-end tests: the real server as a process on a free port, with its own database, media folder and
 //! token keys, an image host, and a client that speaks to it.
 
+pub mod broken_images;
 mod browser;
 mod bucket;
 mod bystander;
@@ -45,13 +46,25 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 ///
 /// # Panics
 /// When it does not within [`PATIENCE`].
-pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut condition: impl FnMut() -> F) -> T {
+pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, condition: impl FnMut() -> F) -> T {
+    eventually_within(PATIENCE, what, condition).await
+}
+
+/// The same with a time of its own, for what takes long where tests are not optimised.
+///
+/// # Panics
+/// When the condition does not hold within this time.
+pub async fn eventually_within<T, F: Future<Output = Option<T>>>(
+    patience: Duration,
+    what: &str,
+    mut condition: impl FnMut() -> F,
+) -> T {
     let start = Instant::now();
     loop {
         if let Some(value) = condition().await {
             return value;
         }
-        assert!(start.elapsed() < PATIENCE, "waited in vain for: {what}");
+        assert!(start.elapsed() < patience, "waited in vain for: {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Decodes an image and makes its renditions: scaled, turned as EXIF says, without metadata.
+//! Decodes an image and makes its renditions: scaled, turned as EXIF says, in the colours of sRGB, without metadata.
 //!
 //! The file is from outside. Its header says how much memory it needs, so that the caller can refuse or wait before anything is decoded.
 //! JPEG is decoded in full size: this decoder has no scaling, and is fast enough without. One that has it would be a second JPEG decoder to
@@ -20,12 +20,16 @@ use image::{
     codecs::{jpeg::JpegDecoder, jpeg::JpegEncoder, png::PngDecoder},
     metadata::Orientation,
 };
+use moxcms::{CmsError, ColorProfile, DataColorSpace, Layout, TransformOptions};
 
 /// Most pixels of an image, whatever memory there is.
 const MOST_PIXELS: u64 = 100_000_000;
 
 /// Most memory for what a PNG has beside its pixels, such as compressed profiles.
 const METADATA: u64 = 8 * 1024 * 1024;
+
+/// Largest colour profile that is applied. Those of cameras have a few kilobytes.
+const MOST_PROFILE: usize = 1024 * 1024;
 
 /// Quality of renditions.
 const QUALITY: u8 = 82;
@@ -37,6 +41,8 @@ const MEASURED_WIDTH: u32 = 800;
 pub(super) struct Header {
     decoder: Box<dyn ImageDecoder + Send>,
     orientation: Orientation,
+    /// The ICC profile that says which colours the numbers mean; sRGB without one.
+    profile: Option<Vec<u8>>,
     /// Bytes of memory that decoding takes at most.
     pub(super) memory: usize,
 }
@@ -75,8 +81,9 @@ impl Header {
         if pixels > MOST_PIXELS {
             return Err(Undecodable::TooLarge);
         }
-        // Nonsense in EXIF is no reason to refuse the picture.
+        // Nonsense in EXIF or in a profile is no reason to refuse the picture.
         let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+        let profile = decoder.icc_profile().unwrap_or_default().filter(|profile| profile.len() <= MOST_PROFILE);
         let coefficients = if format == Format::Jpeg { coefficients(bytes, pixels) } else { 0 };
         let color = decoder.color_type();
         let converted = match color {
@@ -96,7 +103,7 @@ impl Header {
             3 * (pixels + scaled),
         ];
         let memory = usize::try_from(steps.into_iter().max().unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-        Ok(Self { decoder, orientation, memory })
+        Ok(Self { decoder, orientation, profile, memory })
     }
 
     /// Decodes the image and makes its renditions.
@@ -111,8 +118,14 @@ impl Header {
         let sizes: Vec<_> = facts.renditions().collect();
         let &(width, height) = sizes.last().ok_or(Undecodable::Damaged)?;
         let (width, height) = if is_turned(self.orientation) { (height, width) } else { (width, height) };
-        let mut largest = DynamicImage::ImageRgb8(resized(&image, width, height));
+        let mut largest = resized(&image, width, height);
         drop(image);
+        if let Some(profile) = &self.profile
+            && let Err(error) = to_srgb(&mut largest, profile)
+        {
+            tracing::debug!(%error, "a colour profile cannot be applied; the image counts as sRGB");
+        }
+        let mut largest = DynamicImage::ImageRgb8(largest);
         largest.apply_orientation(self.orientation);
         let largest = largest.into_rgb8();
 
@@ -182,6 +195,21 @@ fn over_white(image: DynamicImage) -> RgbImage {
         to.0 = [red, green, blue].map(|color| u8::try_from((color * alpha + 255 * (255 - alpha)) / 255).unwrap_or(255));
     }
     opaque
+}
+
+/// Converts a picture to sRGB, which screens assume where a file has no profile. A profile of other than RGB colours is of no use: the
+/// decoder has converted them.
+fn to_srgb(image: &mut RgbImage, profile: &[u8]) -> Result<(), CmsError> {
+    let profile = ColorProfile::new_from_slice(profile)?;
+    if profile.color_space != DataColorSpace::Rgb {
+        return Ok(());
+    }
+    let srgb = ColorProfile::new_srgb();
+    let transform = profile.create_transform_8bit(Layout::Rgb, &srgb, Layout::Rgb, TransformOptions::default())?;
+    let mut converted = RgbImage::new(image.width(), image.height());
+    transform.transform(image, &mut converted)?;
+    *image = converted;
+    Ok(())
 }
 
 /// A picture in another size.

@@ -1,6 +1,9 @@
 use std::io::Cursor;
 
-use ad_tests::photos::{jpeg, photo, with_exif};
+use ad_tests::{
+    broken_images,
+    photos::{in_display_p3, jpeg, photo, with_exif, with_profile},
+};
 use image::{DynamicImage, ImageFormat, Luma, Rgba, RgbaImage};
 
 use super::*;
@@ -72,6 +75,29 @@ fn a_photo_comes_out_upright_and_without_metadata() {
             assert!(near(quarters(rendition), expected), "{orientation}");
             assert!(!rendition.windows(4).any(|bytes| bytes == b"Exif"), "no metadata");
         }
+    }
+}
+
+#[test]
+fn a_photo_of_a_wide_gamut_keeps_its_colours() {
+    // A red of Display P3, which sRGB shows as a stronger one, and a grey, which both have.
+    let mut image = RgbImage::from_pixel(400, 300, image::Rgb([204, 51, 51]));
+    image::imageops::replace(&mut image, &RgbImage::from_pixel(200, 300, image::Rgb([128, 128, 128])), 0, 0);
+    let left_and_right = |file: Vec<u8>| {
+        let decoded = decode(file, Format::Jpeg).unwrap();
+        let rendition = &decoded.renditions[1].1;
+        assert!(!rendition.windows(11).any(|bytes| bytes == b"ICC_PROFILE"), "no metadata");
+        let [left, right, ..] = quarters(rendition);
+        (left, right)
+    };
+    let is_near = |one: [u8; 3], other: [u8; 3]| one.iter().zip(other).all(|(one, other)| one.abs_diff(other) <= 3);
+    let (left, right) = left_and_right(in_display_p3(&image));
+    assert!(is_near(left, [128, 128, 128]) && is_near(right, [222, 24, 41]), "{left:?} {right:?}");
+    // Profiles that make no sense for the picture count for nothing.
+    let of_grey = ColorProfile::new_gray_with_gamma(2.2).encode().unwrap();
+    for profile in [vec![7; 300], of_grey, vec![0; 2 * MOST_PROFILE]] {
+        let (left, right) = left_and_right(with_profile(&image, profile));
+        assert!(is_near(left, [128, 128, 128]) && is_near(right, [204, 51, 51]), "{left:?} {right:?}");
     }
 }
 
@@ -156,6 +182,18 @@ fn a_file_that_is_wrong_has_an_outcome() {
             let _outcome = decode(file[..place].to_vec(), format);
         }
     }
+}
+
+#[test]
+fn files_that_exhaust_decoders_have_an_outcome() {
+    for (name, file, renditions) in broken_images::hostile() {
+        let format = if file.starts_with(b"\x89PNG") { Format::Png } else { Format::Jpeg };
+        let decoded = decode(file, format).map(|decoded| decoded.renditions.len());
+        assert_eq!(decoded.unwrap_or(0), renditions, "{name}: {decoded:?}");
+    }
+    // It is their number that is too much.
+    assert_eq!(decode(broken_images::scans(50), Format::Jpeg).map(|decoded| decoded.renditions.len()), Ok(3));
+    assert_eq!(decode(broken_images::scans(1000), Format::Jpeg).err(), Some(Undecodable::Damaged));
 }
 
 #[test]
