@@ -12,7 +12,7 @@ use std::{
 };
 
 use ad_core::{
-    model::{ImageRef, Photo, Timestamp},
+    model::{ImageRef, Photo, Timestamp, Undecodable},
     ports::{ClaimedPhotos, Clock, ExaminedPhotos, PhotoStore, StoreError},
 };
 use futures_util::future::join_all;
@@ -77,9 +77,9 @@ impl std::ops::AddAssign for Examined {
 /// Which images of an ad are decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decode {
-    /// Those of which nothing is known.
+    /// Those of which nothing is known, and those for which there was not enough memory.
     Unknown,
-    /// Also those of which a rendition is not stored.
+    /// Also those of which a rendition is not stored, and those that could not be decoded: a later version may be able to.
     Incomplete,
 }
 
@@ -140,7 +140,7 @@ impl PhotoWorker {
                 photo => photo,
             };
             if let Some(photo) = photo
-                && (decode == Decode::Unknown || !self.renditions.are_missing(&image.cdn_url, &photo).await?)
+                && !self.is_decoded_again(image, &photo, decode).await?
             {
                 found.insert(image.checksum.clone(), photo);
                 continue;
@@ -148,7 +148,7 @@ impl PhotoWorker {
             match self.renditions.make(&dealer_code, &image.cdn_url).await {
                 Ok(photo) => {
                     found.insert(image.checksum.clone(), photo);
-                    examined.made += 1;
+                    examined.made += usize::from(photo.facts().is_some());
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     tracing::warn!(checksum = image.checksum, "a stored image is missing; it has no renditions");
@@ -162,8 +162,18 @@ impl PhotoWorker {
         let now: Vec<_> = image_refs.iter().map(with_photo).collect();
         let is_undecodable = |image: &&ImageRef| matches!(image.photo, Some(Photo::Undecodable(_)));
         examined.undecodable = now.iter().filter(is_undecodable).count();
-        let image_refs = (now != image_refs).then_some(now);
-        self.store.record_photos(ExaminedPhotos { ad, until, found, image_refs, at: self.clock.now() }).await?;
+        let is_new = now != image_refs;
+        let at = self.clock.now();
+        self.store.record_photos(ExaminedPhotos { ad, until, found, image_refs: now, is_new, at }).await?;
         Ok(examined)
+    }
+
+    /// Whether an image is decoded of which this is known.
+    async fn is_decoded_again(&self, image: &ImageRef, photo: &Photo, decode: Decode) -> io::Result<bool> {
+        match (photo, decode) {
+            (Photo::Undecodable(Undecodable::TooLarge), _) | (Photo::Undecodable(_), Decode::Incomplete) => Ok(true),
+            (_, Decode::Unknown) => Ok(false),
+            (Photo::Decoded(_), Decode::Incomplete) => self.renditions.are_missing(&image.cdn_url, photo).await,
+        }
     }
 }

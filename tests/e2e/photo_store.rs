@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use ad_core::{
     memory::MemoryStore,
-    model::{Ad, AdTag, ImageRef, Photo, PhotoFacts, Timestamp, Undecodable},
-    ports::{AdChange, Claimed, ClaimedPhotos, ExaminedPhotos, Outcome, PhotoStore, Store},
+    model::{Ad, AdState, AdTag, ImageRef, Photo, PhotoFacts, Timestamp, Undecodable},
+    ports::{AdChange, Claimed, ClaimedPhotos, ExaminedPhotos, Outcome, PhotoQuery, PhotoStore, Store},
 };
 use ad_server::store::{Database, DatabaseStore};
 use ad_tests::Postgres;
@@ -48,6 +48,8 @@ contract!(
     images_that_change_meanwhile_are_due_again,
     requests_that_wait_come_first_but_not_for_ever,
     dealers_take_turns_with_their_images,
+    a_later_attempt_replaces_what_could_not_be_decoded,
+    photos_that_look_the_same_are_found_in_other_ads_of_the_dealer,
 );
 
 const CLAIM: Duration = Duration::from_secs(10);
@@ -78,6 +80,21 @@ fn facts(width: u32) -> Photo {
 
 fn with_photo(image: ImageRef, photo: Photo) -> ImageRef {
     ImageRef { photo: Some(photo), ..image }
+}
+
+/// Records what was found of the images of a claimed ad, and what is known of them now.
+async fn record_found(
+    store: &dyn BothStores,
+    claimed: &ClaimedPhotos,
+    found: BTreeMap<String, Photo>,
+    image_refs: &[ImageRef],
+    at: Timestamp,
+) {
+    let (ad, until, is_new) = (claimed.ad, claimed.until, claimed.image_refs != image_refs);
+    store
+        .record_photos(ExaminedPhotos { ad, until, found, image_refs: image_refs.to_vec(), is_new, at })
+        .await
+        .unwrap();
 }
 
 async fn tag(store: &dyn BothStores, ad: &Ad) -> AdTag {
@@ -114,9 +131,7 @@ async fn what_was_found_is_stored_with_the_ad_and_for_every_checksum(store: &dyn
     let damaged = Photo::Undecodable(Undecodable::Damaged);
     let images = vec![with_photo(stored_image(1), facts(800)), with_photo(stored_image(2), damaged)];
     let found = images.iter().map(|image| (image.checksum.clone(), image.photo.unwrap())).collect();
-    let examined =
-        ExaminedPhotos { ad: one.id, until: claimed.until, found, image_refs: Some(images.clone()), at: at(705) };
-    store.record_photos(examined).await.unwrap();
+    record_found(store, &claimed, found, &images, at(705)).await;
     let (after, log) = find(store, &one).await;
     assert_eq!((&after.ad.image_refs, after.ad.updated), (&images, at(705)));
     assert_eq!((after.tag.revision, after.tag.n), (before.tag.revision, before.tag.n + 1));
@@ -132,8 +147,7 @@ async fn what_was_found_is_stored_with_the_ad_and_for_every_checksum(store: &dyn
     // What is known stays, also when somebody else has found it at the same time.
     let found = BTreeMap::from([(stored_image(1).checksum, facts(1)), (stored_image(3).checksum, facts(3))]);
     let before = tag(store, &other).await;
-    let examined = ExaminedPhotos { ad: other.id, until: claimed.until, found, image_refs: None, at: at(705) };
-    store.record_photos(examined).await.unwrap();
+    record_found(store, &claimed, found, &claimed.image_refs, at(705)).await;
     assert_eq!(store.photo(&stored_image(1).checksum).await.unwrap(), Some(facts(800)));
     assert_eq!(store.photo(&stored_image(3).checksum).await.unwrap(), Some(facts(3)));
     assert_eq!(tag(store, &other).await, before, "nothing of the ad has changed");
@@ -150,10 +164,9 @@ async fn images_that_change_meanwhile_are_due_again(store: &dyn BothStores) {
     };
     let request = update(2001).await;
     show(store, &request, &[stored_image(5)], Outcome::Finished).await;
-    let images = Some(vec![with_photo(stored_image(1), facts(800))]);
+    let images = [with_photo(stored_image(1), facts(800))];
     let found = BTreeMap::from([(stored_image(1).checksum, facts(800))]);
-    let late = ExaminedPhotos { ad: one.id, until: claimed.until, found, image_refs: images, at: at(705) };
-    store.record_photos(late).await.unwrap();
+    record_found(store, &claimed, found, &images, at(705)).await;
     assert_eq!(find(store, &one).await.0.ad.image_refs, [stored_image(5)]);
     assert_eq!(store.photo(&stored_image(1).checksum).await.unwrap(), Some(facts(800)));
     let claimed = claim_photos(store, at(701), "").await.unwrap();
@@ -161,9 +174,7 @@ async fn images_that_change_meanwhile_are_due_again(store: &dyn BothStores) {
     // Images that stay as they are need not be examined again.
     let images = vec![with_photo(stored_image(5), facts(5))];
     let found = BTreeMap::from([(stored_image(5).checksum, facts(5))]);
-    let examined =
-        ExaminedPhotos { ad: one.id, until: claimed.until, found, image_refs: Some(images.clone()), at: at(706) };
-    store.record_photos(examined).await.unwrap();
+    record_found(store, &claimed, found, &images, at(706)).await;
     let request = update(2002).await;
     show(store, &request, &images, Outcome::Finished).await;
     assert_eq!(claim_photos(store, at(9000), "").await, None);
@@ -189,4 +200,75 @@ async fn dealers_take_turns_with_their_images(store: &dyn BothStores) {
         turns.push(claimed.dealer_code);
     }
     assert_eq!(turns, ["north", "south", "north", "north"]);
+}
+
+async fn a_later_attempt_replaces_what_could_not_be_decoded(store: &dyn BothStores) {
+    ad_with(store, 1, "north", &[1]).await;
+    let too_large = Photo::Undecodable(Undecodable::TooLarge);
+    let image = stored_image(1);
+    for (number, photo, known) in [
+        (1, too_large, too_large),
+        (2, facts(800), facts(800)),
+        (3, facts(700), facts(800)),
+        (4, too_large, facts(800)),
+    ] {
+        if number > 1 {
+            ad_with(store, number, "north", &[1]).await;
+        }
+        let claimed = claim_photos(store, at(700), "").await.unwrap();
+        let found = BTreeMap::from([(image.checksum.clone(), photo)]);
+        record_found(store, &claimed, found, &[with_photo(image.clone(), photo)], at(705)).await;
+        assert_eq!(store.photo(&image.checksum).await.unwrap(), Some(known), "{number}");
+    }
+}
+
+/// The ads that show photos that look like these, by their places.
+async fn same_photos(store: &dyn BothStores, source_id: &str, photos: &[PhotoFacts]) -> Vec<(usize, String)> {
+    let query = PhotoQuery { dealer_code: "north", source_id, photos };
+    store.same_photos(query).await.unwrap().into_iter().collect()
+}
+
+async fn photos_that_look_the_same_are_found_in_other_ads_of_the_dealer(store: &dyn BothStores) {
+    let look = |hash, color| PhotoFacts { width: 800, height: 600, hash, color, contrast: 4, sharpness: 5 };
+    let (one, other) = (look(1 << 63, [250, 0, 255]), look(0b1111, [250, 0, 255]));
+    let near = look(1 << 63 | 1, [244, 6, 249]);
+    let shows = async |number: u128, dealer: &str, photos: &[PhotoFacts]| {
+        let ad = ad_with(store, number, dealer, &[10 * number, 10 * number + 1, 10 * number + 2][..photos.len()]).await;
+        let claimed = claim_photos(store, at(700), "").await.unwrap();
+        let now = claimed.image_refs.iter().zip(photos);
+        let now: Vec<_> = now.map(|(image, photo)| with_photo(image.clone(), Photo::Decoded(*photo))).collect();
+        record_found(store, &claimed, BTreeMap::new(), &now, at(705)).await;
+        ad
+    };
+    shows(1, "north", &[one, other]).await;
+    let second = shows(2, "north", &[near]).await;
+    shows(3, "south", &[one]).await;
+    shows(4, "north", &[look(0b111 << 61 | 1, [250, 0, 255]), look(1 << 63, [250, 13, 255]), look(1 << 63, [0, 0, 0])])
+        .await;
+    let of = |place: usize, source_id: &str| (place, source_id.to_owned());
+    assert_eq!(
+        same_photos(store, "1", &[other, one]).await,
+        [of(1, "2")],
+        "not in the ad itself, nor of another dealer"
+    );
+    assert_eq!(same_photos(store, "2", &[near]).await, [of(0, "1")], "of the fourth ad, hash or colour is another one");
+    assert_eq!(same_photos(store, "9", &[look(0, [1, 2, 3])]).await, []);
+    assert_eq!(same_photos(store, "9", &[]).await, []);
+
+    // An update without the photo.
+    let (stored, _) = find(store, &second).await;
+    revise(store, &second, stored.revision, 2001).await.unwrap();
+    let request = claim(store, at(800)).await.remove(0);
+    show(store, &request, &[stored_image(99)], Outcome::Finished).await;
+    let claimed = claim_photos(store, at(900), "").await.unwrap();
+    record_found(store, &claimed, BTreeMap::new(), &[with_photo(stored_image(99), Photo::Decoded(other))], at(905))
+        .await;
+    assert_eq!(same_photos(store, "1", &[one, other]).await, [of(1, "2")]);
+    // A deleted ad.
+    let (stored, _) = find(store, &second).await;
+    revise(store, &second, stored.revision, 2002).await.unwrap();
+    let request = claim(store, at(1000)).await.remove(0);
+    let change = AdChange { state: Some(AdState::Deleted), ..AdChange::default() };
+    store.record(ad_core::ports::Record { change, ..record(&request, Outcome::Finished) }).await.unwrap();
+    assert_eq!(same_photos(store, "1", &[one, other]).await, []);
 }

@@ -1,10 +1,13 @@
 //! Renditions and findings of photos over HTTP, on both databases, in a folder and in a bucket (extensions E7.3 and E7.4).
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use ad_tests::{
-    BucketServer, ImageHost, Options, Postgres, Server, eventually,
-    photos::{jpeg, photo, with_exif},
+    BucketServer, ImageHost, Options, Postgres, Server, broken_images, eventually_within,
+    photos::{PATIENCE, jpeg, photo, with_exif},
 };
 use image::{ImageFormat, RgbImage};
 use serde_json::{Value, json};
@@ -38,7 +41,7 @@ impl Site {
 
     /// The photos of an ad, once all of them were examined.
     async fn examined(&self, source_id: &str) -> Vec<Value> {
-        eventually("the photos are examined", || async {
+        eventually_within(PATIENCE, "the photos are examined", || async {
             let ad = self.server.client.ad(source_id).await;
             let photos = ad["image_refs"].as_array().unwrap().clone();
             photos.iter().all(|photo| !photo["renditions"].is_null()).then_some(photos)
@@ -162,9 +165,6 @@ async fn each_flaw_of_a_photo_yields_exactly_its_finding() {
     let good = photo(1200, 900, 10);
     let mut dark = photo(1200, 900, 11);
     dark.pixels_mut().for_each(|pixel| pixel.0 = pixel.0.map(|color| color / 8));
-    let mut lying = jpeg(&photo(64, 48, 12));
-    let frame = lying.windows(2).position(|bytes| bytes == [0xff, 0xc0]).unwrap();
-    lying[frame + 5..frame + 9].copy_from_slice(&[0xff, 0xff, 0xff, 0xff]);
     let copy = image::imageops::resize(&good, 1040, 780, image::imageops::FilterType::Triangle);
     let flawed = [
         ("upright.jpg", jpeg(&photo(900, 1200, 13))),
@@ -173,7 +173,7 @@ async fn each_flaw_of_a_photo_yields_exactly_its_finding() {
         ("copy.jpg", jpeg(&copy)),
         ("dark.jpg", jpeg(&dark)),
         ("blurred.jpg", jpeg(&image::imageops::fast_blur(&photo(1200, 900, 15), 20.0))),
-        ("lying.jpg", lying),
+        ("lying.jpg", broken_images::lying()),
         ("fine.jpg", jpeg(&photo(1200, 900, 16))),
     ];
     site.publish("car", &flawed).await;
@@ -301,41 +301,95 @@ async fn a_killed_server_examines_what_it_left() {
     }
 }
 
+/// Waits until the photos of these ads were examined, and returns the most memory that the server had meanwhile.
+async fn memory_until_examined(site: &Site, ads: &[String]) -> u64 {
+    let (mut most, begun) = (0, Instant::now());
+    for source_id in ads {
+        loop {
+            assert!(begun.elapsed() < PATIENCE, "{source_id}");
+            most = most.max(site.server.memory());
+            let photos = site.server.client.ad(source_id).await["image_refs"].clone();
+            let photos = photos.as_array().unwrap();
+            if !photos.is_empty() && photos.iter().all(|photo| photo["renditions"].is_array()) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+    most
+}
+
 #[tokio::test]
 async fn sixteen_hostile_images_at_once_need_little_memory() {
     let site = Site::with(&["--workers", "16"]).await;
-    // A picture of 31 megapixels in a small file, for which there is just enough memory.
-    let large = jpeg(&RgbImage::from_pixel(5600, 5600, image::Rgb([120, 130, 140])));
-    let mut lying = jpeg(&photo(64, 48, 1));
-    let frame = lying.windows(2).position(|bytes| bytes == [0xff, 0xc0]).unwrap();
-    lying[frame + 5..frame + 9].copy_from_slice(&[0xff, 0xff, 0xff, 0xff]);
-    let mut bomb = std::io::Cursor::new(Vec::new());
-    image::GrayImage::new(9000, 6000).write_to(&mut bomb, ImageFormat::Png).unwrap();
-    let hostile = [large, lying, bomb.into_inner()];
-    for number in 0..16_u8 {
-        // Other bytes behind the end, where decoders do not look: all are different images.
-        let mut file = hostile[usize::from(number) % 3].clone();
-        file.push(number);
+    let hostile = broken_images::hostile();
+    let of = |number: usize| &hostile[number % hostile.len()];
+    for number in 0..16 {
+        // Another byte behind the end, where decoders do not look: all are different images.
+        let mut file = of(number).1.clone();
+        file.push(u8::try_from(number).unwrap());
         let url = site.images.add(&format!("{number}.jpg"), file);
         let mut ad = plain_car(&format!("car-{number}"), &format!("HOS{number:03}"));
         ad["image_urls"] = json!([url]);
         site.server.client.post("/v4/car", &ad).await.expect(201);
     }
-    let mut most = 0;
-    let mut waiting: Vec<u8> = (0..16).collect();
-    let begun = std::time::Instant::now();
-    while let Some(number) = waiting.last() {
-        assert!(begun.elapsed() < Duration::from_mins(3), "{waiting:?}");
-        most = most.max(site.server.memory());
-        let photos = site.server.client.ad(&format!("car-{number}")).await["image_refs"].clone();
-        if photos[0]["renditions"].is_array() {
-            let (is_large, count) = (number % 3 == 0, photos[0]["renditions"].as_array().unwrap().len());
-            assert_eq!(count, if is_large { 3 } else { 0 }, "{photos}");
-            waiting.pop();
-        } else {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+    let ads: Vec<_> = (0..16).map(|number| format!("car-{number}")).collect();
+    let most = memory_until_examined(&site, &ads).await;
+    for (number, source_id) in ads.iter().enumerate() {
+        let (name, _, renditions) = of(number);
+        let photo = site.server.client.ad(source_id).await["image_refs"][0].clone();
+        assert_eq!(photo["renditions"].as_array().map(Vec::len), Some(*renditions), "{name}: {photo}");
+        let expected = if *renditions == 0 { "photo_undecodable" } else { "photo_small" };
+        let found = site.findings(source_id).await;
+        assert!(*renditions == 3 || found.iter().any(|(code, _)| code == expected), "{name}: {found:?}");
     }
-    println!("at most {} MB", most / 1_000_000);
     assert!(most < 300_000_000, "{most}");
+}
+
+#[tokio::test]
+async fn twenty_photos_of_15_megabytes_need_little_memory() {
+    let site = Site::with(&[]).await;
+    let photos = (1..=20).map(|seed| broken_images::padded(&jpeg(&photo(1200, 900, seed)), 14_900_000));
+    let urls: Vec<_> = photos.zip(1..).map(|(file, number)| site.images.add(&format!("{number}.jpg"), file)).collect();
+    let mut ad = plain_car("car", "STO001");
+    ad["image_urls"] = json!(urls);
+    site.server.client.post("/v4/car", &ad).await.expect(201);
+    let most = memory_until_examined(&site, &["car".to_owned()]).await;
+    let photos = site.server.client.published("car").await["image_refs"].clone();
+    let renditions = photos.as_array().unwrap().iter().map(|photo| photo["renditions"].as_array().unwrap().len());
+    assert_eq!(renditions.collect::<Vec<_>>(), [3; 20]);
+    assert_eq!(site.findings("car").await, []);
+    assert!(most < 300_000_000, "{most}");
+}
+
+/// A photo that was too large is tried again with more memory: by the command, and for another ad.
+async fn more_memory(database: &[&str]) {
+    let mut site = Site::with(&[database, &["--photo-memory", "2MiB"]].concat()).await;
+    let file = jpeg(&photo(1200, 900, 1));
+    site.publish("a", &[("1.jpg", file.clone())]).await;
+    assert_eq!(site.examined("a").await[0]["renditions"], json!([]));
+    assert_eq!(site.findings("a").await, [("photo_undecodable".to_owned(), "image_urls.0".to_owned())]);
+    let said = site.server.command(&[&["images", "renditions", "--photo-memory", "2MiB"], database].concat()).await;
+    assert_eq!(said, "1 ad, 1 image: 0 decoded, 1 cannot be decoded, 0 missing in the image store\n");
+
+    let args = [database, &["--photo-memory", "64MiB", "--renditions=true"]].concat();
+    site.server.stop().await;
+    let args = args.into_iter().map(str::to_owned).collect();
+    site.server.restart_with(Options { args, ..Options::default() }).await;
+    site.publish("bb", &[("2.jpg", file)]).await;
+    assert_eq!(site.examined("bb").await[0]["width"], 1200);
+    let said = site.server.command(&[&["images", "renditions"], database].concat()).await;
+    assert_eq!(said, "2 ads, 2 images: 1 decoded, 0 cannot be decoded, 0 missing in the image store\n");
+    assert_eq!(site.examined("a").await[0]["width"], 1200);
+}
+
+#[tokio::test]
+async fn a_photo_that_was_too_large_is_tried_again_with_more_memory() {
+    more_memory(&[]).await;
+}
+
+#[tokio::test]
+async fn a_photo_that_was_too_large_is_tried_again_with_more_memory_in_postgresql() {
+    let Some(postgres) = Postgres::shared().await else { return };
+    more_memory(&["--database-url", &postgres.database().await]).await;
 }

@@ -16,13 +16,13 @@ use crate::{
     categories::Category,
     model::{
         Ad, AdQuery, AdState, AdTag, EarlierPrices, Event, EventPage, EventPosition, EventQuery, ImageSources,
-        LATEST_ENTRIES, Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES, Market, Page, Photo, Plan, Publication,
-        QueuedRequest, REQUEST_ENTRIES, Request, SameVehicle, StatusCount, StoredRequest, Timestamp,
+        LATEST_ENTRIES, Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES, Market, Page, Photo, PhotoFacts, Plan,
+        Publication, QueuedRequest, REQUEST_ENTRIES, Request, SameVehicle, StatusCount, StoredRequest, Timestamp,
     },
     ports::{
         AdChange, AnswerKey, Capacity, Claimed, ClaimedPhotos, Claims, EventWatch, EventWatches, ExaminedPhotos,
-        KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, PhotoStore, Record, Revision, Scope,
-        StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
+        KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PAGE_BYTES, PageOf, PhotoQuery, PhotoStore, Record, Revision,
+        Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
     quality, status,
 };
@@ -412,6 +412,21 @@ impl Store for MemoryStore {
         })
     }
 
+    async fn same_photos(&self, query: PhotoQuery<'_>) -> Result<BTreeMap<usize, String>, StoreError> {
+        let tables = locked(&self.0);
+        let PhotoQuery { dealer_code, source_id, photos } = query;
+        let is_other = |ad: &&Ad| {
+            ad.dealer_code == dealer_code && ad.state == AdState::Created && ad.source_id.as_str() != source_id
+        };
+        let others: Vec<_> = tables.ads.iter().map(|row| &row.stored.ad).filter(is_other).collect();
+        let shows = |ad: &Ad, photo: &PhotoFacts| {
+            let mut shown = ad.image_refs.iter().filter_map(|image| image.photo.as_ref()?.facts());
+            shown.any(|shown| shown.looks_like_of_other_ad(photo))
+        };
+        let found = |photo: &PhotoFacts| others.iter().find(|ad| shows(ad, photo)).map(|ad| ad.source_id.clone());
+        Ok(photos.iter().enumerate().filter_map(|(place, photo)| Some((place, found(photo)?))).collect())
+    }
+
     async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {
         let tables = locked(&self.0);
         let ads = tables.ads.iter().map(|row| &row.stored).filter(|stored| scope.covers(&stored.ad.dealer_code));
@@ -751,13 +766,15 @@ impl PhotoStore for MemoryStore {
 
     async fn record_photos(&self, examined: ExaminedPhotos) -> Result<(), StoreError> {
         let mut tables = locked(&self.0);
-        let ExaminedPhotos { ad, until, found, image_refs, at } = examined;
+        let ExaminedPhotos { ad, until, found, image_refs, is_new, at } = examined;
         for (checksum, photo) in found {
-            tables.photos.entry(checksum).or_insert(photo);
+            if tables.photos.get(&checksum).is_none_or(|known| known.facts().is_none()) {
+                tables.photos.insert(checksum, photo);
+            }
         }
         if let Some(row) = tables.row(ad).filter(|row| row.photos == PhotosDue::At(until)) {
             row.photos = PhotosDue::Never;
-            if let Some(image_refs) = image_refs {
+            if is_new {
                 row.stored.ad.image_refs = image_refs;
                 row.stored.ad.updated = at;
                 row.stored.tag.n += 1;

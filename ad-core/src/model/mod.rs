@@ -42,7 +42,7 @@ pub use event::{Event, EventId, EventPage, EventPosition, EventQuery, EventTypes
 pub(crate) use log::short_text;
 pub use log::{Action, ActionState, LATEST_ENTRIES, LogEntry, MOST_MESSAGE_BYTES, PlateMatch, short_address};
 pub use market::Market;
-pub use photo::{Photo, PhotoFacts, RENDITION_WIDTHS, Undecodable};
+pub use photo::{NEAR_COLOR, Photo, PhotoFacts, RENDITION_WIDTHS, Undecodable};
 pub use price::{AppliedPrice, EarlierPrices, MOST_EARLIER_PRICES, Price, PriceHistory, PricePeriod, Reduction};
 pub use quality::{
     ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, RegisteredVehicle, SameVehicle, Severity,

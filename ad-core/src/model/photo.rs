@@ -1,6 +1,6 @@
 //! What the pixels of a stored image say (extensions E7.4). It depends on the bytes alone, so the same bytes are examined once.
 
-use std::fmt;
+use std::{fmt, iter};
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -84,8 +84,24 @@ impl PhotoFacts {
 
     /// Whether another image looks the same, though its bytes may differ.
     pub fn looks_like(&self, other: &Self) -> bool {
+        (self.hash ^ other.hash).count_ones() <= NEAR_HASH && self.has_color_of(other)
+    }
+
+    /// Whether an image of another ad looks the same: stricter than [`looks_like`](Self::looks_like), so that stores find it by
+    /// [`near_hashes`](Self::near_hashes) in an index.
+    pub fn looks_like_of_other_ad(&self, other: &Self) -> bool {
+        (self.hash ^ other.hash).count_ones() <= 1 && self.has_color_of(other)
+    }
+
+    /// The hash, and those that differ from it in one bit.
+    pub fn near_hashes(&self) -> impl Iterator<Item = u64> + use<> {
+        let hash = self.hash;
+        iter::once(hash).chain((0..u64::BITS).map(move |bit| hash ^ 1 << bit))
+    }
+
+    fn has_color_of(&self, other: &Self) -> bool {
         let is_near = |(one, other): (u8, u8)| one.abs_diff(other) <= NEAR_COLOR;
-        (self.hash ^ other.hash).count_ones() <= NEAR_HASH && self.color.into_iter().zip(other.color).all(is_near)
+        self.color.into_iter().zip(other.color).all(is_near)
     }
 }
 
@@ -95,8 +111,8 @@ pub const RENDITION_WIDTHS: [u32; 3] = [320, 800, 1600];
 /// Most bits of the hashes in which two copies of a picture differ. Two photos of a car from nearly the same place differ in more.
 const NEAR_HASH: u32 = 2;
 
-/// Most difference of their mean colours.
-const NEAR_COLOR: u8 = 6;
+/// Most difference of the mean colours of two copies, in red, green and blue.
+pub const NEAR_COLOR: u8 = 6;
 
 /// The height of an image that is scaled to a width.
 fn height_at(rendition: u32, width: u32, height: u32) -> u32 {
@@ -203,6 +219,13 @@ mod tests {
         assert!(one.looks_like(&PhotoFacts { hash: 0b1000, color: [104, 118, 140], ..photo(1600, 1200) }));
         assert!(!one.looks_like(&PhotoFacts { hash: 0b0100_0100, ..one }));
         assert!(!one.looks_like(&PhotoFacts { color: [100, 120, 180], ..one }));
+        // Of other ads, those are the same that an index finds.
+        let near: Vec<_> = one.near_hashes().collect();
+        for (hash, is_same) in [(0b1011, true), (0b1010, true), (0b1011 | 1 << 63, true), (0b1000, false)] {
+            assert_eq!(one.looks_like_of_other_ad(&PhotoFacts { hash, ..one }), is_same, "{hash:b}");
+            assert_eq!(near.contains(&hash), is_same, "{hash:b}");
+        }
+        assert!(!one.looks_like_of_other_ad(&PhotoFacts { color: [100, 120, 147], ..one }));
     }
 
     #[test]

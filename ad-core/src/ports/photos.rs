@@ -28,10 +28,12 @@ pub struct ExaminedPhotos {
     pub ad: Uuid,
     /// The end of the claim.
     pub until: Timestamp,
-    /// What was found, by checksum. Known checksums keep what is known of them.
+    /// What was found, by checksum. Checksums of images that were decoded before keep what is known of them.
     pub found: BTreeMap<String, Photo>,
-    /// The ad's images with what is known of them now; `None` if they had it before.
-    pub image_refs: Option<Vec<ImageRef>>,
+    /// The ad's images with what is known of them now.
+    pub image_refs: Vec<ImageRef>,
+    /// Whether that is more than before.
+    pub is_new: bool,
     /// When.
     pub at: Timestamp,
 }

@@ -1,4 +1,8 @@
-use std::{collections::HashMap, error::Error, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    error::Error,
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -6,8 +10,8 @@ use uuid::Uuid;
 use super::EventWatch;
 use crate::model::{
     Ad, AdQuery, AdState, AdTag, ApiVersion, Content, ContentScore, EarlierPrices, EventPage, EventPosition,
-    EventQuery, FailedImage, ImageRef, ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED, Market, Plan,
-    Price, Progress, Publication, Request, SameVehicle, StatusCount, StatusWords, StoredRequest, Timestamp,
+    EventQuery, FailedImage, ImageRef, ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED, Market, PhotoFacts,
+    Plan, Price, Progress, Publication, Request, SameVehicle, StatusCount, StatusWords, StoredRequest, Timestamp,
 };
 
 /// The dealers whose ads a request may access.
@@ -195,6 +199,17 @@ pub struct VehicleQuery<'a> {
     pub vin: Option<&'a str>,
     /// The source id of the ad itself, which does not match.
     pub source_id: Option<&'a str>,
+}
+
+/// What ads with a photo of an ad are found by.
+#[derive(Debug, Clone, Copy)]
+pub struct PhotoQuery<'a> {
+    /// The dealer.
+    pub dealer_code: &'a str,
+    /// The source id of the ad itself, which does not match.
+    pub source_id: &'a str,
+    /// Its photos.
+    pub photos: &'a [PhotoFacts],
 }
 
 /// What a quota can limit.
@@ -416,6 +431,10 @@ pub trait Store: Send + Sync {
 
     /// Other ads of a dealer with the same registration number or VIN.
     async fn same_vehicle(&self, query: VehicleQuery<'_>) -> Result<SameVehicle, StoreError>;
+
+    /// Other ads of a dealer that are not deleted and show a photo that [looks like](PhotoFacts::looks_like_of_other_ad) one of these: a
+    /// source id for each place in the list that has one. It knows the photos that were [examined](super::PhotoStore).
+    async fn same_photos(&self, query: PhotoQuery<'_>) -> Result<BTreeMap<usize, String>, StoreError>;
 
     /// The number of ads within a scope by status and category, in no particular order; several counts may be alike.
     ///

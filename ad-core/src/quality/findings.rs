@@ -41,6 +41,7 @@ pub(super) const FINDINGS: &[(&[Code], Find)] = &[
         ],
         shown_photos,
     ),
+    (&[Code::PhotoInOtherAd], photos_of_other_ads),
     (&[Code::PlateInOtherAd, Code::VinInOtherAd], other_ads),
     (&[Code::RegistryDiffers, Code::RegistryProposes], registry::find),
 ];
@@ -115,15 +116,17 @@ fn other_model_year(ad: Measured<'_>, vin: &str, plain: &str) -> Option<Finding>
 fn plate(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let Some(plate) = ad.text("registration_number").filter(|plate| !vehicle::is_swedish_plate(plate)) else { return };
     let countries = vehicle::foreign_plate(plate);
-    let personal = vehicle::may_be_personal_plate(plate);
+    let (personal, misread) = (vehicle::may_be_personal_plate(plate), vehicle::misread_plate(plate));
     let severity = if personal || !countries.is_empty() { Severity::Info } else { Severity::Warning };
-    let ends = match (&countries[..], personal) {
-        ([], true) => " It may be a personal plate.".to_owned(),
-        ([], false) => String::new(),
-        (countries, _) => format!(" It has the form of a {} plate.", countries.join(" or ")),
+    let ends = match (&misread, &countries[..], personal) {
+        (Some(misread), ..) => format!(" It may be {misread}."),
+        (None, [], true) => " It may be a personal plate.".to_owned(),
+        (None, [], false) => String::new(),
+        (None, countries, _) => format!(" It has the form of a {} plate.", countries.join(" or ")),
     };
     let text = format!("\"{plate}\" does not have the form of an ordinary Swedish plate, ABC123 or ABC12D.{ends}");
-    found.push(finding(Code::PlateFormat, severity, "category_fields.registration_number", text));
+    let found_plate = finding(Code::PlateFormat, severity, "category_fields.registration_number", text);
+    found.push(Finding { suggestion: misread, ..found_plate });
 }
 
 fn model_year(ad: Measured<'_>, found: &mut Vec<Finding>) {
@@ -377,6 +380,16 @@ fn is_same(one: &ImageRef, other: &ImageRef) -> bool {
     let facts = |image: &ImageRef| image.photo.as_ref().and_then(Photo::facts).copied();
     let look_alike = || facts(one).zip(facts(other)).is_some_and(|(one, other)| one.looks_like(&other));
     one.checksum == other.checksum || look_alike()
+}
+
+fn photos_of_other_ads(ad: Measured<'_>, found: &mut Vec<Finding>) {
+    for (place, image) in ad.photos() {
+        if let Some(other) = ad.same_photos.and_then(|same| same.get(&image.checksum)) {
+            let url = &image.url;
+            let text = format!("The photo {url} looks the same as one of the ad with source id \"{other}\".");
+            found.push(finding(Code::PhotoInOtherAd, Severity::Info, &format!("image_urls.{place}"), text));
+        }
+    }
 }
 
 fn other_ads(ad: Measured<'_>, found: &mut Vec<Finding>) {

@@ -17,6 +17,8 @@ mod registry;
 mod vehicle;
 mod words;
 
+use std::collections::BTreeMap;
+
 use jiff::{Timestamp as Instant, civil::Date, tz::TimeZone};
 use serde_json::{Map, Value};
 
@@ -45,6 +47,7 @@ pub struct Measured<'a> {
     image_refs: &'a [ImageRef],
     failed_images: &'a [FailedImage],
     same_vehicle: Option<&'a SameVehicle>,
+    same_photos: Option<&'a BTreeMap<String, String>>,
     prices: Option<&'a PriceHistory>,
     registered: Option<&'a RegisteredVehicle>,
 }
@@ -61,6 +64,7 @@ impl<'a> Measured<'a> {
             image_refs: &[],
             failed_images: &[],
             same_vehicle: None,
+            same_photos: None,
             prices: None,
             registered: None,
         }
@@ -75,6 +79,12 @@ impl<'a> Measured<'a> {
     #[must_use]
     pub fn with_same_vehicle(self, same: &'a SameVehicle) -> Self {
         Self { same_vehicle: Some(same), ..self }
+    }
+
+    /// The same, given other ads of the dealer with a photo that looks the same: their source ids by the checksum of the photo.
+    #[must_use]
+    pub fn with_same_photos(self, same: &'a BTreeMap<String, String>) -> Self {
+        Self { same_photos: Some(same), ..self }
     }
 
     /// The same, given its prices over time.

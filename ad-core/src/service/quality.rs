@@ -1,10 +1,14 @@
 //! The quality of stored ads (extensions E7).
 
+use std::collections::BTreeMap;
+
 use super::{Access, Service, ServiceError, category_of};
 use crate::{
     categories::{Category, price::REDUCED},
-    model::{Ad, Content, FailedImage, PriceHistory, Quality, QualitySummary, RegisteredVehicle, SameVehicle},
-    ports::{ListedAd, Scope, VehicleId, VehicleQuery},
+    model::{
+        Ad, Content, FailedImage, ImageRef, PriceHistory, Quality, QualitySummary, RegisteredVehicle, SameVehicle,
+    },
+    ports::{ListedAd, PhotoQuery, Scope, VehicleId, VehicleQuery},
     prices,
     quality::Measured,
 };
@@ -26,7 +30,8 @@ impl Service {
         let category = category_of(ad)?;
         let same = self.same_vehicle(category, &ad.dealer_code, &ad.content, Some(&ad.source_id)).await?;
         let prices = self.prices_of_reduced(ad).await?;
-        let measured = Measured::stored(category, ad, failed_images, self.clock.now());
+        let photos = self.same_photos(ad).await?;
+        let measured = Measured::stored(category, ad, failed_images, self.clock.now()).with_same_photos(&photos);
         Ok(measured.with_same_vehicle(&same).with_prices(prices.as_ref()).quality())
     }
 
@@ -56,6 +61,18 @@ impl Service {
         }
         let query = VehicleQuery { dealer_code, plate: plate.as_deref(), vin: vin.as_deref(), source_id };
         Ok(self.store.same_vehicle(query).await?)
+    }
+
+    /// Other ads of the dealer with a photo that looks the same: source ids by the checksum of the photo.
+    async fn same_photos(&self, ad: &Ad) -> Result<BTreeMap<String, String>, ServiceError> {
+        let facts = |image: &ImageRef| Some((image.checksum.clone(), *image.photo.as_ref()?.facts()?));
+        let (checksums, photos): (Vec<_>, Vec<_>) = ad.image_refs.iter().filter_map(facts).unzip();
+        if photos.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let query = PhotoQuery { dealer_code: &ad.dealer_code, source_id: &ad.source_id, photos: &photos };
+        let same = self.store.same_photos(query).await?;
+        Ok(same.into_iter().filter_map(|(place, other)| Some((checksums.get(place)?.clone(), other))).collect())
     }
 
     /// What a register has about the vehicle of an ad, where there is one.

@@ -331,6 +331,9 @@ codes! {
     PhotoBlurred "photo_blurred": "Photo blurred",
         "No edge in a photo is sharp.",
         "Take the photo again with a steady hand and a clean lens.";
+    PhotoInOtherAd "photo_in_other_ad": "Photo in another ad",
+        "Another ad of the dealer, which is not deleted, shows a photo that looks the same, even if their files differ.",
+        "Check which vehicle the photo shows. Nothing is wrong if it shows the dealer's premises or any vehicle of the model.";
     PlateInOtherAd "plate_in_other_ad": "Registration number in another ad",
         "Another ad of the dealer, which is not deleted, has the same registration number.",
         "Delete the ad that is out of date, or correct the registration number.";

@@ -1,6 +1,6 @@
 //! A worker that dies at any moment: whatever it had begun is finished by the next one, and nothing is done or told twice.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
@@ -14,8 +14,8 @@ use ad_core::{
     },
     pipeline::{Pipeline, PipelinePorts},
     ports::{
-        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, PageOf, Record, Revision,
-        Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
+        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, PageOf, PhotoQuery, Record,
+        Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
     },
 };
 use async_trait::async_trait;
@@ -118,6 +118,10 @@ impl Store for Mortal {
 
     async fn same_vehicle(&self, query: VehicleQuery<'_>) -> Result<SameVehicle, StoreError> {
         self.store.same_vehicle(query).await
+    }
+
+    async fn same_photos(&self, query: PhotoQuery<'_>) -> Result<BTreeMap<usize, String>, StoreError> {
+        self.store.same_photos(query).await
     }
 
     async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {

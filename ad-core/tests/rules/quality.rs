@@ -1,6 +1,6 @@
 //! The quality of ads (extensions E7): each flaw yields exactly its finding, and each goal that is met raises the score.
 
-use std::{fs, path::Path, time::Duration};
+use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use ad_core::{
     categories::by_vehicle_type,
@@ -314,6 +314,12 @@ fn photos_that_were_examined_have_findings() {
         assert_eq!(found(&ad), [(code, format!("image_urls.{place}"), severity)], "{photo:?}");
         ad.image_refs[place] = image(u8::try_from(place).unwrap() + 1);
     }
+    // A photo of another ad.
+    let same = BTreeMap::from([(ad.image_refs[7].checksum.clone(), "car-2".to_owned())]);
+    let measured = Measured::stored(ad.category().unwrap(), &ad, &[], ad.updated).with_same_photos(&same);
+    let [finding] = &measured.findings()[..] else { panic!("{:?}", measured.findings()) };
+    assert_eq!((finding.code, finding.severity, finding.field.as_str()), (Code::PhotoInOtherAd, info, "image_urls.7"));
+    assert!(finding.text.contains("\"car-2\""), "{finding:?}");
     // Upright photos that are not the first, and pictures without contrast, are as they should be.
     ad.image_refs[4].photo = is(PhotoFacts { width: 768, height: 1024, contrast: 3, sharpness: 0, ..good(5) });
     assert_eq!(found(&ad), []);

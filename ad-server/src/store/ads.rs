@@ -1,19 +1,20 @@
 //! `ad_core::ports::Store` over the database.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex},
 };
 
 use ad_core::{
     categories,
     model::{
-        Ad, AdQuery, Content, EarlierPrices, EventPage, EventPosition, EventQuery, LogEntry, LogQuery, Market, Plan,
-        SameVehicle, StatusCount, StoredRequest, Timestamp,
+        Ad, AdQuery, Content, EarlierPrices, EventPage, EventPosition, EventQuery, LogEntry, LogQuery, Market,
+        NEAR_COLOR, PhotoFacts, Plan, SameVehicle, StatusCount, StoredRequest, Timestamp,
     },
     ports::{
-        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PageOf, Record,
-        RenderedAnswer, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage, VehicleQuery,
+        AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PageOf, PhotoQuery,
+        Record, RenderedAnswer, Revision, Scope, StatusFacts, Store, StoreError, StoredAd, TagOfAd, Usage,
+        VehicleQuery,
     },
     quality, status,
 };
@@ -24,6 +25,7 @@ use uuid::Uuid;
 use super::{
     Columns, Database, Row, Statement,
     lists::{numbers, sharer},
+    photos,
     queue::{record_statement, stored_request},
     rows::{content_text, folded, json, search_text},
     sql::{ads as sql, answers as answers_sql, queue as queue_sql},
@@ -232,6 +234,22 @@ impl Store for DatabaseStore {
         let Some(row) = rows.first() else { return Ok(SameVehicle::default()) };
         let mut columns = Columns::of(row);
         Ok(SameVehicle { plate: columns.maybe_string()?, vin: columns.maybe_string()? })
+    }
+
+    async fn same_photos(&self, query: PhotoQuery<'_>) -> Result<BTreeMap<usize, String>, StoreError> {
+        let PhotoQuery { dealer_code, source_id, photos } = query;
+        let near = |(place, photo): (usize, &PhotoFacts)| {
+            let color = photos::color(photo);
+            photo.near_hashes().map(move |hash| (place, photos::stored(hash), color))
+        };
+        let wanted = json(&photos.iter().enumerate().flat_map(near).collect::<Vec<_>>())?;
+        let statement = Statement::from(sql::SamePhotos { dealer_code, source_id, wanted, near_color: NEAR_COLOR });
+        let rows = self.database.look_up(statement.for_client_of(dealer_code)).await?;
+        let found = |row: &Row| {
+            let mut columns = Columns::of(row);
+            Ok((usize::try_from(columns.value::<i64>()?).unwrap_or(usize::MAX), columns.string()?))
+        };
+        rows.iter().map(found).collect()
     }
 
     async fn count_by_status(&self, scope: Scope<'_>) -> Result<Vec<StatusCount>, StoreError> {

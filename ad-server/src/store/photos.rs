@@ -1,13 +1,23 @@
 //! `ad_core::ports::PhotoStore` over the database, and all ads with images for the command that examines them.
 
 use ad_core::{
-    model::{Photo, Timestamp},
+    model::{Photo, PhotoFacts, Timestamp},
     ports::{ClaimedPhotos, ExaminedPhotos, PhotoStore, StoreError},
 };
 use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::{Columns, Database, DatabaseStore, Row, rows::json, sql::photos as sql};
+
+/// A hash as databases store 64 bits.
+pub(super) fn stored(hash: u64) -> i64 {
+    hash.cast_signed()
+}
+
+/// Red, green and blue as one number.
+pub(super) fn color(photo: &PhotoFacts) -> u32 {
+    photo.color.into_iter().fold(0, |color, part| color << 8 | u32::from(part))
+}
 
 fn claimed(row: &Row, until: Timestamp) -> Result<ClaimedPhotos, StoreError> {
     let mut columns = Columns::of(row);
@@ -65,9 +75,12 @@ impl PhotoStore for DatabaseStore {
     }
 
     async fn record_photos(&self, examined: ExaminedPhotos) -> Result<(), StoreError> {
-        let ExaminedPhotos { ad: id, until, found, image_refs, at } = examined;
-        let image_refs = image_refs.as_ref().map(json).transpose()?;
-        self.database().run(sql::RecordPhotos { id, until, found: json(&found)?, image_refs, now: at }).await.map(drop)
+        let ExaminedPhotos { ad: id, until, found, image_refs, is_new, at } = examined;
+        let facts = image_refs.iter().filter_map(|image| image.photo.as_ref()?.facts());
+        let looks = json(&facts.map(|photo| (stored(photo.hash), color(photo))).collect::<Vec<_>>())?;
+        let image_refs = is_new.then(|| json(&image_refs)).transpose()?;
+        let record = sql::RecordPhotos { id, until, found: json(&found)?, image_refs, looks, now: at };
+        self.database().run(record).await.map(drop)
     }
 
     async fn photo(&self, checksum: &str) -> Result<Option<Photo>, StoreError> {

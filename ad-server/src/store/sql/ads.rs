@@ -193,6 +193,45 @@ statements! {
             (SELECT source_id FROM ads
              WHERE vin = :vin AND dealer_code = :dealer_code AND state = 'created' AND source_id IS DISTINCT FROM :source_id LIMIT 1)";
 
+    /// Of these triples of a number, a hash and a colour, those for which another ad of the dealer that is not deleted has a photo: the
+    /// number and the source id. Among ads with the same hash, the newest are looked at.
+    SamePhotos<'a> { dealer_code: &'a str, source_id: &'a str, wanted: String, near_color: u8 }
+    sqlite "
+        WITH found (number, source_id) AS MATERIALIZED (
+            SELECT wanted.value ->> 0, (
+                SELECT ads.source_id
+                FROM (
+                    SELECT ad, color FROM photo_looks
+                    WHERE dealer_code = :dealer_code AND hash = wanted.value ->> 1 ORDER BY ad DESC LIMIT 100
+                ) AS look CROSS JOIN ads ON ads.seq = look.ad
+                WHERE ads.state = 'created' AND ads.source_id <> :source_id
+                    AND abs((look.color >> 16) - (wanted.value ->> 2 >> 16)) <= :near_color
+                    AND abs((look.color >> 8 & 255) - (wanted.value ->> 2 >> 8 & 255)) <= :near_color
+                    AND abs((look.color & 255) - (wanted.value ->> 2 & 255)) <= :near_color
+                LIMIT 1
+            )
+            FROM json_each(:wanted) AS wanted
+        )
+        SELECT number, source_id FROM found WHERE source_id IS NOT NULL"
+    postgres "
+        WITH wanted AS MATERIALIZED (
+            SELECT CAST(value ->> 0 AS BIGINT) AS number, CAST(value ->> 1 AS BIGINT) AS hash, CAST(value ->> 2 AS INTEGER) AS color
+            FROM json_array_elements(CAST(:wanted AS JSON)) AS wanted (value)
+        )
+        SELECT wanted.number, found.source_id
+        FROM wanted CROSS JOIN LATERAL (
+            SELECT ads.source_id
+            FROM (
+                SELECT ad, color FROM photo_looks
+                WHERE dealer_code = :dealer_code AND hash = wanted.hash ORDER BY ad DESC LIMIT 100
+            ) AS look JOIN ads ON ads.seq = look.ad
+            WHERE ads.state = 'created' AND ads.source_id <> :source_id
+                AND abs((look.color >> 16) - (wanted.color >> 16)) <= :near_color
+                AND abs((look.color >> 8 & 255) - (wanted.color >> 8 & 255)) <= :near_color
+                AND abs((look.color & 255) - (wanted.color & 255)) <= :near_color
+            LIMIT 1
+        ) AS found";
+
     /// Some ads without a quality score.
     AdsWithoutScore { limit: u32 }
     both "

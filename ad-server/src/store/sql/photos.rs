@@ -65,11 +65,23 @@ statements! {
     ExtendPhotos { id: Uuid, until: Timestamp, later: Timestamp }
     both "UPDATE ads SET photos_due = :later WHERE id = :id AND photos_due = :until";
 
-    /// Stores what was found of images, given as a JSON object by checksum, and ends the claim of the ad. Images that are null stay.
-    RecordPhotos { id: Uuid, until: Timestamp, found: String, image_refs: Option<String>, now: Timestamp }
+    /// Stores what was found of images, given as a JSON object by checksum, and ends the claim of the ad. What is known of an image stays,
+    /// unless it could not be decoded. Images that are null stay. `looks` are pairs of the hashes and colours of all images, by which
+    /// photos are found that look the same.
+    RecordPhotos { id: Uuid, until: Timestamp, found: String, image_refs: Option<String>, looks: String, now: Timestamp }
     sqlite "
         INSERT INTO photos (checksum, facts) SELECT key, value FROM json_each(:found) WHERE true
-        ON CONFLICT (checksum) DO NOTHING;
+        ON CONFLICT (checksum) DO UPDATE SET facts = excluded.facts
+            WHERE photos.facts ->> 'undecodable' IS NOT NULL AND photos.facts <> excluded.facts;
+
+        DELETE FROM photo_looks
+        WHERE ad = (SELECT seq FROM ads WHERE id = :id AND photos_due = :until)
+            AND NOT EXISTS (SELECT 1 FROM json_each(:looks) AS look WHERE look.value ->> 0 = hash AND look.value ->> 1 = color);
+
+        INSERT INTO photo_looks (ad, hash, color, dealer_code)
+        SELECT ads.seq, look.value ->> 0, look.value ->> 1, ads.dealer_code FROM ads CROSS JOIN json_each(:looks) AS look
+        WHERE ads.id = :id AND ads.photos_due = :until
+        ON CONFLICT DO NOTHING;
 
         UPDATE ads SET photos_due = NULL, image_refs = coalesce(:image_refs, image_refs),
             updated = CASE WHEN :image_refs IS NULL THEN updated ELSE :now END,
@@ -79,7 +91,19 @@ statements! {
         WITH known AS (
             INSERT INTO photos (checksum, facts)
             SELECT found.key, CAST(found.value AS TEXT) FROM json_each(CAST(:found AS JSON)) AS found
-            ON CONFLICT (checksum) DO NOTHING
+            ON CONFLICT (checksum) DO UPDATE SET facts = excluded.facts
+                WHERE CAST(photos.facts AS JSON) ->> 'undecodable' IS NOT NULL AND photos.facts <> excluded.facts
+        ), shown AS (
+            SELECT DISTINCT seq, dealer_code, CAST(look.value ->> 0 AS BIGINT) AS hash, CAST(look.value ->> 1 AS INTEGER) AS color
+            FROM ads CROSS JOIN json_array_elements(CAST(:looks AS JSON)) AS look (value)
+            WHERE id = :id AND photos_due = :until
+        ), no_longer_shown AS (
+            DELETE FROM photo_looks USING ads
+            WHERE ads.id = :id AND ads.photos_due = :until AND photo_looks.ad = ads.seq AND NOT EXISTS (
+                SELECT 1 FROM shown WHERE shown.hash = photo_looks.hash AND shown.color = photo_looks.color)
+        ), newly_shown AS (
+            INSERT INTO photo_looks (ad, hash, color, dealer_code) SELECT seq, hash, color, dealer_code FROM shown
+            ON CONFLICT DO NOTHING
         )
         UPDATE ads SET photos_due = NULL, image_refs = coalesce(:image_refs, image_refs),
             updated = CASE WHEN :image_refs IS NULL THEN updated ELSE :now END,

@@ -153,6 +153,16 @@ async fn ads_of_the_same_vehicle_are_found_by_two_indexes() {
 }
 
 #[tokio::test]
+async fn photos_of_other_ads_are_found_by_their_hashes() {
+    let temporary = Temporary::open().await;
+    let steps = explained(&temporary.database, &sql::ads::SamePhotos::default().into()).await;
+    let index = "SEARCH photo_looks USING COVERING INDEX photo_looks_hash (dealer_code=? AND hash=?)";
+    assert!(steps.iter().any(|step| step == index), "{steps:#?}");
+    assert!(steps.iter().any(|step| step.starts_with("SEARCH ads USING INTEGER PRIMARY KEY")), "{steps:#?}");
+    assert!(!steps.iter().any(|step| step.contains("B-TREE")), "the newest come first in the index: {steps:#?}");
+}
+
+#[tokio::test]
 async fn a_request_is_found_by_index() {
     let temporary = Temporary::open().await;
     let find = crate::store::sql::queue::FindRequest { id: Uuid::nil() };
