@@ -1,8 +1,12 @@
 //! The quality of ads on both databases (extensions E7): what answers show, and what lists find.
 
-use ad_tests::{Client, Options, Postgres, Server};
+use ad_core::{categories, fields::Direction};
+use ad_tests::{
+    Client, ImageHost, Options, Postgres, Server, eventually_within,
+    photos::{self, jpeg, sound},
+};
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::payloads::plain_car;
 
@@ -99,22 +103,10 @@ async fn the_quality_of_an_ad_follows_what_becomes_of_its_photos_in_postgresql()
     quality_follows(&["--database-url", &postgres.database().await]).await;
 }
 
-/// A car that meets all goals and has no flaw, with photos of the sandbox.
-fn sound_car(base: &str) -> Value {
+/// A car that meets all goals and has no flaw, with photos of the host.
+fn sound_car(images: &ImageHost) -> Value {
     let mut car: Value = serde_json::from_str(include_str!("../../docs/car.json")).unwrap();
-    let photos = [
-        "nc-1001/1",
-        "nc-1001/2",
-        "nc-1001/3",
-        "nc-1001/4",
-        "nc-1002/1",
-        "nc-1002/2",
-        "nc-1002/4",
-        "nc-1003/1",
-        "nc-1003/2",
-        "nc-1005/1",
-    ];
-    car["image_urls"] = photos.iter().map(|photo| format!("{base}/sandbox/images/{photo}.jpg")).collect();
+    car["image_urls"] = (0..10).map(|number| images.add(&format!("{number}.jpg"), jpeg(&sound(number)))).collect();
     car["body"] = json!("Driven by one owner, serviced every year by the dealer who sold it. ".repeat(4));
     car
 }
@@ -131,54 +123,75 @@ fn lay_over(value: &mut Value, change: &Value) {
     }
 }
 
-/// The codes of findings but those about the photos themselves, which depend on what becomes of them.
-fn codes_of_payload(quality: &Value) -> Vec<&str> {
-    codes(quality).into_iter().filter(|code| !code.starts_with("photo")).collect()
-}
-
-/// A stock of cars with one known flaw each yields exactly its findings.
+/// A stock of cars with one known flaw each yields exactly its findings: what a payload shows at once, and what photos show when they
+/// were examined.
 async fn flaws_are_found(database: &[&str]) {
-    let args = [&["--sandbox"], database].concat().into_iter().map(str::to_owned).collect();
+    let args = [&["--renditions=true"], database].concat().into_iter().map(str::to_owned).collect();
     let server = Server::with(Options { args, ..Options::default() }).await;
-    let client = &server.client;
-    let mut sound = sound_car(&client.base);
-    sound["source_id"] = json!("sound");
-    sound["category_fields"]["registration_number"] = json!("SND001");
-    client.post("/v4/car", &sound).await.expect(201);
+    let (client, images) = (&server.client, ImageHost::start().await);
+    let sound_car = sound_car(&images);
+    let mut other = sound_car.clone();
+    lay_over(&mut other, &json!({"source_id": "sound", "category_fields": {"registration_number": "SND001"}}));
+    other["image_urls"] = json!([images.add("other.jpg", jpeg(&sound(99)))]);
+    client.post("/v4/car", &other).await.expect(201);
+    examined(client, "sound").await;
     for (number, line) in include_str!("../data/flawed.ndjson").lines().enumerate() {
         let flawed: Value = serde_json::from_str(line).unwrap();
         let (flaw, expected) = (&flawed["flaw"], json!(flawed["findings"]));
         let source_id = format!("flawed-{number}");
-        let mut car = sound.clone();
-        let plate = format!("FLW{number:03}");
-        lay_over(
-            &mut car,
-            &json!({"source_id": source_id, "category_fields": {"registration_number": plate, "vin": null}}),
-        );
-        lay_over(&mut car, &flawed["change"]);
-        for photo in car["image_urls"].as_array_mut().unwrap() {
-            let name = photo.as_str().unwrap();
-            *photo = json!(if name.contains("://") {
-                name.to_owned()
-            } else {
-                format!("{}/sandbox/images/{name}", client.base)
-            });
+        let own = json!({"registration_number": format!("FLW{number:03}"), "vin": null});
+        let mut car = sound_car.clone();
+        lay_over(&mut car, &json!({"source_id": source_id, "category_fields": own}));
+        if flawed["change"].is_object() {
+            lay_over(&mut car, &flawed["change"]);
         }
-        let validated = client.post("/v4/car/validate", &car).await.expect(200);
+        if let Some(count) = flawed["photos"].as_u64() {
+            car["image_urls"].as_array_mut().unwrap().truncate(usize::try_from(count).unwrap());
+        }
+        if let Some(photos) = flawed["photos"].as_object() {
+            for (place, flaw) in photos {
+                let place: usize = place.parse().unwrap();
+                let name = format!("{number}-{place}.jpg");
+                car["image_urls"][place] = json!(match flaw.as_str().unwrap() {
+                    "gone" => images.url(&name),
+                    flaw => images.add(&name, photos::flawed(flaw)),
+                });
+            }
+        }
+        // What photos show and prices have been is not known yet.
+        let validated = client.post("/v4/car/validate", &car).await.expect(200)["quality"].clone();
+        let is_known = !flawed["photos"].is_object() && !flawed["update"].is_object();
+        assert_eq!(
+            json!(codes(&validated)),
+            if is_known { expected.clone() } else { json!([]) },
+            "{flaw}: {validated}"
+        );
         client.post("/v4/car", &car).await.expect(201);
         if flawed["update"].is_object() {
-            assert_eq!(codes(&validated["quality"]), Vec::<&str>::new(), "{flaw}");
             client.patch(&format!("/v4/car/{source_id}"), &flawed["update"]).await.expect(200);
-        } else {
-            assert_eq!(json!(codes(&validated["quality"])), expected, "{flaw}: {validated}");
         }
-        let read = client.get(&format!("/v4/car/{source_id}?include=quality")).await.expect(200);
-        assert_eq!(json!(codes_of_payload(&read["quality"])), expected, "{flaw}: {read}");
+        if flawed["photos"].is_object() {
+            examined(client, &source_id).await;
+        }
+        let read = client.get(&format!("/v4/car/{source_id}?include=quality")).await.expect(200)["quality"].clone();
+        assert_eq!(json!(codes(&read)), expected, "{flaw}: {read}");
+        if let Some(what) = flawed["says"].as_str() {
+            assert!(read["findings"][0]["text"].as_str().unwrap().contains(what), "{flaw}: {read}");
+        }
         // For what follows it is no other ad.
-        if expected != json!([]) {
-            client.delete(&format!("/v4/car/{source_id}")).await.expect(200);
-        }
+        client.delete(&format!("/v4/car/{source_id}")).await.expect(200);
+        client.ended(&source_id, "delete", None).await;
     }
+}
+
+/// Waits until an ad is published and its stored photos were examined.
+async fn examined(client: &Client, source_id: &str) {
+    client.ended(source_id, "publish", None).await;
+    eventually_within(photos::PATIENCE, "the photos are examined", || async {
+        let ad = client.ad(source_id).await;
+        ad["image_refs"].as_array().unwrap().iter().all(|photo| photo["renditions"].is_array()).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -202,8 +215,8 @@ fn copy(from: &Value, to: &mut Value, path: &str) {
 
 #[tokio::test]
 async fn the_score_rises_with_each_goal_by_its_weight() {
-    let server = Server::with(Options { args: vec!["--sandbox".to_owned()], ..Options::default() }).await;
-    let whole = sound_car(&server.client.base);
+    let server = Server::start().await;
+    let whole = sound_car(&ImageHost::start().await);
     let quality = async |car: &Value| {
         let validated = server.client.post("/v4/car/validate", car).await.expect(200);
         validated["quality"].clone()
@@ -234,14 +247,31 @@ async fn the_score_rises_with_each_goal_by_its_weight() {
 #[tokio::test]
 async fn an_ad_with_nothing_but_nulls_has_a_quality() {
     let server = Server::start().await;
+    let client = &server.client;
+    let whole = sound_car(&ImageHost::start().await);
     let mut car = plain_car("nulls", "KLA001");
-    for (name, _) in sound_car("").as_object().unwrap() {
+    for name in whole.as_object().unwrap().keys() {
         car.as_object_mut().unwrap().entry(name.clone()).or_insert(Value::Null);
     }
-    for (name, _) in sound_car("")["category_fields"].as_object().unwrap() {
+    for name in whole["category_fields"].as_object().unwrap().keys() {
         let fields = car["category_fields"].as_object_mut().unwrap();
         fields.entry(name.clone()).or_insert(Value::Null);
     }
-    let validated = server.client.post("/v4/car/validate", &car).await.expect(200);
+    let validated = client.post("/v4/car/validate", &car).await.expect(200);
     assert_eq!(validated["quality"]["level"], "basic");
+    let created = client.post("/v4/car?include=quality", &car).await.expect(201);
+    assert_eq!(created["quality"], validated["quality"]);
+    assert_eq!(quality(client, "nulls").await, validated["quality"]);
+    // Whatever the type, everything null is refused for what is required and for nothing else.
+    for (vehicle_type, category) in categories::typed() {
+        let sent = category.fields().filter(|field| field.direction != Direction::Response);
+        let names = sent.map(|field| field.path.split('.').next().unwrap_or_default().to_owned());
+        let nulls: Map<_, _> = names.map(|name| (name, Value::Null)).collect();
+        let mut ad = json!({"category_id": category.id, "category_fields": nulls});
+        for field in ["price", "body", "image_urls", "video_url", "location", "contact"] {
+            ad[field] = Value::Null;
+        }
+        let answer = client.post(&format!("/v4/{vehicle_type}/validate"), &ad).await;
+        assert!([200, 400].contains(&answer.status.as_u16()), "{vehicle_type}: {answer:?}");
+    }
 }

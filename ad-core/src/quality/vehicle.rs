@@ -156,16 +156,48 @@ pub(super) fn is_swedish_plate(plate: &str) -> bool {
         && (last.is_ascii_digit() || (last.is_ascii_uppercase() && !matches!(last, b'I' | b'O' | b'Q' | b'V')))
 }
 
-/// Forms of plates in other countries around Sweden: `A` stands for a letter, `0` for a digit.
+/// Characters that are taken for one another: the letter and the digit.
+const LOOK_ALIKE: [(u8, u8); 5] = [(b'O', b'0'), (b'I', b'1'), (b'Z', b'2'), (b'S', b'5'), (b'B', b'8')];
+
+/// The ordinary Swedish plate that a plate becomes when letters in the places of digits, and digits in those of letters, are taken for the
+/// characters that they look like: `ABC103` for `ABC1O3`.
+pub(super) fn misread_plate(plate: &str) -> Option<String> {
+    let letter = |read: u8| LOOK_ALIKE.iter().find(|(_, digit)| *digit == read).map_or(read, |(letter, _)| *letter);
+    let digit = |read: u8| LOOK_ALIKE.iter().find(|(letter, _)| *letter == read).map_or(read, |(_, digit)| *digit);
+    let corrected: String = plate
+        .bytes()
+        .enumerate()
+        .map(|(place, read)| {
+            char::from(if place < 3 {
+                letter(read)
+            } else if place < 5 {
+                digit(read)
+            } else {
+                read
+            })
+        })
+        .collect();
+    (corrected != plate && is_swedish_plate(&corrected)).then_some(corrected)
+}
+
+/// Forms of plates in other countries around Sweden: `A` stands for a letter, `0` for a digit, everything else for itself. Spaces are
+/// removed from plates. The form of Lithuania is that of Sweden, which has no I, Q and V.
 #[rustfmt::skip]
 const FOREIGN_PLATES: &[(&str, &[&str])] = &[
     ("Norwegian", &["AA00000", "AA0000"]),
     ("Danish", &["AA00000", "AA0000"]),
-    ("Finnish", &["AAA-000", "AA-000", "AAA-00"]),
-    ("Estonian", &["000AAA"]),
-    ("Latvian", &["AA-0000", "AA0000"]),
-    ("German", &["A-AA000", "A-AA0000", "AA-AA00", "AA-AA000", "AA-AA0000", "AAA-AA00", "AAA-AA000"]),
-    ("Polish", &["AA00000", "AAA00000", "AA0000A", "AAA0000"]),
+    ("Finnish", &["AAA-000", "AA-000", "AAA-00", "AA-00", "ÅLA000", "ÅLA-000"]),
+    ("Estonian", &["000AAA", "00AAA"]),
+    ("Latvian", &["AA-0000", "AA0000", "AA-000"]),
+    ("Lithuanian", &["AAA000"]),
+    ("German", &[
+        "A-A000", "A-A0000", "A-AA00", "A-AA000", "A-AA0000", "AA-A000", "AA-A0000", "AA-AA00", "AA-AA000", "AA-AA0000", "AAA-A000",
+        "AAA-AA00", "AAA-AA000", "A-AA000E", "AA-AA000E", "AAA-AA00E", "A-AA000H", "AA-AA00H", "AA-AA000H", "AAA-AA00H",
+    ]),
+    ("Polish", &[
+        "AA00000", "AA0000A", "AA000AA", "AA0A000", "AA0AA00", "AAA0000", "AAA00000", "AAA0000A", "AAA000AA", "AAAA000", "AAA00AA",
+        "AAA0A00", "AAA00A0", "AAA0AA0", "AAAAA00",
+    ]),
 ];
 
 /// The countries around Sweden with plates of this form, as adjectives.
@@ -231,8 +263,30 @@ mod tests {
         assert_eq!(foreign_plate("AB12345"), ["Norwegian", "Danish", "Polish"]);
         assert_eq!(foreign_plate("123ABC"), ["Estonian"]);
         assert_eq!(foreign_plate("B-AB1234"), ["German"]);
+        assert_eq!(foreign_plate("B-AB123E"), ["German"], "an electric car");
+        assert_eq!(foreign_plate("ABC-123"), ["Finnish"]);
+        assert_eq!(foreign_plate("ÅLB123"), ["Finnish"], "of Åland");
+        assert_eq!(foreign_plate("AB-1234"), ["Latvian"]);
+        assert_eq!(foreign_plate("AVI123"), ["Lithuanian"]);
+        assert_eq!(foreign_plate("WA123AC"), ["Polish"]);
         for plate in ["A-1234", "", "ÅB12345", "🚗"] {
             assert!(foreign_plate(plate).is_empty(), "{plate}");
+        }
+    }
+
+    #[test]
+    fn a_plate_that_was_misread_is_corrected() {
+        for (plate, corrected) in [
+            ("ABC1O3", "ABC103"),
+            ("A8C123", "ABC123"),
+            ("0BC12D", "OBC12D"),
+            ("ABCIZ3", "ABC123"),
+            ("ABC5SA", "ABC55A"),
+        ] {
+            assert_eq!(misread_plate(plate).as_deref(), Some(corrected), "{plate}");
+        }
+        for plate in ["ABC123", "MINBIL", "1BC123", "ABC12O", "ABC1O", "ÅBC1O3", "", "🚗"] {
+            assert_eq!(misread_plate(plate), None, "{plate}");
         }
     }
 

@@ -47,6 +47,10 @@ pub(super) fn rules() -> Vec<Rule> {
             .see("e2e::registry::a_register_that_does_not_answer_delays_nothing_but_validate"),
         rule("missing photos", "A photo that could not be fetched does not count, and is a finding.")
             .see("e2e::quality::the_quality_of_an_ad_follows_what_becomes_of_its_photos"),
+        rule("photos", "Findings about what photos show, also in comparison with the dealer's other ads; renditions upright and without metadata.")
+            .see("e2e::quality::a_stock_of_flawed_ads_yields_exactly_its_findings")
+            .see("e2e::photos::a_photo_taken_sideways_gets_upright_renditions")
+            .see("e2e::photos::sixteen_hostile_images_at_once_need_little_memory"),
         rule("findings", "At least those that the specification lists and that the payload shows.")
             .see("rules::quality::each_flaw_yields_exactly_its_finding"),
     ]
