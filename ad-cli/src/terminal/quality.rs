@@ -4,6 +4,9 @@ use ad_core::model::{Level, Quality, Severity};
 
 use super::output::{Styled, Tone};
 
+/// The indent of texts below what they are about.
+const BELOW: &str = "      ";
+
 /// The tone of a level.
 pub(crate) fn tone(level: Level) -> Tone {
     match level {
@@ -32,7 +35,7 @@ pub(crate) fn write(text: &mut Styled, heading: &str, quality: &Quality, width: 
         // Rounded, and a light goal is not nothing.
         let points = ((u32::from(goal.weight) * 200 + all) / (2 * all.max(1))).max(1);
         text.push("  ").toned(Tone::Good, &format!("+{points:<2}")).push(" ").push(&goal.field).end_line();
-        write_wrapped(text, &goal.how, width);
+        text.wrapped(BELOW, BELOW, &goal.how, width);
     }
     for finding in &quality.findings {
         let (tone, severity) = match finding.severity {
@@ -41,7 +44,7 @@ pub(crate) fn write(text: &mut Styled, heading: &str, quality: &Quality, width: 
         };
         text.push("  ").toned(tone, severity).push(" ").push(&finding.field).end_line();
         let instead = finding.suggestion.as_ref().map(|it| format!(" Send \"{it}\" instead?")).unwrap_or_default();
-        write_wrapped(text, &format!("{}{instead}", finding.text), width);
+        text.wrapped(BELOW, BELOW, &format!("{}{instead}", finding.text), width);
     }
 }
 
@@ -49,21 +52,4 @@ pub(crate) fn write(text: &mut Styled, heading: &str, quality: &Quality, width: 
 pub(crate) fn write_score(text: &mut Styled, heading: &str, quality: &Quality) {
     text.toned(Tone::Strong, heading).push(&format!(" {} of 100 (", quality.score));
     text.toned(tone(quality.level), quality.level.name()).push(")");
-}
-
-/// Writes a text below what it is about, in lines that fit.
-fn write_wrapped(text: &mut Styled, long: &str, width: usize) {
-    const INDENT: &str = "      ";
-    let mut line = INDENT.to_owned();
-    for word in long.split_whitespace() {
-        let is_first = line.len() == INDENT.len();
-        if !is_first && line.chars().count() + 1 + word.chars().count() > width {
-            text.push(&line).end_line();
-            INDENT.clone_into(&mut line);
-        } else if !is_first {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    text.push(&line).end_line();
 }

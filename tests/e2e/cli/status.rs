@@ -32,8 +32,9 @@ async fn a_status_says_what_is_live_why_not_and_what_to_do() {
     let what_to_do = format!("what to do: {}", channel["what_to_do"].as_str().unwrap());
     for told in ["fault-refused-1: failed since ", "  primary   failed", channel["text"].as_str().unwrap(), &what_to_do]
     {
-        assert!(failed.done().contains(told), "{told}: {failed:?}");
+        assert!(failed.done().replace("\n      ", " ").contains(told), "{told}: {failed:?}");
     }
+    assert!(failed.stdout.lines().all(|line| line.chars().count() <= 80), "{failed:?}");
     let several = cli.run("status car-1 fault-refused-secondary-1 --output json").await.json();
     assert_eq!(several[1], server.client.get("/v4/ad/fault-refused-secondary-1/status").await.expect(200));
     assert_eq!((&several[0]["status"], &several[1]["status"]), (&json!("live"), &json!("partly_live")));

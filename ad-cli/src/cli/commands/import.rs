@@ -65,8 +65,8 @@ const COLUMNS: &[Column] = &[
     Column::new("SOURCE ID", "source_id"),
     Column::new("LINE", "line"),
     Column::new("OUTCOME", "outcome").shown(ad_table::outcome),
-    Column::new("REQUEST", "request_id"),
-    Column::new("MESSAGE", "message"),
+    Column::new("REQUEST", "request_id").for_programs(),
+    Column::new("MESSAGE", "message").wrapped(),
 ];
 
 /// What programs get in columns.

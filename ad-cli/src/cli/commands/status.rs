@@ -53,7 +53,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         Ok(StatusRow { report, quality: quality.map(|answer| answer.body) })
     };
     acts::show_each(context, &args.shown, COLUMNS, ask, |text, row| {
-        write(text, &row.report, context.now());
+        write(text, &row.report, context.now(), context.out.width());
         if let Some(quality) = &row.quality {
             quality::write_score(text, "  quality:", quality);
             text.push(&format!("; see: ad-cli quality {}", row.report.source_id)).end_line();
@@ -63,26 +63,26 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 }
 
 /// A status as people read it.
-fn write(text: &mut Styled, report: &StatusReport, now: Timestamp) {
+fn write(text: &mut Styled, report: &StatusReport, now: Timestamp, width: usize) {
     text.toned(Tone::Strong, &report.source_id).push(": ");
     put(text, &ad_table::status(&json!(report.status)));
     text.push(&format!(" since {}", minute(report.since))).end_line();
-    text.push(&format!("  {}", report.text)).end_line();
+    text.wrapped("  ", "  ", &report.text, width);
     for channel in &report.channels {
-        write_channel(text, channel, now);
+        write_channel(text, channel, now, width);
     }
     for image in report.images.iter().filter(|image| image.status != ImageStatus::Stored) {
         text.push(&format!("  image {} ", image.url));
         put(text, &ad_table::status(&json!(image.status)));
         text.end_line();
-        line(text, "", &image.text);
+        line(text, "", &image.text, width);
     }
     if let Some(until) = report.pole_position_until {
         text.push(&format!("  pole position until {}", minute(until))).end_line();
     }
 }
 
-fn write_channel(text: &mut Styled, channel: &ChannelReport, now: Timestamp) {
+fn write_channel(text: &mut Styled, channel: &ChannelReport, now: Timestamp, width: usize) {
     text.push(&format!("  {:<9} ", channel.marketplace.name()));
     put(text, &ad_table::status(&json!(channel.status)));
     if let Some(id) = channel.listing_id.as_ref().filter(|_| channel.status != ChannelStatus::NotListed) {
@@ -90,23 +90,23 @@ fn write_channel(text: &mut Styled, channel: &ChannelReport, now: Timestamp) {
     }
     text.end_line();
     if channel.status != ChannelStatus::Live {
-        line(text, "", &channel.text);
+        line(text, "", &channel.text, width);
     }
     if channel.who_acts != WhoActs::Nobody {
-        line(text, "who acts: ", &channel.who_acts.name().replace('_', " "));
+        line(text, "who acts: ", &channel.who_acts.name().replace('_', " "), width);
     }
     if let Some(what_to_do) = &channel.what_to_do {
-        line(text, "what to do: ", what_to_do);
+        line(text, "what to do: ", what_to_do, width);
     }
     if let Some(next) = channel.next_attempt {
         let attempts = channel.attempts;
-        line(text, "next attempt: ", &format!("{} ({}, {attempts} failed)", next, away(next, now)));
+        line(text, "next attempt: ", &format!("{} ({}, {attempts} failed)", next, away(next, now)), width);
     }
 }
 
-/// A line below what it is about.
-fn line(text: &mut Styled, name: &str, value: &str) {
-    text.push(&format!("    {name}{value}")).end_line();
+/// A named text below what it is about.
+fn line(text: &mut Styled, name: &str, value: &str, width: usize) {
+    text.wrapped(&format!("    {name}"), "      ", value, width);
 }
 
 fn put(text: &mut Styled, cell: &Cell) {

@@ -35,6 +35,24 @@ impl Styled {
         self
     }
 
+    /// Adds a long text as lines of at most this width: the first with one indent, which may have a name behind it, and the others with
+    /// another. A word that is too long, such as an address, has a line of its own and stays whole.
+    pub fn wrapped(&mut self, first: &str, indent: &str, long: &str, width: usize) {
+        let mut line = first.to_owned();
+        let mut is_empty = true;
+        for word in long.split_whitespace() {
+            if !is_empty && line.chars().count() + 1 + word.chars().count() > width {
+                self.push(&line).end_line();
+                indent.clone_into(&mut line);
+            } else if !is_empty {
+                line.push(' ');
+            }
+            line.push_str(word);
+            is_empty = false;
+        }
+        self.push(&line).end_line();
+    }
+
     /// Ends the line.
     pub fn end_line(&mut self) {
         self.text.push('\n');
