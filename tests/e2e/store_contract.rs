@@ -1,16 +1,22 @@
 //! What every store has to do (`ad_core::ports::Store`). Each case runs against the store in memory, against SQLite in a
 //! real file, and against a real PostgreSQL.
 
-use std::{cell::Cell, collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 
 use ad_core::{
     memory::MemoryStore,
     model::{
         Action, ActionState, Ad, AdFilter, AdQuery, AdState, AdStatus, ApiVersion, Bound, ChannelFailure,
-        ChannelStatus, Content, ContentScore, EarlierPrices, Event, EventPage, EventPosition, EventQuery, EventTypes,
-        FailedImage, ImageRef, ImageSource, ImageSources, Included, Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES,
-        Market, Plan, PlateMatch, Price, Progress, Publication, PublishedChannel, QueuedRequest, Request, StatusCount,
-        StatusWords, StoredImage, StoredRequest, Timestamp, Validators, WaitingFor,
+        ChannelStatus, Content, ContentChange, ContentScore, EarlierPrices, Event, EventPage, EventPosition,
+        EventQuery, EventTypes, FailedImage, FieldChange, ImageRef, ImageSource, ImageSources, Included, Leftover,
+        LogEntry, LogQuery, MOST_EARLIER_PRICES, Market, Plan, PlateMatch, Price, Progress, Publication,
+        PublishedChannel, QueuedRequest, Request, StatusCount, StatusWords, StoredImage, StoredRequest, Timestamp,
+        Validators, WaitingFor,
     },
     ports::{
         AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record,
@@ -119,6 +125,7 @@ contract!(
     earlier_prices_come_with_the_ad,
     earlier_prices_are_bounded,
     other_ads_of_the_same_vehicle_are_found,
+    changes_come_with_the_requests_of_the_latest_entries,
 );
 
 pub(crate) fn at(seconds: i64) -> Timestamp {
@@ -222,6 +229,7 @@ pub(crate) fn record(claimed: &Claimed, outcome: Outcome) -> Record {
         request: claimed.request.id,
         lease: claimed.lease,
         entries: Vec::new(),
+        changes: None,
         change: AdChange::default(),
         publication: None,
         quality_score: None,
@@ -800,6 +808,7 @@ async fn progress_survives(store: &dyn Store) {
             source: Some(ImageSource { bytes: 9, validators: Validators::default() }),
         }],
         failed_images: vec![FailedImage { url: "v".into(), error: "404".into(), code: Code::ImageFailed, attempts: 1 }],
+        changes: Some(ContentChange { fields: Vec::new(), left_out: 1 }),
     };
     store.record(record(&claimed, Outcome::Continues { progress: progress.clone() })).await.unwrap();
     let again = claim(store, at(1010)).await.remove(0);
@@ -1686,4 +1695,33 @@ async fn other_ads_of_the_same_vehicle_are_found(store: &dyn Store) {
     let deleted = AdChange { state: Some(AdState::Deleted), ..AdChange::default() };
     store.record(Record { change: deleted, ..record(&claimed, Outcome::Finished) }).await.unwrap();
     assert_eq!(found(Some("PLT001"), Some(VIN), None).await, (None, None));
+}
+
+async fn changes_come_with_the_requests_of_the_latest_entries(store: &dyn Store) {
+    let ad = ad(1, "north", "a");
+    let request = create(store, &ad).await.unwrap();
+    let claimed = claim(store, at(100)).await.remove(0);
+    let field = FieldChange {
+        path: "category_fields.å".to_owned(),
+        before: Some("\"Å\u{1f697}\\u0000".to_owned()),
+        after: None,
+    };
+    let change = ContentChange { fields: vec![field], left_out: 2 };
+    let progress = Progress { changes: Some(change.clone()), ..Progress::default() };
+    let goes = || Outcome::Continues { progress: progress.clone() };
+    let entries = |request, count| vec![entry(request, Action::Update, ActionState::Done, at(600)); count];
+    let changes = async || store.changes(ad.id).await.unwrap();
+    store.record(Record { changes: Some(change.clone()), ..record(&claimed, goes()) }).await.unwrap();
+    assert_eq!(changes().await, HashMap::new(), "there is no entry to store them with");
+    let logged = Record { entries: entries(request, 1), changes: Some(change.clone()), ..record(&claimed, goes()) };
+    store.record(logged).await.unwrap();
+    let expected = HashMap::from([(request, change.clone())]);
+    assert_eq!(changes().await, expected);
+    for (more, expected) in [(99, expected), (1, HashMap::new())] {
+        store.record(Record { entries: entries(id(9), more), ..record(&claimed, goes()) }).await.unwrap();
+        assert_eq!(changes().await, expected, "{more}");
+    }
+    assert_eq!(store.changes(id(99)).await.unwrap(), HashMap::new());
+    let again = claim(store, at(200) + LEASE).await.remove(0);
+    assert_eq!(again.request.progress.changes, Some(change));
 }

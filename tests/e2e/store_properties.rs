@@ -321,6 +321,7 @@ fn record(world: &World, claimed: &Claimed, entries: usize, work: &Work, outcome
         request: claimed.request.id,
         lease: claimed.lease,
         entries: vec![entry(claimed.request.id, Action::Publish, world.now); entries],
+        changes: None,
         change: AdChange {
             state: work.state,
             intent: work.intent,
@@ -487,6 +488,7 @@ async fn drain(subject: &mut Subject, now: Timestamp) {
                 request: claimed.request.id,
                 lease: claimed.lease,
                 entries: Vec::new(),
+                changes: None,
                 change: AdChange::default(),
                 publication: None,
                 quality_score: None,

@@ -15,9 +15,10 @@ use super::{filter, lock::locked};
 use crate::{
     categories::Category,
     model::{
-        Ad, AdQuery, AdState, AdTag, EarlierPrices, Event, EventPage, EventPosition, EventQuery, ImageSources,
-        LATEST_ENTRIES, Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES, Market, Page, Photo, PhotoFacts, Plan,
-        Publication, QueuedRequest, REQUEST_ENTRIES, Request, SameVehicle, StatusCount, StoredRequest, Timestamp,
+        Ad, AdQuery, AdState, AdTag, ContentChange, EarlierPrices, Event, EventPage, EventPosition, EventQuery,
+        ImageSources, LATEST_ENTRIES, Leftover, LogEntry, LogQuery, MOST_EARLIER_PRICES, Market, Page, Photo,
+        PhotoFacts, Plan, Publication, QueuedRequest, REQUEST_ENTRIES, Request, SameVehicle, StatusCount,
+        StoredRequest, Timestamp,
     },
     ports::{
         AdChange, AnswerKey, Capacity, Claimed, ClaimedPhotos, Claims, EventWatch, EventWatches, ExaminedPhotos,
@@ -66,6 +67,8 @@ struct AdRow {
     image_sources: ImageSources,
     photos: PhotosDue,
     log: Vec<LogEntry>,
+    /// What requests have changed about the content.
+    changes: Vec<(Uuid, ContentChange)>,
     /// The commits that wrote the entries, by their numbers.
     transactions: Vec<i64>,
 }
@@ -283,6 +286,7 @@ impl Store for MemoryStore {
             image_sources: ImageSources::default(),
             photos: PhotosDue::Never,
             log: Vec::new(),
+            changes: Vec::new(),
             transactions: Vec::new(),
         };
         tables.last_transaction += 1;
@@ -463,6 +467,13 @@ impl Store for MemoryStore {
         Ok(page_of(entries.collect(), query.page, query.descending, bytes_of))
     }
 
+    async fn changes(&self, ad: Uuid) -> Result<HashMap<Uuid, ContentChange>, StoreError> {
+        let mut tables = locked(&self.0);
+        let Some(row) = tables.row(ad) else { return Ok(HashMap::new()) };
+        let latest: HashSet<_> = row.latest(true).iter().map(|entry| entry.request_id).collect();
+        Ok(row.changes.iter().filter(|(request, _)| latest.contains(request)).cloned().collect())
+    }
+
     async fn events(&self, scope: Scope<'_>, query: &EventQuery) -> Result<EventPage, StoreError> {
         let tables = locked(&self.0);
         let is_asked_for = |ad: &Ad| {
@@ -587,6 +598,7 @@ impl Store for MemoryStore {
             }
             row.stored.tag.n += i64::try_from(record.entries.len()).unwrap_or(i64::MAX);
             row.append(record.entries, transaction);
+            row.changes.extend(record.changes.filter(|_| has_entries).map(|changes| (record.request, changes)));
             row.change(record.change, record.at);
             let is_executed = matches!(record.outcome, Outcome::Continues { .. });
             if row.photos == PhotosDue::AfterRequest && !is_executed {

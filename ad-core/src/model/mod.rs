@@ -11,12 +11,14 @@
 //! | [`AdStatus`], [`StatusReport`], [`StatusWords`], [`Publication`], [`Summary`] | whether an ad is live, and why not |
 //! | [`Quality`], [`QualitySummary`] | how good an ad is |
 //! | [`PriceHistory`], [`EarlierPrices`] | the prices of an ad over time |
+//! | [`ContentChange`], [`FieldChange`] | what a request has changed about an ad |
 //! | [`Photo`], [`PhotoFacts`] | what the pixels of a stored image say |
 //! | [`AdTag`] | the state of an ad that an answer shows |
 //! | [`AdQuery`], [`Included`], [`LogQuery`], [`Page`] | queries for ads and log entries |
 //! | [`Dealer`], [`Market`], [`Timestamp`] | dealers, marketplaces, points in time |
 
 mod ad;
+mod change;
 mod content;
 mod dealer;
 mod event;
@@ -35,6 +37,7 @@ mod time;
 mod webhook;
 
 pub use ad::{Ad, AdState, AdView, ApiVersion, ImageRef, ImageSource, ImageSources, VIEW_FIELDS, Validators};
+pub use change::{ContentChange, FieldChange};
 pub use content::{ClearedMileage, Content, plate};
 pub(crate) use content::{get, json_bytes, object_bytes_at_most};
 pub use dealer::{Address, DEFAULT_CURRENCY, Dealer};

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::{
     ad::{Ad, ImageRef, ImageSource},
+    change::ContentChange,
     log::{Action, PlateMatch},
     market::Market,
     request_status::WaitingFor,
@@ -271,6 +272,9 @@ pub struct Progress {
     /// Images that failed permanently. This request does not fetch them again.
     #[serde(skip_serializing_if = "is_default")]
     pub failed_images: Vec<FailedImage>,
+    /// What the request has changed about the content of the ad, until it is [recorded](crate::ports::Record::changes).
+    #[serde(skip_serializing_if = "is_default")]
+    pub changes: Option<ContentChange>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -17,8 +17,8 @@ use serde_json::Value;
 use crate::{
     categories::Category,
     model::{
-        Action, ActionState, AdState, ChannelFailure, ContentScore, Leftover, LogEntry, Market, Plan, Progress,
-        Publication, Timestamp,
+        Action, ActionState, AdState, ChannelFailure, ContentChange, ContentScore, Leftover, LogEntry, Market, Plan,
+        Progress, Publication, Timestamp,
     },
     ports::{
         AdChange, Claimed, Clock, Ids, ImageFetcher, Marketplace, MediaStore, Outcome, Record, Store, StoreError,
@@ -175,6 +175,8 @@ struct Run<'a> {
     plan: Plan,
     progress: Progress,
     entries: Vec<LogEntry>,
+    /// What the request has changed, from the first entry on until the commit.
+    changes: Option<ContentChange>,
     change: AdChange,
     publication: Option<Publication>,
 }
@@ -199,6 +201,7 @@ impl<'a> Run<'a> {
             plan,
             progress,
             entries: Vec::new(),
+            changes: None,
             change: AdChange::default(),
             publication: None,
         };
@@ -328,6 +331,7 @@ impl<'a> Run<'a> {
             self.log(Action::Unpublish, ActionState::Processing, "Unpublishing".into());
         }
         self.progress.begun = true;
+        self.changes = self.progress.changes.take().or(self.changes.take());
     }
 
     fn done(&mut self, action: Action, message: Value) {
@@ -421,6 +425,7 @@ impl<'a> Run<'a> {
             request: self.claimed.request.id,
             lease: self.claimed.lease,
             entries: std::mem::take(&mut self.entries),
+            changes: self.changes.take(),
             change,
             publication,
             quality_score,

@@ -9,9 +9,10 @@ use uuid::Uuid;
 
 use super::EventWatch;
 use crate::model::{
-    Ad, AdQuery, AdState, AdTag, ApiVersion, Content, ContentScore, EarlierPrices, EventPage, EventPosition,
-    EventQuery, FailedImage, ImageRef, ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED, Market, PhotoFacts,
-    Plan, Price, Progress, Publication, Request, SameVehicle, StatusCount, StatusWords, StoredRequest, Timestamp,
+    Ad, AdQuery, AdState, AdTag, ApiVersion, Content, ContentChange, ContentScore, EarlierPrices, EventPage,
+    EventPosition, EventQuery, FailedImage, ImageRef, ImageSources, Leftover, LogEntry, LogQuery, MOST_UNFINISHED,
+    Market, PhotoFacts, Plan, Price, Progress, Publication, Request, SameVehicle, StatusCount, StatusWords,
+    StoredRequest, Timestamp,
 };
 
 /// The dealers whose ads a request may access.
@@ -315,6 +316,8 @@ pub struct Record {
     pub lease: i64,
     /// Entries to append, in this order.
     pub entries: Vec<LogEntry>,
+    /// What the request has changed about the content, if it was not recorded before. It is stored with the first of the entries.
+    pub changes: Option<ContentChange>,
     /// What changes about the ad.
     pub change: AdChange,
     /// What ended requests have left on the marketplaces; `None` if that stays unchanged.
@@ -447,6 +450,9 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`StoreError::TimedOut`].
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError>;
+
+    /// What requests have changed about the content of an ad: those with one of its latest [`LATEST_ENTRIES`](crate::model::LATEST_ENTRIES).
+    async fn changes(&self, ad: Uuid) -> Result<HashMap<Uuid, ContentChange>, StoreError>;
 
     /// A page of the events within a scope, in their order. What can be read later comes after the position of the page: a reader that
     /// goes on there gets every event once. What is committed can be read a moment later, when no earlier commit is under way. A page costs the same however many events there are, and has fewer events than the limit if

@@ -1,13 +1,16 @@
 //! Read, list and log; the status of requests; the dealers of a scope.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use uuid::Uuid;
 
 use super::{Access, Service, ServiceError, TaggedAd, Target, only};
 use crate::{
     categories::Category,
-    model::{AdFilter, AdQuery, AdTag, Dealer, LogEntry, LogQuery, PriceHistory, RequestStatus, StatusReport, Summary},
+    model::{
+        Ad, AdFilter, AdQuery, AdTag, ContentChange, Dealer, LogEntry, LogQuery, PriceHistory, RequestStatus,
+        StatusReport, Summary,
+    },
     ports::{ListedAd, LogEntries, PageOf, Scope},
     prices, status,
 };
@@ -66,6 +69,14 @@ impl Service {
         let found = self.store.earlier_prices(scoped.scope(), target.source_id).await?;
         let (ad, earlier) = only(target, found, |(ad, _)| ad)?;
         Ok(prices::history(&ad, earlier, self.clock.now()))
+    }
+
+    /// What the requests of the latest log entries of an ad have changed about its content, by their ids.
+    ///
+    /// # Errors
+    /// [`ServiceError::Store`].
+    pub async fn changes(&self, ad: &Ad) -> Result<HashMap<Uuid, ContentChange>, ServiceError> {
+        Ok(self.store.changes(ad.id).await?)
     }
 
     /// The number of ads by status.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     categories::Category,
-    model::{Action, Ad, AdState, ApiVersion, Content, Plan, Timestamp},
+    model::{Action, Ad, AdState, ApiVersion, Content, ContentChange, Plan, Timestamp},
     ports::{LogEntries, Revision, StoreError, StoredAd, Usage},
     prices, quality,
     rulebook::{
@@ -163,12 +163,14 @@ impl Service {
                 let Some(request) = underway else { return Err(refusal) };
                 return self.coalesce(incoming, stored.into(), request).await;
             }
-            let request = self.accept(incoming.id, decision.plan.take());
+            let mut request = self.accept(incoming.id, decision.plan.take());
             let (revision, updated, tag, status) =
                 (stored.revision, stored.ad.updated, stored.tag, stored.words.status);
             let changes_content = decision.content.is_some();
             let price_before =
                 decision.content.as_ref().and_then(|content| prices::replaced(&stored.ad.content, content));
+            request.progress.changes =
+                decision.content.as_ref().and_then(|content| ContentChange::between(&stored.ad.content, content));
             let accepted = changed(stored, &mut decision, request.accepted);
             let kept = incoming.kept(&accepted, request.accepted)?;
             let ad = &accepted.ad;

@@ -9,8 +9,8 @@ use std::sync::{
 use ad_core::{
     memory::{Call, MemoryStore, one_pixel},
     model::{
-        Ad, AdQuery, EarlierPrices, EventPage, EventPosition, EventQuery, Exclusions, LogEntry, LogQuery, Market, Plan,
-        SameVehicle, StatusCount, StoredRequest, Timestamp,
+        Ad, AdQuery, ContentChange, EarlierPrices, EventPage, EventPosition, EventQuery, Exclusions, LogEntry,
+        LogQuery, Market, Plan, SameVehicle, StatusCount, StoredRequest, Timestamp,
     },
     pipeline::{Pipeline, PipelinePorts},
     ports::{
@@ -114,6 +114,10 @@ impl Store for Mortal {
         source_id: &str,
     ) -> Result<Vec<(Ad, Vec<EarlierPrices>)>, StoreError> {
         self.store.earlier_prices(scope, source_id).await
+    }
+
+    async fn changes(&self, ad: Uuid) -> Result<HashMap<Uuid, ContentChange>, StoreError> {
+        self.store.changes(ad).await
     }
 
     async fn same_vehicle(&self, query: VehicleQuery<'_>) -> Result<SameVehicle, StoreError> {

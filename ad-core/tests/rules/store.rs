@@ -82,6 +82,7 @@ impl Shelf {
             request: claimed.request.id,
             lease: claimed.lease,
             entries: vec![self.entry(claimed.request.id)],
+            changes: None,
             change,
             publication: None,
             quality_score: None,

@@ -8,8 +8,8 @@ use std::{
 use ad_core::{
     categories,
     model::{
-        Ad, AdQuery, Content, EarlierPrices, EventPage, EventPosition, EventQuery, LogEntry, LogQuery, Market,
-        NEAR_COLOR, PhotoFacts, Plan, SameVehicle, StatusCount, StoredRequest, Timestamp,
+        Ad, AdQuery, Content, ContentChange, EarlierPrices, EventPage, EventPosition, EventQuery, LogEntry, LogQuery,
+        Market, NEAR_COLOR, PhotoFacts, Plan, SameVehicle, StatusCount, StoredRequest, Timestamp,
     },
     ports::{
         AnswerKey, Capacity, Claims, EventWatch, KeptAnswer, ListedAd, LogEntries, NewAd, Outcome, PageOf, PhotoQuery,
@@ -258,6 +258,15 @@ impl Store for DatabaseStore {
 
     async fn log(&self, ad: Uuid, query: &LogQuery) -> Result<PageOf<LogEntry>, StoreError> {
         self.database.list_log(ad, query).await
+    }
+
+    async fn changes(&self, ad: Uuid) -> Result<HashMap<Uuid, ContentChange>, StoreError> {
+        let rows = self.database.look_up(sql::ChangesOfAd { id: ad }).await?;
+        let change = |row| {
+            let mut columns = Columns::of(row);
+            Ok((columns.id()?, columns.json()?))
+        };
+        rows.iter().map(change).collect()
     }
 
     async fn events(&self, scope: Scope<'_>, query: &EventQuery) -> Result<EventPage, StoreError> {

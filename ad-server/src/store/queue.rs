@@ -314,6 +314,7 @@ pub(super) fn record_statement(work: &Record) -> Result<Statement, StoreError> {
         request: work.request,
         lease: work.lease,
         entries: entry_values(&work.entries)?,
+        content_changes: work.changes.as_ref().map(json).transpose()?,
         now: work.at,
         changes,
         state: change.state,

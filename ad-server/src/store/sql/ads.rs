@@ -249,6 +249,14 @@ statements! {
         FROM json_array_elements(CAST(:scores AS JSON)) AS scored (value)
         WHERE ads.seq = CAST(scored.value ->> 0 AS BIGINT) AND quality_score IS NULL";
 
+    /// What requests have changed about the content of an ad, as far as its latest log entries say so; 100 is
+    /// `ad_core::model::LATEST_ENTRIES`.
+    ChangesOfAd { id: Uuid }
+    both "
+        SELECT request_id, content_changes FROM log
+        WHERE ad = (SELECT seq FROM ads WHERE id = :id) AND content_changes IS NOT NULL
+            AND n > (SELECT max(latest.n) - 100 FROM log AS latest JOIN ads ON ads.seq = latest.ad WHERE ads.id = :id)";
+
     /// Whether an ad exists and is not deleted.
     IsLive { id: Uuid }
     both "SELECT EXISTS (SELECT 1 FROM ads WHERE id = :id AND state = 'created')";

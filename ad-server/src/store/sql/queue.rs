@@ -94,9 +94,10 @@ statements! {
         progress: String, wait_until: Option<Timestamp>, ..record: RecordEnd<'a>
     }
     sqlite "
-        INSERT INTO log (ad, n, request_id, created, action, state, message, code, dealer_code, transaction_id)
+        INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, dealer_code, transaction_id)
         SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
             entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5,
+            CASE WHEN entry.key = 0 THEN :content_changes END,
             dealer_code, coalesce((SELECT max(transaction_id) FROM log), 0) + 1
         FROM requests CROSS JOIN json_each(:entries) AS entry
         WHERE requests.id = :request AND lease = :lease;
@@ -150,10 +151,11 @@ statements! {
                     OR ads.photos_due = 9223372036854775807
                     OR ads.content_revision = held.of_revision AND ads.quality_score IS DISTINCT FROM held.quality_score)
         ), logged AS (
-            INSERT INTO log (ad, n, request_id, created, action, state, message, code, dealer_code)
+            INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
                 CAST(entry.value ->> 0 AS UUID), CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3,
-                CAST(entry.value -> 4 AS TEXT), entry.value ->> 5, held.dealer_code
+                CAST(entry.value -> 4 AS TEXT), entry.value ->> 5,
+                CASE WHEN entry.number = 1 THEN held.content_changes END, held.dealer_code
             FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)
         )
         SELECT CAST(NULL AS BIGINT), input_number FROM held";
@@ -163,9 +165,9 @@ statements! {
     /// the ad still has the content that it is of. Images that change are due to be examined at `photos_due`, which is the largest number as
     /// long as the request is executed. The next request of the ad
     /// becomes claimable, and is returned. The last entry gets the time at which the request was accepted, by which it is found
-    /// from now on.
+    /// from now on; the first one gets what the request has changed.
     RecordEnd<'a> {
-        request: Uuid, lease: i64, entries: String, now: Timestamp,
+        request: Uuid, lease: i64, entries: String, content_changes: Option<String>, now: Timestamp,
         changes: bool, state: Option<AdState>, intent: Option<AdState>, image_refs: Option<String>,
         photos_due: Timestamp, image_sources: Option<String>, marketplace_ad_id: Option<&'a str>, offer_id: Option<&'a str>,
         changes_pole_position: bool, pole_position_until: Option<Timestamp>, changes_leftover: bool, leftover: Option<String>,
@@ -173,9 +175,10 @@ statements! {
         status: &'a str, channels: String, channels_under_way: String,
     }
     sqlite "
-        INSERT INTO log (ad, n, request_id, created, action, state, message, code, accepted, dealer_code, transaction_id)
+        INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, dealer_code, transaction_id)
         SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
             entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5,
+            CASE WHEN entry.key = 0 THEN :content_changes END,
             CASE WHEN entry.key = json_array_length(:entries) - 1 THEN accepted END,
             dealer_code, coalesce((SELECT max(transaction_id) FROM log), 0) + 1
         FROM requests CROSS JOIN json_each(:entries) AS entry
@@ -248,10 +251,10 @@ statements! {
                     + CASE WHEN held.changes OR held.entries = '[]' AND ads.status <> new.status THEN 1 ELSE 0 END
             FROM held JOIN new USING (input_number) WHERE ads.seq = held.ad
         ), logged AS (
-            INSERT INTO log (ad, n, request_id, created, action, state, message, code, accepted, dealer_code)
+            INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
                 CAST(entry.value ->> 0 AS UUID), CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3,
-                CAST(entry.value -> 4 AS TEXT), entry.value ->> 5,
+                CAST(entry.value -> 4 AS TEXT), entry.value ->> 5, CASE WHEN entry.number = 1 THEN held.content_changes END,
                 CASE WHEN entry.number = json_array_length(CAST(held.entries AS JSON)) THEN held.accepted END,
                 held.dealer_code
             FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)

@@ -42,6 +42,7 @@ fn record(claimed: &Claimed, outcome: Outcome) -> Record {
         request: claimed.request.id,
         lease: claimed.lease,
         entries: Vec::new(),
+        changes: None,
         change: AdChange::default(),
         publication: None,
         quality_score: None,
