@@ -77,6 +77,9 @@ pub struct Finding {
     pub field: String,
     /// What was found, with the value.
     pub text: String,
+    /// The same in Swedish, which the API does not show.
+    #[serde(skip)]
+    pub swedish: String,
     /// What to send instead, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,

@@ -55,11 +55,25 @@ pub(super) fn of(ad: Measured<'_>) -> Vec<Finding> {
     found
 }
 
-fn finding(code: Code, severity: Severity, field: &str, text: impl Into<String>) -> Finding {
-    Finding { code, severity, field: field.to_owned(), text: text.into(), suggestion: None }
+/// What was found, in English and Swedish.
+pub(super) struct Text {
+    pub(super) english: String,
+    pub(super) swedish: String,
 }
 
-fn warning(code: Code, field: &str, text: impl Into<String>) -> Finding {
+/// A [`Text`]; both languages have the same values in it.
+macro_rules! say {
+    ($english:literal, $swedish:literal) => {
+        $crate::quality::findings::Text { english: format!($english), swedish: format!($swedish) }
+    };
+}
+pub(super) use say;
+
+pub(super) fn finding(code: Code, severity: Severity, field: &str, Text { english, swedish }: Text) -> Finding {
+    Finding { code, severity, field: field.to_owned(), text: english, swedish, suggestion: None }
+}
+
+fn warning(code: Code, field: &str, text: Text) -> Finding {
     finding(code, Severity::Warning, field, text)
 }
 
@@ -74,7 +88,10 @@ fn vin(ad: Measured<'_>, found: &mut Vec<Finding>) {
     };
     found.push(match error {
         VinError::Letter(letter) => {
-            let text = format!("The VIN \"{vin}\" contains {letter}. VINs do not use I, O and Q; it is probably a digit.");
+            let text = say!(
+                "The VIN \"{vin}\" contains {letter}. VINs do not use I, O and Q; it is probably a digit.",
+                "Chassinumret \"{vin}\" innehåller {letter}. I, O och Q används inte; det är troligen en siffra."
+            );
             let digits = |letter| match letter {
                 'I' | 'i' => '1',
                 'O' | 'o' | 'Q' | 'q' => '0',
@@ -85,17 +102,24 @@ fn vin(ad: Measured<'_>, found: &mut Vec<Finding>) {
         }
         VinError::Shape => {
             let count = plain.chars().count();
-            let text = format!("A VIN has 17 letters and digits; \"{vin}\" has {count} characters.");
+            let text = say!(
+                "A VIN has 17 letters and digits; \"{vin}\" has {count} characters.",
+                "Ett chassinummer har 17 bokstäver och siffror; \"{vin}\" har {count} tecken."
+            );
             warning(Code::VinFormat, field, text)
         }
         VinError::CheckDigit { expected } => {
-            let text = format!(
-                "The check digit of the VIN \"{vin}\", its ninth character, should be {expected}. One of the characters is wrong."
+            let text = say!(
+                "The check digit of the VIN \"{vin}\", its ninth character, should be {expected}. One of the characters is wrong.",
+                "Kontrollsiffran i chassinumret \"{vin}\", det nionde tecknet, borde vara {expected}. Något av tecknen är fel."
             );
             warning(Code::VinCheckDigit, field, text)
         }
         VinError::Serial => {
-            let text = format!("The last four characters of a VIN are digits; those of \"{vin}\" are not.");
+            let text = say!(
+                "The last four characters of a VIN are digits; those of \"{vin}\" are not.",
+                "De fyra sista tecknen i ett chassinummer är siffror; i \"{vin}\" är de inte det."
+            );
             warning(Code::VinSerial, field, text)
         }
     });
@@ -109,7 +133,10 @@ fn other_model_year(ad: Measured<'_>, vin: &str, plain: &str) -> Option<Finding>
         return None;
     }
     let [earlier, later] = of_vin;
-    let text = format!("The VIN \"{vin}\" is of the model year {earlier} or {later}; the ad says {year}.");
+    let text = say!(
+        "The VIN \"{vin}\" is of the model year {earlier} or {later}; the ad says {year}.",
+        "Chassinumret \"{vin}\" hör till årsmodell {earlier} eller {later}; annonsen anger {year}."
+    );
     Some(warning(Code::VinModelYear, "category_fields.vin", text))
 }
 
@@ -118,13 +145,19 @@ fn plate(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let countries = vehicle::foreign_plate(plate);
     let (personal, misread) = (vehicle::may_be_personal_plate(plate), vehicle::misread_plate(plate));
     let severity = if personal || !countries.is_empty() { Severity::Info } else { Severity::Warning };
-    let ends = match (&misread, &countries[..], personal) {
-        (Some(misread), ..) => format!(" It may be {misread}."),
-        (None, [], true) => " It may be a personal plate.".to_owned(),
-        (None, [], false) => String::new(),
-        (None, countries, _) => format!(" It has the form of a {} plate.", countries.join(" or ")),
+    let (ends, slutar) = match (&misread, &countries[..], personal) {
+        (Some(misread), ..) => (format!(" It may be {misread}."), format!(" Det kan vara {misread}.")),
+        (None, [], true) => (" It may be a personal plate.".to_owned(), " Det kan vara en personlig skylt.".to_owned()),
+        (None, [], false) => (String::new(), String::new()),
+        (None, countries, _) => (
+            format!(" It has the form of a {} plate.", countries.join(" or ")),
+            format!(" Den liknar en utländsk ({}).", countries.join(" / ")),
+        ),
     };
-    let text = format!("\"{plate}\" does not have the form of an ordinary Swedish plate, ABC123 or ABC12D.{ends}");
+    let text = say!(
+        "\"{plate}\" does not have the form of an ordinary Swedish plate, ABC123 or ABC12D.{ends}",
+        "\"{plate}\" har inte formen av en vanlig svensk registreringsskylt, ABC123 eller ABC12D.{slutar}"
+    );
     let found_plate = finding(Code::PlateFormat, severity, "category_fields.registration_number", text);
     found.push(Finding { suggestion: misread, ..found_plate });
 }
@@ -135,13 +168,15 @@ fn model_year(ad: Measured<'_>, found: &mut Vec<Finding>) {
         && year < usual.since
     {
         let since = usual.since;
-        let text =
-            format!("The model year {year} is unlikely: vehicles of this category are of {since} at the earliest.");
+        let text = say!(
+            "The model year {year} is unlikely: vehicles of this category are of {since} at the earliest.",
+            "Årsmodell {year} är osannolik: fordon av denna typ är tidigast från {since}."
+        );
         found.push(warning(Code::ModelYearUnlikely, "category_fields.model_year", text));
     }
     // The models of the next year are sold from summer on.
     if year > i64::from(ad.today.year()) + 1 {
-        let text = format!("The model year {year} is in the future.");
+        let text = say!("The model year {year} is in the future.", "Årsmodell {year} ligger i framtiden.");
         found.push(warning(Code::ModelYearInFuture, "category_fields.model_year", text));
     }
 }
@@ -154,13 +189,17 @@ fn mileage(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let field = "category_fields.condition.mileage";
     let kilometres = if unit.eq_ignore_ascii_case("mil") { value * 10.0 } else { value };
     if (kilometres - kilometres.round()).abs() > 1e-6 {
-        let text = format!(
-            "A mileage of {value} {unit} is no whole number of kilometres: is a separator of thousands taken for a decimal one?"
+        let text = say!(
+            "A mileage of {value} {unit} is no whole number of kilometres: is a separator of thousands taken for a decimal one?",
+            "Mätarställningen {value} {unit} är inget helt antal kilometer: har en tusentalsavgränsare tolkats som decimaltecken?"
         );
         found.push(warning(Code::MileageFraction, field, text));
     }
     if ad.is_new() == Some(true) && kilometres > KILOMETRES_OF_NEW {
-        let text = format!("The vehicle is said to be new, and has a mileage of {value} {unit}.");
+        let text = say!(
+            "The vehicle is said to be new, and has a mileage of {value} {unit}.",
+            "Fordonet anges som nytt, men mätarställningen är {value} {unit}."
+        );
         found.push(warning(Code::NewVehicleDriven, field, text));
         return;
     }
@@ -168,7 +207,10 @@ fn mileage(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let year = ad.model_year().unwrap_or_default();
     let most = usual.yearly * years;
     if kilometres > most {
-        let text = format!("A mileage of {value} {unit} is unlikely for the model year {year}.");
+        let text = say!(
+            "A mileage of {value} {unit} is unlikely for the model year {year}.",
+            "Mätarställningen {value} {unit} är osannolik för årsmodell {year}."
+        );
         let as_kilometres = (unit.eq_ignore_ascii_case("mil") && value <= most).then(|| format!("{value} km"));
         found.push(Finding { suggestion: as_kilometres, ..warning(Code::MileageUnlikely, field, text) });
     }
@@ -179,7 +221,10 @@ fn engine_runtime(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let hours = if unit.eq_ignore_ascii_case("min") { value / 60.0 } else { value };
     if hours > vehicle::HOURS_OF_A_YEAR * years {
         let year = ad.model_year().unwrap_or_default();
-        let text = format!("{value} {unit} are more than the time since the beginning of the model year {year}.");
+        let text = say!(
+            "{value} {unit} are more than the time since the beginning of the model year {year}.",
+            "{value} {unit} är mer än tiden sedan början av årsmodell {year}."
+        );
         found.push(warning(Code::EngineRuntimeUnlikely, "category_fields.condition.engine_runtime", text));
     }
 }
@@ -189,7 +234,10 @@ fn power(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let Some((least, most)) = vehicle::of(ad.category.id).and_then(|usual| usual.power) else { return };
     let kilowatts = vehicle::kilowatts(value, unit);
     if kilowatts < least || kilowatts > most {
-        let text = format!("A power of {value} {unit} is outside of what is usual, {least} to {most} kW.");
+        let text = say!(
+            "A power of {value} {unit} is outside of what is usual, {least} to {most} kW.",
+            "Effekten {value} {unit} ligger utanför det vanliga, {least} till {most} kW."
+        );
         found.push(warning(Code::PowerUnlikely, "category_fields.powertrain.power", text));
     }
 }
@@ -199,7 +247,10 @@ fn displacement(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let cubic = if unit.eq_ignore_ascii_case("l") { value * 1000.0 } else { value };
     let (least, most) = vehicle::displacement(ad.category.id);
     if cubic < least || cubic > most {
-        let text = format!("A displacement of {value} {unit} is outside of what is usual, {least} to {most} cc.");
+        let text = say!(
+            "A displacement of {value} {unit} is outside of what is usual, {least} to {most} cc.",
+            "Slagvolymen {value} {unit} ligger utanför det vanliga, {least} till {most} cc."
+        );
         found.push(warning(Code::DisplacementUnlikely, "category_fields.powertrain.displacement", text));
     }
 }
@@ -214,12 +265,16 @@ fn prices(ad: Measured<'_>, found: &mut Vec<Finding>) {
     if amount < least || amount > most {
         let in_kronor = amount / 100.0;
         found.push(if amount > most && in_kronor >= least && amount % 100.0 == 0.0 {
-            let text =
-                format!("A price of {amount} {currency} is unusually high, and ends in two zeros: it may be in öre.");
+            let text = say!(
+                "A price of {amount} {currency} is unusually high, and ends in two zeros: it may be in öre.",
+                "Priset {amount} {currency} är ovanligt högt och slutar på två nollor: det kan vara i öre."
+            );
             Finding { suggestion: Some(in_kronor.to_string()), ..warning(Code::PriceInOre, "price", text) }
         } else {
-            let text =
-                format!("A price of {amount} {currency} is outside of what is usual, {least} to {most} {currency}.");
+            let text = say!(
+                "A price of {amount} {currency} is outside of what is usual, {least} to {most} {currency}.",
+                "Priset {amount} {currency} ligger utanför det vanliga, {least} till {most} {currency}."
+            );
             warning(Code::PriceUnlikely, "price", text)
         });
     }
@@ -230,10 +285,16 @@ fn reduced(ad: Measured<'_>, found: &mut Vec<Finding>) {
         (Some(_), None) => Some(warning(
             Code::ReducedWithoutList,
             "price",
-            "The ad has a reduced price without a price of type \"list\".",
+            say!(
+                "The ad has a reduced price without a price of type \"list\".",
+                "Annonsen har ett nedsatt pris utan ett pris av typen \"list\"."
+            ),
         )),
         (Some((reduced, _)), Some((list, _))) if reduced >= list => {
-            let text = "The reduced price is not below the price of type \"list\".";
+            let text = say!(
+                "The reduced price is not below the price of type \"list\".",
+                "Det nedsatta priset är inte lägre än priset av typen \"list\"."
+            );
             Some(warning(Code::ReducedNotBelowList, "price", text))
         }
         _ => None,
@@ -250,33 +311,42 @@ fn not_below_lowest(ad: Measured<'_>, found: &mut Vec<Finding>) {
         return;
     };
     let lowest = &reference.amount;
-    let text = format!(
+    let text = say!(
         "The reduced price, {amount} {currency}, is not below {lowest} {currency}, the lowest price of the 30 days before it was \
-         announced. Where Directive 98/6/EC, Article 6a, applies, a reduction is shown with that price ({DIRECTIVE})."
+         announced. Where Directive 98/6/EC, Article 6a, applies, a reduction is shown with that price ({DIRECTIVE}).",
+        "Det nedsatta priset, {amount} {currency}, är inte lägre än {lowest} {currency}, det lägsta priset de 30 dagarna innan det \
+         tillkännagavs. Där artikel 6a i direktiv 98/6/EG gäller visas en nedsättning tillsammans med det priset ({DIRECTIVE})."
     );
     found.push(finding(Code::ReducedNotBelowLowest, Severity::Info, "price", text));
 }
 
 fn body(ad: Measured<'_>, found: &mut Vec<Finding>) {
     found.extend(words::find(ad.body()).into_iter().map(|in_text| {
-        let contact = |what: &str, part: &str| {
-            let text = format!(
-                "The description contains {what} (\"{part}\"). Marketplaces show the dealer's contact beside the ad."
+        let contact = |what: &str, vad: &str, part: &str| {
+            let text = say!(
+                "The description contains {what} (\"{part}\"). Marketplaces show the dealer's contact beside the ad.",
+                "Annonstexten innehåller {vad} (\"{part}\"). Marknadsplatserna visar handlarens kontaktuppgifter bredvid annonsen."
             );
             finding(Code::BodyContact, Severity::Info, "body", text)
         };
         match in_text {
             InText::Capitals => {
-                finding(Code::BodyCapitals, Severity::Info, "body", "The description is in capital letters throughout.")
+                let text = say!(
+                    "The description is in capital letters throughout.",
+                    "Annonstexten är helt i versaler."
+                );
+                finding(Code::BodyCapitals, Severity::Info, "body", text)
             }
-            InText::Markup(tag) => warning(
-                Code::BodyMarkup,
-                "body",
-                format!("The description contains an HTML tag (\"{tag}\"), which is shown as it is; `<` and `>` become hyphens."),
-            ),
-            InText::Link(part) => contact("a link", part),
-            InText::Email(part) => contact("an e-mail address", part),
-            InText::Phone(part) => contact("a phone number", part),
+            InText::Markup(tag) => {
+                let text = say!(
+                    "The description contains an HTML tag (\"{tag}\"), which is shown as it is; `<` and `>` become hyphens.",
+                    "Annonstexten innehåller en HTML-tagg (\"{tag}\"), som visas som den är; `<` och `>` blir bindestreck."
+                );
+                warning(Code::BodyMarkup, "body", text)
+            }
+            InText::Link(part) => contact("a link", "en länk", part),
+            InText::Email(part) => contact("an e-mail address", "en e-postadress", part),
+            InText::Phone(part) => contact("a phone number", "ett telefonnummer", part),
         }
     }));
 }
@@ -285,28 +355,32 @@ fn title(ad: Measured<'_>, found: &mut Vec<Finding>) {
     if !ad.category.registered {
         return;
     }
-    for (path, name) in [("brand", "brand"), ("model", "model")] {
+    for (path, namn) in [("brand", "märket"), ("model", "modellen")] {
         if ad.field(path).is_none() {
-            let text = format!("The generated title lacks the {name}.");
+            let text = say!("The generated title lacks the {path}.", "I den genererade rubriken saknas {namn}.");
             found.push(finding(Code::TitleIncomplete, Severity::Info, &format!("category_fields.{path}"), text));
         }
     }
 }
 
 fn environment(ad: Measured<'_>, found: &mut Vec<Finding>) {
-    let mut lacks = |code, path: &str, text: &str| {
+    let mut lacks = |code, path: &str, text: Text| {
         if ad.category.field(path).is_some() && ad.field(path).is_none() {
             found.push(finding(code, Severity::Info, &format!("category_fields.{path}"), text));
         }
     };
     if ad.is_electric() {
         let code = Code::ElectricIncomplete;
-        lacks(code, "powertrain.environmental.driving_range", "The electric vehicle has no driving range.");
-        lacks(code, "powertrain.environmental.battery_capacity", "The electric vehicle has no battery capacity.");
+        let text = say!("The electric vehicle has no driving range.", "Elfordonet saknar räckvidd.");
+        lacks(code, "powertrain.environmental.driving_range", text);
+        let text = say!("The electric vehicle has no battery capacity.", "Elfordonet saknar batterikapacitet.");
+        lacks(code, "powertrain.environmental.battery_capacity", text);
     } else if ad.is_new() == Some(true) {
         let code = Code::EmissionsMissing;
-        lacks(code, "powertrain.environmental.fuel_consumption", "The new vehicle has no fuel consumption.");
-        lacks(code, "powertrain.environmental.co2_emission", "The new vehicle has no CO2 emission.");
+        let text = say!("The new vehicle has no fuel consumption.", "Det nya fordonet saknar bränsleförbrukning.");
+        lacks(code, "powertrain.environmental.fuel_consumption", text);
+        let text = say!("The new vehicle has no CO2 emission.", "Det nya fordonet saknar koldioxidutsläpp.");
+        lacks(code, "powertrain.environmental.co2_emission", text);
     }
 }
 
@@ -315,12 +389,15 @@ fn photos(ad: Measured<'_>, found: &mut Vec<Finding>) {
         && ad.images() < usual.photos
     {
         let (images, expected) = (ad.images(), usual.photos);
-        let text = format!("The ad has {images} photos; buyers of this category expect at least {expected}.");
+        let text = say!(
+            "The ad has {images} photos; buyers of this category expect at least {expected}.",
+            "Annonsen har {images} foton; köpare förväntar sig minst {expected}."
+        );
         found.push(finding(Code::FewPhotos, Severity::Info, "image_urls", text));
     }
     for (place, url) in ad.image_urls().iter().enumerate() {
         if let Some(FailedImage { url, error, .. }) = ad.missing_image(url) {
-            let text = format!("The photo {url} is missing: {error}");
+            let text = say!("The photo {url} is missing: {error}", "Fotot {url} saknas: {error}");
             found.push(warning(Code::PhotoMissing, &format!("image_urls.{place}"), text));
         }
     }
@@ -344,13 +421,18 @@ fn shown_photos(ad: Measured<'_>, found: &mut Vec<Finding>) {
         let url = &image.url;
         let mut find = |code, severity, text| found.push(finding(code, severity, &format!("image_urls.{place}"), text));
         if let Some((earlier, _)) = photos.iter().find(|(other, photo)| other < place && is_same(photo, image)) {
-            let text = format!("The photo {url} looks the same as photo {}.", earlier + 1);
+            let number = earlier + 1;
+            let text = say!(
+                "The photo {url} looks the same as photo {number}.",
+                "Fotot {url} ser likadant ut som foto {number}."
+            );
             find(Code::PhotoRepeated, Severity::Warning, text);
         }
         let facts = match &image.photo {
             Some(Photo::Decoded(facts)) => facts,
             Some(Photo::Undecodable(why)) => {
-                find(Code::PhotoUndecodable, Severity::Warning, format!("The photo {url} cannot be decoded: {why}."));
+                let text = say!("The photo {url} cannot be decoded: {why}.", "Fotot {url} kan inte avkodas: {why}.");
+                find(Code::PhotoUndecodable, Severity::Warning, text);
                 continue;
             }
             None => continue,
@@ -358,19 +440,24 @@ fn shown_photos(ad: Measured<'_>, found: &mut Vec<Finding>) {
         let PhotoFacts { width, height, contrast, sharpness, .. } = *facts;
         if width.max(height) < PHOTO_SIZE.0 || width.min(height) < PHOTO_SIZE.1 {
             let (least_width, least_height) = PHOTO_SIZE;
-            let text = format!(
-                "The photo {url} has {width} × {height} pixels; buyers expect at least {least_width} × {least_height}."
+            let text = say!(
+                "The photo {url} has {width} × {height} pixels; buyers expect at least {least_width} × {least_height}.",
+                "Fotot {url} har {width} × {height} bildpunkter; köpare förväntar sig minst {least_width} × {least_height}."
             );
             find(Code::PhotoSmall, Severity::Info, text);
         }
         if *place == 0 && height > width {
-            let text = format!("The first photo, {url}, is upright; lists of ads crop it above and below.");
+            let text = say!(
+                "The first photo, {url}, is upright; lists of ads crop it above and below.",
+                "Det första fotot, {url}, är på höjden; annonslistor beskär det upptill och nertill."
+            );
             find(Code::PhotoUpright, Severity::Info, text);
         }
         if facts.lightness() < DARK {
-            find(Code::PhotoDark, Severity::Info, format!("The photo {url} is dark."));
+            find(Code::PhotoDark, Severity::Info, say!("The photo {url} is dark.", "Fotot {url} är mörkt."));
         } else if contrast >= CONTRAST && sharpness < BLURRED {
-            find(Code::PhotoBlurred, Severity::Info, format!("The photo {url} seems to be blurred."));
+            let text = say!("The photo {url} seems to be blurred.", "Fotot {url} verkar vara oskarpt.");
+            find(Code::PhotoBlurred, Severity::Info, text);
         }
     }
 }
@@ -386,7 +473,10 @@ fn photos_of_other_ads(ad: Measured<'_>, found: &mut Vec<Finding>) {
     for (place, image) in ad.photos() {
         if let Some(other) = ad.same_photos.and_then(|same| same.get(&image.checksum)) {
             let url = &image.url;
-            let text = format!("The photo {url} looks the same as one of the ad with source id \"{other}\".");
+            let text = say!(
+                "The photo {url} looks the same as one of the ad with source id \"{other}\".",
+                "Bilden {url} ser likadan ut som en i annonsen med käll-id \"{other}\"."
+            );
             found.push(finding(Code::PhotoInOtherAd, Severity::Info, &format!("image_urls.{place}"), text));
         }
     }
@@ -394,12 +484,15 @@ fn photos_of_other_ads(ad: Measured<'_>, found: &mut Vec<Finding>) {
 
 fn other_ads(ad: Measured<'_>, found: &mut Vec<Finding>) {
     let Some(same) = ad.same_vehicle else { return };
-    for (code, other, name, path) in [
-        (Code::PlateInOtherAd, &same.plate, "registration number", "registration_number"),
-        (Code::VinInOtherAd, &same.vin, "VIN", "vin"),
+    for (code, other, name, namn, path) in [
+        (Code::PlateInOtherAd, &same.plate, "registration number", "registreringsnumret", "registration_number"),
+        (Code::VinInOtherAd, &same.vin, "VIN", "chassinumret", "vin"),
     ] {
         if let (Some(other), Some(value)) = (other, ad.text(path)) {
-            let text = format!("The ad with source id \"{other}\" has the {name} \"{value}\" too.");
+            let text = say!(
+                "The ad with source id \"{other}\" has the {name} \"{value}\" too.",
+                "Annonsen med käll-id \"{other}\" har också {namn} \"{value}\"."
+            );
             found.push(warning(code, &format!("category_fields.{path}"), text));
         }
     }

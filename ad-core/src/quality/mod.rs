@@ -29,6 +29,7 @@ use crate::{
     categories::Category,
     model::{Ad, FailedImage, ImageRef, PriceHistory, Timestamp, get},
 };
+pub use goals::goal_in_swedish;
 pub use page::markdown;
 
 /// The score of a stored ad, given the images that the latest `handle_media` could not store. It depends on the ad alone, not on the

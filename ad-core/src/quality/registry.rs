@@ -2,7 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::{Finding, Measured, Severity, vehicle};
+use super::{
+    Finding, Measured, Severity,
+    findings::{finding, say},
+    vehicle,
+};
 use crate::violation::Code;
 
 /// Longest value that is proposed, as JSON.
@@ -35,16 +39,23 @@ fn compare(ad: Measured<'_>, path: &str, registered: &Value) -> Option<Finding> 
         None => (
             Code::RegistryProposes,
             Severity::Info,
-            format!("The ad does not have this field; the vehicle register has \"{value}\"."),
+            say!(
+                "The ad does not have this field; the vehicle register has \"{value}\".",
+                "Annonsen saknar detta fält; fordonsregistret har \"{value}\"."
+            ),
         ),
         Some(sent) if agree(sent, registered) => return None,
-        Some(sent) => (
-            Code::RegistryDiffers,
-            Severity::Warning,
-            format!("The ad has \"{}\"; the vehicle register has \"{value}\".", shown(sent)),
-        ),
+        Some(sent) => {
+            let sent = shown(sent);
+            let text = say!(
+                "The ad has \"{sent}\"; the vehicle register has \"{value}\".",
+                "Annonsen har \"{sent}\"; fordonsregistret har \"{value}\"."
+            );
+            (Code::RegistryDiffers, Severity::Warning, text)
+        }
     };
-    Some(Finding { code, severity, field: format!("category_fields.{path}"), text, suggestion: Some(value) })
+    let field = format!("category_fields.{path}");
+    Some(Finding { suggestion: Some(value), ..finding(code, severity, &field, text) })
 }
 
 /// Whether two values mean the same. Measures in different units that cannot be compared are taken to agree.

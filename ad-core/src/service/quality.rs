@@ -27,12 +27,25 @@ impl Service {
     /// # Errors
     /// [`ServiceError::Store`].
     pub async fn quality_among_ads(&self, ad: &Ad, failed_images: &[FailedImage]) -> Result<Quality, ServiceError> {
+        let prices = self.prices_of_reduced(ad).await?;
+        self.quality_with_prices(ad, failed_images, prices.as_ref()).await
+    }
+
+    /// The same, for a caller that has read its prices over time.
+    ///
+    /// # Errors
+    /// [`ServiceError::Store`].
+    pub async fn quality_with_prices(
+        &self,
+        ad: &Ad,
+        failed_images: &[FailedImage],
+        prices: Option<&PriceHistory>,
+    ) -> Result<Quality, ServiceError> {
         let category = category_of(ad)?;
         let same = self.same_vehicle(category, &ad.dealer_code, &ad.content, Some(&ad.source_id)).await?;
-        let prices = self.prices_of_reduced(ad).await?;
         let photos = self.same_photos(ad).await?;
         let measured = Measured::stored(category, ad, failed_images, self.clock.now()).with_same_photos(&photos);
-        Ok(measured.with_same_vehicle(&same).with_prices(prices.as_ref()).quality())
+        Ok(measured.with_same_vehicle(&same).with_prices(prices).quality())
     }
 
     /// The quality of each of these ads as lists show it; `None` if its category is unknown.

@@ -43,6 +43,11 @@ pub(super) const CODES: &[OnCode] = &[
     on(Code::GivenUp, WhoActs::Operator, WhoActs::Operator),
 ];
 
+/// The codes that an ad, a channel or an image can have.
+pub fn codes() -> impl Iterator<Item = Code> {
+    CODES.iter().map(|row| row.code)
+}
+
 /// What to do while the service is still trying, unless the dealer has to act.
 pub(super) const WAIT: &str = "Wait: the service tries again by itself.";
 /// What to do about a listing that is missing although nothing has failed, as after an import.

@@ -14,7 +14,7 @@ use crate::{
     ports::{StatusFacts, StoredAd},
     violation::Code,
 };
-pub use advice::{Advice, advice};
+pub use advice::{Advice, advice, codes};
 pub use page::markdown;
 
 /// The oldest unfinished request of an ad: those behind it have not begun.

@@ -9,7 +9,7 @@ use ad_core::{
         Undecodable,
     },
     prices,
-    quality::{self, Level, Measured, Quality, Severity},
+    quality::{self, Finding, Level, Measured, Quality, Severity},
     violation::Code,
 };
 use serde_json::{Value, json};
@@ -47,8 +47,15 @@ fn quality_of(vehicle_type: &str, ad: Value) -> Quality {
 }
 
 fn findings(vehicle_type: &str, ad: Value) -> Vec<(&'static str, String)> {
-    let findings = quality_of(vehicle_type, ad).findings.into_iter();
-    findings.map(|finding| (finding.code.name(), finding.field)).collect()
+    let quality = quality_of(vehicle_type, ad);
+    for goal in &quality.goals {
+        let (text, how) = quality::goal_in_swedish(&goal.code).expect("every goal has its texts in Swedish");
+        assert!(!text.is_empty() && !how.is_empty() && text != goal.text && how != goal.how, "{goal:?}");
+    }
+    let findings = quality.findings.into_iter();
+    let in_both =
+        |finding: &Finding| assert!(!finding.swedish.is_empty() && finding.swedish != finding.text, "{finding:?}");
+    findings.inspect(in_both).map(|finding| (finding.code.name(), finding.field)).collect()
 }
 
 #[test]
