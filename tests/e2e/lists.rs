@@ -1,10 +1,18 @@
 //! Lists of ads and logs, and lookups (interface, 'List parameters', 'Log parameters'; decisions 1, 2, 31).
 
-use ad_tests::{Server, eventually};
+use ad_core::{
+    model::AdQuery,
+    ports::{Scope, Store},
+};
+use ad_server::store::{Database, DatabaseStore};
+use ad_tests::{Postgres, Server, eventually};
 use serde_json::{Value, json};
 use sqlx::{Connection, SqliteConnection};
 
-use crate::payloads::plain_car;
+use crate::{
+    payloads::plain_car,
+    store_contract::{ad, create},
+};
 
 async fn with_cars(count: usize) -> Server {
     let server = Server::start().await;
@@ -201,4 +209,42 @@ async fn an_unknown_parameter_names_what_others_call_so() {
         let errors = server.client.get(path).await.expect(400);
         assert_eq!(errors, json!({name: ["Unknown parameter.", meant]}));
     }
+}
+
+#[tokio::test]
+async fn a_page_of_a_common_search_is_that_of_the_list() {
+    let folder = tempfile::tempdir().unwrap();
+    common_searches(&format!("sqlite://{}", folder.path().join("ads.db").display())).await;
+    let Some(postgres) = Postgres::shared().await else { return };
+    common_searches(&postgres.database().await).await;
+}
+
+async fn common_searches(url: &str) {
+    let database = Database::open(url).await.unwrap();
+    let store = DatabaseStore::new(database.clone());
+    for number in 1..=20 {
+        let dealer = if number % 4 == 0 { "south" } else { "north" };
+        create(&store, &ad(number, dealer, &format!("t-{number}"))).await.unwrap();
+    }
+    let scope = Scope::Dealer("north");
+    for ordering in ["created", "-created", "-updated", "source_id", "-source_id"] {
+        for (term, offset) in [("volvo v60", 0), ("BIL", 3), ("v6", 6), ("v60 1", 0), ("volvo v60", 60)] {
+            let parameters =
+                [("search", term), ("ordering", ordering), ("limit", "4"), ("offset", &offset.to_string())];
+            let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            let query = AdQuery::parse(&parameters).unwrap();
+            let listed = store.list(scope, &query).await.unwrap();
+            let page = database.common_search("north", &query, 3).await.unwrap().expect("the term is common");
+            assert_eq!(page.rows, listed.rows, "{parameters:?}");
+            assert_eq!(page.count, listed.count.min(offset + 5), "{parameters:?}");
+            let most = u32::try_from(listed.count).unwrap();
+            assert!(database.common_search("north", &query, most).await.unwrap().is_none(), "{parameters:?}");
+        }
+    }
+    let all = AdQuery::parse(&[]).unwrap();
+    assert!(database.common_search("north", &all, 0).await.unwrap().is_none(), "it searches nothing");
+    let filtered = [("search", "volvo"), ("source_id", "t-3"), ("limit", "4")];
+    let filtered = AdQuery::parse(&filtered.map(|(name, value)| (name.to_owned(), value.to_owned()))).unwrap();
+    let page = database.common_search("north", &filtered, 3).await.unwrap().unwrap();
+    assert_eq!((page.count, page.rows[0].ad.source_id.as_str()), (1, "t-3"));
 }

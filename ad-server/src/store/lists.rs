@@ -49,13 +49,37 @@ impl Database {
     }
 
     pub(super) async fn list_ads(&self, scope: Scope<'_>, query: &AdQuery) -> Result<PageOf<ListedAd>, StoreError> {
-        let read = |columns: &mut Columns<'_>| {
-            let (ad, words) = (columns.ad()?, columns.words()?);
-            let publication: Option<Publication> = columns.maybe_json()?;
-            let failed_images = publication.map(|publication| publication.failed_images).unwrap_or_default();
-            Ok(ListedAd { ad, words, failed_images, log: columns.entries()? })
+        self.page(list(self.dialect(), scope, query), listed).await
+    }
+
+    /// A page of a search that finds more than `common` texts of a dealer. Its cost does not grow with what the search finds, because
+    /// the count goes to the first ad after the page only. `None` for every other list, which
+    /// [`Store::list`](ad_core::ports::Store::list) reads and counts exactly.
+    ///
+    /// # Errors
+    /// [`StoreError::TimedOut`]; [`StoreError::Unavailable`]; the others as well.
+    pub async fn common_search(
+        &self,
+        dealer_code: &str,
+        query: &AdQuery,
+        common: u32,
+    ) -> Result<Option<PageOf<ListedAd>>, StoreError> {
+        let mut searches = query.filters.iter().filter_map(Search::of);
+        let (Some(search), None) = (searches.next(), searches.next()) else { return Ok(None) };
+        let mut values = Values::new(self.dialect());
+        let ads = search.found(&mut values, Scope::Dealer(dealer_code));
+        let most = values.add(common.saturating_add(1));
+        let text = format!("SELECT count(*) FROM (SELECT 1 FROM ({ads}) AS found LIMIT {most}) AS counted");
+        let mut found = 0;
+        let take = |row: &Row| {
+            found = Columns::of(row).number()?;
+            Ok(())
         };
-        self.page(list(self.dialect(), scope, query), read).await
+        self.list(values.statement(text), take).await?;
+        if found <= common {
+            return Ok(None);
+        }
+        self.page(walk(self.dialect(), dealer_code, query), listed).await.map(Some)
     }
 
     pub(super) async fn find_facts(&self, scope: Scope<'_>, source_id: &str) -> Result<Vec<StatusFacts>, StoreError> {
@@ -138,6 +162,13 @@ impl Database {
         rows.sort_unstable_by_key(|(place, _)| *place);
         Ok(PageOf { count, rows: rows.into_iter().map(|(_, row)| row).collect() })
     }
+}
+
+fn listed(columns: &mut Columns<'_>) -> Result<ListedAd, StoreError> {
+    let (ad, words) = (columns.ad()?, columns.words()?);
+    let publication: Option<Publication> = columns.maybe_json()?;
+    let failed_images = publication.map(|publication| publication.failed_images).unwrap_or_default();
+    Ok(ListedAd { ad, words, failed_images, log: columns.entries()? })
 }
 
 /// The codes of the dealers of a scope.
@@ -250,6 +281,16 @@ const ENTRY_BYTES: u32 = 200;
 
 /// A page of ads. Counting and paging read indexes only; whole ads are read for the rows of the page alone.
 pub(super) fn list(dialect: Dialect, scope: Scope<'_>, query: &AdQuery) -> Statement {
+    list_by(dialect, scope, query, None)
+}
+
+/// The same of one dealer, walking the ads in the order of the list and reading the text of each until the page is full. The count goes
+/// to the first ad after the page.
+pub(super) fn walk(dialect: Dialect, dealer_code: &str, query: &AdQuery) -> Statement {
+    list_by(dialect, Scope::Dealer(dealer_code), query, Some(dealer_code))
+}
+
+fn list_by(dialect: Dialect, scope: Scope<'_>, query: &AdQuery, walks: Option<&str>) -> Statement {
     let mut values = Values::new(dialect);
     // A group that asks for one of its dealers need not look at the others.
     let named = query.filters.iter().find_map(|filter| match filter {
@@ -261,17 +302,30 @@ pub(super) fn list(dialect: Dialect, scope: Scope<'_>, query: &AdQuery) -> State
     // What a search has found is kept for both the number and the page; anything else is as quickly read twice.
     let materialized = if searches.is_empty() { "NOT MATERIALIZED" } else { "MATERIALIZED" };
     let (found, index) = match dialect {
-        Dialect::Postgres => (searches.iter().map(|search| search.found(&mut values, scope)).collect(), String::new()),
+        Dialect::Postgres if walks.is_some() => (String::new(), String::new()),
+        Dialect::Postgres => {
+            (searches.iter().map(|search| search.found_table(&mut values, scope)).collect(), String::new())
+        }
         // SQLite is told the index: it does not know how many ads the dealers have.
         Dialect::Sqlite => (String::new(), format!(" INDEXED BY {}", index(query))),
     };
     let mut conditions = values.within(scope, "dealer_code");
     for filter in &query.filters {
         conditions += " AND ";
-        conditions += &condition(&mut values, scope, filter);
+        conditions += &match (walks, Search::of(filter)) {
+            (Some(dealer_code), Some(search)) => search.condition_on_each(&mut values, dealer_code),
+            _ => condition(&mut values, scope, filter),
+        };
     }
     let (sorted, direction) = (column(query.order), direction(query.descending));
     let (limit, offset) = (values.add(query.page.limit), values.add(query.page.offset));
+    let end = match walks {
+        Some(_) => {
+            let next = query.page.offset.saturating_add(u64::from(query.page.limit)).saturating_add(1);
+            format!("\n    ORDER BY sorted{direction}, seq{direction} LIMIT {}", values.add(next))
+        }
+        None => String::new(),
+    };
     let (content, content_bytes) =
         if query.asks_for_content() { ("ads.content", " + octet_length(ads.content)") } else { ("'{}'", "") };
     let (images, image_bytes) =
@@ -289,7 +343,7 @@ pub(super) fn list(dialect: Dialect, scope: Scope<'_>, query: &AdQuery) -> State
     // The rows of the last select come in any order: sorting them would sort whole ads.
     values.statement(format!(
         "WITH {found}matching AS {materialized} (
-    SELECT seq, {sorted} AS sorted FROM ads{index} WHERE {conditions}
+    SELECT seq, {sorted} AS sorted FROM ads{index} WHERE {conditions}{end}
 ), page AS (
     SELECT * FROM matching ORDER BY sorted{direction}, seq{direction} LIMIT {limit} OFFSET {offset}
 ), sized AS (

@@ -41,60 +41,79 @@ impl Search {
         }
     }
 
-    /// The condition on an ad.
+    /// The condition on an ad. In SQLite, the sign before `seq` keeps the database from reading ads one by one: it walks the index that
+    /// has the order of the list.
     pub(super) fn condition(&self, values: &mut Values, scope: Scope<'_>) -> String {
         match values.dialect {
-            Dialect::Sqlite => self.in_texts(values, scope),
+            Dialect::Sqlite => format!("+seq IN (\n    {}\n)", self.found(values, scope)),
             Dialect::Postgres => format!("seq IN (SELECT ad FROM {})", self.found),
         }
     }
 
     /// The table of what was found, for PostgreSQL: it might otherwise search each text once for each ad.
-    pub(super) fn found(&self, values: &mut Values, scope: Scope<'_>) -> String {
-        let Self { column, found, part } = self;
-        let dealers = values.within(scope, "texts.dealer_code");
-        let start: String = part.chars().take(SHORT).collect();
-        let contains_start = format!("strpos({column}, {}) > 0", values.add(start.as_str()));
-        let contains = if start == *part {
-            contains_start
-        } else {
-            // A regular expression that is plain text is searched for in linear time, but costs more than its start, which nearly
-            // always decides. With AND the database could choose which is evaluated first.
-            let whole = values.add(format!("***={part}"));
-            format!("CASE WHEN {contains_start} THEN {column} ~ {whole} ELSE false END")
-        };
-        format!("{found} AS MATERIALIZED (SELECT texts.ad FROM texts WHERE {dealers} AND {contains}), ")
+    pub(super) fn found_table(&self, values: &mut Values, scope: Scope<'_>) -> String {
+        format!("{} AS MATERIALIZED ({}), ", self.found, self.found(values, scope))
     }
 
-    /// The condition on an ad in SQLite. The sign before `seq` keeps the database from reading ads one by one: it walks the index
-    /// that has the order of the list. Joins are made in the order of `CROSS JOIN`.
-    fn in_texts(&self, values: &mut Values, scope: Scope<'_>) -> String {
-        let Self { column, part, .. } = self;
+    /// The condition on an ad of a dealer, decided by its own text. It suits a part that many texts contain: then few ads have to be
+    /// looked at for a page.
+    pub(super) fn condition_on_each(&self, values: &mut Values, dealer_code: &str) -> String {
+        let (dealer_code, contains) = (values.add(dealer_code), self.contains(values));
+        let place = match values.dialect {
+            Dialect::Sqlite => {
+                format!(
+                    "texts.place = ((SELECT number FROM dealer_numbers WHERE dealer_code = {dealer_code}) << 40) + ads.seq"
+                )
+            }
+            Dialect::Postgres => format!("texts.dealer_code = {dealer_code} AND texts.ad = ads.seq"),
+        };
+        format!("EXISTS (SELECT 1 FROM texts WHERE {place} AND {contains})")
+    }
+
+    /// The query of the ads that have the part, by their numbers. In SQLite, joins are made in the order of `CROSS JOIN`.
+    pub(super) fn found(&self, values: &mut Values, scope: Scope<'_>) -> String {
+        let contains = self.contains(values);
+        if values.dialect == Dialect::Postgres {
+            let dealers = values.within(scope, "texts.dealer_code");
+            return format!("SELECT texts.ad FROM texts WHERE {dealers} AND {contains}");
+        }
         let dealers = values.within(scope, "dealer.dealer_code");
-        // Not `instr`, whose time grows with the product of both lengths. A pattern without special characters is searched for in
-        // linear time.
-        let contains = format!("{column} REGEXP {}", values.add(regex::escape(part)));
-        let Some(trigrams) = trigrams(part) else {
+        let Some(trigrams) = trigrams(&self.part) else {
             return format!(
-                "+seq IN (
-    SELECT texts.place & {SEQ} FROM dealer_numbers AS dealer CROSS JOIN texts
-    WHERE texts.place BETWEEN dealer.number << 40 AND (dealer.number << 40) + {SEQ} AND {dealers} AND {contains}
-)"
+                "SELECT texts.place & {SEQ} FROM dealer_numbers AS dealer CROSS JOIN texts
+    WHERE texts.place BETWEEN dealer.number << 40 AND (dealer.number << 40) + {SEQ} AND {dealers} AND {contains}"
             );
         };
         let trigrams = values.add(trigrams);
         format!(
-            "+seq IN (
-    SELECT texts.place & {SEQ} FROM dealer_numbers AS dealer CROSS JOIN trigrams CROSS JOIN texts
+            "SELECT texts.place & {SEQ} FROM dealer_numbers AS dealer CROSS JOIN trigrams CROSS JOIN texts
     WHERE texts.place = trigrams.rowid
         AND trigrams.rowid BETWEEN dealer.number << 40 AND (dealer.number << 40) + {SEQ}
         AND trigrams MATCH '\"' || {DEALER_MARK} || '\" ' || {trigrams} AND {dealers} AND {contains}
     UNION ALL
     SELECT texts.place & {SEQ} FROM dealer_numbers AS dealer CROSS JOIN unindexed CROSS JOIN texts
     WHERE texts.place = unindexed.place
-        AND unindexed.place BETWEEN dealer.number << 40 AND (dealer.number << 40) + {SEQ} AND {dealers} AND {contains}
-)"
+        AND unindexed.place BETWEEN dealer.number << 40 AND (dealer.number << 40) + {SEQ} AND {dealers} AND {contains}"
         )
+    }
+
+    /// Whether a text has the part.
+    fn contains(&self, values: &mut Values) -> String {
+        let Self { column, part, .. } = self;
+        if values.dialect == Dialect::Sqlite {
+            // Not `instr`, whose time grows with the product of both lengths. A pattern without special characters is searched for
+            // in linear time.
+            return format!("{column} REGEXP {}", values.add(regex::escape(part)));
+        }
+        let start: String = part.chars().take(SHORT).collect();
+        let contains_start = format!("strpos({column}, {}) > 0", values.add(start.as_str()));
+        if start == *part {
+            return contains_start;
+        }
+        // A regular expression that is plain text is searched for in linear time, but costs more than its start, which nearly
+        // always decides. With AND the database could choose which is evaluated first.
+        let whole = values.add(format!("***={part}"));
+        format!("CASE WHEN {contains_start} THEN {column} ~ {whole} ELSE false END")
     }
 }
 

@@ -7,7 +7,12 @@ use ad_core::{
 };
 
 use super::*;
-use crate::store::{by_status::in_scope, events, lists::list, newest, sql};
+use crate::store::{
+    by_status::in_scope,
+    events,
+    lists::{list, walk},
+    newest, sql,
+};
 
 /// Every filter; whether it names a few ads, which may then be looked at.
 fn filters() -> Vec<(Option<AdFilter>, bool)> {
@@ -96,6 +101,27 @@ async fn every_list_is_answered_from_an_index() {
 }
 
 #[tokio::test]
+async fn a_common_search_walks_the_order_and_finds_each_text_by_its_place() {
+    let temporary = Temporary::open().await;
+    for order in [AdOrder::Created, AdOrder::Updated, AdOrder::SourceId] {
+        for descending in [true, false] {
+            let query = AdQuery {
+                filters: vec![AdFilter::Search("text".to_owned()), AdFilter::Status(vec![AdStatus::Failed])],
+                order,
+                descending,
+                ..AdQuery::parse(&[]).unwrap()
+            };
+            let steps = explained(&temporary.database, &walk(temporary.database.dialect(), "d1", &query)).await;
+            let has = |start: &str, end: &str| steps.iter().any(|step| step.starts_with(start) && step.ends_with(end));
+            assert!(has("SEARCH ads USING COVERING INDEX", "(dealer_code=?)"), "{steps:#?}");
+            assert!(has("SEARCH texts", "USING INTEGER PRIMARY KEY (rowid=?)"), "{steps:#?}");
+            let costs = ["trigrams", "TEMP B-TREE"];
+            assert!(!steps.iter().any(|step| costs.iter().any(|cost| step.contains(cost))), "{steps:#?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_page_is_cut_out_of_the_order_without_sorting() {
     let temporary = Temporary::open().await;
     for order in [AdOrder::Created, AdOrder::Updated, AdOrder::SourceId] {
@@ -139,6 +165,13 @@ async fn ads_without_a_score_are_found_by_an_index_of_them() {
     let set = sql::ads::SetScores { scores: "[[1,50]]".to_owned() };
     let steps = explained(&temporary.database, &set.into()).await;
     assert!(steps.iter().any(|step| step.starts_with("SEARCH ads USING INTEGER PRIMARY KEY")), "{steps:#?}");
+}
+
+#[tokio::test]
+async fn changes_are_read_from_the_latest_entries_of_the_ad() {
+    let temporary = Temporary::open().await;
+    let steps = explained(&temporary.database, &sql::ads::ChangesOfAd { id: Uuid::nil() }.into()).await;
+    assert!(steps.iter().any(|step| step == "SEARCH log USING PRIMARY KEY (ad=? AND n>?)"), "{steps:#?}");
 }
 
 #[tokio::test]
