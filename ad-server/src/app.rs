@@ -1,6 +1,10 @@
 //! Wires the parts together: starts the service that the settings describe.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use ad_core::{
     model::Market,
@@ -26,7 +30,7 @@ use crate::{
     console::{self, Console, SignInLinks},
     directory::Directory,
     http_server::{ConnectionLimits, HttpServer, Proxies, ServerError, ServerOptions},
-    marketplace::{self, ConnectError, PausableMarketplace},
+    marketplace::{self, Circuits, ConnectError, PausableMarketplace},
     media::{ClientError, FetchOptions, HttpFetcher, Media, MediaBase, MediaError, Renditions, ServeMedia},
     photos::PhotoWorker,
     processor::Processor,
@@ -136,6 +140,8 @@ struct Common {
     ids: Arc<dyn Ids>,
     metrics: Metrics,
     sandbox: Option<Arc<Sandbox>>,
+    /// The circuit breakers of marketplaces; empty in a process that calls none.
+    circuits: Arc<OnceLock<Circuits>>,
 }
 
 impl Common {
@@ -170,7 +176,7 @@ impl Common {
         } else {
             None
         };
-        Ok(Self { database, directory, store, media, clock, ids, metrics, sandbox })
+        Ok(Self { database, directory, store, media, clock, ids, metrics, sandbox, circuits: Arc::default() })
     }
 
     /// What dealers may have at most.
@@ -190,6 +196,7 @@ impl Common {
             None => (Arc::new(fetcher), settings.marketplaces()),
         };
         let markets = marketplace::connect(&markets, &self.database, &self.clock)?;
+        self.circuits.get_or_init(|| markets.circuits);
         let observed = |inner, market| {
             let observed = ObservedMarketplace { inner, market, metrics: self.metrics.clone() };
             let directory = Arc::clone(&self.directory);
@@ -373,7 +380,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
     let quotas = common.quotas(settings);
     let processor = Processor::default();
     let registry = settings.registry()?;
-    let Common { database, directory, store, media, clock, ids, metrics, sandbox } = common;
+    let Common { database, directory, store, media, clock, ids, metrics, sandbox, circuits } = common;
     tokio::spawn(Arc::clone(&directory).keep_fresh(FRESHNESS));
     let service = Service::new(store.clone(), directory.clone(), rulebook, Arc::clone(&clock), Arc::clone(&ids))
         .with_quotas(quotas)
@@ -395,7 +402,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         }
     });
     let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory), revocation_max_age, used });
-    let console = settings.console.then(|| console_parts(settings, &webhooks, &clock, &links));
+    let console = settings.console.then(|| console_parts(settings, &webhooks, &clock, &links, circuits));
     let context = Context {
         service,
         store,
@@ -452,7 +459,13 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
 }
 
 /// What the console needs.
-fn console_parts(settings: &Settings, webhooks: &Webhooks, clock: &Arc<dyn Clock>, links: &SignInLinks) -> Console {
+fn console_parts(
+    settings: &Settings,
+    webhooks: &Webhooks,
+    clock: &Arc<dyn Clock>,
+    links: &SignInLinks,
+    circuits: Arc<OnceLock<Circuits>>,
+) -> Console {
     let media = settings.media_url.as_ref().and_then(|url| url::Url::parse(url.as_str()).ok());
     Console {
         vault: Arc::clone(&webhooks.vault),
@@ -460,6 +473,7 @@ fn console_parts(settings: &Settings, webhooks: &Webhooks, clock: &Arc<dyn Clock
         clock: Arc::clone(clock),
         media_origin: media.map(|url| url.origin().ascii_serialization()),
         links: links.clone(),
+        circuits,
     }
 }
 

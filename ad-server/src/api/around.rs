@@ -7,6 +7,7 @@ use poem::{
     Endpoint, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, Uri, header, uri::PathAndQuery},
 };
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{
@@ -17,6 +18,7 @@ use super::{
     cors::CrossOrigin,
     errors, headers,
     limits::RateCell,
+    limits_met::ScopeCell,
     links, missing, pages,
     problem::{self, ProblemRequest},
 };
@@ -40,6 +42,7 @@ struct Asked {
     cross_origin: Option<CrossOrigin>,
     links: Option<HeaderValue>,
     rate: Option<RateCell>,
+    scope: ScopeCell,
     body: Read,
 }
 
@@ -62,6 +65,7 @@ impl<E: Endpoint<Output = Response>> Around<E> {
             cross_origin: CrossOrigin::of(&self.context.cors_origins, request),
             links: self.links.of(request),
             rate: self.context.limits.rate.as_ref().map(|_| RateCell::default()),
+            scope: ScopeCell::default(),
             body: Read::of(request),
         }
     }
@@ -77,6 +81,7 @@ impl<E: Endpoint<Output = Response>> Around<E> {
         if let Some(coding) = asked.coding {
             request.set_data(coding);
         }
+        request.set_data(Arc::clone(&asked.scope));
         if let Some(rate) = asked.rate.clone() {
             request.set_data(rate);
         }
@@ -94,6 +99,9 @@ impl<E: Endpoint<Output = Response>> Endpoint for Around<E> {
     async fn call(&self, request: Request) -> Result<Response> {
         let asked = self.asked(&request);
         let response = asked.known.answer(self.answer(&asked, request).await);
+        if let Some((scope, error)) = asked.scope.get().zip(response.extensions().get::<Arc<ApiError>>()) {
+            self.context.limits.met.note(scope, error, Instant::now());
+        }
         let response = problem::answer(response, asked.problem.as_ref());
         let mut response = compression::coded(response, asked.coding).await;
         if asked.is_head {

@@ -24,7 +24,7 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-use super::{ApiError, EventStreams, Lists, Waits, json_size::parsed_size};
+use super::{ApiError, EventStreams, LimitsMet, Lists, Waits, json_size::parsed_size};
 use crate::{
     processor::Processor,
     shares::{Share, Shares},
@@ -68,6 +68,8 @@ pub struct Limits {
     pub waits: Waits,
     /// Event streams and long polls.
     pub event_streams: EventStreams,
+    /// Those that clients have met.
+    pub met: LimitsMet,
 }
 
 impl Default for Limits {
@@ -82,6 +84,7 @@ impl Default for Limits {
             writes: Writes::default(),
             waits: Waits::default(),
             event_streams: EventStreams::default(),
+            met: LimitsMet::default(),
         }
     }
 }

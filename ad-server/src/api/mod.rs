@@ -16,6 +16,7 @@ mod headers;
 mod idempotency;
 mod json_size;
 mod limits;
+mod limits_met;
 pub(crate) mod links;
 mod lists;
 mod lookups;
@@ -59,6 +60,9 @@ use around::Around;
 pub use errors::ApiError;
 pub use event_streams::EventStreams;
 pub use limits::{BodyMemory, DealerRate, Limits, Turns, Writes};
+pub(crate) use limits_met::LimitMet;
+pub use limits_met::LimitsMet;
+use limits_met::ScopeCell;
 pub use lists::Lists;
 pub(crate) use openapi::first_request;
 pub(crate) use pages::viewers;
@@ -251,6 +255,9 @@ impl Context {
 
     /// Counts a request of a caller.
     pub(crate) fn count(&self, caller: &Caller, request: &Request) -> Result<(), ApiError> {
+        if let Some(cell) = request.data::<ScopeCell>() {
+            cell.get_or_init(|| caller.scope.clone());
+        }
         match &self.limits.rate {
             Some(rate) => rate.take(&caller.scope, request.data()),
             None => Ok(()),

@@ -1,24 +1,19 @@
 //! The page of an ad: its preview, whether it is live and what to do, its photos, its quality, and what was done with it.
 
 use ad_core::{
-    model::{
-        ActionState, Ad, AdState, AdStatus, ChannelReport, ImageReport, ImageStatus, LATEST_ENTRIES, LogEntry, Quality,
-        RequestState, RequestStatus, Severity, StatusReport, WhoActs,
-    },
+    model::{Ad, AdState, AdStatus, ChannelReport, ImageReport, ImageStatus, StatusReport, WhoActs},
     service::{ServiceError, TaggedAd},
 };
 use maud::{Markup, html};
-use serde_json::Value;
-use uuid::Uuid;
 
 use super::{
     act::{self, AdAction, AdKey},
     editor,
     page::{self, Section},
-    preview, prices,
+    preview, prices, quality,
     route::{Answer, Visit},
-    show,
-    texts::Texts,
+    show, timeline,
+    words::channel_in_swedish,
 };
 
 /// `GET /console/ad?source_id=…&dealer_code=…`.
@@ -31,8 +26,9 @@ pub(super) async fn page(visit: Visit) -> Answer {
     // Of the same dealer, also where the address names none.
     let target = key.target().of_dealer(Some(&ad.dealer_code));
     let report = context.service.status(scope, target).await?;
-    let quality = context.service.quality_among_ads(ad, failed_images).await?;
     let prices = context.service.prices(scope, target).await?;
+    let quality = context.service.quality_with_prices(ad, failed_images, Some(&prices)).await?;
+    let changes = context.service.changes(ad).await?;
     drop(turn);
     let title = show::title(ad);
     let main = html! {
@@ -54,10 +50,10 @@ pub(super) async fn page(visit: Visit) -> Answer {
                 div {
                     div #facts data-live { (facts(&visit, ad, &report)) }
                     (prices::section(visit.visitor.texts, &prices, visit.visitor.console.clock.now()))
-                    div.panel #quality data-live { (quality_section(visit.visitor.texts, &quality)) }
+                    div.panel #quality data-live { (quality::section(&visit, &quality)) }
                 }
             }
-            div.panel #timeline data-live { (timeline(&visit, &log, &report.unfinished)) }
+            (timeline::section(&visit, &log, &report.unfinished, &changes))
             (payload(&visit, ad))
         }
     };
@@ -93,7 +89,7 @@ fn status(visit: &Visit, report: &StatusReport) -> Markup {
             h2 #status-heading { (texts.status) " " (page::ad_status(texts, report.status)) }
             p.faint { (texts.since) " " (page::time(report.since)) }
             div.grid {
-                @for channel in &report.channels { (channel_status(texts, channel)) }
+                @for channel in &report.channels { (channel_status(visit, channel)) }
             }
             @let failed = report.images.iter().filter(|image| image.status == ImageStatus::Failed).count();
             @if failed > 0 {
@@ -106,18 +102,19 @@ fn status(visit: &Visit, report: &StatusReport) -> Markup {
     }
 }
 
-fn channel_status(texts: &Texts, channel: &ChannelReport) -> Markup {
+fn channel_status(visit: &Visit, channel: &ChannelReport) -> Markup {
+    let texts = visit.visitor.texts;
     html! {
         div.channel {
             h3 { (texts.market(channel.marketplace)) " " (page::channel_status(texts, channel.status)) }
-            p lang="en" { (channel.text) }
+            p { (show::said(visit, channel.code, &channel.text, channel_in_swedish(channel.status))) }
             @if channel.who_acts != WhoActs::Nobody {
                 p {
                     strong { (texts.who_acts(channel.who_acts)) ": " }
-                    @match (channel.code.filter(|_| channel.next_attempt.is_none()), &channel.what_to_do) {
-                        (Some(code), _) => (texts.what_helps(code)),
-                        (None, Some(todo)) => span lang="en" { (todo) },
-                        (None, None) => {}
+                    @match channel.code {
+                        _ if channel.next_attempt.is_some() && channel.who_acts != WhoActs::Dealer => (texts.do_wait),
+                        Some(code) => (texts.what_helps(code)),
+                        None => (texts.do_publish),
                     }
                 }
             }
@@ -173,119 +170,13 @@ fn photos(visit: &Visit, ad: &Ad, reports: &[ImageReport]) -> Markup {
                     @if report.status != ImageStatus::Stored || report.code.is_some() {
                         p {
                             span class={ "badge " (if report.status == ImageStatus::Failed { "failure" } else { "attention" }) } { (texts.image_status(report.status)) }
-                            " " span lang="en" { (report.text) }
+                            " " (show::said(visit, report.code, &report.text, ""))
                         }
                         @if let Some(code) = report.code.filter(|_| report.status == ImageStatus::Failed) { p.faint { (texts.what_helps(code)) } }
                         p.help { code { (report.url) } }
                     }
                 }
             }
-        }
-    }
-}
-
-/// The score, what would raise it, and what is probably wrong.
-fn quality_section(texts: &Texts, quality: &Quality) -> Markup {
-    let missed: Vec<_> = quality.goals.iter().filter(|goal| !goal.met).collect();
-    html! {
-        h2 { (texts.quality) " " (page::score(texts, quality.score, quality.level)) }
-        @if !quality.findings.is_empty() {
-            h3 { (texts.findings) }
-            ul.plain lang="en" {
-                @for finding in &quality.findings {
-                    li {
-                        span class={ "badge " (if finding.severity == Severity::Warning { "attention" } else { "at-rest" }) } { (finding.severity.name()) }
-                        " " (finding.text)
-                        @if let Some(suggestion) = &finding.suggestion { " " strong { (suggestion) } }
-                        br; code.faint { (finding.field) }
-                    }
-                }
-            }
-        }
-        @if missed.is_empty() {
-            p { (texts.all_goals_met) }
-        } @else {
-            h3 { (texts.would_raise_score) }
-            ul.plain lang="en" {
-                @for goal in &missed {
-                    li { strong { "+" (goal.weight) " " (goal.text) } br; span.faint { (goal.how) } }
-                }
-            }
-        }
-        @if quality.goals.iter().any(|goal| goal.met) {
-            details #goals-met {
-                summary { (texts.goals_met) " (" (quality.goals.len() - missed.len()) ")" }
-                ul lang="en" { @for goal in quality.goals.iter().filter(|goal| goal.met) { li { (goal.text) } } }
-            }
-        }
-    }
-}
-
-/// The requests of the ad with their actions, the newest first.
-fn timeline(visit: &Visit, log: &[LogEntry], unfinished: &[RequestStatus]) -> Markup {
-    let texts = visit.visitor.texts;
-    // A request's entries stand one behind the other.
-    let requests: Vec<&[LogEntry]> = log.chunk_by(|one, next| one.request_id == next.request_id).collect();
-    let is_logged = |id: Uuid| log.iter().any(|entry| entry.request_id == id);
-    html! {
-        h2 { (texts.timeline) }
-        ol.timeline.plain {
-            @for request in unfinished.iter().rev().filter(|request| !is_logged(request.request_id)) {
-                li {
-                    div.request-heading { (page::request_state(texts, request.state)) " " (waits(texts, request)) " " (page::time(request.accepted)) }
-                    p.help { (texts.request_id) " " code { (request.request_id) } }
-                }
-            }
-            @for entries in requests.iter().rev() {
-                @let under_way = unfinished.iter().find(|request| request.request_id == entries[0].request_id);
-                li {
-                    div.request-heading {
-                        strong { (texts.action(entries[0].action)) } " " (page::time(entries[0].created))
-                        @if let Some(request) = under_way { " " (page::request_state(texts, request.state)) " " (waits(texts, request)) }
-                    }
-                    ol.plain.entries { @for entry in ended(entries) { li { (entry_line(visit, entry)) } } }
-                    p.help { (texts.request_id) " " code { (entries[0].request_id) } }
-                }
-            }
-        }
-        @if log.len() >= LATEST_ENTRIES { p.faint { (texts.older_left_out) } }
-    }
-}
-
-/// What a request that is not finished waits for.
-fn waits(texts: &Texts, request: &RequestStatus) -> Markup {
-    html! {
-        @if let Some(what) = request.waiting_for.filter(|_| request.state == RequestState::Waiting) {
-            (texts.waits_for) " " (texts.waiting_for(what))
-            @if let Some(next) = request.next_attempt { ", " (texts.next_attempt) " " (page::time(next)) }
-        }
-    }
-}
-
-/// The entries of a request without the beginnings of what has ended.
-fn ended(entries: &[LogEntry]) -> impl Iterator<Item = &LogEntry> {
-    entries.iter().filter(|entry| {
-        entry.state != ActionState::Processing
-            || !entries.iter().any(|later| later.action == entry.action && later.state != ActionState::Processing)
-    })
-}
-
-fn entry_line(visit: &Visit, entry: &LogEntry) -> Markup {
-    let texts = visit.visitor.texts;
-    let message = &entry.external_message;
-    let text = message.get("message").unwrap_or(message);
-    let images = message.get("images").and_then(Value::as_array).into_iter().flatten();
-    html! {
-        (page::action_state(texts, entry.state)) " " (texts.action(entry.action))
-        @if let Some(text) = text.as_str() { ": " span lang="en" { (text) } }
-        ul {
-            @for image in images {
-                @let text = |name: &str| image.get(name).and_then(Value::as_str).unwrap_or_default();
-                li { code { (text("url")) } " " span lang="en" { (text("error")) } }
-            }
-        }
-        @if let Some(code) = entry.code {
-            p.help { a href={ (visit.visitor.service_root()) "/docs/errors/" (code.name()) } { code { (code.name()) } } }
         }
     }
 }

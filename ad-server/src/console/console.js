@@ -87,7 +87,7 @@ function show(event) {
   put("ad", event.source_id);
   put("action", words[event.action] ?? event.action);
   put("state", words[event.state] ?? event.state);
-  put("message", event.message);
+  put("failure", words[event.code] ?? event.code);
   const kinds = { processing: "under-way", done: "well", error: "failure" };
   item.querySelector('[data-is="state"]')?.classList.add(kinds[event.state] ?? "at-rest");
   const time = item.querySelector("time");
@@ -108,9 +108,7 @@ function follow() {
   const only = wanted.closest("[data-source-id]")?.dataset.sourceId;
   const query = new URLSearchParams({ after: "now", ...(only ? { source_id: only } : {}) });
   let source = null;
-  const types = ["create", "update", "bump", "boost", "handle_media", "publish", "delete", "unpublish"].flatMap((action) =>
-    ["processing", "done", "error"].map((state) => `ad.${action}.${state}`),
-  );
+  const types = document.body.dataset.eventTypes.split(" ");
   const open = () => {
     if (source || document.hidden) return;
     source = new EventSource(`${address}?${query}`);

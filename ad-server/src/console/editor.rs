@@ -3,7 +3,7 @@
 use ad_core::{
     categories::{self, Category, TRAILER},
     fields::FieldErrors,
-    model::{Ad, AdState, ApiVersion, Quality},
+    model::{Ad, AdState, ApiVersion},
     rulebook::versions::{AdRef, Conversion, VersionError, conversion},
     service::{Accepted, Access, ServiceError, TaggedAd, Target, Validated},
     violation::Violation,
@@ -16,6 +16,7 @@ use super::{
     act::AdKey,
     form::{Difference, Form, FormValues, REVISION, label},
     page::{self, NoticeKind, Section},
+    quality,
     route::{Answer, Visit},
 };
 use crate::{api::ApiError, auth::Permission};
@@ -305,7 +306,7 @@ impl Editor {
             Outcome::Unchecked => html! { h2 { (texts.assessment) } p { (texts.not_checked) } },
             Outcome::Valid(validated) => html! {
                 h2 { (texts.can_be_saved) }
-                (quality(visit, &validated.quality))
+                (quality::section(visit, &validated.quality))
                 @if !validated.warnings.is_empty() {
                     h3 { (texts.warnings) }
                     ul { @for warning in &validated.warnings { li { code { (warning.field) } ": " (warning.message) } } }
@@ -325,27 +326,6 @@ impl Editor {
                         }
                         p { (texts.save_overwrites) }
                     }
-                }
-            }
-        }
-    }
-}
-
-/// The score of an ad, with what would raise it and what is probably wrong.
-fn quality(visit: &Visit, quality: &Quality) -> Markup {
-    let texts = visit.visitor.texts;
-    let unmet = || quality.goals.iter().filter(|goal| !goal.met);
-    html! {
-        p { (page::score(texts, quality.score, quality.level)) }
-        @if unmet().next().is_some() {
-            h3 { (texts.would_raise_score) }
-            ul { @for goal in unmet() { li { (goal.how) " " span.faint { "+" (goal.weight) } } } }
-        }
-        @if !quality.findings.is_empty() {
-            h3 { (texts.findings) }
-            ul {
-                @for finding in &quality.findings {
-                    li { (finding.text) @if let Some(suggestion) = &finding.suggestion { " → " code { (suggestion) } } }
                 }
             }
         }

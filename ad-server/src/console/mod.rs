@@ -5,14 +5,14 @@
 //! | `route` | what all pages have in common: the visitor, the session, permissions, the origin of requests that change something |
 //! | `session` | sign-in with a token, the cookie, sign-out |
 //! | `page` | the layout, and pieces that several pages have |
-//! | `texts` | every text of the console, in English and Swedish |
+//! | `texts`, `words` | every text of the console, in English and Swedish; the words of the API for states and failures |
 //! | `assets` | the stylesheet and the script |
 //! | `overview`, `stock`, `ad` | the pages |
 //! | `form`, `editor` | the form of an ad, and what is done with it: new ads and changes |
 //! | `paste` | new ads from JSON |
 //! | `webhooks`, `requests`, `developers`, `operators` | further pages |
 //! | `act` | what forms do with ads |
-//! | `show`, `preview`, `prices` | parts of ads that pages show; an ad as buyers see it; its prices over time |
+//! | `show`, `preview`, `prices`, `quality`, `timeline` | parts of ads that pages show; an ad as buyers see it; its prices over time; its quality; its requests |
 //!
 //! Pages are rendered on the server and need no scripts; the script makes them quicker and shows events as they come. They call the
 //! use cases that the API calls, in the scope and with the permissions of the token that the visitor has signed in with. No rule is
@@ -30,15 +30,18 @@ mod page;
 mod paste;
 mod preview;
 mod prices;
+mod quality;
 mod requests;
 mod route;
 mod session;
 mod show;
 mod stock;
 mod texts;
+mod timeline;
 mod webhooks;
+mod words;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ad_core::ports::Clock;
 
@@ -47,6 +50,7 @@ pub use self::session::SignInLinks;
 use crate::{
     api::{ApiError, Context, events::Events, observe::Routes},
     auth::Permission,
+    marketplace::Circuits,
     store::Database,
     webhooks::Vault,
 };
@@ -64,6 +68,8 @@ pub struct Console {
     pub media_origin: Option<String>,
     /// Links that sign in, each once.
     pub links: SignInLinks,
+    /// The circuit breakers of this process for marketplaces; empty if it calls none.
+    pub circuits: Arc<OnceLock<Circuits>>,
 }
 
 debug_by_name!(Console);
@@ -116,6 +122,7 @@ pub(crate) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -
         .at("/console/operators/queue", at(path().get(Permission::Operate, operators::queue)))
         .at("/console/operators/ads", at(path().get(Permission::Operate, operators::ads)))
         .at("/console/operators/dealers", at(path().get(Permission::Operate, operators::dealers)))
+        .at("/console/operators/limits", at(path().get(Permission::Operate, operators::limits)))
         .at("/console/operators/tokens", at(path().get(Permission::Operate, operators::tokens)))
         .at("/console/events", at(path().get(Permission::Read, stream)))
         .at("/console/*path", at(path().get(None, async |_| Err(ApiError::unknown_path()))))

@@ -4,19 +4,22 @@ use ad_core::{
     model::{AdStatus, Page, Timestamp},
     parameters::{PAGE_PARAMETERS, WebhookParameters},
     ports::Scope,
+    service::Access,
     status,
     violation::Code,
 };
 use maud::{Markup, html};
+use tokio::time::Instant;
 
 use super::{
-    page::{self, Section},
+    page::{self, Section, Total},
     route::{Answer, Visit},
     show,
     texts::Texts,
 };
 use crate::{
-    api::ApiError,
+    api::{ApiError, LimitMet},
+    breaker::Open,
     store::{AdByStatus, Failing, QueueFilter, QueueSummary, StatusFilter, TokenRecord, Unfinished},
 };
 
@@ -40,6 +43,7 @@ pub(super) async fn overview(visit: Visit) -> Answer {
         section.panel #marketplaces data-live {
             h2 { (texts.marketplaces) }
             p { (texts.marketplaces_lead) }
+            (circuits(&visit, now))
             @for (market, by_status) in &summary.by_channel {
                 h3 { (texts.market(*market)) }
                 ul.row.plain { @for (status, ads) in by_status { li { (page::channel_status(texts, *status)) " " (page::number(*ads)) } } }
@@ -59,6 +63,53 @@ pub(super) async fn overview(visit: Visit) -> Answer {
         }
     };
     Ok(page::page(&visit, Section::Operators, texts.operators, &content))
+}
+
+/// The circuit breakers of this process: each process has its own.
+fn circuits(visit: &Visit, now: Timestamp) -> Markup {
+    let texts = visit.visitor.texts;
+    let states: Vec<_> =
+        visit.visitor.console.circuits.get().map(|it| it.states(Instant::now()).collect()).unwrap_or_default();
+    html! {
+        h3 { (texts.circuits) }
+        p.help { (if states.is_empty() { texts.no_circuits } else { texts.circuits_lead }) }
+        ul.plain {
+            @for (market, state) in &states {
+                li {
+                    (texts.market(*market)) " "
+                    @match state {
+                        Ok(()) => span.badge.well { (texts.circuit_closed) },
+                        Err(Open { reason: (code, reason), retry_after }) => {
+                            span.badge.attention { (texts.breaker_open) }
+                            " " (show::code(visit, *code)) " " span lang="en" { (reason) }
+                            " " (texts.next_attempt) " " (page::time(now + *retry_after))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `GET /console/operators/limits`: the limits that clients have met lately.
+pub(super) async fn limits(visit: Visit) -> Answer {
+    let (texts, now) = (visit.visitor.texts, visit.visitor.console.clock.now());
+    let met = visit.visitor.context.limits.met.latest();
+    let row = |(scope, code, met): &(Access, Code, LimitMet)| {
+        html! {
+            td { (scope.claim()) " " strong { (scope.name()) } }
+            td { (show::code(&visit, *code)) }
+            td.number { (page::number(met.times)) }
+            td { (page::time(now - met.last.elapsed())) }
+            td lang="en" { (met.detail) }
+        }
+    };
+    let header = [texts.scope, texts.code, texts.refusals, texts.last_refusal, texts.reason];
+    let content = html! {
+        p.help { (texts.limits_lead) }
+        @if met.is_empty() { p { (texts.no_limits) } } @else { (table(texts.limits, header, met.iter().map(row))) }
+    };
+    Ok(list_page(&visit, texts.limits, &html! {}, &content))
 }
 
 /// `GET /console/operators/queue`: the oldest unfinished requests.
@@ -150,7 +201,8 @@ pub(super) async fn dealers(visit: Visit) -> Answer {
         }
     });
     let header = [texts.dealer, texts.name, texts.dealer_group, texts.products, texts.ads];
-    let paging = page::paging(&visit, "/operators/dealers", &visit.query, page, shown.len(), all.len() as u64);
+    let paging =
+        page::paging(&visit, "/operators/dealers", &visit.query, page, shown.len(), Total::Exactly(all.len() as u64));
     let content = html! { (table(texts.dealers, header, rows)) (paging) };
     Ok(list_page(&visit, texts.dealers, &html! {}, &content))
 }
@@ -168,7 +220,8 @@ pub(super) async fn tokens(visit: Visit) -> Answer {
     let shown = on_page(&all, page);
     let rows = shown.iter().map(|token| token_row(texts, token, now));
     let header = [texts.token_id, texts.scope, texts.permissions, texts.issued, texts.expires, texts.status];
-    let paging = page::paging(&visit, "/operators/tokens", &visit.query, page, shown.len(), all.len() as u64);
+    let paging =
+        page::paging(&visit, "/operators/tokens", &visit.query, page, shown.len(), Total::Exactly(all.len() as u64));
     let content = html! { (table(texts.tokens, header, rows)) (paging) };
     Ok(list_page(&visit, texts.tokens, &html! {}, &content))
 }
@@ -179,13 +232,12 @@ fn token_row(texts: &Texts, token: &TokenRecord, now: Timestamp) -> Markup {
         (None, Some(end)) if end <= now => ("at-rest", texts.expired),
         (None, _) => ("well", texts.valid),
     };
-    let time = |at: Option<Timestamp>| html! { @match at { Some(at) => (page::time(at)), None => "–" } };
     html! {
         td { code { (token.jti) } }
         td { (token.scope_type.as_deref().unwrap_or("–")) " " (token.scope.as_deref().unwrap_or_default()) }
         td { @match &token.permissions { Some(names) => (names.join(", ")), None => (texts.all) } }
-        td { (time(token.issued)) }
-        td { (time(token.expires)) }
+        td { (page::maybe_time(token.issued)) }
+        td { (page::maybe_time(token.expires)) }
         td { span class={ "badge " (kind) } { (state) } }
     }
 }
@@ -211,6 +263,7 @@ fn pages(visit: &Visit) -> Markup {
         ("/operators/ads", texts.failed_ads),
         ("/operators/dealers", texts.dealers),
         ("/operators/tokens", texts.tokens),
+        ("/operators/limits", texts.limits),
     ];
     let here = visit.visitor.here.split('?').next().unwrap_or_default();
     html! {

@@ -200,7 +200,9 @@ fn events_section(visit: &Visit, events: &[Event]) -> Markup {
     let words = Action::NAMES.iter().filter_map(|name| Some((*name, texts.action(Action::from_name(name)?))));
     let states =
         ActionState::NAMES.iter().filter_map(|name| Some((*name, texts.action_state(ActionState::from_name(name)?))));
-    let words: Map<String, Value> = words.chain(states).map(|(name, word)| (name.to_owned(), word.into())).collect();
+    let codes = status::codes().map(|code| (code.name(), texts.failure(code)));
+    let words: Map<String, Value> =
+        words.chain(states).chain(codes).map(|(name, word)| (name.to_owned(), word.into())).collect();
     html! {
         h2 #events-heading { (texts.events) }
         ol.plain.events data-event-list {
@@ -210,7 +212,7 @@ fn events_section(visit: &Visit, events: &[Event]) -> Markup {
         template data-event=(Value::Object(words).to_string()) {
             li.changed {
                 time {} " " a href=(visit.visitor.address("/ad")) data-is="ad" {} " "
-                span data-is="action" {} " " span.badge data-is="state" {} " " span.faint lang="en" data-is="message" {}
+                span data-is="action" {} " " span.badge data-is="state" {} " " span.faint data-is="failure" {}
             }
         }
     }
@@ -218,13 +220,12 @@ fn events_section(visit: &Visit, events: &[Event]) -> Markup {
 
 fn event_line(visit: &Visit, event: &Event) -> Markup {
     let (texts, entry) = (visit.visitor.texts, &event.entry);
-    let message = entry.external_message.get("message").unwrap_or(&entry.external_message).as_str().unwrap_or_default();
     html! {
         li {
             (page::time(entry.created)) " "
             a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(&event.source_id, &event.dealer_code)))) { (event.source_id) } " "
             span { (texts.action(entry.action)) } " " (page::action_state(texts, entry.state)) " "
-            span.faint lang="en" { (message) }
+            span.faint { @if let Some(code) = entry.code { (texts.failure(code)) } }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The layout of the pages, their headers, and pieces that several of them have.
 
 use ad_core::{
-    model::{ActionState, AdStatus, ChannelStatus, Level, Page, RequestState, Timestamp},
+    model::{Action, ActionState, AdStatus, ChannelStatus, Level, Page, RequestState, Timestamp},
     service::{Access, ServiceError},
 };
 use maud::{DOCTYPE, Markup, html};
@@ -162,7 +162,8 @@ fn layout(
                 script type="module" src=(MODULE.address(&assets)) {}
                 title { (title) " – " (texts.console) }
             }
-            body data-events=[session.filter(|it| it.caller.permissions.contains(Permission::Read)).map(|_| visitor.address("/events"))] {
+            @let reads = session.filter(|it| it.caller.permissions.contains(Permission::Read));
+            body data-events=[reads.map(|_| visitor.address("/events"))] data-event-types=[reads.map(|_| event_types())] {
                 a.skip href="#content" { (texts.skip_to_content) }
                 header.top {
                     a.brand href=(visitor.address("/")) { (texts.console) }
@@ -190,6 +191,12 @@ fn layout(
             }
         }
     }
+}
+
+/// The types of all events, for the script: browsers pass on only the types that are named.
+fn event_types() -> String {
+    let of = |action: &'static str| ActionState::NAMES.iter().map(move |state| format!("ad.{action}.{state}"));
+    Action::NAMES.iter().copied().flat_map(of).collect::<Vec<_>>().join(" ")
 }
 
 /// Who has signed in, and the way out.
@@ -300,6 +307,11 @@ pub(super) fn time(at: Timestamp) -> Markup {
     html! { time datetime=(text) { (shown) " UTC" } }
 }
 
+/// A point in time that may be missing.
+pub(super) fn maybe_time(at: Option<Timestamp>) -> Markup {
+    html! { @match at { Some(at) => (time(at)), None => "–" } }
+}
+
 /// A notice at the top of a page, read out when it appears.
 pub(super) fn notice(kind: NoticeKind, content: &Markup) -> Markup {
     match kind {
@@ -315,6 +327,14 @@ pub(super) enum NoticeKind {
     Error,
 }
 
+/// How many rows a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Total {
+    Exactly(u64),
+    /// They were not counted further.
+    MoreThan(u64),
+}
+
 /// The links between the pages of a list: `path` is that of the list, `query` what it was asked for.
 pub(super) fn paging(
     visit: &Visit,
@@ -322,7 +342,7 @@ pub(super) fn paging(
     query: &[(String, String)],
     page: Page,
     shown: usize,
-    count: u64,
+    total: Total,
 ) -> Markup {
     let texts = visit.visitor.texts;
     let limit = u64::from(page.limit);
@@ -341,9 +361,9 @@ pub(super) fn paging(
                 a.button rel="prev" href=(link(page.offset.saturating_sub(limit))) { "← " (texts.previous) }
             }
             @if shown > 0 {
-                span { (number(page.offset + 1)) "–" (number(end)) " " (texts.of_in_all) " " (number(count)) }
+                span { (number(page.offset + 1)) "–" (number(end)) " " (texts.of_in_all) " " @match total { Total::Exactly(count) => (number(count)), Total::MoreThan(count) => { (texts.more_than) " " (number(count)) } } }
             }
-            @if end < count {
+            @if !matches!(total, Total::Exactly(count) if count <= end) {
                 a.button rel="next" href=(link(end)) { (texts.next) " →" }
             }
         }

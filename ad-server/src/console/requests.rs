@@ -6,13 +6,13 @@ use ad_core::{
 };
 use maud::{Markup, html};
 use poem::http::StatusCode;
-use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
     act::AdKey,
     page::{self, NoticeKind, Section},
     route::{Answer, Visit},
+    show,
 };
 use crate::api::{ApiError, requests::unknown};
 
@@ -83,13 +83,8 @@ fn step(visit: &Visit, action: &ActionStatus) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         strong { (texts.action(action.action)) } " " (page::action_state(texts, action.state)) " " (page::time(action.created))
-        @if let Some(code) = action.code {
-            " " a href=(format!("{}/docs/errors/{}", visit.visitor.service_root(), code.name())) { code { (code.name()) } }
-        }
-        @match &action.external_message {
-            Value::String(text) => p { (text) },
-            Value::Null => {},
-            other => pre { (format!("{other:#}")) },
-        }
+        " " (show::log_text(visit, action.code, &action.external_message))
+        @if let Some(code) = action.code { " " (show::code(visit, code)) }
+        @if action.external_message.is_object() { pre { (format!("{:#}", action.external_message)) } }
     }
 }

@@ -1,10 +1,17 @@
 //! Parts of ads as several pages show them: title, price, facts, photos.
 
-use ad_core::model::{Ad, Content, ImageRef, Timestamp};
+use ad_core::{
+    model::{Ad, Content, ImageRef, Timestamp},
+    violation::Code,
+};
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::{page::number, route::Visit, texts::Texts};
+use super::{
+    page::number,
+    route::Visit,
+    texts::{Language, Texts},
+};
 
 /// The title of an ad, or else its source id.
 pub(super) fn title(ad: &Ad) -> &str {
@@ -100,6 +107,33 @@ fn plain(slug: &str) -> String {
     slug.replace('_', " ")
 }
 
+/// What the API says in English. In Swedish: that of `swedish`, the failure by its code, and the English text after it, which has the
+/// words of the marketplace or of the host of a photo.
+pub(super) fn said(visit: &Visit, code: Option<Code>, english: &str, swedish: &str) -> Markup {
+    html! {
+        @match visit.visitor.language {
+            Language::English => (english),
+            Language::Swedish => {
+                (swedish)
+                @if let Some(code) = code { " " (visit.visitor.texts.failure(code)) ". " small.faint lang="en" { (english) } }
+            }
+        }
+    }
+}
+
+/// The text of a log entry.
+pub(super) fn log_text(visit: &Visit, code: Option<Code>, message: &Value) -> Markup {
+    let text = message.get("message").unwrap_or(message).as_str().unwrap_or_default();
+    // Without a failure, action and state say the same, unless the message has more than a text.
+    let swedish = if code.is_none() && message.is_object() { text } else { "" };
+    said(visit, code, text, swedish)
+}
+
+/// A code with the page that explains it.
+pub(super) fn code(visit: &Visit, code: Code) -> Markup {
+    html! { a href={ (visit.visitor.service_root()) "/docs/errors/" (code.name()) } { code { (code.name()) } } }
+}
+
 /// How long ago that was.
 pub(super) fn age(texts: &Texts, since: Timestamp, now: Timestamp) -> String {
     let minutes = (now - since).as_secs() / 60;
@@ -115,7 +149,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::console::texts::Language;
 
     fn content(value: Value) -> Content {
         let Value::Object(fields) = value else { panic!("{value}") };

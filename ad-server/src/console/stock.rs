@@ -6,6 +6,7 @@ use ad_core::{
     fields::FieldErrors,
     model::{AdOrder, AdQuery, AdStatus, Included, Market, QualitySummary},
     ports::{ListedAd, PageOf},
+    service::Access,
 };
 use maud::{Markup, html};
 use poem::http::StatusCode;
@@ -13,12 +14,15 @@ use url::form_urlencoded;
 
 use super::{
     act::{self, AdAction, AdKey},
-    page::{self, NoticeKind, Section, Text},
+    page::{self, NoticeKind, Section, Text, Total},
     route::{Answer, Visit},
     show,
     texts::Texts,
 };
 use crate::auth::Permission;
+
+/// The ads that have a searched text are counted if no more than this many have it.
+const COMMON: u32 = 1000;
 
 /// Parameters of the page that are not those of a list.
 const OWN: [&str; 2] = ["view", "done"];
@@ -79,15 +83,30 @@ pub(super) async fn page(visit: Visit) -> Answer {
 struct Stock {
     query: AdQuery,
     page: PageOf<ListedAd>,
+    total: Total,
     qualities: Vec<Option<QualitySummary>>,
 }
 
 async fn list(visit: &Visit, query: AdQuery) -> Result<Stock, crate::api::ApiError> {
     let query = AdQuery { fields: None, included: Included { quality: true, ..Included::default() }, ..query };
     let (context, scope) = (&visit.visitor.context, &visit.caller().scope);
-    let page = context.service.list(scope, None, query.clone()).await?;
+    let common = match scope {
+        Access::Dealer(code) => visit.visitor.console.database.common_search(code, &query, COMMON).await?,
+        Access::Group(_) | Access::Operator => None,
+    };
+    let is_common = common.is_some();
+    let page = match common {
+        Some(page) => page,
+        None => context.service.list(scope, None, query.clone()).await?,
+    };
+    let end = query.page.offset.saturating_add(page.rows.len() as u64);
+    let total = if is_common && page.count > end {
+        Total::MoreThan(end.max(COMMON.into()))
+    } else {
+        Total::Exactly(page.count)
+    };
     let qualities = context.service.quality_summaries(scope, &page.rows);
-    Ok(Stock { query, page, qualities })
+    Ok(Stock { query, page, total, qualities })
 }
 
 fn wrong(errors: &FieldErrors) -> Markup {
@@ -187,7 +206,7 @@ fn filters(visit: &Visit) -> Markup {
 
 fn results(visit: &Visit, asked: &[(String, String)], stock: &Stock) -> Markup {
     let texts = visit.visitor.texts;
-    let Stock { query, page, qualities } = stock;
+    let Stock { query, page, total, qualities } = stock;
     if page.rows.is_empty() {
         return html! { div.panel #ads data-live { p { (texts.no_ads_found) } } };
     }
@@ -209,7 +228,7 @@ fn results(visit: &Visit, asked: &[(String, String)], stock: &Stock) -> Markup {
                         }
                     }
                 }
-                (page::paging(visit, "/stock", &linked, query.page, page.rows.len(), page.count))
+                (page::paging(visit, "/stock", &linked, query.page, page.rows.len(), *total))
             }
         }
     }

@@ -1,12 +1,5 @@
-//! Every text of the console, in English and Swedish. What the API says itself (the texts of errors, statuses and log entries) is
-//! shown as it is.
+//! Every text of the console, in English and Swedish. Errors of a payload are shown in the words of the API, in English.
 
-use ad_core::{
-    model::{
-        Action, ActionState, AdStatus, ChannelStatus, ImageStatus, Level, Market, RequestState, WaitingFor, WhoActs,
-    },
-    violation::Code,
-};
 use poem::{Request, http::header};
 
 use super::session::cookie;
@@ -101,6 +94,7 @@ texts! {
     previous: "Previous", "Föregående";
     next: "Next", "Nästa";
     of_in_all: "of", "av";
+    more_than: "more than", "fler än";
     details: "Details", "Detaljer";
     back: "Back", "Tillbaka";
     show: "Show", "Visa";
@@ -187,6 +181,8 @@ texts! {
     ads: "ads", "annonser";
     photo: "Photo", "Foto";
     photos: "Photos", "Foton";
+    do_wait: "Wait: the service tries again by itself.", "Vänta: tjänsten försöker igen av sig själv.";
+    do_publish: "Publish the ad with Retry.", "Publicera annonsen med Försök igen.";
     photos_failed: "Photos that failed", "Foton som misslyckades";
     no_photo: "No photo", "Inget foto";
     plate: "Plate", "Reg.nr";
@@ -265,10 +261,17 @@ texts! {
     updated: "Changed", "Ändrad";
     no_photos: "The ad has no photos.", "Annonsen har inga foton.";
     first_photo: "First photo", "Första fotot";
+    warning: "Warning", "Varning";
+    hint: "Hint", "Tips";
     all_goals_met: "All goals are met.", "Alla mål är uppfyllda.";
     would_raise_score: "What would raise the score", "Vad som höjer poängen";
     goals_met: "Goals met", "Uppfyllda mål";
     timeline: "Timeline", "Tidslinje";
+    changed: "Changed", "Ändrat";
+    field: "Field", "Fält";
+    before: "Before", "Före";
+    after: "After", "Efter";
+    changes_left_out: "Further fields, which are not kept", "Ytterligare fält, som inte sparas";
     older_left_out: "Older entries are in the ad's log.", "Äldre rader finns i annonsens logg.";
     waits_for: "for", "på";
     payload: "Data of the ad (JSON)", "Annonsens data (JSON)";
@@ -349,6 +352,10 @@ texts! {
     change: "Change", "Ändra";
     done: "Done", "Klart";
     pending: "Pending", "Väntande";
+    delivered: "Delivered", "Levererad";
+    disabled_requested: "by request", "på begäran";
+    disabled_gone: "the receiver answered 410", "mottagaren svarade 410";
+    disabled_failing: "no delivery has succeeded for long", "ingen leverans har lyckats på länge";
     last_success: "Last success", "Senast lyckad";
     last_failure: "Last failure", "Senast misslyckad";
     deliveries: "Deliveries", "Leveranser";
@@ -401,6 +408,16 @@ texts! {
     code: "Code", "Kod";
     marketplaces_lead: "Ads of all dealers by their status on each marketplace. Paused: its circuit breaker is open, and calls wait.",
         "Alla handlares annonser efter status på varje marknadsplats. Pausad: kretsbrytaren är öppen och anrop väntar.";
+    circuits: "Circuit breakers of this process", "Den här processens kretsbrytare";
+    circuits_lead: "Other processes have their own.", "Andra processer har sina egna.";
+    no_circuits: "This process calls no marketplace over HTTP.", "Den här processen anropar ingen marknadsplats över HTTP.";
+    circuit_closed: "Closed: calls go through", "Sluten: anrop går fram";
+    limits: "Limits met", "Nådda gränser";
+    limits_lead: "Requests that a limit has refused since this process started: rates, quotas, and how much runs at once. Other processes have their own.",
+        "Anrop som en gräns har avvisat sedan den här processen startade: anropsgränser, kvoter och hur mycket som körs samtidigt. Andra processer har sina egna.";
+    no_limits: "No limit has refused a request.", "Ingen gräns har avvisat något anrop.";
+    refusals: "Refused", "Avvisade";
+    last_refusal: "Latest", "Senast";
     failed_ads: "Failed ads", "Misslyckade annonser";
     tokens: "Tokens", "Tokens";
     token_id: "Token id", "Token-id";
@@ -446,152 +463,6 @@ texts! {
     level_basic: "Basic", "Enkel";
     level_good: "Good", "Bra";
     level_excellent: "Excellent", "Utmärkt";
-}
-
-impl Texts {
-    pub(super) const fn ad_status(&self, status: AdStatus) -> &'static str {
-        match status {
-            AdStatus::Live => self.status_live,
-            AdStatus::PartlyLive => self.status_partly_live,
-            AdStatus::Hidden => self.status_hidden,
-            AdStatus::Processing => self.status_processing,
-            AdStatus::Waiting => self.status_waiting,
-            AdStatus::Failed => self.status_failed,
-            AdStatus::Deleted => self.status_deleted,
-        }
-    }
-
-    pub(super) const fn channel_status(&self, status: ChannelStatus) -> &'static str {
-        match status {
-            ChannelStatus::Live => self.status_live,
-            ChannelStatus::Outdated => self.channel_outdated,
-            ChannelStatus::NotListed => self.channel_not_listed,
-            ChannelStatus::Processing => self.status_processing,
-            ChannelStatus::Waiting => self.status_waiting,
-            ChannelStatus::Failed => self.status_failed,
-            ChannelStatus::Paused => self.channel_paused,
-        }
-    }
-
-    /// What went wrong, by its code.
-    pub(super) const fn failure(&self, code: Code) -> &'static str {
-        match code {
-            Code::ImageFailed => self.failure_image_failed,
-            Code::ImageStoreUnavailable => self.failure_image_store,
-            Code::QuotaExceeded => self.failure_quota,
-            Code::HeldByImages => self.failure_held,
-            Code::MarketplaceRefused => self.failure_refused,
-            Code::MarketplaceUnreachable => self.failure_unreachable,
-            Code::MarketplaceBusy => self.failure_busy,
-            Code::MarketplaceCredentials => self.failure_credentials,
-            Code::NotListed => self.failure_not_listed,
-            Code::GivenUp => self.failure_given_up,
-            other => other.about().title,
-        }
-    }
-
-    /// What to do about it.
-    pub(super) const fn what_helps(&self, code: Code) -> &'static str {
-        match code {
-            Code::ImageFailed => self.helps_image_failed,
-            Code::ImageStoreUnavailable => self.helps_image_store,
-            Code::QuotaExceeded => self.helps_quota,
-            Code::HeldByImages => self.helps_held,
-            Code::MarketplaceRefused => self.helps_refused,
-            Code::MarketplaceUnreachable | Code::MarketplaceBusy => self.helps_later,
-            Code::MarketplaceCredentials => self.helps_credentials,
-            Code::NotListed => self.helps_not_listed,
-            Code::GivenUp => self.helps_given_up,
-            other => other.about().cure,
-        }
-    }
-
-    /// What to do about ads with a status.
-    pub(super) const fn what_to_do(&self, status: AdStatus) -> &'static str {
-        match status {
-            AdStatus::Live => self.do_live,
-            AdStatus::PartlyLive => self.do_partly_live,
-            AdStatus::Hidden => self.do_hidden,
-            AdStatus::Processing => self.do_processing,
-            AdStatus::Waiting => self.do_waiting,
-            AdStatus::Failed => self.do_failed,
-            AdStatus::Deleted => self.do_deleted,
-        }
-    }
-
-    pub(super) const fn image_status(&self, status: ImageStatus) -> &'static str {
-        match status {
-            ImageStatus::Stored => self.image_stored,
-            ImageStatus::Waiting => self.status_waiting,
-            ImageStatus::Failed => self.status_failed,
-        }
-    }
-
-    pub(super) const fn request_state(&self, state: RequestState) -> &'static str {
-        match state {
-            RequestState::Queued => self.request_queued,
-            RequestState::Processing => self.status_processing,
-            RequestState::Waiting => self.status_waiting,
-            RequestState::Done => self.state_done,
-            RequestState::Error => self.state_error,
-        }
-    }
-
-    pub(super) const fn waiting_for(&self, what: WaitingFor) -> &'static str {
-        match what {
-            WaitingFor::Request => self.for_request,
-            WaitingFor::Images => self.for_images,
-            WaitingFor::ImageStore => self.for_image_store,
-            WaitingFor::Primary => self.market_primary,
-            WaitingFor::Secondary => self.market_secondary,
-        }
-    }
-
-    pub(super) const fn market(&self, market: Market) -> &'static str {
-        match market {
-            Market::Primary => self.market_primary,
-            Market::Secondary => self.market_secondary,
-        }
-    }
-
-    pub(super) const fn who_acts(&self, who: WhoActs) -> &'static str {
-        match who {
-            WhoActs::Nobody => self.who_nobody,
-            WhoActs::Dealer => self.who_dealer,
-            WhoActs::ImageHost => self.who_image_host,
-            WhoActs::Marketplace => self.who_marketplace,
-            WhoActs::Operator => self.who_operator,
-        }
-    }
-
-    pub(super) const fn action(&self, action: Action) -> &'static str {
-        match action {
-            Action::Create => self.action_create,
-            Action::Update => self.action_update,
-            Action::Bump => self.action_bump,
-            Action::Boost => self.action_boost,
-            Action::HandleMedia => self.action_handle_media,
-            Action::Publish => self.action_publish,
-            Action::Delete => self.action_delete,
-            Action::Unpublish => self.action_unpublish,
-        }
-    }
-
-    pub(super) const fn action_state(&self, state: ActionState) -> &'static str {
-        match state {
-            ActionState::Processing => self.state_processing,
-            ActionState::Done => self.state_done,
-            ActionState::Error => self.state_error,
-        }
-    }
-
-    pub(super) const fn level(&self, level: Level) -> &'static str {
-        match level {
-            Level::Basic => self.level_basic,
-            Level::Good => self.level_good,
-            Level::Excellent => self.level_excellent,
-        }
-    }
 }
 
 #[cfg(test)]

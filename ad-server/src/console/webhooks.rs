@@ -10,7 +10,7 @@ use poem::{Response, http::StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::{
-    page::{self, NoticeKind, Section},
+    page::{self, NoticeKind, Section, Total},
     route::{Answer, Visit},
     texts::Texts,
 };
@@ -78,7 +78,7 @@ pub(super) async fn one(visit: Visit) -> Answer {
             h2 #deliveries-heading { (texts.deliveries) }
             (states(&visit, id, state))
             div.scrolls #deliveries data-live tabindex="0" role="region" aria-labelledby="deliveries-heading" { (table(&visit, id, &deliveries, webhook.disabled.is_none())) }
-            (page::paging(&visit, "/webhook", &visit.query, page, deliveries.len(), count))
+            (page::paging(&visit, "/webhook", &visit.query, page, deliveries.len(), Total::Exactly(count)))
         }
     };
     Ok(page::page(&visit, Section::Webhooks, texts.webhook, &content))
@@ -157,8 +157,8 @@ fn endpoints(visit: &Visit, all: &[(Webhook, u64)]) -> Markup {
                             }
                             td { (enabled(texts, webhook)) }
                             td.number { (page::number(*pending)) }
-                            td { @if let Some(at) = webhook.last_success { (page::time(at)) } @else { "–" } }
-                            td { @if let Some(at) = webhook.last_failure { (page::time(at)) } @else { "–" } }
+                            td { (page::maybe_time(webhook.last_success)) }
+                            td { (page::maybe_time(webhook.last_failure)) }
                         }
                     }
                 }
@@ -211,7 +211,7 @@ fn new_secret(visit: &Visit, status: StatusCode, webhook: &Webhook, secret: &Sig
 fn enabled(texts: &Texts, webhook: &Webhook) -> Markup {
     match webhook.disabled {
         None => html! { span.badge.well { (texts.enabled) } },
-        Some(reason) => html! { span.badge.failure { (texts.disabled) ": " (reason.name()) } },
+        Some(reason) => html! { span.badge.failure { (texts.disabled) ": " (texts.disabled_reason(reason)) } },
     }
 }
 
@@ -224,8 +224,8 @@ fn facts(texts: &Texts, webhook: &Webhook, pending: u64) -> Markup {
             dt { (texts.event_types) } dd { @for types in &webhook.types { code { (types) } " " } }
             dt { (texts.pending) } dd { (page::number(pending)) }
             dt { (texts.created) } dd { (page::time(webhook.created)) }
-            dt { (texts.last_success) } dd { @if let Some(at) = webhook.last_success { (page::time(at)) } @else { "–" } }
-            dt { (texts.last_failure) } dd { @if let Some(at) = webhook.last_failure { (page::time(at)) } @else { "–" } }
+            dt { (texts.last_success) } dd { (page::maybe_time(webhook.last_success)) }
+            dt { (texts.last_failure) } dd { (page::maybe_time(webhook.last_failure)) }
         }
     }
 }
@@ -264,8 +264,8 @@ fn states(visit: &Visit, id: &str, chosen: Option<DeliveryState>) -> Markup {
                 label for="state" { (texts.status) }
                 select #state name="state" {
                     option value="" { (texts.all) }
-                    @for name in DeliveryState::NAMES {
-                        option value=(name) selected[chosen.is_some_and(|it| it.name() == *name)] { (name) }
+                    @for state in DeliveryState::NAMES.iter().filter_map(|name| DeliveryState::from_name(name)) {
+                        option value=(state.name()) selected[chosen == Some(state)] { (texts.delivery_state(state)) }
                     }
                 }
             }
@@ -284,7 +284,7 @@ fn table(visit: &Visit, id: &str, deliveries: &[Delivery], can_resend: bool) -> 
                     tr {
                         td { code { (delivery.event_type) } div.faint { (delivery.event_id) } }
                         td {
-                            span class={ "badge " (kind(delivery.state)) } { (delivery.state.name()) }
+                            span class={ "badge " (kind(delivery.state)) } { (texts.delivery_state(delivery.state)) }
                             @if let Some(at) = delivery.next_attempt { div.faint { (texts.next_attempt) " " (page::time(at)) } }
                         }
                         td { (page::time(delivery.created)) }

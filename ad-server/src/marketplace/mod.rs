@@ -21,10 +21,16 @@ use std::sync::Arc;
 use ad_core::{
     model::Market,
     ports::{Clock, Marketplace},
+    violation::Code,
 };
+use tokio::time::Instant;
 use url::Url;
 
-use crate::{secret::TokenSourceError, store::Database};
+use crate::{
+    breaker::{Breaker, Open},
+    secret::TokenSourceError,
+    store::Database,
+};
 pub use address::{InvalidMarketplace, MarketplaceAddress, MarketplaceSetting, MarketplaceSettings, token_variable};
 pub use http::{HttpMarketplace, HttpOptions};
 pub use local::Local;
@@ -81,6 +87,22 @@ pub struct Markets {
     pub primary: Arc<dyn Marketplace>,
     /// The secondary one.
     pub secondary: Arc<dyn Marketplace>,
+    /// The circuit breakers of those that are called over HTTP.
+    pub circuits: Circuits,
+}
+
+/// Circuit breakers of marketplaces.
+#[derive(Debug, Clone, Default)]
+pub struct Circuits(Vec<(Market, MarketBreaker)>);
+
+/// A circuit breaker; its reason is the kind and the text of the last failure.
+type MarketBreaker = Breaker<(Code, String)>;
+
+impl Circuits {
+    /// Of each marketplace, whether a call would be let through.
+    pub(crate) fn states(&self, now: Instant) -> impl Iterator<Item = (Market, Result<(), Open<(Code, String)>>)> {
+        self.0.iter().map(move |(market, breaker)| (*market, breaker.check(now)))
+    }
 }
 
 /// The marketplaces that the settings name. They are not called yet: one that is down does not keep the service from
@@ -93,7 +115,8 @@ pub fn connect(
     database: &Database,
     clock: &Arc<dyn Clock>,
 ) -> Result<Markets, ConnectError> {
-    let one = |market, setting: &MarketplaceSetting| -> Result<Arc<dyn Marketplace>, ConnectError> {
+    let mut circuits = Vec::new();
+    let mut one = |market, setting: &MarketplaceSetting| -> Result<Arc<dyn Marketplace>, ConnectError> {
         let MarketplaceAddress::Http(address) = &setting.address else {
             return Ok(Arc::new(Local::new(database.clone(), market, Arc::clone(clock))));
         };
@@ -102,8 +125,10 @@ pub fn connect(
         let base = Url::parse(address.as_str()).expect("it was read as an address");
         let options = HttpOptions { base, token, timeout: settings.timeout, breaker: settings.breaker };
         let marketplace = HttpMarketplace::new(market, options, Arc::clone(clock));
-        Ok(Arc::new(marketplace.map_err(|source| ConnectError::Client { market, source })?))
+        let marketplace = marketplace.map_err(|source| ConnectError::Client { market, source })?;
+        circuits.push((market, marketplace.breaker().clone()));
+        Ok(Arc::new(marketplace))
     };
-    let (primary, secondary) = (&settings.primary, &settings.secondary);
-    Ok(Markets { primary: one(Market::Primary, primary)?, secondary: one(Market::Secondary, secondary)? })
+    let (primary, secondary) = (one(Market::Primary, &settings.primary)?, one(Market::Secondary, &settings.secondary)?);
+    Ok(Markets { primary, secondary, circuits: Circuits(circuits) })
 }

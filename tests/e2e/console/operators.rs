@@ -1,17 +1,18 @@
 //! Tokens of operators, and who may see which of the pages of forms and tools.
 
-use ad_tests::{Options, Postgres, Server};
+use ad_tests::{Marketplace, Options, Postgres, Server, eventually};
 use serde_json::{Value, json};
 
 use super::{Visitor, ad_query, html};
 use crate::payloads::plain_car;
 
-pub(super) const OPERATORS: [&str; 5] = [
+pub(super) const OPERATORS: [&str; 6] = [
     "/console/operators",
     "/console/operators/queue",
     "/console/operators/ads",
     "/console/operators/dealers",
     "/console/operators/tokens",
+    "/console/operators/limits",
 ];
 
 /// Each page with the permission that it needs, and whether it takes a form.
@@ -154,4 +155,44 @@ async fn operators_see(database: Option<String>) {
         assert_eq!(visitor.get(wrong).await.status, 404, "{wrong}");
     }
     assert_eq!(visitor.get("/console/operators/tokens?limit=x").await.status, 400);
+}
+
+#[tokio::test]
+async fn operators_see_who_has_met_a_limit() {
+    let args = ["--rate-limit", "20/h burst 20"].map(str::to_owned).to_vec();
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let operator = Visitor::with_token(&server, &["--operator"]).await;
+    let limits = async || operator.page("/console/operators/limits").await;
+    assert!(limits().await.contains("No limit has refused a request."));
+    let south = server.client_of(&["--dealer-code", "south-cars"]).await;
+    for _ in 0..20 {
+        south.get("/v4/me").await.expect(200);
+    }
+    south.get("/v4/me").await.expect(429);
+    south.get("/v4/ad").await.expect(429);
+    let page = limits().await;
+    for expected in ["south-cars", "rate_limited", "<td class=\"number\">2</td>"] {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
+    assert!(!page.contains("north-cars"), "{page}");
+}
+
+#[tokio::test]
+async fn operators_see_the_circuit_breakers_of_the_process() {
+    let marketplace = Marketplace::start(&[]).await;
+    let breaker = ["--marketplace-failures", "2", "--marketplace-pause", "60s", "--marketplace-within", "1h"];
+    let server = Server::with(marketplace.options(&breaker)).await;
+    let operator = Visitor::with_token(&server, &["--operator"]).await;
+    let page = operator.page("/console/operators").await;
+    assert_eq!(page.matches("Closed: calls go through").count(), 2, "{page}");
+    marketplace.faults(json!([{"fault": "500", "marketplace": "primary"}])).await;
+    for (source_id, plate) in [("c-1", "OPR006"), ("c-2", "OPR007")] {
+        server.client.post("/v4/car", &plain_car(source_id, plate)).await.expect(201);
+    }
+    let page = eventually("the breaker is open", || async {
+        let page = operator.page("/console/operators").await;
+        page.contains("Calls are paused").then_some(page)
+    })
+    .await;
+    assert_eq!(page.matches("Closed: calls go through").count(), 1, "each has its own: {page}");
 }

@@ -300,3 +300,82 @@ async fn an_ad_shows_its_prices_over_time() {
         assert!(page.contains(expected), "{expected}: {page}");
     }
 }
+
+#[tokio::test]
+async fn the_timeline_says_what_each_request_has_changed() {
+    let server = Server::start().await;
+    changes_are_shown(&server).await;
+    let Some(postgres) = Postgres::shared().await else { return };
+    let args = vec!["--database-url".to_owned(), postgres.database().await];
+    changes_are_shown(&Server::with(Options { args, ..Options::default() }).await).await;
+}
+
+async fn changes_are_shown(server: &Server) {
+    let mut payload = plain_car("c-1", "PGS010");
+    payload["body"] = json!("As new");
+    payload["category_fields"]["model_year"] = json!(2019);
+    server.client.post("/v4/car", &payload).await.expect(201);
+    server.client.published("c-1").await;
+    let visitor = Visitor::signed_in(&server.client).await;
+    let path = format!("/console/ad?{}", ad_query("c-1"));
+    assert!(!visitor.page(&path).await.contains("changes-"), "nothing has changed");
+
+    let patch = json!({"body": format!("Sold soon {MARKUP}"), "category_fields": {"model_year": 2020}});
+    server.client.patch("/v4/car/c-1", &patch).await.expect(200);
+    let same = server.client.patch("/v4/car/c-1", &patch).await.expect(200);
+    assert_eq!(same["category_fields"]["model_year"], 2020);
+    let page = eventually("both requests are done", || async {
+        let page = visitor.page(&path).await;
+        (page.matches(">Done<").count() >= 6).then_some(page)
+    })
+    .await;
+    let timeline = &page[page.find("id=\"timeline\"").unwrap()..page.find("id=\"payload\"").unwrap()];
+    assert_eq!(timeline.matches("<details id=\"changes-").count(), 1, "one of both has changed something: {timeline}");
+    for expected in [
+        "Changed: ",
+        "Model year",
+        "<td>2019</td><td>2020</td>",
+        "<td>As new</td><td>Sold soon ",
+        "/console/requests?id=",
+    ] {
+        assert!(timeline.contains(expected), "{expected}: {timeline}");
+    }
+    assert!(!page.contains("<script>alert"), "{page}");
+}
+
+#[tokio::test]
+async fn quality_failures_and_entries_are_in_the_language_of_the_visitor() {
+    let (server, images) = (Server::start().await, ImageHost::start().await);
+    let mut payload = car("c-1", "CA21A", &images);
+    payload["image_urls"] = json!([images.url("gone.jpg")]);
+    server.client.post("/v4/car", &payload).await.expect(201);
+    server.client.published("c-1").await;
+    let mut visitor = Visitor::signed_in(&server.client).await;
+    let path = format!("/console/ad?{}", ad_query("c-1"));
+    let english = visitor.page(&path).await;
+    for expected in [
+        "does not have the form of an ordinary Swedish plate",
+        "At least 10 photos",
+        "Listed and up to date.",
+        "Ad created",
+    ] {
+        assert!(english.contains(expected), "{expected}: {english}");
+    }
+    let answer = visitor.post("/console/language", &[("language", "sv"), ("next", "/")]).await;
+    visitor.keep_cookies(&answer);
+    let swedish = visitor.page(&path).await;
+    for expected in [
+        "har inte formen av en vanlig svensk",
+        "Minst 10 foton",
+        "Publicerad och aktuell.",
+        "Ett foto kunde inte hämtas",
+        "404",
+    ] {
+        assert!(swedish.contains(expected), "{expected}: {swedish}");
+    }
+    for unexpected in ["Listed and up to date.", "At least 10 photos", "Ad created"] {
+        assert!(!swedish.contains(unexpected), "{unexpected}: {swedish}");
+    }
+    let overview = visitor.page("/console/").await;
+    assert!(overview.contains("Ett foto kunde inte hämtas") && !overview.contains("Ad created"), "{overview}");
+}

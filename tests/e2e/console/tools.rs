@@ -43,7 +43,7 @@ async fn a_webhook_is_created_tested_disabled_and_deleted() {
     let event = eventually("the test event", || async { receiver.received("/hook").first().cloned() }).await;
     let page = eventually("the delivery is shown", || async {
         let page = visitor.page(&path).await;
-        (page.contains("delivered</span>") && page.contains("HTTP 200")).then_some(page)
+        (page.contains("Delivered</span>") && page.contains("HTTP 200")).then_some(page)
     })
     .await;
     assert!(page.contains(event.id()), "{page}");

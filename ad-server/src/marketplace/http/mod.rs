@@ -73,6 +73,11 @@ impl HttpMarketplace {
         Ok(Self { market, base, timeout, client, breaker: Breaker::new(breaker, breaker.pause / 4), clock })
     }
 
+    /// Its circuit breaker.
+    pub(super) fn breaker(&self) -> &Breaker<(Code, String)> {
+        &self.breaker
+    }
+
     /// A path below the base.
     fn url<'p>(&self, path: impl IntoIterator<Item = &'p str>) -> Url {
         let mut url = self.base.clone();
