@@ -47,7 +47,7 @@ impl Drop for Browser {
             let closed = stream
                 .set_read_timeout(Some(PATIENCE))
                 .and_then(|()| write!(stream, "DELETE {path} HTTP/1.1\r\nHost: {driver}\r\nContent-Length: 0\r\n\r\n"))
-                .and_then(|()| stream.read(&mut [0]));
+                .and_then(|()| stream.read_exact(&mut [0]));
             if let Err(error) = closed {
                 eprintln!("Chromium was not closed: {error}");
             }
