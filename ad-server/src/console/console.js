@@ -26,14 +26,21 @@ function announce(text) {
   if (place) place.textContent = text;
 }
 
+/** The selector by which a focused element is found in the new content. */
+function selectorOf(element) {
+  if (element.id) return `#${CSS.escape(element.id)}`;
+  const attribute = ["href", "value"].find((name) => element.hasAttribute(name));
+  return attribute && `${element.localName}[${attribute}="${CSS.escape(element.getAttribute(attribute))}"]`;
+}
+
 /** Puts the new content of an element in its place. Focus, open details and scroll positions stay. */
 function replace(old, fresh) {
   if (old.innerHTML === fresh.innerHTML || isInUse(old)) return;
-  const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+  const focused = old.contains(document.activeElement) && selectorOf(document.activeElement);
   const open = [...old.querySelectorAll("details[id][open]")].map((details) => details.id);
   old.replaceChildren(...fresh.childNodes);
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  if (focused) old.querySelector(focused)?.focus({ preventScroll: true });
   localize(old);
   if (old.dataset.live === "announced") announce(old.querySelector("h2")?.textContent ?? "");
 }

@@ -22,11 +22,14 @@ async fn an_ad_goes_live_before_the_eyes_of_its_dealer() {
     browser.until("document.querySelector('[data-event-list]').children.length === 0").await;
     // Streams begin with the events after them.
     browser.until("'follows' in document.body.dataset").await;
+    let link = "#counts a[href$='status=live']";
+    tab_to(&browser, link).await;
     server.client.post("/v4/car", &plain_car("live-1", "LIV001")).await.expect(201);
     let shown = "[...document.querySelectorAll('[data-event-list] li')].map((it) => it.innerText).join()";
     browser.until(&format!("{shown}.includes('live-1') && {shown}.includes('Publish')")).await;
-    let count = "document.querySelector('#counts a[href$=\"status=live\"] .count').innerText";
-    browser.until(&format!("{count} === '1'")).await;
+    browser.until(&format!("document.querySelector(\"{link} .count\").innerText === '1'")).await;
+    let keeps_focus = browser.eval(&format!("document.activeElement.matches(\"{link}\")")).await;
+    assert_eq!(keeps_focus, json!(true));
     browser.click("[data-event-list] a").await;
     browser.until("document.querySelector('h1')?.innerText === 'live-1' || location.search.includes('live-1')").await;
 
