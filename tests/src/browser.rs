@@ -1,5 +1,5 @@
-//! A headless Chromium that tests open pages in, driven through Debian's chromedriver by WebDriver. Sizes, colour schemes and memory, which
-//! WebDriver does not know, are `DevTools` commands; chromedriver passes them on.
+//! A headless Chromium that tests open pages in, driven through Debian's chromedriver by `WebDriver`. Sizes, colour schemes and memory, which
+//! `WebDriver` does not know, are `DevTools` commands; chromedriver passes them on.
 
 use std::{
     io::{Read, Write},
@@ -280,7 +280,7 @@ async fn port(driver: &mut Child) -> u16 {
     panic!("chromedriver has ended");
 }
 
-/// A command that chromedriver has beyond WebDriver.
+/// A command that chromedriver has beyond `WebDriver`.
 #[derive(Debug)]
 struct Extension {
     path: &'static str,
