@@ -10,6 +10,8 @@ mod single;
 mod sync;
 mod through;
 
+pub use sync::{Change, Desired, desired, exceeds_removal_limit};
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};

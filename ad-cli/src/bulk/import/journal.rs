@@ -280,6 +280,34 @@ fn write(mut file: File, lines: &Receiver<PendingLines>, broken: &OnceLock<Strin
     }
 }
 
+/// The ads that were accepted, in the order of their answers, of a journal that nobody writes.
+///
+/// # Errors
+/// When it cannot be read, or is none.
+pub fn accepted(path: &Path) -> Result<Vec<Identity>, JournalError> {
+    let unusable = |source| JournalError::Unusable { path: path.to_owned(), doing: "open", source };
+    let mut ads = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for (line, text) in (1..).zip(BufReader::new(File::open(path).map_err(unusable)?).split(b'\n')) {
+        let text = text.map_err(unusable)?;
+        match serde_json::from_slice(&text) {
+            // An ad whose answer was lost has only its end.
+            Ok(Entry::Accepted { ad, .. } | Entry::Ended { ad, .. }) => {
+                if seen.insert(ad.clone()) {
+                    ads.push(ad);
+                }
+            }
+            Ok(_) => {}
+            // A crash may have cut off the last line.
+            Err(error) if error.is_eof() => {}
+            Err(error) => {
+                return Err(JournalError::NotAJournal { path: path.to_owned(), line, reason: error.to_string() });
+            }
+        }
+    }
+    Ok(ads)
+}
+
 /// Reads the entries. A crash may have cut off the last line, which is then removed.
 fn read(file: File, path: &Path) -> Result<Past, BulkError> {
     let not_a_journal = |line: u64, reason: String| JournalError::NotAJournal { path: path.to_owned(), line, reason };

@@ -57,7 +57,7 @@ use send::Sent;
 use state::{State, no_record};
 
 pub use feed::Task;
-pub use journal::JournalError;
+pub use journal::{JournalError, accepted};
 pub use records::{Record, Records};
 pub use state::Counts;
 

@@ -18,13 +18,13 @@ const CATEGORY_FIELDS: &str = "category_fields";
 
 /// A field that changes. Absent and `null` are the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Change {
+pub struct Change {
     /// Dotted path.
-    pub(super) field: String,
+    pub field: String,
     /// What it is.
-    pub(super) old: Value,
+    pub old: Value,
     /// What it becomes.
-    pub(super) new: Value,
+    pub new: Value,
 }
 
 /// An ad of the service as the rules know it, with the addresses from which its stored images came.

@@ -5,6 +5,7 @@
 //! | [`stock`] | what a file wants |
 //! | [`compare`] | one ad as it is and as it is wanted |
 //! | [`contents`] | which fields of two contents differ, and the patch |
+//! | [`desired`] | one ad, for other programs |
 //! | [`images`] | images that an ad does not have, and why |
 //! | [`plan`] | all there is to do |
 //! | [`saved`] | plans in files |
@@ -18,12 +19,15 @@
 mod apply;
 mod compare;
 mod contents;
+mod desired;
 mod images;
 mod plan;
 mod saved;
 mod show;
 mod stock;
 mod watch;
+
+pub use desired::{Change, Desired, desired, exceeds_removal_limit};
 
 use std::{
     io::{self, IsTerminal},

@@ -116,7 +116,12 @@ pub(super) struct Dealer {
 impl Dealer {
     /// Whether so many deletions need leave.
     pub(super) const fn exceeds_deletion_limit(&self) -> bool {
-        self.deletions > MOST_DELETIONS || self.deletions * DELETED_PART > self.ads
+        Self::exceeds(self.ads, self.deletions)
+    }
+
+    /// Whether so many deletions of so many ads need leave.
+    pub(super) const fn exceeds(ads: u64, deletions: u64) -> bool {
+        deletions > MOST_DELETIONS || deletions * DELETED_PART > ads
     }
 }
 
