@@ -28,11 +28,12 @@ use std::{
     borrow::Cow,
     collections::BTreeMap,
     io,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::SystemTime,
 };
 
 use ad_cli::bulk::shortened;
@@ -222,6 +223,35 @@ pub struct Reader {
     failed: Option<ReadError>,
     read: Arc<AtomicU64>,
     size: u64,
+    /// The file as it was when it was opened; not of stdin.
+    opened: Option<Opening>,
+}
+
+/// Size and time of a file, by which one that is still being written is noticed.
+#[derive(Debug)]
+struct Opening {
+    path: PathBuf,
+    state: (u64, Option<SystemTime>),
+}
+
+impl Opening {
+    fn of(path: &Path) -> Option<Self> {
+        Some(Self { path: path.to_owned(), state: Self::state(path)? })
+    }
+
+    fn state(path: &Path) -> Option<(u64, Option<SystemTime>)> {
+        let metadata = path.metadata().ok()?;
+        metadata.is_file().then(|| (metadata.len(), metadata.modified().ok()))
+    }
+
+    /// The error that the file has changed meanwhile, if it has.
+    fn changed(&self) -> Option<ReadError> {
+        let now = Self::state(&self.path);
+        (now.as_ref() != Some(&self.state)).then(|| {
+            let message = format!("{} changed while it was read: it may still be being written.", self.path.display());
+            ReadError::new(message).hint("Run the command again when the export has finished; have it write to another name and rename the file.")
+        })
+    }
 }
 
 impl Reader {
@@ -230,6 +260,7 @@ impl Reader {
     /// # Errors
     /// When it cannot be read, has another format, or contradicts the settings.
     pub fn open(path: &Path, settings: &Settings) -> Result<Self, ReadError> {
+        let opening = Opening::of(path);
         let opened = source::open(path, settings)?;
         let (read, size) = opened.progress();
         let (detected, records) = match opened {
@@ -237,7 +268,7 @@ impl Reader {
             Opened::Workbook(workbook) => sheets::records(workbook, settings)?,
         };
         let records = join::with(records, path, settings)?;
-        Ok(Self { detected, records, has_ended: false, failed: None, read, size })
+        Ok(Self { detected, records, has_ended: false, failed: None, read, size, opened: opening })
     }
 
     /// How it is read.
@@ -265,6 +296,9 @@ impl Reader {
         let mut batch = reuse.unwrap_or_default();
         let filled = self.records.fill(&mut batch);
         self.has_ended = !matches!(filled, Ok(true));
+        // A file that has changed may have no end where it seems to have one.
+        let changed = self.opened.take_if(|_| self.has_ended).and_then(|opened| opened.changed());
+        let filled = changed.map_or(filled, Err);
         match filled {
             Err(error) if batch.is_empty() => return Err(error),
             Err(error) => self.failed = Some(error),

@@ -156,6 +156,18 @@ fn folders_and_files_that_are_not_there_are_told() {
 }
 
 #[test]
+fn a_file_that_grows_while_it_is_read_is_noticed() {
+    let file = file(CSV.as_bytes());
+    let mut reader = Reader::open(file.path(), &Settings::default()).unwrap();
+    let mut appended = std::fs::OpenOptions::new().append(true).open(file.path()).unwrap();
+    appended.write_all(b"GHI789;300\n").unwrap();
+    assert_eq!(reader.next(None).unwrap().map(|batch| batch.rows().len()), Some(2), "the rows come first");
+    let error = reader.next(None).unwrap_err();
+    assert!(error.message.ends_with("changed while it was read: it may still be being written."), "{error}");
+    assert!(reader.next(None).unwrap().is_none());
+}
+
+#[test]
 fn a_reader_can_go_to_another_thread() {
     fn is_send<T: Send>() {}
     is_send::<Reader>();
