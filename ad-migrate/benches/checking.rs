@@ -4,6 +4,8 @@
 //! Rows a second and the peak of the process's memory, over files of growing size: the rate must not fall and the memory must not grow.
 //! Rows are cars as dealers' systems export them, an eighth of them with something wrong. The process fails when a bound is missed.
 
+use ad_migrate::mapping::Mapping;
+use rust_xlsxwriter::Workbook;
 use std::{
     fs::{self, File},
     io::{BufWriter, Write},
@@ -13,6 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+const MAPPING: &str = "csv-semicolon-sv";
 const BINARY: &str = env!("CARGO_BIN_EXE_ad-migrate");
 
 /// Fewest rows a second, on two processors.
@@ -25,6 +28,10 @@ const ROUNDS: usize = 3;
 const ROWS: [u64; 2] = [20_000, 200_000];
 /// Bytes of the large one.
 const LARGE: u64 = 1_000_000_000;
+/// Rows of the spreadsheet.
+const SHEET_ROWS: u32 = 50_000;
+/// Longest time to check it.
+const SHEET_TIME: Duration = Duration::from_secs(5);
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().collect();
@@ -41,6 +48,7 @@ fn main() -> ExitCode {
     for (rows, bytes, rounds) in ROWS.map(|rows| (rows, u64::MAX, ROUNDS)).into_iter().chain(large) {
         kept &= measure(folder.path(), rows, bytes, rounds, &mut first);
     }
+    kept &= measure_sheet(folder.path());
     if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -49,7 +57,7 @@ fn main() -> ExitCode {
 fn measure(folder: &Path, rows: u64, bytes: u64, rounds: usize, first: &mut Option<(f64, f64)>) -> bool {
     let file = folder.join("stock.csv");
     let (rows, size) = write(&file, rows, bytes);
-    let mut runs: Vec<_> = (0..rounds).map(|_| checked(&file)).collect();
+    let mut runs: Vec<_> = (0..rounds).map(|_| checked(&file, MAPPING)).collect();
     runs.sort_by_key(|(took, _)| *took);
     let rate = rows as f64 / runs[rounds / 2].0.as_secs_f64();
     let memory = runs.iter().map(|(_, memory)| *memory).max().unwrap_or_default();
@@ -67,13 +75,49 @@ fn measure(folder: &Path, rows: u64, bytes: u64, rounds: usize, first: &mut Opti
     met
 }
 
+/// Checks a spreadsheet, and prints a line; `false` when it takes too long.
+fn measure_sheet(folder: &Path) -> bool {
+    let (file, mapping) = (folder.join("stock.xlsx"), folder.join("stock.toml"));
+    write_sheet(&file);
+    let builtin = Mapping::builtin(MAPPING).expect("it is built in");
+    let settings = ["form", "separator"];
+    let lines = builtin.lines().filter(|line| !settings.iter().any(|name| line.starts_with(name)));
+    fs::write(&mapping, lines.collect::<Vec<_>>().join("\n")).expect("a temporary folder can be written");
+    let mapping = mapping.to_str().expect("temporary folders have plain names");
+    let mut runs: Vec<_> = (0..ROUNDS).map(|_| checked(&file, mapping)).collect();
+    runs.sort_by_key(|(took, _)| *took);
+    let (took, memory) = runs[ROUNDS / 2];
+    let met = took <= SHEET_TIME;
+    println!("xlsx of {SHEET_ROWS} rows: {took:.2?}, {} MiB{}", memory / 1024, if met { "" } else { "  missed" });
+    met
+}
+
+/// Writes the same cars into a spreadsheet, with numbers as numbers.
+fn write_sheet(file: &Path) {
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet();
+    let mut dice = Dice(7);
+    for number in 0..=SHEET_ROWS {
+        let text = if number == 0 { HEADER.to_owned() } else { row(number.into(), &mut dice) };
+        for (column, cell) in (0..).zip(text.trim_end().split(';')) {
+            let cell = cell.trim_matches('"');
+            let written = match cell.parse::<f64>() {
+                Ok(value) => sheet.write(number, column, value),
+                Err(_) => sheet.write(number, column, cell),
+            };
+            written.expect("the cell is within the sheet");
+        }
+    }
+    book.save(file).expect("a temporary folder can be written");
+}
+
 /// How long it takes to check a file, and the peak of its memory in KiB.
-fn checked(file: &Path) -> (Duration, u64) {
+fn checked(file: &Path, mapping: &str) -> (Duration, u64) {
     let begun = Instant::now();
     let mut process = Command::new(BINARY)
         .arg("check")
         .arg(file)
-        .args(["--mapping", "csv-semicolon-sv", "--quiet"])
+        .args(["--mapping", mapping, "--quiet"])
         .stdout(Stdio::null())
         .stderr(Stdio::inherit())
         .spawn()
@@ -99,10 +143,7 @@ fn high_water(status: &str) -> Option<u64> {
 fn write(file: &Path, rows: u64, bytes: u64) -> (u64, u64) {
     let mut out = BufWriter::new(File::create(file).expect("a temporary folder can be written"));
     let mut dice = Dice(7);
-    let mut text =
-        "Lagernr;Regnr;Chassinr;Märke;Modell;Utförande;Årsmodell;Miltal;Pris;Drivmedel;Växellåda;Kaross;Färg;\
-        Effekt (hk);Antal ägare;I trafik;Utrustning;Beskrivning;Bilder\r\n"
-            .to_owned();
+    let mut text = HEADER.to_owned();
     let (mut written, mut size) = (0, 0);
     loop {
         // Windows-1252, of which all letters here have one byte.
@@ -117,6 +158,9 @@ fn write(file: &Path, rows: u64, bytes: u64) -> (u64, u64) {
         text = row(written, &mut dice);
     }
 }
+
+const HEADER: &str = "Lagernr;Regnr;Chassinr;Märke;Modell;Utförande;Årsmodell;Miltal;Pris;Drivmedel;Växellåda;Kaross;Färg;\
+    Effekt (hk);Antal ägare;I trafik;Utrustning;Beskrivning;Bilder\r\n";
 
 const BRANDS: &[(&str, &[&str])] = &[
     ("Volvo", &["V60", "XC60", "V90", "XC40", "S60"]),
