@@ -8,7 +8,7 @@
 //!
 //! | Module | What it is for |
 //! |---|---|
-//! | [`readers`] | CSV, XML, JSON and NDJSON, plain or compressed, in any usual encoding, as [rows](readers::Row) of texts |
+//! | [`readers`] | CSV, XML, JSON, NDJSON, fixed-width files and spreadsheets, plain or compressed, in any usual encoding, as [rows](readers::Row) of texts |
 //! | [`mapping`] | maps columns to fields of an ad by a TOML file, which is validated against ad-core's tables |
 //! | [`mod@inspect`] | detects the columns of an unknown file, and drafts a mapping |
 //! | [`finding`] | findings about a row |

@@ -22,7 +22,7 @@ fn examples() -> Vec<String> {
         let mut text = block.to_owned();
         for (table, example) in [("[vehicle]", "type = 'car'"), ("[fields]", "source_id = 'Nr'")] {
             if !text.lines().any(|line| line.trim_start().starts_with(table)) {
-                text.push_str(&format!("\n{table}\n{example}\n"));
+                text = format!("{text}\n{table}\n{example}\n");
             }
         }
         text

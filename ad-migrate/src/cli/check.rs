@@ -6,7 +6,7 @@ use std::{
 };
 
 use ad_cli::terminal::{Context, Exit, Failure, output::Output};
-use ad_core::rulebook::Rulebook;
+use ad_core::{categories::RuleSettings, rulebook::Rulebook};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::file::{FileArgs, not_checked};
@@ -34,6 +34,9 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     file: FileArgs,
+    /// Accept images over http, of a service whose operator allows them for tests
+    #[arg(long)]
+    http_images: bool,
     /// Write a self-contained HTML page to forward
     #[arg(long, value_name = "FILE.html", help_heading = "Reports")]
     report: Option<PathBuf>,
@@ -49,8 +52,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let rulebook = Rulebook::default();
+    let settings = RuleSettings { http_images: args.http_images, ..RuleSettings::default() };
+    let rulebook = Rulebook { settings, ..Rulebook::default() };
     let (mapping, reader) = args.file.open(&rulebook.catalogue)?;
+    let mapping = if args.http_images { mapping.with_http_images() } else { mapping };
     let about = About { file: args.file.name(), mapping: args.file.mapping_name().to_owned(), checked: context.now() };
     let mut reports = Reports::begin(context.out, args, &about)?;
     let payloads = match (&args.payloads, &args.report, &args.json) {

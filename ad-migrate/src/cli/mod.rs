@@ -6,6 +6,7 @@ mod inspect;
 mod mappings;
 mod publish;
 mod run;
+mod undo;
 mod v3;
 
 use std::process::ExitCode;
@@ -54,6 +55,8 @@ enum Command {
     Run(run::Args),
     /// Publish ads that were submitted hidden
     Publish(publish::Args),
+    /// Hide or delete the ads that were created from a file
+    Undo(undo::Args),
     /// Migrate V3 ads of categories that V4 does not convert
     V3(v3::Args),
 }
@@ -66,6 +69,7 @@ impl Command {
             Self::Check(args) => check::run(context, &args),
             Self::Run(args) => run::run(context, &args).await,
             Self::Publish(args) => publish::run(context, &args).await,
+            Self::Undo(args) => undo::run(context, &args).await,
             Self::V3(args) => v3::run(context, &args).await,
         }
     }

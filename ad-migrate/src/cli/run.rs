@@ -15,19 +15,21 @@ use crate::{
         missing, outcome,
         prepare::{Prepare, RowNumbers},
         rehearse::{Rehearsal, rehearse},
+        revise::{self, Revision},
     },
 };
 use ad_cli::{
     bulk::import::{self, Imported, Resume, Task},
     terminal::{self, Context, Exit, Failure, Summary, duration},
 };
-use ad_core::{model::ApiVersion, rulebook::Rulebook};
+use ad_core::{categories::RuleSettings, model::ApiVersion, rulebook::Rulebook};
 
 /// A heading of the help.
 const SUBMITTING: &str = "Submitting";
 
 /// Arguments of `run`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 #[command(after_help = "\
 All rows are validated first, as by `ad-migrate check`. Invalid rows are counted and skipped. For each valid row the command creates one \
 ad and waits until it is published or has failed. An ad whose registration number the dealer has already listed is linked to that \
@@ -39,13 +41,17 @@ A folder beside the file records the progress. After an interruption, run the sa
 Start small: --rehearse only sends the rows to the service's `validate`, --limit 10 creates ten ads, and --hidden creates hidden ads, \
 which `ad-migrate publish` later publishes and links.
 
+--update creates nothing: it compares the ads that were created before with their rows, as the file and the mapping are now, and sends what \
+differs. Each update is bound to the revision of the ad that is read just before it. With --rehearse, it only shows the differences.
+
 Exit code 0: all rows have become ads. 1: some have not. 3: no row is valid.
 
 Examples:
   ad-migrate run stock.csv --mapping stock.toml --rehearse
   ad-migrate run stock.csv --mapping stock.toml --limit 10
   ad-migrate run stock.csv --mapping stock.toml
-  ad-migrate run stock.csv --mapping stock.toml --only-failed")]
+  ad-migrate run stock.csv --mapping stock.toml --only-failed
+  ad-migrate run stock.csv --mapping stock.toml --update --rehearse")]
 pub(crate) struct Args {
     #[command(flatten)]
     file: FileArgs,
@@ -60,9 +66,15 @@ pub(crate) struct Args {
     /// Maximum number of ads to create in this run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = SUBMITTING)]
     limit: Option<u64>,
+    /// Accept images over http, of a service whose operator allows them for tests
+    #[arg(long, help_heading = SUBMITTING)]
+    http_images: bool,
     /// Only send rejected rows again and retry ads that could not be published
     #[arg(long, help_heading = SUBMITTING)]
     only_failed: bool,
+    /// Send corrected values of ads that were created before, and create none
+    #[arg(long, conflicts_with_all = ["hidden", "only_failed", "listings"], help_heading = SUBMITTING)]
+    update: bool,
     /// Export of the dealer's listings from the marketplace's console, to report those that are not in the file
     #[arg(long, value_name = "FILE", help_heading = "Listings without a row")]
     listings: Option<PathBuf>,
@@ -130,8 +142,10 @@ impl SubmitArgs {
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     // Fails before the file is read, without server URL and token.
     let client = context.client()?;
-    let rulebook = Rulebook::default();
+    let settings = RuleSettings { http_images: args.http_images, ..RuleSettings::default() };
+    let rulebook = Rulebook { settings, ..Rulebook::default() };
     let (mapping, reader) = args.file.open(&rulebook.catalogue)?;
+    let mapping = if args.http_images { mapping.with_http_images() } else { mapping };
     let folder = Folder::of(args.file.path(), args.submit.folder.as_deref());
     // A rehearsal writes nothing into the folder.
     let _taken = if args.rehearse { None } else { Some(folder.take()?) };
@@ -151,6 +165,20 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     bar.end();
     may_be_sent(context, &args.file, &totals)?;
     let (mut rows, mut stock) = prepare.end(&payloads).map_err(|error| folder.cannot("write into", &error))?;
+    if args.update {
+        let revision = Revision {
+            payloads: &payloads,
+            rows: &mut rows,
+            most: args.limit.unwrap_or(u64::MAX),
+            parallel: args.submit.parallel.get(),
+            is_rehearsal: args.rehearse,
+            rulebook: &rulebook,
+        };
+        let failed =
+            revise::update(context, &client, &folder, revision, &totals, args.submit.report.as_deref()).await?;
+        let is_good = failed == 0 && totals.refused == 0;
+        return if is_good { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) };
+    }
     if args.rehearse {
         let bound = mapping.bind(&totals.columns);
         let rehearsal = Rehearsal {
@@ -210,6 +238,9 @@ fn may_be_sent(context: &Context, file: &FileArgs, totals: &Totals) -> Result<()
         return Err(Failure::refused(format!("none of the {} rows of {name} is valid", totals.rows)).hint(see));
     }
     warn_of_missing(context.out, totals);
+    if totals.skipped > 0 {
+        context.out.note(&format!("{} of {} rows are skipped by the mapping", totals.skipped, totals.rows));
+    }
     if totals.refused > 0 {
         context.out.warning(&format!("{} of {} rows are invalid; {see}", totals.refused, totals.rows));
     }

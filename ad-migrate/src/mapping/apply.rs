@@ -337,7 +337,7 @@ impl<'a> Work<'a> {
         }
         if matches!(made.convert.item(), Kind::ImageAddress) {
             let first = || values.first().and_then(Value::as_str).unwrap_or_default().to_owned();
-            check_images(&values, max).map_err(|bad| (bad, first()))?;
+            check_images(&values, max, self.bound.mapping.http_images).map_err(|bad| (bad, first()))?;
         }
         Ok((!values.is_empty()).then_some(Value::Array(values)))
     }
@@ -494,7 +494,7 @@ fn remove_repeated(values: &mut Vec<Value>) {
 }
 
 /// Checks the images of an ad.
-fn check_images(values: &[Value], most: usize) -> Result<(), Bad> {
+fn check_images(values: &[Value], most: usize, may_be_http: bool) -> Result<(), Bad> {
     let count = |is: fn(&str) -> bool| values.iter().filter_map(Value::as_str).filter(|text| is(text)).count();
     let names = count(|text| !has_scheme(text));
     if names > 0 {
@@ -505,7 +505,7 @@ fn check_images(values: &[Value], most: usize) -> Result<(), Bad> {
         ));
     }
     let plain = count(|text| text.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://")));
-    if plain > 0 {
+    if plain > 0 && !may_be_http {
         return Err(Bad::new(
             "image address is not https",
             format!("{plain} of {} images have an address that begins with http://.", values.len()),

@@ -58,6 +58,7 @@ pub struct Mapping {
     settings: Settings,
     decimal: Option<DecimalMark>,
     placeholders: Placeholders,
+    http_images: bool,
     row_rules: RowRules,
     sources: Sources,
     rules: Vec<Rule>,
@@ -126,7 +127,7 @@ impl Mapping {
         let placeholders = Placeholders::with(own.unwrap_or_default().iter());
         let plans = Planner::new(catalogue, &mut problems, &maps, language).plans(&rules, &categories);
         problems.check()?;
-        Ok(Self { settings, decimal, placeholders, row_rules, sources, rules, vehicle, plans })
+        Ok(Self { settings, decimal, placeholders, http_images: false, row_rules, sources, rules, vehicle, plans })
     }
 
     /// The mapping of columns whose names are the fields of one category.
@@ -153,12 +154,19 @@ impl Mapping {
             settings: Settings::default(),
             decimal: None,
             placeholders: Placeholders::default(),
+            http_images: false,
             row_rules: RowRules::default(),
             sources,
             rules,
             vehicle: Vehicle::Always(0),
             plans,
         })
+    }
+
+    /// The same mapping that accepts images over http, for tests.
+    #[must_use]
+    pub fn with_http_images(self) -> Self {
+        Self { http_images: true, ..self }
     }
 
     /// How to read the file.

@@ -5,6 +5,7 @@
 //! | [`folder`] | the migration's folder, with payloads and journal |
 //! | [`prepare`] | the check's [sink](crate::check::Sink) that writes the payloads, and collects the identifiers of the rows |
 //! | [`rehearse`] | validates every payload at the service, which stores nothing |
+//! | [`revise`] | updates or removes ads that were created before |
 //! | [`outcome`] | the outcome of each row: linked to an existing listing, newly listed, rejected, … |
 //! | [`missing`] | ads and listings of the dealer without a row, which are reported and not changed |
 //!
@@ -15,3 +16,4 @@ pub mod missing;
 pub mod outcome;
 pub mod prepare;
 pub mod rehearse;
+pub mod revise;

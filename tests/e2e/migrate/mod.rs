@@ -1,6 +1,7 @@
 //! `ad-migrate`, against real servers.
 
 mod docs;
+mod revise;
 mod run;
 mod v3;
 

@@ -1,0 +1,82 @@
+//! `ad-migrate undo`: hides or deletes the ads that were created from a file.
+
+use std::{
+    io::{self, IsTerminal},
+    num::NonZeroUsize,
+    path::PathBuf,
+};
+
+use ad_cli::terminal::{
+    Context, Failure,
+    output::{ask, counted},
+};
+
+use crate::submit::{
+    folder::Folder,
+    revise::{self, Removal},
+};
+
+/// Arguments of `undo`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Hides the ads that `ad-migrate run` created from FILE: their listings are removed, and the ads stay stored. FILE is not read; the folder beside \
+it records which ads were created. `ad-cli update ID --set visible=true` shows an ad again. With --delete, the ads are deleted; their source \
+ids cannot be used again.
+
+More removals than 10 % of a dealer's ads or 20, whichever is less, need --allow-removals. Each write is bound to the revision of the ad that is \
+read just before it.
+
+Exit code 0: done. 1: some ads have failed. 3: nothing was changed for safety.
+
+Examples:
+  ad-migrate undo stock.csv
+  ad-migrate undo stock.csv --delete --allow-removals 170")]
+pub(crate) struct Args {
+    /// The file that was migrated
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Folder of payloads and journal [default: FILE.migration]
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Write the outcome of every ad to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Maximum number of concurrent requests
+    #[arg(long, value_name = "N", default_value = "16")]
+    parallel: NonZeroUsize,
+    /// Delete the ads instead of hiding them
+    #[arg(long)]
+    delete: bool,
+    /// Maximum number of removals [default: 10 % of a dealer's ads or 20, whichever is less]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    allow_removals: u64,
+    /// Do not ask for confirmation
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let client = context.client()?;
+    let folder = Folder::of(&args.file, args.folder.as_deref());
+    let _taken = if folder.path().is_dir() { Some(folder.take()?) } else { None };
+    let parallel = args.parallel.get();
+    let removal = Removal { delete: args.delete, allowed: args.allow_removals, parallel };
+    let (ads, unchanged) = revise::removable(&client, &folder, removal).await?;
+    if !ads.is_empty() && !args.yes && !confirmed(ads.len() as u64, args.delete).await? {
+        return Err(Failure::failed("nothing was changed"));
+    }
+    let failed = revise::remove(context, &client, ads, unchanged, removal, args.report.as_deref()).await?;
+    revise::ended(failed)
+}
+
+async fn confirmed(count: u64, delete: bool) -> Result<bool, Failure> {
+    if !io::stdin().is_terminal() {
+        return Err(
+            Failure::usage("nothing was changed: cannot ask for confirmation without a terminal").hint("add --yes")
+        );
+    }
+    let what = if delete { "Delete" } else { "Hide" };
+    let question = format!("{what} {}? [y/N] ", counted(count, "ad"));
+    let answer = tokio::task::spawn_blocking(move || ask(&question)).await.map_err(io::Error::other)??;
+    Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+}
