@@ -42,7 +42,15 @@ impl ContentChange {
         let mut change = Self::default();
         let mut bytes = 0;
         compare(before.fields(), after.fields(), "", &mut |path, before, after| {
-            let text = |value: &Value| (!value.is_null()).then(|| short_text(&shown(value), MOST_TEXT_BYTES));
+            let text = |value: &Value| {
+                (!value.is_null()).then(|| match value {
+                    // A description may be long, and what is cut off need not be cleaned.
+                    Value::String(text) => {
+                        short_text(&text[..text.floor_char_boundary(MOST_TEXT_BYTES + 1)], MOST_TEXT_BYTES)
+                    }
+                    value => short_text(&shown(value), MOST_TEXT_BYTES),
+                })
+            };
             let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
             let field =
                 FieldChange { path: short_text(path, MOST_TEXT_BYTES), before: text(before), after: text(after) };
@@ -64,11 +72,9 @@ fn compare(
     above: &str,
     found: &mut impl FnMut(&str, &Value, &Value),
 ) {
-    let added = after.keys().filter(|name| !before.contains_key(*name));
-    for name in before.keys().chain(added) {
-        let (one, other) = (before.get(name).unwrap_or(&Value::Null), after.get(name).unwrap_or(&Value::Null));
+    let mut compare_value = |name: &String, one: &Value, other: &Value| {
         if one == other {
-            continue;
+            return;
         }
         let path = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
         let none = Map::new();
@@ -80,6 +86,17 @@ fn compare(
                 }
                 _ => found(&path, one, other),
             },
+        }
+    };
+    let mut in_both = 0;
+    for (name, value) in before {
+        let other = after.get(name);
+        in_both += usize::from(other.is_some());
+        compare_value(name, value, other.unwrap_or(&Value::Null));
+    }
+    if in_both < after.len() {
+        for (name, value) in after.iter().filter(|(name, _)| !before.contains_key(*name)) {
+            compare_value(name, &Value::Null, value);
         }
     }
 }
