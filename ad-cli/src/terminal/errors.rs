@@ -13,8 +13,14 @@ impl From<Error> for Failure {
         let failure = match error.kind() {
             ErrorKind::Invalid(errors) => {
                 let message = format!("the service rejected the request:{}", lines(errors));
-                // What is wrong with a question stood on the command line.
-                if error.request().starts_with("GET ") { Self::usage(message) } else { Self::refused(message) }
+                // What is wrong with a question stood on the command line, and so did which ad is meant.
+                if is_ambiguous(&error.request(), errors) {
+                    Self::usage(message).hint("choose the dealer of the ad: --dealer-code CODE")
+                } else if error.request().starts_with("GET ") {
+                    Self::usage(message)
+                } else {
+                    Self::refused(message)
+                }
             }
             ErrorKind::Rules(_) | ErrorKind::Conflict(_) | ErrorKind::Malformed(_) | ErrorKind::TooLarge(_) => {
                 Self::refused(error.to_string())
@@ -120,6 +126,13 @@ impl From<bulk::BulkError> for Failure {
             error => Self::failed(error.to_string()),
         }
     }
+}
+
+/// Whether a request without a payload names a source id that several dealers have.
+fn is_ambiguous(request: &str, errors: &FieldErrors) -> bool {
+    let names_one_ad = request.split('/').count() > 3 && !request.ends_with("/validate");
+    let has_payload = request.starts_with("PATCH ") || request.ends_with("/migrate");
+    names_one_ad && !has_payload && errors.flatten().iter().any(|(path, _)| path == "dealer_code")
 }
 
 /// Each field with what is wrong with it, on a line of its own.

@@ -377,7 +377,7 @@ fn only<T>(target: Target<'_>, mut found: Vec<T>, ad: impl Fn(&T) -> &Ad) -> Res
         let mut errors = FieldErrors::default();
         let dealers = found.iter().map(|it| ad(it).dealer_code.as_str());
         let dealers = crate::violation::nearest::quoted(dealers);
-        let text = format!("Several dealers have this source_id; add ?dealer_code= with one of: {dealers}.");
+        let text = format!("Several dealers have this source_id; set dealer_code to one of: {dealers}.");
         errors.push("dealer_code", Violation::stated(Code::Required, text));
         return Err(ServiceError::InvalidQuery(errors));
     }

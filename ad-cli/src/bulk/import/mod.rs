@@ -82,7 +82,7 @@ pub enum Resume {
 pub struct Options<'a> {
     /// The file; `-` is stdin.
     pub file: &'a Path,
-    /// The journal; by default `FILE.journal`.
+    /// The journal; by default `FILE.journal`, or `stdin-DIGEST.journal` of what came from stdin.
     pub journal: Option<&'a Path>,
     /// What is done with its ads.
     pub task: Task,
@@ -157,7 +157,8 @@ impl Import {
         let sha256 = digest(&path).map_err(|error| unreadable(&name, &error))?;
         let journal = match options.journal {
             Some(path) => path.to_owned(),
-            None if kept.is_some() => PathBuf::from("stdin.journal"),
+            // Each input has its own.
+            None if kept.is_some() => PathBuf::from(format!("stdin-{}.journal", &sha256[..12])),
             None => {
                 let mut name = options.file.as_os_str().to_owned();
                 name.push(".journal");

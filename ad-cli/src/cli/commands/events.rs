@@ -21,7 +21,7 @@ Types are ad.ACTION.STATE, where * stands for any action or state:
 
 Examples:
   ad-cli events --follow
-  ad-cli events --types 'ad.*.error' --output ndjson
+  ad-cli events --types \"ad.*.error\" --output ndjson
   ad-cli events --after CURSOR --source-id car-1")]
 pub(crate) struct Args {
     /// Keep printing new events until Ctrl-C

@@ -42,6 +42,12 @@ pub(crate) struct Args {
 const TYPES: &[Column] =
     &[Column::new("TYPE", "vehicle_type"), Column::new("CATEGORY_ID", "category_id"), Column::new("NAME", "name")];
 
+/// What programs get; the names are the row's.
+#[rustfmt::skip]
+const FIELDS_FOR_PROGRAMS: &[Column] = &Column::at_paths([
+    "field", "type", "required", "nullable", "since", "default", "about", "values",
+]);
+
 const FIELDS: &[Column] = &[
     Column::new("FIELD", "field"),
     Column::new("TYPE", "type"),
@@ -80,7 +86,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if found.is_empty() {
         return Err(nothing(name, &args.search, &all));
     }
-    let mut rows = context.out.rows(FIELDS);
+    let mut rows = context.out.rows(if context.out.is_for_people() { FIELDS } else { FIELDS_FOR_PROGRAMS });
     found.iter().try_for_each(|row| rows.push(row))?;
     rows.end()?;
     if words.is_empty() && !args.required {
@@ -110,7 +116,9 @@ fn is_in_an_array(field: &str) -> bool {
 
 impl FieldRow {
     fn has(&self, word: &str) -> bool {
-        [&self.field, &self.r#type, self.about].iter().any(|text| text.to_lowercase().contains(word))
+        [&self.field.replace("[]", ""), &self.field, &self.r#type, self.about]
+            .iter()
+            .any(|text| text.to_lowercase().contains(word))
     }
 }
 

@@ -159,10 +159,16 @@ impl Reader<'_> {
             anybodys: HashSet::new(),
         };
         let mut twice = Vec::new();
+        let mut cut = None;
         let (count, digest) = each(source, |index, piece| {
+            cut =
+                parse(piece.text).err().filter(|error| error.at == piece.text.len()).map(|error| (piece.place, error));
             twice.extend(self.add(&mut stock, index, piece)?);
             Ok(())
         })?;
+        if let Some((place, error)) = cut {
+            return Err(unreadable(&stock.name, place, &error.message));
+        }
         stock.digest = digest;
         if !twice.is_empty() {
             let more = twice.len().saturating_sub(MOST_TOLD);
