@@ -103,7 +103,16 @@ impl Client {
     /// # Errors
     /// [`Forbidden`](ErrorKind::Forbidden) for a token that may not read.
     pub async fn summary(&self) -> Result<Answer<Summary>, Error> {
-        self.transport.get("v4/summary".to_owned()).await
+        self.summary_of(None).await
+    }
+
+    /// The same, of one dealer's ads where one is named.
+    ///
+    /// # Errors
+    /// As [`summary`](Self::summary).
+    pub async fn summary_of(&self, dealer_code: Option<&str>) -> Result<Answer<Summary>, Error> {
+        let query = transport::query_string(dealer_code.map(|code| ("dealer_code", code)));
+        self.transport.get(format!("v4/summary{query}")).await
     }
 
     /// What the token is, and what it gives access to.

@@ -12,16 +12,28 @@ use super::{
     quality,
 };
 
+/// What programs get of an ad in a list as CSV.
+pub const COLUMNS: &[Column] =
+    &Column::at_paths(["source_id", "category_id", "state", "title", "price", "marketplace_ad_id", "updated"]);
+
 /// What people see of an ad in a list.
-pub const COLUMNS: &[Column] = &[
-    Column::new("SOURCE ID", "source_id"),
-    Column::new("TYPE", "category_id").shown(vehicle_type),
-    Column::new("STATE", "state").shown(ad_state),
+pub const SHOWN: &[Column] = &[
+    Column::new("SOURCE ID", "source_id").shortened(),
+    STATUS,
+    Column::new("PLATE", "category_fields.registration_number").rank(3),
     Column::new("TITLE", "title").wrapped(),
-    Column::new("PRICE", "price").shown(price),
-    Column::new("LISTING", "marketplace_ad_id"),
+    Column::new("PRICE", "price").shown(price).rank(1),
+    Column::new("PHOTOS", "image_refs").shown(photos).rank(4),
+    Column::new("TYPE", "category_id").shown(vehicle_type).rank(5),
+    DEALER,
+    Column::new("LISTING", "marketplace_ad_id").for_programs(),
+    Column::new("OFFER", "offer_id").for_programs(),
+    Column::new("CREATED", "created").shown(minute).for_programs(),
     Column::new("UPDATED", "updated").shown(minute).for_programs(),
 ];
+
+/// Whose ad it is: of interest to groups of dealers.
+pub const DEALER: Column = Column::new("DEALER", "dealer_code").rank(2);
 
 /// The status, where a list has it.
 pub const STATUS: Column = Column::new("STATUS", "status").shown(status);
@@ -35,7 +47,8 @@ pub fn column(field: &'static str) -> Column {
         "created" | "updated" => Column::new(field, field).shown(minute),
         "body" | "image_refs" | "category_fields" | "log" => Column::new(field, field).wrapped(),
         "status" => STATUS,
-        field => COLUMNS.iter().find(|column| column.is_of(field)).copied().unwrap_or(Column::new(field, field)),
+        "state" => Column::new("STATE", field).shown(ad_state),
+        field => SHOWN.iter().find(|column| column.is_of(field)).copied().unwrap_or(Column::new(field, field)),
     }
 }
 
@@ -97,6 +110,15 @@ pub fn outcome(outcome: &Value) -> Cell {
         "failed" | "not sent" | "unclear" | "conflict" => Cell::toned(text, Tone::Bad),
         "under way" => Cell::toned("unfinished", Tone::Warning),
         _ => Cell::toned(text, Tone::Good),
+    }
+}
+
+/// How many photos are stored.
+fn photos(images: &Value) -> Cell {
+    match images.as_array().map(Vec::len) {
+        Some(0) => Cell::toned("none", Tone::Warning),
+        Some(count) => count.to_string().into(),
+        None => Cell::default(),
     }
 }
 

@@ -40,8 +40,8 @@ pub struct Global {
     #[arg(long, env = "AD_TIMEOUT", hide_env_values = true, value_name = "SECONDS", default_value_t = 30, global = true, display_order = LAST,
         value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
-    /// Output format: a table for people, the others for programs
-    #[arg(long, value_name = "FORM", value_enum, default_value_t, global = true, display_order = LAST)]
+    /// Output format: a table for people, `wide` with all columns; the others for programs
+    #[arg(long, short, value_name = "FORM", value_enum, default_value_t, global = true, display_order = LAST)]
     pub output: Format,
     /// Use colours; `auto` means on a terminal, unless `NO_COLOR` is set
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, display_order = LAST)]

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
-use super::output::{Column, Format, Output, Rows, Styled, Tone};
+use super::output::{Column, Output, Rows, Styled, Tone};
 use crate::bulk::{
     check::{Finding, Severity, Verdict},
     shortened,
@@ -48,9 +48,10 @@ enum Destination {
 impl Findings {
     /// The findings of a file, in the form that was asked for.
     pub fn new(file: &str, out: Output) -> Self {
-        let shown = match out.format() {
-            Format::Table => Destination::People(BufWriter::new(io::stdout())),
-            _ => Destination::Programs(Box::new(out.rows(COLUMNS))),
+        let shown = if out.is_for_people() {
+            Destination::People(BufWriter::new(io::stdout()))
+        } else {
+            Destination::Programs(Box::new(out.rows(COLUMNS)))
         };
         Self { file: file.to_owned(), out, shown }
     }

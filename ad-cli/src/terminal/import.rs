@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{
     Context, Failure, Findings,
     context::UTF_16,
-    output::{Column, Format, WholeFile, tally},
+    output::{Column, WholeFile, tally},
     progress::Progress,
     stop_on_interrupt,
 };
@@ -35,7 +35,7 @@ pub async fn import(context: &Context, options: &Options<'_>) -> Result<Imported
     }
     context.out.detail(&format!("journal: {}", import.journal().display()));
     // What is wrong is shown to people now, and to programs with all the rest.
-    let mut findings = (context.out.format() == Format::Table).then(|| Findings::new(import.name(), context.out));
+    let mut findings = context.out.is_for_people().then(|| Findings::new(import.name(), context.out));
     let totals = import.check(|verdict| findings.as_mut().map_or(Ok(()), |findings| findings.show(verdict)));
     findings.map_or(Ok(()), Findings::end)?;
     if totals?.payloads == 0 {
@@ -108,7 +108,7 @@ impl<Row: Serialize> ImportReport<'_, Row> {
     pub fn show(&self, context: &Context, imported: &mut Imported, to_file: Option<&Path>) -> Result<Summary, Failure> {
         let unreadable = |error: io::Error| Failure::failed(format!("cannot read what came of the import: {error}"));
         let cut_short = imported.failure.is_some();
-        let people = context.out.format() == Format::Table;
+        let people = context.out.is_for_people();
         let mut summary = Summary { ads: imported.payloads, counts: Vec::new() };
         summary.counts = self.labels.iter().map(|(name, label)| (*name, *label, 0)).collect();
         let mut rows = None;

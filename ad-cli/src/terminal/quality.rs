@@ -2,10 +2,7 @@
 
 use ad_core::model::{Level, Quality, Severity};
 
-use super::output::{Styled, Tone};
-
-/// The indent of texts below what they are about.
-const BELOW: &str = "      ";
+use super::output::{Styled, Tone, wrapped};
 
 /// The tone of a level.
 pub(crate) fn tone(level: Level) -> Tone {
@@ -35,7 +32,7 @@ pub(crate) fn write(text: &mut Styled, heading: &str, quality: &Quality, width: 
         // Rounded, and a light goal is not nothing.
         let points = ((u32::from(goal.weight) * 200 + all) / (2 * all.max(1))).max(1);
         text.push("  ").toned(Tone::Good, &format!("+{points:<2}")).push(" ").push(&goal.field).end_line();
-        text.wrapped(BELOW, BELOW, &goal.how, width);
+        write_wrapped(text, &goal.how, width);
     }
     for finding in &quality.findings {
         let (tone, severity) = match finding.severity {
@@ -44,7 +41,7 @@ pub(crate) fn write(text: &mut Styled, heading: &str, quality: &Quality, width: 
         };
         text.push("  ").toned(tone, severity).push(" ").push(&finding.field).end_line();
         let instead = finding.suggestion.as_ref().map(|it| format!(" Send \"{it}\" instead?")).unwrap_or_default();
-        text.wrapped(BELOW, BELOW, &format!("{}{instead}", finding.text), width);
+        write_wrapped(text, &format!("{}{instead}", finding.text), width);
     }
 }
 
@@ -52,4 +49,12 @@ pub(crate) fn write(text: &mut Styled, heading: &str, quality: &Quality, width: 
 pub(crate) fn write_score(text: &mut Styled, heading: &str, quality: &Quality) {
     text.toned(Tone::Strong, heading).push(&format!(" {} of 100 (", quality.score));
     text.toned(tone(quality.level), quality.level.name()).push(")");
+}
+
+/// Writes a text below what it is about, in lines that fit.
+fn write_wrapped(text: &mut Styled, long: &str, width: usize) {
+    const INDENT: &str = "      ";
+    for line in wrapped(long, width.saturating_sub(INDENT.len())) {
+        text.push(INDENT).push(&line).end_line();
+    }
 }

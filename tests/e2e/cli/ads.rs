@@ -35,10 +35,10 @@ async fn an_ad_is_created_published_changed_and_deleted() {
     assert_eq!(piped.ndjson()[0]["ad"]["body"], "Text");
     assert!(piped.stderr.contains("ad-cli wait"), "{piped:?}");
 
-    let bumped = cli.run("bump car-1 --exclude secondary --wait --output json").await;
+    let bumped = cli.run("bump car-1 --exclude secondary --wait --yes --output json").await;
     assert_eq!(bumped.json()[0]["outcome"], "bumped");
-    assert_eq!(cli.run("pole-position car-1 --wait --output json").await.json()[0]["outcome"], "boosted");
-    let again = cli.run("pole-position car-1").await;
+    assert_eq!(cli.run("pole-position car-1 --wait --yes --output json").await.json()[0]["outcome"], "boosted");
+    let again = cli.run("pole-position car-1 --yes").await;
     assert_eq!(again.code, 3);
     assert!(again.stderr.starts_with("error: Ad already has pole position until "), "{again:?}");
     assert_eq!(cli.run("retry car-1 --wait --output json").await.json()[0]["outcome"], "published");
@@ -46,7 +46,7 @@ async fn an_ad_is_created_published_changed_and_deleted() {
     let waited = cli.run("wait car-1 --until published --output json").await;
     assert!(waited.json()[0]["marketplace_ad_id"].is_string());
     assert_eq!(cli.run("wait car-1 --until deleted").await.code, 1, "it is published");
-    assert_eq!(cli.run("delete car-1 --wait --output json").await.json()[0]["outcome"], "deleted");
+    assert_eq!(cli.run("delete car-1 --wait --yes --output json").await.json()[0]["outcome"], "deleted");
     cli.run("wait car-1 --until deleted").await.done();
     assert_eq!(cli.run("wait car-1 --until published").await.code, 1, "it is deleted");
     let deleted = cli.run("get car-1 --output json").await.json();
@@ -66,21 +66,20 @@ async fn an_ad_and_its_log_are_shown_as_people_read_them() {
     cli.run("create car.json --wait").await.done();
     let shown = cli.run("get car-1").await;
     let expected = "\
-id                                   <uuid>                              
-source_id                            car-1
-dealer_code                          north-cars
-category_id                          1020
-state                                created
-title                                2019
-visible                              true
-category_fields.model_year           2019
-category_fields.registration_number  ABC123
-dont_publish_on_failed_images        false
-marketplace_ad_id                    <id>
-offer_id                             <id>
-api_version                          v4
-created                              <time>
-updated                              <time>
+2019
+  status     live
+  source id  car-1
+  plate      ABC123
+  photos     none
+  type       car
+  dealer     north-cars
+  listing    <id>
+  offer      <id>
+  updated    <time>
+
+category_fields
+  model_year           2019
+  registration_number  ABC123
 ";
     let ids = cli.run("get car-1 --output json").await.json();
     let mut text = redacted(shown.done(), &cli, Some(&server));
@@ -91,6 +90,9 @@ updated                              <time>
     let trimmed = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
     assert_eq!(trimmed(&text), trimmed(expected));
     assert!(shown.stderr.contains("latest log entry: publish done at"), "{shown:?}");
+    assert_eq!(cli.run("get abc123").await.done(), shown.stdout, "by its plate");
+    assert!(cli.run("status ABC123").await.done().starts_with("car-1: live since "));
+    assert!(cli.run("log ABC123").await.done().contains("publish"));
 
     let log = cli.run("log car-1 --verbose").await;
     let squeezed =
@@ -149,7 +151,7 @@ async fn a_failure_ends_a_wait_with_its_reason() {
     hidden["visible"] = json!(false);
     cli.file("hidden.json", hidden.to_string());
     assert_eq!(cli.run("create hidden.json --wait --output json").await.json()[0]["outcome"], "hidden");
-    let bump = cli.run("bump hidden").await;
+    let bump = cli.run("bump hidden --yes").await;
     assert_eq!((bump.code, bump.stderr.as_str()), (3, "error: Ad is not visible, cannot bump\n"));
 }
 
@@ -207,12 +209,12 @@ async fn one_of_several_ads_that_fails_does_not_stop_the_others() {
     for (id, plate) in [("a", "AAA111"), ("b", "BBB222")] {
         server.client.post("/v4/car", &plain_car(id, plate)).await.expect(201);
     }
-    let deleted = cli.run("delete a missing b --wait --output ndjson").await;
+    let deleted = cli.run("delete a missing b --wait --yes --output ndjson").await;
     assert_eq!(deleted.code, 1);
     let rows: Vec<serde_json::Value> = deleted.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told: Vec<_> = rows.iter().map(|row| format!("{} {}", row["source_id"], row["outcome"])).collect();
     assert_eq!(told, ["\"a\" \"deleted\"", "\"missing\" \"refused\"", "\"b\" \"deleted\""]);
-    cli.run("delete a --wait").await.done();
+    cli.run("delete a --wait --yes").await.done();
 }
 
 #[tokio::test]
@@ -223,7 +225,7 @@ async fn a_boat_and_an_ad_of_v3_go_their_ways() {
     boat["source_id"] = json!("boat-1");
     cli.file("boat.json", boat.to_string());
     cli.run("create boat.json --wait").await.done();
-    let exclude = cli.run("bump boat-1 --exclude primary").await;
+    let exclude = cli.run("bump boat-1 --exclude primary --yes").await;
     assert_eq!(exclude.code, 3, "{exclude:?}");
     let rib = json!({
         "source_id": "rib-1", "category_id": 1063, "title": "RIB", "contact": {"email": "a@north.example"},

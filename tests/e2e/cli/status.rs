@@ -51,8 +51,8 @@ async fn lists_are_filtered_by_status_and_the_summary_counts_them() {
     stock(&server).await;
     let listed = cli.run("list --status failed,partly_live --ordering source_id").await;
     let rows: Vec<_> = listed.done().lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>()).collect();
-    assert_eq!(rows[0][..3], ["fault-refused-1", "car", "failed"]);
-    assert_eq!(rows[1][..4], ["fault-refused-secondary-1", "car", "partly", "live"]);
+    assert_eq!(rows[0][..2], ["fault-refused-1", "failed"]);
+    assert_eq!(rows[1][..3], ["fault-refused-secondary-1", "partly", "live"]);
     assert_eq!(rows.len(), 2);
     let all = cli.run("list --include status --ordering source_id --output json").await.json();
     let words: Vec<_> = all.as_array().unwrap().iter().map(|ad| &ad["status"]).collect();

@@ -1,10 +1,16 @@
 //! `ad-cli get`: one ad as it is now.
 
-use ad_core::model::VIEW_FIELDS;
+use ad_core::model::{ImageStatus, StatusReport};
+use futures_util::future::join;
+use serde_json::{Value, json};
 
 use crate::{
-    cli::acts::TargetArgs,
-    terminal::{Context, Failure},
+    Ad, Target,
+    cli::acts::{self, TargetArgs},
+    terminal::{
+        Context, Failure, ad_table,
+        output::{Cell, Tone, readable},
+    },
 };
 
 /// Arguments of `get`.
@@ -12,6 +18,8 @@ use crate::{
 #[command(after_help = "\
 Examples:
   ad-cli get car-1
+  ad-cli get ABC123                     the ad of the vehicle with this plate
+  ad-cli get car-1 --output wide        with ids and times
   ad-cli get car-1 --output json | jq .price")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -20,20 +28,116 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
-    let read = client.v4().read(args.target.target()).await?;
+    let people = context.out.is_for_people();
+    let ask = async |target: Target<'_>| {
+        let status = async { if people { client.v4().status(target).await.ok() } else { None } };
+        let ads = client.v4();
+        let (read, status) = join(ads.read(target), status).await;
+        Ok((read?, status.map(|answer| answer.body)))
+    };
+    let (read, status) = acts::found(&client, args.target.target(), ask).await?;
     if let Some(etag) = &read.etag {
         context.out.note(&format!("ETag: {etag}"));
     }
     let mut ad = read.body;
-    if !context.out.is_for_people() {
+    if !people {
         return Ok(context.out.record(&ad)?);
     }
     let entries = ad.log.take().unwrap_or_default();
-    context.out.record_in(&ad, VIEW_FIELDS)?;
+    show(context, &ad, status.as_ref())?;
     if let Some(last) = entries.last() {
         let message = crate::message_text(&last.external_message);
         context.out.note(&format!("latest log entry: {} {} at {}: {message}", last.action, last.state, last.created));
-        context.out.note(&format!("to show the log: ad-cli log {}", ad.source_id));
+        context.out.note(&format!("to show the log: ad-cli log {}", args.target.source_id));
     }
     Ok(())
+}
+
+/// What one looks for first, then the vehicle.
+fn show(context: &Context, ad: &Ad, status: Option<&StatusReport>) -> Result<(), Failure> {
+    let shown = json!(ad);
+    let field = |name: &str| Cell::from(readable(&shown[name]));
+    let mut head = context.out.styled();
+    head.toned(Tone::Strong, ad.title.as_deref().unwrap_or(&ad.source_id)).end_line();
+    context.out.show(&head)?;
+    let plate = &shown["category_fields"]["registration_number"];
+    let mut fields = vec![
+        ("status", status.map_or_else(|| ad_table::ad_state(&shown["state"]), status_of)),
+        ("source id", field("source_id")),
+        ("plate", readable_or_nothing(plate)),
+        ("price", ad_table::prices(&shown["price"])),
+        ("photos", photos(ad, status)),
+        ("type", ad_table::vehicle_type(&shown["category_id"])),
+        ("dealer", field("dealer_code")),
+        ("listing", readable_or_nothing(&shown["marketplace_ad_id"])),
+        ("offer", readable_or_nothing(&shown["offer_id"])),
+        ("updated", ad_table::minute(&shown["updated"])),
+    ];
+    if context.out.is_wide() {
+        fields.push(("created", ad_table::minute(&shown["created"])));
+        fields.push(("id", field("id")));
+        fields.push(("api version", field("api_version")));
+    }
+    for name in ["url", "video_url", "product_declaration", "location", "contact", "body"] {
+        fields.push((name, readable_or_nothing(&shown[name])));
+    }
+    context.out.named(2, &fields)?;
+    let mut vehicle = Vec::new();
+    leaves("", &shown["category_fields"], &mut vehicle);
+    if !vehicle.is_empty() {
+        let mut heading = context.out.styled();
+        heading.end_line();
+        heading.toned(Tone::Strong, "category_fields").end_line();
+        context.out.show(&heading)?;
+        let vehicle: Vec<_> = vehicle.iter().map(|(name, cell)| (name.as_str(), cell.clone())).collect();
+        context.out.named(2, &vehicle)?;
+    }
+    Ok(())
+}
+
+/// `live`, or the status with the reason of the first marketplace that has one.
+fn status_of(status: &StatusReport) -> Cell {
+    let Cell { text, mut tone } = ad_table::status(&json!(status.status));
+    if tone == Some(Tone::Good) && missing(status) > 0 {
+        tone = Some(Tone::Warning);
+    }
+    let why = status.channels.iter().find(|channel| channel.code.is_some());
+    let why = why.map(|channel| format!(": {}: {}", channel.marketplace.name(), channel.text)).unwrap_or_default();
+    Cell { text: format!("{text}{why}"), tone }
+}
+
+/// Photos that the ad should have and has not.
+fn missing(status: &StatusReport) -> usize {
+    status.images.iter().filter(|image| image.status != ImageStatus::Stored).count()
+}
+
+/// `2 of 5; 3 are missing: ad-cli status car-1`
+fn photos(ad: &Ad, status: Option<&StatusReport>) -> Cell {
+    let stored = ad.image_refs.len();
+    match status.map_or(0, missing) {
+        0 if stored == 0 => Cell::toned("none", Tone::Warning),
+        0 => stored.to_string().into(),
+        missing => {
+            let all = stored + missing;
+            Cell::toned(format!("{stored} of {all}; to see why: ad-cli status {}", ad.source_id), Tone::Warning)
+        }
+    }
+}
+
+fn readable_or_nothing(value: &Value) -> Cell {
+    if value.is_null() { Cell::default() } else { readable(value).into() }
+}
+
+/// The fields of a vehicle by their paths; a measure and a list are one.
+fn leaves(path: &str, value: &Value, found: &mut Vec<(String, Cell)>) {
+    match value {
+        Value::Object(members) if !members.contains_key("value") => {
+            for (name, value) in members {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                leaves(&path, value, found);
+            }
+        }
+        Value::Null => {}
+        value => found.push((path.to_owned(), readable(value).into())),
+    }
 }

@@ -2,15 +2,16 @@
 
 use ad_core::{
     categories::Category,
-    model::{MAX_LIMIT, VIEW_FIELDS},
+    model::{AdState, MAX_LIMIT, VIEW_FIELDS},
     parameters::{AD_PARAMETERS, Parameter},
 };
 use futures_util::TryStreamExt;
 use serde_json::value::RawValue;
 
 use crate::{
-    AdQuery,
+    AdFilter, AdQuery,
     cli::{
+        claims::Claims,
         parameters::{self, Given, Table},
         through::vehicle_type,
     },
@@ -20,12 +21,14 @@ use crate::{
 /// Arguments of `list`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Times are UTC: \"2026-01-15 10:00:00\", or ISO 8601. Without --all, one page is printed.
+Deleted ads are listed with --deleted, and where --state, --status or an id asks for them. Without --all, one page is printed. Times are UTC: \
+\"2026-01-15 10:00:00\", or ISO 8601. A table leaves out what the terminal has no room for; --output wide prints all columns.
 
 Examples:
   ad-cli list --status failed,partly_live
   ad-cli list --quality-score-lt 50
-  ad-cli list --state created --search volvo
+  ad-cli list --search volvo -o wide
+  ad-cli list --state deleted
   ad-cli list --updated-gte \"2026-01-15 00:00:00\" --all --output csv > updated.csv
   ad-cli list --fields source_id,marketplace_ad_id --all --output ndjson")]
 pub(crate) struct Args {
@@ -35,9 +38,16 @@ pub(crate) struct Args {
     /// Print all pages
     #[arg(long)]
     all: bool,
+    /// Include deleted ads
+    #[arg(long)]
+    deleted: bool,
     #[command(flatten)]
     filters: Given<AdFilters>,
 }
+
+/// Filters that may mean deleted ads, so that none are left out.
+const NAMES_DELETED: &[&str] =
+    &["id", "state", "status", "source_id", "source_id__in", "marketplace_ad_id", "marketplace_ad_id__in"];
 
 /// The parameters of a list of ads.
 #[derive(Debug, Clone)]
@@ -51,13 +61,19 @@ impl Table for AdFilters {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let mut query = AdQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
-    // Who filters by the status or the score wants to see it.
-    query.included.status |= args.filters.get("status").is_some() && query.fields.is_none();
+    if !args.deleted && !NAMES_DELETED.iter().any(|name| args.filters.get(name).is_some()) {
+        query.filters.push(AdFilter::State(AdState::Created));
+    }
+    // Who filters by the status or the score wants to see it, and people want to see the status anyway.
+    let is_shown = args.filters.get("status").is_some() || context.out.is_for_people();
+    query.included.status |= is_shown && query.fields.is_none();
     let by_score = ["quality_score__lt", "quality_score__gte"].iter().any(|name| args.filters.get(name).is_some());
     query.included.quality |= by_score && query.fields.is_none();
-    let client = context.client()?;
+    let connection = context.connection()?;
+    let is_group = Claims::of(&connection.token).is_some_and(|claims| claims.dealer_group.is_some());
+    let client = context.client_for(&connection.url, &connection.token)?;
     let ads = args.of_type.and_then(|it| it.vehicle_type).map_or_else(|| client.v4(), |name| client.typed(name));
-    let mut rows = context.out.rows(columns(&args.filters, &query));
+    let mut rows = context.out.rows(columns(&args.filters, &query, context.out.is_for_people(), is_group));
     if args.all {
         // As few requests as possible, unless somebody wants it otherwise.
         if args.filters.get("limit").is_none() {
@@ -82,20 +98,17 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The columns that people see: those of the fields that were asked for.
-fn columns(given: &Given<AdFilters>, query: &AdQuery) -> Vec<Column> {
-    let Some(fields) = given.get("fields") else {
-        let mut columns = ad_table::COLUMNS.to_vec();
-        if query.included.status {
-            // In place of the state, which it says too.
-            columns.iter_mut().filter(|column| column.is_of("state")).for_each(|column| *column = ad_table::STATUS);
-        }
-        if query.included.quality {
-            columns.push(ad_table::QUALITY);
-        }
-        return columns;
-    };
-    let wanted = |name: &&&str| fields.split(',').any(|field| field.trim() == **name);
+/// The columns: those of the fields that were asked for, or what people look for.
+fn columns(given: &Given<AdFilters>, query: &AdQuery, is_for_people: bool, is_group: bool) -> Vec<Column> {
     let quality = query.included.quality.then_some(ad_table::QUALITY);
-    VIEW_FIELDS.iter().filter(wanted).map(|field| ad_table::column(field)).chain(quality).collect()
+    if let Some(fields) = given.get("fields") {
+        let wanted = |name: &&&str| fields.split(',').any(|field| field.trim() == **name);
+        return VIEW_FIELDS.iter().filter(wanted).map(|field| ad_table::column(field)).chain(quality).collect();
+    }
+    if !is_for_people {
+        let status = query.included.status.then_some(ad_table::STATUS);
+        return ad_table::COLUMNS.iter().copied().chain(status).chain(quality).collect();
+    }
+    let of_reader = |column: &&Column| is_group || !column.is_of("dealer_code");
+    ad_table::SHOWN.iter().filter(of_reader).copied().chain(quality).collect()
 }

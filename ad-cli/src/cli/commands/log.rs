@@ -7,8 +7,11 @@ use ad_core::{
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
 
 use crate::{
-    After, Client, EventQuery, LogQuery,
-    cli::parameters::{self, Given, Table},
+    After, Client, EventQuery, LogQuery, Target,
+    cli::{
+        acts,
+        parameters::{self, Given, Table},
+    },
     terminal::{
         Context, Failure, ad_table,
         output::{Column, Rows},
@@ -18,16 +21,22 @@ use crate::{
 /// Arguments of `log`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+A table shows the 20 latest entries, the newest last; --all shows every entry. The other formats have every entry anyway.
+
 Examples:
   ad-cli log car-1
+  ad-cli log car-1 --all
   ad-cli log car-1 --state error
   ad-cli log car-1 --follow")]
 pub(crate) struct Args {
-    /// Source id of the ad
+    /// Source id of the ad, or its plate
     source_id: String,
     /// Keep printing new entries until Ctrl-C
     #[arg(long, short, conflicts_with_all = ["limit", "offset", "ordering"])]
     follow: bool,
+    /// Print every entry
+    #[arg(long, conflicts_with_all = ["limit", "offset", "follow"])]
+    all: bool,
     #[command(flatten)]
     filters: Given<Entries>,
 }
@@ -50,33 +59,52 @@ const COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "external_message").shown(|message| crate::message_text(message).into()).wrapped(),
 ];
 
+/// Entries that people see, unless they ask for more.
+const LATEST: u32 = 20;
+
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let query = LogQuery::parse(args.filters.pairs()).map_err(|errors| parameters::wrong(&errors))?;
     let client = context.client()?;
+    // Whose log it is, also where the plate was given.
+    let one = LogQuery { page: Page { limit: 1, offset: 0 }, ..query.clone() };
+    let target = Target::from(&args.source_id).of_dealer(query.dealer_code.as_deref());
+    let ask = async |target: Target<'_>| {
+        client.v4().log(target, &one).await?;
+        Ok((target.source_id.to_owned(), target.dealer_code.map(str::to_owned)))
+    };
+    let (source_id, dealer_code) = acts::found(&client, target, ask).await?;
+    let query = LogQuery { dealer_code, ..query };
     if args.follow {
-        return follow(context, &client, args, query).await;
+        return follow(context, &client, &source_id, query).await;
     }
-    // A part is shown as a part; otherwise it is the whole log.
-    let is_part = args.filters.get("limit").is_some();
+    let asked_for = ["limit", "offset", "ordering"].iter().any(|name| args.filters.get(name).is_some());
+    let is_latest = !args.all && !asked_for && context.out.is_for_people();
     let mut rows = context.out.rows(COLUMNS);
-    if is_part {
-        let page = client.v4().log(&args.source_id, &query).await?.body;
+    // A part is shown as a part; otherwise it is the whole log.
+    if is_latest || args.filters.get("limit").is_some() {
+        let latest = LogQuery { page: Page { limit: LATEST, offset: 0 }, descending: true, ..query.clone() };
+        let mut page = client.v4().log(&source_id, if is_latest { &latest } else { &query }).await?.body;
+        if is_latest {
+            page.results.reverse();
+        }
         page.results.iter().try_for_each(|entry| rows.push(entry))?;
         rows.end()?;
         if (page.results.len() as u64) < page.count {
-            context.out.note(&format!("{} of {} entries", page.results.len(), page.count));
+            let which = if is_latest { "the latest " } else { "" };
+            let more = if is_latest { "; to show all: --all" } else { "" };
+            context.out.note(&format!("{which}{} of {} entries{more}", page.results.len(), page.count));
         }
         return Ok(());
     }
-    show_from(&client, args, &query, query.page.offset, &mut rows).await?;
+    show_from(&client, &source_id, &query, query.page.offset, &mut rows).await?;
     Ok(rows.end()?)
 }
 
 /// Shows what there is, and then what comes. The log only grows, so that what is new stands behind what was seen.
-async fn follow(context: &Context, client: &Client, args: &Args, query: LogQuery) -> Result<(), Failure> {
+async fn follow(context: &Context, client: &Client, source_id: &str, query: LogQuery) -> Result<(), Failure> {
     let of_ad = EventQuery {
         after: After::Now,
-        source_id: Some(args.source_id.clone()),
+        source_id: Some(source_id.to_owned()),
         dealer_code: query.dealer_code.clone(),
         ..EventQuery::default()
     };
@@ -86,7 +114,7 @@ async fn follow(context: &Context, client: &Client, args: &Args, query: LogQuery
     let mut rows = context.out.live_rows(COLUMNS);
     let mut seen = 0;
     loop {
-        seen += show_from(client, args, &query, seen, &mut rows).await?;
+        seen += show_from(client, source_id, &query, seen, &mut rows).await?;
         rows.flush()?;
         if events.try_next().await?.is_none() {
             return Ok(());
@@ -101,13 +129,13 @@ async fn follow(context: &Context, client: &Client, args: &Args, query: LogQuery
 /// Shows the entries from a place on; returns how many there were.
 async fn show_from(
     client: &Client,
-    args: &Args,
+    source_id: &str,
     query: &LogQuery,
     offset: u64,
     rows: &mut Rows,
 ) -> Result<u64, Failure> {
     let query = LogQuery { page: Page { limit: MAX_LIMIT, offset }, ..query.clone() };
-    let mut entries = client.v4().log_all(&args.source_id, &query);
+    let mut entries = client.v4().log_all(source_id, &query);
     let mut count = 0;
     while let Some(entry) = entries.try_next().await? {
         rows.push(&entry)?;

@@ -4,7 +4,8 @@ use ad_core::model::{AppliedPrice, PriceHistory, Reduction, Timestamp};
 use serde_json::json;
 
 use crate::{
-    cli::acts::TargetArgs,
+    Target,
+    cli::acts::{self, TargetArgs},
     terminal::{
         Context, Failure, ad_table,
         output::{Column, Format, Styled, Tone},
@@ -33,10 +34,12 @@ const COLUMNS: &[Column] = &[
 ];
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let prices = context.client()?.v4().prices(args.target.target()).await?.body;
+    let client = context.client()?;
+    let ask = async |target: Target<'_>| client.v4().prices(target).await;
+    let prices = acts::found(&client, args.target.target(), ask).await?.body;
     match context.out.format() {
         Format::Json | Format::Ndjson => return Ok(context.out.record(&prices)?),
-        Format::Table => {
+        Format::Table | Format::Wide => {
             let mut text = context.out.styled();
             write(&mut text, &prices);
             context.out.show(&text)?;

@@ -17,7 +17,7 @@ are probably wrong, also in comparison with the dealer's other ads and with earl
 Examples:
   ad-cli quality car-1
   ad-cli list --quality-score-lt 50
-  ad-cli quality car-1 car-2 --output json | jq '.[].score'")]
+  ad-cli quality car-1 car-2 --output json | jq \".[].score\"")]
 pub(crate) struct Args {
     #[command(flatten)]
     shown: ShownArgs,
@@ -35,12 +35,17 @@ struct QualityRow {
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    if args.shown.source_ids.is_empty() {
+        return Err(Failure::usage("no source id")
+            .hint("name an ad: ad-cli quality SOURCE_ID")
+            .hint("to list the ads that need work: ad-cli list --quality-score-lt 50"));
+    }
     let client = context.client()?;
     let ask = async |target: crate::Target<'_>| {
         let source_id = target.source_id.to_owned();
         Ok(QualityRow { source_id, quality: client.v4().quality(target).await?.body })
     };
-    acts::show_each(context, &args.shown, COLUMNS, ask, |text, row| {
+    acts::show_each(context, &client, &args.shown, COLUMNS, ask, |text, row| {
         quality::write(text, &format!("{}:", row.source_id), &row.quality, context.out.width());
     })
     .await

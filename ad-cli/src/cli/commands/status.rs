@@ -1,9 +1,12 @@
 //! `ad-cli status`: whether ads are live, and why not.
 
-use ad_core::model::{ChannelReport, ChannelStatus, ImageStatus, Quality, StatusReport, Timestamp, WhoActs};
+use ad_core::model::{
+    ChannelReport, ChannelStatus, ImageReport, ImageStatus, Quality, StatusReport, Timestamp, WhoActs,
+};
 use serde::Serialize;
 use serde_json::json;
 
+use super::overview;
 use crate::{
     Target,
     cli::{
@@ -12,7 +15,7 @@ use crate::{
     },
     terminal::{
         Context, Failure, ad_table,
-        output::{Cell, Column, Styled, Tone},
+        output::{Column, Styled, Tone},
         quality,
     },
 };
@@ -20,15 +23,20 @@ use crate::{
 /// Arguments of `status`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Shows for each marketplace whether it lists the ad, why not, who has to act, what to do, and when the service tries again.
+Without ids, shows how many ads are live, and of those that are not: why, who has to act, and what to do. With ids, shows for each marketplace \
+whether it lists the ad, why not, who has to act, what to do, and when the service tries again.
 
 Examples:
+  ad-cli status
   ad-cli status car-1
   ad-cli list --status failed,partly_live
-  ad-cli status car-1 --output json | jq '.[0].channels'")]
+  ad-cli status car-1 --output json | jq \".[0].channels\"")]
 pub(crate) struct Args {
     #[command(flatten)]
     shown: ShownArgs,
+    /// Without ids: details of at most so many ads
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]
+    most: u32,
 }
 
 /// What programs get as CSV.
@@ -46,14 +54,17 @@ struct StatusRow {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let client = context.client()?;
+    if args.shown.source_ids.is_empty() {
+        return overview::run(context, &client, args.shown.dealer.dealer_code.as_deref(), args.most).await;
+    }
     let ask = async |target: Target<'_>| {
         let report = client.v4().status(target).await?.body;
         // The status can be shown without it.
         let quality = if context.out.is_for_people() { client.v4().quality(target).await.ok() } else { None };
         Ok(StatusRow { report, quality: quality.map(|answer| answer.body) })
     };
-    acts::show_each(context, &args.shown, COLUMNS, ask, |text, row| {
-        write(text, &row.report, context.now(), context.out.width());
+    acts::show_each(context, &client, &args.shown, COLUMNS, ask, |text, row| {
+        write(text, &row.report, context.now());
         if let Some(quality) = &row.quality {
             quality::write_score(text, "  quality:", quality);
             text.push(&format!("; see: ad-cli quality {}", row.report.source_id)).end_line();
@@ -63,57 +74,58 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 }
 
 /// A status as people read it.
-fn write(text: &mut Styled, report: &StatusReport, now: Timestamp, width: usize) {
-    text.toned(Tone::Strong, &report.source_id).push(": ");
-    put(text, &ad_table::status(&json!(report.status)));
+fn write(text: &mut Styled, report: &StatusReport, now: Timestamp) {
+    text.toned(Tone::Strong, &report.source_id).push(": ").cell(&ad_table::status(&json!(report.status)));
     text.push(&format!(" since {}", minute(report.since))).end_line();
-    text.wrapped("  ", "  ", &report.text, width);
+    text.block(2, &report.text);
     for channel in &report.channels {
-        write_channel(text, channel, now, width);
+        write_channel(text, channel, now);
     }
-    for image in report.images.iter().filter(|image| image.status != ImageStatus::Stored) {
-        text.push(&format!("  image {} ", image.url));
-        put(text, &ad_table::status(&json!(image.status)));
-        text.end_line();
-        line(text, "", &image.text, width);
+    let is_missing = |image: &&ImageReport| image.status != ImageStatus::Stored;
+    let missing = report.images.iter().filter(is_missing).count();
+    if !report.images.is_empty() {
+        let all = report.images.len();
+        let tone = if missing > 0 { Tone::Warning } else { Tone::Good };
+        let stored = format!("{} of {all}", all - missing);
+        text.push("  photos    ").toned(tone, &stored).push(" stored").end_line();
+    }
+    for image in report.images.iter().filter(is_missing) {
+        text.push("    ").cell(&ad_table::status(&json!(image.status))).push(&format!(" {}", image.url)).end_line();
+        text.block(6, &image.text);
     }
     if let Some(until) = report.pole_position_until {
         text.push(&format!("  pole position until {}", minute(until))).end_line();
     }
 }
 
-fn write_channel(text: &mut Styled, channel: &ChannelReport, now: Timestamp, width: usize) {
-    text.push(&format!("  {:<9} ", channel.marketplace.name()));
-    put(text, &ad_table::status(&json!(channel.status)));
+fn write_channel(text: &mut Styled, channel: &ChannelReport, now: Timestamp) {
+    text.push(&format!("  {:<9} ", channel.marketplace.name())).cell(&ad_table::status(&json!(channel.status)));
     if let Some(id) = channel.listing_id.as_ref().filter(|_| channel.status != ChannelStatus::NotListed) {
         text.push(&format!(", listing {id}"));
     }
     text.end_line();
+    write_reason(text, 4, channel, now);
+}
+
+/// Why a channel does not show the ad as it is, who has to act, and what to do.
+pub(super) fn write_reason(text: &mut Styled, indent: usize, channel: &ChannelReport, now: Timestamp) {
     if channel.status != ChannelStatus::Live {
-        line(text, "", &channel.text, width);
+        text.block(indent, &channel.text);
     }
     if channel.who_acts != WhoActs::Nobody {
-        line(text, "who acts: ", &channel.who_acts.name().replace('_', " "), width);
+        text.block(indent, &format!("who acts: {}", who(channel.who_acts)));
     }
     if let Some(what_to_do) = &channel.what_to_do {
-        line(text, "what to do: ", what_to_do, width);
+        text.block(indent, &format!("what to do: {what_to_do}"));
     }
     if let Some(next) = channel.next_attempt {
         let attempts = channel.attempts;
-        line(text, "next attempt: ", &format!("{} ({}, {attempts} failed)", next, away(next, now)), width);
+        text.block(indent, &format!("next attempt: {next} ({}, {attempts} failed)", away(next, now)));
     }
 }
 
-/// A named text below what it is about.
-fn line(text: &mut Styled, name: &str, value: &str, width: usize) {
-    text.wrapped(&format!("    {name}"), "      ", value, width);
-}
-
-fn put(text: &mut Styled, cell: &Cell) {
-    match cell.tone {
-        Some(tone) => text.toned(tone, &cell.text),
-        None => text.push(&cell.text),
-    };
+pub(super) fn who(who: WhoActs) -> String {
+    who.name().replace('_', " ")
 }
 
 fn minute(time: Timestamp) -> String {

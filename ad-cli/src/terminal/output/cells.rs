@@ -1,6 +1,6 @@
 //! Columns of rows, and their cells.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Tone;
 
@@ -15,6 +15,8 @@ pub struct Column {
     pub(super) width: usize,
     pub(super) in_tables: bool,
     pub(super) wraps: bool,
+    pub(super) shortens: bool,
+    pub(super) rank: u8,
 }
 
 /// What people see of a value.
@@ -42,7 +44,16 @@ impl Cell {
 impl Column {
     /// The value at a dotted path of the row, shown as it is.
     pub const fn new(title: &'static str, path: &'static str) -> Self {
-        Self { title, path, show: |value| plain(value).into(), width: 0, in_tables: true, wraps: false }
+        Self {
+            title,
+            path,
+            show: |value| plain(value).into(),
+            width: 0,
+            in_tables: true,
+            wraps: false,
+            shortens: false,
+            rank: 0,
+        }
     }
 
     /// The values at these paths, for programs: people see a column by its title.
@@ -77,13 +88,25 @@ impl Column {
         Self { width, ..self }
     }
 
-    /// A text that may be broken into lines where the terminal is narrow; then the columns beside it are not.
+    /// A text that is broken into lines where the terminal is narrow.
     #[must_use]
     pub const fn wrapped(self) -> Self {
         Self { wraps: true, ..self }
     }
 
-    /// For programs, and for people who want to see more (`--verbose`): the ids of requests.
+    /// An id, of which the beginning is enough where the terminal is narrow.
+    #[must_use]
+    pub const fn shortened(self) -> Self {
+        Self { shortens: true, ..self }
+    }
+
+    /// Left out where the terminal is narrow: the higher the rank, the sooner. Without a rank it is always there.
+    #[must_use]
+    pub const fn rank(self, rank: u8) -> Self {
+        Self { rank, ..self }
+    }
+
+    /// For programs, and for people who want to see more (`--output wide`): the ids of requests.
     #[must_use]
     pub const fn for_programs(self) -> Self {
         Self { in_tables: false, ..self }
@@ -109,6 +132,28 @@ pub fn plain(value: &Value) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// A value as people write it: a measure as `2800 mil`, a price as `list 349900 SEK`, nothing as `(none)`.
+pub fn readable(value: &Value) -> String {
+    match value {
+        Value::Null => "(none)".to_owned(),
+        Value::String(text) if text.is_empty() => "\"\"".to_owned(),
+        Value::Array(items) if items.is_empty() => "(none)".to_owned(),
+        Value::Array(items) => items.iter().map(readable).collect::<Vec<_>>().join(", "),
+        Value::Object(members) => object(members),
+        value => plain(value),
+    }
+}
+
+fn object(members: &Map<String, Value>) -> String {
+    for names in [&["value", "unit"][..], &["type", "amount", "currency"]] {
+        let values: Vec<_> = names.iter().filter_map(|name| members.get(*name)).collect();
+        if members.keys().all(|name| names.contains(&name.as_str())) && values.len() + 1 >= names.len() {
+            return values.into_iter().map(readable).collect::<Vec<_>>().join(" ");
+        }
+    }
+    members.iter().map(|(name, value)| format!("{name} {}", readable(value))).collect::<Vec<_>>().join(" ")
 }
 
 /// A text that a spreadsheet takes for a text: what begins as a formula does gets a quote in front of it, unless it is a number.

@@ -10,6 +10,7 @@ mod cells;
 mod record;
 mod rows;
 mod styled;
+mod table;
 mod whole_file;
 
 use std::{
@@ -24,17 +25,21 @@ use clap::{
 };
 use serde::Serialize;
 
-pub use cells::{Cell, Column, no_formula, plain};
+pub use cells::{Cell, Column, no_formula, plain, readable};
 pub use rows::Rows;
+use rows::Screen;
 pub use styled::Styled;
+pub use table::wrapped;
 pub use whole_file::WholeFile;
 
-/// The form of an answer: a table that fits the terminal, one JSON value (an array of rows), a row on each line, columns with a header.
+/// The form of an answer: a table that fits the terminal, a table of all columns, one JSON value (an array of rows), a row on each line,
+/// columns with a header.
 #[expect(missing_docs, reason = "clap would show them beside each value, where the names say enough")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Format {
     #[default]
     Table,
+    Wide,
     Json,
     Ndjson,
     Csv,
@@ -128,7 +133,12 @@ impl Output {
 
     /// Whether the answer is for people, and not for programs.
     pub fn is_for_people(self) -> bool {
-        self.format == Format::Table
+        matches!(self.format, Format::Table | Format::Wide)
+    }
+
+    /// Whether people want to see all columns.
+    pub fn is_wide(self) -> bool {
+        self.format == Format::Wide || (self.format == Format::Table && self.is_verbose())
     }
 
     /// Whether more is to be said than usual.
@@ -148,12 +158,17 @@ impl Output {
 
     /// The width of lines for people: that of the terminal, within limits at which text can be read, or 80.
     pub fn width(self) -> usize {
-        comfy_table::Table::new().width().map_or(80, |width| usize::from(width).clamp(40, 120))
+        columns_of_terminal().unwrap_or(80).clamp(20, 120)
+    }
+
+    fn screen(self) -> Screen {
+        let terminal = io::stdout().is_terminal().then(|| columns_of_terminal().unwrap_or(80));
+        Screen { terminal, colors: self.colors_out }
     }
 
     /// An empty text with colours, for [`show`](Self::show).
     pub fn styled(self) -> Styled {
-        Styled::new(self.colors_out)
+        Styled::new(self.colors_out, self.screen().terminal.unwrap_or(usize::MAX))
     }
 
     /// Answers with a text that has colours.
@@ -170,22 +185,22 @@ impl Output {
 
     /// Answers with rows, one after the other; see [`Rows`].
     pub fn rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
-        Rows::new(self.format, self.shown(columns.into()), io::stdout().is_terminal(), self.colors_out)
+        Rows::new(self.format, self.shown(columns.into()), self.screen())
     }
 
     /// Rows of which there may be any number, for keeping: one a line (NDJSON), where no other form for programs was asked for.
     pub fn rows_for_programs(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
         let format = if self.is_for_people() { Format::Ndjson } else { self.format };
-        Rows::new(format, columns.into(), io::stdout().is_terminal(), false)
+        Rows::new(format, columns.into(), Screen { colors: false, ..self.screen() })
     }
 
     /// Rows that people see as they come, in columns as wide as their [width](Column::wide) says.
     pub fn live_rows(self, columns: impl Into<Cow<'static, [Column]>>) -> Rows {
-        Rows::live(self.format, self.shown(columns.into()), io::stdout().is_terminal(), self.colors_out)
+        Rows::live(self.format, self.shown(columns.into()), self.screen())
     }
 
     fn shown(self, mut columns: Cow<'static, [Column]>) -> Cow<'static, [Column]> {
-        if self.is_for_people() && !self.is_verbose() && columns.iter().any(|column| !column.in_tables) {
+        if self.is_for_people() && !self.is_wide() && columns.iter().any(|column| !column.in_tables) {
             columns.to_mut().retain(|column| column.in_tables);
         }
         columns
@@ -199,14 +214,28 @@ impl Output {
     /// The same; people see the fields of these names first, in this order.
     pub fn record_in(self, value: &impl Serialize, first: &[&str]) -> io::Result<()> {
         let value = serde_json::to_value(value)?;
-        let shape = record::Shape { colors: self.colors_out, terminal: io::stdout().is_terminal() };
-        self.bytes(record::written(self.format, &value, first, shape)?.as_bytes())
+        self.bytes(record::written(self.format, &value, first, self.screen())?.as_bytes())
+    }
+
+    /// Answers with values behind their names; without what is empty.
+    pub fn named(self, indent: usize, fields: &[(&str, Cell)]) -> io::Result<()> {
+        let fields: Vec<_> = fields
+            .iter()
+            .map(|(name, cell)| {
+                let text = printable::line(&cell.text).into_owned();
+                (printable::line(name).into_owned(), Cell { text, tone: cell.tone })
+            })
+            .collect();
+        let Screen { terminal, colors } = self.screen();
+        let mut text = String::new();
+        table::named(&fields, indent, terminal, colors, &mut text);
+        self.bytes(text.as_bytes())
     }
 
     /// Says something besides.
     pub fn note(self, text: &str) {
         if self.talk > Talk::Quiet {
-            say(&printable::lines(text));
+            say(&fitted(text, 0));
         }
     }
 
@@ -220,7 +249,7 @@ impl Output {
     /// Says something that only some want to know (`--verbose`).
     pub fn detail(self, text: &str) {
         if self.is_verbose() {
-            say(&self.paint_err(Tone::Faint, &printable::lines(text)));
+            say(&self.paint_err(Tone::Faint, &fitted(text, 0)));
         }
     }
 
@@ -240,12 +269,26 @@ impl Output {
     }
 
     fn say_headed(self, tone: Tone, heading: &str, text: &str) {
-        say(&format!("{} {}", self.paint_err(tone, heading), printable::lines(text)));
+        say(&format!("{} {}", self.paint_err(tone, heading), fitted(text, heading.len() + 1)));
     }
 
     fn paint_err(self, tone: Tone, text: &str) -> String {
         if self.colors_err { tone.paint(text) } else { text.to_owned() }
     }
+}
+
+/// A message as stderr shows it, behind so many characters: in lines that fit, where it is a terminal.
+fn fitted(text: &str, before: usize) -> String {
+    let text = printable::lines(text);
+    match columns_of_terminal().filter(|_| io::stderr().is_terminal()) {
+        Some(width) => table::message(&text, before, width),
+        None => text.into_owned(),
+    }
+}
+
+/// The width of the terminal, if there is one.
+fn columns_of_terminal() -> Option<usize> {
+    terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width).max(1))
 }
 
 /// Writes a line to stderr, of a text that has passed [`printable`]; errors are ignored.

@@ -5,43 +5,39 @@ use std::io;
 use ad_core::printable;
 use serde_json::Value;
 
-use super::{Format, Tone, cells::plain};
-
-/// Where it is shown.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
-    pub(super) colors: bool,
-    pub(super) terminal: bool,
-}
+use super::{
+    Format,
+    cells::{Cell, plain},
+    rows::Screen,
+    table,
+};
 
 /// A value in this form; for people, the fields that `first` names come first, in that order.
-pub(super) fn written(format: Format, value: &Value, first: &[&str], shape: Shape) -> io::Result<String> {
+pub(super) fn written(format: Format, value: &Value, first: &[&str], screen: Screen) -> io::Result<String> {
     Ok(match format {
-        Format::Table => lines(value, first, shape.colors),
+        Format::Table | Format::Wide => lines(value, first, screen),
         Format::Json => format!("{}\n", printable::json(&serde_json::to_string_pretty(value)?)),
         Format::Ndjson => format!("{}\n", printable::json(&value.to_string())),
         // A program reads what is meant, to the last character.
-        Format::Csv if shape.terminal => printable::lines(&csv(value)?).into_owned(),
+        Format::Csv if screen.terminal.is_some() => printable::lines(&csv(value)?).into_owned(),
         Format::Csv => csv(value)?,
     })
 }
 
 /// Each field with a value on a line, as `path  value`.
-fn lines(value: &Value, first: &[&str], colors: bool) -> String {
-    let mut fields: Vec<_> =
-        fields(value).into_iter().map(|(path, value)| (printable::line(&path).into_owned(), value)).collect();
+fn lines(value: &Value, first: &[&str], screen: Screen) -> String {
+    let cell = |(path, value): (String, &Value)| {
+        (printable::line(&path).into_owned(), Cell::from(printable::line(&plain(value)).into_owned()))
+    };
+    let mut fields: Vec<_> = fields(value).into_iter().map(cell).collect();
     let rank = |path: &str| {
         let name = path.split('.').next().unwrap_or(path);
         first.iter().position(|first| *first == name).unwrap_or(first.len())
     };
     fields.sort_by_key(|(path, _)| rank(path));
-    let width = fields.iter().map(|(path, _)| path.chars().count()).max().unwrap_or(0);
-    let line = |(path, value): &(String, &Value)| {
-        let padded = format!("{path:width$}");
-        let name = if colors { Tone::Strong.paint(&padded) } else { padded };
-        format!("{name}  {}\n", printable::line(&plain(value)))
-    };
-    fields.iter().map(line).collect()
+    let mut text = String::new();
+    table::named(&fields, 0, screen.terminal, screen.colors, &mut text);
+    text
 }
 
 /// A header of paths and a line of values.
@@ -81,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    const PIPE: Shape = Shape { colors: false, terminal: false };
+    const PIPE: Screen = Screen { colors: false, terminal: None };
 
     #[test]
     fn a_value_is_its_fields_for_people_and_itself_for_programs() {
@@ -99,8 +95,10 @@ price.0.type                   list
         assert_eq!(written(Format::Table, &value, &["source_id"], PIPE).unwrap(), people);
         assert_eq!(written(Format::Ndjson, &value, &[], PIPE).unwrap(), format!("{value}\n"));
         assert_eq!(
-            serde_json::from_str::<Value>(&written(Format::Json, &value, &[], Shape { colors: true, ..PIPE }).unwrap())
-                .unwrap(),
+            serde_json::from_str::<Value>(
+                &written(Format::Json, &value, &[], Screen { colors: true, ..PIPE }).unwrap()
+            )
+            .unwrap(),
             value
         );
         let csv = "category_fields.physics.doors,fuels,price.0.amount,price.0.type,source_id\n5,\"petrol, ethanol\",100,list,car-1\n";

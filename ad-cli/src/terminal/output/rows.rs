@@ -7,13 +7,13 @@ use std::{
 };
 
 use ad_core::printable;
-use comfy_table::{Attribute, Color, ColumnConstraint, ContentArrangement, Table, presets};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{
     Format, Tone,
     cells::{Cell, Column, no_formula, plain},
+    table,
 };
 
 /// Rows on their way out. [`push`](Self::push) each, then [`end`](Self::end): without that, an array has no end and a table is not shown.
@@ -23,11 +23,30 @@ pub struct Rows {
 }
 
 enum RowWriter {
-    Table { table: Box<Table>, out: Box<dyn Write + Send>, colors: bool },
-    Live { out: Box<dyn Write + Send>, colors: bool, has_header: bool },
-    Json { out: BufWriter<Box<dyn Write + Send>>, before: &'static str },
+    /// A table, no wider than this.
+    Table {
+        rows: Vec<Vec<Cell>>,
+        out: Box<dyn Write + Send>,
+        colors: bool,
+        width: Option<usize>,
+    },
+    Live {
+        out: Box<dyn Write + Send>,
+        colors: bool,
+        width: Option<usize>,
+        has_header: bool,
+    },
+    Json {
+        out: BufWriter<Box<dyn Write + Send>>,
+        before: &'static str,
+    },
     Ndjson(BufWriter<Box<dyn Write + Send>>),
-    Csv { out: Box<csv::Writer<Box<dyn Write + Send>>>, has_header: bool, spreadsheets: bool, terminal: bool },
+    Csv {
+        out: Box<csv::Writer<Box<dyn Write + Send>>>,
+        has_header: bool,
+        spreadsheets: bool,
+        terminal: bool,
+    },
 }
 
 impl fmt::Debug for Rows {
@@ -36,33 +55,38 @@ impl fmt::Debug for Rows {
     }
 }
 
+/// Where rows are shown: how wide that is, if it is a terminal, and whether it has colours.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Screen {
+    pub(super) terminal: Option<usize>,
+    pub(super) colors: bool,
+}
+
 impl Rows {
-    pub(super) fn live(format: Format, columns: Cow<'static, [Column]>, terminal: bool, colors: bool) -> Self {
-        let rows = Self::new(format, columns, terminal, colors);
+    pub(super) fn live(format: Format, columns: Cow<'static, [Column]>, screen: Screen) -> Self {
+        let rows = Self::new(format, columns, screen);
         match rows.form {
-            RowWriter::Table { out, .. } => Self { form: RowWriter::Live { out, colors, has_header: false }, ..rows },
+            RowWriter::Table { out, colors, width, .. } => {
+                Self { form: RowWriter::Live { out, colors, width, has_header: false }, ..rows }
+            }
             form => Self { form, ..rows },
         }
     }
 
-    pub(super) fn new(format: Format, columns: Cow<'static, [Column]>, terminal: bool, colors: bool) -> Self {
-        Self::to(Box::new(io::stdout()), format, columns, terminal, colors)
+    pub(super) fn new(format: Format, columns: Cow<'static, [Column]>, screen: Screen) -> Self {
+        Self::to(Box::new(io::stdout()), format, columns, screen)
     }
 
-    fn to(
-        out: Box<dyn Write + Send>,
-        format: Format,
-        columns: Cow<'static, [Column]>,
-        terminal: bool,
-        colors: bool,
-    ) -> Self {
+    fn to(out: Box<dyn Write + Send>, format: Format, columns: Cow<'static, [Column]>, screen: Screen) -> Self {
+        let Screen { terminal, colors } = screen;
         let form = match format {
-            Format::Table => RowWriter::Table { table: Box::new(table(&columns, terminal, colors)), out, colors },
+            Format::Table => RowWriter::Table { rows: Vec::new(), out, colors, width: terminal },
+            Format::Wide => RowWriter::Table { rows: Vec::new(), out, colors, width: None },
             Format::Json => RowWriter::Json { out: BufWriter::new(out), before: "[\n" },
             Format::Ndjson => RowWriter::Ndjson(BufWriter::new(out)),
             Format::Csv => {
                 let out = Box::new(csv::Writer::from_writer(out));
-                RowWriter::Csv { out, has_header: false, spreadsheets: false, terminal }
+                RowWriter::Csv { out, has_header: false, spreadsheets: false, terminal: terminal.is_some() }
             }
         };
         Self { columns, form }
@@ -80,21 +104,21 @@ impl Rows {
     /// Adds a row.
     pub fn push(&mut self, row: &impl Serialize) -> io::Result<()> {
         match &mut self.form {
-            RowWriter::Table { table, colors, .. } => {
+            RowWriter::Table { rows, .. } => {
                 let row = serde_json::to_value(row)?;
-                table.add_row(self.columns.iter().map(|column| cell(column, &row, *colors)));
+                rows.push(self.columns.iter().map(|column| cell(column, &row)).collect());
                 Ok(())
             }
-            RowWriter::Live { out, colors, has_header } => {
+            RowWriter::Live { out, colors, width, has_header } => {
                 let row = serde_json::to_value(row)?;
                 if !*has_header {
                     *has_header = true;
                     let titles =
-                        self.columns.iter().map(|column| (column, Cell::toned(column.heading(), Tone::Strong)));
-                    writeln!(out, "{}", live_line(titles, *colors))?;
+                        self.columns.iter().map(|column| Cell::toned(column.heading(), Tone::Strong)).collect();
+                    out.write_all(table::live(&self.columns, titles, *width, *colors).as_bytes())?;
                 }
-                let cells = self.columns.iter().map(|column| (column, (column.show)(column.of(&row))));
-                writeln!(out, "{}", live_line(cells, *colors))?;
+                let cells = self.columns.iter().map(|column| cell(column, &row)).collect();
+                out.write_all(table::live(&self.columns, cells, *width, *colors).as_bytes())?;
                 out.flush()
             }
             RowWriter::Json { out, before } => {
@@ -114,7 +138,7 @@ impl Rows {
                     // A program reads what is meant, to the last character.
                     if *terminal { printable::line(&text).into_owned() } else { text }
                 };
-                Ok(out.write_record(self.columns.iter().map(|column| cell(column.of(&row))))?)
+                out.write_record(self.columns.iter().map(|column| cell(column.of(&row)))).map_err(as_io)
             }
         }
     }
@@ -131,7 +155,10 @@ impl Rows {
     /// Ends the answer.
     pub fn end(mut self) -> io::Result<()> {
         match &mut self.form {
-            RowWriter::Table { table, out, .. } => writeln!(out, "{}", table.trim_fmt()).and_then(|()| out.flush()),
+            RowWriter::Table { rows, out, colors, width } => {
+                out.write_all(table::rendered(&self.columns, rows, *width, *colors).as_bytes())?;
+                out.flush()
+            }
             RowWriter::Live { out, .. } => out.flush(),
             RowWriter::Json { out, before } => {
                 out.write_all(if before.starts_with('[') { b"[]\n" } else { b"\n]\n" })?;
@@ -149,64 +176,24 @@ impl Rows {
 /// The header of a CSV file. It comes with the first row, so that what goes wrong before leaves nothing half said.
 fn header(out: &mut csv::Writer<Box<dyn Write + Send>>, is_written: &mut bool, columns: &[Column]) -> io::Result<()> {
     if !*is_written {
-        out.write_record(columns.iter().map(|column| column.path))?;
+        out.write_record(columns.iter().map(|column| column.path)).map_err(as_io)?;
         *is_written = true;
     }
     Ok(())
 }
 
-/// An empty table. The first column is never broken: it is what one copies.
-fn table(columns: &[Column], terminal: bool, colors: bool) -> Table {
-    let mut table = Table::new();
-    if terminal {
-        table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
-    } else {
-        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+/// The error of the stream below a CSV file: a closed pipe stays one.
+fn as_io(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
-    if colors {
-        table.enforce_styling();
-        table.style_text_only();
-    }
-    if !terminal {
-        table.force_no_tty();
-    }
-    // What has no style needs none suppressed: a table without colours still has to know how wide the terminal is.
-    let heading = |column: &Column| {
-        let cell = comfy_table::Cell::new(column.heading());
-        if colors { cell.add_attribute(Attribute::Bold) } else { cell }
-    };
-    table.set_header(columns.iter().map(heading));
-    let some_wrap = columns.iter().any(|column| column.wraps);
-    for (index, column) in columns.iter().enumerate() {
-        if let Some(shown) = table.column_mut(index).filter(|_| index == 0 || (some_wrap && !column.wraps)) {
-            shown.set_constraint(ColumnConstraint::ContentWidth);
-        }
-    }
-    table
 }
 
-/// A row that is shown as it comes.
-fn live_line<'a>(cells: impl Iterator<Item = (&'a Column, Cell)>, colors: bool) -> String {
-    let mut line = String::new();
-    for (column, cell) in cells {
-        let text = format!("{:width$}", printable::line(&cell.text), width = column.width);
-        line += &cell.tone.filter(|_| colors).map_or(text.clone(), |tone| tone.paint(&text));
-        line += "  ";
-    }
-    line.trim_end().to_owned()
-}
-
-fn cell(column: &Column, row: &Value, colors: bool) -> comfy_table::Cell {
-    let shown = (column.show)(column.of(row));
-    let cell = comfy_table::Cell::new(printable::line(&shown.text));
-    match shown.tone.filter(|_| colors) {
-        None => cell,
-        Some(Tone::Good) => cell.fg(Color::DarkGreen),
-        Some(Tone::Warning) => cell.fg(Color::DarkYellow),
-        Some(Tone::Bad) => cell.fg(Color::DarkRed),
-        Some(Tone::Faint) => cell.add_attribute(Attribute::Dim),
-        Some(Tone::Strong) => cell.add_attribute(Attribute::Bold),
-    }
+/// What people see of a value; nothing in it commands the terminal.
+fn cell(column: &Column, row: &Value) -> Cell {
+    let Cell { text, tone } = (column.show)(column.of(row));
+    Cell { text: printable::line(&text).into_owned(), tone }
 }
 
 #[cfg(test)]
@@ -237,7 +224,8 @@ mod tests {
 
     fn written(format: Format, terminal: bool, colors: bool, rows: &[Value]) -> String {
         let out = Shared::default();
-        let mut answer = Rows::to(Box::new(out.clone()), format, COLUMNS.into(), terminal, colors);
+        let screen = Screen { terminal: terminal.then_some(80), colors };
+        let mut answer = Rows::to(Box::new(out.clone()), format, COLUMNS.into(), screen);
         for row in rows {
             answer.push(row).unwrap();
         }
@@ -258,7 +246,7 @@ mod tests {
             "{\"ad\":{\"state\":\"done\"},\"id\":\"a,1\",\"more\":1}\n{\"ad\":null,\"id\":\"b\"}\n"
         );
         assert_eq!(written(Format::Csv, false, false, &rows), "id,ad.state\n\"a,1\",done\nb,\n");
-        assert_eq!(written(Format::Table, false, false, &rows), " ID   STATE\n a,1  DONE\n b\n");
+        assert_eq!(written(Format::Table, false, false, &rows), "ID   STATE\na,1  DONE\nb\n");
     }
 
     #[test]
@@ -275,7 +263,8 @@ mod tests {
             assert_eq!(no_formula(text.to_owned()), cell);
         }
         let out = Shared::default();
-        let rows = Rows::to(Box::new(out.clone()), Format::Csv, COLUMNS.into(), false, false);
+        let rows =
+            Rows::to(Box::new(out.clone()), Format::Csv, COLUMNS.into(), Screen { terminal: None, colors: false });
         let mut rows = rows.for_spreadsheets();
         rows.push(&json!({"id": "=1+1", "ad": {"state": -3}})).unwrap();
         rows.end().unwrap();
@@ -293,7 +282,7 @@ mod tests {
     fn colours_come_only_where_they_are_wanted() {
         let rows = [json!({"id": "a", "ad": {"state": "done"}})];
         assert!(!written(Format::Table, true, false, &rows).contains('\u{1b}'));
-        assert!(written(Format::Table, false, true, &rows).contains("\u{1b}[38;5;2mDONE"));
+        assert!(written(Format::Table, false, true, &rows).contains("\u{1b}[32mDONE"));
     }
 
     #[test]

@@ -4,18 +4,19 @@ use std::fmt;
 
 use ad_core::printable;
 
-use super::Tone;
+use super::{Tone, cells::Cell, table};
 
 /// A text in which nothing but its own colours commands the terminal: whatever is added to it passes [`printable`].
 #[derive(Debug, Clone)]
 pub struct Styled {
     text: String,
     colors: bool,
+    width: usize,
 }
 
 impl Styled {
-    pub(super) fn new(colors: bool) -> Self {
-        Self { text: String::new(), colors }
+    pub(super) fn new(colors: bool, width: usize) -> Self {
+        Self { text: String::new(), colors, width }
     }
 
     /// Adds a text, on one line.
@@ -35,22 +36,20 @@ impl Styled {
         self
     }
 
-    /// Adds a long text as lines of at most this width: the first with one indent, which may have a name behind it, and the others with
-    /// another. A word that is too long, such as an address, has a line of its own and stays whole.
-    pub fn wrapped(&mut self, first: &str, indent: &str, long: &str, width: usize) {
-        let mut line = first.to_owned();
-        let mut is_empty = true;
-        for word in long.split_whitespace() {
-            if !is_empty && line.chars().count() + 1 + word.chars().count() > width {
-                self.push(&line).end_line();
-                indent.clone_into(&mut line);
-            } else if !is_empty {
-                line.push(' ');
-            }
-            line.push_str(word);
-            is_empty = false;
+    /// Adds what people see of a value, on one line.
+    pub fn cell(&mut self, cell: &Cell) -> &mut Self {
+        match cell.tone {
+            Some(tone) => self.toned(tone, &cell.text),
+            None => self.push(&cell.text),
         }
-        self.push(&line).end_line();
+    }
+
+    /// Adds lines of a text that is broken where the terminal ends, each so far from its edge.
+    pub fn block(&mut self, indent: usize, text: &str) -> &mut Self {
+        for line in table::wrapped(text, self.width.saturating_sub(indent)) {
+            self.push(&" ".repeat(indent)).push(&line).end_line();
+        }
+        self
     }
 
     /// Ends the line.

@@ -1,0 +1,338 @@
+//! Tables that fit where they are shown.
+//!
+//! A terminal is as wide as it is. What does not fit is made narrower in this order: ids are shortened, texts are broken into lines, columns
+//! that matter less are left out, and what still does not fit becomes a record for each row, one line for each of its values.
+
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm, core::display_width};
+
+use uuid::Uuid;
+
+use super::{
+    Tone,
+    cells::{Cell, Column},
+};
+
+/// Cells between two columns.
+const GAP: usize = 2;
+
+/// Least width of a shortened id: what is left of a UUID still tells ads apart.
+const LEAST_ID: usize = 9;
+
+/// Least width of a text that is broken into lines.
+const LEAST_TEXT: usize = 20;
+
+/// Breaks a text into lines of this width at most.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let options =
+        Options::new(width.max(1)).word_splitter(WordSplitter::NoHyphenation).wrap_algorithm(WrapAlgorithm::FirstFit);
+    textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
+}
+
+/// An id of this width at most. Of a UUID, the beginning tells it from others; of other ids, often only the end does.
+fn shortened(id: &str, width: usize) -> String {
+    if display_width(id) <= width {
+        return id.to_owned();
+    }
+    let room = width.saturating_sub(1);
+    let behind = if Uuid::try_parse(id).is_ok() { 0 } else { room / 2 };
+    let start = fitting(id.chars(), room - behind);
+    let end: String = fitting(id.chars().rev(), behind).chars().rev().collect();
+    format!("{start}…{end}")
+}
+
+/// The first characters, as far as they fit.
+fn fitting(characters: impl Iterator<Item = char>, width: usize) -> String {
+    let mut text = String::new();
+    for next in characters {
+        text.push(next);
+        if display_width(&text) > width {
+            text.pop();
+            break;
+        }
+    }
+    text
+}
+
+/// A message in lines of this width at most, except for words that are longer: a command can still be copied. Lines keep their indent; the
+/// first has something of this length before it.
+pub(super) fn message(text: &str, before: usize, width: usize) -> String {
+    let line = |(index, line): (usize, &str)| {
+        let indent = " ".repeat(line.len() - line.trim_start_matches(' ').len());
+        let taken = if index == 0 { " ".repeat(before) } else { String::new() };
+        let first = format!("{taken}{indent}");
+        let options = Options::new(width.max(1))
+            .word_separator(WordSeparator::AsciiSpace)
+            .word_splitter(WordSplitter::NoHyphenation)
+            .wrap_algorithm(WrapAlgorithm::FirstFit)
+            .break_words(false)
+            .initial_indent(&first)
+            .subsequent_indent(&indent);
+        let lines = textwrap::wrap(line.trim_start_matches(' '), options).join("\n");
+        lines.get(taken.len()..).unwrap_or_default().to_owned()
+    };
+    text.split('\n').enumerate().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The text of a table of these rows. Without a width it is as wide as it needs to be.
+pub(super) fn rendered(columns: &[Column], rows: &[Vec<Cell>], width: Option<usize>, colors: bool) -> String {
+    let mut out = String::new();
+    match layout(columns, rows, width) {
+        Some(layout) => table(columns, rows, &layout, colors, &mut out),
+        None => records(columns, rows, width.unwrap_or(usize::MAX), colors, &mut out),
+    }
+    out
+}
+
+/// The columns that are shown, by their places, with their widths.
+type Layout = Vec<(usize, usize)>;
+
+/// The widest layout that fits; `None` if the rows have to be records.
+fn layout(columns: &[Column], rows: &[Vec<Cell>], width: Option<usize>) -> Option<Layout> {
+    let natural = |(place, column): (usize, &Column)| {
+        let cells = rows.iter().map(|row| display_width(&row[place].text));
+        (place, cells.max().unwrap_or(0).max(display_width(&column.heading())))
+    };
+    let mut layout: Layout = columns.iter().enumerate().map(natural).collect();
+    let Some(width) = width else { return Some(layout) };
+    let excess = |layout: &Layout| total(layout).saturating_sub(width);
+    // What a column can do without: of an id its end, of a text the length of its lines.
+    let least = |place: usize, now: usize| {
+        let column = &columns[place];
+        let least = if column.shortens {
+            LEAST_ID
+        } else if column.wraps {
+            LEAST_TEXT
+        } else {
+            now
+        };
+        now.min(least.max(display_width(&column.heading())))
+    };
+    let narrowed = |layout: &Layout| {
+        let mut layout = layout.clone();
+        for shortens in [true, false] {
+            for at in 0..layout.len() {
+                let (place, now) = layout[at];
+                if columns[place].shortens == shortens {
+                    let spare = now - least(place, now);
+                    layout[at].1 -= spare.min(excess(&layout));
+                }
+            }
+        }
+        layout
+    };
+    loop {
+        let narrow = narrowed(&layout);
+        if excess(&narrow) == 0 {
+            return Some(narrow);
+        }
+        // Of equal columns, the last goes first.
+        let (at, rank) =
+            layout.iter().enumerate().map(|(at, (place, _))| (at, columns[*place].rank)).max_by_key(|it| it.1)?;
+        if rank == 0 {
+            return None;
+        }
+        layout.remove(at);
+    }
+}
+
+fn total(layout: &Layout) -> usize {
+    layout.iter().map(|(_, width)| width).sum::<usize>() + GAP * layout.len().saturating_sub(1)
+}
+
+fn table(columns: &[Column], rows: &[Vec<Cell>], layout: &Layout, colors: bool, out: &mut String) {
+    let header: Vec<_> = columns.iter().map(|column| Cell::toned(column.heading(), Tone::Strong)).collect();
+    for row in std::iter::once(&header).chain(rows) {
+        let cells: Vec<_> = layout
+            .iter()
+            .map(|(place, width)| {
+                let text = &row[*place].text;
+                let lines =
+                    if columns[*place].shortens { vec![shortened(text, *width)] } else { wrapped(text, *width) };
+                (lines, row[*place].tone, *width)
+            })
+            .collect();
+        let height = cells.iter().map(|(lines, ..)| lines.len()).max().unwrap_or(0);
+        for line in 0..height {
+            let parts =
+                cells.iter().map(|(lines, tone, width)| (lines.get(line).map_or("", String::as_str), *tone, *width));
+            *out += &joined(parts, colors);
+            out.push('\n');
+        }
+    }
+}
+
+/// Texts side by side, each padded to its width. Nothing follows the last one.
+fn joined<'a>(parts: impl Iterator<Item = (&'a str, Option<Tone>, usize)>, colors: bool) -> String {
+    let (mut line, mut behind) = (String::new(), 0);
+    for (text, tone, width) in parts {
+        if !text.is_empty() {
+            line += &" ".repeat(behind);
+            line += &painted(text, tone, colors);
+            behind = 0;
+        }
+        behind += width.saturating_sub(display_width(text)) + GAP;
+    }
+    line
+}
+
+/// A row that is shown as it comes: each column as wide as it says, and the last one beside them, or below them where there is no room.
+pub(super) fn live(columns: &[Column], mut cells: Vec<Cell>, width: Option<usize>, colors: bool) -> String {
+    let Some(last) = cells.pop() else { return String::new() };
+    let parts = || cells.iter().zip(columns).map(|(cell, column)| (cell.text.as_str(), cell.tone, column.width));
+    let taken = display_width(&joined(parts(), false));
+    let before: usize = parts().map(|(text, _, width)| width.max(display_width(text)) + GAP).sum();
+    let width = width.unwrap_or(usize::MAX);
+    let is_beside = width.saturating_sub(before) >= LEAST_TEXT;
+    let indent = if is_beside { before } else { 2 * GAP };
+    let mut lines = wrapped(&last.text, width.saturating_sub(indent)).into_iter().filter(|line| !line.is_empty());
+    let mut out = joined(parts(), colors);
+    if let (true, Some(first)) = (is_beside, lines.next()) {
+        out += &" ".repeat(before - taken);
+        out += &painted(&first, last.tone, colors);
+    }
+    out.push('\n');
+    for line in lines {
+        out += &" ".repeat(indent);
+        out += &painted(&line, last.tone, colors);
+        out.push('\n');
+    }
+    out
+}
+
+fn painted(text: &str, tone: Option<Tone>, colors: bool) -> String {
+    tone.filter(|_| colors).map_or_else(|| text.to_owned(), |tone| tone.paint(text))
+}
+
+/// Each row as lines of `HEADING  value`, below its first value; without what is empty.
+fn records(columns: &[Column], rows: &[Vec<Cell>], width: usize, colors: bool, out: &mut String) {
+    for (index, row) in rows.iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        let mut cells = columns.iter().zip(row);
+        for line in cells.next().map(|(_, first)| wrapped(&first.text, width)).unwrap_or_default() {
+            *out += &painted(&line, Some(Tone::Strong), colors);
+            out.push('\n');
+        }
+        let fields: Vec<_> = cells.map(|(column, cell)| (column.heading(), cell.clone())).collect();
+        named(&fields, GAP, Some(width), colors, out);
+    }
+}
+
+/// Values behind their names, or below them where there is no room beside them; without what is empty.
+pub(super) fn named(fields: &[(String, Cell)], indent: usize, width: Option<usize>, colors: bool, out: &mut String) {
+    let fields = || fields.iter().filter(|(_, cell)| !cell.text.is_empty());
+    let names = fields().map(|(name, _)| display_width(name)).max().unwrap_or(0);
+    let width = width.unwrap_or(usize::MAX);
+    let beside = indent + names + GAP;
+    let is_beside = width >= beside + LEAST_TEXT;
+    let below = if is_beside { beside } else { indent + GAP };
+    for (name, cell) in fields() {
+        let mut lines = wrapped(&cell.text, width.saturating_sub(below)).into_iter();
+        *out += &" ".repeat(indent);
+        *out += &painted(name, Some(Tone::Faint), colors);
+        if let (true, Some(first)) = (is_beside, lines.next()) {
+            *out += &" ".repeat(beside - indent - display_width(name));
+            *out += &painted(&first, cell.tone, colors);
+        }
+        out.push('\n');
+        for line in lines {
+            *out += &" ".repeat(below);
+            *out += &painted(&line, cell.tone, colors);
+            out.push('\n');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: &[Column] = &[
+        Column::new("ID", "").shortened(),
+        Column::new("STATE", ""),
+        Column::new("TITLE", "").wrapped(),
+        Column::new("PRICE", "").rank(1),
+        Column::new("PHOTOS", "").rank(2),
+    ];
+
+    fn shown(width: usize) -> Vec<String> {
+        let row =
+            ["0b7c2a9e-5e0f-4c53-8d9f-2b1f6f1f2a3b", "live", "Volvo XC60 T6 AWD Inscription 2019", "349,900 SEK", "12"];
+        let rows = [row.map(Cell::from).to_vec()];
+        rendered(COLUMNS, &rows, Some(width), false).lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_matters_less_goes_first() {
+        assert_eq!(
+            shown(110),
+            [
+                "ID                                    STATE  TITLE                               PRICE        PHOTOS",
+                "0b7c2a9e-5e0f-4c53-8d9f-2b1f6f1f2a3b  live   Volvo XC60 T6 AWD Inscription 2019  349,900 SEK  12",
+            ]
+        );
+        assert_eq!(
+            shown(80),
+            [
+                "ID              STATE  TITLE                               PRICE        PHOTOS",
+                "0b7c2a9e-5e0f…  live   Volvo XC60 T6 AWD Inscription 2019  349,900 SEK  12",
+            ]
+        );
+        assert_eq!(
+            shown(60),
+            [
+                "ID         STATE  TITLE                 PRICE        PHOTOS",
+                "0b7c2a9e…  live   Volvo XC60 T6 AWD     349,900 SEK  12",
+                "                  Inscription 2019",
+            ]
+        );
+        assert_eq!(shown(45)[0], "ID         STATE  TITLE                PRICE");
+        assert_eq!(shown(40)[0], "ID         STATE  TITLE");
+    }
+
+    #[test]
+    fn ids_stay_different() {
+        assert_eq!(shortened("fault-refused-secondary-1", 9), "faul…ry-1");
+        assert_eq!(shortened("fault-refused-1", 9), "faul…ed-1");
+        assert_eq!(shortened("0b7c2a9e-5e0f-4c53-8d9f-2b1f6f1f2a3b", 9), "0b7c2a9e…");
+        assert_eq!(shortened("bil-åäö-1", 9), "bil-åäö-1");
+        assert_eq!(shortened("车车车车车车", 9), "车车…车车");
+    }
+
+    #[test]
+    fn messages_keep_their_indents_and_their_commands() {
+        assert_eq!(message("to do: ad-cli x\n  and more words", 0, 12), "to do:\nad-cli x\n  and more\n  words");
+        assert_eq!(message("one two", 7, 12), "one\ntwo");
+        assert_eq!(message("a-very-long-word-indeed", 0, 5), "a-very-long-word-indeed");
+        assert_eq!(message("", 3, 12), "");
+    }
+
+    #[test]
+    fn what_does_not_fit_at_all_becomes_records() {
+        assert_eq!(
+            shown(20),
+            [
+                "0b7c2a9e-5e0f-4c53-",
+                "8d9f-2b1f6f1f2a3b",
+                "  STATE",
+                "    live",
+                "  TITLE",
+                "    Volvo XC60 T6",
+                "    AWD Inscription",
+                "    2019",
+                "  PRICE",
+                "    349,900 SEK",
+                "  PHOTOS",
+                "    12",
+            ]
+        );
+        for width in 1..130 {
+            assert!(
+                shown(width).iter().all(|line| display_width(line) <= width.max(10)),
+                "{width}: {:#?}",
+                shown(width)
+            );
+        }
+    }
+}

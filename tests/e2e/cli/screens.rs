@@ -1,0 +1,129 @@
+//! What commands look like: the screen of a terminal of 60, 80 and 120 columns, as an emulator shows it.
+//!
+//! `UPDATE_SNAPSHOTS=1 cargo test -p ad-tests --test e2e cli::screens` writes `screens/NAME.txt` anew.
+
+use std::path::Path;
+
+use ad_tests::{Cli, ImageHost, Options, Server};
+use serde_json::json;
+
+use super::{
+    redacted,
+    terminal::{at_terminal_of, is_possible},
+};
+use crate::payloads::{car, plain_boat, plain_car};
+
+/// As narrow as a window beside another, as always, and as wide as most are.
+const WIDTHS: [u16; 3] = [60, 80, 120];
+
+/// Rows of the terminal: what a command prints does not scroll away.
+const ROWS: u16 = 400;
+
+/// The screen after a command, without the empty lines at its end.
+async fn screen(cli: &Cli, columns: u16, line: &str) -> String {
+    let ended = at_terminal_of(columns, cli, line, "").await;
+    let mut terminal = vt100::Parser::new(ROWS, columns, 0);
+    terminal.process(ended.stdout.replace('\n', "\r\n").as_bytes());
+    let screen = terminal.screen();
+    let lines: Vec<_> = screen.rows(0, columns).map(|line| line.trim_end().to_owned()).collect();
+    let wrapped: Vec<_> =
+        (0..ROWS).filter(|row| screen.row_wrapped(*row)).map(|row| &lines[usize::from(row)]).collect();
+    assert!(wrapped.is_empty(), "{line} at {columns} columns: lines longer than the terminal: {wrapped:#?}");
+    lines.join("\n").trim_end().to_owned()
+}
+
+/// The ports of addresses of this machine, which differ from run to run, and are five digits long.
+fn hide_ports(text: &str) -> String {
+    const HOST: &str = "http://127.0.0.1:";
+    let mut parts = text.split(HOST);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.find(|character: char| !character.is_ascii_digit()).unwrap_or(part.len());
+        out += &format!("{HOST}{}{}", "0".repeat(digits), &part[digits..]);
+    }
+    out
+}
+
+/// Compares the screens of commands at each width with the snapshot of this name.
+async fn matches_snapshot(name: &str, cli: &Cli, server: &Server, lines: &[&str]) {
+    let ads = server.client.get("/v4/ad?limit=100&fields=marketplace_ad_id,offer_id").await.expect(200);
+    let ids = ads["results"].as_array().unwrap().iter().flat_map(|ad| [&ad["marketplace_ad_id"], &ad["offer_id"]]);
+    // Nothing moves by it.
+    let hidden: Vec<_> = ids.filter_map(|id| id.as_str()).map(|id| (id, "#".repeat(id.len()))).collect();
+    let mut shown = String::new();
+    for line in lines {
+        for columns in WIDTHS {
+            let screen =
+                hidden.iter().fold(screen(cli, columns, line).await, |text, (known, shown)| text.replace(known, shown));
+            let screen = redacted(&screen, cli, Some(server));
+            let screen = hide_ports(&screen);
+            let screen: Vec<_> = screen.lines().map(str::trim_end).collect();
+            shown += &format!("$ ad-cli {line}   # {columns} columns\n{}\n\n", screen.join("\n"));
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("e2e/cli/screens/{name}.txt"));
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, shown).unwrap();
+        return;
+    }
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(stored == shown, "{name} differs from {}:\n{shown}", path.display());
+}
+
+/// Ads with the UUIDs that the contract recommends: live, refused by one marketplace, refused by both, hidden, deleted.
+async fn stock(server: &Server, images: &ImageHost) {
+    let mut first = car("0b7c2a9e-5e0f-4c53-8d9f-2b1f6f1f2a31", "ABC101", images);
+    first["image_urls"] = json!([images.url("1.jpg"), images.url("missing.jpg")]);
+    let mut hidden = plain_car("3e1d2c4b-5e0f-4c53-8d9f-2b1f6f1f2a34", "ABC104");
+    hidden["visible"] = json!(false);
+    hidden["price"] = json!([{"type": "list", "amount": 1_249_900}]);
+    let mut boat = plain_boat();
+    boat["source_id"] = json!("9f8e7d6c-5e0f-4c53-8d9f-2b1f6f1f2a36");
+    let ads = [
+        ("car", first, "publish"),
+        ("car", plain_car("fault-refused-secondary-1", "ABC102"), "publish"),
+        ("car", plain_car("fault-refused-1", "ABC103"), "publish"),
+        ("car", hidden, "create"),
+        ("car", plain_car("5c6d7e8f-5e0f-4c53-8d9f-2b1f6f1f2a35", "ABC105"), "publish"),
+        ("boat", boat, "publish"),
+    ];
+    for (vehicle_type, ad, action) in &ads {
+        server.client.post(&format!("/v4/{vehicle_type}"), ad).await.expect(201);
+        server.client.ended(ad["source_id"].as_str().unwrap(), action, None).await;
+    }
+    server.client.delete("/v4/car/5c6d7e8f-5e0f-4c53-8d9f-2b1f6f1f2a35").await.expect(200);
+    server.client.ended("5c6d7e8f-5e0f-4c53-8d9f-2b1f6f1f2a35", "delete", None).await;
+}
+
+#[tokio::test]
+async fn what_one_looks_at_every_day_is_readable_at_every_width() {
+    if !is_possible() {
+        return;
+    }
+    let images = ImageHost::start().await;
+    let args = ["--sandbox", "--image-tries", "1"].map(str::to_owned).to_vec();
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let cli = Cli::of(&server).with("NO_COLOR", "1");
+    stock(&server, &images).await;
+    let list = ["list --ordering source_id", "list --ordering source_id --deleted", "list --type boat --output wide"];
+    matches_snapshot("list", &cli, &server, &list[..2]).await;
+    assert!(cli.run(list[2]).await.done().contains("9f8e7d6c-5e0f-4c53-8d9f-2b1f6f1f2a36"));
+    matches_snapshot("get", &cli, &server, &["get ABC101", "get fault-refused-1"]).await;
+    matches_snapshot("status", &cli, &server, &["status", "status ABC101 fault-refused-1"]).await;
+    matches_snapshot("log", &cli, &server, &["log fault-refused-1"]).await;
+    matches_snapshot("summary", &cli, &server, &["summary"]).await;
+}
+
+#[tokio::test]
+async fn what_needs_no_service_is_readable_at_every_width() {
+    if !is_possible() {
+        return;
+    }
+    let server = Server::start().await;
+    let cli = Cli::of(&server).with("NO_COLOR", "1");
+    cli.file("wrong.json", json!({"source_id": "car-1", "category_id": 1020, "brand": "volvo"}).to_string());
+    matches_snapshot("reference", &cli, &server, &["values car body_type", "fields car mileage", "fields"]).await;
+    matches_snapshot("validate", &cli, &server, &["validate wrong.json"]).await;
+    matches_snapshot("help", &cli, &server, &["list --help", "delete --help"]).await;
+}
