@@ -2,23 +2,28 @@
 
 use std::time::Duration;
 
-use ad_core::model::{ChannelReport, ChannelStatus, StatusReport};
-use serde::Serialize;
+use ad_core::model::{Action, ActionState, AdState, ChannelReport, ChannelStatus, LogEntry, StatusReport};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Ad, Ads, Answer, Client, Error, Target,
+    Ad, AdFilter, AdQuery, Ads, Answer, Client, Error, ErrorKind, Target,
+    bulk::Identity,
     bulk::follow::{Waited, wait_for_ad, wait_for_request},
+    cli::claims::away,
     terminal::{
-        Context, Exit, Failure, ad_table, duration,
-        output::{Column, Rows, Styled},
+        ConfirmArgs, Context, Exit, Failure, ad_table, can_ask, confirm, duration,
+        output::{Column, Rows, Styled, counted},
     },
 };
+
+/// No plate is longer.
+const LONGEST_PLATE: usize = 20;
 
 /// Which ad.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TargetArgs {
-    /// Source id of the ad
+    /// Source id of the ad, or its plate
     #[arg(value_name = "SOURCE_ID")]
     pub(crate) source_id: String,
     #[command(flatten)]
@@ -60,29 +65,70 @@ impl WaitArgs {
 /// One or several ads.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManyArgs {
-    /// Source ids of the ads
+    /// Source ids of the ads; where the ads are shown first, also their plates
     #[arg(value_name = "SOURCE_ID", required = true)]
     source_ids: Vec<String>,
     #[command(flatten)]
     dealer: DealerArgs,
     #[command(flatten)]
     wait: WaitArgs,
+    #[command(flatten)]
+    confirm: ConfirmArgs,
 }
 
 /// One or several ads about which something is shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShownArgs {
-    /// Source ids of the ads
-    #[arg(value_name = "SOURCE_ID", required = true)]
-    source_ids: Vec<String>,
+    /// Source ids of the ads, or their plates
+    #[arg(value_name = "SOURCE_ID")]
+    pub(crate) source_ids: Vec<String>,
     #[command(flatten)]
-    dealer: DealerArgs,
+    pub(crate) dealer: DealerArgs,
+}
+
+/// Asks the service about an ad. One that nobody calls so may be meant by its plate: then the ad that has it is asked about.
+pub(crate) async fn found<T>(
+    client: &Client,
+    target: Target<'_>,
+    request: impl AsyncFn(Target<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    match request(target).await {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound(_)) => match by_plate(client, target).await? {
+            Some(ad) => request(ad.target()).await,
+            None => Err(error),
+        },
+        answer => answer,
+    }
+}
+
+/// The ad with this plate: the latest that is not deleted, or else the latest that is.
+async fn by_plate(client: &Client, target: Target<'_>) -> Result<Option<Identity>, Error> {
+    #[derive(Deserialize)]
+    struct Named {
+        state: AdState,
+        #[serde(flatten)]
+        ad: Identity,
+    }
+    let plate = ad_core::model::plate(target.source_id);
+    if plate.is_empty() || plate.len() > LONGEST_PLATE {
+        return Ok(None);
+    }
+    let of_dealer = target.dealer_code.map(|code| AdFilter::DealerCode(code.to_owned()));
+    let query = AdQuery {
+        filters: [AdFilter::RegistrationNumber(plate)].into_iter().chain(of_dealer).collect(),
+        fields: Some(vec!["source_id", "dealer_code", "state"]),
+        ..AdQuery::default()
+    };
+    let mut ads = client.v4().list_as::<Named>(&query).await?.body.results;
+    let index = ads.iter().position(|named| named.state == AdState::Created).unwrap_or(0);
+    Ok((!ads.is_empty()).then(|| ads.swap_remove(index).ad))
 }
 
 /// Asks the service about each ad. People get what `write` makes of the answer, programs a row. Of several ads, one that the service
 /// refuses does not keep the others from being shown.
 pub(crate) async fn show_each<T: Serialize>(
     context: &Context,
+    client: &Client,
     args: &ShownArgs,
     columns: &'static [Column],
     ask: impl AsyncFn(Target<'_>) -> Result<T, Error>,
@@ -90,7 +136,8 @@ pub(crate) async fn show_each<T: Serialize>(
 ) -> Result<(), Failure> {
     let (mut rows, mut failed) = (None, false);
     for source_id in &args.source_ids {
-        match ask(Target::from(source_id).of_dealer(args.dealer.dealer_code.as_deref())).await {
+        let target = Target::from(source_id).of_dealer(args.dealer.dealer_code.as_deref());
+        match found(client, target, &ask).await {
             Ok(answer) if context.out.is_for_people() => {
                 let mut text = context.out.styled();
                 write(&mut text, &answer);
@@ -216,30 +263,121 @@ impl<'a> Done<'a> {
     }
 }
 
+/// What is done to ads, for the question before it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Act {
+    /// `Delete`.
+    pub(crate) verb: &'static str,
+    /// Why it is asked about; `None` for what can be repeated without harm.
+    pub(crate) consequence: Option<&'static str>,
+    /// The action in the log that is charged each time, so that another one within minutes is probably a mistake.
+    pub(crate) charged: Option<Action>,
+}
+
+/// For so long after an action that is charged, another one is warned of.
+const JUST_NOW: Duration = Duration::from_mins(10);
+
 /// Has the same done to several ads, one after the other. One that is refused does not stop the others; a token or a service that will
 /// not do for any of them does.
 pub(crate) async fn each(
     context: &Context,
     args: &ManyArgs,
+    what: Act,
     act: impl AsyncFn(&Client, Target<'_>) -> Result<Answer<Ad>, Error>,
 ) -> Result<(), Failure> {
+    let ConfirmArgs { yes, dry_run } = args.confirm;
+    let asks = what.consequence.is_some() && !yes && !dry_run;
+    if asks && !can_ask() {
+        // Before anything is asked of the service.
+        return confirm(context, "", false).await;
+    }
     let client = context.client()?;
+    let mut ads: Vec<_> = args.source_ids.iter().map(|id| args.identity(id)).collect();
+    if asks || dry_run || what.charged.is_some() {
+        let read = read_all(context, args, &client).await?;
+        let found: Vec<_> = read.iter().flatten().collect();
+        warn_of_repetition(context, &found, what);
+        if asks || dry_run {
+            show_ads(context, &found)?;
+        }
+        if dry_run {
+            context.out.note("nothing was changed (--dry-run)");
+            return if found.len() == read.len() { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) };
+        }
+        if let Some(consequence) = what.consequence.filter(|_| asks) {
+            let these = counted(ads.len() as u64, "ad");
+            confirm(context, &format!("{} {these}? {consequence}", what.verb), false).await?;
+        }
+        for (ad, read) in ads.iter_mut().zip(read) {
+            if let Some(Ad { source_id, dealer_code, .. }) = read {
+                *ad = Identity { source_id, dealer_code: Some(dealer_code) };
+            }
+        }
+    }
     let mut done = Done::new(context, &client, &args.wait);
-    for source_id in &args.source_ids {
-        let target = Target::from(source_id).of_dealer(args.dealer.dealer_code.as_deref());
-        match act(&client, target).await {
+    for ad in &ads {
+        match act(&client, ad.target()).await {
             Ok(answer) => done.accepted(&answer).await?,
-            Err(error) if args.source_ids.len() == 1 => return Err(error.into()),
+            Err(error) if ads.len() == 1 => return Err(error.into()),
             Err(error) => {
                 if !error.is_refusal() {
                     // What was done so far is not to be lost.
                     done.rows.end()?;
-                    let hint = format!("stopped at {source_id}; the ads before it are done");
+                    let hint = format!("stopped at {}; the ads before it are done", ad.source_id);
                     return Err(Failure::from(error).hint(hint));
                 }
-                done.refused(source_id, &error)?;
+                done.refused(&ad.source_id, &error)?;
             }
         }
     }
     done.end()
+}
+
+impl ManyArgs {
+    fn identity(&self, source_id: &str) -> Identity {
+        Identity { source_id: source_id.to_owned(), dealer_code: self.dealer.dealer_code.clone() }
+    }
+}
+
+/// The ads that it is about, with their logs; they may be named by their plates. Of several, one that is not there is `None`.
+async fn read_all(context: &Context, args: &ManyArgs, client: &Client) -> Result<Vec<Option<Ad>>, Failure> {
+    let mut ads = Vec::new();
+    for source_id in &args.source_ids {
+        let read = async |target: Target<'_>| client.v4().read(target).await;
+        match found(client, args.identity(source_id).target(), read).await {
+            Ok(answer) => ads.push(Some(answer.body)),
+            Err(error) if error.is_refusal() && args.source_ids.len() > 1 => {
+                context.out.warning(&format!("{source_id}: {error}"));
+                ads.push(None);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(ads)
+}
+
+fn show_ads(context: &Context, ads: &[&Ad]) -> Result<(), Failure> {
+    if ads.is_empty() {
+        return Ok(());
+    }
+    let is_shown = |column: &&Column| !["status", "dealer_code"].iter().any(|path| column.is_of(path));
+    let columns: Vec<_> = ad_table::SHOWN.iter().filter(is_shown).copied().collect();
+    let mut rows = context.out.rows(columns);
+    ads.iter().try_for_each(|ad| rows.push(ad))?;
+    Ok(rows.end()?)
+}
+
+/// Says which ads have just had what would be charged once more.
+fn warn_of_repetition(context: &Context, ads: &[&Ad], what: Act) {
+    let Some(charged) = what.charged else { return };
+    let now = context.now();
+    for ad in ads {
+        let is_it = |entry: &&LogEntry| entry.action == charged && entry.state != ActionState::Error;
+        let last = ad.log.iter().flatten().rev().find(is_it).filter(|entry| now - entry.created < JUST_NOW);
+        if let Some(last) = last {
+            let verb = what.verb.to_lowercase();
+            let when = away(last.created, now);
+            context.out.warning(&format!("{}: the last {verb} was {when}; another one is charged again", ad.source_id));
+        }
+    }
 }

@@ -5,6 +5,7 @@
 
 pub mod ad_table;
 mod clock;
+mod confirm;
 mod context;
 pub mod conversion;
 mod errors;
@@ -22,6 +23,7 @@ use std::{process::ExitCode, time::Duration};
 
 use clap::Parser;
 
+pub use confirm::{ConfirmArgs, can_ask, confirm};
 pub(crate) use context::token_of_environment;
 pub use context::{Connection, Context, Global, Rate};
 pub use failure::{Exit, Failure};

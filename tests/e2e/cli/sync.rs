@@ -468,7 +468,7 @@ async fn images_are_compared_by_where_they_came_from() {
         shown.done().contains("held: it is not published, or not yet; to show its log: ad-cli log held"),
         "{shown:?}"
     );
-    cli.run("delete held --wait").await.done();
+    cli.run("delete held --wait --yes").await.done();
     // The others of a list with a missing one are not sent again for another change.
     ad["image_urls"] = json!([images.url("1.jpg"), images.url("missing.jpg")]);
     cli.file("stock.json", ad.to_string());

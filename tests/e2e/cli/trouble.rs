@@ -22,7 +22,7 @@ async fn a_service_that_is_not_there_is_one_message() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         format!("http://{}", listener.local_addr().unwrap())
     };
-    for line in ["list", "get car-1", "delete car-1", "whoami --online", "export", "wait car-1"] {
+    for line in ["list", "get car-1", "delete car-1 --yes", "whoami --online", "export", "wait car-1"] {
         let ended = caller(&url).run(line).await;
         assert_eq!(ended.code, 5, "{line}: {ended:?}");
         let [error] = errors(&ended.stderr)[..] else { panic!("{ended:?}") };
@@ -37,7 +37,7 @@ async fn a_service_that_is_not_there_is_one_message() {
 async fn a_service_that_hangs_is_given_up() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
-    let ended = caller(&url).run("bump car-1 --timeout 1").await;
+    let ended = caller(&url).run("retry car-1 --timeout 1").await;
     assert_eq!(ended.code, 5);
     assert_eq!(errors(&ended.stderr), ["error: no answer within 1 s"]);
     assert!(
@@ -82,7 +82,7 @@ async fn a_token_that_does_not_do_is_told_with_the_way_out() {
     );
     assert!(!wrong.stderr.contains("e30.e30"), "{wrong:?}");
     let cli = Cli::of(&server).with("AD_TOKEN", &reader);
-    let forbidden = cli.run("delete car-1").await;
+    let forbidden = cli.run("delete car-1 --yes").await;
     assert_eq!(forbidden.code, 4);
     assert_eq!(errors(&forbidden.stderr), ["error: This token does not have the permission \"write\"."]);
     assert!(forbidden.stderr.contains("to show the token's permissions: ad-cli whoami"), "{forbidden:?}");
@@ -93,7 +93,11 @@ async fn verbose_tells_requests_and_quiet_nothing() {
     let server = Server::start().await;
     let cli = Cli::of(&server);
     let told = cli.run("list --verbose").await;
-    assert!(told.stderr.starts_with("GET /v4/ad: 200 in ") && told.stderr.contains(" ms, request "), "{told:?}");
+    assert!(
+        told.stderr.starts_with("GET /v4/ad?state=created&include=status: 200 in ")
+            && told.stderr.contains(" ms, request "),
+        "{told:?}"
+    );
     let quiet = cli.run("list --quiet").await;
     assert_eq!((quiet.code, quiet.stderr.as_str()), (0, ""));
     let both = cli.run("list --quiet --verbose").await;

@@ -1,7 +1,7 @@
 //! `ad-cli retry`.
 
 use crate::{
-    cli::acts::{self, ManyArgs},
+    cli::acts::{self, Act, ManyArgs},
     terminal::{Context, Failure},
 };
 
@@ -18,6 +18,8 @@ pub(crate) struct Args {
     many: ManyArgs,
 }
 
+const RETRY: Act = Act { verb: "Retry", consequence: None, charged: None };
+
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    acts::each(context, &args.many, async |client, target| client.v4().retry(target).await).await
+    acts::each(context, &args.many, RETRY, async |client, target| client.v4().retry(target).await).await
 }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use crate::{
     cli::sync::{self, ApplyOptions, StockOptions},
-    terminal::{Context, Failure, duration},
+    terminal::{ConfirmArgs, Context, Failure, duration},
 };
 
 /// Arguments of `sync`.
@@ -79,9 +79,8 @@ struct ApplyArgs {
     file: PathBuf,
     #[command(flatten)]
     stock: StockArgs,
-    /// Do not ask for confirmation
-    #[arg(long, short)]
-    yes: bool,
+    #[command(flatten)]
+    confirm: ConfirmArgs,
     /// Do not wait for the outcomes; the service processes accepted requests in the background
     #[arg(long)]
     no_wait: bool,
@@ -107,11 +106,16 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         }
         SyncCommand::Apply(args) => {
             let options = args.stock.options(&args.file);
-            let how = ApplyOptions { yes: args.yes, within: (!args.no_wait).then_some(args.within) };
+            let ConfirmArgs { yes, dry_run } = args.confirm;
+            let how = ApplyOptions { yes, dry_run, within: (!args.no_wait).then_some(args.within) };
             if !args.stock.watch {
                 return sync::apply(context, &options, how).await;
             }
-            if !args.yes {
+            if dry_run {
+                return Err(Failure::usage("--watch cannot be combined with --dry-run")
+                    .hint("use: ad-cli sync plan FILE --watch"));
+            }
+            if !yes {
                 return Err(Failure::usage("--watch cannot ask for confirmation; add --yes"));
             }
             sync::watch(context, &options, Some(how)).await

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::{Ad, bulk::conversion};
 
 /// The field that a request has and an answer has not: what the service shows of it are the stored images.
-pub(super) const IMAGES: &str = "image_urls";
+pub(crate) const IMAGES: &str = "image_urls";
 
 const CATEGORY_FIELDS: &str = "category_fields";
 
@@ -28,7 +28,7 @@ pub struct Change {
 }
 
 /// An ad of the service as the rules know it, with the addresses from which its stored images came.
-pub(super) fn stored(shown: &Ad) -> model::Ad {
+pub(crate) fn stored(shown: &Ad) -> model::Ad {
     let images: Vec<_> = shown.image_refs.iter().map(|image| image.url.clone()).collect();
     with_images(conversion::stored(shown), &images)
 }
@@ -64,7 +64,7 @@ pub(super) fn value<'a>(shown: &'a Map<String, Value>, field: &str) -> &'a Value
 }
 
 /// The fields that differ, in the order of the tables' names.
-pub(super) fn differences(category: &Category, old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<Change> {
+pub(crate) fn differences(category: &Category, old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut before = "";
     for row in ad_fields::WRITTEN {
@@ -129,7 +129,7 @@ pub(super) fn is_said(category: &Category, field: &str) -> bool {
 }
 
 /// Puts what a field becomes into a patch; `null` clears it. Whether that was not there already.
-pub(super) fn put(patch: &mut Map<String, Value>, field: &str, new: &Value) -> bool {
+pub(crate) fn put(patch: &mut Map<String, Value>, field: &str, new: &Value) -> bool {
     match field.split_once('.') {
         None => patch.insert(field.to_owned(), new.clone()).as_ref() != Some(new),
         Some((name, below)) => match patch.entry(name).or_insert_with(|| json!({})) {

@@ -30,7 +30,6 @@ mod watch;
 pub use desired::{Change, Desired, desired, exceeds_removal_limit};
 
 use std::{
-    io::{self, IsTerminal},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -38,18 +37,17 @@ use std::{
 use ad_core::{categories::RuleSettings, model::ApiVersion, rulebook::Rulebook};
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use contents::{IMAGES, differences, put, stored};
+pub(crate) use show::difference;
+
 use self::{
-    plan::{Plan, Planner},
+    plan::{Act, Plan, Planner},
     stock::{Reader, Scope},
 };
 use crate::{
     Client,
     bulk::check::Checker,
-    terminal::{
-        Context, Exit, Failure,
-        output::{ask, counted},
-        stop_on_interrupt,
-    },
+    terminal::{Context, Exit, Failure, can_ask, confirm, output::counted, stop_on_interrupt},
 };
 
 /// What is wanted, and what is allowed for it.
@@ -66,6 +64,8 @@ pub(crate) struct StockOptions {
 /// How a plan is carried out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ApplyOptions {
+    /// The plan is shown and nothing is done.
+    pub(crate) dry_run: bool,
     /// Nobody is asked.
     pub(crate) yes: bool,
     /// For how long outcomes are waited for; not at all with `None`.
@@ -100,6 +100,12 @@ pub(crate) async fn apply(context: &Context, options: &StockOptions, how: ApplyO
         let plan = sync.plan().await?;
         (sync.client, plan)
     };
+    if how.dry_run {
+        show::plan(context.out, &plan)?;
+        may_be_done(&plan)?;
+        context.out.note("nothing was changed (--dry-run)");
+        return if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Refused)) };
+    }
     show_first(context, &plan)?;
     let stop = confirmed(context, &plan, &client, how, &options.file).await?;
     carry_out(context, &client, &mut plan, how, &stop).await
@@ -195,22 +201,22 @@ async fn confirmed(
     if how.yes || plan.steps.is_empty() {
         return Ok(stop_on_interrupt(context));
     }
-    if file.as_os_str() == "-" || !io::stdin().is_terminal() {
+    if file.as_os_str() == "-" || !can_ask() {
         return Err(Failure::usage("nothing was changed: cannot ask for confirmation without a terminal")
             .hint("add --yes, or save and review the plan: ad-cli sync plan FILE --save PLAN"));
     }
-    if !asked(plan).await? {
-        return Err(Failure::failed("nothing was changed"));
-    }
+    confirm(context, &question(plan), false).await?;
     // Whoever was asked may have taken their time.
     saved::is_current(plan, client).await?;
     Ok(stop_on_interrupt(context))
 }
 
-async fn asked(plan: &Plan) -> Result<bool, Failure> {
-    let question = format!("Make these changes ({})? [y/N] ", counted(plan.steps.len() as u64, "request"));
-    let answer = tokio::task::spawn_blocking(move || ask(&question)).await.map_err(io::Error::other)??;
-    Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+/// `Make these changes (212 requests, of which 206 are deletions, permanent)?`
+fn question(plan: &Plan) -> String {
+    let deletions = plan.count(&[Act::Delete]);
+    let permanent =
+        if deletions > 0 { format!("; {}, permanent", counted(deletions, "deletion")) } else { String::new() };
+    format!("Make these changes ({}{permanent})?", counted(plan.steps.len() as u64, "request"))
 }
 
 async fn carry_out(

@@ -1,7 +1,7 @@
 //! Plans and what became of them, for people and for programs.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     apply::AppliedStep,
@@ -12,7 +12,7 @@ use crate::{
     bulk::{AdOutcome, Identity, check::Finding, shortened},
     terminal::{
         Failure, Findings, ad_table,
-        output::{Column, Output, Styled, Tone, counted, plain, tally},
+        output::{Column, Output, Styled, Tone, counted, readable, tally},
     },
 };
 
@@ -212,7 +212,7 @@ fn counts(plan: &Plan) -> String {
 }
 
 /// `2800 mil → 2900 mil`
-fn difference(change: &Change) -> String {
+pub(crate) fn difference(change: &Change) -> String {
     let (old, new) = (&change.old, &change.new);
     if change.field == IMAGES
         && let (Some(old), Some(new)) = (images(old), images(new))
@@ -240,28 +240,6 @@ fn images(value: &Value) -> Option<Vec<&str>> {
 /// A value as people write it, shortened.
 pub(super) fn short(value: &Value) -> String {
     shortened(&readable(value), LONGEST).into_owned()
-}
-
-/// A value as people write it: a measure as `2800 mil`, a price as `list 349900 SEK`, nothing as `(none)`.
-fn readable(value: &Value) -> String {
-    match value {
-        Value::Null => "(none)".to_owned(),
-        Value::String(text) if text.is_empty() => "\"\"".to_owned(),
-        Value::Array(items) if items.is_empty() => "(none)".to_owned(),
-        Value::Array(items) => items.iter().map(readable).collect::<Vec<_>>().join(", "),
-        Value::Object(members) => object(members),
-        value => plain(value),
-    }
-}
-
-fn object(members: &Map<String, Value>) -> String {
-    for names in [&["value", "unit"][..], &["type", "amount", "currency"]] {
-        let values: Vec<_> = names.iter().filter_map(|name| members.get(*name)).collect();
-        if members.keys().all(|name| names.contains(&name.as_str())) && values.len() + 1 >= names.len() {
-            return values.into_iter().map(readable).collect::<Vec<_>>().join(" ");
-        }
-    }
-    members.iter().map(|(name, value)| format!("{name} {}", readable(value))).collect::<Vec<_>>().join(" ")
 }
 
 /// Shows what became of a plan: people see what did not go as planned, programs see all.

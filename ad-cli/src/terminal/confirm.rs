@@ -1,0 +1,42 @@
+//! Asking before something is done that costs money or cannot be undone.
+
+use std::io::{self, IsTerminal};
+
+use super::{Context, Failure, output::ask};
+
+/// Whether to ask, and whether to do it at all.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct ConfirmArgs {
+    /// Do not ask for confirmation
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Show what would be done without doing it
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Whether somebody can be asked.
+pub fn can_ask() -> bool {
+    io::stdin().is_terminal()
+}
+
+/// Asks on a terminal whether to go on, unless `yes` says so.
+///
+/// # Errors
+/// When the answer is not yes, or nobody is there to give one.
+pub async fn confirm(context: &Context, question: &str, yes: bool) -> Result<(), Failure> {
+    if yes {
+        return Ok(());
+    }
+    if !can_ask() {
+        return Err(Failure::usage("nothing was changed: cannot ask for confirmation without a terminal")
+            .hint("to go on without a question, add --yes"));
+    }
+    let question = format!("{question} [y/N] ");
+    let answer = tokio::task::spawn_blocking(move || ask(&question)).await.map_err(io::Error::other)??;
+    if matches!(answer.to_lowercase().as_str(), "y" | "yes") {
+        return Ok(());
+    }
+    context.out.detail("the answer was not yes");
+    Err(Failure::failed("nothing was changed"))
+}
