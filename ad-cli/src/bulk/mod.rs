@@ -7,6 +7,7 @@
 //! | [`import`] | payload files become ads, once each, whatever happens on the way |
 //! | [`follow`] | how ads are at the service, and what becomes of requests |
 //! | [`conversion`] | ads of V3: which convert, which migrate, and what they need for it |
+//! | [`payload_of`] | from an ad back to a payload |
 //! | [`parallel`], [`sorter`], [`spool`], [`identities`] | what files of any length take: all processors, and temporary files |
 //!
 //! What people see of it is the caller's: functions here return values and call back. [`ad_core`] has the rules.
@@ -18,6 +19,7 @@ pub mod follow;
 pub mod identities;
 pub mod import;
 pub mod parallel;
+mod payload_of;
 pub mod payloads;
 pub mod sorter;
 pub mod spool;
@@ -25,6 +27,7 @@ mod write_if;
 
 pub use error::BulkError;
 pub use follow::AdOutcome;
+pub use payload_of::payload_of;
 pub(crate) use write_if::TRIES;
 pub use write_if::write_if;
 

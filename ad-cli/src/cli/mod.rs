@@ -1,6 +1,7 @@
 //! The binary `ad-cli`: what it takes, and how it ends. What a command does is in its file in `commands`.
 
 mod acts;
+mod change;
 mod claims;
 mod commands;
 mod listen;
@@ -76,6 +77,16 @@ enum Command {
     Summary(commands::summary::Args),
     /// Change some fields of an ad
     Update(commands::update::Args),
+    /// Change the price of an ad
+    Price(commands::price::Args),
+    /// Take an ad off the marketplaces
+    Hide(commands::visibility::HideArgs),
+    /// Publish a hidden ad
+    Show(commands::visibility::ShowArgs),
+    /// Edit an ad in a text editor
+    Edit(commands::edit::Args),
+    /// Delete the ads of sold vehicles
+    Sold(commands::sold::Args),
     /// Delete ads
     Delete(commands::delete::Args),
     /// Bump ads, so that they appear as new
@@ -126,6 +137,11 @@ impl Command {
             Self::Prices(args) => commands::prices::run(context, &args).await,
             Self::Summary(args) => commands::summary::run(context, &args).await,
             Self::Update(args) => commands::update::run(context, &args).await,
+            Self::Price(args) => commands::price::run(context, &args).await,
+            Self::Hide(args) => commands::visibility::hide(context, &args).await,
+            Self::Show(args) => commands::visibility::show(context, &args).await,
+            Self::Edit(args) => commands::edit::run(context, &args).await,
+            Self::Sold(args) => commands::sold::run(context, &args).await,
             Self::Delete(args) => commands::delete::run(context, &args).await,
             Self::Bump(args) => commands::bump::run(context, &args).await,
             Self::PolePosition(args) => commands::pole_position::run(context, &args).await,

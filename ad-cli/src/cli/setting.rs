@@ -3,10 +3,13 @@
 //! An update replaces arrays and `location` whole and merges other objects ('decision 6'): so what lies inside an array is set in a copy of the
 //! array as it is now, and the patch carries all of it.
 
-use ad_core::{categories::Category, fields::Kind};
+use ad_core::{categories::Category, fields::Kind, synonyms::names::Names};
 use serde_json::{Map, Value};
 
-use crate::bulk::check::known;
+use crate::{
+    bulk::check::{attribute, known},
+    terminal::Failure,
+};
 
 /// A field that is to be set or cleared.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +42,41 @@ impl Setting {
     /// The path as it was given.
     fn dotted(&self) -> String {
         self.path.join(".")
+    }
+
+    /// The same with the path of the field that is meant: that of the only field with this name, or one that other systems call so.
+    ///
+    /// # Errors
+    /// When there is no such field, with the nearest one.
+    pub(crate) fn resolved(&self, category: Option<&Category>) -> Result<Self, Failure> {
+        // A category without a table takes any field.
+        let Some(category) = category.filter(|category| category.vehicle_type.is_some()) else {
+            return Ok(self.clone());
+        };
+        let asked = attribute(&self.dotted());
+        let rows = known(category);
+        let places: Vec<_> = rows.iter().map(|row| row.place.replace("[]", "")).collect();
+        let is_below = |path: &str, parent: &str| {
+            path.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let measures = || rows.iter().zip(&places).filter(|(row, _)| matches!(row.field.kind, Kind::Measure { .. }));
+        let is_known =
+            places.iter().any(|place| is_below(place, &asked)) || measures().any(|(_, place)| is_below(&asked, place));
+        if is_known || self.path.len() != asked.split('.').count() {
+            return Ok(self.clone());
+        }
+        let mut named = places.iter().filter(|place| place.ends_with(&format!(".{asked}")));
+        let only = named.next().filter(|_| named.next().is_none()).map(String::as_str);
+        let called = || Names::builtin().field(&asked).filter(|path| places.iter().any(|place| place == path));
+        if let Some(place) = only.or_else(called) {
+            return Ok(Self { path: place.split('.').map(str::to_owned).collect(), value: self.value.clone() });
+        }
+        let vehicle_type = category.vehicle_type.unwrap_or_default();
+        let failure = Failure::usage(format!("{vehicle_type} has no field {asked}"));
+        Err(match Names::builtin().did_you_mean(&asked, places.iter().map(String::as_str)) {
+            Some(hint) => failure.hint(hint),
+            None => failure.hint(format!("to list all fields: ad-cli fields {vehicle_type}")),
+        })
     }
 
     /// The value to send: what is no text by the field's table is read as JSON; texts are taken as they are, unless in quotes.
@@ -184,6 +222,25 @@ mod tests {
         assert_eq!(fields(&["category_fields.model_year=2020"]), json!({"category_fields": {"model_year": 2020}}));
         assert_eq!(fields(&["image_urls=[\"https://a.se/1.jpg\"]"]), json!({"image_urls": ["https://a.se/1.jpg"]}));
         assert_eq!(fields(&["category_fields.unknown=7"]), json!({"category_fields": {"unknown": 7}}));
+    }
+
+    #[test]
+    fn a_name_is_enough_where_it_is_the_only_one() {
+        let car = categories::by_vehicle_type("car");
+        let path = |name: &str| set(&format!("{name}=1")).unwrap().resolved(car).map(|setting| setting.dotted());
+        for (name, place) in [
+            ("color", "category_fields.color"),
+            ("mileage", "category_fields.condition.mileage"),
+            ("mileage.value", "category_fields.condition.mileage.value"),
+            ("price.0.amount", "price.0.amount"),
+            ("body", "body"),
+            ("make", "category_fields.brand"),
+            ("category_fields.condition.mileage.unit", "category_fields.condition.mileage.unit"),
+        ] {
+            assert_eq!(path(name).unwrap(), place, "{name}");
+        }
+        let Failure::Explained { message, hints, .. } = path("colr").unwrap_err() else { panic!() };
+        assert!(message.contains("colr") && hints[0].contains("category_fields.color"), "{message} {hints:?}");
     }
 
     #[test]

@@ -1,18 +1,52 @@
 //! Arguments that name vehicle types, and the version of the API.
 
+use std::ffi::OsStr;
+
 use ad_core::{
     categories::{self, Category},
     model::ApiVersion,
+    synonyms::values,
 };
 use clap::{
     Args,
-    builder::{PossibleValuesParser, TypedValueParser},
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 
-/// Reads a vehicle type as its category.
-pub(crate) fn vehicle_type() -> impl TypedValueParser<Value = &'static Category> {
-    let names = PossibleValuesParser::new(categories::typed().map(|(name, _)| name));
-    names.try_map(|name| categories::by_vehicle_type(&name).ok_or("unknown vehicle type"))
+/// Reads a vehicle type as its category, also under the names of other systems: `van`, `bil`.
+pub(crate) fn vehicle_type() -> VehicleType {
+    VehicleType
+}
+
+/// The parser of vehicle types.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct VehicleType;
+
+impl TypedValueParser for VehicleType {
+    type Value = &'static Category;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        let called = value.to_str().and_then(|text| {
+            let names = values::builtin_map("vehicle", "all");
+            let found = names.find(text, &mut String::new())?.first()?;
+            categories::by_vehicle_type(found)
+        });
+        let exact = value.to_str().and_then(categories::by_vehicle_type);
+        if let Some(category) = exact.or(called) {
+            return Ok(category);
+        }
+        let names = PossibleValuesParser::new(categories::typed().map(|(name, _)| name));
+        let name = names.parse_ref(command, arg, value)?;
+        categories::by_vehicle_type(&name).ok_or_else(|| clap::Error::new(clap::error::ErrorKind::InvalidValue))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(categories::typed().map(|(name, _)| PossibleValue::new(name))))
+    }
 }
 
 /// What commands take that check or create ads.

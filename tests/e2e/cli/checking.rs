@@ -33,13 +33,15 @@ async fn a_new_payload_of_every_type_validates() {
 }
 
 #[tokio::test]
-async fn somebody_new_has_a_published_ad_after_two_commands() {
+async fn somebody_new_has_a_published_ad_after_three_commands() {
     let server = Server::start().await;
     let cli = Cli::of(&server);
-    let new = cli.run("new car").await;
+    let new = cli.run("new car --source-id car-1").await;
     cli.file("car.json", new.done());
     let created = cli.run("create car.json --wait").await;
-    assert!(created.done().contains("published"), "{created:?}");
+    assert!(created.done().contains("hidden"), "nothing is published by accident: {created:?}");
+    let shown = cli.run("show car-1 --wait").await;
+    assert!(shown.done().contains("published"), "{shown:?}");
 }
 
 #[tokio::test]

@@ -36,7 +36,7 @@ async fn a_newcomer_gets_to_a_published_ad_with_what_the_page_says() {
         }
         ran += 1;
     }
-    assert_eq!(ran, 4, "{steps}");
+    assert_eq!(ran, 5, "{steps}");
     let listed = cli.run("list --output json").await.json();
     assert_eq!(listed.as_array().unwrap().len(), 1);
     assert!(listed[0]["marketplace_ad_id"].is_string(), "{listed}");

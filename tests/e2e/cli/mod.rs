@@ -1,6 +1,7 @@
 //! The command line and its client, against real servers.
 
 mod ads;
+mod changing;
 mod checking;
 mod client;
 mod docs;
@@ -8,11 +9,13 @@ mod events;
 mod importing;
 mod lists;
 mod migration;
+mod mistakes;
 mod profiles;
 mod quality;
 mod receivers;
 pub(crate) mod relay;
 mod revisions;
+mod screens;
 mod status;
 mod sync;
 mod sync_interrupted;

@@ -1,14 +1,22 @@
 //! `ad-cli export`: all ads, for keeping.
 
-use ad_core::{categories::Category, model::AdState};
+use ad_core::{
+    categories::{self, Category},
+    model::AdState,
+    rulebook::versions::{Conversion, conversion_of},
+};
 use clap::builder::PossibleValuesParser;
 use futures_util::TryStreamExt;
 use serde_json::value::RawValue;
 
 use crate::{
-    AdFilter, AdQuery, Included,
+    AdFilter, AdQuery, Ads, Included,
+    bulk::payload_of,
     cli::through::vehicle_type,
-    terminal::{Context, Failure, ad_table},
+    terminal::{
+        Context, Failure, ad_table,
+        output::{Format, counted},
+    },
 };
 
 /// Arguments of `export`.
@@ -16,9 +24,13 @@ use crate::{
 #[command(after_help = "\
 Prints every ad as one line, oldest first, including deleted ones. Memory use is independent of the number of ads.
 
+With --payloads, prints what `import` and `sync` take, so that a stock file can start from what exists: `sync plan` of it shows no change. Images that \
+could not be fetched are not in it.
+
 Examples:
   ad-cli export > ads.ndjson
-  ad-cli export --state created --output csv > ads.csv")]
+  ad-cli export --state created --output csv > ads.csv
+  ad-cli export --payloads > stock.ndjson && ad-cli sync plan stock.ndjson")]
 pub(crate) struct Args {
     /// Only this vehicle type
     #[arg(long = "type", value_name = "TYPE", value_parser = vehicle_type())]
@@ -29,6 +41,9 @@ pub(crate) struct Args {
     /// Include the 100 latest log entries of each ad
     #[arg(long)]
     log: bool,
+    /// Print payloads, as `import` and `sync` take them, of all ads that are not deleted
+    #[arg(long, conflicts_with_all = ["log", "state"])]
+    payloads: bool,
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
@@ -39,6 +54,9 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         included: Included { log: args.log, ..Included::default() },
         ..AdQuery::oldest_first(Vec::from_iter(state))
     };
+    if args.payloads {
+        return payloads(context, &ads).await;
+    }
     let mut rows = context.out.rows_for_programs(ad_table::COLUMNS);
     let mut all = ads.all_as::<Box<RawValue>>(&query);
     let mut count = 0_u64;
@@ -48,5 +66,33 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     }
     rows.end()?;
     context.out.note(&format!("{count} ads"));
+    Ok(())
+}
+
+/// Prints the payload of each ad, so that a stock file can start from what exists.
+async fn payloads(context: &Context, ads: &Ads<'_>) -> Result<(), Failure> {
+    if context.out.format() == Format::Csv {
+        return Err(Failure::usage("payloads cannot be CSV").hint("use --output ndjson or json"));
+    }
+    let mut rows = context.out.rows_for_programs(ad_table::COLUMNS);
+    let mut all = ads.all(&AdQuery::oldest_first([AdFilter::State(AdState::Created)]));
+    let (mut count, mut left) = (0_u64, 0_u64);
+    while let Some(ad) = all.try_next().await? {
+        let category = categories::by_id(ad.category_id);
+        if conversion_of(ad.api_version, category) == Conversion::Migration {
+            left += 1;
+            continue;
+        }
+        rows.push(&payload_of(&ad))?;
+        count += 1;
+    }
+    rows.end()?;
+    context.out.note(&counted(count, "payload"));
+    if left > 0 {
+        let these = counted(left, "V3 ad");
+        context
+            .out
+            .warning(&format!("{these} left out: V4 needs more data; to show it: ad-cli migrate-v4 --all --dry-run"));
+    }
     Ok(())
 }

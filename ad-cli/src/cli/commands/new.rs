@@ -17,8 +17,12 @@ use crate::{
 /// Arguments of `new`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+The sample ad is hidden (visible is false), so that it is not published by accident. Vehicle types may be given as people call them: van, \
+motorhome, bil, traktor.
+
 Examples:
   ad-cli new car > car.json              required and recommended fields
+  ad-cli new van --source-id 4711 > van.json
   ad-cli new boat --full > boat.json     all fields
   ad-cli new car | ad-cli validate -")]
 pub(crate) struct Args {
@@ -28,6 +32,12 @@ pub(crate) struct Args {
     /// Include all fields of this type
     #[arg(long)]
     full: bool,
+    /// Make an ad that is published at once, instead of a hidden one
+    #[arg(long)]
+    visible: bool,
+    /// Source id of the ad [default: a random one]
+    #[arg(long, value_name = "TEXT")]
+    source_id: Option<String>,
     /// Use API V3 (/v3/ad)
     #[arg(long)]
     v3: bool,
@@ -46,16 +56,28 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let rows = known(category);
     let mut payload = category.example(version, &rulebook);
     // A reference is used once and for all, and examples are tried more than once.
-    payload.insert("source_id".to_owned(), Value::from(format!("{name}-{:08x}", fastrand::u32(..))));
+    let source_id = args.source_id.clone().unwrap_or_else(|| format!("{name}-{:08x}", fastrand::u32(..)));
+    payload.insert("source_id".to_owned(), Value::from(source_id.as_str()));
     if !args.full {
         payload = shorten(category, version, &rulebook, &rows, &payload);
     }
-    let mut text = String::new();
-    write_object(&payload, "", &rows, 0, &mut text);
-    text.push('\n');
-    context.out.text(&text)?;
+    if !args.visible {
+        payload.insert("visible".to_owned(), Value::Bool(false));
+    }
+    context.out.text(&written(&payload, category))?;
     explain(context, category, &payload, &rows);
+    if !args.visible {
+        context.out.note(&format!("The ad is hidden. To publish it: ad-cli show {source_id}"));
+    }
     Ok(())
+}
+
+/// A payload as people edit it: its fields in the order of the tables.
+pub(super) fn written(payload: &Map<String, Value>, category: &Category) -> String {
+    let mut text = String::new();
+    write_object(payload, "", &known(category), 0, &mut text);
+    text.push('\n');
+    text
 }
 
 /// Leaves what must be sent and what buyers look for, and of the rest what the rules demand with it.

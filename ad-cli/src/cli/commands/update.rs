@@ -2,18 +2,14 @@
 
 use std::path::PathBuf;
 
-use ad_core::{
-    categories::{self, Category},
-    model::ApiVersion,
-    rulebook::versions::{Conversion, conversion_of},
-};
-use serde_json::{Map, Value, json};
+use ad_core::categories::Category;
+use serde_json::{Map, Value};
 
 use crate::{
-    Ad, Ads, Client, Error, ErrorKind,
-    bulk::{self, check::Checker},
+    Ad, Error,
+    bulk::check::Checker,
     cli::{
-        acts::{Done, TargetArgs, WaitArgs},
+        change::{self, ChangeArgs, Sending},
         setting::{self, Setting},
         single::Single,
     },
@@ -23,20 +19,20 @@ use crate::{
 /// Arguments of `update`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Other fields are unchanged. FILE contains a JSON object with the fields to change; --set sets single fields and overrides FILE. A value is JSON
-or plain text. Array indexes start at 0; the index after the last item adds an item. An update converts a V3 ad of a compatible category to V4,
-unless --v3 is used.
+Other fields are unchanged. FILE contains a JSON object with the fields to change; --set sets single fields and overrides FILE. A \
+PATH may be the name of a field, such as color, where only one field has it. A value is JSON or plain text. Array indexes start at 0; the index after the last item adds an item. An update converts a V3 ad of a \
+compatible category to V4, unless --v3 is used.
 
 Examples:
   ad-cli update car-1 --set price.0.amount=189000 --set visible=false
-  ad-cli update car-1 --set category_fields.color=red --unset video_url --wait
-  ad-cli update car-1 changes.json
-  echo '{\"body\": \"New text\"}' | ad-cli update car-1 -")]
+  ad-cli update car-1 --set color=red --unset video_url --wait
+  ad-cli update car-1 --set body=\"New text\"
+  ad-cli update car-1 changes.json")]
 pub(crate) struct Args {
     #[command(flatten)]
-    target: TargetArgs,
+    change: ChangeArgs,
     /// File with the fields to change, or - for stdin
-    #[arg(value_name = "FILE|-", required_unless_present_any = ["set", "unset"])]
+    #[arg(value_name = "FILE|-")]
     file: Option<PathBuf>,
     /// Set a field
     #[arg(long, value_name = "PATH=VALUE", value_parser = setting::set)]
@@ -50,11 +46,6 @@ pub(crate) struct Args {
     /// Update only this revision of the ad: its `ETag`, as `get` shows it
     #[arg(long, value_name = "ETAG", value_parser = etag)]
     if_match: Option<String>,
-    /// Print the request without sending it
-    #[arg(long, conflicts_with = "wait")]
-    dry_run: bool,
-    #[command(flatten)]
-    wait: WaitArgs,
 }
 
 /// An entity tag as the header has it. Shells take quotes away.
@@ -70,43 +61,17 @@ fn etag(text: &str) -> Result<String, &'static str> {
     }
 }
 
-fn is_changed(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::PreconditionFailed(_))
-}
-
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let file = args.file.as_deref().map(|path| Single::read(context, path)).transpose()?;
-    let client = context.client()?;
-    let mut tries = bulk::TRIES;
-    let (ad, answer) = loop {
-        let read = client.v4().read(args.target.target()).await?;
-        let (ad, category) = (&read.body, categories::by_id(read.category_id));
-        let patch = patch(args, file.as_ref(), ad, category)?;
-        if args.dry_run {
-            let patch = serde_json::to_string_pretty(&patch).map_err(std::io::Error::other)?;
-            return Ok(context.out.text(&format!("{patch}\n"))?);
-        }
-        // The patch has parts of what was read, so it is for that revision.
-        let etag = args.if_match.as_deref().or(read.etag.as_deref());
-        let ads = args.wait.of(path(context, &client, args, ad, category)).if_match(etag);
-        let target = args.target.target().of_dealer(Some(&ad.dealer_code));
-        tries -= 1;
-        match ads.update(target, &patch).await {
-            Ok(answer) => break (read.body, answer),
-            Err(error) if is_changed(&error) && args.if_match.is_none() && tries > 0 => {}
-            Err(error) if matches!(error.kind(), ErrorKind::Identified(_)) => {
-                return Err(Failure::from(error)
-                    .hint(format!("to show what it lacks: ad-cli migrate-v4 {} --dry-run", ad.source_id)));
-            }
-            Err(error) => return Err(refused(context, file.as_ref(), ad, category, error)),
-        }
-    };
-    if ad.api_version == ApiVersion::V3 && answer.api_version == ApiVersion::V4 {
-        context.out.note(&format!("{} was a V3 ad and is now a V4 ad", ad.source_id));
+    if args.file.is_none() && args.set.is_empty() && args.unset.is_empty() {
+        return Err(Failure::usage("nothing to change")
+            .hint("set fields with --set PATH=VALUE, or clear them with --unset PATH")
+            .hint("or name a file with the fields to change"));
     }
-    let mut done = Done::new(context, &client, &args.wait);
-    done.accepted(&answer).await?;
-    done.end()
+    let file = args.file.as_deref().map(|path| Single::read(context, path)).transpose()?;
+    let sending = Sending { if_match: args.if_match.as_deref(), v3: args.v3, ..Sending::of(&args.change) };
+    let decide = |ad: &Ad, category| patch(args, file.as_ref(), ad, category);
+    let refused = |ad: &Ad, category, error| refused(context, file.as_ref(), ad, category, error);
+    change::change(context, sending, decide, refused).await
 }
 
 /// What the service says to it: about a file by its lines, about `--set` with the command that shows what is allowed.
@@ -120,11 +85,7 @@ fn refused(
     if let Some(file) = file {
         return file.refused(context, &Checker::new(ad.api_version, category), error);
     }
-    if !matches!(error.kind(), ErrorKind::Invalid(_)) {
-        return error.into();
-    }
-    let vehicle_type = category.and_then(|category| category.vehicle_type).unwrap_or("TYPE");
-    Failure::from(error).hint(format!("to list the fields: ad-cli fields {vehicle_type}"))
+    change::refused_fields(ad, category, error)
 }
 
 /// What is to be sent.
@@ -134,28 +95,11 @@ fn patch(
     ad: &Ad,
     category: Option<&Category>,
 ) -> Result<Map<String, Value>, Failure> {
-    let mut now = json!(ad);
-    // The service shows where images came from, and takes that for what they are.
-    now["image_urls"] = ad.image_refs.iter().map(|image| image.url.as_str()).collect();
+    let now = Value::Object(change::as_written(ad));
     let mut patch = file.map(|file| file.object.clone()).unwrap_or_default();
     for setting in args.set.iter().chain(&args.unset) {
+        let setting = setting.resolved(category)?;
         setting.put_into(&mut patch, &now, category).map_err(Failure::usage)?;
     }
     Ok(patch)
-}
-
-/// The path that this ad is updated on: that of its vehicle type, or V3's while it must migrate first.
-fn path<'a>(context: &Context, client: &'a Client, args: &Args, ad: &Ad, category: Option<&Category>) -> Ads<'a> {
-    let vehicle_type = category.and_then(|category| category.vehicle_type);
-    match (conversion_of(ad.api_version, category), vehicle_type) {
-        _ if args.v3 => client.v3(),
-        (Conversion::None | Conversion::Automatic, Some(vehicle_type)) => client.typed(vehicle_type),
-        _ => {
-            context.out.note(&format!(
-                "{} is a V3 ad and is updated through V3; to migrate it: ad-cli migrate-v4",
-                ad.source_id
-            ));
-            client.v3()
-        }
-    }
 }

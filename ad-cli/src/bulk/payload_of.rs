@@ -1,0 +1,35 @@
+//! From an ad to a payload: what `import`, `sync` and an editor take.
+
+use ad_core::categories::{self, Heading, ad_fields};
+use serde_json::{Map, Value, json};
+
+use crate::Ad;
+
+/// The payload that makes an ad what it is: its references, and the fields that a client writes. Images are named by the addresses from which they
+/// were fetched, and a generated title is left out.
+pub fn payload_of(ad: &Ad) -> Map<String, Value> {
+    let Value::Object(mut shown) = json!(ad) else { return Map::new() };
+    shown.insert("image_urls".to_owned(), ad.image_refs.iter().map(|image| image.url.as_str()).collect());
+    let heading = categories::by_id(ad.category_id).map(|category| category.heading);
+    if heading == Some(Heading::Forbidden) {
+        shown.remove("title");
+        shown.remove("contact");
+    }
+    let names =
+        ad_fields::IDENTITY.iter().chain(ad_fields::WRITTEN).map(|row| row.path.split('.').next().unwrap_or(row.path));
+    let mut payload = Map::new();
+    for name in names {
+        if let Some(value) = shown.remove(name).filter(is_there) {
+            payload.insert(name.to_owned(), value);
+        }
+    }
+    payload
+}
+
+fn is_there(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    }
+}

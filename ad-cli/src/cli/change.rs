@@ -1,0 +1,141 @@
+//! Changes of one ad: it is read, the patch is decided, what becomes of each field is shown, and the patch is sent for the revision that was
+//! read.
+
+use ad_core::{
+    categories::{self, Category},
+    model::ApiVersion,
+    rulebook::{
+        merge::merge,
+        versions::{Conversion, conversion_of},
+    },
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Ad, Ads, Client, Error, ErrorKind, Target, bulk,
+    cli::{
+        acts::{self, Done, TargetArgs, WaitArgs},
+        sync::{self, IMAGES},
+    },
+    terminal::{Context, Failure},
+};
+
+/// What all commands take that change one ad.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ChangeArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Print the request without sending it
+    #[arg(long, conflicts_with = "wait")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
+}
+
+/// How a change is sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sending<'a> {
+    pub(crate) args: &'a ChangeArgs,
+    /// Only for this revision of the ad.
+    pub(crate) if_match: Option<&'a str>,
+    /// Through V3.
+    pub(crate) v3: bool,
+}
+
+impl<'a> Sending<'a> {
+    pub(crate) fn of(args: &'a ChangeArgs) -> Self {
+        Self { args, if_match: None, v3: false }
+    }
+}
+
+/// Changes an ad as `decide` says of the ad as it is; `refused` explains a refusal of the service.
+pub(crate) async fn change(
+    context: &Context,
+    sending: Sending<'_>,
+    decide: impl Fn(&Ad, Option<&'static Category>) -> Result<Map<String, Value>, Failure>,
+    refused: impl Fn(&Ad, Option<&'static Category>, Error) -> Failure,
+) -> Result<(), Failure> {
+    let Sending { args, if_match, v3 } = sending;
+    let client = context.client()?;
+    let mut tries = bulk::TRIES;
+    let (ad, answer) = loop {
+        let ask = async |target: Target<'_>| client.v4().read(target).await;
+        let read = acts::found(&client, args.target.target(), ask).await?;
+        let (ad, category) = (&read.body, categories::by_id(read.category_id));
+        let patch = decide(ad, category)?;
+        show(context, ad, category, &patch);
+        if args.dry_run {
+            let patch = serde_json::to_string_pretty(&patch).map_err(std::io::Error::other)?;
+            return Ok(context.out.text(&format!("{patch}\n"))?);
+        }
+        // The patch has parts of what was read, so it is for that revision.
+        let etag = if_match.or(read.etag.as_deref());
+        let ads = args.wait.of(path(context, &client, v3, ad, category)).if_match(etag);
+        let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
+        tries -= 1;
+        match ads.update(target, &patch).await {
+            Ok(answer) => break (read.body, answer),
+            Err(error) if is_changed(&error) && if_match.is_none() && tries > 0 => {}
+            Err(error) if matches!(error.kind(), ErrorKind::Identified(_)) => {
+                return Err(Failure::from(error)
+                    .hint(format!("to show what it lacks: ad-cli migrate-v4 {} --dry-run", ad.source_id)));
+            }
+            Err(error) => return Err(refused(ad, category, error)),
+        }
+    };
+    if ad.api_version == ApiVersion::V3 && answer.api_version == ApiVersion::V4 {
+        context.out.note(&format!("{} was a V3 ad and is now a V4 ad", ad.source_id));
+    }
+    let mut done = Done::new(context, &client, &args.wait);
+    done.accepted(&answer).await?;
+    done.end()
+}
+
+/// What the service says of a patch that is not from a file.
+pub(crate) fn refused_fields(_: &Ad, category: Option<&'static Category>, error: Error) -> Failure {
+    if !matches!(error.kind(), ErrorKind::Invalid(_)) {
+        return error.into();
+    }
+    let vehicle_type = category.and_then(|category| category.vehicle_type).unwrap_or("TYPE");
+    Failure::from(error).hint(format!("to list the fields: ad-cli fields {vehicle_type}"))
+}
+
+fn is_changed(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::PreconditionFailed(_))
+}
+
+/// An ad as a request writes it: the service shows where images came from, and takes that for what they are.
+pub(crate) fn as_written(ad: &Ad) -> Map<String, Value> {
+    let Value::Object(mut now) = json!(ad) else { return Map::new() };
+    now.insert(IMAGES.to_owned(), ad.image_refs.iter().map(|image| image.url.as_str()).collect());
+    now
+}
+
+/// Says of each field what it is and what it becomes.
+fn show(context: &Context, ad: &Ad, category: Option<&Category>, patch: &Map<String, Value>) {
+    let Some(category) = category else { return };
+    let now = as_written(ad);
+    let changes = sync::differences(category, &now, &merge(&now, patch.clone()));
+    if changes.is_empty() {
+        context.out.note(&format!("{}: every field has this value already", ad.source_id));
+    }
+    for change in changes {
+        context.out.note(&format!("{}: {}: {}", ad.source_id, change.field, sync::difference(&change)));
+    }
+}
+
+/// The path that this ad is updated on: that of its vehicle type, or V3's while it must migrate first.
+fn path<'a>(context: &Context, client: &'a Client, v3: bool, ad: &Ad, category: Option<&Category>) -> Ads<'a> {
+    let vehicle_type = category.and_then(|category| category.vehicle_type);
+    match (conversion_of(ad.api_version, category), vehicle_type) {
+        _ if v3 => client.v3(),
+        (Conversion::None | Conversion::Automatic, Some(vehicle_type)) => client.typed(vehicle_type),
+        _ => {
+            context.out.note(&format!(
+                "{} is a V3 ad and is updated through V3; to migrate it: ad-cli migrate-v4",
+                ad.source_id
+            ));
+            client.v3()
+        }
+    }
+}

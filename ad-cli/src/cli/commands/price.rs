@@ -1,0 +1,107 @@
+//! `ad-cli price`: the price of an ad.
+
+use serde_json::{Map, Number, Value, json};
+
+use crate::{
+    Ad, Price,
+    cli::change::{self, ChangeArgs, Sending},
+    terminal::{Context, Failure},
+};
+
+/// Arguments of `price`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Sets the list price, and removes a reduced price; prices of other types, such as leasing, stay. With --reduced, the list price stays, and \
+AMOUNT is the reduced price, which has to be lower.
+
+Examples:
+  ad-cli price car-1 329900
+  ad-cli price ABC123 309900 --reduced
+  ad-cli price car-1 329900 --dry-run")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    change: ChangeArgs,
+    /// Price in whole currency units, such as 329900
+    #[arg(value_parser = amount)]
+    amount: Number,
+    /// It is the reduced price
+    #[arg(long)]
+    reduced: bool,
+}
+
+/// An amount: digits, with at most two decimals.
+fn amount(text: &str) -> Result<Number, &'static str> {
+    const WRONG: &str = "expected digits without separators, such as 329900, with at most two decimals";
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(decimals) || decimals.len() > 2 {
+        return Err(WRONG);
+    }
+    serde_json::from_str(text).map_err(|_| WRONG)
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let decide = |ad: &Ad, _: Option<&_>| prices(&ad.source_id, &ad.price, &args.amount, args.reduced);
+    change::change(context, Sending::of(&args.change), decide, change::refused_fields).await
+}
+
+/// The patch with all prices.
+fn prices(source_id: &str, now: &[Price], amount: &Number, reduced: bool) -> Result<Map<String, Value>, Failure> {
+    let list = now.iter().find(|price| price.kind == "list");
+    let currency = list.or(now.first()).map(|price| price.currency.as_str());
+    let kind = if reduced { "reduced" } else { "list" };
+    if reduced {
+        let list = list.ok_or_else(|| {
+            Failure::usage(format!("{source_id} has no list price that could be reduced"))
+                .hint(format!("to set the list price: ad-cli price {source_id} AMOUNT"))
+        })?;
+        if list.amount.as_f64() <= amount.as_f64() {
+            let (list, kept) = (&list.amount, &list.currency);
+            return Err(Failure::usage(format!(
+                "the reduced price {amount} is not below the list price {list} {kept}"
+            ))
+            .hint(format!("to set the list price: ad-cli price {source_id} {amount}")));
+        }
+    }
+    let mut price = json!({"type": kind, "amount": amount});
+    if let Some(currency) = currency {
+        price["currency"] = json!(currency);
+    }
+    let replaced = |price: &&Price| price.kind == "reduced" || (price.kind == "list" && !reduced);
+    let kept = now.iter().filter(|price| !replaced(price)).map(|price| json!(price));
+    let prices: Vec<_> =
+        if reduced { kept.chain([price]).collect() } else { [price].into_iter().chain(kept).collect() };
+    Ok(Map::from_iter([("price".to_owned(), Value::Array(prices))]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decided(now: &Value, amount: &str, reduced: bool) -> Result<Value, String> {
+        let now: Vec<Price> = serde_json::from_value(now.clone()).unwrap();
+        let patch = prices("car-1", &now, &super::amount(amount).unwrap(), reduced);
+        patch.map(|patch| patch["price"].clone()).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn a_price_replaces_its_own_kind_and_a_list_price_ends_a_reduction() {
+        let list = json!({"type": "list", "amount": 349_900, "currency": "EUR"});
+        let reduced = json!({"type": "reduced", "amount": 339_900, "currency": "EUR"});
+        let leasing = json!({"type": "leasing", "amount": 3_990, "currency": "EUR"});
+        let new = json!({"type": "list", "amount": 329_900, "currency": "EUR"});
+        assert_eq!(decided(&json!([list, reduced, leasing]), "329900", false), Ok(json!([new, leasing])));
+        let new = json!({"type": "reduced", "amount": 329_900, "currency": "EUR"});
+        assert_eq!(decided(&json!([list, leasing]), "329900", true), Ok(json!([list, leasing, new])));
+        assert_eq!(decided(&json!([]), "100.50", false), Ok(json!([{"type": "list", "amount": 100.5}])));
+        assert!(decided(&json!([leasing]), "1", true).unwrap_err().contains("no list price"));
+        assert!(decided(&json!([list]), "349900", true).unwrap_err().contains("not below the list price 349900 EUR"));
+    }
+
+    #[test]
+    fn an_amount_is_not_guessed() {
+        for wrong in ["329.900", "329,900", "329 900", "-1", "", ".5", "1.", "1e5", "kr 5"] {
+            assert!(amount(wrong).is_err(), "{wrong}");
+        }
+    }
+}
