@@ -127,7 +127,12 @@ fn price(prices: &Value) -> Cell {
     let Some(prices) = prices.as_array() else { return Cell::default() };
     let of = |kind: &str| prices.iter().find(|price| price["type"] == kind);
     let Some(price) = of("reduced").or_else(|| of("list")).or_else(|| prices.first()) else { return Cell::default() };
-    money(&price["amount"], &price["currency"]).into()
+    let amount = money(&price["amount"], &price["currency"]);
+    match price["type"].as_str() {
+        Some("call") => "on request".into(),
+        Some("leasing" | "monthly") => format!("{amount}/month").into(),
+        _ => amount.into(),
+    }
 }
 
 /// All prices with their types: `list 349,900 SEK, reduced 329,900 SEK`.
@@ -167,6 +172,8 @@ mod tests {
         assert_eq!(vehicle_type(&json!(1020)).text, "car");
         assert!(vehicle_type(&json!(1122)).text.contains("1122"));
         assert_eq!(price(&json!([{"type": "leasing", "amount": 1, "currency": "SEK"}, {"type": "list", "amount": 1_349_900.5, "currency": "SEK"}])).text, "1,349,900.5 SEK");
+        assert_eq!(price(&json!([{"type": "monthly", "amount": 3_995, "currency": "SEK"}])).text, "3,995 SEK/month");
+        assert_eq!(price(&json!([{"type": "call", "amount": 0, "currency": "SEK"}])).text, "on request");
         assert_eq!(price(&json!([])).text, "");
         assert_eq!(minute(&json!("2026-01-15T10:00:59.999Z")).text, "2026-01-15 10:00Z");
         assert_eq!(outcome(&json!("under_way")), Cell::toned("unfinished", Tone::Warning));

@@ -10,7 +10,7 @@ use crate::payloads::plain_car;
 
 /// The tag that `get` shows.
 async fn etag(cli: &Cli) -> String {
-    let shown = cli.run("get car-1").await;
+    let shown = cli.run("get car-1 --output wide").await;
     let line = shown.stderr.lines().find_map(|line| line.strip_prefix("ETag: "));
     line.unwrap_or_else(|| panic!("{shown:?}")).to_owned()
 }

@@ -21,15 +21,19 @@ const ROWS: u16 = 400;
 
 /// The screen after a command, without the empty lines at its end.
 async fn screen(cli: &Cli, columns: u16, line: &str) -> String {
-    let ended = at_terminal_of(columns, cli, line, "").await;
+    let (shown, wrapped) = emulated(columns, &at_terminal_of(columns, cli, line, "").await.stdout);
+    assert!(wrapped.is_empty(), "{line} at {columns} columns: lines longer than the terminal: {wrapped:#?}");
+    shown
+}
+
+/// What a terminal shows of an output, and which of its lines were too long for it.
+pub(super) fn emulated(columns: u16, output: &str) -> (String, Vec<String>) {
     let mut terminal = vt100::Parser::new(ROWS, columns, 0);
-    terminal.process(ended.stdout.replace('\n', "\r\n").as_bytes());
+    terminal.process(output.replace('\n', "\r\n").as_bytes());
     let screen = terminal.screen();
     let lines: Vec<_> = screen.rows(0, columns).map(|line| line.trim_end().to_owned()).collect();
-    let wrapped: Vec<_> =
-        (0..ROWS).filter(|row| screen.row_wrapped(*row)).map(|row| &lines[usize::from(row)]).collect();
-    assert!(wrapped.is_empty(), "{line} at {columns} columns: lines longer than the terminal: {wrapped:#?}");
-    lines.join("\n").trim_end().to_owned()
+    let wrapped = (0..ROWS).filter(|row| screen.row_wrapped(*row)).map(|row| lines[usize::from(row)].clone()).collect();
+    (lines.join("\n").trim_end().to_owned(), wrapped)
 }
 
 /// The ports of addresses of this machine, which differ from run to run, and are five digits long.
@@ -44,12 +48,16 @@ fn hide_ports(text: &str) -> String {
     out
 }
 
-/// Compares the screens of commands at each width with the snapshot of this name.
-async fn matches_snapshot(name: &str, cli: &Cli, server: &Server, lines: &[&str]) {
+/// The ids that marketplaces have given to ads, each with a text of the same length.
+pub(super) async fn hidden_ids(server: &Server) -> Vec<(String, String)> {
     let ads = server.client.get("/v4/ad?limit=100&fields=marketplace_ad_id,offer_id").await.expect(200);
     let ids = ads["results"].as_array().unwrap().iter().flat_map(|ad| [&ad["marketplace_ad_id"], &ad["offer_id"]]);
-    // Nothing moves by it.
-    let hidden: Vec<_> = ids.filter_map(|id| id.as_str()).map(|id| (id, "#".repeat(id.len()))).collect();
+    ids.filter_map(|id| id.as_str()).map(|id| (id.to_owned(), "#".repeat(id.len()))).collect()
+}
+
+/// Compares the screens of commands at each width with the snapshot of this name.
+async fn matches_snapshot(name: &str, cli: &Cli, server: &Server, lines: &[&str]) {
+    let hidden = hidden_ids(server).await;
     let mut shown = String::new();
     for line in lines {
         for columns in WIDTHS {

@@ -4,7 +4,10 @@ use std::process::Stdio;
 
 use ad_tests::{Cli, Ended, Server, tools};
 use serde_json::json;
-use tokio::{io::AsyncWriteExt, process::Command};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    process::{Child, Command},
+};
 
 use super::redacted;
 use crate::payloads::plain_car;
@@ -21,6 +24,39 @@ pub(crate) async fn at_terminal(cli: &Cli, line: &str, typed: &str) -> Ended {
 
 /// The same at a terminal of so many columns.
 pub(crate) async fn at_terminal_of(columns: u16, cli: &Cli, line: &str, typed: &str) -> Ended {
+    let mut child = started(columns, cli, line);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(typed.as_bytes()).await.unwrap();
+    let output = child.wait_with_output().await.unwrap();
+    drop(stdin);
+    let stdout = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    Ended { code: output.status.code().unwrap_or(-1), stdout, stderr }
+}
+
+/// The screen of somebody who reads a question before they answer it: each answer is typed once its question is there.
+pub(crate) async fn answering(columns: u16, cli: &Cli, line: &str, answers: &[(&str, &str)]) -> String {
+    let mut child = started(columns, cli, line);
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (mut seen, mut answers) = (Vec::new(), answers.iter());
+    let mut next = answers.next();
+    let mut block = [0; 4096];
+    loop {
+        let read = stdout.read(&mut block).await.unwrap();
+        if read == 0 {
+            break;
+        }
+        seen.extend_from_slice(&block[..read]);
+        if let Some((_, answer)) = next.filter(|(question, _)| String::from_utf8_lossy(&seen).contains(question)) {
+            stdin.write_all(answer.as_bytes()).await.unwrap();
+            next = answers.next();
+        }
+    }
+    child.wait().await.unwrap();
+    String::from_utf8_lossy(&seen).replace("\r\n", "\n")
+}
+
+fn started(columns: u16, cli: &Cli, line: &str) -> Child {
     let command = cli.command(line.split_whitespace());
     let std = command.as_std();
     let program = std.get_program().to_string_lossy().into_owned();
@@ -30,14 +66,7 @@ pub(crate) async fn at_terminal_of(columns: u16, cli: &Cli, line: &str, typed: &
     terminal.envs(std.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("TERM", "xterm");
     terminal.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("SHELL", "/bin/sh");
     terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-    let mut child = terminal.spawn().expect("a program that was found can be started");
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(typed.as_bytes()).await.unwrap();
-    let output = child.wait_with_output().await.unwrap();
-    drop(stdin);
-    let stdout = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    Ended { code: output.status.code().unwrap_or(-1), stdout, stderr }
+    terminal.spawn().expect("a program that was found can be started")
 }
 
 #[tokio::test]

@@ -73,7 +73,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         return Ok(());
     };
     if args.change.dry_run {
-        return Ok(context.out.record(&patch)?);
+        let patch = serde_json::to_string_pretty(&patch).map_err(io::Error::other)?;
+        return Ok(context.out.text(&format!("{patch}\n"))?);
     }
     confirm(context, "Send these changes?", args.yes).await?;
     let ads = args.change.wait.of(client.typed(vehicle_type)).if_match(read.etag.as_deref());

@@ -36,7 +36,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         Ok((read?, status.map(|answer| answer.body)))
     };
     let (read, status) = acts::found(&client, args.target.target(), ask).await?;
-    if let Some(etag) = &read.etag {
+    if let Some(etag) = read.etag.as_ref().filter(|_| !people || context.out.is_wide()) {
         context.out.note(&format!("ETag: {etag}"));
     }
     let mut ad = read.body;
@@ -78,9 +78,10 @@ fn show(context: &Context, ad: &Ad, status: Option<&StatusReport>) -> Result<(),
         fields.push(("id", field("id")));
         fields.push(("api version", field("api_version")));
     }
-    for name in ["url", "video_url", "product_declaration", "location", "contact", "body"] {
+    for name in ["url", "video_url", "product_declaration", "location", "contact"] {
         fields.push((name, readable_or_nothing(&shown[name])));
     }
+    fields.push(("body", ad.body.as_ref().map(|body| body.replace('\n', " ").into()).unwrap_or_default()));
     context.out.named(2, &fields)?;
     let mut vehicle = Vec::new();
     leaves("", &shown["category_fields"], &mut vehicle);
@@ -89,7 +90,8 @@ fn show(context: &Context, ad: &Ad, status: Option<&StatusReport>) -> Result<(),
         heading.end_line();
         heading.toned(Tone::Strong, "category_fields").end_line();
         context.out.show(&heading)?;
-        let vehicle: Vec<_> = vehicle.iter().map(|(name, cell)| (name.as_str(), cell.clone())).collect();
+        let paths: Vec<_> = vehicle.iter().map(|(path, _)| path.as_str()).collect();
+        let vehicle: Vec<_> = vehicle.iter().map(|(path, cell)| (short(path, &paths), cell.clone())).collect();
         context.out.named(2, &vehicle)?;
     }
     Ok(())
@@ -122,6 +124,13 @@ fn photos(ad: &Ad, status: Option<&StatusReport>) -> Cell {
             Cell::toned(format!("{stored} of {all}; to see why: ad-cli status {}", ad.source_id), Tone::Warning)
         }
     }
+}
+
+/// The name of a field, where no other field of the vehicle has it; `update --set` takes it too.
+fn short<'a>(path: &'a str, paths: &[&str]) -> &'a str {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    let is_only = paths.iter().filter(|other| other.rsplit('.').next() == Some(name)).count() == 1;
+    if is_only { name } else { path }
 }
 
 fn readable_or_nothing(value: &Value) -> Cell {

@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Update through V3 (/v3/ad)
     #[arg(long)]
     v3: bool,
-    /// Update only this revision of the ad: its `ETag`, as `get` shows it
+    /// Update only this revision of the ad: its `ETag`, as `get -o wide` shows it
     #[arg(long, value_name = "ETAG", value_parser = etag)]
     if_match: Option<String>,
 }

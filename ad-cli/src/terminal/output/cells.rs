@@ -15,6 +15,7 @@ pub struct Column {
     pub(super) width: usize,
     pub(super) in_tables: bool,
     pub(super) wraps: bool,
+    pub(super) least: usize,
     pub(super) shortens: bool,
     pub(super) rank: u8,
 }
@@ -51,6 +52,7 @@ impl Column {
             width: 0,
             in_tables: true,
             wraps: false,
+            least: 20,
             shortens: false,
             rank: 0,
         }
@@ -92,6 +94,12 @@ impl Column {
     #[must_use]
     pub const fn wrapped(self) -> Self {
         Self { wraps: true, ..self }
+    }
+
+    /// The least width of the lines of a [wrapped](Self::wrapped) text.
+    #[must_use]
+    pub const fn least(self, least: usize) -> Self {
+        Self { least, ..self }
     }
 
     /// An id, of which the beginning is enough where the terminal is narrow.

@@ -56,13 +56,17 @@ pub enum ColorWhen {
 }
 
 impl ColorWhen {
+    /// Whether the environment says that nobody wants colours.
+    pub(crate) fn is_unwanted() -> bool {
+        std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+    }
+
     fn on(self, stream: &impl IsTerminal) -> bool {
-        let unwanted = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         match self {
             Self::Always => true,
             Self::Never => false,
-            Self::Auto => stream.is_terminal() && !unwanted("NO_COLOR") && !is_dumb,
+            Self::Auto => stream.is_terminal() && !Self::is_unwanted() && !is_dumb,
         }
     }
 }
@@ -287,7 +291,7 @@ fn fitted(text: &str, before: usize) -> String {
 }
 
 /// The width of the terminal, if there is one.
-fn columns_of_terminal() -> Option<usize> {
+pub(crate) fn columns_of_terminal() -> Option<usize> {
     terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width).max(1))
 }
 

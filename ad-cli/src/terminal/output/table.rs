@@ -15,10 +15,11 @@ use super::{
 /// Cells between two columns.
 const GAP: usize = 2;
 
-/// Least width of a shortened id: what is left of a UUID still tells ads apart.
-const LEAST_ID: usize = 9;
+/// Least widths of shortened ids: what is left still tells ads apart.
+const LEAST_UUID: usize = 9;
+const LEAST_ID: usize = 14;
 
-/// Least width of a text that is broken into lines.
+/// Least width of a text beside its name.
 const LEAST_TEXT: usize = 20;
 
 /// Breaks a text into lines of this width at most.
@@ -99,9 +100,9 @@ fn layout(columns: &[Column], rows: &[Vec<Cell>], width: Option<usize>) -> Optio
     let least = |place: usize, now: usize| {
         let column = &columns[place];
         let least = if column.shortens {
-            LEAST_ID
+            rows.iter().map(|row| least_of_id(&row[place].text)).max().unwrap_or(0)
         } else if column.wraps {
-            LEAST_TEXT
+            column.least
         } else {
             now
         };
@@ -133,6 +134,11 @@ fn layout(columns: &[Column], rows: &[Vec<Cell>], width: Option<usize>) -> Optio
         }
         layout.remove(at);
     }
+}
+
+fn least_of_id(id: &str) -> usize {
+    let least = if Uuid::try_parse(id).is_ok() { LEAST_UUID } else { LEAST_ID };
+    display_width(id).min(least)
 }
 
 fn total(layout: &Layout) -> usize {
@@ -186,7 +192,7 @@ pub(super) fn live(columns: &[Column], mut cells: Vec<Cell>, width: Option<usize
     let indent = if is_beside { before } else { 2 * GAP };
     let mut lines = wrapped(&last.text, width.saturating_sub(indent)).into_iter().filter(|line| !line.is_empty());
     let mut out = joined(parts(), colors);
-    if let (true, Some(first)) = (is_beside, lines.next()) {
+    if is_beside && let Some(first) = lines.next() {
         out += &" ".repeat(before - taken);
         out += &painted(&first, last.tone, colors);
     }
@@ -231,7 +237,7 @@ pub(super) fn named(fields: &[(String, Cell)], indent: usize, width: Option<usiz
         let mut lines = wrapped(&cell.text, width.saturating_sub(below)).into_iter();
         *out += &" ".repeat(indent);
         *out += &painted(name, Some(Tone::Faint), colors);
-        if let (true, Some(first)) = (is_beside, lines.next()) {
+        if is_beside && let Some(first) = lines.next() {
             *out += &" ".repeat(beside - indent - display_width(name));
             *out += &painted(&first, cell.tone, colors);
         }
@@ -275,19 +281,19 @@ mod tests {
         assert_eq!(
             shown(80),
             [
-                "ID              STATE  TITLE                               PRICE        PHOTOS",
-                "0b7c2a9e-5e0f…  live   Volvo XC60 T6 AWD Inscription 2019  349,900 SEK  12",
+                "ID                STATE  TITLE                               PRICE        PHOTOS",
+                "0b7c2a9e-5e0f-4…  live   Volvo XC60 T6 AWD Inscription 2019  349,900 SEK  12",
             ]
         );
         assert_eq!(
             shown(60),
             [
-                "ID         STATE  TITLE                 PRICE        PHOTOS",
-                "0b7c2a9e…  live   Volvo XC60 T6 AWD     349,900 SEK  12",
+                "ID         STATE  TITLE                  PRICE        PHOTOS",
+                "0b7c2a9e…  live   Volvo XC60 T6 AWD      349,900 SEK  12",
                 "                  Inscription 2019",
             ]
         );
-        assert_eq!(shown(45)[0], "ID         STATE  TITLE                PRICE");
+        assert_eq!(shown(52)[0], "ID         STATE  TITLE                  PRICE");
         assert_eq!(shown(40)[0], "ID         STATE  TITLE");
     }
 
@@ -313,8 +319,8 @@ mod tests {
         assert_eq!(
             shown(20),
             [
-                "0b7c2a9e-5e0f-4c53-",
-                "8d9f-2b1f6f1f2a3b",
+                "0b7c2a9e-5e0f-4c53-8",
+                "d9f-2b1f6f1f2a3b",
                 "  STATE",
                 "    live",
                 "  TITLE",
