@@ -22,17 +22,18 @@ use crate::terminal::{self, Context, Failure, Global};
 /// What follows the list of commands in the help.
 const AFTER_HELP: &str = "\
 Exit codes:
-  0  done
-  1  some ads failed, or the ad did not reach the expected state
-  2  invalid command line or file
-  3  rejected by validation, locally or by the service
-  4  not authorised: missing, invalid or expired token, or missing permission
-  5  the service cannot be reached, did not answer in time, or gave an unexpected answer";
+  0    done
+  1    some ads failed, or the ad did not reach the expected state
+  2    invalid command line or file
+  3    rejected by validation, locally or by the service
+  4    not authorised: missing, invalid or expired token, or missing permission
+  5    the service cannot be reached, did not answer in time, or gave an unexpected answer
+  130  interrupted by Ctrl-C";
 
 /// Manage a dealer's ads on the vehicle ad import service
 #[derive(Debug, Parser)]
 #[command(name = "ad-cli", version, arg_required_else_help = true, args_override_self = true, after_help = AFTER_HELP,
-    disable_help_flag = true, disable_help_subcommand = true)]
+    help_template = commands::help::template(), disable_help_flag = true, disable_help_subcommand = true)]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -45,8 +46,16 @@ struct Cli {
 enum Command {
     /// Save server URL and token in a profile
     Login(commands::login::Args),
+    /// Remove a profile with its token
+    Logout(commands::profiles::LogoutArgs),
+    /// List the saved profiles
+    Profiles(commands::profiles::ProfilesArgs),
     /// Show the scope, permissions and expiry of the token in use
     Whoami(commands::whoami::Args),
+    /// Show which settings count, and where they come from
+    Config(commands::config::Args),
+    /// Check connection, clock, token, permissions and dealers
+    Doctor(commands::doctor::Args),
     /// Validate payloads locally
     Validate(commands::validate::Args),
     /// Print a sample payload with an explanation of its fields
@@ -109,12 +118,14 @@ enum Command {
     MigrateV4(commands::migrate_v4::Args),
     /// Print all ads, one JSON object per line
     Export(commands::export::Args),
-    /// Open the API documentation of the service
+    /// Open an ad in the console, or the API documentation
     Open(commands::open::Args),
     /// Print a shell completion script
     Completions(commands::completions::Args),
     /// Print the manual, or write manual pages to a folder
     Man(commands::man::Args),
+    /// Print this help, or the help of a command
+    Help(commands::help::Args),
 }
 
 impl Command {
@@ -153,9 +164,14 @@ impl Command {
             Self::Wait(args) => commands::wait::run(context, &args).await,
             Self::MigrateV4(args) => commands::migrate_v4::run(context, &args).await,
             Self::Export(args) => commands::export::run(context, &args).await,
-            Self::Open(args) => commands::open::run(context, &args),
+            Self::Open(args) => commands::open::run(context, &args).await,
             Self::Completions(args) => commands::completions::run(context, &args),
             Self::Man(args) => commands::man::run(context, &args),
+            Self::Help(args) => commands::help::run(context, &args),
+            Self::Logout(args) => commands::profiles::logout(context, &args),
+            Self::Profiles(args) => commands::profiles::list(context, &args),
+            Self::Config(args) => commands::config::run(context, &args),
+            Self::Doctor(args) => commands::doctor::run(context, &args).await,
         }
     }
 }

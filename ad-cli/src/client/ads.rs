@@ -178,8 +178,8 @@ impl<'a> Ads<'a> {
         let target = target.into();
         let query = query_string([("fields", "source_id"), ("include", "quality")].into_iter().chain(dealer(target)));
         let path = self.of(target).path(&format!("/{}{query}", segment(target.source_id)));
-        let Answer { body: Rated { quality }, request_id, status, etag } = self.transport.get(path).await?;
-        Ok(Answer { body: quality, request_id, status, etag })
+        let Answer { body: Rated { quality }, request_id, status, etag, time } = self.transport.get(path).await?;
+        Ok(Answer { body: quality, request_id, status, etag, time })
     }
 
     /// The prices of an ad over time, the lowest of the last 30 days, and the reference price of a reduction (extensions E7).

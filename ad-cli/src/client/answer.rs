@@ -32,6 +32,8 @@ pub struct Answer<T> {
     pub status: u16,
     /// The `ETag` of what is shown, for [`Ads::if_match`](super::Ads::if_match).
     pub etag: Option<String>,
+    /// The time of the answer by the clock of the service.
+    pub time: Option<Timestamp>,
 }
 
 impl<T> Answer<T> {
@@ -69,7 +71,7 @@ pub(super) async fn read<T: DeserializeOwned>(
         let body = serde_json::from_slice(json)
             .map_err(|error| failed(unexpected(status.as_u16(), &headers, &bytes, Some(&error))).caused_by(error))?;
         let etag = text(&headers, ETAG.as_str()).map(str::to_owned);
-        return Ok(Answer { body, request_id, status: status.as_u16(), etag });
+        return Ok(Answer { body, request_id, status: status.as_u16(), etag, time: date(&headers) });
     }
     Err(failed(refusal(status.as_u16(), &headers, &bytes)))
 }
@@ -153,8 +155,11 @@ fn unexpected(status: u16, headers: &HeaderMap, bytes: &[u8], error: Option<&ser
 
 /// The pause that the service asks for. A date counts from the `Date` of the answer, since clocks differ.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let now = text(headers, DATE.as_str()).and_then(Timestamp::from_http_date);
-    model::retry_after(text(headers, RETRY_AFTER.as_str())?, now)
+    model::retry_after(text(headers, RETRY_AFTER.as_str())?, date(headers))
+}
+
+fn date(headers: &HeaderMap) -> Option<Timestamp> {
+    text(headers, DATE.as_str()).and_then(Timestamp::from_http_date)
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

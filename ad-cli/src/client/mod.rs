@@ -45,6 +45,7 @@ pub use webhooks::{
     Delivery, DeliveryAttempt, DeliveryQuery, NewWebhook, ReplayAfter, Resume, Webhook, WebhookChanges, Webhooks,
 };
 
+use serde::{Deserialize, de::IgnoredAny};
 use transport::Transport;
 use uuid::Uuid;
 
@@ -113,6 +114,38 @@ impl Client {
     pub async fn summary_of(&self, dealer_code: Option<&str>) -> Result<Answer<Summary>, Error> {
         let query = transport::query_string(dealer_code.map(|code| ("dealer_code", code)));
         self.transport.get(format!("v4/summary{query}")).await
+    }
+
+    /// The version of the service; no token is needed for it.
+    ///
+    /// # Errors
+    /// [`Unexpected`](ErrorKind::Unexpected) where there is no such service.
+    pub async fn version(&self) -> Result<Answer<String>, Error> {
+        #[derive(Deserialize)]
+        struct Document {
+            info: Info,
+        }
+        #[derive(Deserialize)]
+        struct Info {
+            version: String,
+        }
+        // The shortest of its documents.
+        let answer = self.transport.get("openapi.json?tag=moped".to_owned()).await?;
+        let Answer { body: Document { info }, request_id, status, etag, time } = answer;
+        Ok(Answer { body: info.version, request_id, status, etag, time })
+    }
+
+    /// Whether the service has a console: pages for people below `/console`.
+    ///
+    /// # Errors
+    /// When the service cannot be reached.
+    pub async fn has_console(&self) -> Result<bool, Error> {
+        match self.transport.get::<IgnoredAny>("console".to_owned()).await {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound(_)) => Ok(false),
+            // A page, or the redirect to the sign-in.
+            Err(error) if !matches!(error.kind(), ErrorKind::Unexpected(_)) => Err(error),
+            _ => Ok(true),
+        }
     }
 
     /// What the token is, and what it gives access to.

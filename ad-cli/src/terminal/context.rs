@@ -158,6 +158,16 @@ impl Context {
         self.profile.as_deref().unwrap_or(DEFAULT)
     }
 
+    /// Requests a second at most.
+    pub(crate) fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Time for one answer.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// The address that was given with this command.
     pub fn url(&self) -> Option<&str> {
         self.url.as_deref()

@@ -110,6 +110,20 @@ impl Profiles {
         failure.hint(format!("to create it: ad-cli login --profile {name} --url URL"))
     }
 
+    /// All of them, by name.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &Profile)> {
+        self.file.profile.iter().map(|(name, profile)| (name.as_str(), profile))
+    }
+
+    /// Removes a profile; whether there was one.
+    pub(crate) fn remove(&mut self, name: &str) -> Result<bool, Failure> {
+        if self.file.profile.remove(name).is_none() {
+            return Ok(false);
+        }
+        self.write().map_err(|error| Failure::usage(format!("cannot write {}: {error}", self.path.display())))?;
+        Ok(true)
+    }
+
     /// Keeps a profile.
     pub(crate) fn put(&mut self, name: &str, profile: Profile) -> Result<(), Failure> {
         self.file.profile.insert(name.to_owned(), profile);

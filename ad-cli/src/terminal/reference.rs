@@ -30,7 +30,8 @@ pub fn page(introduction: &str, definition: clap::Command) -> String {
     for command in root.get_subcommands() {
         own = own.mut_subcommand(command.get_name(), |command| command.hide(true));
     }
-    root = own;
+    // Commands are in the table above.
+    root = own.help_template("{about-with-newline}\n{usage-heading} {usage}\n\n{all-args}{after-help}");
     let _ = write!(page, "\n## Options of every command, and exit codes\n\n```text\n{}```\n", plain(&mut root));
     page
 }

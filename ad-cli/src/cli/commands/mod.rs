@@ -2,13 +2,16 @@
 
 pub(super) mod bump;
 pub(super) mod completions;
+pub(super) mod config;
 pub(super) mod create;
 pub(super) mod delete;
+pub(super) mod doctor;
 pub(super) mod edit;
 pub(super) mod events;
 pub(super) mod export;
 pub(super) mod fields;
 pub(super) mod get;
+pub(super) mod help;
 pub(super) mod import;
 pub(super) mod list;
 pub(super) mod log;
@@ -21,7 +24,9 @@ mod overview;
 pub(super) mod pole_position;
 pub(super) mod price;
 pub(super) mod prices;
+pub(super) mod profiles;
 pub(super) mod quality;
+mod rejects;
 pub(super) mod request;
 pub(super) mod retry;
 pub(super) mod sold;

@@ -12,7 +12,11 @@ use crate::{
 #[command(after_help = "\
 The token is decoded, not verified: only the service can check its signature and whether it was revoked (--online).
 
-Exit code 4: the token has expired, or the service rejects it.")]
+Exit code 4: the token has expired, or the service rejects it.
+
+Examples:
+  ad-cli whoami
+  ad-cli whoami --online")]
 pub(crate) struct Args {
     /// Ask the service, which also knows the token's dealers, their ads and the rate limit
     #[arg(long)]
