@@ -50,7 +50,7 @@ impl TypedValueParser for VehicleType {
 }
 
 /// What commands take that check or create ads.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Through {
     /// Vehicle type [default: the `category_id` of each payload]
     #[arg(long = "type", value_name = "TYPE", conflicts_with = "v3", hide_possible_values = true,
@@ -65,6 +65,11 @@ impl Through {
     /// The version of the API.
     pub(crate) fn version(&self) -> ApiVersion {
         if self.v3 { ApiVersion::V3 } else { ApiVersion::V4 }
+    }
+
+    /// Whether nothing was said.
+    pub(crate) fn is_default(&self) -> bool {
+        self.of_type.is_none() && !self.v3
     }
 
     /// The category of all payloads, where one was named.

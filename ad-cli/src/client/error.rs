@@ -82,15 +82,21 @@ impl ErrorKind {
     /// What happened when there is no answer. The reason is the innermost: the outer ones repeat the address.
     fn of_unanswered(error: &reqwest::Error, began: Instant) -> Self {
         let mut reason: &dyn std::error::Error = error;
+        let mut is_without_tls = speaks_no_tls(reason);
         while let Some(source) = reason.source() {
             reason = source;
+            is_without_tls |= speaks_no_tls(reason);
         }
         if error.is_connect() {
-            return Self::Unreachable(if error.is_timeout() {
+            let address = error.url().map(|url| url.origin().ascii_serialization()).unwrap_or_default();
+            let reason = if error.is_timeout() {
                 "no connection in time".to_owned()
+            } else if is_without_tls {
+                "the port does not use TLS; the address probably begins with http://".to_owned()
             } else {
                 reason.to_string()
-            });
+            };
+            return Self::Unreachable(format!("{address}: {reason}"));
         }
         if error.is_timeout() {
             let tenths = began.elapsed().as_millis() / 100;
@@ -100,6 +106,14 @@ impl ErrorKind {
         }
         Self::Lost(reason.to_string())
     }
+}
+
+/// Whether an error is that of a TLS client to which something else than TLS was sent.
+fn speaks_no_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    inner
+        .and_then(|inner| inner.downcast_ref::<rustls::Error>())
+        .is_some_and(|error| matches!(error, rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)))
 }
 
 impl Error {

@@ -54,8 +54,13 @@ impl From<Error> for Failure {
             _ => Self::unreachable(error.to_string()),
         };
         let failure = match error.kind() {
-            ErrorKind::Unexpected(_) | ErrorKind::Unreachable(_) => {
-                failure.hint("check the server URL, from --url, AD_URL or the profile; to show it: ad-cli whoami")
+            ErrorKind::Unexpected(_) | ErrorKind::Unreachable(_) | ErrorKind::Lost(_) => {
+                let failure =
+                    failure.hint("check the server URL, from --url, AD_URL or the profile; to show it: ad-cli config");
+                match proxy().filter(|_| !matches!(error.kind(), ErrorKind::Unexpected(_))) {
+                    Some(name) => failure.hint(format!("{name} is set: the request may have gone to that proxy")),
+                    None => failure,
+                }
             }
             ErrorKind::TimedOut(_) => failure.hint("to wait longer: --timeout SECONDS"),
             _ => failure,
@@ -123,6 +128,7 @@ impl From<bulk::BulkError> for Failure {
             bulk::BulkError::Temporary { .. } => {
                 Self::failed(error.to_string()).hint("set TMPDIR to a folder with free space")
             }
+            bulk::BulkError::Interrupted => Self::interrupted(),
             error => Self::failed(error.to_string()),
         }
     }
@@ -133,6 +139,12 @@ fn is_ambiguous(request: &str, errors: &FieldErrors) -> bool {
     let names_one_ad = request.split('/').count() > 3 && !request.ends_with("/validate");
     let has_payload = request.starts_with("PATCH ") || request.ends_with("/migrate");
     names_one_ad && !has_payload && errors.flatten().iter().any(|(path, _)| path == "dealer_code")
+}
+
+/// The variable that names a proxy, if one does.
+fn proxy() -> Option<&'static str> {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].into_iter().find(is_set)
 }
 
 /// Each field with what is wrong with it, on a line of its own.

@@ -15,6 +15,8 @@ pub enum Exit {
     Unauthorised = 4,
     /// The service was not reached.
     Unreachable = 5,
+    /// Ctrl-C: 128 and the number of SIGINT, as shells have it.
+    Interrupted = 130,
 }
 
 impl From<Exit> for ExitCode {
@@ -72,6 +74,11 @@ impl Failure {
     /// The service was not reached (5).
     pub fn unreachable(message: impl Into<String>) -> Self {
         Self::new(Exit::Unreachable, message)
+    }
+
+    /// Ended by Ctrl-C (130).
+    pub fn interrupted() -> Self {
+        Self::new(Exit::Interrupted, "interrupted")
     }
 
     /// With what to do about it.

@@ -78,6 +78,22 @@ impl Findings {
         Ok(())
     }
 
+    /// What follows is about this file.
+    pub fn of(&mut self, file: &str) {
+        file.clone_into(&mut self.file);
+    }
+
+    /// Shows what there is so far.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        match &mut self.shown {
+            Destination::People(to) => to.flush(),
+            Destination::Programs(_) => Ok(()),
+        }
+    }
+
     /// Ends the answer.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ pub fn stop_on_interrupt(context: &Context) -> CancellationToken {
         out.note("stopping after the running requests; press Ctrl-C again to stop at once");
         heard.cancel();
         signalled().await;
-        std::process::exit(Exit::Failed as i32);
+        std::process::exit(Exit::Interrupted as i32);
     });
     stop
 }

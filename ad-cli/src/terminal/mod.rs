@@ -4,6 +4,7 @@
 //! never print themselves. A command that fails returns a [`Failure`], which has an exit code.
 
 pub mod ad_table;
+pub(crate) mod causes;
 mod clock;
 mod confirm;
 mod context;
@@ -15,7 +16,7 @@ mod import;
 mod interrupt;
 pub mod output;
 pub(crate) mod profiles;
-mod progress;
+pub(crate) mod progress;
 pub(crate) mod quality;
 mod reference;
 

@@ -1,6 +1,9 @@
 //! Progress of an import: bars on a terminal, a line every few seconds elsewhere.
 
-use std::time::{Duration, Instant};
+use std::{
+    io::{self, IsTerminal},
+    time::{Duration, Instant},
+};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
@@ -8,10 +11,47 @@ use super::output::{Output, grouped};
 use crate::bulk::import::Counts;
 
 /// A bar with its rate and the time left.
-const MOVING: &str = "{msg:>9} {bar:30.green} {pos:>7}/{len} {rate:>7} {eta:>5} left";
+const MOVING: &str = "{msg:>9} {wide_bar:.green} {pos:>7}/{len} {rate:>7} {eta:>5} left";
 
 /// How often there is a line.
 const LINES: Duration = Duration::from_secs(10);
+
+/// After this time, what is read from the service is counted on a terminal.
+const SOON: Duration = Duration::from_secs(1);
+
+/// A count of what has been read, on stderr, once it takes a while. A table or rows on the same terminal say it themselves.
+#[derive(Debug)]
+pub(crate) struct Counter {
+    began: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Counter {
+    /// Nothing has been read.
+    pub(crate) fn new(out: Output, what: &'static str) -> Self {
+        let bar = (out.moves() && !io::stdout().is_terminal()).then(|| {
+            let style =
+                ProgressStyle::with_template("{human_pos} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+            ProgressBar::no_length().with_style(style).with_message(what)
+        });
+        Self { began: Instant::now(), bar }
+    }
+
+    /// So much has been read.
+    pub(crate) fn show(&self, count: u64) {
+        if let Some(bar) = self.bar.as_ref().filter(|_| self.began.elapsed() > SOON) {
+            bar.set_position(count);
+        }
+    }
+}
+
+impl Drop for Counter {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
 
 /// Progress on stderr.
 #[derive(Debug)]

@@ -195,3 +195,21 @@ async fn an_export_of_payloads_is_a_stock_file() {
     assert_eq!(planned.done(), "stock.ndjson: 3 unchanged; nothing to do\n");
     assert_eq!(cli.run("export --payloads --output csv").await.code, 2);
 }
+
+#[tokio::test]
+async fn a_dry_run_of_creating_creates_nothing() {
+    let server = Server::start().await;
+    let cli = Cli::of(&server);
+    cli.file("car.json", plain_car("car-1", "ABC101").to_string());
+    let dry = cli.run("create car.json --dry-run").await;
+    dry.done();
+    assert!(dry.stderr.contains("car.json is valid; nothing was changed (--dry-run)"), "{dry:?}");
+    let import = cli.run("import car.json --dry-run").await;
+    assert!(import.done().is_empty() || import.stderr.contains("1 valid"), "{import:?}");
+    assert!(!cli.home().join("car.json.journal").exists());
+    server.client.get("/v4/ad/car-1").await.expect(404);
+    let mut wrong = plain_car("car-2", "ABC102");
+    wrong["category_fields"]["salesperson"] = json!("nobody@north.example");
+    cli.file("wrong.json", wrong.to_string());
+    assert_eq!(cli.run("create wrong.json --dry-run").await.code, 3, "only the service knows the salespersons");
+}

@@ -169,7 +169,7 @@ async fn ctrl_c_leaves_a_state_from_which_it_goes_on() {
     assert!(interrupted.unwrap().success());
     let output = import.wait_with_output().await.unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert_eq!(output.status.code(), Some(130), "{told}");
     assert!(told.contains("ad-cli import --resume stock.ndjson"), "{told}");
     // Whoever was asked to stop knows what it has done.
     assert!(!told.contains("unclear"), "{told}");

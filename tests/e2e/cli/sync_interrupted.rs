@@ -102,7 +102,7 @@ async fn ctrl_c_ends_in_order_and_says_how_to_go_on() {
     interrupt(&child).await;
     let output = child.wait_with_output().await.unwrap();
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(stderr.contains("error: interrupted") && stderr.contains("run the command again"), "{stderr}");
     let not_sent = stdout.lines().filter(|line| line.contains("\"not_sent\"")).count() as u64;
     assert_eq!((stdout.lines().count(), 60 - not_sent), (60, count(&server).await), "each is told for what it is");

@@ -23,6 +23,7 @@ ad-cli import.
 
 Examples:
   ad-cli new car > car.json   # then edit it
+  ad-cli create car.json --dry-run
   ad-cli create car.json --wait
   cat car.json | ad-cli create -")]
 pub(crate) struct Args {
@@ -34,6 +35,9 @@ pub(crate) struct Args {
     /// Skip local validation; the service validates in any case
     #[arg(long)]
     no_check: bool,
+    /// Have the service validate the payload without creating the ad
+    #[arg(long, conflicts_with = "wait")]
+    dry_run: bool,
     #[command(flatten)]
     wait: WaitArgs,
 }
@@ -53,6 +57,12 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
                 .hint("set the vehicle type: --type TYPE"));
         }
     };
+    if args.dry_run {
+        let validation = ads.validate(&payload.object).await;
+        validation.map_err(|error| payload.refused(context, &checker, error))?;
+        context.out.note(&format!("{} is valid; nothing was changed (--dry-run)", payload.name));
+        return Ok(());
+    }
     let answer = match args.wait.of(ads).create(&payload.object).await {
         Ok(answer) => answer,
         Err(error) if matches!(error.kind(), ErrorKind::Conflict(_)) => {

@@ -4,11 +4,13 @@ use std::{cmp::Reverse, collections::BTreeMap, path::PathBuf, time::Duration};
 
 use ad_core::violation::Code;
 
+use super::{rejects, validate};
 use crate::{
-    bulk::import::{Options, Record, Resume, Task},
+    bulk::import::{Imported, Options, Record, Resume, Task},
     cli::through::Through,
     terminal::{
         self, Context, Exit, Failure, ImportReport, ad_table,
+        causes::Causes,
         output::{Column, counted, grouped},
     },
 };
@@ -17,12 +19,15 @@ use crate::{
 const MOST_PARALLEL: u64 = 256;
 
 /// Arguments of `import`.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON). All payloads are validated locally first. Invalid
 ones are reported and skipped; the others are sent, and the command waits until they are published or have failed.
 
 The summary counts findings about the quality of the valid ads, such as a price in öre. They reject nothing.
+
+At the end, mistakes are counted by cause. --rejects FILE collects the rejected payloads: correct them there, and import that file.
 
 A journal beside the file records the progress. After an interruption, --resume continues; no ad is sent twice.
 
@@ -31,7 +36,8 @@ Exit code 0: all ads are published. 1: some are not; the report contains the rea
 Examples:
   ad-cli import stock.ndjson
   ad-cli import stock.ndjson --resume
-  ad-cli import stock.json --report report.json --rate 20")]
+  ad-cli import stock.json --report report.json --rate 20
+  ad-cli import stock.ndjson --rejects rejects.ndjson")]
 pub(crate) struct Args {
     /// The file, or - for stdin
     #[arg(value_name = "FILE|-")]
@@ -50,9 +56,15 @@ pub(crate) struct Args {
     /// Write the outcome of every ad to this file, as JSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Write the rejected payloads to this file, one a line, to be mended and imported
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
     /// Maximum number of concurrent requests
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=MOST_PARALLEL))]
     parallel: u64,
+    /// Validate the file without sending anything
+    #[arg(long, conflicts_with_all = ["resume", "rejects", "report"])]
+    dry_run: bool,
     /// Do not wait for the outcomes
     #[arg(long)]
     no_wait: bool,
@@ -94,6 +106,9 @@ const REPORT: ImportReport<'_, Record> = ImportReport {
 };
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    if args.dry_run {
+        return validate::run(context, &validate::Args::of(&args.file, &args.through)).await;
+    }
     let options = Options {
         file: &args.file,
         journal: args.journal.as_deref(),
@@ -113,10 +128,15 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let summary = REPORT.show(context, &mut imported, args.report.as_deref())?;
     context.out.note(&format!("{}: {}: {}", imported.name, counted(summary.ads, "ad"), summary.text()));
     note_findings(context, &imported.findings);
+    note_causes(context, &mut imported)?;
+    if let Some(path) = &args.rejects {
+        rejects::write(context, &args.file, path, &mut imported)?;
+    }
     if let Some(failure) = imported.failure {
         return Err(Failure::from(failure).hint(format!("to resume: {}", resume_command(args))));
     }
     let refused = summary.count("refused");
+    what_next(context, args, refused, summary.count("failed"));
     match ["failed", "under_way", "unclear", "not_sent"].map(|name| summary.count(name)).iter().sum::<u64>() + refused {
         0 => Ok(()),
         _ if refused == summary.ads => Err(Failure::Shown(Exit::Refused)),
@@ -137,6 +157,28 @@ fn note_findings(context: &Context, findings: &BTreeMap<Code, u64>) {
     ));
     for (count, code) in counts {
         context.out.note(&format!("  {:>6}  {}: {}", grouped(count), code.name(), code.about().title));
+    }
+}
+
+/// Says what is most often wrong with rejected payloads.
+fn note_causes(context: &Context, imported: &mut Imported) -> Result<(), Failure> {
+    let unreadable = |error| Failure::failed(format!("cannot read what came of the import: {error}"));
+    let mut causes = Causes::default();
+    for record in imported.records.read().map_err(unreadable)? {
+        causes.add(&record.map_err(unreadable)?.findings);
+    }
+    causes.note(context.out);
+    Ok(())
+}
+
+/// Says what to do about ads that are not published.
+fn what_next(context: &Context, args: &Args, refused: u64, failed: u64) {
+    if refused > 0 && args.rejects.is_none() && args.file.as_os_str() != "-" {
+        let again = resume_command(args);
+        context.out.note(&format!("to write the rejected payloads to a file: {again} --rejects rejects.ndjson"));
+    }
+    if failed > 0 {
+        context.out.note("to show why ads are not live: ad-cli status; when that is corrected: ad-cli retry SOURCE_ID");
     }
 }
 

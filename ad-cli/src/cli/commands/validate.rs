@@ -1,6 +1,10 @@
 //! `ad-cli validate`: what the service would refuse, found before it is sent.
 
-use std::{collections::BTreeMap, io, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
 
 use ad_core::model::{ApiVersion, Level, Quality};
 use serde_json::{Map, Value};
@@ -14,6 +18,7 @@ use crate::{
     cli::through::Through,
     terminal::{
         Context, Exit, Failure, Findings,
+        causes::Causes,
         output::{counted, tally},
         quality,
     },
@@ -27,21 +32,29 @@ Shows errors, warnings, and how to improve a valid ad: its score, 0 to 100, and 
 Without --online nothing is sent: payloads are validated by the rules and allowed values built into this program. Only the service can check
 whether a source_id is unused, and the dealer's salespersons and products.
 
-FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON), and may have any size.
+Each FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON), and may have any size.
 
 Examples:
   ad-cli validate car.json
   ad-cli validate stock.ndjson --output csv > errors.csv
+  ad-cli validate cars.ndjson boats.ndjson
   ad-cli new car | ad-cli validate -")]
 pub(crate) struct Args {
-    /// The file, or - for stdin
-    #[arg(value_name = "FILE|-")]
-    file: PathBuf,
+    /// The files, or - for stdin
+    #[arg(value_name = "FILE|-", required = true)]
+    files: Vec<PathBuf>,
     #[command(flatten)]
     through: Through,
     /// Also send each locally valid payload to the `validate` operation of the service, which stores nothing
     #[arg(long)]
     online: bool,
+}
+
+impl Args {
+    /// To validate one file without the service.
+    pub(super) fn of(file: &Path, through: &Through) -> Self {
+        Self { files: vec![file.to_owned()], through: through.clone(), online: false }
+    }
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
@@ -52,19 +65,61 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     }
     // Whom to ask is settled before anything is read.
     let client = args.online.then(|| context.client()).transpose()?;
-    let source = context.open(&args.file)?;
+    let mut report = Findings::new("", context.out);
+    let mut causes = Causes::default();
+    let mut all = Vec::new();
+    for file in &args.files {
+        match one(context, file, &checker, client.as_ref(), &mut report, &mut causes).await {
+            Ok(of_file) => all.push(of_file),
+            Err(failure) => {
+                report.end()?;
+                return Err(failure);
+            }
+        }
+    }
+    report.end()?;
+    if all.iter().map(|(_, totals)| totals.payloads).sum::<u64>() > 1 {
+        causes.note(context.out);
+    }
+    if all.iter().any(|(_, totals)| totals.refused > 0) {
+        return Err(Failure::Shown(Exit::Refused));
+    }
+    if !args.online {
+        context.out.detail("validated locally; use --online for the checks that only the service can do");
+    }
+    if let [(name, totals)] = &all[..]
+        && args.files[0].as_os_str() != "-"
+        && args.through.is_default()
+    {
+        let command = if totals.payloads == 1 { "create" } else { "import" };
+        context.out.note(&format!("to send: ad-cli {command} {name}"));
+    }
+    Ok(())
+}
+
+/// Checks one file, and says what it came to.
+async fn one(
+    context: &Context,
+    file: &Path,
+    checker: &Checker,
+    client: Option<&Client>,
+    report: &mut Findings,
+    causes: &mut Causes,
+) -> Result<(String, Totals), Failure> {
+    let source = context.open(file)?;
     let name = source.name.clone();
-    let mut report = Findings::new(&name, context.out);
+    report.of(&name);
     let mut ratings = Ratings::default();
     let mut show = |verdict: &Verdict| {
         ratings.add(verdict);
+        causes.add(&verdict.findings);
         report.show(verdict)
     };
     let totals = match client {
-        None => offline(source, &checker, &mut show),
-        Some(client) => online(source, &checker, &client, &mut show).await,
+        None => offline(source, checker, &mut show),
+        Some(client) => online(source, checker, client, &mut show).await,
     };
-    report.end()?;
+    report.flush()?;
     let totals = totals?;
     if let (Some(quality), 1) = (&ratings.first, totals.payloads) {
         let mut text = context.out.styled();
@@ -75,15 +130,10 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if totals.payloads > 1 && ratings.first.is_some() {
         context.out.note(&ratings.summary());
     }
-    match totals {
-        Totals { payloads: 0, .. } => Err(Failure::usage(format!("{name} contains no payloads"))),
-        Totals { refused: 0, .. } if !args.online => {
-            context.out.detail("validated locally; use --online for the checks that only the service can do");
-            Ok(())
-        }
-        Totals { refused: 0, .. } => Ok(()),
-        _ => Err(Failure::Shown(Exit::Refused)),
+    if totals.payloads == 0 {
+        return Err(Failure::usage(format!("{name} contains no payloads")));
     }
+    Ok((name, totals))
 }
 
 /// Checks all payloads here.

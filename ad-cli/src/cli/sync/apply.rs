@@ -98,7 +98,7 @@ pub(super) async fn apply(
         stopped = Some(Failure::from(error));
     }
     if stopped.is_none() && stop.is_cancelled() {
-        stopped = Some(Failure::failed("interrupted"));
+        stopped = Some(Failure::interrupted());
     }
     Applied { rows, stopped }
 }
@@ -107,7 +107,7 @@ fn bar(context: &Context, count: usize, what: &str) -> ProgressBar {
     if !context.out.moves() || count == 0 {
         return ProgressBar::hidden();
     }
-    let template = format!("{{bar:30}} {{pos}}/{{len}} {what} {{eta}} left");
+    let template = format!("{{wide_bar}} {{pos}}/{{len}} {what} {{eta}} left");
     // The template is one of ours; without it, the bar is a plain one.
     let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(count as u64).with_style(style)

@@ -1,0 +1,68 @@
+//! Rejected payloads in a file of their own, to be mended and imported.
+
+use std::{
+    collections::HashSet,
+    io::{self, Write},
+    path::Path,
+};
+
+use serde_json::Value;
+
+use crate::{
+    bulk::{
+        AdOutcome,
+        import::Imported,
+        payloads::{Chunks, parse},
+    },
+    terminal::{
+        Context, Failure,
+        output::{WholeFile, counted},
+    },
+};
+
+/// Writes the rejected payloads of an import, one a line.
+pub(super) fn write(context: &Context, file: &Path, to: &Path, imported: &mut Imported) -> Result<(), Failure> {
+    if file.as_os_str() == "-" {
+        return Err(Failure::usage("the rejected payloads of stdin are not kept").hint("import a file"));
+    }
+    let cannot = |error: io::Error| Failure::usage(format!("cannot write {}: {error}", to.display()));
+    let mut rejected = HashSet::new();
+    for record in imported.records.read().map_err(cannot)? {
+        let record = record.map_err(cannot)?;
+        if record.outcome == AdOutcome::Refused {
+            rejected.insert(record.index);
+        }
+    }
+    let mut out = WholeFile::create(to).map_err(cannot)?;
+    let mut chunks = Chunks::new(context.open(file)?);
+    let (mut index, mut written, mut unreadable) = (0, 0, Vec::new());
+    let mut text = Vec::new();
+    while let Some(chunk) = chunks.next(text)? {
+        let mut result = Ok(());
+        chunk.each(|piece| {
+            if rejected.contains(&index) && result.is_ok() {
+                match parse(piece.text) {
+                    Ok(payload) => {
+                        result = writeln!(out, "{}", Value::Object(payload));
+                        written += 1;
+                    }
+                    Err(_) => unreadable.push(piece.place.line),
+                }
+            }
+            index += 1;
+        });
+        result.map_err(cannot)?;
+        text = chunk.text;
+    }
+    out.end().map_err(cannot)?;
+    let (to, these) = (to.display(), counted(written, "rejected payload"));
+    context.out.note(&format!("{these} written to {to}; correct them, then: ad-cli import {to}"));
+    if let Some(line) = unreadable.first() {
+        let count = unreadable.len() as u64;
+        context.out.warning(&format!(
+            "{} left out, because they are no JSON; the first is on line {line}",
+            counted(count, "payload")
+        ));
+    }
+    Ok(())
+}
