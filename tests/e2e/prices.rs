@@ -138,7 +138,9 @@ async fn the_command_line_shows_prices_and_quality() {
     }
     let status = cli.run("status car-1").await;
     assert!(
-        status.done().contains(&format!("  quality: {} of 100 (basic); see: ad-cli quality car-1", quality["score"])),
+        status
+            .done()
+            .contains(&format!("  quality: {} of 100 (basic)\n    see: ad-cli quality car-1", quality["score"])),
         "{status:?}"
     );
 

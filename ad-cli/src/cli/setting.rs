@@ -231,7 +231,6 @@ mod tests {
         for (name, place) in [
             ("color", "category_fields.color"),
             ("mileage", "category_fields.condition.mileage"),
-            ("mileage.value", "category_fields.condition.mileage.value"),
             ("price.0.amount", "price.0.amount"),
             ("body", "body"),
             ("make", "category_fields.brand"),

@@ -110,10 +110,12 @@ impl ErrorKind {
 
 /// Whether an error is that of a TLS client to which something else than TLS was sent.
 fn speaks_no_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    if let Some(error) = error.downcast_ref::<rustls::Error>() {
+        return matches!(error, rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType));
+    }
+    // What an I/O error wraps is not its source.
     let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    inner
-        .and_then(|inner| inner.downcast_ref::<rustls::Error>())
-        .is_some_and(|error| matches!(error, rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)))
+    inner.is_some_and(|inner| speaks_no_tls(inner))
 }
 
 impl Error {

@@ -42,7 +42,8 @@ impl Causes {
     /// Says what is most often wrong, if several things were.
     pub(crate) fn note(&self, out: Output) {
         let all = self.counts.values().map(|(count, _)| count).sum::<u64>() + self.others;
-        if all < 2 {
+        // Where nothing is repeated, the findings say it all.
+        if self.counts.values().all(|(count, _)| *count < 2) {
             return;
         }
         let mut causes: Vec<_> = self.counts.iter().collect();

@@ -52,7 +52,10 @@ async fn an_ad_is_created_published_changed_and_deleted() {
     let deleted = cli.run("get car-1 --output json").await.json();
     assert_eq!((&deleted["state"], deleted["log"].is_array()), (&json!("deleted"), true));
     let gone = cli.run("update car-1 --set body=x").await;
-    assert_eq!((gone.code, gone.stderr.as_str()), (3, "error: Ad has been deleted, cannot update\n"));
+    assert_eq!(
+        (gone.code, gone.stderr.as_str()),
+        (3, "car-1: body: Text → x\nerror: Ad has been deleted, cannot update\n")
+    );
     let reused = cli.run("create car.json").await;
     assert_eq!(reused.code, 3);
     assert!(reused.stderr.contains("cannot be used again") && reused.stderr.contains("ad-cli get car-1"), "{reused:?}");
@@ -198,7 +201,7 @@ async fn mistakes_are_found_before_anything_is_sent_and_told_by_line() {
     assert!(patch.stdout.contains("stdin:2:3") && patch.stdout.contains("A valid integer is required."), "{patch:?}");
     let set = cli.run("update car-1 --set category_fields.model_year=x").await;
     assert_eq!(set.code, 3);
-    let told = "error: the service rejected the request:\n  category_fields.model_year: A valid integer is required.\n  help: to list the fields: ad-cli fields car\n";
+    let told = "car-1: category_fields.model_year: 2019 → x\nerror: the service rejected the request:\n  category_fields.model_year: A valid integer is required.\n  help: to list the fields: ad-cli fields car\n";
     assert_eq!(set.stderr, told);
 }
 

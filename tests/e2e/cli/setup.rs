@@ -100,7 +100,8 @@ async fn help_groups_the_commands_and_explains_each() {
     for told in ["Look at ads, such as: ad-cli status", "Promote ads", "  pole-position ", "Exit codes:"] {
         assert!(help.done().contains(told), "{told}: {}", help.stdout);
     }
-    assert_eq!(cli.run("--help").await.stdout, help.stdout);
+    let groups = |text: &str| text[text.find("Look at ads").unwrap()..].to_owned();
+    assert_eq!(groups(&cli.run("--help").await.stdout), groups(&help.stdout));
     let nested = cli.run("help sync apply").await;
     assert!(nested.done().contains("--allow-removals"), "{nested:?}");
     let wrong = cli.run("help bmp").await;

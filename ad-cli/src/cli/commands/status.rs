@@ -67,7 +67,8 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         write(text, &row.report, context.now());
         if let Some(quality) = &row.quality {
             quality::write_score(text, "  quality:", quality);
-            text.push(&format!("; see: ad-cli quality {}", row.report.source_id)).end_line();
+            text.end_line();
+            text.block(4, &format!("see: ad-cli quality {}", row.report.source_id));
         }
     })
     .await
@@ -76,7 +77,13 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
 /// A status as people read it.
 fn write(text: &mut Styled, report: &StatusReport, now: Timestamp) {
     text.toned(Tone::Strong, &report.source_id).push(": ").cell(&ad_table::status(&json!(report.status)));
-    text.push(&format!(" since {}", minute(report.since))).end_line();
+    let since = format!("since {}", minute(report.since));
+    if text.has_room(since.len() + 1) {
+        text.push(" ").push(&since).end_line();
+    } else {
+        text.end_line();
+        text.block(2, &since);
+    }
     text.block(2, &report.text);
     for channel in &report.channels {
         write_channel(text, channel, now);

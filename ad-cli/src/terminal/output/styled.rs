@@ -52,6 +52,12 @@ impl Styled {
         self
     }
 
+    /// Whether so many characters more fit into the line.
+    pub fn has_room(&self, length: usize) -> bool {
+        let line = self.text.rsplit('\n').next().unwrap_or_default();
+        textwrap::core::display_width(line) + length <= self.width
+    }
+
     /// Ends the line.
     pub fn end_line(&mut self) {
         self.text.push('\n');
