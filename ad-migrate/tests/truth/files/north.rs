@@ -148,15 +148,17 @@ category_fields.powertrain.fuels = { from = 16, values = "fuel" }
 category_fields.powertrain.transmission = { from = 17, values = "gearbox" }
 "#;
 
+/// What the file calls other vehicles than cars, their category, and a brand and model.
+const OTHERS: [[&str; 5]; 3] = [
+    ["MC", "1140", "yamaha", "Yamaha", "MT-07"],
+    ["Husvagn", "1101", "adria", "Adria", "Adora 572"],
+    ["Transportbil", "1021", "ford", "Ford", "Transit"],
+];
+
 /// A Swedish dealer of cars, motorcycles and caravans, with placeholders where something is not known.
 pub(super) fn mixed_types() -> StockFile {
     let header = "Objektsnr;Fordonstyp;Regnr;Chassinr;Märke;Modell;Årsmodell;Miltal;Inköpspris;Pris inkl moms;Nypris;Drivmedel;\
                   Växellåda;Färg;Inlevererad;Bilder";
-    const OTHERS: [[&str; 5]; 3] = [
-        ["MC", "1140", "yamaha", "Yamaha", "MT-07"],
-        ["Husvagn", "1101", "adria", "Adria", "Adora 572"],
-        ["Transportbil", "1021", "ford", "Ford", "Transit"],
-    ];
     let mut rows: Vec<Truth> = Vec::new();
     let cells = cars(7, 60).into_iter().enumerate().map(|(number, car)| {
         let other = OTHERS.get(number % 6);

@@ -8,7 +8,7 @@ use crate::cars::{cars, price, set, word};
 /// A British feed: miles, pounds, and what the dealer paid.
 pub(super) fn british_feed() -> StockFile {
     let mut rows: Vec<Truth> = Vec::new();
-    let vehicles: String = cars(9, 60)
+    let vehicles: Vec<String> = cars(9, 60)
         .into_iter()
         .map(|car| {
             let mut truth = car.truth("en");
@@ -18,7 +18,9 @@ pub(super) fn british_feed() -> StockFile {
             set(&mut truth, "category_fields.powertrain.power", json!({"unit": "hp", "value": car.hp()}));
             set(&mut truth, "body", json!("Drives as new and comes with two keys and winter wheels."));
             rows.push(truth.into());
-            let pictures: String = car.pictures().iter().map(|url| format!("<image><url>{url}</url></image>")).collect();
+            let pictures: Vec<String> =
+                car.pictures().iter().map(|url| format!("<image><url>{url}</url></image>")).collect();
+            let pictures = pictures.concat();
             let engine =
                 if car.cc == 0 { String::new() } else { format!("<engineSize unit=\"cc\">{}</engineSize>", car.cc) };
             format!(
@@ -32,7 +34,8 @@ pub(super) fn british_feed() -> StockFile {
             )
         })
         .collect();
-    let bytes = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<stock>\n{vehicles}</stock>\n").into_bytes();
+    let bytes =
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<stock>\n{}</stock>\n", vehicles.concat()).into_bytes();
     let without = &["category_fields.condition"];
     StockFile { name: "feed-uk.xml", bytes, source_id: "\"@stockNumber\"", finished: Some(BRITISH), without, rows }
 }
