@@ -194,7 +194,16 @@ fn rows_stand_beside_their_payloads_and_a_second_check_says_what_changed() {
 #[test]
 fn what_is_possible_and_unlikely_is_a_warning_with_its_place() {
     let folder = Folder::new(
-        [HEADER, GOOD, "a2;ABC124;2019;N/A;https://img.example/1.jpg;1 kr\n", "a3;ABC125;2019;\0;;150000\n"].concat(),
+        [
+            HEADER,
+            GOOD,
+            "a2;ABC124;2019;N/A;https://img.example/1.jpg;1 kr\n",
+            "a3;ABC125;2019;\0;;150000\n",
+            "a4;ABC126;2019;BlÃ¥;;150000\n",
+            "a5;ABC127;2019;Blå;;150000\n",
+            "a6;ABC128;2019;Grön;;150000\n",
+        ]
+        .concat(),
     );
     let output = folder.check(&["--output", "ndjson"]);
     let found: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -208,6 +217,10 @@ fn what_is_possible_and_unlikely_is_a_warning_with_its_place() {
     );
     assert_eq!(price["columns"], serde_json::json!(["Price"]));
     assert_eq!(of("a value contains NUL")["severity"], "error");
+    assert_eq!(
+        (&of("text encoded twice")["row"], &of("text encoded twice")["value"]),
+        (&Value::from(4), &Value::from("BlÃ¥"))
+    );
     assert!(!found.iter().any(|finding| finding["value"] == "N/A"), "a placeholder is no data: {found:?}");
 }
 

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     finding::{Finding, Severity},
     mapping::{Bound, Mapped},
-    readers::Row,
+    readers::{Row, is_twice_encoded},
 };
 
 /// Checks rows one by one.
@@ -53,7 +53,7 @@ impl RowChecker<'_> {
             Finding { value: column.and_then(|column| row.value(column)).map(shortened), ..finding.clone() }
         });
         findings.splice(0..0, of_row);
-        findings.extend(with_nul(row));
+        findings.extend(damaged(row));
         let mut verdict = Verdict {
             row: row.number(),
             line: row.line(),
@@ -137,16 +137,30 @@ fn lower(title: &str) -> String {
     }
 }
 
-/// That a value contains NUL, which no text of an ad does: a sign of a damaged file, or of a wrong encoding.
-fn with_nul(row: Row<'_>) -> Option<Finding> {
-    let (column, text) = row.cells().find(|(_, text)| memchr::memchr(0, text.as_bytes()).is_some())?;
-    Some(Finding {
-        columns: vec![row.columns().name(column).to_owned()],
-        value: Some(shortened(&text.replace('\0', "␀"))),
-        advice: Some(
-            "The file is damaged, or in another encoding such as UTF-16: export it again, or set encoding.".to_owned(),
-        ),
-        ..Finding::new(Severity::Error, "a value contains NUL", "A value contains the character NUL.")
+/// The first value that no text of an ad can be: one with NUL, or one that was encoded twice. The file is damaged, or read wrongly.
+fn damaged(row: Row<'_>) -> Option<Finding> {
+    row.cells().find_map(|(column, text)| {
+        let (reason, message, advice) = if memchr::memchr(0, text.as_bytes()).is_some() {
+            (
+                "a value contains NUL",
+                "A value contains the character NUL.",
+                "The file is damaged, or in another encoding such as UTF-16: export it again, or set encoding.",
+            )
+        } else if is_twice_encoded(text) {
+            (
+                "text encoded twice",
+                "The letters of a text were encoded twice.",
+                "Correct the export. If the whole file is like this, set encoding = \"utf-8-twice\".",
+            )
+        } else {
+            return None;
+        };
+        Some(Finding {
+            columns: vec![row.columns().name(column).to_owned()],
+            value: Some(shortened(&text.replace('\0', "␀"))),
+            advice: Some(advice.to_owned()),
+            ..Finding::new(Severity::Error, reason, message)
+        })
     })
 }
 

@@ -70,7 +70,9 @@ pub(super) fn find(head: &[u8], set: Option<&str>, declared: Option<&str>) -> Re
         }
         return Ok(DetectedEncoding { charset, mark, note: None });
     }
-    let (charset, note) = if let Some((encoding, _)) = marked {
+    let (charset, note) = if let Some(twice) = twice(head) {
+        twice
+    } else if let Some((encoding, _)) = marked {
         let charset = of(encoding);
         (charset, format!("Encoding {}: the file begins with its byte order mark.", charset.name))
     } else if let Some(charset) = unmarked_utf_16(head) {
@@ -148,14 +150,6 @@ fn guess(head: &[u8]) -> (Charset, String) {
     }
     let (good, bad) = sequences(head);
     if bad == 0 {
-        let (twice, once) = legacy::twice_encoded(&String::from_utf8_lossy(head));
-        if twice > once * 10 {
-            let note = format!(
-                "Encoding utf-8-twice: {twice} parts of the beginning are UTF-8 that was taken for windows-1252 and encoded again, such as \
-                 \"Ã¤\" for \"ä\". It is decoded twice; if this is wrong, set encoding = \"utf-8\"."
-            );
-            return (TWICE, note);
-        }
         return (of(UTF_8), format!("Encoding utf-8: all of the first {} bytes are valid UTF-8.", head.len()));
     }
     if good > bad {
@@ -185,6 +179,19 @@ fn guess(head: &[u8]) -> (Charset, String) {
             (charset("iso-8859-1", WINDOWS_1252), note)
         }
     }
+}
+
+/// UTF-8 of which nearly all letters beyond ASCII were encoded twice.
+fn twice(head: &[u8]) -> Option<(Charset, String)> {
+    if head.is_ascii() || sequences(head).1 > 0 {
+        return None;
+    }
+    let (twice, once) = legacy::twice_encoded(String::from_utf8_lossy(head).trim_start_matches('\u{feff}'));
+    let note = format!(
+        "Encoding utf-8-twice: {twice} parts of the beginning are UTF-8 that was taken for windows-1252 and encoded again, such as \
+         \"Ã¤\" for \"ä\". It is decoded twice; if this is wrong, set encoding = \"utf-8\"."
+    );
+    (twice > once * 10).then_some((TWICE, note))
 }
 
 /// Letters of the languages of stock files.
@@ -247,8 +254,7 @@ impl Charset {
     /// Decodes a text. If it is not in this encoding, it is read as UTF-8, or as far as possible.
     pub(super) fn text(self, bytes: &[u8]) -> DecodedText<'_> {
         match std::str::from_utf8(bytes) {
-            Ok(text) if bytes.is_ascii() => (Cow::Borrowed(text), false),
-            Ok(text) if self.is_utf_8() => (Cow::Borrowed(text), is_twice_encoded(text)),
+            Ok(text) if self.is_utf_8() || bytes.is_ascii() => (Cow::Borrowed(text), false),
             Ok(text) if is_plainly_utf_8(text) => (Cow::Borrowed(text), true),
             Err(_) if self.is_utf_8() => (String::from_utf8_lossy(bytes), true),
             _ => (self.encoding.decode_without_bom_handling(bytes).0, false),
@@ -298,7 +304,7 @@ impl Charset {
 }
 
 /// Whether all letters of a text beyond ASCII, are those of a text that was encoded twice.
-pub(super) fn is_twice_encoded(text: &str) -> bool {
+pub(crate) fn is_twice_encoded(text: &str) -> bool {
     // The first byte of å, ä, ö, é and ü in UTF-8, taken for a letter. The languages of stock files do not use it.
     text.contains('Ã') && matches!(legacy::twice_encoded(text), (1.., 0))
 }

@@ -38,6 +38,7 @@ use std::{
 
 use ad_cli::bulk::shortened;
 use encoding::Charset;
+pub(crate) use encoding::is_twice_encoded;
 pub use fixed::CharRange;
 pub use join::Join;
 pub use row::{Batch, ColumnId, Columns, Row};
@@ -352,11 +353,6 @@ fn too_long() -> Finding {
 /// A text that is not in the encoding of the file. `place` is `Column "x" contains bytes`, for example.
 fn foreign_text(charset: Charset, place: &str, text: &str) -> Finding {
     let encoding = charset.name;
-    if encoding::is_twice_encoded(text) {
-        let message = format!("{place} of a text that was encoded twice: {}.", quoted(text));
-        let advice = "Correct the export. If the whole file is like this, set encoding = \"utf-8-twice\".";
-        return error("text encoded twice", message, advice);
-    }
     let message = format!("{place} that are not {encoding}, the encoding of the file: {}.", quoted(text));
     error("not in the file's encoding", message, charset.advice())
 }
