@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use ad_core::{
     categories::{self, Category},
     model::ApiVersion,
-    synonyms::values,
+    synonyms::{languages::Language, values},
 };
 use clap::{
     Args,
@@ -31,7 +31,7 @@ impl TypedValueParser for VehicleType {
         value: &OsStr,
     ) -> Result<Self::Value, clap::Error> {
         let called = value.to_str().and_then(|text| {
-            let names = values::builtin_map("vehicle", "all");
+            let names = values::builtin_map("vehicle", "all", Language::Any);
             let found = names.find(text, &mut String::new())?.first()?;
             categories::by_vehicle_type(found)
         });

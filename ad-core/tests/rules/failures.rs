@@ -298,10 +298,10 @@ async fn nothing_is_given_up_while_an_operator_pauses_a_marketplace() {
         house.kit.primary.fail_next(timeout());
     }
     house.create("boat", boat()).await.unwrap();
-    let pauses = house.run_to_the_end().await;
+    let waits = house.run_to_the_end().await;
     // Ten hours of pause, and after them all attempts that were left before.
-    assert_eq!(pauses.len(), 609);
-    assert!(pauses[1..601].iter().sum::<Duration>() >= Duration::from_hours(10));
+    assert_eq!(waits.len(), 609);
+    assert!(waits[1..601].iter().sum::<Duration>() >= Duration::from_hours(10));
     assert_eq!(house.log(1).await.last().unwrap(), "publish done: Ad published");
 }
 

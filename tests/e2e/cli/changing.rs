@@ -1,9 +1,12 @@
 //! Short commands for everyday changes, and the questions before those that cost or cannot be undone.
 
 use ad_tests::{Cli, ImageHost, Server};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::terminal::{at_terminal, is_possible};
+use super::{
+    sync::ndjson,
+    terminal::{at_terminal, is_possible},
+};
 use crate::payloads::{boat, car, plain_car};
 
 async fn priced_car(server: &Server, source_id: &str, plate: &str) {
@@ -56,7 +59,6 @@ async fn a_terminal_shows_what_it_asks_about() {
     assert_eq!(server.client.ad("car-1").await["state"], "deleted");
 
     let ads: Vec<_> = (2..22).map(|number| plain_car(&format!("car-{number}"), &format!("ABC1{number:02}"))).collect();
-    let ndjson = |ads: &[Value]| ads.iter().map(|ad| format!("{ad}\n")).collect::<String>();
     cli.file("stock.ndjson", ndjson(&ads));
     cli.run("sync apply stock.ndjson --yes").await.done();
     cli.file("stock.ndjson", ndjson(&ads[1..]));

@@ -19,7 +19,9 @@ A session of `ad-cli` at a terminal of 80 columns, from the login to a sold car.
 ";
 
 /// What is done, the command line, and a question with its answer.
-const STEPS: &[(&str, &str, Option<(&str, &str)>)] = &[
+type Step = (&'static str, &'static str, Option<(&'static str, &'static str)>);
+
+const STEPS: &[Step] = &[
     (
         "Log in once, with the token from a file or at a prompt. It is saved in a file that only you can read.",
         "login --url URL < token.txt",

@@ -5,11 +5,8 @@ use std::process::Stdio;
 use ad_tests::{Cli, Server};
 use serde_json::{Value, json};
 
+use super::sync::ndjson;
 use crate::payloads::plain_car;
-
-fn ndjson<'a>(ads: impl IntoIterator<Item = &'a Value>) -> String {
-    ads.into_iter().map(|ad| format!("{ad}\n")).collect()
-}
 
 #[tokio::test]
 async fn a_stock_file_that_was_cut_changes_nothing() {

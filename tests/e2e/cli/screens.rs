@@ -2,7 +2,7 @@
 //!
 //! `UPDATE_SNAPSHOTS=1 cargo test -p ad-tests --test e2e cli::screens` writes `screens/NAME.txt` anew.
 
-use std::path::Path;
+use std::{fmt::Write, path::Path};
 
 use ad_tests::{Cli, ImageHost, Options, Server};
 use serde_json::json;
@@ -40,12 +40,11 @@ pub(super) fn emulated(columns: u16, output: &str) -> (String, Vec<String>) {
 fn hide_ports(text: &str) -> String {
     const HOST: &str = "http://127.0.0.1:";
     let mut parts = text.split(HOST);
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let digits = part.find(|character: char| !character.is_ascii_digit()).unwrap_or(part.len());
-        out += &format!("{HOST}{}{}", "0".repeat(digits), &part[digits..]);
-    }
-    out
+    let before = parts.next().unwrap_or_default().to_owned();
+    parts.fold(before, |text, part| {
+        let rest = part.trim_start_matches(|character: char| character.is_ascii_digit());
+        text + HOST + &"0".repeat(part.len() - rest.len()) + rest
+    })
 }
 
 /// The ids that marketplaces have given to ads, each with a text of the same length.
@@ -66,7 +65,7 @@ async fn matches_snapshot(name: &str, cli: &Cli, server: &Server, lines: &[&str]
             let screen = redacted(&screen, cli, Some(server));
             let screen = hide_ports(&screen);
             let screen: Vec<_> = screen.lines().map(str::trim_end).collect();
-            shown += &format!("$ ad-cli {line}   # {columns} columns\n{}\n\n", screen.join("\n"));
+            writeln!(shown, "$ ad-cli {line}   # {columns} columns\n{}\n", screen.join("\n")).unwrap();
         }
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("e2e/cli/screens/{name}.txt"));

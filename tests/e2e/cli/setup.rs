@@ -4,6 +4,7 @@ use ad_tests::{Cli, Server};
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use super::sync::ndjson;
 use crate::payloads::plain_car;
 
 #[tokio::test]
@@ -127,8 +128,7 @@ async fn rejected_payloads_are_collected_mended_and_sent() {
     let mut ads: Vec<_> = (0..5).map(|number| plain_car(&format!("car-{number}"), &format!("ABC10{number}"))).collect();
     ads[1]["category_fields"]["brand"] = json!("wolvo");
     ads[3]["category_fields"]["brand"] = json!("wolvo");
-    let text = ads.iter().map(|ad| format!("{ad}\n")).collect::<String>();
-    cli.file("stock.ndjson", text + "{half\n");
+    cli.file("stock.ndjson", ndjson(&ads) + "{half\n");
     let imported = cli.run("import stock.ndjson").await;
     assert_eq!(imported.code, 1, "{imported:?}");
     assert!(imported.stderr.contains("mistakes by cause:"), "{imported:?}");

@@ -320,9 +320,9 @@ async fn changes_are_shown(server: &Server) {
     let path = format!("/console/ad?{}", ad_query("c-1"));
     assert!(!visitor.page(&path).await.contains("changes-"), "nothing has changed");
 
-    let patch = json!({"body": format!("Sold soon {MARKUP}"), "category_fields": {"model_year": 2020}});
-    server.client.patch("/v4/car/c-1", &patch).await.expect(200);
-    let same = server.client.patch("/v4/car/c-1", &patch).await.expect(200);
+    let change = json!({"body": format!("Sold soon {MARKUP}"), "category_fields": {"model_year": 2020}});
+    server.client.patch("/v4/car/c-1", &change).await.expect(200);
+    let same = server.client.patch("/v4/car/c-1", &change).await.expect(200);
     assert_eq!(same["category_fields"]["model_year"], 2020);
     let page = eventually("both requests are done", || async {
         let page = visitor.page(&path).await;
