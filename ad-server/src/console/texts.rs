@@ -156,6 +156,8 @@ texts! {
     helps_credentials: "Correct the credentials; retry afterwards.", "Rätta inloggningen; försök igen därefter.";
     failure_not_listed: "Not listed, so not promoted", "Inte publicerad, därför inte lyft";
     helps_not_listed: "Retry publishes the ad; promote it again then.", "Försök igen publicerar annonsen; lyft den igen därefter.";
+    failure_paused: "The operator has paused the marketplace", "Den driftansvarige har pausat marknadsplatsen";
+    helps_paused: "Wait: the service goes on by itself after the pause.", "Vänta: tjänsten fortsätter av sig själv efter pausen.";
     failure_given_up: "Stopped by the operator", "Stoppad av den driftansvarige";
     helps_given_up: "Retry, or ask the operator for the reason.", "Försök igen, eller fråga den driftansvarige om orsaken.";
     marketplaces: "Marketplaces", "Marknadsplatser";
