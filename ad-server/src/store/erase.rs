@@ -71,10 +71,11 @@ impl Work for EraseBatch {
             link.run(&sql::AddErasedImages { names: names.into_iter().collect() }.into()).await?;
         }
         // The calls and listings are found by the ads, the answers by the log.
-        let steps: [Statement; 4] = [
+        let steps: [Statement; 5] = [
             sql::EraseAnswers { ads: ads.clone() }.into(),
             sql::EraseDeliveries { ads: ads.clone() }.into(),
             sql::ErasePrices { ads: ads.clone() }.into(),
+            sql::ErasePhotoLooks { ads: ads.clone() }.into(),
             sql::EraseListingCalls { ads: ads.clone() }.into(),
         ];
         for step in &steps {

@@ -55,15 +55,20 @@ statements! {
         )
         UPDATE texts SET search = '' FROM erased WHERE texts.dealer_code = erased.dealer_code AND texts.ad = erased.seq";
 
-    /// Replaces the messages of log entries.
+    /// Replaces the messages of log entries, and removes what requests have changed.
     EraseLog { ads: Vec<i64> }
-    sqlite "UPDATE log SET message = '\"Erased\"' WHERE ad IN (SELECT value FROM json_each(:ads))"
-    postgres "UPDATE log SET message = '\"Erased\"' WHERE ad = ANY (:ads)";
+    sqlite "UPDATE log SET message = '\"Erased\"', content_changes = NULL WHERE ad IN (SELECT value FROM json_each(:ads))"
+    postgres "UPDATE log SET message = '\"Erased\"', content_changes = NULL WHERE ad = ANY (:ads)";
 
     /// Removes earlier prices.
     ErasePrices { ads: Vec<i64> }
     sqlite "DELETE FROM prices WHERE ad IN (SELECT value FROM json_each(:ads))"
     postgres "DELETE FROM prices WHERE ad = ANY (:ads)";
+
+    /// Removes what photos look like.
+    ErasePhotoLooks { ads: Vec<i64> }
+    sqlite "DELETE FROM photo_looks WHERE ad IN (SELECT value FROM json_each(:ads))"
+    postgres "DELETE FROM photo_looks WHERE ad = ANY (:ads)";
 
     /// Removes answers kept for idempotency keys, which show the ad.
     EraseAnswers { ads: Vec<i64> }
