@@ -111,7 +111,7 @@ fn post(setup: Setup) -> (Setup, String) {
 }
 
 #[library_benchmark(setup = published)]
-#[bench::two_fields(config = figures(622_985, 870))]
+#[bench::two_fields(config = figures(675_646, 897))]
 fn patch(setup: Setup) -> (Setup, String) {
     let patch = black_box(br#"{"body": "New tyres.", "category_fields": {"condition": {"number_of_owners": 2}}}"#);
     let patch: Map<String, Value> = serde_json::from_slice(patch).expect("the patch is an object");
