@@ -129,9 +129,7 @@ async fn revocations_that_cannot_be_read_count_as_they_were_for_a_bounded_time()
 async fn tokens_are_accepted_for_a_bounded_time_while_postgresql_is_down() {
     let Some(mut postgres) = Postgres::start(&[]).await else { return };
     let url = postgres.database().await;
-    let server =
-        Server::with(Options { env: vec![("AD_SERVER_DATABASE_URL".to_owned(), url.clone())], ..with_max_age(&[]) })
-            .await;
+    let server = Server::with(with_max_age(&["--database-url", &url])).await;
     postgres.stop("immediate");
     assert_eq!(server.client.get(LOOKUP).await.status, 200, "by what was known last");
     is_unavailable_soon(&server.client).await;
