@@ -239,7 +239,7 @@ async fn writes_and_the_queue_go_by_index_when_they_were_planned_on_empty_tables
     };
     publish(0..2).await;
     let mut connection = PgConnection::connect(&url).await.unwrap();
-    connection.execute("TRUNCATE ads, log, requests, texts, listings").await.unwrap();
+    connection.execute("TRUNCATE ads, log, requests, texts, listings, photo_looks").await.unwrap();
     connection.execute("VACUUM ANALYZE").await.unwrap();
     connection.execute("SELECT 'from here'").await.unwrap();
     publish(2..20).await;
