@@ -23,6 +23,7 @@ impl Service {
         let settings = Settings {
             listen: "127.0.0.1:0".parse().expect("an address"),
             database_url: database_url.to_owned(),
+            migrate: true,
             media: folder.join("media").into(),
             token_key: folder.join("keys.json"),
             workers,
