@@ -137,7 +137,7 @@ fn report(group: &mut Group<'_>) -> bool {
         let name = if first.is_none() { group.name.as_str() } else { "" };
         let ratio = median / *first.get_or_insert(median);
         let met = candidate.bound.is_none_or(|bound| ratio <= bound);
-        let bound = candidate.bound.map_or_else(String::new, |bound| format!("{bound:.1}"));
+        let bound = candidate.bound.map_or_else(String::new, |bound| format!("{bound:.2}"));
         let verdict = if met { "" } else { "  missed" };
         println!("{name:<48}{:<20}{median:>8.2}{ratio:>8.2}{bound:>8}{verdict}", candidate.name);
         kept &= met;
