@@ -31,7 +31,7 @@ const PERIOD: Duration = Duration::from_hours(30 * 24);
 
 /// The prices of an ad over time, given its earlier ones, oldest first.
 pub fn history(ad: &Ad, mut earlier: Vec<EarlierPrices>, now: Timestamp) -> PriceHistory {
-    // Of the oldest that is left it is not known when it began.
+    // When the oldest remaining price began is unknown.
     if earlier.len() >= MOST_EARLIER_PRICES {
         earlier[0].prices = None;
     }

@@ -180,17 +180,17 @@ impl Default for StatusWords {
     }
 }
 
-/// In the place of a word that there is not.
+/// Stands for a missing word.
 const NONE: &str = "-";
 
 impl StatusWords {
-    /// Those of an ad with a request under way of which no attempt has failed, by the marketplaces of its category.
+    /// The words for an ad of these marketplaces whose request is under way without a failed attempt.
     pub fn processing(markets: &[Market]) -> Self {
         let of = |market| markets.contains(&market).then_some(ChannelStatus::Processing);
         Self { primary: of(Market::Primary), secondary: of(Market::Secondary), ..Self::default() }
     }
 
-    /// Those of the same ad when a request is under way of which no attempt has failed.
+    /// The words for the same ad once a request is under way without a failed attempt.
     #[must_use]
     pub fn under_way(&self) -> Self {
         let processing = |channel: Option<ChannelStatus>| channel.map(|_| ChannelStatus::Processing);

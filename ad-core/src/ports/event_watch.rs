@@ -72,7 +72,7 @@ impl EventWatches {
         self.locked().by_id.is_empty()
     }
 
-    /// What is behind this lock is whole at any moment.
+    /// The locked value is consistent at any moment, even after a panic.
     fn locked(&self) -> MutexGuard<'_, Watches> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

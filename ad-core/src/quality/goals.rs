@@ -114,7 +114,7 @@ impl Goal {
     pub(super) fn is_of(&self, category: &Category) -> bool {
         match self.path() {
             None => true,
-            // Of open fields nobody knows which there are.
+            // The fields of an open category are unknown.
             Some(_) if category.is_open() => false,
             Some(path) => category.field(path).is_some(),
         }
