@@ -12,6 +12,7 @@ mod conformance;
 mod console;
 mod contract_fuzz;
 mod crash;
+mod database_work;
 mod documentation;
 mod erasing;
 mod events;
