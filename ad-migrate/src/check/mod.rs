@@ -97,7 +97,12 @@ pub struct RowQuality {
 impl Verdict {
     /// Whether the row is valid.
     pub fn is_good(&self) -> bool {
-        self.findings.iter().all(|finding| finding.severity == Severity::Warning)
+        self.errors().next().is_none()
+    }
+
+    /// The findings that make it invalid.
+    pub fn errors(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.severity == Severity::Error)
     }
 }
 

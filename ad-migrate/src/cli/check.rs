@@ -70,7 +70,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     ended(&about.file, &totals)
 }
 
-fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
+pub(super) fn ended(file: &str, totals: &Totals) -> Result<(), Failure> {
     match totals {
         Totals { unread: Some(ReadError { message, hints }), .. } => {
             let before = if totals.rows > 0 { "; the rows before it were validated" } else { "" };

@@ -40,7 +40,7 @@ pub(crate) struct Reading {
     /// The CSV file has no header row
     #[arg(long)]
     no_header: bool,
-    /// Path of the records, such as lager/fordon in XML or vehicles in JSON
+    /// Path of the records, such as lager/fordon in XML, vehicles or dealers.*.vehicles in JSON
     #[arg(long, value_name = "PATH")]
     rows: Option<String>,
     /// File of an archive

@@ -1,6 +1,7 @@
 //! The command line. Each command has its file.
 
 mod check;
+mod convert;
 mod file;
 mod inspect;
 mod mappings;
@@ -51,6 +52,8 @@ enum Command {
     Mappings(mappings::Args),
     /// Map and validate the rows of a file, without sending anything
     Check(check::Args),
+    /// Print the payloads of a file, for `ad-cli` and other programs
+    Convert(convert::Args),
     /// Create one ad per valid row of a file
     Run(run::Args),
     /// Publish ads that were submitted hidden
@@ -67,6 +70,7 @@ impl Command {
             Self::Inspect(args) => inspect::run(context, &args),
             Self::Mappings(args) => mappings::run(context, &args),
             Self::Check(args) => check::run(context, &args),
+            Self::Convert(args) => convert::run(context, &args),
             Self::Run(args) => run::run(context, &args).await,
             Self::Publish(args) => publish::run(context, &args).await,
             Self::Undo(args) => undo::run(context, &args).await,

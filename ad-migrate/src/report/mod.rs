@@ -24,7 +24,7 @@ pub use json::Json;
 pub use page::Page;
 pub use side_by_side::SideBySide;
 pub use since::Earlier;
-pub use terminal::{Terminal, warn_of_missing};
+pub use terminal::{Terminal, notes, problems, warn_of_missing};
 
 /// What a report is about.
 #[derive(Debug, Clone, Serialize)]

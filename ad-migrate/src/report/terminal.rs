@@ -133,14 +133,42 @@ impl Terminal {
             }
             out.text("\n")?;
         }
-        inferred(out, totals);
-        for doubt in &totals.doubts {
-            out.warning(&format!("{} {}", doubt.message, doubt.advice));
-        }
-        rated(out, totals);
-        out.note(&summary(&self.file, totals));
+        about_file(out, &self.file, totals);
         Ok(())
     }
+}
+
+/// Lists the errors of an invalid row on stderr, for commands whose stdout has something else: `stock.csv:14: …`.
+pub fn problems(out: Output, file: &str, verdict: &Verdict) {
+    for Finding { columns, value, message, advice, .. } in verdict.errors() {
+        let mut text = format!("{file}:{}: row {}", verdict.line, verdict.row);
+        if !columns.is_empty() {
+            text = format!("{text}, column {}", few(columns));
+        }
+        if let Some(value) = value {
+            text = format!("{text}, value \"{}\"", shortened(value, LONGEST_VALUE));
+        }
+        out.note(&format!("{text}: {message}{}", advice.as_ref().map(|it| format!(" {it}")).unwrap_or_default()));
+    }
+}
+
+/// Shows on stderr what concerns the whole file, after the [problems] of the first `shown` invalid rows.
+pub fn notes(out: Output, file: &str, totals: &Totals, shown: u64) {
+    if totals.refused > shown {
+        let more = counted(totals.refused - shown, if shown > 0 { "more invalid row" } else { "invalid row" });
+        out.note(&format!("… {more}; --limit-shown lists more, ad-migrate check all"));
+    }
+    about_file(out, file, totals);
+}
+
+/// Inferences, doubts, quality and counts.
+fn about_file(out: Output, file: &str, totals: &Totals) {
+    inferred(out, totals);
+    for doubt in &totals.doubts {
+        out.warning(&format!("{} {}", doubt.message, doubt.advice));
+    }
+    rated(out, totals);
+    out.note(&summary(file, totals));
 }
 
 /// Missing columns that are listed one by one.
