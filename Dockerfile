@@ -3,12 +3,12 @@
 #   docker build -t ad-server .
 #   docker run -p 127.0.0.1:8080:8080 -v ad-data:/srv/data ad-server
 
-FROM rust:1.94-slim-trixie AS build
+FROM rust:1.94-slim-trixie@sha256:cf09adf8c3ebaba10779e5c23ff7fe4df4cccdab8a91f199b0c142c53fef3e1a AS build
 WORKDIR /src
 COPY . .
 RUN cargo build --release --locked -p ad-server
 
-FROM debian:trixie-slim
+FROM debian:trixie-20260918-slim@sha256:a99cfc517144bc59b1978475ec53b46ecabec7e43635402ee5b77cc54cd1b20a
 # Certificates, to fetch images over https.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates \

@@ -13,6 +13,7 @@ mod console;
 mod contract_fuzz;
 mod crash;
 mod database_work;
+mod deploying;
 mod documentation;
 mod erasing;
 mod events;
