@@ -50,6 +50,11 @@ pub enum ConfigError {
     /// A certificate without its key, or a key without certificate.
     #[error("TLS needs a certificate and a key: set both tls_cert and tls_key, or neither")]
     HalfTls,
+    /// A standby without a primary.
+    #[error(
+        "read_database_url needs PostgreSQL: it is the address of a standby of the server of database_url, and both begin with postgres://"
+    )]
+    NoPrimary,
 }
 
 impl Layer {
@@ -109,7 +114,15 @@ impl Settings {
         let file = file.map(toml_file::read).transpose()?.map_or_else(Layer::default, |(layer, _)| layer);
         let (given, file) = (given.check_tokens()?, file.check_tokens()?);
         let settings = given.over(file).complete(token_keys);
-        if settings.tls_cert.is_some() == settings.tls_key.is_some() { Ok(settings) } else { Err(ConfigError::HalfTls) }
+        if settings.tls_cert.is_some() != settings.tls_key.is_some() {
+            return Err(ConfigError::HalfTls);
+        }
+        let is_postgres = Database::is_postgres(&settings.database_url);
+        if settings.read_database_url.as_deref().is_some_and(|standby| !is_postgres || !Database::is_postgres(standby))
+        {
+            return Err(ConfigError::NoPrimary);
+        }
+        Ok(settings)
     }
 
     /// The keys of tokens.
@@ -138,6 +151,7 @@ impl Settings {
         Options {
             schema,
             connections: self.database_connections.get(),
+            replica: self.read_database_url.clone(),
             read_timeout: self.read_timeout.duration(),
             ..Options::default()
         }

@@ -44,6 +44,7 @@ mod problems;
 mod properties;
 mod quality;
 mod registry;
+mod replica;
 mod restarts;
 mod sandbox;
 mod silences;

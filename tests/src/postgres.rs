@@ -74,6 +74,36 @@ impl Postgres {
         Some(server)
     }
 
+    /// A standby of it, which has all its databases and follows it.
+    ///
+    /// # Panics
+    /// When it cannot be copied or does not start.
+    pub async fn standby(&self) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        own(folder.path());
+        let copied = as_owner(&self.programs.join("pg_basebackup"))
+            .args(["--host=127.0.0.1", "--username=ads", "--checkpoint=fast", "--no-sync", "--write-recovery-conf"])
+            .arg(format!("--port={}", self.port))
+            .arg("--pgdata")
+            .arg(folder.path().join("data"))
+            .output()
+            .expect("pg_basebackup can be started");
+        assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+        let (programs, settings) = (self.programs.clone(), self.settings.clone());
+        let port = ports::lasting();
+        let mut standby = Self { programs, folder, port, settings, keeper: None, databases: AtomicUsize::new(0) };
+        standby.run().await;
+        standby
+    }
+
+    /// The same database on another server, such as a standby.
+    ///
+    /// # Panics
+    /// When this is not the address of a database.
+    pub fn same_database(&self, url: &str) -> String {
+        self.url(url.rsplit('/').next().expect("the address of a database ends with its name"))
+    }
+
     /// Its folder, in which a test may look after the disk.
     pub fn folder(&self) -> &Path {
         self.folder.path()

@@ -199,6 +199,11 @@ settings! {
     /// Reads of single ads, lists, writes and internal tasks have connections of their own, so that none waits for the others.
     database_connections: NonZeroU32 = default 16, flag("N");
 
+    /// Hot standby of a PostgreSQL database, from which lists, logs and counts are read
+    /// They are never older than what was written before: while the standby is behind, they are read from the database itself. It gets as
+    /// many connections as the database has for lists.
+    read_database_url: String = example "postgres://user:password@standby:5432/database", flag("URL");
+
     /// How long to wait at start for the database and the image store, if they do not answer
     /// Other problems, such as a wrong password, end the start at once.
     startup_timeout: Period = default "60s", flag("TIME");

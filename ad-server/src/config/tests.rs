@@ -94,6 +94,20 @@ fn keys_in_the_environment_count_more_than_the_file_and_exclude_a_given_one() {
 }
 
 #[test]
+fn a_standby_needs_its_primary() {
+    let load = |database: &str, standby: &str| {
+        let set = |url: &str| Some(url.to_owned());
+        let given = Layer { database_url: set(database), read_database_url: set(standby), ..Layer::default() };
+        Settings::load(given, None, None).map(|settings| settings.database_options(Schema::Require).replica)
+    };
+    let (primary, standby) = ("postgres://ads@db-1/ads", "postgres://ads@db-2/ads");
+    assert_eq!(load(primary, standby).unwrap().as_deref(), Some(standby));
+    for (database, standby) in [("sqlite://data/ads.db", standby), (primary, "sqlite://data/ads.db")] {
+        assert!(matches!(load(database, standby), Err(ConfigError::NoPrimary)), "{database} {standby}");
+    }
+}
+
+#[test]
 fn a_certificate_needs_its_key() {
     let only_one = file("tls_key = \"key.pem\"");
     assert!(matches!(Settings::load(Layer::default(), Some(&only_one), None), Err(ConfigError::HalfTls)));

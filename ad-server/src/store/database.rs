@@ -189,10 +189,8 @@ impl Database {
                 let readers = if is_list { &it.lists } else { &it.look_ups };
                 sqlite::read_within(readers, self.read_timeout, statement, read).await
             }
-            Engine::Postgres(it) => {
-                let readers = if is_list { &it.lists } else { &it.look_ups };
-                postgres::read_within(readers, self.read_timeout, statement, read).await
-            }
+            Engine::Postgres(it) if is_list => it.list(self.read_timeout, statement, read).await,
+            Engine::Postgres(it) => it.look_up(self.read_timeout, statement, read).await,
         };
         failed.and(ran)
     }

@@ -29,6 +29,8 @@ pub struct Options {
     pub max_pages: Option<u32>,
     /// PostgreSQL: most connections of this process.
     pub connections: u32,
+    /// PostgreSQL: address of a standby, from which lists are read.
+    pub replica: Option<String>,
 }
 
 impl Default for Options {
@@ -43,6 +45,7 @@ impl Default for Options {
             read_timeout: Duration::from_secs(2),
             max_pages: None,
             connections: 16,
+            replica: None,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `open` | connects, and brings the tables up to date |
 //! | `readers` | connections for what clients read, each read bounded in time |
+//! | `replica` | lists read on a standby that is not behind |
 //! | `batch` | runs what many callers ask for at the same time as one statement |
 //! | `wake` | tells other processes that there is something to do or that something is done, and listens to them |
 //!
@@ -14,6 +15,7 @@
 mod batch;
 mod open;
 mod readers;
+mod replica;
 mod wake;
 
 use std::{sync::Arc, time::Duration};
@@ -33,7 +35,8 @@ use ad_core::ports::StoreError;
 use batch::Batches;
 use open::Pools;
 pub(super) use open::{MIGRATIONS, is_address, name_of, schema};
-use readers::PostgresReaders;
+use readers::{PostgresLease, PostgresReaders};
+use replica::Replica;
 use wake::Wake;
 pub(super) use wake::Woken;
 
@@ -48,9 +51,11 @@ pub(crate) struct Postgres {
     /// For what the service itself reads.
     own: PgPool,
     /// For single ads that clients read.
-    pub(super) look_ups: PostgresReaders,
+    look_ups: PostgresReaders,
     /// For lists that clients read.
-    pub(super) lists: PostgresReaders,
+    lists: PostgresReaders,
+    /// For lists too, if there is a standby.
+    replica: Option<Replica>,
     /// For writes, each by itself.
     single: PgPool,
     /// For writes that are done together.
@@ -61,15 +66,19 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     pub(super) async fn open(url: &str, options: &Options, woken: Woken) -> Result<Self, OpenError> {
-        let Pools { own, look_ups, lists, single, together, budget } = open::open(url, options).await?;
+        let Pools { own, look_ups, lists, replica, single, together, budget } = open::open(url, options).await?;
         let batches = Batches::start(&together, budget.together);
         let wake = Arc::new(Wake::start(&own, woken));
+        let replica = replica.map(|standby| Replica::new(PostgresReaders(standby), look_ups.clone()));
         let (look_ups, lists) = (PostgresReaders(look_ups), PostgresReaders(lists));
-        Ok(Self { own, look_ups, lists, single, together, batches, wake })
+        Ok(Self { own, look_ups, lists, replica, single, together, batches, wake })
     }
 
     pub(super) async fn close(&self) {
         self.wake.stop();
+        if let Some(replica) = &self.replica {
+            replica.close().await;
+        }
         for pool in [&self.look_ups.0, &self.lists.0, &self.single, &self.together, &self.own] {
             pool.close().await;
         }
@@ -98,6 +107,42 @@ impl Postgres {
     pub(super) async fn read(&self, statement: &Statement) -> sqlx::Result<Vec<Row>> {
         let mut connection = self.own.acquire().await?;
         Ok(Link::Postgres(&mut connection).run(statement).await?.rows)
+    }
+
+    /// Reads a single ad or the like for a client, for so long at most.
+    pub(super) async fn look_up(
+        &self,
+        limit: Duration,
+        statement: &Statement,
+        read: &mut RowReader<'_>,
+    ) -> Result<(), StoreError> {
+        read_within(self.look_ups.acquire().await.map_err(store_error)?, limit, statement, read).await
+    }
+
+    /// Reads a list for a client, likewise: on the standby if there is one that is not behind.
+    pub(super) async fn list(
+        &self,
+        limit: Duration,
+        statement: &Statement,
+        read: &mut RowReader<'_>,
+    ) -> Result<(), StoreError> {
+        if let Some(replica) = &self.replica
+            && let Some(lease) = replica.lease().await
+        {
+            let mut has_rows = false;
+            let read = &mut |row: Row| {
+                has_rows = true;
+                read(row)
+            };
+            match read_within(lease, limit, statement, read).await {
+                // A standby ends reads that are in the way of what it replays, and all of them when it stops.
+                Err(StoreError::Unavailable(reason)) if !has_rows => {
+                    tracing::debug!(%reason, "the standby has not read a list; reading on the primary");
+                }
+                done => return done,
+            }
+        }
+        read_within(self.lists.acquire().await.map_err(store_error)?, limit, statement, read).await
     }
 
     /// How many lists can be read at the same time.
@@ -130,13 +175,12 @@ impl Postgres {
 }
 
 /// Reads for a client, for so long at most.
-pub(super) async fn read_within(
-    readers: &PostgresReaders,
+async fn read_within(
+    lease: PostgresLease,
     limit: Duration,
     statement: &Statement,
     read: &mut RowReader<'_>,
 ) -> Result<(), StoreError> {
-    let lease = readers.acquire().await.map_err(store_error)?;
     match tokio::time::timeout(limit + readers::GRACE, lease.run(statement, read)).await {
         Ok(Err(error)) if readers::has_timed_out(&error) => Err(StoreError::TimedOut(limit)),
         Ok(ran) => ran.map_err(store_error),

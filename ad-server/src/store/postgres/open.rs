@@ -107,15 +107,15 @@ pub(super) struct Pools {
     pub(super) own: PgPool,
     pub(super) look_ups: PgPool,
     pub(super) lists: PgPool,
+    /// For lists, on the standby if there is one.
+    pub(super) replica: Option<PgPool>,
     pub(super) single: PgPool,
     pub(super) together: PgPool,
     pub(super) budget: Budget,
 }
 
 pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenError> {
-    // What is wrong with it may be told, the address itself may hold a password.
-    let connect = PgConnectOptions::from_str(url).map_err(|_| OpenError::Url("postgres://…".to_owned()))?;
-    let connect = connect.application_name("ad-server").disable_statement_logging();
+    let connect = address(url)?;
     let name = name(&connect);
     prepare(&connect, options.schema).await.map_err(|failed| failed.at(name))?;
     let budget = Budget::of(options.connections);
@@ -123,6 +123,7 @@ pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenErro
         "{SETTINGS}; SET statement_timeout = '{}ms'",
         options.read_timeout.as_millis().clamp(1, i32::MAX as u128)
     );
+    let standby = options.replica.as_deref().map(address).transpose()?;
     let lazily = |pool: PgPoolOptions| pool.connect_lazy_with(connect.clone());
     let open = |connections, settings: &[&str]| {
         pool(connections, settings.iter().map(|settings| (*settings).to_owned()).collect())
@@ -135,10 +136,17 @@ pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenErro
         own: writer(budget.own, &[SETTINGS, SETTINGS_BY_INDEX]),
         look_ups: reader(budget.look_ups, &[&reading, CLIENT_CHECK, SETTINGS_BY_INDEX]),
         lists: reader(budget.lists, &[&reading, CLIENT_CHECK, SETTINGS_LISTS]),
+        replica: standby.map(|it| open(budget.lists, &[&reading, CLIENT_CHECK, SETTINGS_LISTS]).connect_lazy_with(it)),
         single: writer(budget.single, &[SETTINGS, SETTINGS_BY_INDEX]),
         together: writer(budget.together, &[SETTINGS, SETTINGS_BY_INDEX, SETTINGS_TOGETHER]),
         budget,
     })
+}
+
+/// What is wrong with an address may be told, the address itself may hold a password.
+fn address(url: &str) -> Result<PgConnectOptions, OpenError> {
+    let connect = PgConnectOptions::from_str(url).map_err(|_| OpenError::Url("postgres://…".to_owned()))?;
+    Ok(connect.application_name("ad-server").disable_statement_logging())
 }
 
 fn pool(connections: u32, settings: Arc<[String]>) -> PgPoolOptions {
@@ -202,10 +210,10 @@ async fn connect(options: &PgConnectOptions) -> Result<PgConnection, ServerFailu
 
 /// The schema of a database; nothing is created.
 pub(in crate::store) async fn schema(url: &str) -> Result<SchemaState, OpenError> {
-    let options = PgConnectOptions::from_str(url).map_err(|_| OpenError::Url("postgres://…".to_owned()))?;
+    let options = address(url)?;
     let name = name(&options);
     let read = async {
-        let mut connection = connect(&options.application_name("ad-server").disable_statement_logging()).await?;
+        let mut connection = connect(&options).await?;
         let state = state(&mut connection).await?;
         connection.close().await?;
         Ok(state)

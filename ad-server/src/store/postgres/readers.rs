@@ -15,7 +15,7 @@ pub(in crate::store) struct PostgresReaders(pub(super) PgPool);
 impl PostgresReaders {
     /// A connection, which is used again after [`PostgresLease::run`] came to its end.
     pub(super) async fn acquire(&self) -> sqlx::Result<PostgresLease> {
-        Ok(PostgresLease(Some(self.0.acquire().await?)))
+        self.0.acquire().await.map(PostgresLease::of)
     }
 }
 
@@ -23,6 +23,11 @@ impl PostgresReaders {
 pub(super) struct PostgresLease(Option<PoolConnection<Postgres>>);
 
 impl PostgresLease {
+    /// Of a connection that is ready.
+    pub(super) fn of(connection: PoolConnection<Postgres>) -> Self {
+        Self(Some(connection))
+    }
+
     /// Runs a statement and hands out its rows as they come.
     pub(super) async fn run(mut self, statement: &Statement, read: &mut RowReader<'_>) -> sqlx::Result<()> {
         let Some(connection) = &mut self.0 else { return Ok(()) };

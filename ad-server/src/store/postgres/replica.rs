@@ -1,0 +1,92 @@
+//! A standby from which lists are read.
+//!
+//! A list asks the primary for the position of its write-ahead log, which costs no access to any table, and is read on the standby
+//! when that has replayed the log up to there. So it is never older than what was committed before the list began, whoever wrote it, and
+//! clients need not know that there is a standby. A standby that lags, does not answer, or is none is not used: lists are read on the primary then.
+
+use std::{sync::Arc, time::Duration};
+
+use sqlx::PgPool;
+use tokio::{
+    sync::OnceCell,
+    time::{Instant, sleep, timeout},
+};
+
+use super::readers::{PostgresLease, PostgresReaders};
+use crate::breaker::{Breaker, BreakerOptions, Transition};
+
+/// How long a list waits until the standby is ready for it.
+const WAIT: Duration = Duration::from_millis(200);
+
+/// How often it looks whether the standby has replayed the log.
+const RECHECK: Duration = Duration::from_millis(2);
+
+/// When the standby is not asked any more, and for how long.
+const BREAKER: BreakerOptions = BreakerOptions { failures: 3, pause: Duration::from_secs(1) };
+
+/// What is committed is in the log up to here.
+const COMMITTED: &str = "SELECT CAST(pg_current_wal_flush_lsn() AS TEXT)";
+
+/// Whether the standby shows what is in the log up to a position. A standby that was promoted follows the primary no longer.
+const REPLAYED: &str = "SELECT pg_is_in_recovery() AND coalesce(pg_last_wal_replay_lsn() >= CAST($1 AS pg_lsn), false)";
+
+/// The same for a standby and its primary, and for them alone.
+const SYSTEM: &str = "SELECT system_identifier FROM pg_control_system()";
+
+/// A standby and the state of its use. Clones share everything.
+#[derive(Debug, Clone)]
+pub(super) struct Replica {
+    readers: PostgresReaders,
+    /// For the position of the log.
+    primary: PgPool,
+    breaker: Breaker<String>,
+    is_of_primary: Arc<OnceCell<()>>,
+}
+
+impl Replica {
+    pub(super) fn new(readers: PostgresReaders, primary: PgPool) -> Self {
+        Self { readers, primary, breaker: Breaker::new(BREAKER, BREAKER.pause), is_of_primary: Arc::default() }
+    }
+
+    pub(super) async fn close(&self) {
+        self.readers.0.close().await;
+    }
+
+    /// A connection to the standby that shows what the primary has committed; `None`: read on the primary.
+    pub(super) async fn lease(&self) -> Option<PostgresLease> {
+        let permit = self.breaker.enter(Instant::now()).ok()?;
+        let reason = match timeout(WAIT, self.ready()).await {
+            Ok(Ok(lease)) => {
+                if permit.answered() == Some(Transition::Closed) {
+                    tracing::info!("lists are read on the standby again");
+                }
+                return Some(lease);
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("it does not show within {} ms what the primary has committed", WAIT.as_millis()),
+        };
+        if permit.failed(Instant::now(), reason.clone(), None) == Some(Transition::Opened) {
+            tracing::warn!(reason, "cannot use the standby of read_database_url; lists are read on the primary");
+        }
+        None
+    }
+
+    async fn ready(&self) -> sqlx::Result<PostgresLease> {
+        let committed: String = sqlx::query_scalar(COMMITTED).fetch_one(&self.primary).await?;
+        self.is_of_primary.get_or_try_init(|| self.check_system()).await?;
+        let mut connection = self.readers.0.acquire().await?;
+        while !sqlx::query_scalar(REPLAYED).bind(&committed).fetch_one(&mut *connection).await? {
+            sleep(RECHECK).await;
+        }
+        Ok(PostgresLease::of(connection))
+    }
+
+    async fn check_system(&self) -> sqlx::Result<()> {
+        let ours: i64 = sqlx::query_scalar(SYSTEM).fetch_one(&self.primary).await?;
+        let its: i64 = sqlx::query_scalar(SYSTEM).fetch_one(&self.readers.0).await?;
+        if ours == its {
+            return Ok(());
+        }
+        Err(sqlx::Error::Configuration("it is not a standby of the server of database_url".into()))
+    }
+}
