@@ -1,5 +1,7 @@
 //! What an accepted request has changed about the content of an ad, for people: shortened texts, which no program reads back.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -41,7 +43,7 @@ impl ContentChange {
     pub fn between(before: &Content, after: &Content) -> Option<Self> {
         let mut change = Self::default();
         let mut bytes = 0;
-        compare(before.fields(), after.fields(), "", &mut |path, before, after| {
+        compare(before.fields(), after.fields(), &mut String::new(), &mut |path, before, after| {
             let text = |value: &Value| {
                 (!value.is_null()).then(|| match value {
                     // A description may be long, and what is cut off need not be cleaned.
@@ -65,38 +67,53 @@ impl ContentChange {
     }
 }
 
-/// Finds the values that differ. Objects are compared by their members, except for a measure, whose unit belongs to its value.
+/// Finds the values below a path that differ. Objects are compared by their members, except for a measure, whose unit belongs to its
+/// value.
 fn compare(
     before: &Map<String, Value>,
     after: &Map<String, Value>,
-    above: &str,
+    path: &mut String,
     found: &mut impl FnMut(&str, &Value, &Value),
 ) {
-    let mut compare_value = |name: &String, one: &Value, other: &Value| {
-        if one == other {
-            return;
+    // Both are sorted by name, so that one pass over both meets each name once.
+    let (mut before, mut after) = (before.iter().peekable(), after.iter().peekable());
+    loop {
+        let order = match (before.peek(), after.peek()) {
+            (Some((one, _)), Some((other, _))) => one.cmp(other),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => return,
+        };
+        let one = if order.is_le() { before.next() } else { None };
+        let other = if order.is_ge() { after.next() } else { None };
+        let Some((name, _)) = one.or(other) else { return };
+        let (one, other) = (value_of(one), value_of(other));
+        // Objects are not compared here, because their members are compared below.
+        if !one.is_object() && one == other {
+            continue;
         }
-        let path = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
-        let none = Map::new();
-        match (members(one, &none), members(other, &none)) {
-            (Some(one), Some(other)) => compare(one, other, &path, found),
-            _ => match (only_in(one, other), only_in(other, one)) {
-                (Some(removed), Some(added)) if !removed.is_null() || !added.is_null() => {
-                    found(&path, &removed, &added);
-                }
-                _ => found(&path, one, other),
-            },
+        let length = path.len();
+        if length > 0 {
+            path.push('.');
         }
-    };
-    let mut in_both = 0;
-    for (name, value) in before {
-        let other = after.get(name);
-        in_both += usize::from(other.is_some());
-        compare_value(name, value, other.unwrap_or(&Value::Null));
+        path.push_str(name);
+        compare_values(one, other, path, found);
+        path.truncate(length);
     }
-    if in_both < after.len() {
-        for (name, value) in after.iter().filter(|(name, _)| !before.contains_key(*name)) {
-            compare_value(name, &Value::Null, value);
+}
+
+fn value_of<'a>(member: Option<(&String, &'a Value)>) -> &'a Value {
+    member.map_or(&Value::Null, |(_, value)| value)
+}
+
+fn compare_values(one: &Value, other: &Value, path: &mut String, found: &mut impl FnMut(&str, &Value, &Value)) {
+    let none = Map::new();
+    if let (Some(one), Some(other)) = (members(one, &none), members(other, &none)) {
+        compare(one, other, path, found);
+    } else if one != other {
+        match (only_in(one, other), only_in(other, one)) {
+            (Some(removed), Some(added)) if !removed.is_null() || !added.is_null() => found(path, &removed, &added),
+            _ => found(path, one, other),
         }
     }
 }
