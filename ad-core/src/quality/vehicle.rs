@@ -180,21 +180,21 @@ pub(super) fn misread_plate(plate: &str) -> Option<String> {
     (corrected != plate && is_swedish_plate(&corrected)).then_some(corrected)
 }
 
-/// Forms of plates in other countries around Sweden: `A` stands for a letter, `0` for a digit, everything else for itself. Spaces are
-/// removed from plates. The form of Lithuania is that of Sweden, which has no I, Q and V.
+/// Plates of other countries around Sweden: letters besides A to Z, and forms, in which `A` stands for a letter, `0` for a digit, and
+/// everything else for itself. Spaces are removed from plates. The form of Lithuania is that of Sweden, which has no I, Q and V.
 #[rustfmt::skip]
-const FOREIGN_PLATES: &[(&str, &[&str])] = &[
-    ("Norwegian", &["AA00000", "AA0000"]),
-    ("Danish", &["AA00000", "AA0000"]),
-    ("Finnish", &["AAA-000", "AA-000", "AAA-00", "AA-00", "ÅLA000", "ÅLA-000"]),
-    ("Estonian", &["000AAA", "00AAA"]),
-    ("Latvian", &["AA-0000", "AA0000", "AA-000"]),
-    ("Lithuanian", &["AAA000"]),
-    ("German", &[
+const FOREIGN_PLATES: &[(&str, &str, &[&str])] = &[
+    ("Norwegian", "", &["AA00000", "AA0000"]),
+    ("Danish", "", &["AA00000", "AA0000"]),
+    ("Finnish", "ÅÄÖ", &["AAA-000", "AA-000", "AAA-00", "AA-00", "AAA-0", "AA-0", "ÅLA000"]),
+    ("Estonian", "", &["000AAA", "00AAA"]),
+    ("Latvian", "", &["AA-0000", "AA0000", "AA-000"]),
+    ("Lithuanian", "", &["AAA000"]),
+    ("German", "ÄÖÜ", &[
         "A-A000", "A-A0000", "A-AA00", "A-AA000", "A-AA0000", "AA-A000", "AA-A0000", "AA-AA00", "AA-AA000", "AA-AA0000", "AAA-A000",
         "AAA-AA00", "AAA-AA000", "A-AA000E", "AA-AA000E", "AAA-AA00E", "A-AA000H", "AA-AA00H", "AA-AA000H", "AAA-AA00H",
     ]),
-    ("Polish", &[
+    ("Polish", "", &[
         "AA00000", "AA0000A", "AA000AA", "AA0A000", "AA0AA00", "AAA0000", "AAA00000", "AAA0000A", "AAA000AA", "AAAA000", "AAA00AA",
         "AAA0A00", "AAA00A0", "AAA0AA0", "AAAAA00",
     ]),
@@ -202,15 +202,16 @@ const FOREIGN_PLATES: &[(&str, &[&str])] = &[
 
 /// The countries around Sweden with plates of this form, as adjectives.
 pub(super) fn foreign_plate(plate: &str) -> Vec<&'static str> {
-    let fits = |form: &&str| {
-        form.len() == plate.len()
-            && form.bytes().zip(plate.bytes()).all(|(wanted, byte)| match wanted {
-                b'A' => byte.is_ascii_uppercase(),
-                b'0' => byte.is_ascii_digit(),
-                other => byte == other,
+    let fits = |form: &str, letters: &str| {
+        form.chars().count() == plate.chars().count()
+            && form.chars().zip(plate.chars()).all(|(wanted, sent)| match wanted {
+                'A' => sent.is_ascii_uppercase() || letters.contains(sent),
+                '0' => sent.is_ascii_digit(),
+                other => sent == other,
             })
     };
-    FOREIGN_PLATES.iter().filter(|(_, forms)| forms.iter().any(fits)).map(|(country, _)| *country).collect()
+    let countries = FOREIGN_PLATES.iter().filter(|(_, letters, forms)| forms.iter().any(|form| fits(form, letters)));
+    countries.map(|(country, ..)| *country).collect()
 }
 
 /// Whether a plate may be a personal Swedish one: 2 to 7 letters, digits and spaces in between.
@@ -266,6 +267,8 @@ mod tests {
         assert_eq!(foreign_plate("B-AB123E"), ["German"], "an electric car");
         assert_eq!(foreign_plate("ABC-123"), ["Finnish"]);
         assert_eq!(foreign_plate("ÅLB123"), ["Finnish"], "of Åland");
+        assert_eq!(foreign_plate("ÄÖ-7"), ["Finnish"]);
+        assert_eq!(foreign_plate("MÜ-AB123"), ["German"]);
         assert_eq!(foreign_plate("AB-1234"), ["Latvian"]);
         assert_eq!(foreign_plate("AVI123"), ["Lithuanian"]);
         assert_eq!(foreign_plate("WA123AC"), ["Polish"]);
