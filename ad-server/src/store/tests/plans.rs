@@ -6,7 +6,9 @@ use ad_core::{
     ports::Scope,
 };
 
-use super::*;
+use sqlx::{Connection, Executor, PgConnection, Row};
+
+use super::{statements::types, *};
 use crate::store::{
     by_status::in_scope,
     events,
@@ -193,6 +195,48 @@ async fn photos_of_other_ads_are_found_by_their_hashes() {
     assert!(steps.iter().any(|step| step == index), "{steps:#?}");
     assert!(steps.iter().any(|step| step.starts_with("SEARCH ads USING INTEGER PRIMARY KEY")), "{steps:#?}");
     assert!(!steps.iter().any(|step| step.contains("B-TREE")), "the newest come first in the index: {steps:#?}");
+}
+
+/// Ads of many dealers with photos, many of which look the same, as pictures of the dealer's premises do.
+const PHOTOS: &str = "\
+INSERT INTO ads (id, source_id, dealer_code, category_id, state, api_version, revision, intent, created, updated, image_refs, content) \
+SELECT CAST(lpad(to_hex(n), 32, '0') AS UUID), 'car-' || n, 'd' || n % 100, 1020, 'created', 'v4', 0, 'created', n, n, '[]', '{}' \
+FROM generate_series(1, 5000) AS n; \
+INSERT INTO photo_looks (ad, hash, color, dealer_code) \
+SELECT seq, CASE WHEN n = 1 THEN 7 ELSE seq * 10 + n END, 8421504, dealer_code FROM ads, generate_series(1, 10) AS n";
+
+#[tokio::test]
+async fn photos_of_other_ads_are_found_by_their_hashes_in_postgresql() {
+    let Some(server) = ad_tests::Postgres::shared().await else { return };
+    let url = server.database().await;
+    Database::open(&url).await.unwrap().close().await;
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    connection.execute(PHOTOS).await.unwrap();
+    connection.execute("VACUUM ANALYZE").await.unwrap();
+    let find = sql::ads::SamePhotos::default().into();
+    let steps = explained_in_postgresql(&mut connection, "same_photos", &find).await;
+    let has = |part: &str| steps.iter().any(|step| step.contains(part));
+    assert!(has("Index Only Scan Backward using photo_looks_hash on photo_looks"), "{steps:#?}");
+    assert!(has("Index Scan using ads_pkey on ads"), "{steps:#?}");
+    assert!(!has("Seq Scan on ") && !has("Sort"), "the newest come first in the index: {steps:#?}");
+}
+
+/// The steps of PostgreSQL for a statement with any values, as after many executions.
+pub(super) async fn explained_in_postgresql(
+    connection: &mut PgConnection,
+    name: &str,
+    statement: &Statement,
+) -> Vec<String> {
+    let types: Vec<_> = types(statement).iter().map(ToString::to_string).collect();
+    let listed = if types.is_empty() { String::new() } else { format!("({})", types.join(", ")) };
+    let nulls = if types.is_empty() { String::new() } else { format!("({})", vec!["NULL"; types.len()].join(", ")) };
+    let text = statement.text(Dialect::Postgres);
+    let plan = format!(
+        "SET plan_cache_mode = force_generic_plan; PREPARE {name}{listed} AS {}; EXPLAIN EXECUTE {name}{nulls}",
+        text.as_str()
+    );
+    let rows = connection.fetch_all(sqlx::raw_sql(sqlx::AssertSqlSafe(plan))).await.unwrap();
+    rows.iter().map(|row| row.get(0)).collect()
 }
 
 #[tokio::test]

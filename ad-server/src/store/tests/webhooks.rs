@@ -1,9 +1,9 @@
 //! Webhooks cost the same however many endpoints and deliveries there are: every statement goes by an index. And they have one owner.
 
 use ad_core::{model::EventPosition, service::Access};
-use sqlx::{Connection, Executor, PgConnection, Row};
+use sqlx::{Connection, Executor, PgConnection};
 
-use super::{statements::types, *};
+use super::{plans::explained_in_postgresql, *};
 use crate::store::{
     sql::webhooks as sql,
     webhooks::{NewWebhook, Ownership, StoredSecret, WebhookChange},
@@ -49,7 +49,6 @@ FROM generate_series(1, 5000) AS n; \
 INSERT INTO log (ad, n, request_id, created, action, state, message, dealer_code) \
 SELECT seq, n, id, created, 'publish', 'done', '\"Done\"', dealer_code FROM ads, generate_series(1, 21) AS n";
 
-/// The plans are those for any values, as after many executions.
 #[tokio::test]
 async fn every_statement_goes_by_an_index_in_postgresql() {
     let Some(server) = ad_tests::Postgres::shared().await else { return };
@@ -58,18 +57,9 @@ async fn every_statement_goes_by_an_index_in_postgresql() {
     let mut connection = PgConnection::connect(&url).await.unwrap();
     connection.execute(MANY).await.unwrap();
     connection.execute("VACUUM ANALYZE").await.unwrap();
-    connection.execute("SET plan_cache_mode = force_generic_plan").await.unwrap();
     let mut wrong = Vec::new();
     for (name, statement) in sql::all() {
-        let types: Vec<_> = types(&statement).iter().map(ToString::to_string).collect();
-        let listed = if types.is_empty() { String::new() } else { format!("({})", types.join(", ")) };
-        let nulls = listed.replace(|character| !"(),".contains(character), "");
-        let nulls = nulls.replace(',', ", NULL").replace('(', "(NULL");
-        let text = statement.text(Dialect::Postgres);
-        let plan = format!("PREPARE {name}{listed} AS {}; EXPLAIN EXECUTE {name}{nulls}", text.as_str());
-        let rows = connection.fetch_all(sqlx::raw_sql(sqlx::AssertSqlSafe(plan))).await.unwrap();
-        for row in rows {
-            let step: String = row.get(0);
+        for step in explained_in_postgresql(&mut connection, name, &statement).await {
             let scans = TABLES.iter().any(|table| step.contains(&format!("Seq Scan on {table} ")));
             // A process may own most of them.
             if scans && name != "TouchOwned" {
