@@ -7,7 +7,7 @@ use jsonwebtoken::{Header, encode};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{KeySet, Permissions};
+use super::{KeySet, Permissions, keys::Key};
 use crate::store::TokenRecord;
 use ad_core::service::Access;
 
@@ -35,7 +35,7 @@ pub struct IssueRequest {
 #[derive(Debug, thiserror::Error)]
 pub enum IssueError {
     /// All keys are public ones.
-    #[error("no token key can sign: add an HS256 key, or the `d` of an EdDSA key")]
+    #[error("no token key can sign: add an HS256 key, or the `d` of an EdDSA key, that has not expired")]
     NoSigningKey,
     /// The signing itself failed.
     #[error("signing failed: {0}")]
@@ -63,8 +63,9 @@ struct Claims<'a> {
 
 /// A token, signed with the first key that can sign, and its record.
 pub fn issue(keys: &KeySet, request: &IssueRequest) -> Result<(String, TokenRecord), IssueError> {
-    let (key, encoding) =
-        keys.keys().iter().find_map(|key| Some((key, key.encoding.as_ref()?))).ok_or(IssueError::NoSigningKey)?;
+    let usable = |key: &&Key| key.expires.is_none_or(|expires| request.now < expires);
+    let signing = keys.keys().iter().filter(usable).find_map(|key| Some((key, key.encoding.as_ref()?)));
+    let (key, encoding) = signing.ok_or(IssueError::NoSigningKey)?;
     let record = record(request, &key.kid);
     let name = Some(request.scope.name());
     let claims = Claims {

@@ -10,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ad_core::model::Timestamp;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use jsonwebtoken::{
     Algorithm, DecodingKey, EncodingKey,
@@ -18,6 +19,7 @@ use jsonwebtoken::{
 use serde::Deserialize;
 use serde_json::json;
 
+use super::token::time;
 use crate::secret::Secret;
 
 /// Shortest HS256 key (RFC 7518, 3.2), and length of the keys that are made here.
@@ -41,6 +43,8 @@ pub(super) struct Key {
     pub(super) decoding: DecodingKey,
     /// `None` for a public key.
     pub(super) encoding: Option<EncodingKey>,
+    /// From when on it counts no more (`exp`, in seconds since 1970).
+    pub(super) expires: Option<Timestamp>,
 }
 
 /// Where the keys come from.
@@ -206,6 +210,7 @@ struct RawJwk {
     k: Option<String>,
     x: Option<String>,
     d: Option<String>,
+    exp: Option<f64>,
 }
 
 impl RawJwk {
@@ -230,7 +235,9 @@ impl RawJwk {
             _ => return Err("is neither `kty` oct with `alg` HS256 nor `kty` OKP with `alg` EdDSA"),
         };
         let kid = self.kid.filter(|kid| !kid.is_empty()).ok_or("has no `kid`")?;
-        Ok(Key { kid, algorithm, decoding, encoding })
+        let expires =
+            self.exp.map(|exp| time(exp).ok_or("has an `exp` that is no time in seconds since 1970")).transpose()?;
+        Ok(Key { kid, algorithm, decoding, encoding, expires })
     }
 }
 

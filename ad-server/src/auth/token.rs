@@ -65,6 +65,9 @@ pub enum TokenError {
     /// No such key; or it names none, and there are several.
     #[error("Unknown key id.")]
     UnknownKey,
+    /// The operator has set an end for its key, and it has passed.
+    #[error("Its key has expired; ask the operator of the service for a new token.")]
+    ExpiredKey,
     /// The signature is not by the key.
     #[error("Signature verification failed.")]
     Signature,
@@ -112,6 +115,7 @@ struct CheckingKey {
     signs: bool,
     decoding: DecodingKey,
     validation: Validation,
+    expires: Option<Timestamp>,
 }
 
 impl Verifier {
@@ -123,6 +127,11 @@ impl Verifier {
     /// Verifies with these keys from now on.
     pub fn replace_keys(&self, keys: &KeySet) {
         self.keys.store(Arc::new(prepared(keys)));
+    }
+
+    /// The keys that have an end, by their ids.
+    pub(crate) fn key_expiries(&self) -> Vec<(String, Timestamp)> {
+        self.keys.load().iter().filter_map(|key| Some((key.kid.clone(), key.expires?))).collect()
     }
 
     /// Whether the token of a caller has expired since it was verified.
@@ -142,6 +151,9 @@ impl Verifier {
         }
         let keys = self.keys.load();
         let key = key(&keys, header.kid.as_deref())?;
+        if key.expires.is_some_and(|expires| self.clock.now() >= expires) {
+            return Err(TokenError::ExpiredKey);
+        }
         if key.algorithm != header.alg {
             return Err(TokenError::Algorithm);
         }
@@ -164,6 +176,7 @@ fn prepared(keys: &KeySet) -> Vec<CheckingKey> {
         signs: key.encoding.is_some(),
         decoding: key.decoding.clone(),
         validation: signature_and_audience(key.algorithm),
+        expires: key.expires,
     };
     keys.keys().iter().map(prepare).collect()
 }
@@ -218,7 +231,7 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> R
 }
 
 /// A time as claims have it, in seconds, unless no calendar has it.
-fn time(seconds: f64) -> Option<Timestamp> {
+pub(super) fn time(seconds: f64) -> Option<Timestamp> {
     const YEAR_9999: f64 = 253_402_214_400.0;
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^53 milliseconds")]
     (0.0..YEAR_9999).contains(&seconds).then(|| Timestamp::from_millis((seconds * 1000.0) as i64))

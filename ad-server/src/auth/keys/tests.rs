@@ -30,6 +30,10 @@ fn unusable_sets_are_refused_and_never_quoted() {
         (&one(r#"{"kty": "OKP", "crv": "X25519", "kid": "a", "alg": "EdDSA", "x": "MDEy"}"#), "a `crv` other than"),
         (&one(r#"{"kty": "OKP", "crv": "Ed25519", "kid": "a", "alg": "EdDSA", "x": "MDEy"}"#), "not 32 bytes"),
         (
+            &one(&format!(r#"{{"kty": "oct", "kid": "a", "alg": "HS256", "k": "{SECRET}", "exp": -1}}"#)),
+            "key 1 has an `exp` that is no time",
+        ),
+        (
             &one(&vec![format!(r#"{{"kty": "oct", "kid": "a", "alg": "HS256", "k": "{SECRET}"}}"#); 2].join(",")),
             "key 2 has the same `kid` as an earlier key",
         ),

@@ -226,6 +226,29 @@ fn the_algorithm_is_the_keys() {
 }
 
 #[test]
+fn a_key_counts_until_it_expires() {
+    let secret = BASE64.encode(SECRET);
+    let set = |exp: i64| {
+        let key = json!({"kty": "oct", "kid": "hs", "alg": "HS256", "k": secret, "exp": exp});
+        KeySet::from_json(&json!({"keys": [key]}).to_string()).unwrap()
+    };
+    let ending = verifier(&set(NOW + 1));
+    assert!(ending.verify(&token(&claims())).is_ok());
+    assert_eq!(ending.key_expiries(), [("hs".to_owned(), Timestamp::from_millis((NOW + 1) * 1000))]);
+    assert_eq!(verifier(&set(NOW)).verify(&token(&claims())), Err(TokenError::ExpiredKey));
+    let request = IssueRequest {
+        scope: Access::Dealer("d".to_owned()),
+        permissions: None,
+        expires_in: None,
+        label: None,
+        now: Timestamp::from_millis(NOW * 1000),
+        jti: uuid::Uuid::nil(),
+    };
+    assert!(issue(&set(NOW + 1), &request).is_ok());
+    assert!(issue(&set(NOW), &request).is_err(), "it signs nothing any more");
+}
+
+#[test]
 fn a_key_id_is_needed_when_there_are_several_keys() {
     let nameless = signed(&json!({"alg": "HS256"}), &claims(), SECRET);
     assert!(verifier(&hs256_set()).verify(&nameless).is_ok());
