@@ -40,7 +40,7 @@ use crate::{
     scoring,
     store::{Database, DatabaseStore, OpenError, Schema},
     system::{RandomIds, SystemClock},
-    telemetry::{DatabaseQueue, Metrics, Observed, ObservedMarketplace},
+    telemetry::{DatabaseQueue, Metrics, Observed, ObservedMarketplace, readings},
     values::{Period, PublicUrl},
     webhooks::{SenderError, WebhookKeyError, WebhookWorker, Webhooks, WorkerParts},
     worker::Worker,
@@ -176,7 +176,18 @@ impl Common {
         } else {
             None
         };
-        Ok(Self { database, directory, store, media, clock, ids, metrics, sandbox, circuits: Arc::default() })
+        let circuits = Arc::default();
+        let common = Self { database, directory, store, media, clock, ids, metrics, sandbox, circuits };
+        common.observe();
+        Ok(common)
+    }
+
+    /// Has metrics show what these parts know.
+    fn observe(&self) {
+        let database = self.database.clone();
+        self.metrics.read(move || readings::database(&database));
+        let (directory, circuits) = (Arc::clone(&self.directory), Arc::clone(&self.circuits));
+        self.metrics.read(move || readings::marketplaces(&directory, &circuits));
     }
 
     /// What dealers may have at most.
@@ -198,7 +209,8 @@ impl Common {
         let markets = marketplace::connect(&markets, &self.database, &self.clock)?;
         self.circuits.get_or_init(|| markets.circuits);
         let observed = |inner, market| {
-            let observed = ObservedMarketplace { inner, market, metrics: self.metrics.clone() };
+            let (metrics, clock) = (self.metrics.clone(), Arc::clone(&self.clock));
+            let observed = ObservedMarketplace { inner, market, metrics, clock };
             let directory = Arc::clone(&self.directory);
             Arc::new(PausableMarketplace { inner: Arc::new(observed), market, directory })
         };
@@ -269,6 +281,7 @@ impl Common {
             queued: self.store.queued(),
             concurrency: settings.workers,
             per_dealer: settings.dealer_workers(),
+            busy: self.metrics.busy_workers(settings.workers),
         };
         Ok(vec![tokio::spawn(worker.run(stopped.clone())), tokio::spawn(sender.run())])
     }
@@ -387,6 +400,9 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         .with_compute(Arc::new(processor.clone()))
         .with_registry(registry);
     let verifier = Arc::new(Verifier::new(&keys, Arc::clone(&clock)));
+    let (watch, keys_in_use) = (server.watch(), Arc::clone(&verifier));
+    metrics.read(move || readings::server(&watch));
+    metrics.read(move || readings::token_keys(&keys_in_use));
     if let KeySource::File(path) = settings.key_source() {
         tokio::spawn(key_file::follow(path, Arc::clone(&verifier), KEY_FILE_PAUSE));
     }

@@ -76,6 +76,11 @@ impl<R: Clone> Breaker<R> {
         self.check_circuit(&self.circuit(), now)
     }
 
+    /// Whether calls are let through without being probes.
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(*self.circuit(), Circuit::Closed(_))
+    }
+
     fn check_circuit(&self, circuit: &Circuit<R>, now: Instant) -> Result<(), Open<R>> {
         let (reason, retry_after) = match circuit {
             Circuit::Closed(_) => return Ok(()),

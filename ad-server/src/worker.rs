@@ -11,6 +11,7 @@ use ad_core::{
     pipeline::Pipeline,
     ports::{Capacity, Claimed, Claims, StoreError},
 };
+use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
     sync::{Notify, watch},
     task::{Id, JoinError, JoinSet},
@@ -45,6 +46,8 @@ pub struct Worker {
     pub concurrency: usize,
     /// How many of them may be of one dealer.
     pub per_dealer: usize,
+    /// Counts the requests that are running.
+    pub busy: Gauge,
 }
 
 /// What is known about the clock.
@@ -116,6 +119,7 @@ impl Worker {
         while !*stop.borrow() {
             self.keep_time(&mut time).await;
             let pause = self.claim(&mut running).await;
+            self.busy.set(i64::try_from(running.tasks.len()).unwrap_or(i64::MAX));
             let is_free = running.tasks.len() < self.concurrency;
             tokio::select! {
                 _ = stop.changed() => break,
@@ -134,6 +138,7 @@ impl Worker {
                 running.ended(ended);
             }
         }
+        self.busy.set(0);
         let ended = timeout(GRACE, async { while running.tasks.join_next().await.is_some() {} }).await;
         if ended.is_err() {
             tracing::warn!(requests = running.tasks.len(), "shutdown timeout; unfinished requests will be retried");

@@ -1,4 +1,4 @@
-//! `ad-server audit`: what operators have done by commands.
+//! `ad-server audit`: what operators have done by commands, and backups, which their scripts record.
 
 use clap::Subcommand;
 
@@ -16,11 +16,19 @@ pub(super) enum AuditCommand {
         #[command(flatten)]
         list: super::ListArgs,
     },
+    /// Record that a backup was made; an alert tells when the last one is too old
+    Backup {
+        /// Where it is, such as s3://backups/2026-01-15
+        location: String,
+    },
 }
 
 pub(super) async fn run(base: GlobalArgs, command: AuditCommand) -> Result<(), CommandError> {
-    let AuditCommand::List { limit, list } = command;
     let opened = base.database().await?;
+    let (limit, list) = match command {
+        AuditCommand::List { limit, list } => (limit, list),
+        AuditCommand::Backup { location } => return opened.audit(AuditEntry::BACKUP, &location, "").await,
+    };
     let entries = opened.answer(opened.database.audit_entries(limit).await)?;
     if list.json {
         return Ok(output::json(&entries)?);

@@ -109,7 +109,7 @@ enum Command {
     Marketplaces(marketplaces::MarketplacesArgs),
     /// Erase the ads of a dealer, or one of them, for good: content, images, local listings and log messages
     Erase(Box<erase::EraseArgs>),
-    /// List what operators have done by commands
+    /// List what operators have done by commands; record backups
     #[command(subcommand)]
     Audit(audit::AuditCommand),
     /// Make renditions of stored images

@@ -119,6 +119,17 @@ impl Admission {
         Self(Arc::new(Shared { limits, state: Mutex::default() }))
     }
 
+    /// Open connections, with those beyond the limits.
+    pub(super) fn connections(&self) -> usize {
+        let state = self.0.state();
+        state.connections + state.reserve.len()
+    }
+
+    /// The limit of all connections.
+    pub(super) fn limit(&self) -> usize {
+        self.0.limits.total
+    }
+
     /// Gives a new connection its place.
     pub(super) fn admit(&self, remote: Option<IpAddr>) -> ConnectionSlot {
         let Shared { limits, .. } = &*self.0;

@@ -22,7 +22,7 @@ use self::{
     admission::Admission,
     connection::{Connection, address},
     deadlines::Times,
-    tls::Certificates,
+    tls::{Certificates, Expiry},
 };
 pub use self::{
     admission::{ConnectionLimit, ConnectionLimits, Proxies},
@@ -70,10 +70,34 @@ pub struct HttpServer {
     address: SocketAddr,
     scheme: &'static str,
     times: Times,
-    admission: Admission,
+    watch: ServerWatch,
 }
 
 debug_by_name!(HttpServer);
+
+/// What can be seen of a server while it runs.
+#[derive(Clone)]
+pub(crate) struct ServerWatch {
+    admission: Admission,
+    expiry: Option<Expiry>,
+}
+
+impl ServerWatch {
+    /// Open connections.
+    pub(crate) fn connections(&self) -> usize {
+        self.admission.connections()
+    }
+
+    /// The limit of all connections.
+    pub(crate) fn limit(&self) -> usize {
+        self.admission.limit()
+    }
+
+    /// When the first certificate of the chain expires, in seconds since 1970; `None` without TLS.
+    pub(crate) fn certificate_expires(&self) -> Option<i64> {
+        self.expiry.as_ref().map(Expiry::get)
+    }
+}
 
 impl HttpServer {
     /// Takes the address. `setting` is the one that names it, for the error.
@@ -87,12 +111,19 @@ impl HttpServer {
         let acceptor = acceptor.map_err(listen)?;
         let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
         let address = address.unwrap_or(options.listen);
+        let expiry = certificates.as_ref().map(Certificates::expiry);
         let (acceptor, scheme) = match certificates {
             Some(certificates) => (acceptor.rustls(certificates.kept_fresh()).boxed(), "https"),
             None => (acceptor.boxed(), "http"),
         };
         let times = Times { answer: options.answer_within, idle: options.idle };
-        Ok(Self { acceptor, address, scheme, times, admission: Admission::new(options.connections.clone()) })
+        let watch = ServerWatch { admission: Admission::new(options.connections.clone()), expiry };
+        Ok(Self { acceptor, address, scheme, times, watch })
+    }
+
+    /// What can be seen of it while it runs.
+    pub(crate) fn watch(&self) -> ServerWatch {
+        self.watch.clone()
     }
 
     /// Where it listens.
@@ -122,7 +153,7 @@ impl HttpServer {
                 () = &mut until => break,
                 accepted = self.acceptor.accept() => match accepted {
                     Ok((io, local, remote, scheme)) => {
-                        let place = self.admission.admit(address(&remote));
+                        let place = self.watch.admission.admit(address(&remote));
                         let connection = Connection { io, local, remote, scheme, place };
                         connections.spawn(connection.serve(Arc::clone(&endpoint), self.times, stopped.clone()));
                     }

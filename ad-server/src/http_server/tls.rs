@@ -3,6 +3,10 @@
 use std::{
     io,
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
     time::Duration,
 };
 
@@ -55,14 +59,30 @@ pub(super) struct Certificates {
     files: TlsFiles,
     cert: Vec<u8>,
     key: Vec<u8>,
+    expiry: Expiry,
+}
+
+/// When the first certificate of the chain in use expires, in seconds since 1970. Clones share it.
+#[derive(Debug, Clone)]
+pub(super) struct Expiry(Arc<AtomicI64>);
+
+impl Expiry {
+    pub(super) fn get(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl Certificates {
     /// Reads and checks them.
     pub(super) fn load(files: TlsFiles) -> Result<Self, TlsError> {
         let (cert, key) = (read(&files.cert, "tls-cert")?, read(&files.key, "tls-key")?);
-        check(&files, &cert, &key)?;
-        Ok(Self { files, cert, key })
+        let expires = check(&files, &cert, &key)?;
+        Ok(Self { files, cert, key, expiry: Expiry(Arc::new(expires.into())) })
+    }
+
+    /// When they expire, also after they are reloaded.
+    pub(super) fn expiry(&self) -> Expiry {
+        self.expiry.clone()
     }
 
     fn config(&self) -> RustlsConfig {
@@ -93,7 +113,8 @@ impl Certificates {
             match Self::load(self.files.clone()) {
                 Ok(new) if new.cert != self.cert || new.key != self.key => {
                     tracing::info!(file = %self.files.cert.display(), "certificate reloaded");
-                    *self = new;
+                    self.expiry.0.store(new.expiry.get(), Ordering::Relaxed);
+                    *self = Self { expiry: self.expiry.clone(), ..new };
                     return;
                 }
                 Ok(_) => complained = None,
@@ -113,8 +134,8 @@ fn read(path: &Path, setting: &'static str) -> Result<Vec<u8>, TlsError> {
     std::fs::read(path).map_err(|source| TlsError::Read { path: path.to_owned(), source, setting })
 }
 
-/// Checks what would otherwise show only when the first client comes.
-fn check(files: &TlsFiles, cert: &[u8], key: &[u8]) -> Result<(), TlsError> {
+/// Checks what would otherwise show only when the first client comes. Returns when the first certificate expires.
+fn check(files: &TlsFiles, cert: &[u8], key: &[u8]) -> Result<i64, TlsError> {
     let wrong = |path: &Path, problem: &str| TlsError::Wrong { path: path.to_owned(), problem: problem.to_owned() };
     let chain = CertificateDer::pem_slice_iter(cert).collect::<Result<Vec<_>, _>>();
     let chain = chain.map_err(|error| wrong(&files.cert, &format!("not a PEM file: {error}")))?;
@@ -130,7 +151,12 @@ fn check(files: &TlsFiles, cert: &[u8], key: &[u8]) -> Result<(), TlsError> {
         }
         error => wrong(&files.key, &format!("not a PEM file: {error}")),
     })?;
-    CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider()).map(drop).map_err(|error| match error {
+    let expiries = chain.iter().map(|cert| match x509_parser::parse_x509_certificate(cert) {
+        Ok((_, cert)) => Ok(cert.validity().not_after.timestamp()),
+        Err(error) => Err(wrong(&files.cert, &format!("not a valid certificate: {error}"))),
+    });
+    let expires = expiries.collect::<Result<Vec<_>, _>>()?.into_iter().min().unwrap_or_default();
+    CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider()).map(|_| expires).map_err(|error| match error {
         rustls::Error::InconsistentKeys(_) => {
             wrong(&files.key, &format!("the key does not match the certificate in {}", files.cert.display()))
         }

@@ -103,6 +103,11 @@ impl Circuits {
     pub(crate) fn states(&self, now: Instant) -> impl Iterator<Item = (Market, Result<(), Open<(Code, String)>>)> {
         self.0.iter().map(move |(market, breaker)| (*market, breaker.check(now)))
     }
+
+    /// Of each marketplace, whether its circuit is open, or half open.
+    pub(crate) fn open(&self) -> impl Iterator<Item = (Market, bool)> {
+        self.0.iter().map(|(market, breaker)| (*market, !breaker.is_closed()))
+    }
 }
 
 /// The marketplaces that the settings name. They are not called yet: one that is down does not keep the service from

@@ -58,6 +58,26 @@ enum ReadSize {
     List,
 }
 
+/// How the connections for one purpose are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PoolUse {
+    /// The purpose.
+    pub(crate) name: &'static str,
+    /// Connections in use.
+    pub(crate) busy: usize,
+    /// Open connections that are not in use.
+    pub(crate) idle: usize,
+    /// Most connections.
+    pub(crate) limit: usize,
+}
+
+impl PoolUse {
+    pub(super) fn of<DB: sqlx::Database>(name: &'static str, pool: &sqlx::Pool<DB>) -> Self {
+        let (open, idle) = (pool.size() as usize, pool.num_idle());
+        Self { name, busy: open.saturating_sub(idle), idle, limit: pool.options().get_max_connections() as usize }
+    }
+}
+
 /// One connection for several transactions that share what the connection keeps for itself: temporary tables.
 pub(crate) enum Session {
     Sqlite(Writer),
@@ -137,6 +157,14 @@ impl Database {
     /// dealer they are for.
     pub fn list_connections(&self) -> usize {
         self.list_connections as usize
+    }
+
+    /// How the connections of this process are used.
+    pub(crate) fn pools(&self) -> Vec<PoolUse> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.pools(),
+            Engine::Postgres(postgres) => postgres.pools(),
+        }
     }
 
     /// Reads single ads for a client, on connections of their own, which dealers share, and within the time limit. The read is

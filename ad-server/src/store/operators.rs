@@ -66,6 +66,11 @@ pub struct AuditEntry {
     pub details: String,
 }
 
+impl AuditEntry {
+    /// A backup was made, as its script records it.
+    pub(crate) const BACKUP: &str = "backup";
+}
+
 /// A dealer with unfinished requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DealerQueue {
@@ -143,6 +148,12 @@ impl Database {
             })
         };
         self.read(sql::AuditEntries { limit }).await?.iter().map(entry).collect()
+    }
+
+    /// When the last backup was recorded.
+    pub async fn last_backup(&self) -> Result<Option<Timestamp>, StoreError> {
+        let rows = self.read(sql::LastAct { act: AuditEntry::BACKUP }).await?;
+        rows.first().map(|row| Columns::of(row).time()).transpose()
     }
 
     /// Notes that tokens were used.

@@ -20,7 +20,10 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use super::state::{QueueSource, Seen};
+use super::{
+    readings::{MARKETS, Reading, Readings, seconds_of},
+    state::{QueueSource, Seen},
+};
 
 /// Type of the text, for the header of its answer.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -33,8 +36,31 @@ const ANSWERS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
 /// The same for calls to others.
 const CALLS: [f64; 12] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0];
 
+/// The same for the time from a request to the moment when a marketplace shows the ad.
+const PUBLISHING: [f64; 13] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0, 86400.0];
+
+/// Classes of answers by their status; the last one is for clients that did not wait.
+const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "disconnected"];
+
+/// What is called on a marketplace.
+const MARKETPLACE_ACTIONS: [&str; 6] = ["publish", "update", "unpublish", "bump", "boost", "find_by_plate"];
+/// How calls to marketplaces, fetches of images, writes to the image store, and deliveries to webhooks end.
+const MARKETPLACE_OUTCOMES: [&str; 6] = ["done", "transient", "credentials", "not_asked", "refused", "gone"];
+const FETCH_OUTCOMES: [&str; 5] = ["done", "unchanged", "transient", "not_asked", "unusable"];
+const STORE_OUTCOMES: [&str; 3] = ["done", "unavailable", "full"];
+const WEBHOOK_OUTCOMES: [&str; 3] = ["delivered", "retried", "failed"];
+
 type Labels<const N: usize> = [(&'static str, Cow<'static, str>); N];
 type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
+
+/// Counters by outcome, each at zero.
+fn counters(outcomes: &[&'static str]) -> Family<Labels<1>, Counter> {
+    let family = Family::<Labels<1>, Counter>::default();
+    for outcome in outcomes {
+        drop(family.get_or_create(&[("outcome", (*outcome).into())]));
+    }
+    family
+}
 
 /// The counters of a process.
 #[derive(Clone)]
@@ -43,15 +69,20 @@ pub struct Metrics(Arc<Inner>);
 struct Inner {
     registry: Registry,
     requests: Family<Labels<3>, Counter>,
+    classes: [Counter; CLASSES.len()],
     under_way: Gauge,
     answers: Histograms<2>,
     marketplace_calls: Family<Labels<3>, Counter>,
     marketplace_times: Histograms<2>,
+    publishing: Histograms<1>,
     images: Family<Labels<1>, Counter>,
     image_times: Histogram,
     image_store: Family<Labels<1>, Counter>,
     webhook_attempts: Family<Labels<1>, Counter>,
     event_streams: Gauge,
+    workers: Gauge,
+    busy_workers: Gauge,
+    readings: Readings,
     queue: Arc<dyn QueueSource>,
     seen: Seen,
 }
@@ -63,46 +94,72 @@ impl Metrics {
     pub fn new(queue: Arc<dyn QueueSource>, started: Timestamp) -> Self {
         let mut registry = Registry::default();
         let requests = Family::default();
+        let by_class = Family::<Labels<1>, Counter>::default();
+        // What is counted is there from the start: an alert on a rate does not see the first of what was not there before.
+        let classes = CLASSES.map(|class| by_class.get_or_create_owned(&[("class", class.into())]));
         let under_way = Gauge::default();
         let answers = Histograms::new_with_constructor(|| Histogram::new(ANSWERS));
-        let marketplace_calls = Family::default();
+        let marketplace_calls = Family::<Labels<3>, Counter>::default();
         let marketplace_times = Histograms::new_with_constructor(|| Histogram::new(CALLS));
-        let images = Family::default();
+        let publishing = Histograms::new_with_constructor(|| Histogram::new(PUBLISHING));
+        for market in MARKETS {
+            let market = ("marketplace", Cow::from(market.name()));
+            drop(publishing.get_or_create(&[market.clone()]));
+            for action in MARKETPLACE_ACTIONS {
+                let action = ("action", Cow::from(action));
+                drop(marketplace_times.get_or_create(&[market.clone(), action.clone()]));
+                for outcome in MARKETPLACE_OUTCOMES {
+                    let labels = [market.clone(), action.clone(), ("outcome", outcome.into())];
+                    drop(marketplace_calls.get_or_create(&labels));
+                }
+            }
+        }
+        let images = counters(&FETCH_OUTCOMES);
         let image_times = Histogram::new(CALLS);
-        let image_store = Family::default();
-        let webhook_attempts = Family::default();
-        let event_streams = Gauge::default();
-        let seen = Seen::default();
-        #[expect(clippy::cast_precision_loss, reason = "exact to the millisecond for 285,000 years")]
-        let started = ConstGauge::new(started.as_millis() as f64 / 1000.0);
+        let image_store = counters(&STORE_OUTCOMES);
+        let webhook_attempts = counters(&WEBHOOK_OUTCOMES);
+        let (event_streams, workers, busy_workers) = <(Gauge, Gauge, Gauge)>::default();
+        let (seen, readings) = <(Seen, Readings)>::default();
+        let started = ConstGauge::new(seconds_of(started));
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("ad_build", "The version that runs", build);
         registry.register("process_start_time_seconds", "When the process started, in seconds since 1970", started);
         registry.register("ad_http_requests", "Requests of the API that were answered", requests.clone());
+        registry.register("ad_http_answers", "Answered requests by the class of their status", by_class);
         registry.register("ad_http_requests_under_way", "Requests that are being answered", under_way.clone());
         registry.register("ad_http_request_duration_seconds", "Time from a request to its answer", answers.clone());
         registry.register("ad_marketplace_calls", "Calls to marketplaces", marketplace_calls.clone());
         let help = "Time that calls to marketplaces took";
         registry.register("ad_marketplace_call_duration_seconds", help, marketplace_times.clone());
+        let help = "Time from the request of a client until a marketplace shows the ad";
+        registry.register("ad_publish_duration_seconds", help, publishing.clone());
         registry.register("ad_image_fetches", "Tries to fetch an image", images.clone());
         registry.register("ad_image_fetch_duration_seconds", "Time that fetching took", image_times.clone());
         registry.register("ad_image_store_writes", "Images handed to the image store", image_store.clone());
         let help = "Attempts to deliver an event to a webhook: delivered, retried or failed";
         registry.register("ad_webhook_attempts", help, webhook_attempts.clone());
         registry.register("ad_event_streams", "Open event streams and long polls", event_streams.clone());
+        registry.register("ad_workers", "Requests that the workers of the process run side by side", workers.clone());
+        registry.register("ad_workers_busy", "Requests that they are running", busy_workers.clone());
         registry.register_collector(Box::new(seen.clone()));
+        registry.register_collector(Box::new(readings.clone()));
         Self(Arc::new(Inner {
             registry,
             requests,
+            classes,
             under_way,
             answers,
             marketplace_calls,
             marketplace_times,
+            publishing,
             images,
             image_times,
             image_store,
             webhook_attempts,
             event_streams,
+            workers,
+            busy_workers,
+            readings,
             queue,
             seen,
         }))
@@ -130,6 +187,22 @@ impl Metrics {
     /// The number of open event streams and long polls.
     pub(crate) fn event_streams(&self) -> &Gauge {
         &self.0.event_streams
+    }
+
+    /// The number of requests that workers run, which can be `slots` at most.
+    pub(crate) fn busy_workers(&self, slots: usize) -> Gauge {
+        self.0.workers.set(i64::try_from(slots).unwrap_or(i64::MAX));
+        self.0.busy_workers.clone()
+    }
+
+    /// Has something read whenever metrics are requested.
+    pub(crate) fn read(&self, read: impl Fn() -> Vec<Reading> + Send + Sync + 'static) {
+        self.0.readings.add(Box::new(read));
+    }
+
+    /// A marketplace shows an ad, so long after the request that asked for it.
+    pub(super) fn published(&self, market: &'static str, after: Duration) {
+        self.0.publishing.get_or_create(&[("marketplace", market.into())]).observe(after.as_secs_f64());
     }
 
     /// A marketplace was called.
@@ -218,6 +291,9 @@ impl RouteMetrics {
             statuses: [const { OnceLock::new() }; STATUSES.len()],
         });
         let status = status.map_or(GONE_AWAY, |status| status.as_u16());
+        // The last class, which stands behind 5xx, is for those who went away.
+        let class = if status == GONE_AWAY { CLASSES.len() - 1 } else { usize::from(status.clamp(200, 599) / 100 - 2) };
+        inner.classes[class].inc();
         let counter = || {
             let labels = [("method", method.into()), self.label(), ("status", status.to_string().into())];
             inner.requests.get_or_create_owned(&labels)

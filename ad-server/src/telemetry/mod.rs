@@ -5,7 +5,9 @@
 //! | [`logs`] | the log on stderr, as text or JSON, and the set-up of log and traces |
 //! | [`metrics`] | counters and their text |
 //! | [`observed`] | decorators around ports that count and time calls |
-//! | [`state`] | gauges that are read on request: the queue, memory |
+//! | `readings` | gauges that are read on request from parts of the process: circuits, connections, certificates |
+//! | `process` | what the operating system knows of the process |
+//! | [`state`] | gauges that are read on request from the database: the queue |
 //! | [`traces`] | spans and their export to a collector |
 //!
 //! The [`api`](crate::api) observes its own requests, because only it knows their path templates; the other parts do not know
@@ -14,6 +16,8 @@
 pub mod logs;
 pub mod metrics;
 pub mod observed;
+mod process;
+pub(crate) mod readings;
 pub mod state;
 pub mod traces;
 

@@ -5,12 +5,14 @@ use std::{future::Future, sync::Arc, time::Instant};
 use ad_core::{
     model::{Market, Timestamp},
     ports::{
-        Fetched, IdempotencyKey, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, Listing, Marketplace,
-        MarketplaceError, MediaStore, PlateListing,
+        Clock, Fetched, IdempotencyKey, Image, ImageError, ImageFetcher, ImageRequest, ImageStoreError, Listing,
+        Marketplace, MarketplaceError, MediaStore, PlateListing,
     },
+    violation::Code,
 };
 use async_trait::async_trait;
 use tracing::{Instrument, field::Empty};
+use uuid::Uuid;
 
 use super::{Metrics, traces::SPANS};
 
@@ -23,6 +25,8 @@ pub struct ObservedMarketplace {
     pub market: Market,
     /// What counts it.
     pub metrics: Metrics,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl ObservedMarketplace {
@@ -48,6 +52,7 @@ impl ObservedMarketplace {
         let result = call.instrument(span.clone()).await;
         let outcome = match &result {
             Ok(_) => "done",
+            Err(MarketplaceError::Transient { code: Code::MarketplaceCredentials, .. }) => "credentials",
             Err(MarketplaceError::Transient { .. }) => "transient",
             Err(MarketplaceError::NotAsked { .. }) => "not_asked",
             Err(MarketplaceError::Refused(_)) => "refused",
@@ -59,8 +64,20 @@ impl ObservedMarketplace {
             tracing::debug!(marketplace = market, action, outcome, %error, "marketplace call failed");
         }
         self.metrics.marketplace_called(market, action, outcome, begun.elapsed());
+        if let (Ok(_), "publish" | "update", Some(key)) = (&result, action, key)
+            && let Some(asked) = time_of(key.request)
+        {
+            self.metrics.published(market, self.clock.now() - asked);
+        }
         result
     }
+}
+
+/// When a request came in: ids are made then, and contain the time.
+fn time_of(request: Uuid) -> Option<Timestamp> {
+    let (seconds, nanos) = request.get_timestamp()?.to_unix();
+    let millis = i64::try_from(seconds).ok()?.checked_mul(1000)?.checked_add(i64::from(nanos / 1_000_000))?;
+    Some(Timestamp::from_millis(millis))
 }
 
 #[async_trait]
@@ -171,7 +188,13 @@ mod tests {
         let text = metrics.text().await;
         assert_eq!(
             lines(&text, "ad_image_fetches_total"),
-            ["ad_image_fetches_total{outcome=\"transient\"} 2", "ad_image_fetches_total{outcome=\"unusable\"} 1"]
+            [
+                "ad_image_fetches_total{outcome=\"done\"} 0",
+                "ad_image_fetches_total{outcome=\"not_asked\"} 0",
+                "ad_image_fetches_total{outcome=\"transient\"} 2",
+                "ad_image_fetches_total{outcome=\"unchanged\"} 0",
+                "ad_image_fetches_total{outcome=\"unusable\"} 1"
+            ]
         );
         assert_eq!(lines(&text, "ad_image_fetch_duration_seconds_count"), ["ad_image_fetch_duration_seconds_count 3"]);
     }
@@ -189,6 +212,7 @@ mod tests {
             lines(&text, "ad_image_store_writes_total"),
             [
                 "ad_image_store_writes_total{outcome=\"done\"} 1",
+                "ad_image_store_writes_total{outcome=\"full\"} 0",
                 "ad_image_store_writes_total{outcome=\"unavailable\"} 1"
             ]
         );

@@ -1,4 +1,4 @@
-//! Gauges that are read when metrics are requested: the queue, whether the store answers, memory.
+//! Gauges that are read from the database when metrics are requested: the queue, the last backup, whether the database answers.
 
 use std::{
     fmt,
@@ -6,21 +6,29 @@ use std::{
     time::Duration,
 };
 
-use ad_core::ports::{Clock, StoreError};
+use ad_core::{
+    model::Timestamp,
+    ports::{Clock, StoreError},
+};
 use async_trait::async_trait;
 use prometheus_client::{collector::Collector, encoding::DescriptorEncoder, metrics::MetricType};
 
+use super::readings::seconds_of;
 use crate::store::Database;
 
-/// How the queue of accepted requests stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How the queue of accepted requests stands, and what else the database knows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QueueLoad {
     /// Requests that are not finished.
     pub depth: u64,
+    /// For how long the oldest of them has waited; `None` when there is none.
+    pub oldest: Option<Duration>,
     /// For how long the oldest one that could be worked on has waited; `None` when it is not known.
     pub oldest_due: Option<Duration>,
     /// Deliveries to webhooks that are pending.
     pub pending_deliveries: u64,
+    /// When the last backup was recorded.
+    pub last_backup: Option<Timestamp>,
 }
 
 /// Where the queue can be looked at.
@@ -50,8 +58,10 @@ impl QueueSource for DatabaseQueue {
         let now = self.clock.now();
         let state = self.database.queue_state(now).await?;
         let pending_deliveries = self.database.pending_deliveries().await?;
-        let oldest_due = state.oldest_due.map(|oldest| now - oldest);
-        Ok(QueueLoad { depth: state.depth, oldest_due, pending_deliveries })
+        let last_backup = self.database.last_backup().await?;
+        let waited = |since: Option<Timestamp>| since.map(|since| now - since);
+        let (oldest, oldest_due) = (waited(state.oldest), waited(state.oldest_due));
+        Ok(QueueLoad { depth: state.depth, oldest, oldest_due, pending_deliveries, last_backup })
     }
 }
 
@@ -71,15 +81,14 @@ impl Collector for Seen {
         let mut gauge = |name, help, value: f64| {
             encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
         };
-        if let Some(bytes) = resident_memory() {
-            gauge("process_resident_memory_bytes", "Memory that the process has", bytes)?;
-        }
         gauge(
             "ad_store_up",
             "Whether the database could be read when this was asked",
             f64::from(u8::from(state.is_some())),
         )?;
-        let Some(QueueLoad { depth, oldest_due, pending_deliveries }) = state else { return Ok(()) };
+        let Some(QueueLoad { depth, oldest, oldest_due, pending_deliveries, last_backup }) = state else {
+            return Ok(());
+        };
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
         let (depth, pending) = (depth as f64, pending_deliveries as f64);
         gauge("ad_queue_depth", "Accepted requests that are not finished, in the whole database", depth)?;
@@ -88,19 +97,20 @@ impl Collector for Seen {
             "Deliveries to webhooks that are pending, in the whole database",
             pending,
         )?;
-        if let Some(age) = oldest_due {
-            let help = "For how long the oldest request that could be worked on has waited";
-            gauge("ad_queue_oldest_due_seconds", help, age.as_secs_f64())?;
+        // Zero when the queue is empty: an alert needs a value.
+        let seconds = |age: Option<Duration>| age.unwrap_or_default().as_secs_f64();
+        gauge("ad_queue_oldest_seconds", "For how long the oldest unfinished request has waited", seconds(oldest))?;
+        let help = "For how long the oldest request that could be worked on has waited";
+        gauge("ad_queue_oldest_due_seconds", help, seconds(oldest_due))?;
+        if let Some(at) = last_backup {
+            gauge(
+                "ad_last_backup_timestamp_seconds",
+                "When the last backup was recorded, in seconds since 1970",
+                seconds_of(at),
+            )?;
         }
         Ok(())
     }
-}
-
-/// Resident memory of the process in bytes, on Linux.
-fn resident_memory() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let kibibytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().strip_suffix(" kB")?;
-    kibibytes.parse::<f64>().ok().map(|kibibytes| kibibytes * 1024.0)
 }
 
 #[cfg(test)]
@@ -118,26 +128,24 @@ mod tests {
     #[async_trait]
     impl QueueSource for Known {
         async fn queue_state(&self) -> Result<QueueLoad, StoreError> {
-            Ok(QueueLoad { depth: 7, oldest_due: Some(Duration::from_millis(1500)), pending_deliveries: 3 })
+            let (oldest, oldest_due) = (Some(Duration::from_secs(60)), Some(Duration::from_millis(1500)));
+            let last_backup = Some(Timestamp::from_millis(2500));
+            Ok(QueueLoad { depth: 7, oldest, oldest_due, pending_deliveries: 3, last_backup })
         }
     }
 
     #[tokio::test]
     async fn the_queue_is_looked_at_when_somebody_asks() {
         let text = Metrics::new(Arc::new(Known), Timestamp::default()).text().await;
-        assert_eq!(lines(&text, "ad_queue"), ["ad_queue_depth 7.0", "ad_queue_oldest_due_seconds 1.5"]);
+        assert_eq!(
+            lines(&text, "ad_queue"),
+            ["ad_queue_depth 7.0", "ad_queue_oldest_due_seconds 1.5", "ad_queue_oldest_seconds 60.0"]
+        );
+        assert_eq!(lines(&text, "ad_last_backup"), ["ad_last_backup_timestamp_seconds 2.5"]);
         assert_eq!(lines(&text, "ad_webhook_pending"), ["ad_webhook_pending_deliveries 3.0"]);
         assert_eq!(lines(&text, "ad_store_up"), ["ad_store_up 1.0"]);
         let text = Metrics::new(Arc::new(NoQueue), Timestamp::default()).text().await;
         assert_eq!(lines(&text, "ad_queue"), Vec::<&str>::new());
         assert_eq!(lines(&text, "ad_store_up"), ["ad_store_up 0.0"]);
-    }
-
-    #[tokio::test]
-    #[cfg(target_os = "linux")]
-    async fn the_memory_is_told() {
-        let text = Metrics::new(Arc::new(NoQueue), Timestamp::default()).text().await;
-        let bytes = lines(&text, "process_resident_memory_bytes")[0].split_once(' ').unwrap().1;
-        assert!((1e6..1e12).contains(&bytes.parse::<f64>().unwrap()), "{bytes}");
     }
 }

@@ -25,6 +25,7 @@ use sqlx::{Connection, PgConnection, PgPool, Postgres as Engine, error::Database
 use uuid::Uuid;
 
 use super::{
+    database::PoolUse,
     failure::store_error,
     options::{OpenError, Options},
     rows::Row,
@@ -143,6 +144,18 @@ impl Postgres {
             }
         }
         read_within(self.lists.acquire().await.map_err(store_error)?, limit, statement, read).await
+    }
+
+    pub(super) fn pools(&self) -> Vec<PoolUse> {
+        let own = [
+            PoolUse::of("service", &self.own),
+            PoolUse::of("single_ads", &self.look_ups.0),
+            PoolUse::of("lists", &self.lists.0),
+            PoolUse::of("writes", &self.single),
+            PoolUse::of("batches", &self.together),
+        ];
+        let standby = self.replica.as_ref().map(|replica| PoolUse::of("standby", replica.pool()));
+        own.into_iter().chain(standby).collect()
     }
 
     /// How many lists can be read at the same time.

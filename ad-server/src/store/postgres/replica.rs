@@ -48,6 +48,10 @@ impl Replica {
         Self { readers, primary, breaker: Breaker::new(BREAKER, BREAKER.pause), is_of_primary: Arc::default() }
     }
 
+    pub(super) fn pool(&self) -> &PgPool {
+        &self.readers.0
+    }
+
     pub(super) async fn close(&self) {
         self.readers.0.close().await;
     }

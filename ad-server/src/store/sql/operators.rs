@@ -50,6 +50,10 @@ statements! {
     AuditEntries { limit: u32 }
     both "SELECT at, operator, act, subject, details FROM audit ORDER BY seq DESC LIMIT :limit";
 
+    /// When something was done last.
+    LastAct<'a> { act: &'a str }
+    both "SELECT at FROM audit WHERE act = :act ORDER BY seq DESC LIMIT 1";
+
     /// Notes when tokens that were issued here were last used.
     TouchTokens { jtis: Vec<String>, now: Timestamp }
     sqlite "UPDATE tokens SET last_used = :now WHERE jti IN (SELECT value FROM json_each(:jtis))"

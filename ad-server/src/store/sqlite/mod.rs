@@ -31,6 +31,7 @@ use sqlx::{
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{
+    database::PoolUse,
     failure::{sqlite_code, store_error},
     options::{OpenError, Options, Schema},
     rows::Row,
@@ -115,6 +116,10 @@ impl Sqlite {
         self.lists.close().await;
         self.readers.close().await;
         self.writer.close().await;
+    }
+
+    pub(super) fn pools(&self) -> Vec<PoolUse> {
+        vec![PoolUse::of("service", &self.readers), self.look_ups.used("single_ads"), self.lists.used("lists")]
     }
 
     pub(super) async fn read(&self, statement: &Statement) -> sqlx::Result<Vec<Row>> {

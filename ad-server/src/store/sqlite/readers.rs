@@ -16,7 +16,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::store::{rows::Row, statement::Statement, work::RowReader};
+use crate::store::{database::PoolUse, rows::Row, statement::Statement, work::RowReader};
 
 /// Instructions of the virtual machine of SQLite between two looks at whether to stop. A search in one text is one of about
 /// ten that a row takes, and takes up to 5 ms.
@@ -66,6 +66,12 @@ impl SqliteReaders {
             None => Reader::open(&self.connect).await?,
         };
         Ok(SqliteLease { readers: self, reader: Some(reader), is_done: false, _place: place })
+    }
+
+    /// How they are used.
+    pub(super) fn used(&self, name: &'static str) -> PoolUse {
+        let limit = self.connections as usize;
+        PoolUse { name, busy: limit.saturating_sub(self.free.available_permits()), idle: self.idle().len(), limit }
     }
 
     /// Closes the connections when nothing is read any more.
