@@ -31,6 +31,7 @@ mod marketplace_http;
 mod media;
 mod media_contract;
 mod migrate;
+mod monitoring;
 mod openapi;
 mod operations;
 mod operators;

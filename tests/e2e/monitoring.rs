@@ -1,0 +1,254 @@
+//! What watches the service: the alerts and the dashboard of `docs/operations` fit what a server measures, and fire when they should.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use ad_tests::{Client, Marketplace, Options, Server, eventually, tools};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use crate::payloads::plain_car;
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
+}
+
+fn text_of(name: &str) -> String {
+    fs::read_to_string(docs().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn promtool() -> Option<PathBuf> {
+    tools::find("promtool", &[], "apt-get install prometheus")
+}
+
+/// Runs it; it must succeed.
+async fn checked(promtool: &Path, dir: &Path, args: &[&str]) {
+    let ran = Command::new(promtool).args(args).current_dir(dir).stdin(Stdio::null()).output().await.unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout) + String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "promtool {args:?}: {said}");
+}
+
+async fn scrape(base: &str) -> String {
+    let answer = Client::new(base, None).get("/metrics").await;
+    assert_eq!(answer.status, 200);
+    String::from_utf8(answer.bytes.to_vec()).unwrap()
+}
+
+/// The samples of a scrape: the series and its value.
+fn samples(scraped: &str) -> impl Iterator<Item = (&str, &str)> {
+    // Labels contain paths, but no spaces.
+    scraped.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '))
+}
+
+fn name(series: &str) -> &str {
+    series.split_once('{').map_or(series, |(name, _)| name)
+}
+
+fn sum(scraped: &str, metric: &str, label: &str) -> f64 {
+    let of = samples(scraped).filter(|(series, _)| name(series) == metric && series.contains(label));
+    of.map(|(_, value)| value.parse::<f64>().unwrap()).sum()
+}
+
+#[tokio::test]
+async fn each_alert_fires_for_the_series_that_it_is_for() {
+    let Some(promtool) = promtool() else { return };
+    let dir = docs().join("operations");
+    checked(&promtool, &dir, &["check", "rules", "alerts.yml"]).await;
+    checked(&promtool, &dir, &["test", "rules", "alerts-test.yml"]).await;
+    let tested = text_of("operations/alerts-test.yml");
+    for alert in text_of("operations/alerts.yml").lines().filter_map(|line| line.trim().strip_prefix("- alert: ")) {
+        assert!(tested.contains(&format!("        alertname: {alert}\n")), "{alert} has no test");
+    }
+}
+
+/// Scrapes as Prometheus would have them, one a minute.
+#[derive(Default)]
+struct Scrapes(Vec<String>);
+
+impl Scrapes {
+    fn input_series(&self) -> Vec<Value> {
+        let mut series: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (minute, scrape) in self.0.iter().enumerate() {
+            for (of, value) in samples(scrape) {
+                let values = series.entry(of).or_default();
+                values.resize(minute, "_");
+                values.push(value);
+            }
+        }
+        let own = "instance=\"ads:9464\",job=\"ad-server\"";
+        let labelled = |series: &str| match series.split_once('{') {
+            Some((name, labels)) => format!("{name}{{{own},{labels}"),
+            None => format!("{series}{{{own}}}"),
+        };
+        series.iter().map(|(of, values)| json!({"series": labelled(of), "values": values.join(" ")})).collect()
+    }
+}
+
+#[tokio::test]
+async fn the_alarm_fires_while_marketplaces_are_down_and_ends_when_they_are_back() {
+    let Some(promtool) = promtool() else { return };
+    let mut marketplace = Marketplace::start(&[]).await;
+    let server =
+        Server::with(marketplace.options(&["--marketplace-failures", "2", "--marketplace-pause", "300ms"])).await;
+    let client = &server.client;
+    let base = &client.base;
+    let mut scrapes = Scrapes::default();
+    client.post("/v4/car", &plain_car("before", "ALM001")).await.expect(201);
+    client.published("before").await;
+    for _ in 0..6 {
+        scrapes.0.push(scrape(base).await);
+    }
+    let down = scrapes.0.len();
+    marketplace.process.kill().await;
+    // Until the circuits open, calls are transient; then they are not made.
+    for number in 0..6 {
+        let before = sum(&scrapes.0[scrapes.0.len() - 1], "ad_marketplace_calls_total", "outcome=\"not_asked\"");
+        client.post("/v4/car", &plain_car(&format!("down-{number}"), &format!("ALM10{number}"))).await.expect(201);
+        let scraped = eventually("calls are not made any more", async || {
+            let scraped = scrape(base).await;
+            let not_made = ["primary", "secondary"].into_iter().all(|market| {
+                let market = format!("marketplace=\"{market}\"");
+                sum(&scraped, "ad_marketplace_breaker_open", &market) > 0.0
+            });
+            let asked = sum(&scraped, "ad_marketplace_calls_total", "outcome=\"not_asked\"");
+            (not_made && asked > before).then_some(scraped)
+        })
+        .await;
+        scrapes.0.push(scraped);
+    }
+    let at_worst = scrapes.0.len() - 1;
+    marketplace.restart().await;
+    for number in 0..6 {
+        client.published(&format!("down-{number}")).await;
+    }
+    let back = scrape(base).await;
+    assert_eq!(sum(&back, "ad_marketplace_breaker_open", ""), 0.0);
+    scrapes.0.extend(std::iter::repeat_n(back, 8));
+
+    let fires = |minute: usize, alert: &str, fires: bool| {
+        let alerts = ["primary", "secondary"].map(|market| {
+            json!({
+                "exp_labels": {"severity": "page", "marketplace": market},
+                "exp_annotations": {"summary": format!("The {market} marketplace does not answer; ads wait")},
+            })
+        });
+        json!({"eval_time": format!("{minute}m"), "alertname": alert, "exp_alerts": if fires { alerts.to_vec() } else { Vec::new() }})
+    };
+    let mut expected = vec![
+        fires(down - 1, "AdServerMarketplaceDown", false),
+        fires(at_worst, "AdServerMarketplaceDown", true),
+        fires(scrapes.0.len() - 1, "AdServerMarketplaceDown", false),
+    ];
+    // Nothing else is wrong.
+    for alert in ["AdServerErrors", "AdServerDatabaseDown", "AdServerMarketplaceCredentials", "AdServerImageStoreDown"]
+    {
+        expected.push(fires(at_worst, alert, false));
+    }
+    let test = json!({
+        "rule_files": [docs().join("operations/alerts.yml").canonicalize().unwrap()],
+        "evaluation_interval": "1m",
+        "tests": [{"interval": "1m", "input_series": scrapes.input_series(), "alert_rule_test": expected}],
+    });
+    // JSON is YAML.
+    fs::write(server.dir().join("outage.yml"), test.to_string()).unwrap();
+    checked(&promtool, server.dir(), &["test", "rules", "outage.yml"]).await;
+}
+
+/// Whether a word is the name of one of our metrics.
+fn is_metric(word: &str) -> bool {
+    const OURS: [&str; 13] = [
+        "ad_http_",
+        "ad_queue_",
+        "ad_store_up",
+        "ad_marketplace_calls_",
+        "ad_marketplace_call_",
+        "ad_image_",
+        "ad_webhook_",
+        "ad_event_streams",
+        "ad_build_",
+        "ad_workers",
+        "ad_database_",
+        "ad_publish_",
+        "process_",
+    ];
+    const ALSO: [&str; 5] =
+        ["ad_marketplace_breaker_open", "ad_marketplace_paused", "ad_tls_", "ad_token_key_", "ad_last_backup_"];
+    OURS.iter().chain(&ALSO).any(|prefix| word.starts_with(prefix))
+}
+
+/// The metrics that a text names.
+fn named(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| is_metric(word)).collect()
+}
+
+#[tokio::test]
+async fn every_metric_that_is_named_exists_and_every_one_that_exists_is_described() {
+    let marketplace = Marketplace::start(&[]).await;
+    let mut options = marketplace.options(&["--metrics-listen", "127.0.0.1:0"]);
+    let files = tempfile::tempdir().unwrap();
+    for (name, content) in
+        [("cert.pem", include_str!("../data/tls/first.pem")), ("key.pem", include_str!("../data/tls/first-key.pem"))]
+    {
+        fs::write(files.path().join(name), content).unwrap();
+        options.args.push(format!("--tls-{}", name.trim_end_matches(".pem")));
+        options.args.push(files.path().join(name).display().to_string());
+    }
+    let server = Server::with(Options { ..options }).await;
+    let base = eventually("it says where metrics are", async || {
+        let lines = server.said();
+        let line = lines.iter().find_map(|line| line.split_once("metrics at "))?.1;
+        line.strip_suffix("/metrics").map(str::to_owned)
+    })
+    .await;
+    server.command(&["audit", "backup", "s3://backups/today"]).await;
+    let keys = server.dir().join("data/token-keys.json");
+    let mut set: Value = serde_json::from_slice(&fs::read(&keys).unwrap()).unwrap();
+    set["keys"][0]["exp"] = json!(4_102_444_800_u64);
+    fs::write(server.dir().join("new-keys"), set.to_string()).unwrap();
+    fs::rename(server.dir().join("new-keys"), keys).unwrap();
+    let scraped = eventually("the end of the key is known", async || {
+        let scraped = scrape(&base).await;
+        (sum(&scraped, "ad_token_key_expiry_timestamp_seconds", "kid=") == 4_102_444_800.0).then_some(scraped)
+    })
+    .await;
+    let expiry = sum(&scraped, "ad_tls_certificate_expiry_timestamp_seconds", "");
+    assert!(expiry > 1_700_000_000.0, "{expiry}");
+    let backup = sum(&scraped, "ad_last_backup_timestamp_seconds", "");
+    assert!(backup > 1_700_000_000.0, "{backup}");
+    // Counters are there before anything is counted.
+    for series in [
+        "ad_http_answers_total{class=\"5xx\"} 0",
+        "ad_marketplace_calls_total{marketplace=\"secondary\",action=\"bump\",outcome=\"credentials\"} 0",
+        "ad_image_store_writes_total{outcome=\"full\"} 0",
+        "ad_webhook_attempts_total{outcome=\"failed\"} 0",
+        "ad_marketplace_breaker_open{marketplace=\"primary\"} 0.0",
+        "ad_marketplace_paused{marketplace=\"secondary\"} 0.0",
+        "ad_workers_busy 0",
+    ] {
+        assert!(scraped.lines().any(|line| line == series), "{series} is not in\n{scraped}");
+    }
+
+    let existing: BTreeSet<&str> = samples(&scraped).map(|(series, _)| name(series)).collect();
+    let pages = ["operations.md", "runbook.md", "postgresql.md", "performance.md", "security.md", "backup.md"];
+    for file in
+        pages.into_iter().chain(["operations/alerts.yml", "operations/alerts-test.yml", "operations/dashboard.json"])
+    {
+        let text = text_of(file);
+        // A histogram may be named without the ends of its series.
+        let unknown: Vec<_> = named(&text)
+            .into_iter()
+            .filter(|metric| !existing.contains(metric) && !existing.contains(format!("{metric}_bucket").as_str()))
+            .collect();
+        assert!(unknown.is_empty(), "docs/{file} names metrics that do not exist: {unknown:?}");
+    }
+    let page = text_of("operations.md");
+    for metric in existing {
+        let family =
+            ["_bucket", "_sum", "_count"].into_iter().find_map(|end| metric.strip_suffix(end)).unwrap_or(metric);
+        assert!(page.contains(&format!("| `{family}` |")), "docs/operations.md does not describe {family}");
+    }
+}
