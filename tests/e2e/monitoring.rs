@@ -92,8 +92,7 @@ impl Scrapes {
 async fn the_alarm_fires_while_marketplaces_are_down_and_ends_when_they_are_back() {
     let Some(promtool) = promtool() else { return };
     let mut marketplace = Marketplace::start(&[]).await;
-    let server =
-        Server::with(marketplace.options(&["--marketplace-failures", "2", "--marketplace-pause", "300ms"])).await;
+    let server = Server::with(marketplace.options(&["--marketplace-failures", "2", "--marketplace-pause", "2s"])).await;
     let client = &server.client;
     let base = &client.base;
     let mut scrapes = Scrapes::default();
@@ -104,18 +103,19 @@ async fn the_alarm_fires_while_marketplaces_are_down_and_ends_when_they_are_back
     }
     let down = scrapes.0.len();
     marketplace.process.kill().await;
-    // Until the circuits open, calls are transient; then they are not made.
+    // Calls fail until the circuits open; then few are made.
+    let failed = |scraped: &str| {
+        let of = |outcome: &str| sum(scraped, "ad_marketplace_calls_total", &format!("outcome=\"{outcome}\""));
+        of("transient") + of("not_asked")
+    };
     for number in 0..6 {
-        let before = sum(&scrapes.0[scrapes.0.len() - 1], "ad_marketplace_calls_total", "outcome=\"not_asked\"");
+        let before = failed(&scrapes.0[scrapes.0.len() - 1]);
         client.post("/v4/car", &plain_car(&format!("down-{number}"), &format!("ALM10{number}"))).await.expect(201);
-        let scraped = eventually("calls are not made any more", async || {
+        let scraped = eventually("the circuits are open, and calls fail", async || {
             let scraped = scrape(base).await;
-            let not_made = ["primary", "secondary"].into_iter().all(|market| {
-                let market = format!("marketplace=\"{market}\"");
-                sum(&scraped, "ad_marketplace_breaker_open", &market) > 0.0
-            });
-            let asked = sum(&scraped, "ad_marketplace_calls_total", "outcome=\"not_asked\"");
-            (not_made && asked > before).then_some(scraped)
+            let is_open = |market| sum(&scraped, "ad_marketplace_breaker_open", market) > 0.0;
+            let both = is_open("marketplace=\"primary\"") && is_open("marketplace=\"secondary\"");
+            (both && failed(&scraped) > before).then_some(scraped)
         })
         .await;
         scrapes.0.push(scraped);
@@ -197,13 +197,17 @@ async fn every_metric_that_is_named_exists_and_every_one_that_exists_is_describe
         options.args.push(format!("--tls-{}", name.trim_end_matches(".pem")));
         options.args.push(files.path().join(name).display().to_string());
     }
-    let server = Server::with(Options { ..options }).await;
+    let server = Server::with(options).await;
     let base = eventually("it says where metrics are", async || {
         let lines = server.said();
         let line = lines.iter().find_map(|line| line.split_once("metrics at "))?.1;
         line.strip_suffix("/metrics").map(str::to_owned)
     })
     .await;
+    // Requests are counted in detail once there are some.
+    let trusting = reqwest::Certificate::from_pem(include_bytes!("../data/tls/first.pem")).unwrap();
+    let https = reqwest::Client::builder().no_proxy().tls_certs_only([trusting]).build().unwrap();
+    assert_eq!(https.get(format!("{}/v4/ad", server.client.base)).send().await.unwrap().status(), 401);
     server.command(&["audit", "backup", "s3://backups/today"]).await;
     let keys = server.dir().join("data/token-keys.json");
     let mut set: Value = serde_json::from_slice(&fs::read(&keys).unwrap()).unwrap();
