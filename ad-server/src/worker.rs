@@ -80,7 +80,8 @@ impl RunningRequests {
     fn start(&mut self, pipeline: &Pipeline, claimed: Claimed) {
         let dealer = claimed.stored.ad.dealer_code.clone();
         *self.of_dealer.entry(dealer.clone()).or_default() += 1;
-        let task = self.tasks.spawn(in_request(claimed.request.id, run(pipeline.clone(), claimed)));
+        let accepted_in = claimed.request.progress.origin.trace.clone();
+        let task = self.tasks.spawn(in_request(claimed.request.id, accepted_in, run(pipeline.clone(), claimed)));
         self.dealers.insert(task.id(), dealer);
     }
 

@@ -256,3 +256,52 @@ async fn every_metric_that_is_named_exists_and_every_one_that_exists_is_describe
         assert!(page.contains(&format!("| `{family}` |")), "docs/operations.md does not describe {family}");
     }
 }
+
+#[tokio::test]
+async fn the_access_log_says_who_asked_and_how_much_was_sent() {
+    let env = vec![("RUST_LOG".to_owned(), "info,ad_server::access=debug".to_owned())];
+    let args = ["--log-format", "json", "--trusted-proxies", "127.0.0.0/8"].map(str::to_owned).to_vec();
+    let server = Server::with(Options { args, env, ..Options::default() }).await;
+    let line = async |what: &str, is_it: &dyn Fn(&Value) -> bool| {
+        eventually(what, async || {
+            let lines = server.said();
+            let lines =
+                lines.iter().filter_map(|line| serde_json::from_str::<Value>(line.get(line.find('{')?..)?).ok());
+            lines.filter(|line| line["target"] == "ad_server::access").find(is_it)
+        })
+        .await
+    };
+    let forwarded = [("x-forwarded-for", "203.0.113.9, 198.51.100.7".to_owned())];
+    let answer = server.client.send_with(reqwest::Method::GET, "/v4/ad", &forwarded, None).await;
+    let id = answer.header("x-request-id").unwrap().to_owned();
+    let logged = line("the request of a dealer", &|line| line["span"]["request_id"] == id.as_str()).await;
+    assert_eq!((&logged["path"], &logged["status"]), (&json!("/v4/ad"), &json!(200)), "{logged}");
+    assert_eq!((&logged["dealer_code"], &logged["client"]), (&json!("north-cars"), &json!("198.51.100.7")), "{logged}");
+    assert_eq!(logged["bytes"], answer.bytes.len(), "{logged}");
+    let tokens: Value = serde_json::from_str(&server.command(&["token", "list", "--json"]).await).unwrap();
+    assert_eq!(logged["jti"], tokens[0]["jti"], "{logged}");
+
+    server.client.with_token(None).get("/v4/ad").await.expect(401);
+    let logged = line("a request of nobody", &|line| line["status"] == 401).await;
+    assert_eq!((&logged["jti"], &logged["client"]), (&Value::Null, &json!("127.0.0.1")), "{logged}");
+}
+
+#[tokio::test]
+async fn an_operator_sees_with_which_token_a_bump_was_sent() {
+    let server = Server::start().await;
+    server.client.post("/v4/car", &plain_car("bumped", "BMP001")).await.expect(201);
+    server.client.published("bumped").await;
+    let client = server.client_of(&["--dealer-code", "north-cars", "--label", "Stock system"]).await;
+    let tokens: Value = serde_json::from_str(&server.command(&["token", "list", "--json"]).await).unwrap();
+    let token = tokens.as_array().unwrap().iter().find(|token| token["label"] == "Stock system").unwrap();
+    let bump = client.get("/v4/ad/bumped/bump").await;
+    bump.expect(200);
+    let id = bump.header("x-request-id").unwrap();
+    client.ended("bumped", "bump", Some(id)).await;
+    let shown: Value = serde_json::from_str(&server.command(&["request", id, "--json"]).await).unwrap();
+    assert_eq!(shown["asked_by"], json!({"token": token["jti"], "label": "Stock system"}), "{shown}");
+    let table = server.command(&["request", id]).await;
+    assert!(table.contains("Stock system"), "{table}");
+    // A client sees what it did before.
+    assert_eq!(client.get(&format!("/v4/requests/{id}")).await.expect(200).get("asked_by"), None);
+}

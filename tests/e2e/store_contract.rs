@@ -15,8 +15,8 @@ use ad_core::{
         ChannelStatus, Content, ContentChange, ContentScore, EarlierPrices, Event, EventPage, EventPosition,
         EventQuery, EventTypes, FailedImage, FieldChange, ImageRef, ImageSource, ImageSources, Included, Leftover,
         LogEntry, LogQuery, MOST_EARLIER_PRICES, Market, Plan, PlateMatch, Price, Progress, Publication,
-        PublishedChannel, QueuedRequest, Request, StatusCount, StatusWords, StoredImage, StoredRequest, Timestamp,
-        Validators, WaitingFor,
+        PublishedChannel, QueuedRequest, Request, RequestOrigin, StatusCount, StatusWords, StoredImage, StoredRequest,
+        Timestamp, Validators, WaitingFor,
     },
     ports::{
         AdChange, AnswerKey, Capacity, Claimed, KeptAnswer, LogEntries, NewAd, Outcome, PAGE_BYTES, Record,
@@ -444,6 +444,7 @@ async fn a_request_is_found_by_its_id_while_it_is_queued_and_when_it_is_finished
         dealer_code: "north".to_owned(),
         source_id: "a".to_owned(),
         accepted: ad.created,
+        asked_by: None,
         queued: queued(Progress::default(), Some(ad.created)),
         entries: vec![begun],
     };
@@ -452,11 +453,13 @@ async fn a_request_is_found_by_its_id_while_it_is_queued_and_when_it_is_finished
     assert_eq!((second.accepted, second.queued, second.entries), (at(500), queued(Progress::default(), None), vec![]));
 
     let claimed = claim(store, at(1000)).await.remove(0);
-    let progress = Progress { tries: 3, waiting_for: Some(WaitingFor::Secondary), ..Progress::default() };
+    let origin = RequestOrigin { asked_by: Some("token-7".to_owned()), trace: None };
+    let progress = Progress { tries: 3, waiting_for: Some(WaitingFor::Secondary), origin, ..Progress::default() };
     let mut waits = record(&claimed, Outcome::Waits { progress: progress.clone(), until: at(1100) });
     waits.entries = vec![entry(request, Action::Publish, ActionState::Processing, at(600))];
     store.record(waits.clone()).await.unwrap();
     expected.entries.extend(waits.entries.clone());
+    expected.asked_by = Some("token-7".to_owned());
     expected.queued = queued(progress, Some(at(1100)));
     assert_eq!(found(request).await.as_ref(), Some(&expected));
 

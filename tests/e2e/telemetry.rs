@@ -38,6 +38,12 @@ impl Collector {
         (collector, base)
     }
 
+    /// Whether a link (field 13 of a span) that begins with these bytes was sent.
+    fn holds_link(&self, bytes: &[u8]) -> bool {
+        let is_link = |window: &[u8]| window[0] == 0x6a && window[2..].starts_with(bytes);
+        self.0.lock().unwrap().iter().any(|body| body.windows(bytes.len() + 2).any(is_link))
+    }
+
     /// Whether bytes were sent in a body.
     fn holds(&self, bytes: &[u8]) -> bool {
         self.0.lock().unwrap().iter().any(|body| body.windows(bytes.len()).any(|window| window == bytes))
@@ -70,6 +76,16 @@ async fn spans_of_requests_and_of_the_work_for_them_reach_the_collector() {
         assert!(collector.holds(text.as_bytes()), "{text} did not arrive");
     }
     assert!(collector.holds(&trace), "the caller's trace goes on");
+    for text in ["service.instance.id", "service.version"] {
+        assert!(collector.holds(text.as_bytes()), "{text} did not arrive");
+    }
+    // Protocol buffers: the attribute is a number (field 3 of its value), and not a text.
+    assert!(collector.holds(b"http.response.status_code\x12\x03\x18\xc9\x01"), "201 as a number");
+    // A trace and a span: the fields of the span of the request, and of the link to it.
+    assert!(
+        collector.holds_link(&[&[0x0a, 0x10][..], &trace, &[0x12, 0x08]].concat()),
+        "the work has a link to the request"
+    );
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ struct Tables {
     /// Unfinished requests, in the order in which they were accepted.
     queue: Vec<Queued>,
     /// Finished requests with log entries: the index of the ad, and when they were accepted.
-    finished: HashMap<Uuid, (usize, Timestamp)>,
+    finished: HashMap<Uuid, (usize, Timestamp, Option<String>)>,
     /// The ads to which listings are linked.
     ties: HashMap<(Market, String), Uuid>,
     /// The images of each dealer, by checksum, with their bytes.
@@ -200,15 +200,18 @@ impl Tables {
             let is_oldest = of_ad(&self.queue[..place], *ad) == 0;
             let queued =
                 QueuedRequest { progress: request.progress.clone(), claimable: is_oldest.then_some(*claimable) };
-            (self.by_id[ad], request.accepted, Some(queued))
+            (self.by_id[ad], request.accepted, request.progress.origin.asked_by.clone(), Some(queued))
         });
-        let finished = || self.finished.get(&id).map(|(index, accepted)| (*index, *accepted, None));
-        of_queue.or_else(finished).map(|(index, accepted, queued)| {
+        let finished = || {
+            let (index, accepted, asked_by) = self.finished.get(&id)?.clone();
+            Some((index, accepted, asked_by, None))
+        };
+        of_queue.or_else(finished).map(|(index, accepted, asked_by, queued)| {
             let AdRow { stored: StoredAd { ad, .. }, log, .. } = &self.ads[index];
             let (dealer_code, source_id) = (ad.dealer_code.clone(), ad.source_id.clone());
             let mut entries: Vec<_> = log.iter().filter(|entry| entry.request_id == id).cloned().collect();
             entries.drain(..entries.len().saturating_sub(REQUEST_ENTRIES));
-            StoredRequest { id, dealer_code, source_id, accepted, queued, entries }
+            StoredRequest { id, dealer_code, source_id, accepted, asked_by, queued, entries }
         })
     }
 
@@ -620,7 +623,7 @@ impl Store for MemoryStore {
                 let Queued { ad, request, .. } = tables.queue.remove(place);
                 if has_entries {
                     let index = tables.by_id[&ad];
-                    tables.finished.insert(request.id, (index, request.accepted));
+                    tables.finished.insert(request.id, (index, request.accepted, request.progress.origin.asked_by));
                 }
                 if let Some(next) = tables.queue.iter_mut().find(|queued| queued.ad == record.ad) {
                     next.claimable = record.at;

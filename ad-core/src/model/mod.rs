@@ -51,7 +51,9 @@ pub use quality::{
     ContentScore, Finding, GoalStatus, Level, Quality, QualitySummary, RegisteredVehicle, SameVehicle, Severity,
 };
 pub use query::{AdFilter, AdOrder, AdQuery, Bound, DEFAULT_LIMIT, Exclusions, Included, LogQuery, MAX_LIMIT, Page};
-pub use request::{FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, StoredImage};
+pub use request::{
+    FailedImage, Leftover, MOST_UNFINISHED, POLE_POSITION, Plan, Progress, Request, RequestOrigin, StoredImage,
+};
 pub use request_status::{
     ActionStatus, QueuedRequest, REQUEST_ENTRIES, RequestState, RequestStatus, StoredRequest, WaitingFor,
 };

@@ -164,7 +164,8 @@ impl Leftover {
 impl Progress {
     /// The state after the next action has ended.
     pub(crate) fn end(&mut self) {
-        *self = Self { ended: self.ended + 1, plan: self.plan.take(), ..Self::default() };
+        let (plan, origin) = (self.plan.take(), std::mem::take(&mut self.origin));
+        *self = Self { ended: self.ended + 1, plan, origin, ..Self::default() };
     }
 
     /// Swaps the count of attempts that failed because of the image store with the count of the others.
@@ -220,6 +221,18 @@ fn image_failed() -> Code {
     Code::ImageFailed
 }
 
+/// Where a request came from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RequestOrigin {
+    /// Id of the token with which it was sent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub asked_by: Option<String>,
+    /// The span in which it was accepted (W3C `traceparent`), if it is traced.
+    #[serde(skip_serializing_if = "is_default")]
+    pub trace: Option<String>,
+}
+
 /// The progress of a request: enough to continue after a crash at any moment without doing anything twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -227,6 +240,9 @@ pub struct Progress {
     /// The plan of a retry, which is decided when the retry starts.
     #[serde(skip_serializing_if = "is_default")]
     pub plan: Option<Plan>,
+    /// Where the request came from.
+    #[serde(skip_serializing_if = "is_default")]
+    pub origin: RequestOrigin,
     /// Number of actions of the plan that have ended.
     #[serde(skip_serializing_if = "is_default")]
     pub ended: usize,

@@ -115,6 +115,8 @@ pub struct StoredRequest {
     pub source_id: String,
     /// When it was accepted.
     pub accepted: Timestamp,
+    /// Id of the token with which it was sent, for operators; `None` where that was not recorded.
+    pub asked_by: Option<String>,
     /// Its place in the queue; `None` once it is finished.
     pub queued: Option<QueuedRequest>,
     /// Its [latest](REQUEST_ENTRIES) log entries, oldest first.
@@ -144,7 +146,7 @@ impl QueuedRequest {
 impl StoredRequest {
     /// What has become of it by now.
     pub fn status(self, now: Timestamp) -> RequestStatus {
-        let Self { id, dealer_code, source_id, accepted, queued, entries } = self;
+        let Self { id, dealer_code, source_id, accepted, asked_by: _, queued, entries } = self;
         let finished = if queued.is_none() { entries.last().map(|entry| entry.created) } else { None };
         let mut actions: Vec<ActionStatus> = Vec::new();
         for LogEntry { created, action, state, external_message, code, .. } in entries {

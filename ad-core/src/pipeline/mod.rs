@@ -191,7 +191,11 @@ impl<'a> Run<'a> {
             let ad = &claimed.stored.ad;
             let plan = claimed.stored.leftover.plan(ad, ad.category().map_or_else(Vec::new, Category::markets));
             // Its actions change the leftover, so the plan is decided only once.
-            progress = Progress { plan: Some(plan.clone()), ..Progress::default() };
+            progress = Progress {
+                plan: Some(plan.clone()),
+                origin: std::mem::take(&mut progress.origin),
+                ..Progress::default()
+            };
             plan
         });
         let mut run = Self {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{Acceptance, Accepted, Access, Incoming, Service, ServiceError};
 use crate::{
     categories::{Category, TRAILER},
-    model::{Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, LogEntry, Plan, Progress},
+    model::{Action, ActionState, Ad, AdState, AdTag, ApiVersion, Content, Dealer, LogEntry, Plan},
     ports::{NewAd, StoreError, Usage},
     quality::{Measured, Quality},
     rulebook::{Checked, SourceId, Warning, WriteContext, payload, versions::VersionError},
@@ -93,9 +93,9 @@ impl Service {
         if ad.content.visible() {
             actions.push(Action::Publish);
         }
-        let mut request = self.accept(incoming.id, Some(Plan { actions, markets: category.markets() }));
+        let mut request = self.accept(incoming, Some(Plan { actions, markets: category.markets() }));
         // Its first log entry is stored together with the ad.
-        request.progress = Progress { begun: true, ..Progress::default() };
+        request.progress.begun = true;
         let entry = LogEntry::new(incoming.id, now, Action::Create, ActionState::Processing, "Processing".into());
         self.admit_ad(&ad.dealer_code).await?;
         self.admit_request(&ad.dealer_code).await?;

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{Service, ServiceError, TooManyRequests};
 use crate::{
-    model::{Ad, AdTag, FailedImage, Timestamp},
+    model::{Ad, AdTag, FailedImage, RequestOrigin, Timestamp},
     ports::{AnswerKey, KeptAnswer, RenderedAnswer, StoreError, Usage},
     quotas::NotAdmitted,
 };
@@ -16,11 +16,13 @@ pub struct Incoming<'a> {
     pub id: Uuid,
     /// How its answer is kept, if the client sent an idempotency key.
     pub keep: Option<&'a Keep<'a>>,
+    /// Where it came from, if that is known.
+    pub origin: Option<&'a RequestOrigin>,
 }
 
 impl From<Uuid> for Incoming<'_> {
     fn from(id: Uuid) -> Self {
-        Self { id, keep: None }
+        Self { id, keep: None, origin: None }
     }
 }
 

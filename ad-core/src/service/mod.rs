@@ -358,8 +358,10 @@ impl Service {
     }
 
     /// Creates an accepted request.
-    fn accept(&self, request_id: Uuid, plan: Option<Plan>) -> Request {
-        Request::new(request_id, plan, self.clock.now())
+    fn accept(&self, incoming: Incoming<'_>, plan: Option<Plan>) -> Request {
+        let mut request = Request::new(incoming.id, plan, self.clock.now());
+        request.progress.origin = incoming.origin.cloned().unwrap_or_default();
+        request
     }
 }
 

@@ -163,7 +163,7 @@ impl Service {
                 let Some(request) = underway else { return Err(refusal) };
                 return self.coalesce(incoming, stored.into(), request).await;
             }
-            let mut request = self.accept(incoming.id, decision.plan.take());
+            let mut request = self.accept(incoming, decision.plan.take());
             let (revision, updated, tag, status) =
                 (stored.revision, stored.ad.updated, stored.tag, stored.words.status);
             let changes_content = decision.content.is_some();

@@ -12,13 +12,13 @@ use uuid::Uuid;
 
 use super::{
     ApiError, Context, RequestId,
+    access_log::{Logged, Seen},
     body::Read,
     compression::{self, Coding},
     conditional::IfNoneMatch,
     cors::CrossOrigin,
     errors, headers,
     limits::RateCell,
-    limits_met::ScopeCell,
     links, missing, pages,
     problem::{self, ProblemRequest},
 };
@@ -42,7 +42,8 @@ struct Asked {
     cross_origin: Option<CrossOrigin>,
     links: Option<HeaderValue>,
     rate: Option<RateCell>,
-    scope: ScopeCell,
+    seen: Arc<Seen>,
+    logged: Option<Logged>,
     body: Read,
 }
 
@@ -54,6 +55,7 @@ impl<E: Endpoint<Output = Response>> Around<E> {
 
     fn asked(&self, request: &Request) -> Asked {
         let id = self.ids.next();
+        let seen = Arc::<Seen>::default();
         let problem = problem::is_preferred(request)
             .then(|| ProblemRequest { pages: links::to(&self.context, request, "/docs/errors/"), request_id: id });
         Asked {
@@ -65,7 +67,8 @@ impl<E: Endpoint<Output = Response>> Around<E> {
             cross_origin: CrossOrigin::of(&self.context.cors_origins, request),
             links: self.links.of(request),
             rate: self.context.limits.rate.as_ref().map(|_| RateCell::default()),
-            scope: ScopeCell::default(),
+            logged: Logged::of(request, id, &seen, &self.context.trusted_proxies),
+            seen,
             body: Read::of(request),
         }
     }
@@ -81,7 +84,7 @@ impl<E: Endpoint<Output = Response>> Around<E> {
         if let Some(coding) = asked.coding {
             request.set_data(coding);
         }
-        request.set_data(Arc::clone(&asked.scope));
+        request.set_data(Arc::clone(&asked.seen));
         if let Some(rate) = asked.rate.clone() {
             request.set_data(rate);
         }
@@ -99,8 +102,8 @@ impl<E: Endpoint<Output = Response>> Endpoint for Around<E> {
     async fn call(&self, request: Request) -> Result<Response> {
         let asked = self.asked(&request);
         let response = asked.known.answer(self.answer(&asked, request).await);
-        if let Some((scope, error)) = asked.scope.get().zip(response.extensions().get::<Arc<ApiError>>()) {
-            self.context.limits.met.note(scope, error, Instant::now());
+        if let Some((caller, error)) = asked.seen.caller.get().zip(response.extensions().get::<Arc<ApiError>>()) {
+            self.context.limits.met.note(&caller.scope, error, Instant::now());
         }
         let response = problem::answer(response, asked.problem.as_ref());
         let mut response = compression::coded(response, asked.coding).await;
@@ -127,7 +130,11 @@ impl<E: Endpoint<Output = Response>> Endpoint for Around<E> {
         if let Some(cross_origin) = asked.cross_origin {
             cross_origin.permit(&mut response);
         }
-        Ok(headers::safe(response))
+        let response = headers::safe(response);
+        Ok(match asked.logged {
+            Some(logged) => logged.answered(response),
+            None => response,
+        })
     }
 }
 

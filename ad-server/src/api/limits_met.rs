@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use ad_core::{service::Access, violation::Code};
@@ -13,9 +13,6 @@ use super::ApiError;
 
 /// Most pairs of a scope and a code.
 const MOST: usize = 200;
-
-/// Who has sent a request. Empty until the token is known to be valid.
-pub(super) type ScopeCell = Arc<OnceLock<Access>>;
 
 /// The limits that clients have met. Clones share them.
 #[derive(Debug, Clone, Default)]

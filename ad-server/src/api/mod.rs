@@ -4,6 +4,7 @@
 //! request, calls the [`Service`] and serializes the result. No code here knows a field of an ad.
 
 mod accept;
+mod access_log;
 mod around;
 pub(crate) mod body;
 mod compression;
@@ -42,6 +43,7 @@ mod writes;
 use std::sync::Arc;
 
 use ad_core::{
+    model::RequestOrigin,
     ports::{Ids, Store},
     service::{Access, Service},
 };
@@ -52,17 +54,17 @@ pub use crate::stopping::Stopping;
 use crate::{
     auth::{Caller, Permission, TokenError},
     http_server::Proxies,
-    telemetry::Metrics,
+    telemetry::{Metrics, traces},
     values::Origin,
     webhooks::Webhooks,
 };
+use access_log::Seen;
 use around::Around;
 pub use errors::ApiError;
 pub use event_streams::EventStreams;
 pub use limits::{BodyMemory, DealerRate, Limits, Turns, Writes};
 pub(crate) use limits_met::LimitMet;
 pub use limits_met::LimitsMet;
-use limits_met::ScopeCell;
 pub use lists::Lists;
 pub(crate) use openapi::first_request;
 pub(crate) use pages::viewers;
@@ -237,6 +239,11 @@ pub fn metrics_router(metrics: Metrics, store: Arc<dyn Store>, stopping: Stoppin
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestId(pub(crate) Uuid);
 
+/// Where a request of a caller comes from.
+pub(crate) fn origin(caller: &Caller) -> RequestOrigin {
+    RequestOrigin { asked_by: Some(caller.jti.clone()), trace: traces::current() }
+}
+
 impl Context {
     /// Fails a request about an ad whose source id asks for it, in a sandbox.
     fn check_faults(&self, access: &Access, source_id: Option<&str>) -> Result<(), ApiError> {
@@ -255,8 +262,8 @@ impl Context {
 
     /// Counts a request of a caller.
     pub(crate) fn count(&self, caller: &Caller, request: &Request) -> Result<(), ApiError> {
-        if let Some(cell) = request.data::<ScopeCell>() {
-            cell.get_or_init(|| caller.scope.clone());
+        if let Some(seen) = request.data::<Arc<Seen>>() {
+            seen.caller.get_or_init(|| caller.clone());
         }
         match &self.limits.rate {
             Some(rate) => rate.take(&caller.scope, request.data()),
@@ -280,12 +287,14 @@ impl Context {
         if caller.scope == Access::Operator { Err(ApiError::OperatorToken) } else { Ok(caller) }
     }
 
+    /// The caller of a request, who has this permission.
+    fn permitted(&self, request: &Request, permission: Permission) -> Result<Caller, ApiError> {
+        let caller = self.caller(request)?;
+        if caller.permissions.contains(permission) { Ok(caller) } else { Err(ApiError::Forbidden(permission)) }
+    }
+
     /// What the caller of a request has access to, who has this permission.
     fn access(&self, request: &Request, permission: Permission) -> Result<Access, ApiError> {
-        let caller = self.caller(request)?;
-        if !caller.permissions.contains(permission) {
-            return Err(ApiError::Forbidden(permission));
-        }
-        Ok(caller.scope)
+        Ok(self.permitted(request, permission)?.scope)
     }
 }

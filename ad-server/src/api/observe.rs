@@ -1,6 +1,6 @@
 //! A router that counts, times, traces and logs requests by the path template of their route.
 
-use std::time::{Duration, Instant};
+use std::{sync::Arc, time::Instant};
 
 use poem::{
     Endpoint, EndpointExt, IntoEndpoint, Request, Response, Result, Route,
@@ -10,7 +10,7 @@ use poem::{
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{ApiError, RequestId, errors};
+use super::{ApiError, RequestId, access_log::Seen, errors};
 use crate::telemetry::{Metrics, metrics::RouteMetrics, traces};
 
 /// What a path is shown as that no route has.
@@ -34,9 +34,10 @@ impl Routes {
         E::Endpoint: 'static,
     {
         let path = path.as_ref();
-        let route = RouteMetrics::new(self.metrics.clone(), shown(path));
+        let shown: Arc<str> = shown(path).into();
+        let route = RouteMetrics::new(self.metrics.clone(), shown.to_string());
         let inner = endpoint.map_to_response().with(CatchPanic::new().with_handler(|_| ApiError::Internal.response()));
-        self.route = self.route.at(path, Observed { inner, route });
+        self.route = self.route.at(path, Observed { inner, route, path: shown });
         self
     }
 
@@ -59,6 +60,7 @@ fn shown(path: &str) -> String {
 struct Observed<E> {
     inner: E,
     route: RouteMetrics,
+    path: Arc<str>,
 }
 
 impl<E: Endpoint<Output = Response>> Endpoint for Observed<E> {
@@ -66,16 +68,18 @@ impl<E: Endpoint<Output = Response>> Endpoint for Observed<E> {
 
     async fn call(&self, request: Request) -> Result<Response> {
         let id = request.data::<RequestId>().map_or(Uuid::nil(), |id| id.0);
-        let path = self.route.path();
-        let span = traces::served(id, request.method().as_str(), path, request.headers());
+        if let Some(seen) = request.data::<Arc<Seen>>() {
+            seen.route.get_or_init(|| Arc::clone(&self.path));
+        }
+        let span = traces::served(id, request.method().as_str(), &self.path, request.headers());
         let mut watch = Watch::new(&self.route, request.method());
         async {
             let response = self.inner.call(request).await.unwrap_or_else(|error| errors::from_poem(&error));
             let response = if watch.method == Method::OPTIONS { options(response) } else { response };
-            let (status, took) = watch.answered(response.status());
-            tracing::debug!(target: "ad_server::access", method = %watch.method, path, status, ms = took.as_millis(), "answered");
+            let status = watch.answered(response.status());
             let span = tracing::Span::current();
-            span.record("http.response.status_code", status);
+            // Unsigned numbers would become texts.
+            span.record("http.response.status_code", i64::from(status));
             if status >= 500 {
                 span.record("otel.status_code", "error");
             }
@@ -132,11 +136,10 @@ impl<'a> Watch<'a> {
         Self { route, method: method.clone(), begun: Instant::now(), is_answered: false }
     }
 
-    fn answered(&mut self, status: StatusCode) -> (u16, Duration) {
-        let took = self.begun.elapsed();
+    fn answered(&mut self, status: StatusCode) -> u16 {
         self.is_answered = true;
-        self.route.answered(&self.method, Some(status), took);
-        (status.as_u16(), took)
+        self.route.answered(&self.method, Some(status), self.begun.elapsed());
+        status.as_u16()
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use ad_core::{
     categories::{self, TRAILER},
     fields::FieldErrors,
-    model::{AdQuery, AdTag, Included, LogQuery},
+    model::{AdQuery, AdTag, Included, LogQuery, RequestOrigin},
     parameters::{self, AD_PARAMETERS, AdParameters, LOG_PARAMETERS, Parameter},
     ports::ListedAd,
     rulebook::versions::VersionError,
@@ -81,6 +81,7 @@ pub(super) struct AdCall<'a> {
     pub(super) context: &'a Context,
     pub(super) base: BasePath,
     pub(super) access: Access,
+    pub(super) origin: RequestOrigin,
     pub(super) request_id: Uuid,
     pub(super) source_id: &'a str,
     pub(super) operations: &'a [&'static Operation],
@@ -96,7 +97,9 @@ pub(super) struct AdCall<'a> {
 
 impl Path {
     async fn answer(&self, operation: &Operation, mut request: Request) -> Result<Response, ApiError> {
-        let access = self.context.access(&request, operation.permission)?;
+        let caller = self.context.permitted(&request, operation.permission)?;
+        let origin = super::origin(&caller);
+        let access = caller.scope;
         let source_id = self.source_id.clone().or_else(|| request.raw_path_param("source_id").map(str::to_owned));
         self.context.check_faults(&access, source_id.as_deref())?;
         let tags = |header| Tags::of(&header, request.headers().get_all(&header));
@@ -106,6 +109,7 @@ impl Path {
             context: &self.context,
             base: self.base,
             access,
+            origin,
             request_id: request.data::<RequestId>().map_or_else(|| self.context.ids.next(), |id| id.0),
             source_id: source_id.as_deref().unwrap_or_default(),
             operations: &self.operations,

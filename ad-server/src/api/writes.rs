@@ -47,7 +47,7 @@ impl AdCall<'_> {
         let shown = Shown { operation, quality: query.included.quality };
         let render = |accepted: &Accepted| self.render(shown, accepted);
         let keep = key.map(|key| key.keep(&render));
-        let incoming = Incoming { id: self.request_id, keep: keep.as_ref() };
+        let incoming = Incoming { id: self.request_id, keep: keep.as_ref(), origin: Some(&self.origin) };
         let accepted = match self.accept(operation, query, payload, incoming).await {
             Ok(accepted) => accepted,
             Err(error) => return self.replay(error, keep.as_ref()).await,

@@ -1,4 +1,4 @@
-//! `ad-server request`: what has become of an accepted request.
+//! `ad-server request`: what has become of an accepted request, and who sent it.
 
 use ad_core::{
     model::{ActionStatus, RequestStatus, Timestamp, WaitingFor},
@@ -25,9 +25,16 @@ pub(super) async fn run(base: GlobalArgs, RequestArgs { id, list }: RequestArgs)
     let Some(request) = opened.answer(opened.database.request(id).await)? else {
         return Err(CommandError::Input(format!("no accepted request has the id {id}")));
     };
+    let label = match &request.asked_by {
+        Some(jti) => opened.answer(opened.database.token(jti).await)?.and_then(|token| token.label),
+        None => None,
+    };
+    let asked_by = request.asked_by.clone();
     let status = request.status(SystemClock.now());
     if list.json {
-        return Ok(output::json_value(&json!(status))?);
+        let mut value = json!(status);
+        value["asked_by"] = json!({"token": asked_by, "label": label});
+        return Ok(output::json_value(&value)?);
     }
     let RequestStatus {
         source_id, dealer_code, accepted, finished, state, attempts, next_attempt, waiting_for, ..
@@ -46,6 +53,11 @@ pub(super) async fn run(base: GlobalArgs, RequestArgs { id, list }: RequestArgs)
             source_id,
         ]],
     )?;
+    if let Some(jti) = asked_by {
+        let token = [[jti, label.unwrap_or_else(|| "-".to_owned())]];
+        output::text("\n")?;
+        output::table(["SENT WITH TOKEN", "LABEL"], token)?;
+    }
     if status.actions.is_empty() {
         return Ok(());
     }

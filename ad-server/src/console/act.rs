@@ -2,7 +2,7 @@
 
 use ad_core::{
     model::Exclusions,
-    service::{Accepted, Target},
+    service::{Accepted, Incoming, Target},
 };
 use maud::{Markup, html};
 use poem::http::StatusCode;
@@ -128,7 +128,8 @@ async fn perform(visit: &Visit, id: Uuid, ad: &AdKey, action: AdAction) -> Resul
     let (context, scope) = (&visit.visitor.context, &visit.caller().scope);
     let _only = context.limits.writes.only(scope, &ad.source_id).await?;
     let _turn = context.limits.turns.take(scope).await?;
-    let (service, target) = (&context.service, ad.target());
+    let (service, target, origin) = (&context.service, ad.target(), visit.origin());
+    let id = Incoming { id, keep: None, origin: Some(&origin) };
     Ok(match action {
         AdAction::Retry => service.retry(scope, id, target).await?,
         AdAction::Bump => service.bump(scope, id, target, Exclusions::default()).await?,

@@ -5,7 +5,7 @@ use ad_core::{
     fields::FieldErrors,
     model::{Ad, AdState, ApiVersion},
     rulebook::versions::{AdRef, Conversion, VersionError, conversion},
-    service::{Accepted, Access, ServiceError, TaggedAd, Target, Validated},
+    service::{Accepted, Access, Incoming, ServiceError, TaggedAd, Target, Validated},
     violation::Violation,
 };
 use maud::{Markup, html};
@@ -76,7 +76,9 @@ pub(super) async fn create(mut visit: Visit) -> Answer {
         if checks {
             validate(&visit, category, payload).await.map(|it| Outcome::Valid(Box::new(it)))
         } else {
-            match context.service.create(access, visit.request_id, category, payload).await {
+            let origin = visit.origin();
+            let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
+            match context.service.create(access, incoming, category, payload).await {
                 Ok(accepted) => return Ok(to_ad(&visit, &accepted)),
                 Err(error) => Err(error),
             }
@@ -138,7 +140,9 @@ pub(super) async fn save(mut visit: Visit) -> Answer {
         } else if patch.is_empty() {
             return Ok(visit.visitor.redirect(&edited.address("/ad")));
         } else {
-            match context.service.update(access, visit.request_id, ApiVersion::V4, target, &patch).await {
+            let origin = visit.origin();
+            let incoming = Incoming { id: visit.request_id, keep: None, origin: Some(&origin) };
+            match context.service.update(access, incoming, ApiVersion::V4, target, &patch).await {
                 Ok(accepted) => return Ok(to_ad(&visit, &accepted)),
                 Err(error) => Err(error),
             }

@@ -5,7 +5,7 @@ use ad_core::{
     fields::FieldErrors,
     model::ApiVersion,
     rulebook::{payload, repeated},
-    service::ServiceError,
+    service::{Incoming, ServiceError},
     violation::Violation,
 };
 use maud::{Markup, html};
@@ -115,7 +115,9 @@ async fn handle(visit: &Visit, json: &str, payload: Map<String, Value>, creates:
     let category = category_of(&payload)?;
     let _turn = context.limits.turns.take(access).await?;
     if creates {
-        let accepted = context.service.create(access, context.ids.next(), category, payload).await?;
+        let origin = visit.origin();
+        let incoming = Incoming { id: context.ids.next(), keep: None, origin: Some(&origin) };
+        let accepted = context.service.create(access, incoming, category, payload).await?;
         return Ok(Outcome::Created { dealer_code: accepted.ad.dealer_code });
     }
     let validated = editor::validate(visit, category, payload).await?;

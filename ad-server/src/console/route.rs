@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ad_core::model::RequestOrigin;
 use futures_util::{FutureExt, future::BoxFuture};
 use poem::{
     Endpoint, Request, Response, Result,
@@ -15,7 +16,7 @@ use super::{
     texts::{Language, Texts},
 };
 use crate::{
-    api::{ApiError, Context, RequestId, body, links},
+    api::{self, ApiError, Context, RequestId, body, links},
     auth::{Caller, Permission},
 };
 
@@ -108,6 +109,11 @@ impl Visitor {
 }
 
 impl Visit {
+    /// Where what it changes comes from.
+    pub(super) fn origin(&self) -> RequestOrigin {
+        api::origin(&self.session.caller)
+    }
+
     /// Who has signed in.
     pub(super) fn caller(&self) -> &Caller {
         &self.session.caller

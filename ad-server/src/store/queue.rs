@@ -82,9 +82,12 @@ fn claimed(row: &Row) -> Result<Claimed, StoreError> {
 pub(super) fn stored_request(id: Uuid, rows: &[Row]) -> Result<Option<StoredRequest>, StoreError> {
     let Some(mut columns) = rows.first().map(Columns::of) else { return Ok(None) };
     let (dealer_code, source_id, accepted) = (columns.string()?, columns.string()?, columns.time()?);
-    let (progress, claimable) = (columns.maybe_json()?, columns.maybe_time()?);
+    let (progress, claimable): (Option<Progress>, _) = (columns.maybe_json()?, columns.maybe_time()?);
     let queued = progress.map(|progress| QueuedRequest { progress, claimable });
-    Ok(Some(StoredRequest { id, dealer_code, source_id, accepted, queued, entries: columns.entries()? }))
+    let entries = columns.entries()?;
+    let of_queue = queued.as_ref().and_then(|queued: &QueuedRequest| queued.progress.origin.asked_by.clone());
+    let asked_by = columns.maybe_string()?.or(of_queue);
+    Ok(Some(StoredRequest { id, dealer_code, source_id, accepted, asked_by, queued, entries }))
 }
 
 /// How the queue stands.

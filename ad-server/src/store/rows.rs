@@ -182,6 +182,7 @@ impl<'r> Columns<'r> {
                 dealer_code: ad.dealer_code.clone(),
                 source_id: ad.source_id.clone(),
                 accepted: Timestamp::from_millis(accepted),
+                asked_by: progress.origin.asked_by.clone(),
                 queued: Some(QueuedRequest { progress, claimable }),
                 entries: entries.unwrap_or_default().into_iter().map(entry).collect(),
             };

@@ -57,6 +57,11 @@ impl Database {
         self.read(sql::AllTokens {}).await?.iter().map(token).collect()
     }
 
+    /// A token that was issued here, or revoked.
+    pub async fn token(&self, jti: &str) -> Result<Option<TokenRecord>, StoreError> {
+        self.read(sql::TokenOf { jti }).await?.first().map(token).transpose()
+    }
+
     /// Revokes a token, whoever issued it; one that was revoked before stays as it was. Returns whether it was issued
     /// here.
     pub async fn revoke_token(&self, jti: &str, at: Timestamp) -> Result<bool, StoreError> {

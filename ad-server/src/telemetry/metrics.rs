@@ -268,11 +268,6 @@ impl RouteMetrics {
         Self { metrics, path: path.into(), methods: [const { OnceLock::new() }; MOST_METHODS] }
     }
 
-    /// The path as it is shown.
-    pub(crate) fn path(&self) -> &str {
-        &self.path
-    }
-
     /// A request begins; it will be [`answered`](Self::answered).
     pub(crate) fn began(&self) {
         if let Some(Metrics(inner)) = &self.metrics {

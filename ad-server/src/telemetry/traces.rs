@@ -1,11 +1,11 @@
 //! Spans for OpenTelemetry. They have their own target, so that none is created without a collector and none appears in the log.
 
-use std::{env, future::Future};
+use std::{collections::HashMap, env, future::Future};
 
 use opentelemetry::{
     Context, KeyValue,
     propagation::{Extractor, TextMapPropagator},
-    trace::TracerProvider,
+    trace::{TraceContextExt, TracerProvider},
 };
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::{Resource, propagation::TraceContextPropagator, trace::SdkTracerProvider};
@@ -20,8 +20,14 @@ use crate::values::OtlpEndpoint;
 /// Target of every span that is made for traces.
 pub(crate) const SPANS: &str = "ad_server::spans";
 
+/// The header that names a span.
+const TRACEPARENT: &str = "traceparent";
+
 /// What the process is called, unless `OTEL_SERVICE_NAME` says otherwise.
 const SERVICE: &str = "ad-server";
+
+/// Where the environment may give a process attributes.
+const ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
 
 /// Where the environment may name an endpoint, as the OpenTelemetry specification has it.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
@@ -49,8 +55,15 @@ pub(super) fn provider(endpoint: Option<&OtlpEndpoint>) -> Result<Option<SdkTrac
     };
     let exporter = exporter.build().map_err(|error| TracesError(error.to_string()))?;
     let named = is_set("OTEL_SERVICE_NAME")
-        || env::var("OTEL_RESOURCE_ATTRIBUTES").is_ok_and(|attributes| attributes.contains("service.name="));
+        || env::var(ATTRIBUTES).is_ok_and(|attributes| attributes.contains("service.name="));
     let resource = Resource::builder().with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
+    let is_instance_named = env::var(ATTRIBUTES).is_ok_and(|attributes| attributes.contains("service.instance.id="));
+    let resource = if is_instance_named {
+        resource
+    } else {
+        // Of this start of this process: its number alone is the same in every container.
+        resource.with_attribute(KeyValue::new("service.instance.id", Uuid::now_v7().to_string()))
+    };
     let resource = if named { resource } else { resource.with_service_name(SERVICE) };
     Ok(Some(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build()).build()))
 }
@@ -69,10 +82,23 @@ pub(super) fn layer<S: Subscriber + for<'a> LookupSpan<'a>>(provider: &SdkTracer
     layer.with_filter(filter.with_max_level_hint(Level::DEBUG))
 }
 
-/// Does a worker's part of an API request: what is logged meanwhile carries the request's id, and its trace does too.
-pub async fn in_request<T>(request: Uuid, work: impl Future<Output = T>) -> T {
+/// Does a worker's part of an API request: what is logged meanwhile carries the request's id, and its trace does too. It is a trace of
+/// its own, with a link to the span in which the request was accepted (`accepted_in`, as [`current`] gives it).
+pub async fn in_request<T>(request: Uuid, accepted_in: Option<String>, work: impl Future<Output = T>) -> T {
     let span = tracing::debug_span!(target: SPANS, "work", otel.kind = "consumer", request_id = %request);
+    if let Some(accepted_in) = accepted_in.filter(|_| !span.is_disabled()) {
+        let carrier = HashMap::from([(TRACEPARENT.to_owned(), accepted_in)]);
+        let accepting = TraceContextPropagator::new().extract_with_context(&Context::new(), &carrier);
+        span.add_link(accepting.span().span_context().clone());
+    }
     work.instrument(span).instrument(logged(request)).await
+}
+
+/// The span that is under way (W3C `traceparent`), if it is traced.
+pub(crate) fn current() -> Option<String> {
+    let mut carrier = HashMap::new();
+    TraceContextPropagator::new().inject_context(&tracing::Span::current().context(), &mut carrier);
+    carrier.remove(TRACEPARENT)
 }
 
 /// The span that brings a request's id into what is logged. Of the highest level, so that it is there whatever is logged.
@@ -93,7 +119,7 @@ pub(crate) fn served(request: Uuid, method: &str, route: &str, headers: &HeaderM
         http.route = route,
         http.response.status_code = Empty,
     );
-    if !span.is_disabled() && headers.contains_key("traceparent") {
+    if !span.is_disabled() && headers.contains_key(TRACEPARENT) {
         let caller = TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers));
         // It fails only where no layer makes spans.
         let _unmade = span.set_parent(caller);

@@ -293,7 +293,15 @@ fn log() -> Vec<LogEntry> {
 /// The create of that log, finished.
 fn request_status() -> Value {
     let (dealer_code, source_id) = (DEALER.to_owned(), "car-1001".to_owned());
-    let request = StoredRequest { id: REQUEST, dealer_code, source_id, accepted: now(), queued: None, entries: log() };
+    let request = StoredRequest {
+        id: REQUEST,
+        dealer_code,
+        source_id,
+        accepted: now(),
+        asked_by: None,
+        queued: None,
+        entries: log(),
+    };
     json!(request.status(now()))
 }
 

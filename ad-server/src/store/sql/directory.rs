@@ -50,6 +50,12 @@ statements! {
         SELECT jti, scope_type, scope, permissions, issued, expires, revoked, label, issued_by, kid, last_used FROM tokens
         ORDER BY coalesce(issued, revoked), jti";
 
+    /// A token.
+    TokenOf<'a> { jti: &'a str }
+    both "
+        SELECT jti, scope_type, scope, permissions, issued, expires, revoked, label, issued_by, kid, last_used FROM tokens
+        WHERE jti = :jti";
+
     /// Revokes a token; one that is revoked already stays revoked since then. Returns when it was issued.
     RevokeToken<'a> { jti: &'a str, now: Timestamp }
     sqlite "

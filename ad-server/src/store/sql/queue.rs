@@ -165,7 +165,7 @@ statements! {
     /// the ad still has the content that it is of. Images that change are due to be examined at `photos_due`, which is the largest number as
     /// long as the request is executed. The next request of the ad
     /// becomes claimable, and is returned. The last entry gets the time at which the request was accepted, by which it is found
-    /// from now on; the first one gets what the request has changed.
+    /// from now on, and who asked for it; the first one gets what the request has changed.
     RecordEnd<'a> {
         request: Uuid, lease: i64, entries: String, content_changes: Option<String>, now: Timestamp,
         changes: bool, state: Option<AdState>, intent: Option<AdState>, image_refs: Option<String>,
@@ -175,11 +175,12 @@ statements! {
         status: &'a str, channels: String, channels_under_way: String,
     }
     sqlite "
-        INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, dealer_code, transaction_id)
+        INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, asked_by, dealer_code, transaction_id)
         SELECT ad, coalesce((SELECT max(n) FROM log WHERE log.ad = requests.ad), 0) + entry.key + 1,
             entry.value ->> 0, entry.value ->> 1, entry.value ->> 2, entry.value ->> 3, entry.value -> 4, entry.value ->> 5,
             CASE WHEN entry.key = 0 THEN :content_changes END,
             CASE WHEN entry.key = json_array_length(:entries) - 1 THEN accepted END,
+            CASE WHEN entry.key = json_array_length(:entries) - 1 THEN progress -> 'origin' ->> 'asked_by' END,
             dealer_code, coalesce((SELECT max(transaction_id) FROM log), 0) + 1
         FROM requests CROSS JOIN json_each(:entries) AS entry
         WHERE requests.id = :request AND lease = :lease;
@@ -219,7 +220,8 @@ statements! {
     postgres "
         WITH :input, held AS (
             DELETE FROM requests USING input WHERE requests.id = input.request AND requests.lease = input.lease
-            RETURNING requests.ad, requests.accepted, requests.dealer_code, input.*
+            RETURNING requests.ad, requests.accepted, requests.dealer_code, CAST(requests.progress AS JSON) -> 'origin' ->> 'asked_by' AS asked_by,
+                input.*
         ), behind AS MATERIALIZED (
             -- The snapshot still has the request that ends.
             SELECT now, input_number, status, channels, channels_under_way,
@@ -251,11 +253,12 @@ statements! {
                     + CASE WHEN held.changes OR held.entries = '[]' AND ads.status <> new.status THEN 1 ELSE 0 END
             FROM held JOIN new USING (input_number) WHERE ads.seq = held.ad
         ), logged AS (
-            INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, dealer_code)
+            INSERT INTO log (ad, n, request_id, created, action, state, message, code, content_changes, accepted, asked_by, dealer_code)
             SELECT held.ad, coalesce((SELECT max(n) FROM log WHERE log.ad = held.ad), 0) + entry.number,
                 CAST(entry.value ->> 0 AS UUID), CAST(entry.value ->> 1 AS BIGINT), entry.value ->> 2, entry.value ->> 3,
                 CAST(entry.value -> 4 AS TEXT), entry.value ->> 5, CASE WHEN entry.number = 1 THEN held.content_changes END,
                 CASE WHEN entry.number = json_array_length(CAST(held.entries AS JSON)) THEN held.accepted END,
+                CASE WHEN entry.number = json_array_length(CAST(held.entries AS JSON)) THEN held.asked_by END,
                 held.dealer_code
             FROM held CROSS JOIN json_array_elements(CAST(held.entries AS JSON)) WITH ORDINALITY AS entry (value, number)
         ), forward AS (
@@ -325,26 +328,28 @@ statements! {
     FindRequest { id: Uuid }
     sqlite "
         WITH found AS (
-            SELECT ad, accepted, progress, claimable, (SELECT max(n) FROM log WHERE log.ad = requests.ad) AS last_n
+            SELECT ad, accepted, progress, claimable, (SELECT max(n) FROM log WHERE log.ad = requests.ad) AS last_n, NULL AS asked_by
             FROM requests WHERE id = :id
             UNION ALL
-            SELECT ad, accepted, NULL, NULL, n FROM log WHERE request_id = :id AND accepted IS NOT NULL
+            SELECT ad, accepted, NULL, NULL, n, asked_by FROM log WHERE request_id = :id AND accepted IS NOT NULL
         )
         SELECT ads.dealer_code, ads.source_id, accepted, progress, claimable,
             (SELECT json_group_array(json_array(request_id, created, action, state, json(message), code) ORDER BY n)
-             FROM log WHERE log.ad = found.ad AND n > last_n - 20 AND n <= last_n AND request_id = :id)
+             FROM log WHERE log.ad = found.ad AND n > last_n - 20 AND n <= last_n AND request_id = :id),
+            found.asked_by
         FROM found JOIN ads ON ads.seq = found.ad"
     postgres "
         WITH found AS (
-            SELECT ad, accepted, progress, claimable, (SELECT max(n) FROM log WHERE log.ad = requests.ad) AS last_n
+            SELECT ad, accepted, progress, claimable, (SELECT max(n) FROM log WHERE log.ad = requests.ad) AS last_n, NULL AS asked_by
             FROM requests WHERE id = :id
             UNION ALL
-            SELECT ad, accepted, NULL, NULL, n FROM log WHERE request_id = :id AND accepted IS NOT NULL
+            SELECT ad, accepted, NULL, NULL, n, asked_by FROM log WHERE request_id = :id AND accepted IS NOT NULL
         )
         SELECT ads.dealer_code, ads.source_id, accepted, progress, claimable,
             (SELECT CAST(json_agg(
                 json_build_array(request_id, created, action, state, CAST(message AS JSON), code) ORDER BY n) AS TEXT)
-             FROM log WHERE log.ad = found.ad AND n > last_n - 20 AND n <= last_n AND request_id = :id)
+             FROM log WHERE log.ad = found.ad AND n > last_n - 20 AND n <= last_n AND request_id = :id),
+            found.asked_by
         FROM found JOIN ads ON ads.seq = found.ad";
 
     /// The oldest unfinished request of an ad with this plan.
