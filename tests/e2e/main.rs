@@ -17,6 +17,7 @@ mod deploying;
 mod documentation;
 mod erasing;
 mod events;
+mod exporting;
 mod faults;
 mod generated_clients;
 mod http_headers;

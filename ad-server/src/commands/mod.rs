@@ -8,6 +8,7 @@ mod audit;
 mod check;
 mod dealers;
 mod erase;
+mod export;
 mod images;
 mod listings;
 mod marketplace;
@@ -109,6 +110,8 @@ enum Command {
     Marketplaces(marketplaces::MarketplacesArgs),
     /// Erase the ads of a dealer, or one of them, for good: content, images, local listings and log messages
     Erase(Box<erase::EraseArgs>),
+    /// Export everything that is held of a dealer to a file
+    Export(export::ExportArgs),
     /// List what operators have done by commands; record backups
     #[command(subcommand)]
     Audit(audit::AuditCommand),
@@ -239,6 +242,7 @@ impl Cli {
             Command::Ads(command) => ads::run(base, command).await,
             Command::Marketplaces(args) => marketplaces::run(base, args).await,
             Command::Erase(args) => erase::run(base, *args).await,
+            Command::Export(args) => export::run(base, args).await,
             Command::Audit(command) => audit::run(base, command).await,
             Command::Images(command) => images::run(base, command).await,
             Command::Listings(command) => listings::run(base, command).await,

@@ -28,6 +28,7 @@ mod dealers;
 mod erase;
 mod event_poller;
 mod events;
+mod export;
 mod failure;
 mod finished;
 mod import;

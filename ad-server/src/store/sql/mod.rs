@@ -8,6 +8,7 @@ pub(super) mod answers;
 pub(super) mod directory;
 pub(super) mod erase;
 pub(super) mod events;
+pub(super) mod export;
 pub(super) mod import;
 pub(super) mod operators;
 pub(super) mod photos;
