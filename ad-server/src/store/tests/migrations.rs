@@ -27,7 +27,7 @@ async fn migrated_to(version: i64, folder: &TempDir) -> SqliteConnection {
     connection
 }
 
-fn up_to(version: i64, all: &Migrator) -> Migrator {
+pub(super) fn up_to(version: i64, all: &Migrator) -> Migrator {
     let earlier = all.iter().filter(|migration| migration.version <= version).cloned().collect::<Vec<_>>();
     Migrator { migrations: earlier.into(), ..Migrator::DEFAULT }
 }

@@ -5,6 +5,7 @@ mod faults;
 mod lists;
 mod migrations;
 mod plans;
+mod previous;
 mod queue;
 mod statements;
 mod text;

@@ -8,13 +8,14 @@ use crate::{
     store::{sql, sqlite},
 };
 
-fn all() -> Vec<(&'static str, Statement)> {
+pub(super) fn all() -> Vec<(&'static str, Statement)> {
     let modules = [
         sql::ads::all(),
         sql::answers::all(),
         sql::directory::all(),
         sql::erase::all(),
         sql::events::all(),
+        sql::export::all(),
         sql::import::all(),
         sql::operators::all(),
         sql::photos::all(),
@@ -26,7 +27,7 @@ fn all() -> Vec<(&'static str, Statement)> {
 }
 
 /// The temporary table of imports, which their statements need.
-const INCOMING: &str = "CREATE TEMP TABLE incoming AS \
+pub(super) const INCOMING: &str = "CREATE TEMP TABLE incoming AS \
     SELECT seq AS line, *, source_id AS source_id_folded, content AS search FROM ads WHERE false";
 
 #[tokio::test]
@@ -53,20 +54,40 @@ async fn postgresql_prepares_every_statement() {
     }
 }
 
-fn info<T: Type<sqlx::Postgres> + ?Sized>() -> PgTypeInfo {
-    T::type_info()
+/// The types of a statement's values in PostgreSQL.
+pub(super) fn types(statement: &Statement) -> Vec<PgTypeInfo> {
+    type_names(statement).iter().map(|name| type_named(name)).collect()
 }
 
-pub(super) fn types(statement: &Statement) -> Vec<PgTypeInfo> {
-    let type_of = |value: &SqlValue| match (value, statement.is_batch()) {
-        (SqlValue::Number(_), false) => info::<i64>(),
-        (SqlValue::Text(_), false) => info::<str>(),
-        (SqlValue::Flag(_), false) => info::<bool>(),
-        (SqlValue::Id(_), false) => info::<Uuid>(),
-        (SqlValue::Number(_), true) | (SqlValue::Numbers(_), _) => info::<[i64]>(),
-        (SqlValue::Text(_), true) | (SqlValue::Texts(_), _) => info::<[String]>(),
-        (SqlValue::Flag(_), true) => info::<[bool]>(),
-        (SqlValue::Id(_), true) => info::<[Uuid]>(),
+/// The same by names that a file can have.
+pub(super) fn type_names(statement: &Statement) -> Vec<String> {
+    let name_of = |value: &SqlValue| match (value, statement.is_batch()) {
+        (SqlValue::Number(_), false) => "number",
+        (SqlValue::Text(_), false) => "text",
+        (SqlValue::Flag(_), false) => "flag",
+        (SqlValue::Id(_), false) => "id",
+        (SqlValue::Number(_), true) | (SqlValue::Numbers(_), _) => "numbers",
+        (SqlValue::Text(_), true) | (SqlValue::Texts(_), _) => "texts",
+        (SqlValue::Flag(_), true) => "flags",
+        (SqlValue::Id(_), true) => "ids",
     };
-    statement.values.iter().map(type_of).collect()
+    statement.values.iter().map(|value| name_of(value).to_owned()).collect()
+}
+
+/// The type of such a name.
+pub(super) fn type_named(name: &str) -> PgTypeInfo {
+    fn info<T: Type<sqlx::Postgres> + ?Sized>() -> PgTypeInfo {
+        T::type_info()
+    }
+    match name {
+        "number" => info::<i64>(),
+        "text" => info::<str>(),
+        "flag" => info::<bool>(),
+        "id" => info::<Uuid>(),
+        "numbers" => info::<[i64]>(),
+        "texts" => info::<[String]>(),
+        "flags" => info::<[bool]>(),
+        "ids" => info::<[Uuid]>(),
+        other => panic!("no type is named {other}"),
+    }
 }
