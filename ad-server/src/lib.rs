@@ -27,6 +27,7 @@
 //! | [`processor`] | runs long computations apart from short requests |
 //! | `shares` | limited resources that dealers share fairly |
 //! | [`system`] | the system clock and random ids |
+//! | `operators` | what operators do and see, by commands and in the console |
 //! | [`commands`] | the subcommands of the binary |
 //! | [`sandbox`] | `serve --sandbox`: sample images, and failures on demand for integrators |
 //! | [`demo`] | `ad-server demo`: the service with a sample stock |
@@ -58,6 +59,7 @@ pub mod http_server;
 pub mod lines;
 pub mod marketplace;
 pub mod media;
+mod operators;
 mod outbound;
 mod photos;
 pub mod processor;

@@ -4,18 +4,18 @@ use std::{io::BufRead, path::PathBuf, sync::Arc};
 
 use ad_core::{
     model::{AdStatus, ChannelReport, ImageReport, Market, RequestStatus, StatusReport, Timestamp},
-    ports::{Clock, Ids},
-    service::{Acceptance, Access, Service, ServiceError},
+    ports::Clock,
+    service::{Access, Service, ServiceError},
     violation::Code,
 };
 use clap::{Args, Subcommand};
-use futures_util::{StreamExt, stream};
 
 use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
 use crate::{
     app::AppError,
     config::{Layer, Settings},
     directory::Directory,
+    operators::{Retried, retry_all},
     rules,
     store::{AdByStatus, DatabaseStore, ImportAdsError, Importer, StatusFilter},
     system::{RandomIds, SystemClock},
@@ -24,9 +24,6 @@ use crate::{
 
 /// Ads that are read, and retried, together.
 const BATCH: u32 = 500;
-
-/// Retries that are accepted at the same time.
-const SIDE_BY_SIDE: usize = 16;
 
 /// What to do with ads.
 #[derive(Debug, Subcommand)]
@@ -220,15 +217,6 @@ async fn list(base: GlobalArgs, filter: &StatusFilter, limit: u32, args: &ListAr
     Ok(output::table(["SOURCE ID", "DEALER", "STATUS", "SINCE", "CODE"], ads.into_iter().map(row))?)
 }
 
-/// What became of the retries of ads.
-#[derive(Default)]
-struct Retried {
-    accepted: usize,
-    /// A retry was unfinished already.
-    under_way: usize,
-    refused: usize,
-}
-
 async fn retry(base: GlobalArgs, filter: &StatusFilter, yes: bool) -> Result<(), CommandError> {
     let settings = base.settings(Layer::default())?;
     let opened = Opened::new(&settings).await?;
@@ -244,7 +232,7 @@ async fn retry(base: GlobalArgs, filter: &StatusFilter, yes: bool) -> Result<(),
         last = Some(ad.clone());
         found += batch.len();
         if yes {
-            opened.answer(retry_all(&service, &ids, &batch, &mut retried).await)?;
+            opened.answer(retry_all(&service, &*ids, &batch, &mut retried).await)?;
         }
     }
     if !yes {
@@ -263,29 +251,6 @@ async fn retry(base: GlobalArgs, filter: &StatusFilter, yes: bool) -> Result<(),
             "{} not retried: deleted, or with too many unfinished requests",
             output::counted(refused, "ad")
         ));
-    }
-    Ok(())
-}
-
-/// Accepts a retry of each ad.
-async fn retry_all(
-    service: &Service,
-    ids: &RandomIds,
-    ads: &[AdByStatus],
-    retried: &mut Retried,
-) -> Result<(), ServiceError> {
-    let calls = ads.iter().map(|ad| async move {
-        let access = Access::Dealer(ad.dealer_code.clone());
-        service.retry(&access, ids.next(), (&ad.source_id).into()).await
-    });
-    let mut answers = stream::iter(calls).buffer_unordered(SIDE_BY_SIDE);
-    while let Some(answer) = answers.next().await {
-        match answer {
-            Ok(accepted) if matches!(accepted.request, Acceptance::CoalescedWith(_)) => retried.under_way += 1,
-            Ok(_) => retried.accepted += 1,
-            Err(ServiceError::Refused(_) | ServiceError::TooManyRequests(_)) => retried.refused += 1,
-            Err(error) => return Err(error),
-        }
     }
     Ok(())
 }

@@ -2,19 +2,16 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use ad_core::{
-    model::{AdStatus, Dealer},
-    ports::{Clock, Scope, Store, Usage},
-};
+use ad_core::{model::Dealer, ports::Clock};
 use clap::{Subcommand, builder::NonEmptyStringValueParser};
-use serde::Serialize;
 use serde_json::json;
 
 use super::{CommandError, GlobalArgs, ListArgs, Opened, output};
 use crate::{
     config::Layer,
     dealers_file,
-    store::{DatabaseStore, Held, Hold, TokenRecord},
+    operators::{DealerFacts, Used},
+    store::{DatabaseStore, Hold},
     system::SystemClock,
 };
 
@@ -70,16 +67,13 @@ pub(super) async fn run(base: GlobalArgs, command: DealersCommand) -> Result<(),
         DealersCommand::Show { code, list } => show(base, &code, &list).await,
         DealersCommand::Suspend { code, reason } => {
             let opened = base.database().await?;
-            opened.audit("dealers suspend", &code, &reason).await?;
-            let hold = Hold { since: SystemClock.now(), reason };
-            opened.answer(opened.database.hold(&Held::Dealer(code.clone()), &hold).await)?;
+            opened.answer(opened.operator().suspend(&code, reason).await)?;
             output::note(&format!("suspended {code}; `ad-server dealers resume {code}` ends it"));
             Ok(())
         }
         DealersCommand::Resume { code } => {
             let opened = base.database().await?;
-            opened.audit("dealers resume", &code, "").await?;
-            if !opened.answer(opened.database.end_hold(&Held::Dealer(code.clone())).await)? {
+            if !opened.answer(opened.operator().end_suspension(&code).await)? {
                 return Err(CommandError::Input(format!("dealer {code:?} is not suspended")));
             }
             output::note(&format!("resumed {code}"));
@@ -88,44 +82,12 @@ pub(super) async fn run(base: GlobalArgs, command: DealersCommand) -> Result<(),
     }
 }
 
-/// What a dealer uses, and the limit of the settings.
-#[derive(Serialize)]
-struct Used {
-    what: &'static str,
-    number: u64,
-    limit: Option<u64>,
-    setting: &'static str,
-}
-
 async fn show(base: GlobalArgs, code: &str, args: &ListArgs) -> Result<(), CommandError> {
     let settings = base.settings(Layer::default())?;
     let opened = Opened::new(&settings).await?;
-    let database = &opened.database;
-    let dealer = opened.answer(database.dealers().await)?.into_iter().find(|dealer| dealer.code == code);
-    let holds = opened.answer(database.holds().await)?;
-    let suspended = holds.into_iter().find(|(held, _)| *held == Held::Dealer(code.to_owned())).map(|(_, hold)| hold);
-    let mut ads = BTreeMap::<AdStatus, u64>::new();
-    for count in opened.answer(database.count_by_status(Scope::Dealer(code)).await)? {
-        *ads.entry(count.words.status).or_default() += count.ads;
-    }
-    let now = SystemClock.now();
-    let is_own = |token: &TokenRecord| {
-        token.scope_type.as_deref() == Some("dealer_code") && token.scope.as_deref() == Some(code)
-    };
-    let is_valid = |token: &TokenRecord| token.revoked.is_none() && token.expires.is_none_or(|end| end > now);
-    let tokens = opened.answer(database.tokens().await)?;
-    let tokens = tokens.iter().filter(|token| is_own(token) && is_valid(token)).count();
-    let (quotas, store) = (settings.dealer_quotas(), DatabaseStore::new(database.clone()));
-    let mut limits = Vec::new();
-    for (what, of, limit, setting) in [
-        ("unfinished requests", Usage::Requests, quotas.requests, "dealer_requests"),
-        ("ads", Usage::Ads, quotas.ads, "dealer_ads"),
-        ("image bytes", Usage::ImageBytes, quotas.image_bytes, "dealer_image_bytes"),
-        ("idempotency keys", Usage::Answers, quotas.answers, "dealer_idempotency_keys"),
-    ] {
-        let number = opened.answer(store.usage(code, of, u64::from(u32::MAX)).await)?;
-        limits.push(Used { what, number, limit, setting });
-    }
+    let (database, store) = (&opened.database, DatabaseStore::new(opened.database.clone()));
+    let facts = DealerFacts::read(database, &store, settings.dealer_quotas(), code, SystemClock.now()).await;
+    let DealerFacts { dealer, suspended, ads, tokens, limits } = opened.answer(facts)?;
     if args.json {
         let ads: BTreeMap<_, _> = ads.iter().map(|(status, ads)| (status.name(), ads)).collect();
         let all = json!({"code": code, "dealer": dealer, "suspended": suspended, "ads": ads, "tokens": tokens, "limits": limits});

@@ -2,18 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ad_core::{
-    ports::{Clock, Ids},
-    service::{Access, ServiceError},
-};
+use ad_core::ports::Clock;
 use clap::{Args, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
 use super::{CommandError, GlobalArgs, ListArgs, Opened, ads, output};
 use crate::{
     app,
-    config::{Layer, help},
-    media::MediaLocation,
+    config::{Layer, Settings, help},
+    media::{Media, MediaLocation},
+    operators::{Erasure, ErasureError},
     store::{Database, Erased},
     system::{RandomIds, SystemClock},
 };
@@ -71,33 +69,22 @@ pub(super) async fn run(base: GlobalArgs, args: EraseArgs) -> Result<(), Command
     opened.audit("erase", dealer_code, source_id.unwrap_or_default()).await?;
     let ids = Arc::new(RandomIds::new(Arc::new(SystemClock)));
     let service = ads::service(&settings, &opened, Arc::clone(&ids)).await?;
-    let (access, mut behind) = (Access::Dealer(dealer_code.to_owned()), 0);
-    loop {
-        let batch = opened.answer(database.to_be_deleted(dealer_code, source_id, behind).await)?;
-        let Some((last, _)) = batch.last() else { break };
-        behind = *last;
-        for (_, source_id) in &batch {
-            match service.delete(&access, ids.next(), source_id.into()).await {
-                Ok(_) | Err(ServiceError::NotFound) => {}
-                Err(error) => return opened.answer(Err(error)),
-            }
-        }
+    let erasure = Erasure { database, dealer_code, source_id };
+    let mut behind = 0;
+    while let Some(last) = opened.answer(erasure.delete_some(&service, &*ids, behind).await)? {
+        behind = last;
     }
     let deadline = tokio::time::Instant::now() + args.wait.duration();
     let mut erased = Erased::default();
     let left = loop {
-        while let Some(more) = opened.answer(database.erase_ads(dealer_code, source_id, SystemClock.now()).await)? {
-            erased.ads += more.ads;
-            erased.log_entries += more.log_entries;
-            erased.listings += more.listings;
-        }
+        while opened.answer(erasure.erase_some(&mut erased, SystemClock.now()).await)? {}
         let left = opened.answer(database.count_erasure(dealer_code, source_id).await)?.not_deleted;
         if left == 0 || tokio::time::Instant::now() >= deadline {
             break left;
         }
         tokio::time::sleep(LOOK).await;
     };
-    let images = images(&opened, &settings).await?;
+    let images = erasure.remove_images(async || media(&settings).await).await?;
     let compacted = compact(&opened, &settings.database_url).await;
     let Erased { ads, log_entries, listings } = erased;
     if args.list.json {
@@ -118,30 +105,24 @@ pub(super) async fn run(base: GlobalArgs, args: EraseArgs) -> Result<(), Command
     }
 }
 
-/// Removes the images that no other ad shows; returns how many.
-async fn images(opened: &Opened, settings: &crate::config::Settings) -> Result<u64, CommandError> {
-    let (unused, used) = opened.answer(opened.database.erased_images().await)?;
-    if !unused.is_empty() {
-        if let MediaLocation::Folder(path) = &settings.media
-            && !path.exists()
-        {
-            let problem = format!(
-                "there is no folder of images {}; repeat the command with the --media of the server",
-                path.display()
-            );
-            return Err(CommandError::Input(problem));
-        }
-        let media = app::operator_media(settings).await?;
-        for name in &unused {
-            media
-                .remove(name)
-                .await
-                .map_err(|error| CommandError::Input(format!("cannot remove image {name}: {error}")))?;
-        }
+/// The image store of the settings. A folder that is not there is not that of the server.
+async fn media(settings: &Settings) -> Result<Media, CommandError> {
+    if let MediaLocation::Folder(path) = &settings.media
+        && !path.exists()
+    {
+        let problem = format!(
+            "there is no folder of images {}; repeat the command with the --media of the server",
+            path.display()
+        );
+        return Err(CommandError::Input(problem));
     }
-    let removed = unused.len() as u64;
-    opened.answer(opened.database.forget_erased_images(unused, used).await)?;
-    Ok(removed)
+    Ok(app::operator_media(settings).await?)
+}
+
+impl From<ErasureError> for CommandError {
+    fn from(error: ErasureError) -> Self {
+        Self::Input(error.to_string())
+    }
 }
 
 /// Has what was erased disappear from the file of a SQLite database.

@@ -1,14 +1,11 @@
 //! `ad-server marketplaces`: pause and resume calls to the marketplaces, and see how many requests wait.
 
-use ad_core::{model::Market, ports::Clock, violation::Code};
+use ad_core::{model::Market, violation::Code};
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 use serde_json::json;
 
 use super::{CommandError, GlobalArgs, ListArgs, output};
-use crate::{
-    store::{Held, Hold},
-    system::SystemClock,
-};
+use crate::store::{Held, Hold};
 
 /// Without a subcommand: the state of both marketplaces.
 #[derive(Debug, Args)]
@@ -50,9 +47,7 @@ pub(super) async fn run(base: GlobalArgs, args: MarketplacesArgs) -> Result<(), 
         Some(MarketplacesCommand::Status(list)) => status(base, &list).await,
         Some(MarketplacesCommand::Pause { marketplace, reason }) => {
             let opened = base.database().await?;
-            opened.audit("marketplaces pause", marketplace.name(), &reason).await?;
-            let hold = Hold { since: SystemClock.now(), reason };
-            opened.answer(opened.database.hold(&Held::Marketplace(marketplace), &hold).await)?;
+            opened.answer(opened.operator().pause(marketplace, reason).await)?;
             output::note(&format!(
                 "paused {marketplace}; requests for it wait until `ad-server marketplaces resume {marketplace}`"
             ));
@@ -60,8 +55,7 @@ pub(super) async fn run(base: GlobalArgs, args: MarketplacesArgs) -> Result<(), 
         }
         Some(MarketplacesCommand::Resume { marketplace }) => {
             let opened = base.database().await?;
-            opened.audit("marketplaces resume", marketplace.name(), "").await?;
-            if !opened.answer(opened.database.end_hold(&Held::Marketplace(marketplace)).await)? {
+            if !opened.answer(opened.operator().resume(marketplace).await)? {
                 return Err(CommandError::Input(format!("{marketplace} is not paused")));
             }
             output::note(&format!("resumed {marketplace}; requests that have waited continue within a second"));

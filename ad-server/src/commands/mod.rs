@@ -36,8 +36,9 @@ use crate::{
     config::{self, ConfigError, Layer, Settings},
     dealers_file::DealersFileError,
     marketplace::token_variable,
+    operators::Operator,
     secret::Secret,
-    store::{AuditEntry, Database, OpenError, Schema},
+    store::{Database, OpenError, Schema},
     system::SystemClock,
     telemetry::{Telemetry, TelemetryError},
     webhooks::WebhookKeySource,
@@ -313,14 +314,12 @@ impl Opened {
 
     /// Records in the audit log what an operator is about to do.
     async fn audit(&self, act: &str, subject: &str, details: &str) -> Result<(), CommandError> {
-        let entry = AuditEntry {
-            at: SystemClock.now(),
-            operator: audit::operator(),
-            act: act.to_owned(),
-            subject: subject.to_owned(),
-            details: details.to_owned(),
-        };
-        self.answer(self.database.audit(&entry).await)
+        self.answer(self.operator().record(act, subject, details).await)
+    }
+
+    /// Who runs the command.
+    fn operator(&self) -> Operator<'_> {
+        Operator { database: &self.database, name: audit::operator(), now: SystemClock.now() }
     }
 
     /// What the database answered, or that it failed.

@@ -174,15 +174,10 @@ fn described(scope: &Access, record: &TokenRecord) -> String {
     }
 }
 
-/// Whether a token was issued here for a dealer.
-fn is_of(token: &TokenRecord, dealer_code: &str) -> bool {
-    token.scope_type.as_deref() == Some("dealer_code") && token.scope.as_deref() == Some(dealer_code)
-}
-
 async fn list(base: GlobalArgs, dealer_code: Option<&str>, args: &ListArgs) -> Result<(), CommandError> {
     let opened = base.database().await?;
     let mut tokens = opened.answer(opened.database.tokens().await)?;
-    tokens.retain(|token| dealer_code.is_none_or(|code| is_of(token, code)));
+    tokens.retain(|token| dealer_code.is_none_or(|code| token.is_of(code)));
     if args.json {
         return Ok(output::json(&tokens)?);
     }
@@ -222,15 +217,14 @@ fn row(token: TokenRecord, now: Timestamp) -> [String; 11] {
 async fn revoke_all(base: GlobalArgs, dealer_code: &str) -> Result<(), CommandError> {
     let opened = base.database().await?;
     let mut tokens = opened.answer(opened.database.tokens().await)?;
-    tokens.retain(|token| is_of(token, dealer_code) && token.revoked.is_none());
+    tokens.retain(|token| token.is_of(dealer_code) && token.revoked.is_none());
     if tokens.is_empty() {
         return Err(CommandError::Input(format!(
             "no token that is not revoked was issued here for dealer {dealer_code:?}"
         )));
     }
     for TokenRecord { jti, .. } in &tokens {
-        opened.audit("token revoke", jti, dealer_code).await?;
-        opened.answer(opened.database.revoke_token(jti, SystemClock.now()).await)?;
+        opened.answer(opened.operator().revoke(jti, dealer_code).await)?;
         output::note(&format!("revoked {jti}"));
     }
     Ok(())
@@ -238,8 +232,7 @@ async fn revoke_all(base: GlobalArgs, dealer_code: &str) -> Result<(), CommandEr
 
 async fn revoke(base: GlobalArgs, jti: &str) -> Result<(), CommandError> {
     let opened = base.database().await?;
-    opened.audit("token revoke", jti, "").await?;
-    let issued_here = opened.answer(opened.database.revoke_token(jti, SystemClock.now()).await)?;
+    let issued_here = opened.answer(opened.operator().revoke(jti, "").await)?;
     output::note(&format!("revoked {jti}"));
     if !issued_here {
         // Another issuer's token, or a slip of the pen.

@@ -34,6 +34,13 @@ pub struct TokenRecord {
     pub last_used: Option<Timestamp>,
 }
 
+impl TokenRecord {
+    /// Whether it was issued here for a dealer.
+    pub(crate) fn is_of(&self, dealer_code: &str) -> bool {
+        self.scope_type.as_deref() == Some("dealer_code") && self.scope.as_deref() == Some(dealer_code)
+    }
+}
+
 impl Database {
     /// Keeps a token that was issued.
     pub async fn record_token(&self, token: &TokenRecord) -> Result<(), StoreError> {

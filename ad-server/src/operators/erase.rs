@@ -1,0 +1,81 @@
+//! The steps of an erasure. Each can be repeated: it goes on where an earlier one ended.
+
+use std::io;
+
+use ad_core::{
+    model::Timestamp,
+    ports::{Ids, StoreError},
+    service::{Access, Service, ServiceError},
+};
+
+use crate::{
+    media::Media,
+    store::{Database, Erased},
+};
+
+/// The ads of a dealer, or one of them, that are to be erased.
+#[derive(Debug)]
+pub(crate) struct Erasure<'a> {
+    pub(crate) database: &'a Database,
+    pub(crate) dealer_code: &'a str,
+    pub(crate) source_id: Option<&'a str>,
+}
+
+/// Why images of erased ads are still there.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ErasureError {
+    /// The database did not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The image store did not remove one.
+    #[error("cannot remove image {name}: {error}")]
+    Image { name: String, error: io::Error },
+}
+
+impl Erasure<'_> {
+    /// Accepts the deletion of some ads that are not deleted, behind one of them. Returns the last one, or `None` if there were none.
+    pub(crate) async fn delete_some(
+        &self,
+        service: &Service,
+        ids: &dyn Ids,
+        behind: i64,
+    ) -> Result<Option<i64>, ServiceError> {
+        let access = Access::Dealer(self.dealer_code.to_owned());
+        let batch = self.database.to_be_deleted(self.dealer_code, self.source_id, behind).await?;
+        for (_, source_id) in &batch {
+            match service.delete(&access, ids.next(), source_id.into()).await {
+                Ok(_) | Err(ServiceError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(batch.last().map(|(last, _)| *last))
+    }
+
+    /// Erases some deleted ads, and adds them to what was erased; `false` when none is left.
+    pub(crate) async fn erase_some(&self, erased: &mut Erased, now: Timestamp) -> Result<bool, StoreError> {
+        let Some(more) = self.database.erase_ads(self.dealer_code, self.source_id, now).await? else {
+            return Ok(false);
+        };
+        erased.ads += more.ads;
+        erased.log_entries += more.log_entries;
+        erased.listings += more.listings;
+        Ok(true)
+    }
+
+    /// Removes the images of erased ads that no other ad shows. `media` is opened if there are any. Returns how many there were.
+    pub(crate) async fn remove_images<E: From<ErasureError>>(
+        &self,
+        media: impl AsyncFnOnce() -> Result<Media, E>,
+    ) -> Result<u64, E> {
+        let (unused, used) = self.database.erased_images().await.map_err(ErasureError::Store)?;
+        if !unused.is_empty() {
+            let media = media().await?;
+            for name in &unused {
+                media.remove(name).await.map_err(|error| ErasureError::Image { name: name.clone(), error })?;
+            }
+        }
+        let removed = unused.len() as u64;
+        self.database.forget_erased_images(unused, used).await.map_err(ErasureError::Store)?;
+        Ok(removed)
+    }
+}
