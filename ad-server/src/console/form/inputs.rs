@@ -163,11 +163,15 @@ impl Form<'_> {
     /// The description of the table, with its code as such.
     fn description(&self, path: &str, field: &Field) -> Markup {
         html! {
-            p.help #{ "help-" (path) } {
-                @for (index, part) in field.doc.split('`').enumerate() {
-                    @if index % 2 == 0 { (part) } @else { code { (part) } }
+            // The field tables are in English.
+            p.help #{ "help-" (path) } lang=[self.english()] {
+                // What the label says already.
+                @if !field.doc.eq_ignore_ascii_case(label(Language::English, path)) {
+                    @for (index, part) in field.doc.split('`').enumerate() {
+                        @if index % 2 == 0 { (part) } @else { code { (part) } }
+                    }
                 }
-                @if matches!(&field.kind, Kind::List { item, .. } if !is_chosen(item)) { ". " (self.texts.one_per_line) }
+                @if matches!(&field.kind, Kind::List { item, .. } if !is_chosen(item)) { ". " span lang=(self.language.code()) { (self.texts.one_per_line) } }
             }
         }
     }
@@ -180,13 +184,18 @@ impl Form<'_> {
             div #{ "error-" (path) } data-checked {
                 @for (at, text) in self.errors {
                     @match below(at) {
-                        _ if at == path => p.field-error { (text) },
-                        Some(below) if !has_members => p.field-error { (position(&below)) ": " (text) },
+                        _ if at == path => p.field-error lang=[self.english()] { (text) },
+                        Some(below) if !has_members => p.field-error lang=[self.english()] { (position(&below)) ": " (text) },
                         _ => {},
                     }
                 }
             }
         }
+    }
+
+    /// The language of what is in English on every page, where that is not the page's.
+    fn english(&self) -> Option<&'static str> {
+        (self.language != Language::English).then_some("en")
     }
 
     fn is_wrong(&self, path: &str) -> Option<&'static str> {
