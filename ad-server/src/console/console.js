@@ -3,6 +3,9 @@
 /** Shortest time between two refreshes of a page, in milliseconds. */
 const PAUSE = 2000;
 
+/** The same while events keep coming for long: each refresh lengthens the pause up to this. */
+const LONGEST_PAUSE = 15000;
+
 /** Shows the times below an element in the time zone of the browser. */
 function localize(root) {
   const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
@@ -61,12 +64,16 @@ async function refresh() {
   }
 }
 
-/** Refreshes once for many events, and not more often than every PAUSE. */
+/** Refreshes once for many events: soon after a quiet time, and less and less often while they keep coming. */
 const later = (() => {
   let due = null;
   let last = 0;
+  let pause = PAUSE;
   return () => {
-    due ??= setTimeout(async () => {
+    if (due !== null) return;
+    const since = Date.now() - last;
+    pause = since > 2 * pause ? PAUSE : Math.min(1.25 * pause, LONGEST_PAUSE);
+    due = setTimeout(async () => {
       due = null;
       last = Date.now();
       try {
@@ -74,7 +81,7 @@ const later = (() => {
       } catch {
         // The next event tries again.
       }
-    }, Math.max(100, last + PAUSE - Date.now()));
+    }, Math.max(100, pause - since));
   };
 })();
 
