@@ -418,7 +418,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         }
     });
     let authenticator = Arc::new(Tokens { verifier, directory: Arc::clone(&directory), revocation_max_age, used });
-    let console = settings.console.then(|| console_parts(settings, &webhooks, &clock, &links, circuits));
+    let console = settings.console.then(|| console_parts(settings, &webhooks, &media, &links, circuits));
     let context = Context {
         service,
         store,
@@ -478,18 +478,20 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
 fn console_parts(
     settings: &Settings,
     webhooks: &Webhooks,
-    clock: &Arc<dyn Clock>,
+    media: &Media,
     links: &SignInLinks,
     circuits: Arc<OnceLock<Circuits>>,
 ) -> Console {
-    let media = settings.media_url.as_ref().and_then(|url| url::Url::parse(url.as_str()).ok());
+    let media_url = settings.media_url.as_ref().and_then(|url| url::Url::parse(url.as_str()).ok());
     Console {
         vault: Arc::clone(&webhooks.vault),
         database: webhooks.database.clone(),
-        clock: Arc::clone(clock),
-        media_origin: media.map(|url| url.origin().ascii_serialization()),
+        clock: Arc::clone(&webhooks.clock),
+        media_origin: media_url.map(|url| url.origin().ascii_serialization()),
         links: links.clone(),
         circuits,
+        quotas: settings.dealer_quotas(),
+        media: media.clone(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `ad-server audit`: what operators have done by commands, and backups, which their scripts record.
+//! `ad-server audit`: what operators have done by commands and in the console, and backups, which their scripts record.
 
 use clap::Subcommand;
 
@@ -8,7 +8,7 @@ use crate::store::AuditEntry;
 /// What to do with the audit log.
 #[derive(Debug, Subcommand)]
 pub(super) enum AuditCommand {
-    /// List what operators have done by commands, newest first
+    /// List what operators have done by commands and in the console, newest first
     List {
         /// Maximum number of entries to list
         #[arg(long, value_name = "N", default_value_t = 100)]

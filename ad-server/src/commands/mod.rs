@@ -113,7 +113,7 @@ enum Command {
     Erase(Box<erase::EraseArgs>),
     /// Export everything that is held of a dealer to a file
     Export(export::ExportArgs),
-    /// List what operators have done by commands; record backups
+    /// List what operators have done by commands and in the console; record backups
     #[command(subcommand)]
     Audit(audit::AuditCommand),
     /// Make renditions of stored images

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::{
     act::{self, AdAction, AdKey},
-    editor,
+    badges, editor,
     page::{self, Section},
     preview, prices, quality,
     route::{Answer, Visit},
@@ -86,7 +86,7 @@ fn status(visit: &Visit, report: &StatusReport) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         section.panel aria-labelledby="status-heading" {
-            h2 #status-heading { (texts.status) " " (page::ad_status(texts, report.status)) }
+            h2 #status-heading { (texts.status) " " (badges::ad_status(texts, report.status)) }
             p.faint { (texts.since) " " (page::time(report.since)) }
             div.grid {
                 @for channel in &report.channels { (channel_status(visit, channel)) }
@@ -106,7 +106,7 @@ fn channel_status(visit: &Visit, channel: &ChannelReport) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         div.channel {
-            h3 { (texts.market(channel.marketplace)) " " (page::channel_status(texts, channel.status)) }
+            h3 { (texts.market(channel.marketplace)) " " (badges::channel_status(texts, channel.status)) }
             p { (show::said(visit, channel.code, &channel.text, channel_in_swedish(channel.status))) }
             @if channel.who_acts != WhoActs::Nobody {
                 p {

@@ -66,7 +66,7 @@ async fn token(visit: &Visit) -> Result<Markup, crate::api::ApiError> {
         dl {
             dt { code { (caller.scope.claim()) } } dd { (caller.scope.name()) }
             @if let Some(label) = &caller.label { dt { (texts.label) } dd { (label) } }
-            dt { "jti" } dd { code { (caller.jti) } }
+            dt { (texts.token_id) } dd { code { (caller.jti) } }
             dt { (texts.permissions) } dd { @for permission in caller.permissions.iter() { code { (permission) } " " } }
             @if let Some(at) = caller.issued { dt { (texts.issued) } dd { (page::time(at)) } }
             @if let Some(rate) = &limits.rate { dt { (texts.rate_limit) } dd { (rate.rate()) } }
@@ -74,7 +74,7 @@ async fn token(visit: &Visit) -> Result<Markup, crate::api::ApiError> {
         h3 { (texts.dealers) }
         div.scrolls tabindex="0" role="region" aria-label=(texts.dealers) {
             table {
-                thead { tr { th { (texts.dealer) } th { (texts.name) } th { (texts.products) } th { (texts.ads) } } }
+                thead { tr { th { (texts.dealer) } th { (texts.name) } th { (texts.products) } th { (texts.ads_heading) } } }
                 tbody {
                     @for (dealer, ads) in &dealers {
                         tr {

@@ -6,7 +6,7 @@
 //! | `session` | sign-in with a token, the cookie, sign-out |
 //! | `page` | the layout, and pieces that several pages have |
 //! | `texts`, `words` | every text of the console, in English and Swedish; the words of the API for states and failures |
-//! | `assets` | the stylesheet and the script |
+//! | `assets`, `badges` | the stylesheet and the script; states as coloured words |
 //! | `overview`, `stock`, `ad` | the pages |
 //! | `form`, `editor` | the form of an ad, and what is done with it: new ads and changes |
 //! | `paste` | new ads from JSON |
@@ -21,6 +21,7 @@
 mod act;
 mod ad;
 mod assets;
+mod badges;
 mod developers;
 mod editor;
 mod form;
@@ -43,7 +44,7 @@ mod words;
 
 use std::sync::{Arc, OnceLock};
 
-use ad_core::ports::Clock;
+use ad_core::{ports::Clock, quotas::DealerQuotas};
 
 use self::route::{Visit, path};
 pub use self::session::SignInLinks;
@@ -51,6 +52,7 @@ use crate::{
     api::{ApiError, Context, events::Events, observe::Routes},
     auth::Permission,
     marketplace::Circuits,
+    media::Media,
     store::Database,
     webhooks::Vault,
 };
@@ -70,6 +72,10 @@ pub struct Console {
     pub links: SignInLinks,
     /// The circuit breakers of this process for marketplaces; empty if it calls none.
     pub circuits: Arc<OnceLock<Circuits>>,
+    /// What dealers may have at most.
+    pub quotas: DealerQuotas,
+    /// Where erased images are removed.
+    pub media: Media,
 }
 
 debug_by_name!(Console);
@@ -119,11 +125,27 @@ pub(crate) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -
         .at("/console/requests", at(path().get(Permission::Read, requests::page)))
         .at("/console/developers", at(path().get(None, developers::page)))
         .at("/console/operators", at(path().get(Permission::Operate, operators::overview)))
+        .at("/console/operators/marketplaces", at(path().post(Permission::Operate, operators::change_marketplace)))
         .at("/console/operators/queue", at(path().get(Permission::Operate, operators::queue)))
-        .at("/console/operators/ads", at(path().get(Permission::Operate, operators::ads)))
+        .at(
+            "/console/operators/ads",
+            at(path().get(Permission::Operate, operators::ads).post(Permission::Operate, operators::retry)),
+        )
         .at("/console/operators/dealers", at(path().get(Permission::Operate, operators::dealers)))
+        .at(
+            "/console/operators/dealer",
+            at(path().get(Permission::Operate, operators::dealer).post(Permission::Operate, operators::change_dealer)),
+        )
+        .at(
+            "/console/operators/tokens",
+            at(path().get(Permission::Operate, operators::tokens).post(Permission::Operate, operators::revoke)),
+        )
         .at("/console/operators/limits", at(path().get(Permission::Operate, operators::limits)))
-        .at("/console/operators/tokens", at(path().get(Permission::Operate, operators::tokens)))
+        .at("/console/operators/audit", at(path().get(Permission::Operate, operators::audit)))
+        .at(
+            "/console/operators/erase",
+            at(path().get(Permission::Operate, operators::erasure).post(Permission::Operate, operators::erase)),
+        )
         .at("/console/events", at(path().get(Permission::Read, stream)))
         .at("/console/*path", at(path().get(None, async |_| Err(ApiError::unknown_path()))))
 }

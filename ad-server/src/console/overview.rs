@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{
     act::AdKey,
+    badges,
     page::{self, Section, number},
     route::{Answer, Visit},
     texts::Texts,
@@ -75,7 +76,7 @@ fn counts(visit: &Visit, summary: &Summary) -> Markup {
                 @let ads = summary.by_status.get(&status).copied().unwrap_or_default();
                 li.panel {
                     a href=(visit.visitor.address(&format!("/stock?status={}", status.name()))) {
-                        (page::ad_status(texts, status))
+                        (badges::ad_status(texts, status))
                         strong.count { (number(ads)) }
                     }
                     p.help { (texts.what_to_do(status)) }
@@ -133,7 +134,7 @@ fn marketplaces(texts: &Texts, summary: &Summary) -> Markup {
                 }
                 @if of(ChannelStatus::Paused) > 0 { p { (texts.breaker_open_means) } }
                 ul.chips {
-                    @for (status, ads) in ads { li { (page::channel_status(texts, *status)) " " (number(*ads)) } }
+                    @for (status, ads) in ads { li { (badges::channel_status(texts, *status)) " " (number(*ads)) } }
                 }
             }
         }
@@ -150,7 +151,7 @@ fn under_way_section(visit: &Visit, ads: &[AdByStatus], count: u64) -> Markup {
             @for ad in ads {
                 li {
                     a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(&ad.source_id, &ad.dealer_code)))) { (ad.source_id) }
-                    " " (page::ad_status(texts, ad.status)) " " (texts.since) " " (page::time(ad.since))
+                    " " (badges::ad_status(texts, ad.status)) " " (texts.since) " " (page::time(ad.since))
                     @if let Some(code) = ad.code { br; span.faint { (texts.failure(code)) } }
                 }
             }
@@ -224,7 +225,7 @@ fn event_line(visit: &Visit, event: &Event) -> Markup {
         li {
             (page::time(entry.created)) " "
             a href=(visit.visitor.address(&format!("/ad?{}", AdKey::query(&event.source_id, &event.dealer_code)))) { (event.source_id) } " "
-            span { (texts.action(entry.action)) } " " (page::action_state(texts, entry.state)) " "
+            span { (texts.action(entry.action)) } " " (badges::action_state(texts, entry.state)) " "
             span.faint { @if let Some(code) = entry.code { (texts.failure(code)) } }
         }
     }

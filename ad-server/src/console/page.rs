@@ -1,7 +1,7 @@
 //! The layout of the pages, their headers, and pieces that several of them have.
 
 use ad_core::{
-    model::{Action, ActionState, AdStatus, ChannelStatus, Level, Page, RequestState, Timestamp},
+    model::{Action, ActionState, Page, Timestamp},
     service::{Access, ServiceError},
 };
 use maud::{DOCTYPE, Markup, html};
@@ -211,7 +211,8 @@ fn account(visitor: &Visitor, session: &Session) -> Markup {
         span.who {
             span.unseen { (texts.signed_in_as) " " }
             span.scope { (scope) " " }
-            strong { (session.caller.scope.name()) }
+            // The scope of operators is everything.
+            @if session.caller.scope != Access::Operator { strong { (session.caller.scope.name()) } }
             @if let Some(label) = &session.caller.label { " " span.faint { (label) } }
         }
         form method="post" action=(visitor.address("/sign-out")) {
@@ -229,73 +230,6 @@ fn languages(visitor: &Visitor) -> Markup {
                 button.quiet name="language" value=(language.code()) lang=(language.code())
                     aria-pressed=(if language == visitor.language { "true" } else { "false" }) { (language.name()) }
             }
-        }
-    }
-}
-
-/// A word with the colour of its kind.
-fn badge(kind: &str, word: &str) -> Markup {
-    html! { span class={ "badge " (kind) } { (word) } }
-}
-
-/// The colour of a state: what is well, under way, at rest, or in need of somebody.
-const WELL: &str = "well";
-const UNDER_WAY: &str = "under-way";
-const AT_REST: &str = "at-rest";
-const ATTENTION: &str = "attention";
-const FAILURE: &str = "failure";
-
-/// The status of an ad.
-pub(super) fn ad_status(texts: &Texts, status: AdStatus) -> Markup {
-    let kind = match status {
-        AdStatus::Live => WELL,
-        AdStatus::Processing => UNDER_WAY,
-        AdStatus::PartlyLive | AdStatus::Waiting => ATTENTION,
-        AdStatus::Failed => FAILURE,
-        AdStatus::Hidden | AdStatus::Deleted => AT_REST,
-    };
-    badge(kind, texts.ad_status(status))
-}
-
-/// The status of a channel.
-pub(super) fn channel_status(texts: &Texts, status: ChannelStatus) -> Markup {
-    let kind = match status {
-        ChannelStatus::Live => WELL,
-        ChannelStatus::Processing => UNDER_WAY,
-        ChannelStatus::Outdated | ChannelStatus::Waiting | ChannelStatus::Paused => ATTENTION,
-        ChannelStatus::Failed => FAILURE,
-        ChannelStatus::NotListed => AT_REST,
-    };
-    badge(kind, texts.channel_status(status))
-}
-
-/// The state of an action.
-pub(super) fn action_state(texts: &Texts, state: ActionState) -> Markup {
-    let kind = match state {
-        ActionState::Processing => UNDER_WAY,
-        ActionState::Done => WELL,
-        ActionState::Error => FAILURE,
-    };
-    badge(kind, texts.action_state(state))
-}
-
-/// The state of a request.
-pub(super) fn request_state(texts: &Texts, state: RequestState) -> Markup {
-    let kind = match state {
-        RequestState::Queued | RequestState::Processing => UNDER_WAY,
-        RequestState::Waiting => ATTENTION,
-        RequestState::Done => WELL,
-        RequestState::Error => FAILURE,
-    };
-    badge(kind, texts.request_state(state))
-}
-
-/// A quality score with what it means.
-pub(super) fn score(texts: &Texts, score: u8, level: Level) -> Markup {
-    html! {
-        span.score {
-            meter min="0" max="100" low=(Level::GOOD) high=(Level::EXCELLENT) optimum="100" value=(score) aria-hidden="true" {}
-            (score) " " span.faint { (texts.level(level)) }
         }
     }
 }

@@ -6,7 +6,7 @@ use ad_core::{
 };
 use maud::{Markup, html};
 
-use super::{page, route::Visit, texts::Language};
+use super::{badges, route::Visit, texts::Language};
 
 /// The section, below a heading that has the score.
 pub(super) fn section(visit: &Visit, quality: &Quality) -> Markup {
@@ -18,7 +18,7 @@ pub(super) fn section(visit: &Visit, quality: &Quality) -> Markup {
         swedish.map_or_else(|| (goal.text.clone(), goal.how.clone()), |(text, how)| (text.to_owned(), how.to_owned()))
     };
     html! {
-        h2 { (texts.quality) " " (page::score(texts, quality.score, quality.level)) }
+        h2 { (texts.quality) " " (badges::score(texts, quality.score, quality.level)) }
         @if !quality.findings.is_empty() {
             h3 { (texts.findings) }
             ul.plain {

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::{
     act::AdKey,
+    badges,
     page::{self, NoticeKind, Section},
     route::{Answer, Visit},
     show,
@@ -62,7 +63,7 @@ fn shown(visit: &Visit, request: &RequestStatus) -> Markup {
     let ad = visit.visitor.address(&format!("/ad?{}", AdKey::query(&request.source_id, &request.dealer_code)));
     html! {
         section.panel #request data-live data-source-id=(request.source_id) {
-            div.heading { h2 { (texts.request) } (page::request_state(texts, request.state)) }
+            div.heading { h2 { (texts.request) } (badges::request_state(texts, request.state)) }
             dl {
                 dt { (texts.request_id) } dd { code { (request.request_id) } }
                 dt { (texts.ad) } dd { a href=(ad) { (request.source_id) } }
@@ -82,7 +83,7 @@ fn shown(visit: &Visit, request: &RequestStatus) -> Markup {
 fn step(visit: &Visit, action: &ActionStatus) -> Markup {
     let texts = visit.visitor.texts;
     html! {
-        strong { (texts.action(action.action)) } " " (page::action_state(texts, action.state)) " " (page::time(action.created))
+        strong { (texts.action(action.action)) } " " (badges::action_state(texts, action.state)) " " (page::time(action.created))
         " " (show::log_text(visit, action.code, &action.external_message))
         @if let Some(code) = action.code { " " (show::code(visit, code)) }
         @if action.external_message.is_object() { pre { (format!("{:#}", action.external_message)) } }

@@ -14,6 +14,7 @@ use url::form_urlencoded;
 
 use super::{
     act::{self, AdAction, AdKey},
+    badges,
     page::{self, NoticeKind, Section, Text, Total},
     route::{Answer, Visit},
     show,
@@ -297,9 +298,9 @@ fn row(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Mar
             }
             td { @if let Some(plate) = ad.content.registration_number() { span.plate { (plate) } } }
             td.number { (show::price(texts, &ad.content)) }
-            td { (page::ad_status(texts, words.status)) }
+            td { (badges::ad_status(texts, words.status)) }
             @for market in [Market::Primary, Market::Secondary] {
-                td { @match words.channel(market) { Some(status) => (page::channel_status(texts, status)), None => span.faint { "–" } } }
+                td { @match words.channel(market) { Some(status) => (badges::channel_status(texts, status)), None => span.faint { "–" } } }
             }
             td.together { (score(texts, quality)) }
             td.together { (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
@@ -317,7 +318,7 @@ fn card(visit: &Visit, listed: &ListedAd, quality: Option<QualitySummary>) -> Ma
                 h2 { (link(visit, listed)) }
                 p { (show::price(texts, &ad.content)) @if let Some(plate) = ad.content.registration_number() { " " span.plate { (plate) } } }
                 p.faint { (show::facts(&ad.content).join(" · ")) }
-                p { (page::ad_status(texts, words.status)) }
+                p { (badges::ad_status(texts, words.status)) }
                 p.together { (score(texts, quality)) }
                 p.faint { (ad.source_id) " · " (show::age(texts, ad.created, visit.visitor.console.clock.now())) }
                 @if can_select(visit) { label.choose-all { (selects(visit, listed)) (visit.visitor.texts.select) } }
@@ -349,7 +350,7 @@ fn photo(visit: &Visit, ListedAd { ad, .. }: &ListedAd) -> Markup {
 fn score(texts: &Texts, quality: Option<QualitySummary>) -> Markup {
     html! {
         @if let Some(QualitySummary { score, level, findings }) = quality {
-            (page::score(texts, score, level))
+            (badges::score(texts, score, level))
             @if findings > 0 { " " span.faint title=(texts.findings) { "⚑ " (findings) span.unseen { " " (texts.findings) } } }
         }
     }

@@ -427,6 +427,80 @@ texts! {
     revoked: "Revoked", "Återkallad";
     expired: "Expired", "Utgången";
 
+    pause: "Pause", "Pausa";
+    pause_does: "No server calls the marketplace any more, from within a second. Requests for it wait, and none is given up meanwhile.",
+        "Ingen server anropar marknadsplatsen längre, inom en sekund. Begäranden för den väntar, och ingen ges upp under tiden.";
+    resume: "Resume", "Återuppta";
+    resume_does: "Servers call the marketplace again. Requests that have waited continue within a second.",
+        "Servrarna anropar marknadsplatsen igen. Begäranden som har väntat fortsätter inom en sekund.";
+    market_paused: "Paused by an operator", "Pausad av en driftansvarig";
+    wait_for_pause: "Requests that wait for the end of a pause", "Begäranden som väntar på att en paus ska ta slut";
+    reason_for_dealers: "Reason, which dealers see", "Orsak, som handlare ser";
+    reason_missing: "Enter a reason.", "Ange en orsak.";
+    operated: "Done. Servers follow within a second.", "Klart. Servrarna följer inom en sekund.";
+    not_live_on: "Not live on", "Inte publicerad på";
+    retry_matching: "Retry the ads that match", "Försök igen med annonserna som matchar";
+    most_retries: "At most at once:", "Högst på en gång:";
+    retried: "Will be retried", "Görs om";
+    retried_already: "Retried already", "Görs redan om";
+    not_retried: "Not retried, because deleted or with too many unfinished requests", "Görs inte om, eftersom borttagna eller med för många oavslutade begäranden";
+    retry_more: "More ads may match: repeat it when these are done, or run `ad-server ads retry`.",
+        "Fler annonser kan matcha: upprepa när dessa är klara, eller kör `ad-server ads retry`.";
+    first_rows: "Shown are the first", "Här visas de första";
+    narrow_filter: "Narrow the filter to see others.", "Begränsa filtret för att se andra.";
+    no_rows: "Nothing to show.", "Inget att visa.";
+    ads_heading: "Ads", "Annonser";
+    suspend: "Suspend", "Stäng av";
+    suspend_does: "Writes of the dealer are refused, except DELETE, from within a second. Its ads stay as they are, and accepted requests continue.",
+        "Handlarens ändringar avvisas, utom DELETE, inom en sekund. Dess annonser blir kvar som de är, och mottagna begäranden fortsätter.";
+    end_suspension: "End the suspension", "Häv avstängningen";
+    end_suspension_does: "The dealer can change its ads again within a second.", "Handlaren kan ändra sina annonser igen inom en sekund.";
+    suspended: "Suspended", "Avstängd";
+    active: "Active", "Aktiv";
+    not_imported: "Not imported", "Inte importerad";
+    limits_of_dealer: "Limits", "Gränser";
+    uses: "Uses", "Använder";
+    number: "Number", "Antal";
+    limit: "Limit", "Gräns";
+    no_limit: "none", "ingen";
+    setting: "Setting", "Inställning";
+    ads_not_deleted: "Ads that are not deleted", "Annonser som inte är borttagna";
+    image_bytes: "Bytes of images", "Byte bilder";
+    idempotency_keys: "Idempotency keys", "Idempotensnycklar";
+    last_used: "Last used", "Senast använd";
+    revoke: "Revoke", "Återkalla";
+    revoke_does: "Servers refuse the token within a second, and its sessions of the console end. This cannot be undone.",
+        "Servrarna avvisar denna token inom en sekund, och dess sessioner i konsolen tar slut. Det går inte att ångra.";
+    revoke_own: "It is the token that you have signed in with.", "Det är den token som du har loggat in med.";
+    audit: "Audit log", "Granskningslogg";
+    audit_lead: "What operators have done by commands and here: the latest 100 entries. All of them:",
+        "Vad driftansvariga har gjort med kommandon och här: de senaste 100 raderna. Alla:";
+    time: "Time", "Tid";
+    act: "Act", "Åtgärd";
+    subject: "Subject", "Gäller";
+    erase: "Erase", "Radera";
+    erase_lead: "Erases what a dealer wrote: contents of ads, images that no other ad shows, local listings, messages of logs. Count first.",
+        "Raderar det som en handlare har skrivit: annonsers innehåll, bilder som ingen annan annons visar, lokala annonser, loggars meddelanden. Räkna först.";
+    erase_source_id: "Source id, for one ad only", "Käll-id, för bara en annons";
+    would_be_erased: "Would be erased", "Skulle raderas";
+    erase_does: "Ads that are not deleted are deleted first, and marketplaces take them down. Source ids, times and the fact of the erasure stay. This cannot be undone.",
+        "Annonser som inte är borttagna tas först bort, även från marknadsplatserna. Käll-id, tider och att de har raderats finns kvar. Det går inte att ångra.";
+    erase_confirm: "To confirm, type the dealer code", "Skriv handlarens kod för att bekräfta:";
+    erase_mistyped: "Nothing was erased: the text is not the dealer code.", "Inget har raderats: texten är inte handlarens kod.";
+    erase_continue: "Continue", "Fortsätt";
+    erase_goes_on: "They are being deleted, or there are many. Continue until none is left.",
+        "De håller på att tas bort, eller så är de många. Fortsätt tills inga är kvar.";
+    erased: "Ads erased", "Raderade annonser";
+    erased_before: "Erased before", "Raderade tidigare";
+    erased_all: "Nothing is left to erase.", "Det finns inget kvar att radera.";
+    erase_space: "Erased bytes stay in free space of the database file until it is rewritten, which this command does on SQLite:",
+        "Raderade byte finns kvar i databasfilens lediga utrymme tills den skrivs om, vilket detta kommando gör på SQLite:";
+    nothing_to_erase: "There is nothing to erase.", "Det finns inget att radera.";
+    images_removed: "Images removed", "Borttagna bilder";
+    not_deleted: "Not deleted yet", "Inte borttagna än";
+    log_entries: "Log entries", "Loggrader";
+    local_listings: "Local listings", "Lokala annonser";
+
     // Words of the API.
     status: "Status", "Status";
     status_live: "Live", "Publicerad";

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{form::label, page, route::Visit, show, texts::Texts};
+use super::{badges, form::label, page, route::Visit, show, texts::Texts};
 
 /// The requests, the newest first.
 pub(super) fn section(
@@ -26,7 +26,7 @@ pub(super) fn section(
             ol.timeline.plain {
                 @for request in unfinished.iter().rev().filter(|request| !is_logged(request.request_id)) {
                     li {
-                        div.request-heading { (page::request_state(texts, request.state)) " " (waits(texts, request)) " " (page::time(request.accepted)) }
+                        div.request-heading { (badges::request_state(texts, request.state)) " " (waits(texts, request)) " " (page::time(request.accepted)) }
                         (id(visit, request.request_id))
                     }
                 }
@@ -36,7 +36,7 @@ pub(super) fn section(
                         div.request-heading {
                             strong { (texts.action(entries[0].action)) } " " (page::time(entries[0].created))
                             @if let Some(request) = unfinished.iter().find(|it| it.request_id == request) {
-                                " " (page::request_state(texts, request.state)) " " (waits(texts, request))
+                                " " (badges::request_state(texts, request.state)) " " (waits(texts, request))
                             }
                         }
                         @if let Some(change) = changes.get(&request) { (changed(visit, request, change)) }
@@ -104,7 +104,7 @@ fn entry_line(visit: &Visit, entry: &LogEntry) -> Markup {
     let texts = visit.visitor.texts;
     let images = entry.external_message.get("images").and_then(Value::as_array).into_iter().flatten();
     html! {
-        (page::action_state(texts, entry.state)) " " (texts.action(entry.action))
+        (badges::action_state(texts, entry.state)) " " (texts.action(entry.action))
         " " (show::log_text(visit, entry.code, &entry.external_message))
         ul {
             @for image in images {

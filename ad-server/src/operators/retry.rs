@@ -32,7 +32,8 @@ pub(crate) async fn retry_all(
         let access = Access::Dealer(ad.dealer_code.clone());
         service.retry(&access, ids.next(), (&ad.source_id).into()).await
     });
-    let mut answers = stream::iter(calls).buffer_unordered(SIDE_BY_SIDE);
+    // Collected, so that the future of callers is `Send`.
+    let mut answers = stream::iter(calls.collect::<Vec<_>>()).buffer_unordered(SIDE_BY_SIDE);
     while let Some(answer) = answers.next().await {
         match answer {
             Ok(accepted) if matches!(accepted.request, Acceptance::CoalescedWith(_)) => retried.under_way += 1,

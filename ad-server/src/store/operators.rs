@@ -51,7 +51,7 @@ pub struct Hold {
     pub reason: String,
 }
 
-/// Something that an operator has done by a command.
+/// Something that an operator has done by a command or in the console.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditEntry {
     /// When.

@@ -6,13 +6,19 @@ use serde_json::{Value, json};
 use super::{Visitor, ad_query, html};
 use crate::payloads::plain_car;
 
-pub(super) const OPERATORS: [&str; 6] = [
-    "/console/operators",
-    "/console/operators/queue",
-    "/console/operators/ads",
-    "/console/operators/dealers",
-    "/console/operators/tokens",
-    "/console/operators/limits",
+/// The pages of operators, and the statuses of a page and of an empty form.
+pub(super) const OPERATORS: [(&str, u16, u16); 10] = [
+    ("/console/operators", 200, 405),
+    ("/console/operators/marketplaces", 405, 400),
+    ("/console/operators/queue", 200, 405),
+    // Asks whether all ads that need somebody are to be retried.
+    ("/console/operators/ads", 200, 200),
+    ("/console/operators/dealers", 200, 405),
+    ("/console/operators/dealer?code=north-cars", 200, 400),
+    ("/console/operators/tokens", 200, 400),
+    ("/console/operators/limits", 200, 405),
+    ("/console/operators/audit", 200, 405),
+    ("/console/operators/erase?dealer_code=north-cars", 200, 400),
 ];
 
 /// Each page with the permission that it needs, and whether it takes a form.
@@ -64,11 +70,13 @@ async fn every_page_needs_the_permission_of_what_it_does() {
         if !may("read") {
             assert_eq!(visitor.get("/console/events").await.status, 403, "{permissions}");
         }
-        for path in OPERATORS {
+        for (path, page, form) in OPERATORS {
+            let expected = |status| if permissions == "operator" || status == 405 { status } else { 403 };
             let answer = visitor.get(path).await;
-            let expected = if permissions == "operator" { 200 } else { 403 };
-            assert_eq!(answer.status, expected, "{permissions} {path}: {}", html(&answer));
-            assert_eq!(visitor.post(path, &[]).await.status, 405);
+            assert_eq!(answer.status, expected(page), "{permissions} {path}: {}", html(&answer));
+            let answer = visitor.post(path, &[]).await;
+            assert_eq!(answer.status, expected(form), "{permissions} {path}: {}", html(&answer));
+            assert_ne!(stranger.post(path, &[]).await.status, 200, "{path}");
         }
     }
 }
@@ -141,7 +149,7 @@ async fn operators_see(database: Option<String>) {
         page
     };
     contains("/console/operators", &["Unfinished requests", "marketplace_refused", "Primary marketplace"]).await;
-    contains("/console/operators/queue", &["Request id"]).await;
+    contains("/console/operators/queue", &["Nothing to show."]).await;
     contains("/console/operators/ads", &["north-cars", "south-cars", "fault-refused-2", "marketplace_refused"]).await;
     let some =
         contains("/console/operators/ads?dealer_code=south-cars&code=marketplace_refused", &["fault-refused-2"]).await;
@@ -155,6 +163,133 @@ async fn operators_see(database: Option<String>) {
         assert_eq!(visitor.get(wrong).await.status, 404, "{wrong}");
     }
     assert_eq!(visitor.get("/console/operators/tokens?limit=x").await.status, 400);
+}
+
+#[tokio::test]
+async fn operators_pause_retry_suspend_revoke_and_erase_and_it_is_recorded() {
+    operators_act(None).await;
+    if let Some(postgres) = Postgres::shared().await {
+        operators_act(Some(postgres.database().await)).await;
+    }
+}
+
+async fn operators_act(database: Option<String>) {
+    const MARKUP: &str = "<script>alert(1)</script>";
+    let database = database.into_iter().flat_map(|url| ["--database-url".to_owned(), url]);
+    let args = ["--sandbox".to_owned()].into_iter().chain(database).collect();
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let visitor = Visitor::with_token(&server, &["--operator", "--label", "night shift"]).await;
+    let north = &server.client;
+    let done = async |path: &str, form: &[(&str, &str)]| {
+        let path = format!("/console/operators{path}");
+        let asked = visitor.post(&path, form).await;
+        let page = html(&asked);
+        assert_eq!((asked.status.as_u16(), page.contains("name=\"confirmed\"")), (200, true), "{form:?}: {page}");
+        assert_eq!(page.matches("<script").count(), 1, "{page}");
+        let confirmed = [form, &[("confirmed", "yes"), ("reason", MARKUP)]].concat();
+        let elsewhere = [("origin", "https://evil.example"), ("sec-fetch-site", "cross-site")];
+        assert_eq!(visitor.post_from(&path, &confirmed, &elsewhere).await.status, 403);
+        let answer = visitor.post(&path, &confirmed).await;
+        assert_eq!(answer.status, 303, "{form:?}: {}", html(&answer));
+        let page = visitor.page(answer.header("location").unwrap()).await;
+        assert!(page.contains("notice success") && !page.contains(MARKUP), "{page}");
+        page
+    };
+
+    // A marketplace.
+    let pause = [("marketplace", "primary"), ("do", "pause")];
+    let without_reason = [&pause[..], &[("confirmed", "yes"), ("reason", " ")]].concat();
+    assert_eq!(visitor.post("/console/operators/marketplaces", &without_reason).await.status, 400);
+    assert!(!visitor.page("/console/operators").await.contains("Paused by an operator"));
+    let page = done("/marketplaces", &pause).await;
+    assert!(page.contains("Paused by an operator") && page.contains("&lt;script&gt;"), "{page}");
+    let mut number = 0;
+    let waiting = eventually("an ad waits for the end of the pause", || {
+        number += 1;
+        let source_id = format!("car-{number}");
+        async move {
+            north.post("/v4/car", &plain_car(&source_id, &format!("OPA{number:03}"))).await.expect(201);
+            let channel = eventually("it is published or waits", || async {
+                let status = north.get(&format!("/v4/ad/{source_id}/status")).await.expect(200);
+                let channel = status["channels"][0]["status"].as_str().unwrap().to_owned();
+                ["live", "paused"].contains(&channel.as_str()).then_some(channel)
+            });
+            (channel.await == "paused").then_some(source_id)
+        }
+    })
+    .await;
+    let page = done("/marketplaces", &[("marketplace", "primary"), ("do", "resume")]).await;
+    assert!(!page.contains("Paused by an operator"), "{page}");
+    north.published(&waiting).await;
+
+    // Failed ads.
+    north.post("/v4/car", &plain_car("fault-refused-1", "OPB001")).await.expect(201);
+    let failed = north.ended("fault-refused-1", "publish", None).await;
+    let page = done("/ads", &[("code", "marketplace_refused"), ("dealer_code", "north-cars")]).await;
+    assert!(page.contains("Will be retried: 1"), "{page}");
+    eventually("it was published again", || async {
+        let last = north.ended("fault-refused-1", "publish", None).await;
+        (last["request_id"] != failed["request_id"]).then_some(())
+    })
+    .await;
+
+    // A dealer.
+    let page = done("/dealer", &[("code", "north-cars"), ("do", "suspend")]).await;
+    assert!(page.contains("Suspended") && page.contains("&lt;script&gt;"), "{page}");
+    assert!(page.contains("dealer_requests") && page.contains("End the suspension"), "{page}");
+    assert!(visitor.page("/console/operators/dealers").await.contains("Suspended"));
+    eventually("the server obeys", || async {
+        (north.patch(&format!("/v4/car/{waiting}"), &json!({"body": "New"})).await.status == 400).then_some(())
+    })
+    .await;
+    done("/dealer", &[("code", "north-cars"), ("do", "resume")]).await;
+    eventually("the server obeys", || async {
+        (north.patch(&format!("/v4/car/{waiting}"), &json!({"body": "Personal text"})).await.status == 200)
+            .then_some(())
+    })
+    .await;
+
+    // A token.
+    let south = server.client_of(&["--dealer-code", "south-cars"]).await;
+    let jti = south.get("/v4/me").await.expect(200)["token"]["jti"].as_str().unwrap().to_owned();
+    done("/tokens", &[("jti", &jti)]).await;
+    eventually("the token is refused", || async { (south.get("/v4/me").await.status == 401).then_some(()) }).await;
+
+    // Erasure, by steps until nothing is left.
+    let page = visitor.page("/console/operators/erase?dealer_code=north-cars").await;
+    assert!(page.contains("Would be erased: north-cars"), "{page}");
+    let path = "/console/operators/erase";
+    let form = |confirmed| [("dealer_code", "north-cars"), ("confirmed", confirmed)];
+    for mistyped in ["", "yes", "North-cars", "south-cars"] {
+        assert_eq!(visitor.post(path, &form(mistyped)).await.status, 400, "{mistyped}");
+    }
+    let get = async || north.get(&format!("/v4/ad/{waiting}")).await.expect(200).to_string();
+    assert!(get().await.contains("Personal text"));
+    eventually("nothing is left to erase", || async {
+        let answer = visitor.post(path, &form("north-cars")).await;
+        assert_eq!(answer.status, 200, "{}", html(&answer));
+        html(&answer).contains("Nothing is left to erase.").then_some(())
+    })
+    .await;
+    assert!(!get().await.contains("Personal text"));
+    assert!(
+        visitor.page("/console/operators/erase?dealer_code=north-cars").await.contains("There is nothing to erase.")
+    );
+
+    let page = visitor.page("/console/operators/audit").await;
+    for act in [
+        "marketplaces pause",
+        "marketplaces resume",
+        "ads retry",
+        "dealers suspend",
+        "dealers resume",
+        "token revoke",
+        "erase",
+    ] {
+        assert!(page.contains(&format!("<code>{act}</code>")), "{act}: {page}");
+    }
+    assert!(page.contains("night shift (token ") && page.contains(&jti), "{page}");
+    assert_eq!(page.matches("<script").count(), 1, "{page}");
 }
 
 #[tokio::test]

@@ -84,7 +84,10 @@ const MOUNTED: &str = include_str!("../../../ad-server/src/console/mod.rs");
 
 #[test]
 fn every_path_with_a_session_is_in_a_test_of_permissions() {
-    let pages = PAGES.into_iter().chain(operators::PAGES.map(|(page, ..)| page)).chain(operators::OPERATORS);
+    let pages = PAGES
+        .into_iter()
+        .chain(operators::PAGES.map(|(page, ..)| page))
+        .chain(operators::OPERATORS.map(|(page, ..)| page));
     let pages = pages.map(|page| page.split('?').next().unwrap().trim_end_matches('/'));
     let tested: Vec<_> = pages.chain(["/console/act", "/console/events", "/console/*path"]).collect();
     let mounted = MOUNTED.split(".at(").skip(1).map(|rest| rest.split('"').nth(1).unwrap());
