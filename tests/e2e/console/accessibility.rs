@@ -22,7 +22,7 @@ const FAULTS: &str = r#"axe.run({
 })"#;
 
 /// A stock with something of everything.
-async fn stock(server: &Server, images: &ImageHost) {
+pub(super) async fn stock(server: &Server, images: &ImageHost) {
     let client = &server.client;
     client.post("/v4/car", &car("car-1001", "BRW001", images)).await.expect(201);
     let mut failing = car("car-1002", "BRW002", images);
@@ -114,7 +114,18 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
         format!("/console/requests?id={request}"),
         "/console/developers".to_owned(),
     ];
-    let operators = ["", "/queue", "/ads", "/dealers", "/tokens"].map(|page| format!("/console/operators{page}"));
+    let operators = [
+        "",
+        "/queue",
+        "/ads",
+        "/dealers",
+        "/dealer?code=north-cars",
+        "/tokens",
+        "/limits",
+        "/audit",
+        "/erase?dealer_code=north-cars",
+    ];
+    let operators = operators.map(|page| format!("/console/operators{page}"));
     for page in &dealer {
         browser.open(&format!("{}{page}", client.base)).await;
         check(&browser, page, &mut faults).await;
@@ -140,6 +151,10 @@ async fn pages_have_no_faults_at_any_size_in_any_colours() {
         browser.open(&format!("{}{page}", client.base)).await;
         check(&browser, page, &mut faults).await;
     }
+    browser.open(&format!("{}/console/operators", client.base)).await;
+    browser.click("button[value=pause]").await;
+    browser.until("!!document.querySelector('input[name=confirmed]')").await;
+    check(&browser, "pause", &mut faults).await;
     assert_eq!(browser.complaints().await, [] as [String; 0]);
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));
 }

@@ -10,6 +10,7 @@ mod pages;
 mod paste;
 mod permissions;
 mod session;
+mod speed;
 mod tools;
 mod walk;
 
