@@ -123,16 +123,16 @@ async fn what_differs_is_done_in_order_and_the_rest_is_left_alone() {
     let plan = cli.run("sync plan stock.ndjson").await;
     let expected = "\
 To update
-  car-3 (car, Volvo 2019), line 2
-    body: (none) → Well kept
-    category_fields.condition.mileage: 2800 mil → 2900 mil
-  car-4 (car, Volvo 2019), line 3
-    price: list 100004 SEK → (none)
+  ~ car-3 (car, Volvo 2019), line 2
+      body: (none) → Well kept
+      category_fields.condition.mileage: 2800 mil → 2900 mil
+  ~ car-4 (car, Volvo 2019), line 3
+      price: list 100004 SEK → (none)
 To create
-  boat-1 (boat, TITLE), line 19
+  + boat-1 (boat, TITLE), line 19
 To delete
-  car-0 (car, Volvo 2019)
-  car-1 (car, Volvo 2019)
+  - car-0 (car, Volvo 2019)
+  - car-1 (car, Volvo 2019)
 stock.ndjson: 2 to update, 1 to create, 2 to delete, 16 unchanged
 ";
     let title = plain_boat()["title"].as_str().unwrap().to_owned();

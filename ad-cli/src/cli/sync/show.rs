@@ -16,12 +16,12 @@ use crate::{
     },
 };
 
-/// The title of each kind of step, what is to be done, and what was done.
-const ACTS: [(Act, Tone, &str, &str, &str); 4] = [
-    (Act::Update, Tone::Warning, "To update", "to update", "updated"),
-    (Act::Revive, Tone::Warning, "To revive", "to revive", "revived"),
-    (Act::Create, Tone::Good, "To create", "to create", "created"),
-    (Act::Delete, Tone::Bad, "To delete", "to delete", "deleted"),
+/// The mark of each kind of step, its title, what is to be done, and what was done.
+const ACTS: [(Act, Tone, &str, &str, &str, &str); 4] = [
+    (Act::Update, Tone::Warning, "~", "To update", "to update", "updated"),
+    (Act::Revive, Tone::Warning, "~", "To revive", "to revive", "revived"),
+    (Act::Create, Tone::Good, "+", "To create", "to create", "created"),
+    (Act::Delete, Tone::Bad, "-", "To delete", "to delete", "deleted"),
 ];
 
 /// Longest value that people see.
@@ -142,9 +142,12 @@ fn left_row(left: &Left) -> PlanRow<'_> {
 fn for_people(out: Output, plan: &Plan) -> Styled {
     let mut text = out.styled();
     let several = plan.about.dealers.len() > 1;
-    for (act, tone, title, ..) in ACTS {
+    for (act, tone, mark, title, ..) in ACTS {
         let steps = plan.steps.iter().filter(|step| step.act == act);
-        under(&mut text, tone, title, steps, |text, step| of_step(text, step, several));
+        under(&mut text, tone, title, steps, |text, step| {
+            text.push("  ").toned(tone, mark).push(" ");
+            of_step(text, step, several);
+        });
     }
     let blocked = plan.left.iter().filter_map(|left| match &left.why {
         Why::Blocked { reason, hints } => Some((left, reason.as_str(), hints.as_slice())),
@@ -179,14 +182,10 @@ fn under<T>(
 fn of_step(text: &mut Styled, step: &Step, several: bool) {
     let mut about: Vec<&str> = step.vehicle_type.as_deref().into_iter().chain(step.title.as_deref()).collect();
     about.extend(step.ad.dealer_code.as_deref().filter(|_| several));
-    text.push("  ").toned(Tone::Strong, &step.ad.source_id).push(&format!(
-        " ({}){}",
-        about.join(", "),
-        line(step.line)
-    ));
+    text.toned(Tone::Strong, &step.ad.source_id).push(&format!(" ({}){}", about.join(", "), line(step.line)));
     text.end_line();
     for change in &step.changes {
-        text.push("    ").toned(Tone::Faint, &change.field).push(": ").push(&difference(change)).end_line();
+        text.push("      ").toned(Tone::Faint, &change.field).push(": ").push(&difference(change)).end_line();
     }
 }
 
@@ -205,7 +204,7 @@ fn line(line: Option<u64>) -> String {
 
 /// `cars.ndjson: 2 to update, 1 to create, 1 to delete, 96 unchanged, 1 skipped`
 fn counts(plan: &Plan) -> String {
-    let steps = ACTS.map(|(act, _, _, what, _)| (plan.count(&[act]), what));
+    let steps = ACTS.map(|(act, .., what, _)| (plan.count(&[act]), what));
     let others = [(plan.unchanged.len() as u64, "unchanged"), (plan.left.len() as u64, "skipped")];
     let nothing = if plan.steps.is_empty() { "; nothing to do" } else { "" };
     format!("{}: {}{nothing}", plan.about.name, tally(steps.into_iter().chain(others)))
