@@ -72,8 +72,6 @@ pub(crate) struct ManyArgs {
     dealer: DealerArgs,
     #[command(flatten)]
     wait: WaitArgs,
-    #[command(flatten)]
-    confirm: ConfirmArgs,
 }
 
 /// One or several ads about which something is shown.
@@ -282,10 +280,10 @@ const JUST_NOW: Duration = Duration::from_mins(10);
 pub(crate) async fn each(
     context: &Context,
     args: &ManyArgs,
+    ConfirmArgs { yes, dry_run }: ConfirmArgs,
     what: Act,
     act: impl AsyncFn(&Client, Target<'_>) -> Result<Answer<Ad>, Error>,
 ) -> Result<(), Failure> {
-    let ConfirmArgs { yes, dry_run } = args.confirm;
     let asks = what.consequence.is_some() && !yes && !dry_run;
     if asks && !can_ask() {
         // Before anything is asked of the service.

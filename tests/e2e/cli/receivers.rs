@@ -191,7 +191,12 @@ async fn webhooks_are_managed_from_the_command_line() {
     assert_eq!(cli.run(&format!("webhooks update {id}")).await.code, 2);
     let listed = cli.run("webhooks list --output json").await.json();
     assert_eq!((&listed[0]["id"], listed[0].get("secret")), (&json!(id), None));
-    cli.run(&format!("webhooks delete {id}")).await.done();
+    let unasked = cli.run(&format!("webhooks delete {id}")).await;
+    assert_eq!(unasked.code, 2, "{unasked:?}");
+    assert!(unasked.stderr.contains("to go on without a question, add --yes"), "{unasked:?}");
+    let dry = cli.run(&format!("webhooks delete {id} --dry-run")).await;
+    assert!(dry.code == 0 && dry.stderr.contains(&receiver.url("/a")), "{dry:?}");
+    cli.run(&format!("webhooks delete {id} --yes")).await.done();
     assert_eq!(cli.run("webhooks list").await.stderr, "no webhooks\n");
     assert_eq!(cli.run(&format!("webhooks test {id}")).await.code, 1);
     let refused = cli.run("webhooks create not-an-address").await;

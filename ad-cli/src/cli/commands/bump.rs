@@ -5,7 +5,7 @@ use ad_core::model::Action;
 use crate::{
     Exclude,
     cli::acts::{self, Act, ManyArgs},
-    terminal::{Context, Failure},
+    terminal::{ConfirmArgs, Context, Failure},
 };
 
 /// Arguments of `bump`.
@@ -20,6 +20,8 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     many: ManyArgs,
+    #[command(flatten)]
+    confirm: ConfirmArgs,
     /// Exclude a marketplace; registered vehicles only
     #[arg(long, value_name = "MARKETPLACE", value_enum)]
     exclude: Option<Marketplace>,
@@ -42,5 +44,6 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         Some(Marketplace::Primary) => Exclude::Primary,
         Some(Marketplace::Secondary) => Exclude::Secondary,
     };
-    acts::each(context, &args.many, BUMP, async |client, target| client.v4().bump(target, exclude).await).await
+    acts::each(context, &args.many, args.confirm, BUMP, async |client, target| client.v4().bump(target, exclude).await)
+        .await
 }

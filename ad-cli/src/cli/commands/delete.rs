@@ -2,7 +2,7 @@
 
 use crate::{
     cli::acts::{self, Act, ManyArgs},
-    terminal::{Context, Failure},
+    terminal::{ConfirmArgs, Context, Failure},
 };
 
 /// Arguments of `delete`.
@@ -18,6 +18,8 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     many: ManyArgs,
+    #[command(flatten)]
+    confirm: ConfirmArgs,
 }
 
 const DELETE: Act = Act {
@@ -27,5 +29,5 @@ const DELETE: Act = Act {
 };
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    acts::each(context, &args.many, DELETE, async |client, target| client.v4().delete(target).await).await
+    acts::each(context, &args.many, args.confirm, DELETE, async |client, target| client.v4().delete(target).await).await
 }

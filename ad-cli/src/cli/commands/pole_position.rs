@@ -2,7 +2,7 @@
 
 use crate::{
     cli::acts::{self, Act, ManyArgs},
-    terminal::{Context, Failure},
+    terminal::{ConfirmArgs, Context, Failure},
 };
 
 /// Arguments of `pole-position`.
@@ -17,11 +17,16 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     many: ManyArgs,
+    #[command(flatten)]
+    confirm: ConfirmArgs,
 }
 
 const POLE_POSITION: Act =
     Act { verb: "Give pole position to", consequence: Some("Each pole position is charged."), charged: None };
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    acts::each(context, &args.many, POLE_POSITION, async |client, target| client.v4().pole_position(target).await).await
+    acts::each(context, &args.many, args.confirm, POLE_POSITION, async |client, target| {
+        client.v4().pole_position(target).await
+    })
+    .await
 }

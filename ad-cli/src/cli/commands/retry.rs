@@ -2,7 +2,7 @@
 
 use crate::{
     cli::acts::{self, Act, ManyArgs},
-    terminal::{Context, Failure},
+    terminal::{ConfirmArgs, Context, Failure},
 };
 
 /// Arguments of `retry`.
@@ -16,10 +16,15 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     many: ManyArgs,
+    /// Show what would be done without doing it
+    #[arg(long)]
+    dry_run: bool,
 }
 
 const RETRY: Act = Act { verb: "Retry", consequence: None, charged: None };
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    acts::each(context, &args.many, RETRY, async |client, target| client.v4().retry(target).await).await
+    // It can be repeated without harm.
+    let confirm = ConfirmArgs { yes: true, dry_run: args.dry_run };
+    acts::each(context, &args.many, confirm, RETRY, async |client, target| client.v4().retry(target).await).await
 }

@@ -7,7 +7,7 @@ use crate::{
     DeliveryQuery, NewWebhook, ReplayAfter, Resume, WebhookChanges,
     cli::listen::{self, ListenArgs},
     terminal::{
-        Context, Failure, ad_table,
+        ConfirmArgs, Context, Failure, ad_table, confirm,
         output::{Cell, Column, Tone, plain},
     },
 };
@@ -45,7 +45,7 @@ enum WebhookCommand {
     /// Replace the secret; the old one also signs for 24 hours
     Rotate(IdArgs),
     /// Delete a webhook
-    Delete(IdArgs),
+    Delete(DeleteArgs),
     /// Print events as they happen, or forward them to a local receiver
     Listen(ListenArgs),
 }
@@ -65,6 +65,15 @@ struct CreateArgs {
     /// A note for people
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
+}
+
+/// Arguments of `webhooks delete`.
+#[derive(Debug, clap::Args)]
+struct DeleteArgs {
+    #[command(flatten)]
+    webhook: IdArgs,
+    #[command(flatten)]
+    confirm: ConfirmArgs,
 }
 
 /// Which webhook.
@@ -250,7 +259,13 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
             out.record_in(&webhooks.rotate_secret(id).await?.body, ORDER)?;
             out.note("give the secret to the receiver; it is not shown again. The old one also signs for 24 hours");
         }
-        WebhookCommand::Delete(IdArgs { id }) => {
+        WebhookCommand::Delete(DeleteArgs { webhook: IdArgs { id }, confirm: ConfirmArgs { yes, dry_run } }) => {
+            if *dry_run {
+                let receiver = webhooks.read(id).await?.body.url;
+                out.note(&format!("webhook {id} to {receiver} would be deleted; nothing was changed (--dry-run)"));
+                return Ok(());
+            }
+            confirm(context, &format!("Delete webhook {id}? Its deliveries are deleted, too."), *yes).await?;
             webhooks.delete(id).await?;
             out.note(&format!("webhook {id} is deleted"));
         }
