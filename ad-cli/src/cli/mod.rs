@@ -4,9 +4,12 @@ mod acts;
 mod change;
 mod claims;
 mod commands;
+mod input;
 mod listen;
 mod parameters;
+mod rows;
 mod setting;
+mod sheet;
 mod single;
 mod sync;
 mod through;
@@ -60,6 +63,8 @@ enum Command {
     Validate(commands::validate::Args),
     /// Print a sample payload with an explanation of its fields
     New(commands::new::Args),
+    /// Write a sheet to fill in and import
+    Template(commands::template::Args),
     /// Show the fields of a vehicle type
     Fields(commands::fields::Args),
     /// Show the allowed values of a field
@@ -133,6 +138,7 @@ impl Command {
         match self {
             Self::Validate(args) => commands::validate::run(context, &args).await,
             Self::New(args) => commands::new::run(context, &args),
+            Self::Template(args) => commands::template::run(context, &args),
             Self::Fields(args) => commands::fields::run(context, &args),
             Self::Values(args) => commands::values::run(context, &args),
             Self::Models(args) => commands::values::models(context, &args),

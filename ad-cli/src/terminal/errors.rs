@@ -86,6 +86,9 @@ impl From<NotPayloads> for Failure {
         match error {
             NotPayloads::Unreadable { .. } => failure,
             NotPayloads::Utf32(_) => failure.hint("save it as UTF-8"),
+            NotPayloads::Else { name, .. } => failure
+                .hint("expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)")
+                .hint(format!("for a table, such as CSV, a spreadsheet or XML: ad-migrate inspect {name}")),
             _ => failure
                 .hint("expected one ad as a JSON object, several as a JSON array, or one object per line (NDJSON)"),
         }

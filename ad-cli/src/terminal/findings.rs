@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::output::{Column, Output, Rows, Styled, Tone};
 use crate::bulk::{
     check::{Finding, Severity, Verdict},
+    payloads::Place,
     shortened,
 };
 
@@ -119,7 +120,10 @@ fn for_people(out: Output, file: &str, verdict: &Verdict, finding: &Finding) -> 
         Severity::Warning => (Tone::Warning, "warning:"),
     };
     let mut text = out.styled();
-    let place = format!("{file}:{}:{}:", finding.place.line, finding.place.column);
+    let place = match finding.place {
+        Place { line, column: 0 } => format!("{file}:{line}:"),
+        Place { line, column } => format!("{file}:{line}:{column}:"),
+    };
     text.toned(Tone::Strong, &place).push(" ").toned(tone, severity);
     if let Some(field) = &finding.field {
         text.push(" ").toned(Tone::Strong, field);

@@ -19,7 +19,7 @@ pub fn stop_on_interrupt(context: &Context) -> CancellationToken {
 }
 
 /// Waits for the next SIGINT or SIGTERM. Where signals cannot be caught, they end the process by themselves.
-async fn signalled() {
+pub(crate) async fn signalled() {
     let ctrl_c = async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

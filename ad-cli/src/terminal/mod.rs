@@ -30,6 +30,7 @@ pub use context::{Connection, Context, Global, Rate};
 pub use failure::{Exit, Failure};
 pub use findings::Findings;
 pub use import::{ImportReport, Summary, import};
+pub(crate) use interrupt::signalled;
 pub use interrupt::stop_on_interrupt;
 use output::{ColorWhen, Format, Output, Talk};
 pub use reference::page as reference_page;

@@ -19,6 +19,9 @@ const LINES: Duration = Duration::from_secs(10);
 /// After this time, what is read from the service is counted on a terminal.
 const SOON: Duration = Duration::from_secs(1);
 
+/// Time between two pictures of a spinner.
+const TICK: Duration = Duration::from_millis(100);
+
 /// A count of what has been read, on stderr, once it takes a while. A table or rows on the same terminal say it themselves.
 #[derive(Debug)]
 pub(crate) struct Counter {
@@ -49,6 +52,25 @@ impl Drop for Counter {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+        }
+    }
+}
+
+/// Does something, and says what on stderr once it takes a while.
+pub(crate) async fn waiting<T>(out: Output, what: String, work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    if !out.moves() {
+        return work.await;
+    }
+    if let Ok(done) = tokio::time::timeout(SOON, &mut work).await {
+        return done;
+    }
+    let bar = ProgressBar::new_spinner().with_message(what);
+    loop {
+        bar.tick();
+        if let Ok(done) = tokio::time::timeout(TICK, &mut work).await {
+            bar.finish_and_clear();
+            return done;
         }
     }
 }

@@ -121,6 +121,7 @@ impl SubmitArgs {
         let (payloads, journal) = (folder.payloads(), folder.journal());
         let options = import::Options {
             file: &payloads,
+            rows: None,
             journal: Some(&journal),
             task,
             limit,

@@ -18,6 +18,7 @@ pub(crate) mod relay;
 mod revisions;
 mod screens;
 mod setup;
+mod sheets;
 mod status;
 mod sync;
 mod sync_interrupted;

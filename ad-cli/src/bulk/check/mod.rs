@@ -42,6 +42,17 @@ pub struct Checker {
     pub of_type: Option<&'static Category>,
     /// The time by which the quality of valid payloads is measured, if it is.
     measures_at: Option<Timestamp>,
+    /// Whether the payloads are made of rows of a table.
+    is_of_rows: bool,
+}
+
+/// A row of a table that cannot become an ad, on its line of the file of payloads.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub struct RefusedRow {
+    /// The client's reference, where it is known.
+    pub source_id: Option<String>,
+    /// Why it cannot; at least one is an error.
+    pub refused_row: Vec<Finding>,
 }
 
 /// What is to be said about one payload.
@@ -69,7 +80,22 @@ impl Verdict {
 impl Checker {
     /// A checker by the rules and the catalogue that come with this program.
     pub fn new(version: ApiVersion, of_type: Option<&'static Category>) -> Self {
-        Self { rulebook: Rulebook::default(), version, of_type, measures_at: None }
+        Self { rulebook: Rulebook::default(), version, of_type, measures_at: None, is_of_rows: false }
+    }
+
+    /// For payloads made of the rows of a table, with a [`RefusedRow`] in place of those that cannot become ads. Findings are about rows.
+    #[must_use]
+    pub fn of_rows(self) -> Self {
+        Self { is_of_rows: true, ..self }
+    }
+
+    /// What a row was refused for before, if it was.
+    pub fn refused_row(&self, piece: Piece<'_>, index: u64) -> Option<Verdict> {
+        if !self.is_of_rows || memchr::memmem::find(piece.text, b"\"refused_row\"").is_none() {
+            return None;
+        }
+        let RefusedRow { source_id, refused_row: findings } = serde_json::from_slice(piece.text).ok()?;
+        Some(Verdict { index, source_id, findings, ..Verdict::default() })
     }
 
     /// Leaves http addresses of images to the service, which accepts them in a sandbox.
@@ -87,6 +113,17 @@ impl Checker {
 
     /// Checks one payload of a file, and returns its findings with what identifies its ad.
     pub fn check(&self, piece: Piece<'_>, index: u64) -> (Verdict, Option<Occurrence>) {
+        if let Some(verdict) = self.refused_row(piece, index) {
+            return (verdict, None);
+        }
+        let (mut verdict, occurrence) = self.check_payload(piece, index);
+        if self.is_of_rows {
+            verdict.findings.iter_mut().for_each(|finding| finding.place.column = 0);
+        }
+        (verdict, occurrence)
+    }
+
+    fn check_payload(&self, piece: Piece<'_>, index: u64) -> (Verdict, Option<Occurrence>) {
         let mut verdict = Verdict { index, ..Verdict::default() };
         let object = match (piece.problem, parse(piece.text)) {
             (None, Ok(object)) => object,

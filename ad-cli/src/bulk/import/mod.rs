@@ -82,6 +82,8 @@ pub enum Resume {
 pub struct Options<'a> {
     /// The file; `-` is stdin.
     pub file: &'a Path,
+    /// The payloads of `file` on the lines of their rows, when it is a table and not payloads itself.
+    pub rows: Option<&'a Path>,
     /// The journal; by default `FILE.journal`, or `stdin-DIGEST.journal` of what came from stdin.
     pub journal: Option<&'a Path>,
     /// What is done with its ads.
@@ -117,6 +119,7 @@ pub struct Import {
     client: Client,
     name: String,
     path: PathBuf,
+    is_of_rows: bool,
     /// What came from stdin is kept here.
     _kept: Option<NamedTempFile>,
     state: Arc<State>,
@@ -152,13 +155,17 @@ impl Import {
     /// # Errors
     /// When the file cannot be read, or the journal is in use or of another import.
     pub fn open(client: Client, options: &Options<'_>, now: Timestamp) -> Result<(Self, Vec<Note>), BulkError> {
-        let (kept, path, name) = input(options.file)?;
-        let source = Source::open(&path)?;
+        let (kept, path, name) = match options.rows {
+            None => input(options.file)?,
+            Some(rows) => (None, rows.to_owned(), name_of(options.file)),
+        };
+        let is_of_rows = options.rows.is_some();
+        let source = open(&path, &name, is_of_rows)?;
         let sha256 = digest(&path).map_err(|error| unreadable(&name, &error))?;
         let journal = match options.journal {
             Some(path) => path.to_owned(),
             // Each input has its own.
-            None if kept.is_some() => PathBuf::from(format!("stdin-{}.journal", &sha256[..12])),
+            None if options.file.as_os_str() == "-" => PathBuf::from(format!("stdin-{}.journal", &sha256[..12])),
             None => {
                 let mut name = options.file.as_os_str().to_owned();
                 name.push(".journal");
@@ -172,11 +179,13 @@ impl Import {
         let begun = Begun { file, sha256, url: client.url().to_owned(), at: now.to_string(), keys: Some(keys) };
         notes.extend(fits(journal.path(), past.begun.as_ref(), &begun, &name, options.resume)?);
         journal.write_durably(&[Entry::Begun(begun)])?;
-        let checker = Arc::new(Checker::new(options.version, options.of_type).with_http_images().measuring(now));
+        let checker = Checker::new(options.version, options.of_type).with_http_images().measuring(now);
+        let checker = Arc::new(if is_of_rows { checker.of_rows() } else { checker });
         let import = Self {
             client,
             name,
             path,
+            is_of_rows,
             _kept: kept,
             state: Arc::new(State::new(journal, checker, options.within.is_some())),
             past,
@@ -207,7 +216,7 @@ impl Import {
     /// # Errors
     /// When the file cannot be read, or it cannot be shown.
     pub fn check(&mut self, mut show: impl FnMut(&Verdict) -> io::Result<()>) -> Result<Totals, BulkError> {
-        let state = Arc::clone(&self.state);
+        let (state, source) = (Arc::clone(&self.state), self.source()?);
         let counts = &mut self.findings;
         let mut show = |verdict: &Verdict| {
             if verdict.is_valid() {
@@ -219,7 +228,7 @@ impl Import {
             state.invalid(verdict);
             show(verdict)
         };
-        let (mut totals, identities) = check_file(Source::open(&self.path)?, &self.state.checker, &mut show)?;
+        let (mut totals, identities) = check_file(source, &self.state.checker, &mut show)?;
         let (repetitions, known) = std::mem::take(&mut self.past.facts).of(identities).map_err(no_room())?;
         tell_repetitions(Ok(repetitions), &mut totals, show)?;
         (self.known, self.totals) = (Some(known), totals);
@@ -266,12 +275,17 @@ impl Import {
         Imported { name, payloads, records, findings, failure: failure.or(unread).or(interrupted) }
     }
 
+    /// The payloads, from the beginning.
+    fn source(&self) -> Result<Source, BulkError> {
+        open(&self.path, &self.name, self.is_of_rows)
+    }
+
     /// Sends everything and follows it.
     async fn work(self) -> Result<(), BulkError> {
+        let source = self.source()?;
         let Self { client, state, parallel, past, keys, task, limit, .. } = self;
         // Nothing is sent before the check.
         let Some(known) = self.known else { return Ok(()) };
-        let source = Source::open(&self.path)?;
         let checker = Arc::clone(&state.checker);
         let feed = Feed { checker, known, past, keys, run: random(), block: parallel, task, limit };
         let (jobs, todo) = mpsc::channel(parallel);
@@ -319,7 +333,7 @@ impl Import {
 /// A file that can be read several times, and what people call it: stdin is kept in one.
 fn input(file: &Path) -> Result<(Option<NamedTempFile>, PathBuf, String), BulkError> {
     if file.as_os_str() != "-" {
-        return Ok((None, file.to_owned(), file.display().to_string()));
+        return Ok((None, file.to_owned(), name_of(file)));
     }
     let keep = || {
         let mut kept = NamedTempFile::new()?;
@@ -328,7 +342,16 @@ fn input(file: &Path) -> Result<(Option<NamedTempFile>, PathBuf, String), BulkEr
     };
     let kept = keep().map_err(BulkError::temporary("for stdin"))?;
     let path = kept.path().to_owned();
-    Ok((Some(kept), path, "stdin".to_owned()))
+    Ok((Some(kept), path, name_of(file)))
+}
+
+/// What people call a file.
+fn name_of(file: &Path) -> String {
+    if file.as_os_str() == "-" { "stdin".to_owned() } else { file.display().to_string() }
+}
+
+fn open(path: &Path, name: &str, is_of_rows: bool) -> Result<Source, BulkError> {
+    Ok(if is_of_rows { Source::of_lines(name, path)? } else { Source::open(path)? })
 }
 
 fn random() -> Uuid {

@@ -31,7 +31,7 @@ pub use transcode::{Malformed, Transcoded};
 pub struct Place {
     /// The line.
     pub line: u64,
-    /// The character in the line.
+    /// The character in the line; 0 when a row of a table is meant as a whole.
     pub column: u64,
 }
 

@@ -7,7 +7,10 @@ use ad_core::violation::Code;
 use super::{rejects, validate};
 use crate::{
     bulk::import::{Imported, Options, Record, Resume, Task},
-    cli::through::Through,
+    cli::{
+        input::{Input, MappingArg},
+        through::Through,
+    },
     terminal::{
         self, Context, Exit, Failure, ImportReport, ad_table,
         causes::Causes,
@@ -25,6 +28,9 @@ const MOST_PARALLEL: u64 = 256;
 FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON). All payloads are validated locally first. Invalid
 ones are reported and skipped; the others are sent, and the command waits until they are published or have failed.
 
+FILE may also be a table (.csv, .xlsx, .ods). `ad-migrate` reads its rows with --mapping, or with the mapping beside the file: stock.toml for \
+stock.xlsx. `ad-migrate inspect` drafts a mapping, `ad-cli template` writes a sheet with its mapping.
+
 The summary counts findings about the quality of the valid ads, such as a price in öre. They reject nothing.
 
 At the end, mistakes are counted by cause. --rejects FILE collects the rejected payloads: correct them there, and import that file.
@@ -36,12 +42,15 @@ Exit code 0: all ads are published. 1: some are not; the report contains the rea
 Examples:
   ad-cli import stock.ndjson
   ad-cli import stock.ndjson --resume
+  ad-cli import stock.xlsx --mapping stock.toml
   ad-cli import stock.json --report report.json --rate 20
   ad-cli import stock.ndjson --rejects rejects.ndjson")]
 pub(crate) struct Args {
     /// The file, or - for stdin
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
+    #[command(flatten)]
+    mapping: MappingArg,
     #[command(flatten)]
     through: Through,
     /// Resume an interrupted import of this file
@@ -107,10 +116,16 @@ const REPORT: ImportReport<'_, Record> = ImportReport {
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     if args.dry_run {
-        return validate::run(context, &validate::Args::of(&args.file, &args.through)).await;
+        return validate::run(context, &validate::Args::of(&args.file, &args.mapping, &args.through)).await;
+    }
+    let input = Input::open(context, &args.file, &args.mapping, true).await?;
+    if input.rows().is_some() && args.rejects.is_some() {
+        return Err(Failure::usage("--rejects is for files of payloads")
+            .hint("correct the rows in the table, then import it again with --resume --accept-changes"));
     }
     let options = Options {
         file: &args.file,
+        rows: input.rows(),
         journal: args.journal.as_deref(),
         task: Task::Create,
         limit: None,
@@ -136,7 +151,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         return Err(Failure::from(failure).hint(format!("to resume: {}", resume_command(args))));
     }
     let refused = summary.count("refused");
-    what_next(context, args, refused, summary.count("failed"));
+    what_next(context, args, input.rows().is_some(), refused, summary.count("failed"));
     match ["failed", "under_way", "unclear", "not_sent"].map(|name| summary.count(name)).iter().sum::<u64>() + refused {
         0 => Ok(()),
         _ if refused == summary.ads => Err(Failure::Shown(Exit::Refused)),
@@ -172,8 +187,10 @@ fn note_causes(context: &Context, imported: &mut Imported) -> Result<(), Failure
 }
 
 /// Says what to do about ads that are not published.
-fn what_next(context: &Context, args: &Args, refused: u64, failed: u64) {
-    if refused > 0 && args.rejects.is_none() && args.file.as_os_str() != "-" {
+fn what_next(context: &Context, args: &Args, is_table: bool, refused: u64, failed: u64) {
+    if refused > 0 && is_table {
+        context.out.note(&format!("correct the rejected rows, then: {} --accept-changes", resume_command(args)));
+    } else if refused > 0 && args.rejects.is_none() && args.file.as_os_str() != "-" {
         let again = resume_command(args);
         context.out.note(&format!("to write the rejected payloads to a file: {again} --rejects rejects.ndjson"));
     }
@@ -187,5 +204,5 @@ fn resume_command(args: &Args) -> String {
     let journal = args.journal.as_ref().map(|path| format!(" --journal {}", path.display())).unwrap_or_default();
     let file =
         if args.file.as_os_str() == "-" { "- < the same input".to_owned() } else { args.file.display().to_string() };
-    format!("ad-cli import{journal} --resume {file}")
+    format!("ad-cli import{}{journal} --resume {file}", args.mapping.again())
 }

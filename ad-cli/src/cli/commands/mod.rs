@@ -33,6 +33,7 @@ pub(super) mod sold;
 pub(super) mod status;
 pub(super) mod summary;
 pub(super) mod sync;
+pub(super) mod template;
 pub(super) mod update;
 pub(super) mod validate;
 pub(super) mod values;

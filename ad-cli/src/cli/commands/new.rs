@@ -81,7 +81,7 @@ pub(super) fn written(payload: &Map<String, Value>, category: &Category) -> Stri
 }
 
 /// Leaves what must be sent and what buyers look for, and of the rest what the rules demand with it.
-fn shorten(
+pub(in crate::cli) fn shorten(
     category: &'static Category,
     version: ApiVersion,
     rulebook: &Rulebook,

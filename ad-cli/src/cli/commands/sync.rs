@@ -3,7 +3,10 @@
 use std::{path::PathBuf, time::Duration};
 
 use crate::{
-    cli::sync::{self, ApplyOptions, StockOptions},
+    cli::{
+        input::MappingArg,
+        sync::{self, ApplyOptions, StockOptions},
+    },
     terminal::{ConfirmArgs, Context, Failure, duration},
 };
 
@@ -20,6 +23,7 @@ invalid payload are unchanged. More deletions than 10 % of a dealer's ads or 20,
 Examples:
   ad-cli sync plan stock.ndjson
   ad-cli sync apply stock.ndjson
+  ad-cli sync plan stock.xlsx --mapping stock.toml
   ad-cli sync plan stock.ndjson --save plan.ndjson && ad-cli sync apply plan.ndjson
   ad-cli sync apply stock.ndjson --yes --watch")]
 pub(crate) struct Args {
@@ -38,6 +42,8 @@ enum SyncCommand {
 /// What both take.
 #[derive(Debug, clap::Args)]
 struct StockArgs {
+    #[command(flatten)]
+    mapping: MappingArg,
     /// Maximum number of deletions [default: 10 % of a dealer's ads or 20, whichever is less]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     allow_removals: u64,
@@ -91,7 +97,12 @@ struct ApplyArgs {
 
 impl StockArgs {
     fn options(&self, file: &std::path::Path) -> StockOptions {
-        StockOptions { file: file.to_owned(), allow_removals: self.allow_removals, http_images: self.http_images }
+        StockOptions {
+            file: file.to_owned(),
+            mapping: self.mapping.clone(),
+            allow_removals: self.allow_removals,
+            http_images: self.http_images,
+        }
     }
 }
 

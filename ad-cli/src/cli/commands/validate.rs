@@ -15,7 +15,10 @@ use crate::{
         check::{Checker, Totals, Verdict, check_file, tell_repetitions},
         payloads::{Chunks, Piece, Source, parse},
     },
-    cli::through::Through,
+    cli::{
+        input::{Input, MappingArg},
+        through::Through,
+    },
     terminal::{
         Context, Exit, Failure, Findings,
         causes::Causes,
@@ -32,7 +35,8 @@ Shows errors, warnings, and how to improve a valid ad: its score, 0 to 100, and 
 Without --online nothing is sent: payloads are validated by the rules and allowed values built into this program. Only the service can check
 whether a source_id is unused, and the dealer's salespersons and products.
 
-Each FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON), and may have any size.
+Each FILE contains one JSON object, a JSON array of objects, or one object per line (NDJSON), and may have any size. It may also be a table, as \
+for `ad-cli import`.
 
 Examples:
   ad-cli validate car.json
@@ -44,6 +48,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE|-", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
+    mapping: MappingArg,
+    #[command(flatten)]
     through: Through,
     /// Also send each locally valid payload to the `validate` operation of the service, which stores nothing
     #[arg(long)]
@@ -52,24 +58,19 @@ pub(crate) struct Args {
 
 impl Args {
     /// To validate one file without the service.
-    pub(super) fn of(file: &Path, through: &Through) -> Self {
-        Self { files: vec![file.to_owned()], through: through.clone(), online: false }
+    pub(super) fn of(file: &Path, mapping: &MappingArg, through: &Through) -> Self {
+        Self { files: vec![file.to_owned()], mapping: mapping.clone(), through: through.clone(), online: false }
     }
 }
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let mut checker = Checker::new(args.through.version(), args.through.category());
-    // Programs get a row for each error and warning, and nothing else.
-    if context.out.is_for_people() {
-        checker = checker.measuring(context.now());
-    }
     // Whom to ask is settled before anything is read.
     let client = args.online.then(|| context.client()).transpose()?;
     let mut report = Findings::new("", context.out);
     let mut causes = Causes::default();
     let mut all = Vec::new();
     for file in &args.files {
-        match one(context, file, &checker, client.as_ref(), &mut report, &mut causes).await {
+        match one(context, file, args, client.as_ref(), &mut report, &mut causes).await {
             Ok(of_file) => all.push(of_file),
             Err(failure) => {
                 report.end()?;
@@ -78,35 +79,42 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         }
     }
     report.end()?;
-    if all.iter().map(|(_, totals)| totals.payloads).sum::<u64>() > 1 {
+    if all.iter().map(|(_, totals, _)| totals.payloads).sum::<u64>() > 1 {
         causes.note(context.out);
     }
-    if all.iter().any(|(_, totals)| totals.refused > 0) {
+    if all.iter().any(|(_, totals, _)| totals.refused > 0) {
         return Err(Failure::Shown(Exit::Refused));
     }
     if !args.online {
         context.out.detail("validated locally; use --online for the checks that only the service can do");
     }
-    if let [(name, totals)] = &all[..]
+    if let [(name, totals, is_table)] = &all[..]
         && args.files[0].as_os_str() != "-"
         && args.through.is_default()
     {
-        let command = if totals.payloads == 1 { "create" } else { "import" };
-        context.out.note(&format!("to send: ad-cli {command} {name}"));
+        let command = if totals.payloads == 1 && !*is_table { "create" } else { "import" };
+        let mapping = args.mapping.again();
+        context.out.note(&format!("to send: ad-cli {command}{mapping} {name}"));
     }
     Ok(())
 }
 
-/// Checks one file, and says what it came to.
+/// Checks one file, and says what it came to: its name, the counts, and whether it is a table.
 async fn one(
     context: &Context,
     file: &Path,
-    checker: &Checker,
+    args: &Args,
     client: Option<&Client>,
     report: &mut Findings,
     causes: &mut Causes,
-) -> Result<(String, Totals), Failure> {
-    let source = context.open(file)?;
+) -> Result<(String, Totals, bool), Failure> {
+    let input = Input::open(context, file, &args.mapping, false).await?;
+    let mut checker = input.checker(Checker::new(args.through.version(), args.through.category()));
+    // Programs get a row for each error and warning, and nothing else.
+    if context.out.is_for_people() {
+        checker = checker.measuring(context.now());
+    }
+    let source = input.source(context)?;
     let name = source.name.clone();
     report.of(&name);
     let mut ratings = Ratings::default();
@@ -116,8 +124,8 @@ async fn one(
         report.show(verdict)
     };
     let totals = match client {
-        None => offline(source, checker, &mut show),
-        Some(client) => online(source, checker, client, &mut show).await,
+        None => offline(source, &checker, &mut show),
+        Some(client) => online(source, &checker, client, &mut show).await,
     };
     report.flush()?;
     let totals = totals?;
@@ -133,7 +141,7 @@ async fn one(
     if totals.payloads == 0 {
         return Err(Failure::usage(format!("{name} contains no payloads")));
     }
-    Ok((name, totals))
+    Ok((name, totals, input.rows().is_some()))
 }
 
 /// Checks all payloads here.

@@ -47,6 +47,7 @@ use self::{
 use crate::{
     Client,
     bulk::check::Checker,
+    cli::input::{Input, MappingArg},
     terminal::{Context, Exit, Failure, can_ask, confirm, output::counted, stop_on_interrupt},
 };
 
@@ -55,6 +56,8 @@ use crate::{
 pub(crate) struct StockOptions {
     /// The stock.
     pub(crate) file: PathBuf,
+    /// How its rows become payloads, of a table.
+    pub(crate) mapping: MappingArg,
     /// So many deletions are meant.
     pub(crate) allow_removals: u64,
     /// Whether images may come over http, as services of developers allow.
@@ -92,7 +95,7 @@ pub(crate) async fn apply(context: &Context, options: &StockOptions, how: ApplyO
     let (client, mut plan) = if let Some(mut plan) = saved::load(&options.file)? {
         let client = context.client()?;
         plan.about.allowed = plan.about.allowed.max(options.allow_removals);
-        saved::fits(&plan, &client)?;
+        saved::fits(context, &plan, &client).await?;
         saved::is_current(&plan, &client).await?;
         (client, plan)
     } else {
@@ -134,7 +137,6 @@ struct Sync<'a> {
     options: &'a StockOptions,
     client: Client,
     scope: Scope,
-    checker: Checker,
     rulebook: Rulebook,
 }
 
@@ -148,23 +150,32 @@ impl<'a> Sync<'a> {
             options,
             client,
             scope: Scope::of(&connection.token)?,
-            checker: Checker::new(ApiVersion::V4, None),
             rulebook: Rulebook { settings, ..Rulebook::default() },
         })
     }
 
     async fn plan(&self) -> Result<Plan, Failure> {
-        let source = self.context.open(&self.options.file)?;
-        let reader = Reader { scope: &self.scope, checker: &self.checker, rulebook: &self.rulebook };
-        let stock = reader.read(source)?;
+        let StockOptions { file, mapping, http_images, .. } = self.options;
+        let input = Input::open(self.context, file, mapping, *http_images).await?;
+        let checker = input.checker(Checker::new(ApiVersion::V4, None));
+        let reader = Reader { scope: &self.scope, checker: &checker, rulebook: &self.rulebook };
+        let stock = reader.read(input.source(self.context)?)?;
         if stock.wanted.is_empty() {
             show::refused(self.context.out, &stock.name, &stock.left)?;
             return Err(Failure::refused(format!("{} contains no valid payload; nothing was changed", stock.name)));
         }
-        let path =
-            if self.options.file.as_os_str() == "-" { None } else { std::path::absolute(&self.options.file).ok() };
-        Planner { client: &self.client, reader }.plan(path, stock, self.options.allow_removals).await
+        let path = if file.as_os_str() == "-" { None } else { std::path::absolute(file).ok() };
+        let mut plan = Planner { client: &self.client, reader }.plan(path, stock, self.options.allow_removals).await?;
+        plan.about.mapping = input.mapping().map(absolute_mapping);
+        plan.about.http_images = *http_images;
+        Ok(plan)
     }
+}
+
+/// A mapping by which a plan is applied from any folder.
+fn absolute_mapping(mapping: &str) -> String {
+    let file = Path::new(mapping).canonicalize().ok();
+    file.map_or_else(|| mapping.to_owned(), |path| path.display().to_string())
 }
 
 /// People see the plan before it is carried out; programs get what became of it.

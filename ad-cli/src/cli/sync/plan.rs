@@ -132,6 +132,11 @@ pub(super) struct About {
     pub(super) name: String,
     /// The file, for reading it again; `None` for stdin.
     pub(super) path: Option<PathBuf>,
+    /// The mapping of its rows, if it is a table, and whether their images may come over http.
+    #[serde(default)]
+    pub(super) mapping: Option<String>,
+    #[serde(default)]
+    pub(super) http_images: bool,
     /// What its payloads come to.
     pub(super) digest: String,
     /// The service.
@@ -207,7 +212,11 @@ impl Planner<'_> {
         plan.left.append(&mut stock.left);
         plan.left.sort_by_key(|left| left.line);
         let (name, digest, url) = (stock.name, stock.digest, self.client.url().to_owned());
-        Ok(Plan { about: About { name, path, digest, url, dealers, allowed }, spool: stock.spool, ..plan })
+        Ok(Plan {
+            about: About { name, path, digest, url, dealers, allowed, ..About::default() },
+            spool: stock.spool,
+            ..plan
+        })
     }
 
     /// Looks at all ads of a dealer; returns how many are not deleted.

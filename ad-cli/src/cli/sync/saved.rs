@@ -18,10 +18,10 @@ use crate::{
     Client,
     bulk::{
         follow::{Include, Statuses},
-        payloads::Source,
         spool::Spool,
     },
-    terminal::{Failure, output::counted},
+    cli::input::{Input, MappingArg},
+    terminal::{Context, Failure, output::counted},
 };
 
 /// The form of the file.
@@ -118,16 +118,20 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
 }
 
 /// Whether the file is still what a plan was made from, and the service the same.
-pub(super) fn fits(plan: &Plan, client: &Client) -> Result<(), Failure> {
+pub(super) async fn fits(context: &Context, plan: &Plan, client: &Client) -> Result<(), Failure> {
     let anew = |message: String| {
         Failure::refused(message).hint("nothing was changed; make a new plan: ad-cli sync plan FILE --save PLAN")
     };
-    let About { url, path, digest, .. } = &plan.about;
+    let About { url, path, digest, mapping, http_images, .. } = &plan.about;
     if url != client.url() {
         return Err(anew(format!("the plan is for {url}, not for {}", client.url())));
     }
     let Some(path) = path else { return Ok(()) };
-    let source = Source::open(path).map_err(|error| anew(format!("the file of the plan cannot be read: {error}")))?;
+    let mapping = MappingArg { mapping: mapping.clone() };
+    let input = Input::open(context, path, &mapping, *http_images).await;
+    let source =
+        input.as_ref().map_err(Failure::to_string).and_then(|input| input.source(context).map_err(|it| it.to_string()));
+    let source = source.map_err(|error| anew(format!("the file of the plan cannot be read: {error}")))?;
     if stock::digest(source)? != *digest {
         return Err(anew(format!("{} has changed since the plan was made", path.display())));
     }

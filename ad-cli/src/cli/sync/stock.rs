@@ -235,6 +235,9 @@ impl Reader<'_> {
         index: u64,
         piece: Piece<'_>,
     ) -> Result<&'static Category, Verdict> {
+        if let Some(refused) = self.checker.refused_row(piece, index) {
+            return Err(refused);
+        }
         let Ok(category) = payload::category(ApiVersion::V4, payload.get("category_id")) else {
             return Err(self.checker.check(piece, index).0);
         };

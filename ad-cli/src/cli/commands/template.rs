@@ -1,0 +1,101 @@
+//! `ad-cli template`: a sheet to be filled in, with the mapping by which it is imported.
+
+use std::{
+    fs::OpenOptions,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use ad_core::{
+    categories::{Category, TRAILER},
+    model::ApiVersion,
+    rulebook::Rulebook,
+};
+
+use crate::{
+    cli::{
+        sheet::{Column, columns, csv, mapping, xlsx},
+        through::vehicle_type,
+    },
+    terminal::{Context, Failure},
+};
+
+/// Arguments of `template`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Writes a sheet with one column per field, the required ones first, and an example row to replace. In an .xlsx sheet, cells offer the allowed \
+values, and a note on each header explains its field. The mapping is written beside the sheet, so that `ad-cli import` takes it as it is. \
+Existing files are not overwritten.
+
+The example ad is hidden: `Visible` is `no`.
+
+Examples:
+  ad-cli template car --xlsx
+  ad-cli template van --csv --out vans.csv
+  ad-cli import car.xlsx --dry-run")]
+pub(crate) struct Args {
+    /// The vehicle type, such as car
+    #[arg(value_parser = vehicle_type())]
+    r#type: &'static Category,
+    #[command(flatten)]
+    form: Form,
+    /// The sheet [default: TYPE.xlsx or TYPE.csv]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// The form of a sheet.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Form {
+    /// A workbook for Excel, LibreOffice and Google Sheets
+    #[arg(long)]
+    xlsx: bool,
+    /// Separated values
+    #[arg(long)]
+    csv: bool,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let (category, name) = (args.r#type, args.r#type.vehicle_type.unwrap_or_default());
+    if category.id == TRAILER {
+        return Err(Failure::usage("trailers cannot be created").hint("choose another type: ad-cli fields"));
+    }
+    let ending = if args.form.xlsx { "xlsx" } else { "csv" };
+    let sheet = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.{ending}")));
+    if sheet.extension().is_none_or(|own| !own.eq_ignore_ascii_case(ending)) {
+        return Err(Failure::usage(format!("the name of the sheet must end with .{ending}: {}", sheet.display())));
+    }
+    let rulebook = Rulebook::default();
+    let example = category.example(ApiVersion::V4, &rulebook);
+    let columns: Vec<Column> = columns(category, &rulebook, example);
+    let bytes = if args.form.xlsx {
+        xlsx::bytes(name, &columns, &rulebook.catalogue)
+            .map_err(|error| Failure::failed(format!("cannot make {}: {error}", sheet.display())))?
+    } else {
+        csv::bytes(&columns).map_err(|error| Failure::failed(format!("cannot make {}: {error}", sheet.display())))?
+    };
+    let beside = sheet.with_extension("toml");
+    if beside.exists() {
+        return Err(exists(&beside));
+    }
+    write(&sheet, &bytes)?;
+    write(&beside, mapping(name, &columns).as_bytes())?;
+    let (sheet, beside) = (sheet.display(), beside.display());
+    context.out.note(&format!("{sheet} written, with its mapping {beside}"));
+    context.out.note(&format!("replace the example row, then: ad-cli import {sheet} --dry-run"));
+    Ok(())
+}
+
+/// Writes a new file.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let written = OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut file| file.write_all(bytes));
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => exists(path),
+        _ => Failure::usage(format!("cannot write {}: {error}", path.display())),
+    })
+}
+
+fn exists(path: &Path) -> Failure {
+    Failure::usage(format!("{} exists and is not overwritten", path.display())).hint("choose another name: --out FILE")
+}

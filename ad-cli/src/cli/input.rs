@@ -1,0 +1,115 @@
+//! The file that commands take: payloads, or a table whose rows a mapping makes payloads of.
+
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+
+use super::rows::Rows;
+use crate::{
+    bulk::{
+        check::Checker,
+        payloads::{NotPayloads, Source},
+    },
+    terminal::{Context, Failure},
+};
+
+/// The ends of the names of tables.
+const TABLES: [&str; 7] = ["csv", "tsv", "txt", "xlsx", "xlsm", "ods", "xml"];
+
+/// How the rows of a table become payloads.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct MappingArg {
+    /// Mapping of `ad-migrate` for a table (.csv, .xlsx, .ods): a TOML file, or the name of a built-in mapping [default: the file
+    /// beside FILE with the ending .toml]
+    #[arg(short, long, value_name = "FILE|NAME")]
+    pub(crate) mapping: Option<String>,
+}
+
+impl MappingArg {
+    /// The option as it was given, for a command to be run next.
+    pub(crate) fn again(&self) -> String {
+        self.mapping.as_ref().map(|mapping| format!(" --mapping {}", quoted(Path::new(mapping)))).unwrap_or_default()
+    }
+}
+
+/// A file of payloads, or a table.
+#[derive(Debug)]
+pub(crate) struct Input {
+    file: PathBuf,
+    rows: Option<Rows>,
+}
+
+impl Input {
+    /// Looks at a file, and converts its rows if it is a table. Images over http are left to the service if `http_images`.
+    pub(crate) async fn open(
+        context: &Context,
+        file: &Path,
+        mapping: &MappingArg,
+        http_images: bool,
+    ) -> Result<Self, Failure> {
+        let mapping = match &mapping.mapping {
+            Some(mapping) => Some(mapping.clone()),
+            None => saved_mapping(file)?,
+        };
+        let rows = match mapping {
+            Some(mapping) => Some(Rows::convert(context, file, mapping, http_images).await?),
+            None => None,
+        };
+        Ok(Self { file: file.to_owned(), rows })
+    }
+
+    /// The payloads, from the beginning.
+    pub(crate) fn source(&self, context: &Context) -> Result<Source, Failure> {
+        match &self.rows {
+            Some(rows) => Ok(rows.source()?),
+            None => context.open(&self.file),
+        }
+    }
+
+    /// A checker, made one for what the file is.
+    pub(crate) fn checker(&self, checker: Checker) -> Checker {
+        if self.rows.is_some() { checker.of_rows() } else { checker }
+    }
+
+    /// The file of payloads, of a table.
+    pub(crate) fn rows(&self) -> Option<&Path> {
+        self.rows.as_ref().map(Rows::path)
+    }
+
+    /// The mapping, of a table.
+    pub(crate) fn mapping(&self) -> Option<&str> {
+        self.rows.as_ref().map(Rows::mapping)
+    }
+}
+
+/// The mapping beside a table; `None` for a file that is none.
+fn saved_mapping(file: &Path) -> Result<Option<String>, Failure> {
+    let ending = file.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
+    if !TABLES.contains(&ending.as_str()) {
+        return Ok(None);
+    }
+    match Source::open(file) {
+        // Whatever its name, it has payloads; or there is nothing to be read.
+        Ok(_) => return Ok(None),
+        Err(error @ (NotPayloads::Unreadable { .. } | NotPayloads::Empty(_))) => return Err(error.into()),
+        Err(_) => {}
+    }
+    let saved = file.with_extension("toml");
+    if saved.is_file() {
+        return Ok(Some(saved.display().to_string()));
+    }
+    let (file, saved) = (quoted(file), quoted(&saved));
+    Err(Failure::usage(format!("{file} is a table; a mapping must say which column is which field"))
+        .hint(format!("to draft one from the columns: ad-migrate inspect {file} --out {saved}"))
+        .hint(format!("answer the questions in {saved}, then run this command again"))
+        .hint("or fill in a sheet that needs no mapping of yours: ad-cli template car --xlsx"))
+}
+
+/// A path as an argument of a shell.
+pub(crate) fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    if path.contains(char::is_whitespace) { format!("\"{path}\"") } else { path }
+}

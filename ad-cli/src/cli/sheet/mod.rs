@@ -1,0 +1,227 @@
+//! Sheets to be filled in: a column for each field that fits into a cell, and the mapping that reads them.
+
+pub(super) mod csv;
+pub(super) mod xlsx;
+
+use std::{collections::HashMap, fmt::Write};
+
+use ad_core::{
+    catalogue::Catalogue,
+    categories::{Category, humanised, price},
+    fields::{Kind, Mode},
+    model::ApiVersion,
+    rulebook::Rulebook,
+};
+use serde_json::{Map, Value};
+
+use super::commands::new::shorten;
+use crate::bulk::check::known;
+
+/// Columns for images. An ad may have more of them, but hardly anybody types more addresses.
+const IMAGES: usize = 10;
+
+/// Separates the values of a list in a cell.
+const SEPARATOR: char = ',';
+
+/// A column of a sheet.
+#[derive(Debug)]
+pub(super) struct Column {
+    /// What the header says.
+    pub(super) header: String,
+    /// Path of the field in a mapping.
+    target: String,
+    kind: Kind,
+    /// What the field is for.
+    doc: &'static str,
+    /// Whether every ad must have it.
+    required: bool,
+    /// Whether the short example has it: it is required, or buyers look for it.
+    wanted: bool,
+    /// The cell of the example row.
+    pub(super) example: Option<Value>,
+}
+
+/// The columns of a vehicle type: first those that every ad should have.
+pub(super) fn columns(
+    category: &'static Category,
+    rulebook: &Rulebook,
+    mut example: Map<String, Value>,
+) -> Vec<Column> {
+    let rows = known(category);
+    let short = shorten(category, ApiVersion::V4, rulebook, &rows, &example);
+    example.insert("visible".to_owned(), Value::Bool(false));
+    let mut columns = Vec::new();
+    for row in rows.iter().filter(|row| !row.place.contains("[]") && row.place != "category_id") {
+        let field = row.field;
+        let column = |target: String, example: Option<&Value>| Column {
+            header: String::new(),
+            wanted: field.required || at(&short, &row.place).is_some(),
+            target,
+            kind: field.kind,
+            doc: field.doc,
+            required: field.required,
+            example: example.map(|value| cell(value)),
+        };
+        match field.kind {
+            _ if row.place == "price" => {
+                for kind in price::allowed_types(category, Mode::Create) {
+                    let prices = example.get("price").and_then(Value::as_array).into_iter().flatten();
+                    let amount = prices.filter(|price| price["type"] == kind).map(|price| &price["amount"]).next();
+                    let column = column(format!("price.{kind}"), amount);
+                    columns.push(Column {
+                        kind: Kind::Decimal { min: 0.0, max: 1e12, decimals: Some(2), numeric_text: false },
+                        wanted: kind == price::LIST,
+                        doc: "Amount in whole units of the dealer's currency",
+                        ..column
+                    });
+                }
+            }
+            Kind::List { item: Kind::ImageAddress, .. } => {
+                let images = example.get("image_urls").and_then(Value::as_array);
+                for number in 0..IMAGES {
+                    let image = images.and_then(|images| images.get(number));
+                    let column = column(row.place.clone(), image);
+                    columns.push(Column { header: format!("Photo {}", number + 1), wanted: number == 0, ..column });
+                }
+            }
+            Kind::Objects { .. } | Kind::Object { .. } | Kind::CategoryFields => {}
+            _ => columns.push(column(row.place.clone(), at(&example, &row.place))),
+        }
+    }
+    name(&mut columns);
+    columns.sort_by_key(|column| (!column.required, !column.wanted));
+    columns
+}
+
+/// Gives columns their headers: the last part of the path, and more of it where two would have the same.
+fn name(columns: &mut [Column]) {
+    let last = |target: &str| target.rsplit('.').next().unwrap_or(target).to_owned();
+    let mut uses: HashMap<String, usize> = HashMap::new();
+    for column in columns.iter().filter(|column| column.header.is_empty()) {
+        *uses.entry(last(&column.target)).or_default() += 1;
+    }
+    for column in columns.iter_mut().filter(|column| column.header.is_empty()) {
+        let name = last(&column.target);
+        let is_price = column.target.starts_with("price.");
+        let name = if uses[&name] > 1 || is_price { column.target.replace('.', " ") } else { name };
+        let unit = column.unit().map(|unit| format!(" ({unit})")).unwrap_or_default();
+        column.header = format!("{}{unit}", humanised(&name));
+    }
+}
+
+/// A value of a payload by its path.
+fn at<'a>(payload: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+    let (name, below) = path.split_once('.').map_or((path, None), |(name, below)| (name, Some(below)));
+    match (payload.get(name)?, below) {
+        (value, None) => Some(value),
+        (Value::Object(value), Some(below)) => at(value, below),
+        _ => None,
+    }
+}
+
+/// A value of a payload as it stands in a cell.
+fn cell(value: &Value) -> Value {
+    match value {
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        // A measure, in the unit of the example.
+        Value::Object(measure) => {
+            let part = |name: &str| measure.get(name).map(plain).unwrap_or_default();
+            format!("{} {}", part("value"), part("unit")).into()
+        }
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", ").into(),
+        value => value.clone(),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+impl Column {
+    /// The unit of a measure that says none.
+    fn unit(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Measure { units, .. } => units.first().copied(),
+            _ => None,
+        }
+    }
+
+    /// The values that a cell may have, if there are so few that a list of them helps.
+    fn values(&self, catalogue: &Catalogue) -> Vec<String> {
+        match self.kind {
+            Kind::Boolean => vec!["yes".to_owned(), "no".to_owned()],
+            Kind::Slug { .. } | Kind::Choice { .. } => {
+                let entries = self.kind.allowed(catalogue).unwrap_or_default();
+                entries.into_iter().map(|entry| entry.id.to_string()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether cells are texts even if they look like numbers.
+    fn is_text(&self) -> bool {
+        matches!(self.kind, Kind::Text { .. } | Kind::Digits { .. } | Kind::Plate { .. })
+    }
+
+    /// What to know about the column.
+    fn about(&self, vehicle_type: &str) -> String {
+        let mut text = format!("{}{}", if self.required { "Required. " } else { "" }, self.doc.replace('`', ""));
+        let kind = self.kind.to_string().replace('`', "");
+        // Writing to a text cannot fail.
+        let _ = write!(text, "\n\n{kind}");
+        match self.kind {
+            Kind::Measure { units: [unit, _, ..], .. } => {
+                let _ = write!(text, "\nA number is in {unit}; write another unit behind it.");
+            }
+            Kind::List { item: Kind::ImageAddress, .. } => {
+                text.push_str("\nAn https address; files cannot be sent. To try addresses: ad-cli photos check");
+            }
+            Kind::List { .. } => text.push_str("\nSeveral values are separated by commas."),
+            Kind::Model { .. } => text.push_str("\nTo list the models of a brand: ad-cli models BRAND"),
+            _ => {}
+        }
+        let field = self.target.strip_prefix("category_fields.").unwrap_or(&self.target);
+        let _ = write!(text, "\nField: ad-cli fields {vehicle_type} {field}");
+        text
+    }
+}
+
+/// The mapping of a sheet.
+pub(super) fn mapping(vehicle_type: &str, columns: &[Column]) -> String {
+    let mut text = format!(
+        "# The mapping of a sheet that `ad-cli template {vehicle_type}` wrote: field of the ad = column of the sheet.\n\n\
+         [vehicle]\ntype = \"{vehicle_type}\"\n\n[fields]\n"
+    );
+    let images: Vec<_> = columns.iter().filter(|column| column.is_image()).collect();
+    for column in columns {
+        let mut from = format!("{:?}", column.header);
+        if column.is_image() {
+            if !std::ptr::eq(column, images[0]) {
+                continue;
+            }
+            let all: Vec<_> = images.iter().map(|column| format!("{:?}", column.header)).collect();
+            from = format!("[{}]", all.join(", "));
+        }
+        let mut line = format!("{} = {{ from = {from}", column.target);
+        if let Some(unit) = column.unit() {
+            // Writing to a text cannot fail.
+            let _ = write!(line, ", unit = {{ default = \"{unit}\" }}");
+        }
+        if matches!(column.kind, Kind::List { .. }) && !column.is_image() {
+            let _ = write!(line, ", split = \"{SEPARATOR}\"");
+        }
+        if !column.required {
+            line.push_str(", optional = true");
+        }
+        text.push_str(&line);
+        text.push_str(" }\n");
+    }
+    text
+}
+
+impl Column {
+    fn is_image(&self) -> bool {
+        matches!(self.kind, Kind::List { item: Kind::ImageAddress, .. })
+    }
+}
