@@ -4,6 +4,7 @@ mod acts;
 mod change;
 mod claims;
 mod commands;
+mod images;
 mod input;
 mod listen;
 mod parameters;
@@ -14,6 +15,7 @@ mod single;
 mod sync;
 mod through;
 
+pub use images::{MOST_BYTES as MOST_IMAGE_BYTES, MOST_REDIRECTS as MOST_IMAGE_REDIRECTS};
 pub use sync::{Change, Desired, desired, exceeds_removal_limit};
 
 use std::process::ExitCode;
@@ -75,6 +77,8 @@ enum Command {
     Import(commands::import::Args),
     /// Make the ads at the service equal to a stock file: create, update and delete
     Sync(commands::sync::Args),
+    /// Check whether photos can be fetched
+    Photos(commands::photos::Args),
     /// Create an ad from a payload
     Create(commands::create::Args),
     /// Show an ad
@@ -146,6 +150,7 @@ impl Command {
             Self::Whoami(args) => commands::whoami::run(context, &args).await,
             Self::Import(args) => commands::import::run(context, &args).await,
             Self::Sync(args) => commands::sync::run(context, &args).await,
+            Self::Photos(args) => commands::photos::run(context, &args).await,
             Self::Create(args) => commands::create::run(context, &args).await,
             Self::Get(args) => commands::get::run(context, &args).await,
             Self::List(args) => commands::list::run(context, &args).await,

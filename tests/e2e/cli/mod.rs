@@ -11,6 +11,7 @@ mod importing;
 mod lists;
 mod migration;
 mod mistakes;
+mod photos;
 mod profiles;
 mod quality;
 mod receivers;

@@ -33,7 +33,7 @@ const GROUPS: &[(&str, &str, &[&str])] = &[
         &["price", "update", "edit", "hide", "show", "sold", "delete", "retry", "wait"],
     ),
     ("Promote ads", "ad-cli bump ABC123 --dry-run", &["bump", "pole-position"]),
-    ("Create ads", "ad-cli new car > car.json", &["new", "template", "validate", "create", "import"]),
+    ("Create ads", "ad-cli new car > car.json", &["new", "template", "validate", "photos", "create", "import"]),
     ("Keep a whole stock", "ad-cli sync plan stock.ndjson", &["sync", "export", "migrate-v4"]),
     ("Look up fields and values", "ad-cli values car body_type", &["fields", "values", "models"]),
     ("Integrate", "ad-cli events --follow", &["events", "webhooks", "request"]),

@@ -21,6 +21,7 @@ pub(super) mod migrate_v4;
 pub(super) mod new;
 pub(super) mod open;
 mod overview;
+pub(super) mod photos;
 pub(super) mod pole_position;
 pub(super) mod price;
 pub(super) mod prices;

@@ -1,0 +1,237 @@
+//! `ad-cli photos`: whether the service can fetch images.
+
+use std::path::{Path, PathBuf};
+
+use futures_util::{StreamExt, stream};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    Client, Target,
+    bulk::payloads::{Chunks, NotPayloads, Source, parse},
+    cli::{
+        acts::{self, DealerArgs},
+        images::{Found, Images},
+        input::{Input, MappingArg},
+    },
+    terminal::{
+        Context, Exit, Failure,
+        output::{Cell, Column, Rows, Tone, counted, grouped},
+        progress::Counter,
+    },
+};
+
+/// Images that are fetched at the same time.
+const AT_ONCE: usize = 8;
+
+/// Arguments of `photos`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    step: PhotosCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum PhotosCommand {
+    /// Try to fetch the photos of a file or of ads, as the service would
+    Check(CheckArgs),
+}
+
+/// Arguments of `photos check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Fetches every address from this computer: it must begin with https, answer with a complete JPEG or PNG image of at most 15 MB within 20 \
+seconds, and redirect at most 5 times. Nothing is changed. The service fetches from its own network; what only your network can reach, it \
+cannot.
+
+Exit code 0: all can be fetched. 1: some cannot.
+
+Examples:
+  ad-cli photos check stock.ndjson
+  ad-cli photos check stock.xlsx --mapping stock.toml
+  ad-cli photos check car-1 ABC123
+  ad-cli photos check stock.ndjson --output csv > photos.csv")]
+struct CheckArgs {
+    /// A file, in any format of `import`, or the source ids or plates of ads
+    #[arg(value_name = "FILE|SOURCE_ID", required = true)]
+    what: Vec<String>,
+    #[command(flatten)]
+    mapping: MappingArg,
+    #[command(flatten)]
+    dealer: DealerArgs,
+    /// Accept images over http and in private networks, of a service whose operator allows them for tests
+    #[arg(long, hide = true)]
+    http_images: bool,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("SOURCE ID", "source_id").shortened(),
+    Column::new("LINE", "line").rank(3),
+    Column::new("RESULT", "problem").shown(result).wrapped(),
+    Column::new("TYPE", "media_type").rank(2),
+    Column::new("BYTES", "bytes").shown(bytes).rank(1),
+    Column::new("ADDRESS", "url").wrapped(),
+    Column::new("REDIRECTED TO", "redirected_to").for_programs(),
+];
+
+/// An image of an ad.
+#[derive(Debug, Clone)]
+struct Photo {
+    source_id: Option<String>,
+    line: Option<u64>,
+    url: String,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize)]
+struct PhotoRow {
+    source_id: Option<String>,
+    line: Option<u64>,
+    url: String,
+    problem: Option<String>,
+    media_type: Option<&'static str>,
+    bytes: Option<usize>,
+    redirected_to: Option<String>,
+}
+
+fn result(problem: &Value) -> Cell {
+    problem.as_str().map_or_else(|| Cell::toned("fetched", Tone::Good), |problem| Cell::toned(problem, Tone::Bad))
+}
+
+fn bytes(bytes: &Value) -> Cell {
+    bytes.as_u64().map(grouped).unwrap_or_default().into()
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
+    let PhotosCommand::Check(args) = &args.step;
+    let images = Images::new(args.http_images)
+        .map_err(|error| Failure::failed(format!("cannot set up the client that fetches images: {error}")))?;
+    let mut report = Report {
+        rows: context.out.rows(COLUMNS),
+        progress: Counter::new(context.out, "photos"),
+        fetched: 0,
+        failed: 0,
+        without: 0,
+    };
+    match &args.what[..] {
+        [file] if file == "-" || Path::new(file).exists() => {
+            let file = PathBuf::from(file);
+            explain_files(&file)?;
+            let input = Input::open(context, &file, &args.mapping, args.http_images).await?;
+            of_file(input.source(context)?, &images, &mut report).await?;
+        }
+        source_ids => {
+            let client = context.client()?;
+            of_ads(&client, source_ids, &args.dealer, &images, &mut report).await?;
+        }
+    }
+    report.end(context)
+}
+
+/// What was probably meant by a folder of images, or by one.
+fn explain_files(path: &Path) -> Result<(), Failure> {
+    let is_image = path.extension().is_some_and(|ending| {
+        ["jpg", "jpeg", "png", "heic", "webp"].iter().any(|image| ending.eq_ignore_ascii_case(image))
+    });
+    if !path.is_dir() && !is_image {
+        return Ok(());
+    }
+    let what = if path.is_dir() { "a folder" } else { "an image file" };
+    Err(Failure::usage(format!("{} is {what}; the service takes no files, it fetches images from https addresses", path.display()))
+        .hint("put the images on a web server or an image host, and their addresses into image_urls")
+        .hint("if your file has only their names, a mapping makes addresses of them: template = \"https://cdn.example/{value}\""))
+}
+
+/// Tries the photos of all payloads of a file.
+async fn of_file(source: Source, images: &Images, report: &mut Report) -> Result<(), Failure> {
+    let mut chunks = Chunks::new(source);
+    let mut text = Vec::new();
+    let unreadable = |error: NotPayloads| Failure::from(error);
+    while let Some(chunk) = chunks.next(text).map_err(unreadable)? {
+        let mut photos = Vec::new();
+        let mut without = 0;
+        chunk.each(|piece| {
+            let Ok(payload) = parse(piece.text) else { return };
+            let urls = payload.get("image_urls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            without += u64::from(urls.is_empty());
+            let source_id = payload.get("source_id").and_then(Value::as_str).map(str::to_owned);
+            photos.extend(urls.iter().filter_map(Value::as_str).map(|url| Photo {
+                source_id: source_id.clone(),
+                line: Some(piece.place.line),
+                url: url.to_owned(),
+            }));
+        });
+        report.without += without;
+        text = chunk.text;
+        report.of(photos, images).await?;
+    }
+    Ok(())
+}
+
+/// Tries the photos of ads: those that the service has, and those that it could not fetch.
+async fn of_ads(
+    client: &Client,
+    source_ids: &[String],
+    dealer: &DealerArgs,
+    images: &Images,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    for source_id in source_ids {
+        let target = Target::from(source_id.as_str()).of_dealer(dealer.dealer_code.as_deref());
+        let status = acts::found(client, target, async |target: Target<'_>| client.v4().status(target).await).await?;
+        let status = status.body;
+        report.without += u64::from(status.images.is_empty());
+        let photo = |url| Photo { source_id: Some(source_id.clone()), line: None, url };
+        report.of(status.images.into_iter().map(|image| photo(image.url)).collect(), images).await?;
+    }
+    Ok(())
+}
+
+/// The table and the counts.
+struct Report {
+    rows: Rows,
+    progress: Counter,
+    fetched: u64,
+    failed: u64,
+    /// Ads without images.
+    without: u64,
+}
+
+impl Report {
+    async fn of(&mut self, photos: Vec<Photo>, images: &Images) -> Result<(), Failure> {
+        let tried = stream::iter(photos).map(async |photo| {
+            let found = images.fetch(&photo.url).await;
+            (photo, found)
+        });
+        let mut tried = std::pin::pin!(tried.buffered(AT_ONCE));
+        while let Some((Photo { source_id, line, url }, found)) = tried.next().await {
+            let (found, problem) = match found {
+                Ok(found) => (Some(found), None),
+                Err(problem) => (None, Some(problem)),
+            };
+            self.fetched += u64::from(found.is_some());
+            self.failed += u64::from(problem.is_some());
+            let (media_type, bytes, redirected_to) = match found {
+                Some(Found { media_type, bytes, redirected_to }) => (Some(media_type), Some(bytes), redirected_to),
+                None => (None, None, None),
+            };
+            self.rows.push(&PhotoRow { source_id, line, url, problem, media_type, bytes, redirected_to })?;
+            self.progress.show(self.fetched + self.failed);
+        }
+        Ok(())
+    }
+
+    fn end(self, context: &Context) -> Result<(), Failure> {
+        let Self { rows, progress, fetched, failed, without } = self;
+        drop(progress);
+        if fetched + failed > 0 || !context.out.is_for_people() {
+            rows.end()?;
+        }
+        let photos = counted(fetched + failed, "photo");
+        context.out.note(&format!("{photos}: {} can be fetched, {} cannot", grouped(fetched), grouped(failed)));
+        if without > 0 {
+            context.out.note(&format!("{} without photos", counted(without, "ad")));
+        }
+        if failed > 0 { Err(Failure::Shown(Exit::Failed)) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,190 @@
+//! Fetches an image as the service would, to see whether it can. The limits are those that the service has by default.
+
+use std::{net::IpAddr, time::Duration};
+
+use ad_core::ports::{Format, Image, ImageError};
+use bytes::BytesMut;
+use reqwest::{
+    Client, Response, StatusCode,
+    header::{ACCEPT, HeaderMap, HeaderValue},
+    redirect::{Attempt, Policy},
+};
+use serde::Serialize;
+use url::{Host, Url};
+
+/// Largest file, in bytes.
+pub const MOST_BYTES: usize = 15_000_000;
+/// Most redirects.
+pub const MOST_REDIRECTS: usize = 5;
+/// Until a connection stands.
+const CONNECT: Duration = Duration::from_secs(5);
+/// For everything.
+const TOTAL: Duration = Duration::from_secs(20);
+
+/// Fetches images.
+#[derive(Debug)]
+pub(crate) struct Images {
+    client: Client,
+    /// Permits http and private addresses, for services that do.
+    permits_all: bool,
+}
+
+/// An image that can be fetched.
+#[derive(Debug, Serialize)]
+pub(crate) struct Found {
+    /// `image/jpeg` or `image/png`.
+    pub(crate) media_type: &'static str,
+    /// Size of the file.
+    pub(crate) bytes: usize,
+    /// The address to which it was redirected.
+    pub(crate) redirected_to: Option<String>,
+}
+
+impl Images {
+    /// Images at public https addresses, or at any.
+    pub(crate) fn new(permits_all: bool) -> Result<Self, reqwest::Error> {
+        let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("image/jpeg, image/png"))]);
+        let redirects = move |attempt: Attempt<'_>| match hop(&attempt, permits_all) {
+            Ok(()) => attempt.follow(),
+            Err(reason) => attempt.error(reason),
+        };
+        let client = Client::builder()
+            .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers)
+            .redirect(Policy::custom(redirects))
+            .no_proxy()
+            .referer(false)
+            .connect_timeout(CONNECT)
+            .timeout(TOTAL)
+            .build()?;
+        Ok(Self { client, permits_all })
+    }
+
+    /// Fetches an image, and forgets it.
+    ///
+    /// # Errors
+    /// Why the service could not show it.
+    pub(crate) async fn fetch(&self, address: &str) -> Result<Found, String> {
+        let url = Url::parse(address).map_err(|error| format!("not an address: {error}"))?;
+        permitted(&url, self.permits_all)?;
+        if !self.permits_all && is_private_name(&url).await {
+            return Err("the address leads to a private network, which the service cannot reach".to_owned());
+        }
+        let mut response = self.client.get(url.clone()).send().await.map_err(|error| failed(&error))?;
+        if response.status() != StatusCode::OK {
+            return Err(format!("the host answered {}", response.status()));
+        }
+        let redirected_to = (*response.url() != url).then(|| response.url().to_string());
+        let bytes = body(&mut response).await?;
+        let length = bytes.len();
+        let image = Image::new(bytes.freeze()).map_err(|error| match error {
+            ImageError::Unusable(reason) => reason,
+            error => error.to_string(),
+        })?;
+        let media_type = match image.format {
+            Format::Jpeg | Format::Png => image.format.media_type(),
+        };
+        Ok(Found { media_type, bytes: length, redirected_to })
+    }
+}
+
+async fn body(response: &mut Response) -> Result<BytesMut, String> {
+    let too_large = || format!("larger than {} MB", MOST_BYTES / 1_000_000);
+    if response.content_length().is_some_and(|length| length > MOST_BYTES as u64) {
+        return Err(too_large());
+    }
+    let mut bytes = BytesMut::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
+        if bytes.len() + chunk.len() > MOST_BYTES {
+            return Err(too_large());
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+/// Whether the service would follow a redirect.
+fn hop(attempt: &Attempt<'_>, permits_all: bool) -> Result<(), String> {
+    if attempt.previous().len() > MOST_REDIRECTS {
+        return Err(format!("more than {MOST_REDIRECTS} redirects"));
+    }
+    permitted(attempt.url(), permits_all).map_err(|reason| format!("redirected to {}: {reason}", attempt.url()))
+}
+
+fn permitted(url: &Url, permits_all: bool) -> Result<(), String> {
+    match url.scheme() {
+        "https" => {}
+        "http" if permits_all => {}
+        "http" => return Err("the address begins with http://; it must begin with https://".to_owned()),
+        _ => return Err("the service fetches images from https addresses only".to_owned()),
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("the address contains a user name or password".to_owned());
+    }
+    let is_private = match url.host() {
+        Some(Host::Ipv4(address)) => is_private(address.into()),
+        Some(Host::Ipv6(address)) => is_private(address.into()),
+        _ => false,
+    };
+    if is_private && !permits_all {
+        return Err("the address leads to a private network, which the service cannot reach".to_owned());
+    }
+    Ok(())
+}
+
+/// Whether a name leads to this machine or a network behind it. One that cannot be resolved fails later.
+async fn is_private_name(url: &Url) -> bool {
+    let Some(Host::Domain(name)) = url.host() else { return false };
+    let Ok(mut addresses) = tokio::net::lookup_host((name, 443)).await else { return false };
+    addresses.any(|address| is_private(address.ip()))
+}
+
+fn is_private(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => {
+            address.is_private() || address.is_loopback() || address.is_link_local() || address.is_unspecified()
+        }
+        IpAddr::V6(address) => {
+            address.is_loopback()
+                || address.is_unspecified()
+                || address.is_unique_local()
+                || address.is_unicast_link_local()
+        }
+    }
+}
+
+/// Why there is no answer.
+fn failed(error: &reqwest::Error) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    let cause = causes.last().map(ToString::to_string).unwrap_or_default();
+    if error.is_timeout() {
+        let most = if error.is_connect() { CONNECT } else { TOTAL };
+        return format!("no answer within {} s", most.as_secs());
+    }
+    if error.is_redirect() {
+        return cause;
+    }
+    if error.is_connect() { format!("no connection: {cause}") } else { format!("the connection broke off: {cause}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_the_service_does_not_fetch_are_refused() {
+        for (address, reason) in [
+            ("http://cdn.example/1.jpg", "must begin with https://"),
+            ("ftp://cdn.example/1.jpg", "https addresses only"),
+            ("https://me:pass@cdn.example/1.jpg", "user name"),
+            ("https://192.168.1.4/1.jpg", "private network"),
+            ("https://[::1]/1.jpg", "private network"),
+            ("https://[::ffff:10.0.0.1]/1.jpg", "private network"),
+        ] {
+            let refused = permitted(&Url::parse(address).unwrap(), false).unwrap_err();
+            assert!(refused.contains(reason), "{address}: {refused}");
+        }
+        assert_eq!(permitted(&Url::parse("https://cdn.example/1.jpg").unwrap(), false), Ok(()));
+        assert_eq!(permitted(&Url::parse("http://127.0.0.1/1.jpg").unwrap(), true), Ok(()));
+    }
+}
