@@ -208,7 +208,7 @@ async fn what_is_no_table_is_one_clear_error() {
         ("import empty.csv", 2, "empty.csv is empty"),
         ("import missing.csv", 2, "there is no such file"),
         ("import half.xlsx --mapping map.toml", 2, "half.xlsx"),
-        ("import stock.csv --mapping wrong.toml", 2, "Did you mean category_fields.brand"),
+        ("import stock.csv --mapping wrong.toml", 2, "Did you mean \"category_fields.brand\"?"),
         ("import stock.csv --mapping nowhere.toml", 2, "nowhere.toml"),
     ] {
         let ended = cli.run(line).await;

@@ -48,7 +48,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Form {
-    /// A workbook for Excel, LibreOffice and Google Sheets
+    /// A workbook for Excel and other spreadsheet programs
     #[arg(long)]
     xlsx: bool,
     /// Separated values

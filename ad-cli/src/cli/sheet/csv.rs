@@ -10,7 +10,7 @@ pub(in crate::cli) fn bytes(columns: &[Column]) -> io::Result<Vec<u8>> {
     let mut out = csv::WriterBuilder::new().delimiter(b';').from_writer("\u{feff}".as_bytes().to_vec());
     out.write_record(columns.iter().map(|column| &column.header))?;
     out.write_record(columns.iter().map(|column| column.example.as_ref().map(plain).unwrap_or_default()))?;
-    out.into_inner().map_err(|error| error.into_error())
+    out.into_inner().map_err(csv::IntoInnerError::into_error)
 }
 
 #[cfg(test)]

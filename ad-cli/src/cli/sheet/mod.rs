@@ -60,7 +60,7 @@ pub(super) fn columns(
             kind: field.kind,
             doc: field.doc,
             required: field.required,
-            example: example.map(|value| cell(value)),
+            example: example.map(cell),
         };
         match field.kind {
             _ if row.place == "price" => {
@@ -77,10 +77,9 @@ pub(super) fn columns(
                 }
             }
             Kind::List { item: Kind::ImageAddress, .. } => {
-                let images = example.get("image_urls").and_then(Value::as_array);
                 for number in 0..IMAGES {
-                    let image = images.and_then(|images| images.get(number));
-                    let column = column(row.place.clone(), image);
+                    // The addresses of the example lead nowhere.
+                    let column = column(row.place.clone(), None);
                     columns.push(Column { header: format!("Photo {}", number + 1), wanted: number == 0, ..column });
                 }
             }
@@ -153,7 +152,7 @@ impl Column {
             Kind::Boolean => vec!["yes".to_owned(), "no".to_owned()],
             Kind::Slug { .. } | Kind::Choice { .. } => {
                 let entries = self.kind.allowed(catalogue).unwrap_or_default();
-                entries.into_iter().map(|entry| entry.id.to_string()).collect()
+                entries.into_iter().map(|entry| entry.id).collect()
             }
             _ => Vec::new(),
         }
