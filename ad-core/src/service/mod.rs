@@ -13,7 +13,6 @@ mod write;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
-use uuid::Uuid;
 
 use crate::{
     categories::Category,
