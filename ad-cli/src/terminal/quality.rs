@@ -27,10 +27,8 @@ pub(crate) fn tone(level: Level) -> Tone {
 pub(crate) fn write(text: &mut Styled, heading: &str, quality: &Quality, width: usize) {
     write_score(text, heading, quality);
     text.end_line();
-    let all: u32 = quality.goals.iter().map(|goal| u32::from(goal.weight)).sum();
     for goal in quality.goals.iter().filter(|goal| !goal.met) {
-        // Rounded, and a light goal is not nothing.
-        let points = ((u32::from(goal.weight) * 200 + all) / (2 * all.max(1))).max(1);
+        let points = quality.points(goal);
         text.push("  ").toned(Tone::Good, &format!("+{points:<2}")).push(" ").push(&goal.field).end_line();
         write_wrapped(text, &goal.how, width);
     }

@@ -19,6 +19,14 @@ pub struct Quality {
     pub findings: Vec<Finding>,
 }
 
+impl Quality {
+    /// The points that a goal adds to the score, rounded; at least 1, because a light goal is not nothing.
+    pub fn points(&self, goal: &GoalStatus) -> u32 {
+        let all: u32 = self.goals.iter().map(|goal| u32::from(goal.weight)).sum();
+        ((u32::from(goal.weight) * 200 + all) / (2 * all.max(1))).max(1)
+    }
+}
+
 /// What a score means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,7 +1,7 @@
 //! The page of an ad: its preview, whether it is live and what to do, its photos, its quality, and what was done with it.
 
 use ad_core::{
-    model::{Ad, AdState, AdStatus, ChannelReport, ImageReport, ImageStatus, StatusReport, WhoActs},
+    model::{Ad, AdState, AdStatus, ChannelReport, ImageReport, ImageStatus, Quality, StatusReport, WhoActs},
     service::{ServiceError, TaggedAd},
 };
 use maud::{Markup, html};
@@ -45,7 +45,7 @@ pub(super) async fn page(visit: Visit) -> Answer {
             div.columns {
                 div {
                     (preview::section(&visit, ad))
-                    div.panel #photos data-live { (photos(&visit, ad, &report.images)) }
+                    div.panel #photos data-live { (photos(&visit, ad, &report.images, &quality)) }
                 }
                 div {
                     div #facts data-live { (facts(&visit, ad, &report)) }
@@ -152,8 +152,8 @@ fn facts(visit: &Visit, ad: &Ad, report: &StatusReport) -> Markup {
     }
 }
 
-/// The photos in their order, and why some are missing.
-fn photos(visit: &Visit, ad: &Ad, reports: &[ImageReport]) -> Markup {
+/// The photos in their order, why some are missing, and what is wrong with others.
+fn photos(visit: &Visit, ad: &Ad, reports: &[ImageReport], quality: &Quality) -> Markup {
     let texts = visit.visitor.texts;
     html! {
         h2 { (texts.photos) " (" (reports.len()) ")" }
@@ -175,6 +175,7 @@ fn photos(visit: &Visit, ad: &Ad, reports: &[ImageReport]) -> Markup {
                         @if let Some(code) = report.code.filter(|_| report.status == ImageStatus::Failed) { p.faint { (texts.what_helps(code)) } }
                         p.help { code { (report.url) } }
                     }
+                    (quality::of_photo(visit, quality, place))
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The quality of an ad: its score, what is probably wrong, and what would raise the score.
 
 use ad_core::{
-    model::{GoalStatus, Quality, Severity},
+    model::{Finding, GoalStatus, Quality, Severity},
     quality::goal_in_swedish,
 };
 use maud::{Markup, html};
@@ -15,7 +15,7 @@ pub(super) fn section(visit: &Visit, quality: &Quality) -> Markup {
     let (met, missed): (Vec<_>, Vec<_>) = quality.goals.iter().partition(|goal| goal.met);
     let goal = |goal: &GoalStatus| {
         let swedish = goal_in_swedish(&goal.code).filter(|_| is_swedish);
-        swedish.map_or_else(|| (goal.text.clone(), goal.how.clone()), |(text, how)| (text.to_owned(), how.to_owned()))
+        swedish.map_or_else(|| (goal.text.clone(), goal.how.clone()), |(text, how)| (text.into(), how.into()))
     };
     html! {
         h2 { (texts.quality) " " (badges::score(texts, quality.score, quality.level)) }
@@ -24,10 +24,7 @@ pub(super) fn section(visit: &Visit, quality: &Quality) -> Markup {
             ul.plain {
                 @for finding in &quality.findings {
                     li {
-                        @match finding.severity {
-                            Severity::Warning => span.badge.attention { (texts.warning) },
-                            Severity::Info => span.badge.at-rest { (texts.hint) },
-                        }
+                        (badge(finding, if finding.severity == Severity::Warning { texts.warning } else { texts.hint }))
                         " " (if is_swedish { &finding.swedish } else { &finding.text })
                         @if let Some(suggestion) = &finding.suggestion { " → " strong { (suggestion) } }
                         br; code.faint { (finding.field) }
@@ -40,8 +37,8 @@ pub(super) fn section(visit: &Visit, quality: &Quality) -> Markup {
         } @else {
             h3 { (texts.would_raise_score) }
             ul.plain {
-                @for (weight, (text, how)) in missed.iter().map(|it| (it.weight, goal(it))) {
-                    li { strong { "+" (weight) " " (text) } br; span.faint { (how) } }
+                @for (points, (text, how)) in missed.iter().map(|it| (quality.points(it), goal(it))) {
+                    li { strong { "+" (points) " " (text) } br; span.faint { (how) } }
                 }
             }
         }
@@ -50,6 +47,27 @@ pub(super) fn section(visit: &Visit, quality: &Quality) -> Markup {
                 summary { (texts.goals_met) " (" (met.len()) ")" }
                 ul { @for (text, _) in met.iter().map(|it| goal(it)) { li { (text) } } }
             }
+        }
+    }
+}
+
+/// What was found about a photo of a place in `image_urls`, below it. That it is missing is part of the status.
+pub(super) fn of_photo(visit: &Visit, quality: &Quality, place: usize) -> Markup {
+    let field = format!("image_urls.{place}");
+    let findings = quality.findings.iter().filter(|finding| finding.field == field);
+    html! {
+        @for finding in findings {
+            @if let Some(wrong) = visit.visitor.texts.wrong_with_photo(finding.code) { p { (badge(finding, wrong)) } }
+        }
+    }
+}
+
+/// A few words about a finding, in the colour of its severity.
+fn badge(finding: &Finding, words: &str) -> Markup {
+    html! {
+        @match finding.severity {
+            Severity::Warning => span.badge.attention { (words) },
+            Severity::Info => span.badge.at-rest { (words) },
         }
     }
 }

@@ -261,6 +261,13 @@ texts! {
     api_version: "API version", "API-version";
     created: "Created", "Skapad";
     updated: "Changed", "Ändrad";
+    photo_undecodable: "Not readable", "Går inte att läsa";
+    photo_repeated: "Shown twice", "Visas två gånger";
+    photo_small: "Too small", "För litet";
+    photo_upright: "Upright: lists crop it", "På höjden: listor beskär det";
+    photo_dark: "Dark", "Mörkt";
+    photo_blurred: "Blurred", "Oskarpt";
+    photo_in_other_ad: "In another ad too", "Finns även i en annan annons";
     no_photos: "The ad has no photos.", "Annonsen har inga foton.";
     first_photo: "First photo", "Första fotot";
     warning: "Warning", "Varning";

@@ -70,6 +70,20 @@ impl Texts {
         }
     }
 
+    /// What is wrong with a photo, in the few words that fit below it.
+    pub(super) const fn wrong_with_photo(&self, code: Code) -> Option<&'static str> {
+        Some(match code {
+            Code::PhotoUndecodable => self.photo_undecodable,
+            Code::PhotoRepeated => self.photo_repeated,
+            Code::PhotoSmall => self.photo_small,
+            Code::PhotoUpright => self.photo_upright,
+            Code::PhotoDark => self.photo_dark,
+            Code::PhotoBlurred => self.photo_blurred,
+            Code::PhotoInOtherAd => self.photo_in_other_ad,
+            _ => return None,
+        })
+    }
+
     /// What to do about ads with a status.
     pub(super) const fn what_to_do(&self, status: AdStatus) -> &'static str {
         match status {

@@ -1,6 +1,6 @@
 //! What the pages show, and what their forms do.
 
-use ad_tests::{ImageHost, Options, Postgres, Server, eventually};
+use ad_tests::{ImageHost, Options, Postgres, Server, eventually, eventually_within, photos};
 use reqwest::Method;
 use serde_json::json;
 
@@ -341,6 +341,29 @@ async fn changes_are_shown(server: &Server) {
         assert!(timeline.contains(expected), "{expected}: {timeline}");
     }
     assert!(!page.contains("<script>alert"), "{page}");
+}
+
+#[tokio::test]
+async fn photos_show_what_is_wrong_with_them() {
+    let server = Server::with(Options { args: vec!["--renditions=true".to_owned()], ..Options::default() }).await;
+    let images = ImageHost::start().await;
+    let mut payload = car("c-1", "PGS004", &images);
+    let dark = images.add("dark.jpg", photos::flawed("dark"));
+    payload["image_urls"] = json!([images.add("good.jpg", photos::jpeg(&photos::sound(1))), dark]);
+    server.client.post("/v4/car", &payload).await.expect(201);
+    let visitor = Visitor::signed_in(&server.client).await;
+    server.client.published("c-1").await;
+    let path = format!("/console/ad?{}", ad_query("c-1"));
+    let shown = eventually_within(photos::PATIENCE, "the photos are examined", || async {
+        let page = visitor.page(&path).await;
+        let (_, photos) = page.split_once("<ol class=\"photos\">").unwrap();
+        let (photos, _) = photos.split_once("</ol>").unwrap();
+        photos.contains("badge").then(|| photos.to_owned())
+    })
+    .await;
+    let photos: Vec<_> = shown.split("</li>").collect();
+    assert!(!photos[0].contains("badge"), "{shown}");
+    assert!(photos[1].contains("<span class=\"badge at-rest\">Dark</span>"), "{shown}");
 }
 
 #[tokio::test]
