@@ -389,9 +389,10 @@ fn photos(ad: Measured<'_>, found: &mut Vec<Finding>) {
         && ad.images() < usual.photos
     {
         let (images, expected) = (ad.images(), usual.photos);
+        let (photos, foton) = if images == 1 { ("photo", "foto") } else { ("photos", "foton") };
         let text = say!(
-            "The ad has {images} photos; buyers of this category expect at least {expected}.",
-            "Annonsen har {images} foton; köpare förväntar sig minst {expected}."
+            "The ad has {images} {photos}; buyers of this category expect at least {expected}.",
+            "Annonsen har {images} {foton}; köpare förväntar sig minst {expected}."
         );
         found.push(finding(Code::FewPhotos, Severity::Info, "image_urls", text));
     }

@@ -128,6 +128,16 @@ fn a_finding_suggests_what_was_probably_meant() {
 }
 
 #[test]
+fn one_photo_is_no_photos() {
+    let text = |count: usize| {
+        let photos: Vec<_> = (0..count).map(|number| format!("https://images.example/{number}.jpg")).collect();
+        quality_of("car", with(&car(), json!({"image_urls": photos}))).findings.pop().unwrap().text
+    };
+    assert!(text(1).starts_with("The ad has 1 photo; "), "{}", text(1));
+    assert!(text(2).starts_with("The ad has 2 photos; "), "{}", text(2));
+}
+
+#[test]
 fn a_personal_plate_is_only_mentioned() {
     let plate = json!({"category_fields": {"registration_number": "MINBIL"}});
     assert_eq!(quality_of("car", with(&car(), plate)).findings[0].severity, Severity::Info);

@@ -11,8 +11,8 @@ use crate::{
 /// Arguments of `quality`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Shows the score of each ad, 0 to 100; the goals that it does not meet, with the points that each would add and how to meet it; and values that
-are probably wrong, also in comparison with the dealer's other ads and with earlier prices.
+Shows the score of each ad, 0 to 100; the goals that it does not meet, with the points that each would add and how to meet it; \
+and values that are probably wrong, also in comparison with the dealer's other ads and with earlier prices.
 
 Examples:
   ad-cli quality car-1
