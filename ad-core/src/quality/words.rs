@@ -1,5 +1,7 @@
 //! What a description should not contain: contact details, markup, capital letters throughout.
 
+use std::ops::RangeInclusive;
+
 /// What was found in a description, with the part that shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InText<'a> {
@@ -77,22 +79,26 @@ fn hyphenated(text: &str, start: usize) -> Option<&str> {
     is_tag.then(|| &text[start..start + bytes])
 }
 
+/// Digits of a phone number after the first character.
+const PHONE: RangeInclusive<usize> = 8..=14;
+
 /// The first phone number: `0` or `+` and 8 to 14 further digits, divided by spaces, hyphens, slashes or parentheses.
 fn phone(text: &str) -> Option<&str> {
     let is_divider = |letter: char| matches!(letter, ' ' | '-' | '/' | '(' | ')' | '\u{a0}');
-    let mut before = None;
-    for (start, letter) in text.char_indices() {
-        let begins = matches!(letter, '0' | '+')
-            && !before.is_some_and(|before: char| before.is_ascii_digit() || ".,+".contains(before));
-        before = Some(letter);
-        if !begins {
+    let bytes = text.as_bytes();
+    // Where the digits and dividers end. It is the same for all numbers that may begin before, so that a long list of digits is read once.
+    let mut end = 0;
+    for start in (0..bytes.len()).filter(|start| matches!(bytes[*start], b'0' | b'+')) {
+        if start > 0 && matches!(bytes[start - 1], b'0'..=b'9' | b'.' | b',' | b'+') {
             continue;
         }
-        let rest = &text[start + 1..];
-        let end = rest.find(|letter: char| !letter.is_ascii_digit() && !is_divider(letter)).unwrap_or(rest.len());
-        let digits = rest[..end].chars().filter(char::is_ascii_digit).count();
-        if (8..=14).contains(&digits) {
-            return Some(text[start..start + 1 + end].trim_end_matches(is_divider));
+        if end <= start {
+            let rest = text[start + 1..].find(|letter: char| !letter.is_ascii_digit() && !is_divider(letter));
+            end = rest.map_or(text.len(), |length| start + 1 + length);
+        }
+        let digits = bytes[start + 1..end].iter().filter(|byte| byte.is_ascii_digit());
+        if PHONE.contains(&digits.take(PHONE.end() + 1).count()) {
+            return Some(text[start..end].trim_end_matches(is_divider));
         }
     }
     None
@@ -140,6 +146,12 @@ mod tests {
         {
             assert_eq!(find(text), [], "{text}");
         }
+        assert_eq!(
+            find(&"0 ".repeat(100_000))[..],
+            [InText::Phone("0 0 0 0 0 0 0 0 0 0 0 0 0 0 0")],
+            "the last 15 digits"
+        );
+        assert_eq!(find("0+0701234567"), []);
     }
 
     #[test]
