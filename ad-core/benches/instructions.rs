@@ -9,8 +9,10 @@ use std::{hint::black_box, sync::Arc};
 use ad_core::{
     categories::{self, Category},
     memory::{Kit, ManualClock, one_pixel},
-    model::{AdQuery, ApiVersion, Dealer, EventPosition, EventQuery, Page},
+    model::{AdQuery, ApiVersion, Content, Dealer, EventPosition, EventQuery, Page, Timestamp},
     ports::{Ids, Scope, Store},
+    quality::{Measured, Quality},
+    rulebook::{Checked, Rulebook, SourceId, WriteContext},
     service::{Access, Target},
 };
 use gungraun::{
@@ -101,8 +103,66 @@ fn numbered(number: u8) -> Map<String, Value> {
     car
 }
 
+/// The rules, and a car as clients send it.
+fn sent() -> (Rulebook, Dealer, Map<String, Value>) {
+    let dealer = Dealer { salespersons: vec!["anna@north.example".to_owned()], ..Dealer::named("north-cars") };
+    let rulebook = Rulebook::default();
+    // The first check fills caches.
+    check(&rulebook, &dealer, numbered(0));
+    (rulebook, dealer, numbered(1))
+}
+
+/// A car as it is stored.
+fn checked() -> Content {
+    let (rulebook, dealer, payload) = sent();
+    let ad = check(&rulebook, &dealer, payload).content;
+    measured(ad.fields()).quality();
+    // What is freed here would make later allocations dearer.
+    std::mem::forget((rulebook, dealer));
+    ad
+}
+
+fn check(rulebook: &Rulebook, dealer: &Dealer, payload: Map<String, Value>) -> Checked {
+    let category = categories::by_vehicle_type("car").expect("cars are a category");
+    let write = WriteContext { category, version: ApiVersion::V4, dealer: Some(dealer) };
+    rulebook.create(write, payload, SourceId::Required).expect("a valid car")
+}
+
+fn measured(ad: &Map<String, Value>) -> Measured<'_> {
+    let category = categories::by_vehicle_type("car").expect("cars are a category");
+    Measured::new(category, ad, Timestamp::from_millis(1_768_471_200_000))
+}
+
+// What the next three are compared with.
+#[library_benchmark]
+#[bench::full_car(config = figures(183_765, 256))]
+fn parse() -> Value {
+    serde_json::from_slice(black_box(CAR)).expect("valid JSON")
+}
+
+#[library_benchmark(setup = sent)]
+#[bench::full_car(config = figures(75_054, 3))]
+fn validate((rulebook, dealer, payload): (Rulebook, Dealer, Map<String, Value>)) -> (Rulebook, Checked) {
+    let checked = check(&rulebook, &dealer, black_box(payload));
+    (rulebook, checked)
+}
+
+#[library_benchmark(setup = checked)]
+#[bench::full_car(config = figures(44_977, 12))]
+fn quality(ad: Content) -> (Content, Quality) {
+    let quality = measured(black_box(&ad).fields()).quality();
+    (ad, quality)
+}
+
+#[library_benchmark(setup = checked)]
+#[bench::full_car(config = figures(14_278, 0))]
+fn score(ad: Content) -> (Content, u8) {
+    let score = measured(black_box(&ad).fields()).score();
+    (ad, score)
+}
+
 #[library_benchmark(setup = empty)]
-#[bench::full_car(config = figures(436_696, 533))]
+#[bench::full_car(config = figures(421_422, 533))]
 fn post(setup: Setup) -> (Setup, String) {
     let mut payload: Map<String, Value> = serde_json::from_slice(black_box(CAR)).expect("the payload is an object");
     payload.insert("source_id".to_owned(), json!("car-1"));
@@ -111,7 +171,7 @@ fn post(setup: Setup) -> (Setup, String) {
 }
 
 #[library_benchmark(setup = published)]
-#[bench::two_fields(config = figures(675_646, 897))]
+#[bench::two_fields(config = figures(652_972, 895))]
 fn patch(setup: Setup) -> (Setup, String) {
     let patch = black_box(br#"{"body": "New tyres.", "category_fields": {"condition": {"number_of_owners": 2}}}"#);
     let patch: Map<String, Value> = serde_json::from_slice(patch).expect("the patch is an object");
@@ -123,7 +183,7 @@ fn patch(setup: Setup) -> (Setup, String) {
 }
 
 #[library_benchmark(setup = published)]
-#[bench::with_log(config = figures(201_556, 309))]
+#[bench::with_log(config = figures(203_078, 309))]
 fn get(setup: Setup) -> (Setup, String) {
     let read = setup.kit.service.read(&setup.access, black_box("car-1").into());
     let (stored, log) = setup.runtime.block_on(read).expect("the ad exists");
@@ -132,7 +192,7 @@ fn get(setup: Setup) -> (Setup, String) {
 }
 
 #[library_benchmark(setup = stock)]
-#[bench::of_50_ads(config = figures(13_063_348, 14_508))]
+#[bench::of_50_ads(config = figures(13_156_876, 14_508))]
 fn list(setup: Setup) -> (Setup, Vec<String>) {
     let query = AdQuery { page: Page { limit: 50, ..Page::default() }, ..AdQuery::default() };
     let listed = setup.kit.service.list(&setup.access, None, query);
@@ -143,7 +203,7 @@ fn list(setup: Setup) -> (Setup, Vec<String>) {
 }
 
 #[library_benchmark(setup = accepted)]
-#[bench::both_marketplaces(config = figures(385_626, 515))]
+#[bench::both_marketplaces(config = figures(357_001, 515))]
 fn publish(setup: Setup) -> Setup {
     setup.publish();
     setup
@@ -158,5 +218,8 @@ fn events(setup: Setup) -> Setup {
     setup
 }
 
-library_benchmark_group!(name = operations, benchmarks = [post, patch, get, list, publish, events]);
+library_benchmark_group!(
+    name = operations,
+    benchmarks = [parse, validate, quality, score, post, patch, get, list, publish, events]
+);
 main!(library_benchmark_groups = operations);

@@ -1,5 +1,7 @@
 //! The quality of an ad as the API shows it (extensions E7): its score, the goals behind it, and findings.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -61,17 +63,17 @@ impl From<u8> for Level {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalStatus {
     /// Its code.
-    pub code: String,
+    pub code: Cow<'static, str>,
     /// The field by which it is met.
-    pub field: String,
+    pub field: Cow<'static, str>,
     /// Whether the ad meets it.
     pub met: bool,
     /// Its share of the score.
     pub weight: u8,
     /// The goal.
-    pub text: String,
+    pub text: Cow<'static, str>,
     /// How to meet it.
-    pub how: String,
+    pub how: Cow<'static, str>,
 }
 
 /// What is probably wrong with an ad.

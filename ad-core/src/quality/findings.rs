@@ -195,7 +195,7 @@ fn mileage(ad: Measured<'_>, found: &mut Vec<Finding>) {
         );
         found.push(warning(Code::MileageFraction, field, text));
     }
-    if ad.is_new() == Some(true) && kilometres > KILOMETRES_OF_NEW {
+    if ad.is_new == Some(true) && kilometres > KILOMETRES_OF_NEW {
         let text = say!(
             "The vehicle is said to be new, and has a mileage of {value} {unit}.",
             "Fordonet anges som nytt, men mätarställningen är {value} {unit}."
@@ -369,13 +369,13 @@ fn environment(ad: Measured<'_>, found: &mut Vec<Finding>) {
             found.push(finding(code, Severity::Info, &format!("category_fields.{path}"), text));
         }
     };
-    if ad.is_electric() {
+    if ad.is_electric {
         let code = Code::ElectricIncomplete;
         let text = say!("The electric vehicle has no driving range.", "Elfordonet saknar räckvidd.");
         lacks(code, "powertrain.environmental.driving_range", text);
         let text = say!("The electric vehicle has no battery capacity.", "Elfordonet saknar batterikapacitet.");
         lacks(code, "powertrain.environmental.battery_capacity", text);
-    } else if ad.is_new() == Some(true) {
+    } else if ad.is_new == Some(true) {
         let code = Code::EmissionsMissing;
         let text = say!("The new vehicle has no fuel consumption.", "Det nya fordonet saknar bränsleförbrukning.");
         lacks(code, "powertrain.environmental.fuel_consumption", text);

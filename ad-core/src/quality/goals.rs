@@ -1,7 +1,9 @@
 //! The goals. A goal applies to the categories that have its field.
 
+use std::sync::LazyLock;
+
 use super::{GoalStatus, Measured};
-use crate::categories::Category;
+use crate::categories::{self, Category};
 
 /// A goal.
 #[derive(Debug)]
@@ -120,13 +122,13 @@ impl Goal {
         }
     }
 
+    /// Whether a goal of the category applies to this ad.
     fn applies(&self, ad: Measured<'_>) -> bool {
-        self.is_of(ad.category)
-            && match self.met_if {
-                Test::OfElectric => ad.is_electric(),
-                Test::OfNewWithEngine => ad.is_new() == Some(true) && !ad.is_electric(),
-                _ => true,
-            }
+        match self.met_if {
+            Test::OfElectric => ad.is_electric,
+            Test::OfNewWithEngine => ad.is_new == Some(true) && !ad.is_electric,
+            _ => true,
+        }
     }
 
     fn is_met(&self, ad: Measured<'_>) -> bool {
@@ -141,6 +143,17 @@ impl Goal {
             }
         }
     }
+
+    pub(super) fn status(&self, met: bool) -> GoalStatus {
+        GoalStatus {
+            code: self.code.into(),
+            field: self.field.into(),
+            met,
+            weight: self.weight,
+            text: self.text.into(),
+            how: self.how.into(),
+        }
+    }
 }
 
 /// A goal and how to meet it in Swedish, by its code.
@@ -148,20 +161,15 @@ pub fn goal_in_swedish(code: &str) -> Option<(&'static str, &'static str)> {
     GOALS.iter().find(|goal| goal.code == code).map(|goal| goal.swedish)
 }
 
+/// The goals of each category.
+static OF_CATEGORIES: LazyLock<Vec<(u16, Vec<&'static Goal>)>> = LazyLock::new(|| {
+    let goals = |category| GOALS.iter().filter(|goal| goal.is_of(category)).collect();
+    categories::all().map(|category| (category.id, goals(category))).collect()
+});
+
 /// The goals that apply to an ad, and whether it meets them.
 pub(super) fn of(ad: Measured<'_>) -> impl Iterator<Item = (&'static Goal, bool)> {
-    GOALS.iter().filter(move |goal| goal.applies(ad)).map(move |goal| (goal, goal.is_met(ad)))
-}
-
-impl From<(&Goal, bool)> for GoalStatus {
-    fn from((goal, met): (&Goal, bool)) -> Self {
-        Self {
-            code: goal.code.to_owned(),
-            field: goal.field.to_owned(),
-            met,
-            weight: goal.weight,
-            text: goal.text.to_owned(),
-            how: goal.how.to_owned(),
-        }
-    }
+    let of_category = OF_CATEGORIES.iter().find(|(category_id, _)| *category_id == ad.category.id);
+    let goals = of_category.map_or(&[][..], |(_, goals)| goals);
+    goals.iter().filter(move |goal| goal.applies(ad)).map(move |goal| (*goal, goal.is_met(ad)))
 }

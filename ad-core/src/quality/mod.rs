@@ -44,6 +44,11 @@ pub fn score(ad: &Ad, failed_images: &[FailedImage]) -> u8 {
 pub struct Measured<'a> {
     category: &'static Category,
     ad: &'a Map<String, Value>,
+    category_fields: Option<&'a Map<String, Value>>,
+    /// Whether the vehicle is new; `None` if the ad does not say so.
+    is_new: Option<bool>,
+    /// Whether it runs on electricity alone.
+    is_electric: bool,
     today: Date,
     image_refs: &'a [ImageRef],
     failed_images: &'a [FailedImage],
@@ -58,9 +63,13 @@ impl<'a> Measured<'a> {
     pub fn new(category: &'static Category, ad: &'a Map<String, Value>, now: Timestamp) -> Self {
         let now = Instant::from_millisecond(now.as_millis()).unwrap_or_default();
         let today = now.to_zoned(TimeZone::UTC).date();
+        let category_fields = ad.get("category_fields").and_then(Value::as_object);
         Self {
             category,
             ad,
+            category_fields,
+            is_new: category_fields.and_then(is_new),
+            is_electric: category_fields.is_some_and(is_electric),
             today,
             image_refs: &[],
             failed_images: &[],
@@ -102,7 +111,7 @@ impl<'a> Measured<'a> {
 
     /// Its quality.
     pub fn quality(self) -> Quality {
-        let goals: Vec<_> = goals::of(self).map(GoalStatus::from).collect();
+        let goals: Vec<_> = goals::of(self).map(|(goal, met)| goal.status(met)).collect();
         let score = percentage(goals.iter().map(|goal| (goal.weight, goal.met)));
         Quality { score, level: score.into(), goals, findings: findings::of(self) }
     }
@@ -125,7 +134,7 @@ impl<'a> Measured<'a> {
 
     /// The category field at a path.
     fn field(self, path: &str) -> Option<&'a Value> {
-        get(self.ad.get("category_fields")?.as_object()?, path).filter(|value| !value.is_null())
+        get(self.category_fields?, path).filter(|value| !value.is_null())
     }
 
     fn text(self, path: &str) -> Option<&'a str> {
@@ -181,19 +190,18 @@ impl<'a> Measured<'a> {
         let price = prices.iter().find(|price| price.get("type").and_then(Value::as_str) == Some(kind))?;
         Some((price.get("amount")?.as_f64()?, price.get("currency").and_then(Value::as_str).unwrap_or_default()))
     }
+}
 
-    /// Whether the vehicle is new; `None` if the ad does not say so.
-    fn is_new(self) -> Option<bool> {
-        crate::categories::rules::is_new(self.field("condition")?.as_object()?)
-    }
+fn is_new(category_fields: &Map<String, Value>) -> Option<bool> {
+    crate::categories::rules::is_new(category_fields.get("condition")?.as_object()?)
+}
 
-    /// Whether it runs on electricity alone.
-    fn is_electric(self) -> bool {
-        let is_electric = |fuel: &Value| fuel.as_str() == Some("electric");
-        match self.field("powertrain.fuels") {
-            Some(Value::Array(fuels)) => !fuels.is_empty() && fuels.iter().all(is_electric),
-            _ => self.field("powertrain.fuel").is_some_and(is_electric),
-        }
+fn is_electric(category_fields: &Map<String, Value>) -> bool {
+    let is_electric = |fuel: &Value| fuel.as_str() == Some("electric");
+    let Some(powertrain) = category_fields.get("powertrain") else { return false };
+    match powertrain.get("fuels") {
+        Some(Value::Array(fuels)) => !fuels.is_empty() && fuels.iter().all(is_electric),
+        _ => powertrain.get("fuel").is_some_and(is_electric),
     }
 }
 

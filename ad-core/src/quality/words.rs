@@ -18,27 +18,43 @@ const LEAST_LETTERS: usize = 40;
 /// Everything of this kind in a text, each kind at most once.
 pub(super) fn find(text: &str) -> Vec<InText<'_>> {
     let mut found = Vec::new();
-    let (letters, capitals) = text
-        .chars()
-        .filter(|letter| letter.is_alphabetic())
-        .fold((0, 0), |(letters, capitals), letter| (letters + 1, capitals + usize::from(letter.is_uppercase())));
-    if letters >= LEAST_LETTERS && capitals * 10 >= letters * 9 {
+    if is_capitals(text) {
         found.push(InText::Capitals);
     }
     found.extend(markup(text).map(InText::Markup));
-    let word = |is: fn(&str) -> bool| text.split_whitespace().map(bare).find(|word| is(word));
-    found.extend(word(is_link).map(InText::Link));
-    found.extend(word(is_email).map(InText::Email));
+    let words = || text.split_whitespace();
+    found.extend(words().find(|word| is_link(word)).map(|word| InText::Link(bare(word))));
+    if text.contains('@') {
+        found.extend(words().map(bare).find(|word| is_email(word)).map(InText::Email));
+    }
     found.extend(phone(text).map(InText::Phone));
     found
 }
 
+/// Whether at least nine tenths of the letters are capitals.
+fn is_capitals(text: &str) -> bool {
+    // A text has no more letters than bytes, so that this ends early in most texts.
+    let small = text.chars().filter(|letter| letter.is_alphabetic() && !letter.is_uppercase());
+    if small.take(text.len() / 10 + 1).count() > text.len() / 10 {
+        return false;
+    }
+    let letters = text.chars().filter(|letter| letter.is_alphabetic());
+    let (letters, capitals) = letters
+        .fold((0, 0), |(letters, capitals), letter| (letters + 1, capitals + usize::from(letter.is_uppercase())));
+    letters >= LEAST_LETTERS && capitals * 10 >= letters * 9
+}
+
 /// A word without the punctuation around it.
 fn bare(word: &str) -> &str {
-    word.trim_matches(|mark: char| matches!(mark, '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '<' | '>' | '"'))
+    word.trim_matches(is_punctuation)
+}
+
+fn is_punctuation(mark: char) -> bool {
+    matches!(mark, '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '<' | '>' | '"')
 }
 
 fn is_link(word: &str) -> bool {
+    let word = word.trim_start_matches(is_punctuation);
     let has = |start: &str| word.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
     has("http://") || has("https://") || has("www.")
 }

@@ -166,7 +166,7 @@ fn the_score_rises_with_the_weight_of_the_goals_met() {
 fn goals_are_those_of_the_category() {
     let codes = |vehicle_type: &str| -> Vec<String> {
         let goals = quality_of(vehicle_type, json!({"category_fields": {}})).goals.into_iter();
-        goals.map(|goal| goal.code).collect()
+        goals.map(|goal| goal.code.into_owned()).collect()
     };
     assert!(codes("construction").contains(&"engine_runtime".to_owned()));
     assert!(!codes("agriculture-tools").contains(&"mileage".to_owned()));
