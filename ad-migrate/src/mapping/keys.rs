@@ -72,11 +72,15 @@ pub(crate) const MAPPING: &[Key] = &[
 /// `[file]`
 pub(crate) const FILE: &[Key] = &[
     key("form", Holds::OneOf(&["csv", "json", "ndjson", "xml", "xlsx", "ods", "fixed"]), "The format"),
-    key("encoding", Holds::Text, "The encoding: utf-8, utf-16, windows-1252 or iso-8859-1"),
+    key(
+        "encoding",
+        Holds::Text,
+        "The encoding: utf-8, utf-16, windows-1252, iso-8859-1, cp850, macintosh or utf-8-twice",
+    ),
     key("separator", Holds::Mark, "The separator of CSV"),
     key("quote", Holds::Mark, "The quote of CSV"),
     key("header", Holds::Bool, "Whether the first row has the names of the columns"),
-    key("rows", Holds::Text, "Path of the records: lager/fordon in XML, vehicles or vehicles.* in JSON"),
+    key("rows", Holds::Text, "Path of the records: lager/fordon in XML, vehicles or dealers.*.vehicles in JSON"),
     key("member", Holds::Text, "The file of an archive"),
     key("sheet", Holds::Text, "The sheet of a spreadsheet"),
     key("skip_first", Holds::Count, "Lines, or rows of a sheet, before the header"),
@@ -231,6 +235,22 @@ fn of_keys(keys: &[Key]) -> Value {
 }
 
 impl Holds {
+    /// The keys of the tables that it may be.
+    pub(crate) fn keys(self) -> Option<&'static [Key]> {
+        match self {
+            Self::Condition | Self::Conditions => Some(CONDITION),
+            Self::Beside => Some(BESIDE),
+            Self::VehicleType => Some(&VEHICLE[1..]),
+            Self::Joins => Some(JOIN),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a table of such tables, by names of their own.
+    pub(crate) fn is_by_name(self) -> bool {
+        self == Self::Joins
+    }
+
     fn schema(self) -> Value {
         let texts = || json!({"$ref": "#/$defs/texts"});
         match self {

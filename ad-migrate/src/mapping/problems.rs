@@ -68,19 +68,37 @@ impl<'i> Problems<'i> {
         MappingError(self.found.drain(..).map(message).collect())
     }
 
-    /// Adds each unknown key of a table, with the nearest known one. Returns whether there are any.
+    /// Adds each unknown key of a table and of the tables within it, with the nearest known one. Returns whether there are any.
     pub(super) fn unknown_keys(&mut self, table: &DeTable<'_>, known: &[Key], of: &str) -> bool {
         let before = self.found.len();
-        for key in table.keys() {
+        for (key, value) in table {
             let name: &str = key.get_ref();
             let names = || known.iter().map(|key| key.name);
-            if !names().any(|known| known == name) {
+            if let Some(key) = known.iter().find(|key| key.name == name) {
+                self.unknown_within(key, value);
+            } else {
                 let hint = nearest::did_you_mean(name, names())
                     .unwrap_or_else(|| format!("There are {}.", nearest::quoted(names())));
                 self.on(self.at(&key.span()), format!("\"{name}\" is not a key of {of}. {hint}"));
             }
         }
         self.found.len() > before
+    }
+
+    fn unknown_within(&mut self, key: &Key, value: &Spanned<'_>) {
+        let Some(keys) = key.holds.keys() else { return };
+        match value.get_ref() {
+            DeValue::Table(tables) if key.holds.is_by_name() => {
+                for table in tables.values().filter_map(|value| value.get_ref().as_table()) {
+                    self.unknown_keys(table, keys, &format!("a {}", key.name));
+                }
+            }
+            DeValue::Table(table) => {
+                self.unknown_keys(table, keys, &format!("\"{}\"", key.name));
+            }
+            DeValue::Array(items) => items.iter().for_each(|item| self.unknown_within(key, item)),
+            _ => {}
+        }
     }
 
     /// The table that a value must be.

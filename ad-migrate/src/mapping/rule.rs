@@ -199,10 +199,8 @@ impl Rule {
         let read: Option<Self> = match value.get_ref().as_table() {
             // The short form: the column.
             None => problems.read(value, &what).map(|from| Self { from, ..Self::default() }),
-            Some(table) => {
-                problems.unknown_keys(table, keys::FIELD, "a field");
-                problems.read(value, &what)
-            }
+            Some(table) if problems.unknown_keys(table, keys::FIELD, "a field") => None,
+            Some(_) => problems.read(value, &what),
         };
         if let Some(wrong) = read.as_ref().and_then(Self::contradiction) {
             problems.on(at, format!("{what} {wrong}."));

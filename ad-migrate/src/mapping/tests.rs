@@ -495,3 +495,28 @@ fn defaults_depend_on_the_vehicle_type() {
         "line 4, column 1: \"body\": \"boat\" is not a vehicle type of this mapping. There are \"car\" and \"all\"."
     );
 }
+
+#[test]
+fn tables_within_tables_name_the_nearest_key() {
+    let text = r#"
+file.join.prices = { by = "Nr", file = "p.csv", kee = "Nr" }
+rows.skip = [{ column = "A", is = "x" }, { column = "B", matchs = "x" }]
+[vehicle]
+type = { frm = "Typ", from = "Typ", values = "vehicle" }
+[fields]
+source_id = { from = "Nr", when = { colum = "Status" } }
+category_fields.condition.mileage = { from = "Miltal", unit = { column = "Enhet", defualt = "km" } }
+price.list = { from = "Pris", currency = { colmun = "Valuta" } }
+image_urls = { from = "b.url", where = { column = "b.kind", nott = "plan" } }
+"#;
+    let expected = [
+        "line 2, column 49: \"kee\" is not a key of a join. Did you mean \"key\"?",
+        "line 3, column 58: \"matchs\" is not a key of \"skip\". Did you mean \"matches\"?",
+        "line 5, column 10: \"frm\" is not a key of \"type\". Did you mean \"from\"?",
+        "line 7, column 37: \"colum\" is not a key of \"when\". Did you mean \"column\"?",
+        "line 8, column 83: \"defualt\" is not a key of \"unit\". Did you mean \"default\"?",
+        "line 9, column 44: \"colmun\" is not a key of \"currency\". Did you mean \"column\"?",
+        "line 10, column 61: \"nott\" is not a key of \"where\". Did you mean \"not\"?",
+    ];
+    assert_eq!(errors(text), expected);
+}

@@ -29,20 +29,42 @@ pub(super) struct JsonRecords {
     charset: Charset,
     columns: Arc<Columns>,
     next: Next,
-    /// Objects that are open around the array.
-    around: usize,
-    /// The column of the keys, if the records are the members of an object.
-    key: Option<ColumnId>,
+    /// The names that lead to the records.
+    steps: Vec<String>,
+    /// The objects and lists that are open around the current position; the last one has the records.
+    open: Vec<Open>,
     number: u64,
     path: String,
 }
 
-/// The column of the names of members, where these are the records.
+/// Means every member of an object or item of a list.
+const ANY: &str = "*";
+
+/// The column of the names of members that [`ANY`] stands for; of a second one, `@key2`.
 const KEY: &str = "@key";
+
+/// An object or a list that is open.
+#[derive(Debug)]
+struct Open {
+    /// Where its name is among the steps, if all of its members or items are meant.
+    any: Option<usize>,
+    /// What closes it.
+    end: u8,
+    /// The column of the names of its members.
+    column: Option<ColumnId>,
+    /// The name of the current one.
+    key: Option<String>,
+}
 
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
+    /// The value of such a step.
+    Enter(usize),
+    /// The first member or item of what is open.
+    FirstChild,
+    /// What follows such a value.
+    Up,
     /// A record on a line.
     Line,
     /// A record, over any number of lines.
@@ -55,8 +77,6 @@ enum Next {
     Comma,
     /// The one record that there is.
     Only,
-    /// What is around it.
-    Close,
     /// Nothing.
     End,
 }
@@ -73,8 +93,8 @@ impl JsonRecords {
         detected: &mut Detected,
     ) -> Result<Self, ReadError> {
         let columns = Arc::default();
-        let (next, path) = (Next::End, String::new());
-        let mut json = Self { walk: Walk { feed }, charset, columns, next, around: 0, key: None, number: 0, path };
+        let (next, steps, open, path) = (Next::End, Vec::new(), Vec::new(), String::new());
+        let mut json = Self { walk: Walk { feed }, charset, columns, next, steps, open, number: 0, path };
         if detected.form == Form::Ndjson {
             if settings.rows.is_some() {
                 let message = "In NDJSON, each line is a record: rows cannot be set.";
@@ -113,36 +133,121 @@ impl JsonRecords {
             }
             detected.rows = Some(rows);
         }
-        json.descend(&path)?;
+        json.steps = path;
+        json.next = Next::Enter(0);
+        while json.is_on_the_way() {
+            json.go_on()?;
+        }
         Ok(json)
     }
 
-    /// Enters the array at a path.
-    ///
-    /// `*` as the last name means the members of an object, whatever their names, which are the column [`KEY`].
-    fn descend(&mut self, path: &[String]) -> Result<(), ReadError> {
-        let (path, is_any) = match path.split_last() {
-            Some((last, path)) if last == "*" => (path, true),
-            _ => (path, false),
+    /// Whether no record comes next.
+    fn is_on_the_way(&self) -> bool {
+        matches!(self.next, Next::Enter(_) | Next::FirstChild | Next::Up)
+    }
+
+    /// Goes on towards the next record.
+    fn go_on(&mut self) -> Result<(), ReadError> {
+        match self.next {
+            Next::Enter(step) => self.enter(step),
+            Next::FirstChild => self.child(false),
+            _ => self.up(),
+        }
+    }
+
+    /// Enters the value of a step. Below [`ANY`], values that lack the next name are passed over.
+    fn enter(&mut self, step: usize) -> Result<(), ReadError> {
+        let so_far = self.steps[..self.steps.len().min(step + 1)].join(".");
+        let is_below_any = self.open.iter().any(|open| open.any.is_some());
+        let byte = self.walk.peek();
+        match self.steps.get(step).map(String::as_str) {
+            Some(ANY) if matches!(byte, Some(b'{' | b'[')) => {
+                let is_object = byte == Some(b'{');
+                let column = is_object.then(|| self.key_column(step));
+                self.open_value(Some(step), column);
+                self.next = if step + 1 == self.steps.len() { Next::FirstItem } else { Next::FirstChild };
+            }
+            Some(name) if name != ANY && byte == Some(b'{') => {
+                let name = name.to_owned();
+                self.open_value(None, None);
+                let is_found = self.walk.find_member(&name, &so_far)?;
+                if !is_found && !is_below_any {
+                    return Err(self.walk.no_member(&so_far));
+                }
+                self.next = if is_found { Next::Enter(step + 1) } else { Next::Up };
+            }
+            None if byte == Some(b'[') => {
+                self.open_value(None, None);
+                self.next = Next::FirstItem;
+            }
+            None if byte == Some(b'{') && step > 0 => self.next = Next::Only,
+            _ if is_below_any => {
+                self.walk.skip_value(JsonEnd::default())?;
+                self.next = Next::Up;
+            }
+            Some(name) => self.walk.expect(if name == ANY { b'[' } else { b'{' }, &so_far)?,
+            None => self.walk.expect(b'[', &so_far)?,
+        }
+        Ok(())
+    }
+
+    fn open_value(&mut self, any: Option<usize>, column: Option<ColumnId>) {
+        let end = if self.walk.feed.rest().first() == Some(&b'{') { b'}' } else { b']' };
+        self.walk.feed.skip(1);
+        self.open.push(Open { any, end, column, key: None });
+    }
+
+    /// The column of the names that a step stands for.
+    fn key_column(&mut self, step: usize) -> ColumnId {
+        let name = match self.steps[..step].iter().filter(|name| *name == ANY).count() {
+            0 => KEY.to_owned(),
+            before => format!("{KEY}{}", before + 1),
         };
-        for (depth, name) in path.iter().enumerate() {
-            let so_far = path[..=depth].join(".");
-            self.walk.expect(b'{', &so_far)?;
-            self.around += 1;
-            self.walk.find_member(name, &so_far)?;
-        }
-        if is_any && self.walk.peek() == Some(b'{') {
+        let known = self.columns.id(&name);
+        known.unwrap_or_else(|| Arc::make_mut(&mut self.columns).add(&name))
+    }
+
+    /// Enters the next member or item of what is open, or leaves it.
+    fn child(&mut self, is_behind_another: bool) -> Result<(), ReadError> {
+        let Some(Open { any: Some(step), end, column, .. }) = self.open.last() else {
+            self.next = Next::Up;
+            return Ok(());
+        };
+        let (step, end, has_names) = (*step, *end, column.is_some());
+        if self.walk.peek() == Some(end) {
             self.walk.feed.skip(1);
-            self.key = Some(Arc::make_mut(&mut self.columns).add(KEY));
-            self.next = Next::FirstItem;
+            self.leave();
             return Ok(());
         }
-        if self.walk.peek() == Some(b'{') && !path.is_empty() {
-            self.next = Next::Only;
-            return Ok(());
+        if is_behind_another {
+            self.walk.expect(b',', "")?;
         }
-        self.walk.expect(b'[', &path.join("."))?;
-        self.next = Next::FirstItem;
+        if has_names {
+            let key = self.name()?;
+            if let Some(open) = self.open.last_mut() {
+                open.key = key;
+            }
+        }
+        self.next = Next::Enter(step + 1);
+        Ok(())
+    }
+
+    /// Leaves what was open. Behind the outermost value, nothing may follow.
+    fn leave(&mut self) {
+        self.open.pop();
+        self.next = if self.open.is_empty() { Next::End } else { Next::Up };
+    }
+
+    /// Goes on behind a value in which there are no more records.
+    fn up(&mut self) -> Result<(), ReadError> {
+        match self.open.last() {
+            None => self.next = Next::End,
+            Some(open) if open.any.is_some() => return self.child(true),
+            Some(_) => {
+                self.walk.skip_value(JsonEnd::of_open(1))?;
+                self.leave();
+            }
+        }
         Ok(())
     }
 
@@ -155,28 +260,52 @@ impl JsonRecords {
         }
     }
 
-    /// The end of what the records are in.
-    fn end(&self) -> u8 {
-        if self.key.is_some() { b'}' } else { b']' }
+    /// The end of what the records are in, if they are in something.
+    fn end(&self) -> Option<u8> {
+        self.open.last().map(|open| open.end)
+    }
+
+    /// Whether the records are the members of an object.
+    fn have_names(&self) -> bool {
+        self.open.last().is_some_and(|open| open.column.is_some())
+    }
+
+    /// Reads the name of a member, and what separates it from its value.
+    fn name(&mut self) -> Result<Option<String>, ReadError> {
+        if self.walk.peek() != Some(b'"') {
+            return Err(self.walk.expected("the name of a member in quotes"));
+        }
+        let Some(Cut::Whole(length)) = self.walk.cut() else {
+            return Err(self.walk.half("the name of a member"));
+        };
+        let name = serde_json::from_slice(&self.walk.feed.rest()[..length]).ok();
+        self.walk.feed.skip(length);
+        self.walk.expect(b':', "")?;
+        self.walk.skip_space();
+        Ok(name)
+    }
+
+    /// Begins a record with the names of the members in which it is.
+    fn begin(&mut self, line: u64, batch: &mut Batch) {
+        self.number += 1;
+        batch.begin(self.number, line);
+        for open in &self.open {
+            if let (Some(column), Some(key)) = (open.column, &open.key) {
+                batch.push(column, key);
+            }
+        }
     }
 
     /// Reads a member of an object as a record.
     fn member(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         let line = self.walk.feed.place().line;
-        let Some(Cut::Whole(length)) = self.walk.cut() else {
-            return Err(self.walk.half("the name of a member"));
-        };
-        let key: Option<String> = serde_json::from_slice(&self.walk.feed.rest()[..length]).ok();
-        self.walk.feed.skip(length);
-        self.walk.expect(b':', "")?;
-        self.walk.skip_space();
+        let key = self.name()?;
         let Some(cut) = self.walk.cut() else { return Err(self.walk.half("a record")) };
-        self.number += 1;
-        self.next = Next::Comma;
-        batch.begin(self.number, line);
-        if let (Some(column), Some(key)) = (self.key, key) {
-            batch.push(column, &key);
+        if let Some(open) = self.open.last_mut() {
+            open.key = key;
         }
+        self.next = Next::Comma;
+        self.begin(line, batch);
         match cut {
             Cut::Whole(length) => {
                 self.push(length, batch);
@@ -286,34 +415,30 @@ impl Records for JsonRecords {
             let Some(byte) = self.walk.peek() else { return self.at_end() };
             match (self.next, byte) {
                 (Next::End, _) => return Err(self.walk.expected("nothing behind the end of the JSON text")),
-                (Next::FirstItem | Next::Comma, end) if end == self.end() => {
+                (Next::Enter(_) | Next::FirstChild | Next::Up, _) => self.go_on()?,
+                (Next::FirstItem | Next::Comma, end) if Some(end) == self.end() => {
                     self.walk.feed.skip(1);
-                    self.next = if self.around > 0 { Next::Close } else { Next::End };
-                }
-                (Next::Close, _) => {
-                    self.walk.skip_value(JsonEnd::of_open(self.around))?;
-                    self.next = Next::End;
+                    self.leave();
                 }
                 (Next::Comma, b',') => {
                     self.walk.feed.skip(1);
                     self.next = Next::Item;
                 }
-                (Next::FirstItem | Next::Item, b'"') if self.key.is_some() => return self.member(batch),
-                (Next::Comma, byte) if byte != b'{' || self.key.is_some() => {
+                (Next::FirstItem | Next::Item, b'"') if self.have_names() => return self.member(batch),
+                (Next::Comma, byte) if byte != b'{' || self.have_names() => {
                     return Err(self.walk.expected("a comma or ]"));
                 }
-                (Next::FirstItem | Next::Item, _) if self.key.is_some() => {
+                (Next::FirstItem | Next::Item, _) if self.have_names() => {
                     return Err(self.walk.expected("the name of a member in quotes"));
                 }
                 (_, b',' | b':' | b']' | b'}') => return Err(self.walk.expected("a record, {…}")),
                 (now, _) => {
                     let place = self.walk.feed.place();
                     let Some(cut) = self.walk.cut() else { return Err(self.walk.half("a record")) };
-                    self.number += 1;
-                    batch.begin(self.number, place.line);
+                    self.begin(place.line, batch);
                     self.next = match now {
-                        Next::Only if self.around > 0 => Next::Close,
-                        Next::Only => Next::End,
+                        Next::Only if self.open.is_empty() => Next::End,
+                        Next::Only => Next::Up,
                         Next::Record => Next::Record,
                         _ => Next::Comma,
                     };

@@ -105,3 +105,29 @@ fn the_members_of_an_object_are_records_with_their_names() {
     // A list of records may have the same path.
     assert_eq!(read_with(r#"{"stock": [{"x": 1}]}"#, &settings).rows, ["1@1 x=1"]);
 }
+
+#[test]
+fn any_name_may_stand_anywhere_in_the_path() {
+    let of = |rows: &str| Settings { rows: Some(rows.to_owned()), ..Settings::default() };
+    let dealers = r#"{"count": 3, "dealers": {
+        "north": {"open": true, "cars": [{"id": 1}, {"id": 2}], "bikes": [{"id": 8}]},
+        "closed": {"open": false}, "unknown": null,
+        "south": {"cars": [{"id": 3}]}
+    }, "end": {"cars": [{"id": 9}]}}"#;
+    let seen = read_with(dealers, &of("dealers.*.cars"));
+    assert_eq!(seen.rows, ["1@2 @key=north; id=1", "2@2 @key=north; id=2", "3@4 @key=south; id=3"]);
+    assert_eq!(seen.error, None);
+    // Lists within lists, objects within objects, and the names of each.
+    let seen = read_with(r#"[{"cars": [{"id": 1}]}, {"cars": []}, 7, {"cars": {"id": 2}}]"#, &of("*.cars"));
+    assert_eq!((seen.rows, seen.error), (vec!["1@1 id=1".to_owned(), "2@1 id=2".to_owned()], None));
+    let by_brand = r#"{"n": {"volvo": {"L1": {"x": 1}}, "saab": {}}, "s": {"kia": {"L2": {"x": 2}, "L3": 5}}}"#;
+    let seen = read_with(by_brand, &of("*.*.*"));
+    let rows = ["1@1 @key=n; @key2=volvo; @key3=L1; x=1", "2@1 @key=s; @key2=kia; @key3=L2; x=2"];
+    assert_eq!(seen.rows[..2], rows);
+    assert_eq!(seen.rows[2], "3@1 @key=s; @key2=kia; @key3=L3; !the record is no JSON object");
+    assert_eq!(seen.error, None);
+    let seen = read_with(r#"{"a": {"cars": [{"x": 1}]}, "b": {"cars": [{"x""#, &of("*.cars"));
+    assert_eq!((seen.rows.len(), seen.error.is_some()), (1, true));
+    let seen = read_with(r#"{"a": {"cars": [{"x": 1}]} "b": 1}"#, &of("*.cars"));
+    assert!(seen.error.unwrap().to_string().contains("expected ,, found"));
+}

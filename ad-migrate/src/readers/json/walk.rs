@@ -22,17 +22,12 @@ pub(super) enum Cut {
 }
 
 impl Walk {
-    /// Moves to the value of a member of the current object.
-    pub(super) fn find_member(&mut self, name: &str, so_far: &str) -> Result<(), ReadError> {
+    /// Moves to the value of a member of the current object, or to its end if it has no such member.
+    pub(super) fn find_member(&mut self, name: &str, so_far: &str) -> Result<bool, ReadError> {
         loop {
             match self.peek() {
                 Some(b'"') => {}
-                Some(b'}') | None => {
-                    let message = format!("There is no {so_far:?} in the file, where the records should be.");
-                    return Err(self
-                        .broken(message)
-                        .hint("Set rows to where they are, or leave it out to have them looked for."));
-                }
+                Some(b'}') | None => return Ok(false),
                 Some(_) => return Err(self.expected("the name of a member in quotes")),
             }
             let Some(Cut::Whole(length)) = self.cut() else {
@@ -43,7 +38,7 @@ impl Walk {
             self.expect(b':', so_far)?;
             if key.as_deref() == Some(name) {
                 self.skip_space();
-                return Ok(());
+                return Ok(true);
             }
             self.skip_space();
             self.skip_value(JsonEnd::default())?;
@@ -51,6 +46,12 @@ impl Walk {
                 self.feed.skip(1);
             }
         }
+    }
+
+    /// The error that there are no records at a path.
+    pub(super) fn no_member(&mut self, so_far: &str) -> ReadError {
+        self.broken(format!("There is no {so_far:?} in the file, where the records should be."))
+            .hint("Set rows to where they are, or leave it out to have them looked for.")
     }
 
     /// Skips white space.
