@@ -7,7 +7,7 @@ use ad_cli::{
     terminal::{Context, Exit, Failure},
 };
 
-use super::run::SubmitArgs;
+use super::run::{Submission, SubmitArgs};
 use crate::submit::{folder::Folder, outcome, prepare::RowNumbers};
 
 /// Arguments of `publish`.
@@ -42,6 +42,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let _taken = folder.take()?;
     let name = args.file.display().to_string();
     let rows = &mut RowNumbers::default();
-    let summary = args.submit.carry_out(context, &folder, Task::Show, args.limit, name, rows).await?;
+    let submission = Submission { task: Task::Show, limit: args.limit, name, rows, left_out: &[] };
+    let summary = args.submit.carry_out(context, &folder, submission).await?;
     if outcome::is_good(&summary) { Ok(()) } else { Err(Failure::Shown(Exit::Failed)) }
 }

@@ -107,17 +107,28 @@ pub(crate) struct SubmitArgs {
     pub(crate) within: Duration,
 }
 
+/// What to do with the ads of a folder.
+#[derive(Debug)]
+pub(crate) struct Submission<'a> {
+    pub(crate) task: Task,
+    pub(crate) limit: Option<u64>,
+    /// The file in messages.
+    pub(crate) name: String,
+    /// The row of each payload.
+    pub(crate) rows: &'a mut RowNumbers,
+    /// Numbers of rows without payload, with what became of them.
+    pub(crate) left_out: &'a [(u64, &'a str)],
+}
+
 impl SubmitArgs {
-    /// Runs a task on the ads of a folder, through its journal, and shows the outcomes. `name` is the file in messages.
+    /// Runs a task on the ads of a folder, through its journal, and shows the outcomes.
     pub(crate) async fn carry_out(
         &self,
         context: &Context,
         folder: &Folder,
-        task: Task,
-        limit: Option<u64>,
-        name: String,
-        rows: &mut RowNumbers,
+        submission: Submission<'_>,
     ) -> Result<Summary, Failure> {
+        let Submission { task, limit, name, rows, left_out } = submission;
         let (payloads, journal) = (folder.payloads(), folder.journal());
         let options = import::Options {
             file: &payloads,
@@ -132,7 +143,7 @@ impl SubmitArgs {
             of_type: None,
         };
         let mut imported = Imported { name, ..terminal::import(context, &options).await? };
-        let summary = outcome::show(context, &mut imported, rows, self.report.as_deref())?;
+        let summary = outcome::show(context, &mut imported, rows, left_out, self.report.as_deref())?;
         match imported.failure {
             Some(failure) => Err(Failure::from(failure).hint("to resume: run the same command again")),
             None => Ok(summary),
@@ -197,14 +208,17 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
         };
     }
     let task = if args.only_failed { Task::Failed } else { Task::Create };
-    let summary = args.submit.carry_out(context, &folder, task, args.limit, args.file.name(), &mut rows).await?;
+    let left_out = [(totals.refused, "invalid"), (totals.skipped, "skipped")];
+    let (limit, name) = (args.limit, args.file.name());
+    let submission = Submission { task, limit, name, rows: &mut rows, left_out: &left_out };
+    let summary = args.submit.carry_out(context, &folder, submission).await?;
     stock.list_ads(&client).await?;
     if let Some(listings) = listings {
         stock.list_export(listings, &args.listings_plate).map_err(not_read)?;
     }
     missing::show(context, &stock.missing()?)?;
-    let left_out = summary.count("not_sent") > 0 && args.limit.is_none() && !args.only_failed;
-    if totals.refused > 0 || left_out || !outcome::is_good(&summary) {
+    let is_cut_short = summary.count("not_sent") > 0 && args.limit.is_none() && !args.only_failed;
+    if totals.refused > 0 || is_cut_short || !outcome::is_good(&summary) {
         return Err(Failure::Shown(Exit::Failed));
     }
     Ok(())

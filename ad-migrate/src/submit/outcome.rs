@@ -8,7 +8,10 @@ use ad_cli::{
         AdOutcome,
         import::{Imported, Record},
     },
-    terminal::{Context, Failure, ImportReport, Summary, ad_table, output::Column},
+    terminal::{
+        Context, Failure, ImportReport, Summary, ad_table,
+        output::{Column, tally},
+    },
 };
 use serde::Serialize;
 use uuid::Uuid;
@@ -58,7 +61,27 @@ fn name(record: &Record) -> &'static str {
     }
 }
 
-/// Shows all outcomes.
+/// The words of the summary that `check`, `run` and `undo` share, with the outcomes that each stands for.
+const WORDS: [(&str, &[&str]); 3] = [
+    ("sent", &["linked", "new", "hidden", "accepted", "under_way"]),
+    ("failed", &["failed", "refused", "unclear"]),
+    ("not sent", &["not_sent"]),
+];
+
+/// `171 sent (100 linked to existing listings, 71 newly listed), 2 failed (2 rejected by the service), 29 invalid`
+fn text(summary: &Summary, left_out: &[(u64, &str)]) -> String {
+    let word = |(word, names): &(&str, &[&str])| {
+        let of_word = || summary.counts.iter().filter(|(name, ..)| names.contains(name));
+        let count: u64 = of_word().map(|(.., count)| count).sum();
+        let parts = tally(of_word().map(|(_, label, count)| (*count, *label)));
+        let parts = if names.len() > 1 { format!("{word} ({parts})") } else { (*word).to_owned() };
+        (count, parts)
+    };
+    let words: Vec<(u64, String)> = WORDS.iter().map(word).collect();
+    tally(words.iter().map(|(count, text)| (*count, text.as_str())).chain(left_out.iter().copied()))
+}
+
+/// Shows all outcomes, and counts of them and of the rows that were `left_out`.
 ///
 /// # Errors
 /// When it cannot be shown, or the report cannot be written.
@@ -66,6 +89,7 @@ pub fn show(
     context: &Context,
     imported: &mut Imported,
     rows: &mut RowNumbers,
+    left_out: &[(u64, &str)],
     to_file: Option<&Path>,
 ) -> Result<Summary, Failure> {
     let rows = RefCell::new(rows);
@@ -75,12 +99,12 @@ pub fn show(
         labels: &[
             ("linked", "linked to existing listings"),
             ("new", "newly listed"),
-            ("hidden", "stored, hidden"),
+            ("hidden", "hidden"),
             ("accepted", "accepted"),
-            ("failed", "failed"),
-            ("refused", "rejected by the service"),
             ("under_way", "unfinished"),
-            ("unclear", "unclear"),
+            ("failed", "not published"),
+            ("refused", "rejected by the service"),
+            ("unclear", "without an answer"),
             ("not_sent", "not sent"),
         ],
         list: "rows",
@@ -98,12 +122,31 @@ pub fn show(
         },
     };
     let summary = report.show(context, imported, to_file)?;
-    let text = Some(summary.text()).filter(|text| !text.is_empty());
-    context.out.note(&format!("{}: {}", imported.name, text.as_deref().unwrap_or("nothing to do")));
+    let text = text(&summary, left_out);
+    context.out.note(&format!("{}: {}", imported.name, if text.is_empty() { "nothing to do" } else { &text }));
     Ok(summary)
 }
 
 /// Whether everything that was sent has succeeded.
 pub fn is_good(summary: &Summary) -> bool {
     ["failed", "refused", "under_way", "unclear"].iter().all(|name| summary.count(name) == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_summed_up_in_the_words_of_the_other_commands() {
+        let counts = vec![
+            ("linked", "linked to existing listings", 100),
+            ("new", "newly listed", 71),
+            ("refused", "rejected by the service", 2),
+            ("not_sent", "not sent", 5),
+        ];
+        let summary = Summary { ads: 178, counts };
+        let expected = "171 sent (100 linked to existing listings, 71 newly listed), 2 failed (2 rejected by the service), 5 not sent, \
+                        29 invalid";
+        assert_eq!(text(&summary, &[(29, "invalid"), (0, "skipped")]), expected);
+    }
 }

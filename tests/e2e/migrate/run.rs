@@ -6,7 +6,7 @@ use ad_tests::{Cli, Server, eventually};
 use serde_json::{Value, json};
 use tokio::process::Child;
 
-use super::{Good, stock};
+use super::{Good, sample, stock};
 use crate::cli::relay::Relay;
 
 /// How many of the rows the dealer has listed already.
@@ -70,7 +70,8 @@ async fn killed_ten_times_it_links_what_was_listed_and_posts_nothing_twice() {
     let report = cli.home().join("report.json");
     assert_eq!(of(&report, "linked"), ids(&good[..LISTED]));
     assert_eq!(of(&report, "new"), ids(&good[LISTED..]));
-    let told = format!("{LISTED} linked to existing listings, {} newly listed", good.len() - LISTED);
+    let (sent, new, invalid) = (good.len(), good.len() - LISTED, 200 - good.len());
+    let told = format!("{sent} sent ({LISTED} linked to existing listings, {new} newly listed), {invalid} invalid");
     assert!(ended.stderr.contains(&told), "{told}: {}", ended.stderr);
     for (source_id, answers) in relay.answers() {
         let accepted = answers.iter().filter(|status| **status == 201).count();
@@ -147,7 +148,7 @@ async fn hidden_ads_are_linked_when_they_are_published() {
     let good = stock(&cli);
     list_before(&server, [good[0].plate.as_str(), "gone 01"]).await;
     let hidden = cli.run("run stock.csv --mapping stock.toml --hidden --limit 5 --report report.json").await;
-    assert!(hidden.stderr.contains("5 stored, hidden"), "{hidden:?}");
+    assert!(hidden.stderr.contains("5 sent (5 hidden)"), "{hidden:?}");
     assert_eq!(of(&cli.home().join("report.json"), "hidden"), ids(&good[..5]));
     let ad = server.client.ad(&good[0].source_id).await;
     assert_eq!((&ad["visible"], &ad["marketplace_ad_id"]), (&json!(false), &Value::Null));
@@ -174,7 +175,7 @@ async fn what_failed_is_done_again_when_it_has_been_mended() {
     let unknown = "[fields]\ncategory_fields.salesperson = { constant = \"nobody@north.example\" }";
     cli.file("stock.toml", mapping.replace("[fields]", unknown));
     let refused = cli.run("run stock.csv --mapping stock.toml --limit 4").await;
-    assert!(refused.code == 1 && refused.stderr.contains("4 rejected by the service"), "{refused:?}");
+    assert!(refused.code == 1 && refused.stderr.contains("4 failed (4 rejected by the service)"), "{refused:?}");
     assert!(refused.stdout.contains("is not a salesperson of dealer"), "{refused:?}");
     cli.file("stock.toml", mapping);
     let mended = cli.run("run stock.csv --mapping stock.toml --only-failed --report report.json").await;
@@ -203,4 +204,33 @@ async fn what_is_listed_and_not_in_the_file_is_told_and_stays() {
     assert!(ended.stderr.contains("ad sold-long-ago") && ended.stderr.contains("listing GONE01"), "{ended:?}");
     assert!(ended.stdout.lines().all(|row| row.starts_with('{') && !row.contains("sold-long-ago")), "{ended:?}");
     assert_eq!(server.client.ad("sold-long-ago").await["state"], "created");
+}
+
+/// What another program gets through a pipe: the payloads alone, as `ad-cli import` takes them, and none of a file that cannot be read.
+#[tokio::test]
+async fn converted_payloads_can_be_imported() {
+    let server = Server::start().await;
+    let cli = Cli::of(&server).migrating();
+    let good = stock(&cli);
+    let converted = cli.run("convert stock.csv --mapping stock.toml --limit-shown 2").await;
+    assert_eq!(converted.code, 3, "some rows are invalid: {converted:?}");
+    let payloads: Vec<Value> = converted.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let converted_ids: BTreeSet<_> = payloads.iter().map(|it| it["source_id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!((converted_ids, payloads.len()), (ids(&good), good.len()));
+    let wrong = "stock.csv:2: row 1, column Märke, value \"Wolvo\": \"Wolvo\" is no known brand.";
+    assert!(converted.stderr.contains(wrong), "{converted:?}");
+    let counts = format!("{} of 200 rows are valid", good.len());
+    assert!(converted.stderr.contains(&counts) && converted.stderr.contains("more invalid rows"), "{converted:?}");
+
+    let seller = Cli::of(&server);
+    let first: Vec<_> = converted.stdout.lines().take(3).collect();
+    let imported = seller.piped("import - --output ndjson", first.join("\n")).await;
+    assert_eq!(imported.code, 0, "{imported:?}");
+    assert_eq!(count(&server, "").await, 3);
+
+    let whole = sample("stock.json");
+    cli.file("stock.json", &whole[..whole.len() / 2]);
+    let broken = cli.run("convert stock.json --mapping json-nested").await;
+    assert_eq!((broken.code, broken.stdout.as_str()), (1, ""), "{broken:?}");
+    assert!(broken.stderr.contains("nothing was printed"), "{broken:?}");
 }
