@@ -75,6 +75,9 @@ struct Matching {
     several: bool,
 }
 
+/// Stands for no value, but for terms that mean several things in a language: a person must say which.
+const UNCLEAR: &str = "?";
+
 /// The built-in maps.
 pub fn builtin() -> &'static [Builtin] {
     &BUILTIN
@@ -123,11 +126,16 @@ impl Builtin {
         let of_language = self.file.languages.get(language.code().unwrap_or_default());
         // The terms of the language come first, then those of the vehicle type.
         let terms = of_language.into_iter().flat_map(|sections| entries(sections, vehicle_type));
-        for (term, value) in terms.chain(self.entries(vehicle_type)) {
+        let is_unclear = |(_, value): &(&str, &str)| *value == UNCLEAR;
+        let unclear: Vec<&str> = terms.clone().filter(is_unclear).map(|(term, _)| term).collect();
+        for (term, value) in terms.filter(|entry| !is_unclear(entry)).chain(self.entries(vehicle_type)) {
             let values: Box<[Box<str>]> = value.split(" + ").map(Box::from).collect();
             if values.iter().all(|value| is_allowed(value)) {
                 map.terms.entry(folded(term).into()).or_insert(values);
             }
+        }
+        for term in unclear {
+            map.terms.remove(folded(term).as_str());
         }
         if language == Language::Unknown {
             for (term, _) in self.file.languages.values().flat_map(|sections| entries(sections, vehicle_type)) {
@@ -141,7 +149,8 @@ impl Builtin {
     pub fn languages_of<'a>(&'a self, term: &str) -> impl Iterator<Item = &'a str> {
         let term = folded(term);
         let has = move |sections: &Sections| {
-            sections.values().flat_map(|section| section.values().flatten()).any(|known| folded(known) == term)
+            let clear = sections.values().flatten().filter(|(value, _)| *value != UNCLEAR);
+            clear.flat_map(|(_, terms)| terms).any(|known| folded(known) == term)
         };
         self.file.languages.iter().filter(move |(_, sections)| has(sections)).map(|(code, _)| code.as_str())
     }
@@ -255,7 +264,7 @@ impl ValueMap {
 }
 
 /// The terms of a vehicle type, with their values.
-fn entries<'a>(sections: &'a Sections, vehicle_type: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+fn entries<'a>(sections: &'a Sections, vehicle_type: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> + Clone {
     let sections = [vehicle_type, "all"].into_iter().filter_map(|name| sections.get(name));
     let terms =
         |(value, terms): (&'a String, &'a Vec<String>)| terms.iter().map(move |term| (term.as_str(), value.as_str()));
@@ -350,6 +359,8 @@ mod tests {
             (Language::Known("fr"), "fuel", "E", Some("gasoline")),
             (Language::Known("fr"), "drive", "Traction", Some("fwd")),
             (Language::Unknown, "fuel", "Essence", Some("gasoline")),
+            (Language::Known("sv"), "fuel", "Gas", Some("natural_gas")),
+            (Language::Known("en"), "fuel", "Gas", None),
         ] {
             assert_eq!(says_in(language, name, "car", text).as_deref(), value, "{language:?} {name} {text}");
         }
@@ -361,7 +372,8 @@ mod tests {
         for map in builtin() {
             for (code, sections) in &map.file.languages {
                 assert!(Language::of_code(code).is_some(), "{}: {code}", map.name);
-                for (_, value) in sections.keys().flat_map(|section| entries(sections, section)) {
+                let all = sections.keys().flat_map(|section| entries(sections, section));
+                for (_, value) in all.filter(|(_, value)| *value != UNCLEAR) {
                     let known = || map.file.terms.values().any(|section| section.contains_key(value));
                     assert!(known(), "{}: {code}: {value}", map.name);
                 }

@@ -2,6 +2,7 @@
 
 mod encodings;
 mod north;
+mod traps;
 mod trees;
 mod west;
 
@@ -13,10 +14,8 @@ pub(super) struct StockFile {
     pub(super) bytes: Vec<u8>,
     /// The column of the source id, as a mapping names it.
     pub(super) source_id: &'static str,
-    /// A mapping with which every right row is accepted; none where the mapping language cannot say it yet.
-    pub(super) finished: Option<&'static str>,
-    /// Fields that the finished mapping has to leave out.
-    pub(super) without: &'static [&'static str],
+    /// A mapping with which every right row is accepted, complete.
+    pub(super) finished: &'static str,
     pub(super) rows: Vec<Truth>,
 }
 
@@ -25,17 +24,19 @@ pub(super) struct Truth {
     pub(super) payload: Value,
     /// Whether the row must not be accepted.
     pub(super) is_bad: bool,
+    /// Whether the finished mapping leaves the row out.
+    pub(super) is_skipped: bool,
 }
 
 impl From<Value> for Truth {
     fn from(payload: Value) -> Self {
-        Self { payload, is_bad: false }
+        Self { payload, is_bad: false, is_skipped: false }
     }
 }
 
 /// Rows that must not be accepted.
 fn bad() -> Truth {
-    Truth { payload: Value::Null, is_bad: true }
+    Truth { payload: Value::Null, is_bad: true, is_skipped: false }
 }
 
 /// All files.
@@ -56,6 +57,8 @@ pub(super) fn all() -> Vec<StockFile> {
         encodings::french_mac(),
         north::finnish(),
         west::dutch(),
+        traps::american(),
+        traps::swedish(),
     ]
 }
 

@@ -3,7 +3,7 @@
 use ad_migrate::{check::Verdict, finding::Severity, readers::ReadError};
 use serde_json::Value;
 
-use super::files::StockFile;
+use super::{Checked, files::StockFile};
 
 /// What the rows of all files come to.
 #[derive(Default)]
@@ -29,29 +29,35 @@ impl Tally {
     }
 
     /// The rows of a file. In a finished mapping, every right row is accepted, complete.
-    pub(super) fn add(&mut self, file: &StockFile, verdicts: &[Verdict], finished: bool) {
+    pub(super) fn add(&mut self, file: &StockFile, checked: &Checked, finished: bool) {
         let before = (self.right, self.refused, self.warned, self.silent.len());
         self.rows += file.rows.len();
-        if verdicts.len() != file.rows.len() {
+        if checked.rows != file.rows.len() {
             self.refused += file.rows.len();
-            let accepted = verdicts.iter().filter(|verdict| verdict.is_good()).count();
+            let accepted = checked.verdicts.iter().filter(|verdict| verdict.is_good()).count();
             if accepted > 0 || finished {
-                self.silent.push(format!("{}: {accepted} of {} rows accepted", file.name, verdicts.len()));
+                self.silent.push(format!("{}: {accepted} of {} rows accepted", file.name, checked.rows));
             }
             return;
         }
-        for (verdict, truth) in verdicts.iter().zip(&file.rows) {
-            let place = format!("{} row {}", file.name, verdict.row);
-            let Some(payload) = verdict.payload.as_ref().filter(|_| verdict.is_good()) else {
+        // There are no verdicts about rows that are skipped.
+        let mut verdicts = checked.verdicts.iter().peekable();
+        for (row, truth) in (1..).zip(&file.rows) {
+            let place = format!("{} row {row}", file.name);
+            let is_bad = truth.is_bad || (truth.is_skipped && finished);
+            let verdict = verdicts.next_if(|verdict| verdict.row == row);
+            let accepted = verdict.filter(|verdict| verdict.is_good());
+            let Some((verdict, payload)) = accepted.and_then(|verdict| Some((verdict, verdict.payload.as_ref()?)))
+            else {
                 self.refused += 1;
-                if finished && !truth.is_bad {
-                    self.lost.push(format!("{place}: {:?}", verdict.findings));
+                if finished && !is_bad {
+                    self.lost.push(format!("{place}: {:?}", verdict.map(|verdict| &verdict.findings)));
                 }
                 continue;
             };
             let payload = Value::Object(payload.clone());
             let mut wrong: Vec<String> =
-                if truth.is_bad { vec![String::new()] } else { differences(&payload, &truth.payload) };
+                if is_bad { vec![String::new()] } else { differences(&payload, &truth.payload) };
             if wrong.is_empty() {
                 self.right += 1;
             } else {
@@ -66,8 +72,7 @@ impl Tally {
             self.silent.extend(wrong.iter().map(said));
             if finished {
                 let missing = differences(&truth.payload, &payload);
-                let missing = missing.iter().filter(|path| !file.without.iter().any(|it| path.starts_with(it)));
-                self.lost.extend(missing.map(|path| format!("{place}: {path} is missing or wrong")));
+                self.lost.extend(missing.iter().map(|path| format!("{place}: {path} is missing or wrong")));
             }
         }
         let (right, refused, warned, silent) = before;

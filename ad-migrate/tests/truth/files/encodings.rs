@@ -64,7 +64,7 @@ fn swedish_file(name: &'static str, seed: u64, encoded: impl Fn(&str) -> Vec<u8>
     let (cells, rows): (Vec<_>, Vec<_>) =
         cars(seed, 40).iter().enumerate().map(|(number, car)| swedish(number, car)).unzip();
     let bytes = encoded(&table("\t", Some(SWEDISH_HEADER), cells));
-    StockFile { name, bytes, source_id: "\"Lagernr\"", finished: Some(SWEDISH), without: &[], rows }
+    StockFile { name, bytes, source_id: "\"Lagernr\"", finished: SWEDISH, rows }
 }
 
 /// As spreadsheets save "Unicode text".
@@ -131,7 +131,7 @@ pub(super) fn french_mac() -> StockFile {
     let text = table(";", Some(header), cells);
     // The encoder of the web's encodings writes it.
     let bytes = MACINTOSH.encode(&text).0.into_owned();
-    StockFile { name: "occasions.csv", bytes, source_id: "\"Référence\"", finished: Some(FRENCH), without: &[], rows }
+    StockFile { name: "occasions.csv", bytes, source_id: "\"Référence\"", finished: FRENCH, rows }
 }
 
 const FRENCH: &str = r#"

@@ -14,7 +14,7 @@ pub(super) fn british_feed() -> StockFile {
             let mut truth = car.truth("en");
             let miles = car.km / 16 * 10;
             set(&mut truth, "price", price(car.price / 10, "GBP"));
-            set(&mut truth, "category_fields.condition.mileage.value", json!(miles * 1_609_344 / 1_000_000));
+            set(&mut truth, "category_fields.condition.mileage.value", json!((miles * 1_609_344 + 500_000) / 1_000_000));
             set(&mut truth, "category_fields.powertrain.power", json!({"unit": "hp", "value": car.hp()}));
             set(&mut truth, "body", json!("Drives as new and comes with two keys and winter wheels."));
             rows.push(truth.into());
@@ -36,8 +36,7 @@ pub(super) fn british_feed() -> StockFile {
         .collect();
     let bytes =
         format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<stock>\n{}</stock>\n", vehicles.concat()).into_bytes();
-    let without = &["category_fields.condition"];
-    StockFile { name: "feed-uk.xml", bytes, source_id: "\"@stockNumber\"", finished: Some(BRITISH), without, rows }
+    StockFile { name: "feed-uk.xml", bytes, source_id: "\"@stockNumber\"", finished: BRITISH, rows }
 }
 
 const BRITISH: &str = r#"
@@ -56,6 +55,7 @@ category_fields.in_traffic_date = "firstRegistered"
 category_fields.body_type = { from = "bodyStyle", values = "body" }
 category_fields.color = "colour"
 category_fields.color_group = { from = "colour", values = "color" }
+category_fields.condition.mileage = { from = "mileage", unit = { column = "mileage/@units" } }
 category_fields.powertrain.power = { from = "enginePower", unit = { column = "enginePower/@unit" } }
 category_fields.powertrain.displacement = { from = "engineSize", unit = "cc", optional = true }
 category_fields.powertrain.fuels = { from = "fuelType", values = "fuel" }
@@ -82,8 +82,30 @@ pub(super) fn keyed_by_id() -> StockFile {
         );
     }
     let bytes = json!({"exported": "2026-11-01", "vehicles": vehicles}).to_string().into_bytes();
-    StockFile { name: "by-id.json", bytes, source_id: "\"id\"", finished: None, without: &[], rows }
+    StockFile { name: "by-id.json", bytes, source_id: "\"id\"", finished: KEYED, rows }
 }
+
+const KEYED: &str = r#"
+vehicle.type = "car"
+file.rows = "vehicles.*"
+[fields]
+source_id = "@key"
+image_urls = "photos"
+price.list = { from = "price.amount", currency = { column = "price.currency" } }
+category_fields.vin = "vin"
+category_fields.brand = "make"
+category_fields.model = "model"
+category_fields.model_type = "trim"
+category_fields.model_year = "modelYear"
+category_fields.in_traffic_date = "firstRegistration"
+category_fields.body_type = { from = "body", values = "body" }
+category_fields.color = "colour"
+category_fields.color_group = { from = "colour", values = "color" }
+category_fields.condition.mileage = { from = "odometer.value", unit = { column = "odometer.unit" } }
+category_fields.powertrain.displacement = { from = "engine.cc", unit = "cc" }
+category_fields.powertrain.fuels = { from = "fuel", values = "fuel" }
+category_fields.powertrain.transmission = { from = "gearbox", values = "gearbox" }
+"#;
 
 /// A feed of lines with nulls; prices are in öre, and the unit of the power stands beside it.
 pub(super) fn lines_with_nulls() -> StockFile {
@@ -111,15 +133,7 @@ pub(super) fn lines_with_nulls() -> StockFile {
         text.push_str(&line.to_string());
         text.push('\n');
     }
-    let without = &["price"];
-    StockFile {
-        name: "feed.ndjson",
-        bytes: text.into_bytes(),
-        source_id: "\"id\"",
-        finished: Some(LINES),
-        without,
-        rows,
-    }
+    StockFile { name: "feed.ndjson", bytes: text.into_bytes(), source_id: "\"id\"", finished: LINES, rows }
 }
 
 const LINES: &str = r#"
@@ -127,6 +141,7 @@ vehicle.type = "car"
 [fields]
 source_id = "id"
 image_urls = "photos"
+price.list = { from = "priceOre", scale = 0.01, currency = { column = "currency" } }
 category_fields.registration_number = "registrationNumber"
 category_fields.vin = "vin"
 category_fields.brand = "make"

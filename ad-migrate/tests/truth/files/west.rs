@@ -42,14 +42,7 @@ pub(super) fn german_portal() -> StockFile {
         ]
     });
     let bytes = encoding_rs::WINDOWS_1252.encode(&table(";", Some(header), cells)).0.into_owned();
-    StockFile {
-        name: "portal-de.csv",
-        bytes,
-        source_id: "\"Interne Nummer\"",
-        finished: Some(GERMAN),
-        without: &[],
-        rows,
-    }
+    StockFile { name: "portal-de.csv", bytes, source_id: "\"Interne Nummer\"", finished: GERMAN, rows }
 }
 
 const GERMAN: &str = r#"
@@ -117,7 +110,7 @@ pub(super) fn danish_zip() -> StockFile {
     add("biler.csv", text.as_bytes());
     add("billeder/B1001_1.jpg", b"\xff\xd8\xff\xe0 not a real picture either");
     let bytes = archive.finish().expect("memory takes everything").into_inner();
-    StockFile { name: "biler.zip", bytes, source_id: "\"Lagernummer\"", finished: Some(DANISH), without: &[], rows }
+    StockFile { name: "biler.zip", bytes, source_id: "\"Lagernummer\"", finished: DANISH, rows }
 }
 
 const DANISH: &str = r#"
@@ -197,7 +190,7 @@ pub(super) fn mixed_currencies() -> StockFile {
     });
     let bytes = table(",", Some(header), cells).into_bytes();
     let source_id = "\"Stock no\"";
-    StockFile { name: "importer.csv", bytes, source_id, finished: Some(MIXED), without: &["price"], rows }
+    StockFile { name: "importer.csv", bytes, source_id, finished: MIXED, rows }
 }
 
 const MIXED: &str = r#"
@@ -206,6 +199,7 @@ vehicle.type = "car"
 [fields]
 source_id = "Stock no"
 image_urls = { from = "Photos", split = " " }
+price.list = { from = "Price", currency = { default = "EUR" } }
 category_fields.vin = "VIN"
 category_fields.registration_number = "Registration"
 category_fields.brand = "Make"
@@ -254,14 +248,7 @@ pub(super) fn dutch() -> StockFile {
         ]
     });
     let bytes = table(";", Some(header), cells).into_bytes();
-    StockFile {
-        name: "voorraad.csv",
-        bytes,
-        source_id: "\"Voorraadnummer\"",
-        finished: Some(DUTCH),
-        without: &[],
-        rows,
-    }
+    StockFile { name: "voorraad.csv", bytes, source_id: "\"Voorraadnummer\"", finished: DUTCH, rows }
 }
 
 const DUTCH: &str = r#"
