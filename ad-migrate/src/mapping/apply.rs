@@ -1,24 +1,28 @@
 //! Makes the payload of a row. A field that cannot be made becomes a finding, and the other fields are made all the same.
 
+mod findings;
+mod lists;
+
 use std::{borrow::Cow, num::NonZeroUsize};
 
-use ad_core::{categories::ad_fields::MOST_IMAGES, fields::Kind, synonyms::placeholders::is_zeros};
+use ad_core::{fields::Kind, synonyms::placeholders::is_zeros};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::Value;
 
 use super::{
     Bound, Mapped,
-    convert::{Bad, Cure, price, short, unknown_unit},
+    convert::{Bad, price, short, unknown_unit},
     html, number,
     plan::{Made, Plan},
     rule::{Otherwise, Rule, SourceId, TemplatePart, When, extracted},
-    target, units, values,
+    target, units,
     vehicle::Vehicle,
 };
 use crate::{
     finding::{Finding, Severity},
     readers::{ColumnId, Row},
 };
+use lists::{check_images, has_scheme, remove_repeated};
 
 /// What must be encoded when a file name becomes part of an address.
 const IN_ADDRESSES: &AsciiSet = &CONTROLS
@@ -34,9 +38,6 @@ const IN_ADDRESSES: &AsciiSet = &CONTROLS
     .add(b'\\')
     .add(b'^')
     .add(b'|');
-
-/// Items of a list that are compared to find equal ones; the rules check the rest.
-const MOST_COMPARED: usize = 1000;
 
 /// The state while a row is mapped.
 #[derive(Debug)]
@@ -399,67 +400,6 @@ impl<'a> Work<'a> {
         };
         texts.iter().try_for_each(|text| take(text, scratch))
     }
-
-    /// Reports several different values for a field that takes one.
-    fn warn_of_others(&mut self, made: &Made, column: ColumnId, first: &str, cells: &[(ColumnId, &str)]) {
-        let others = cells.iter().filter(|(of, text)| *of == column && *text != first).count();
-        if others > 0 {
-            let message = format!("The column has {} values; the first is used.", others + 1);
-            self.mapped.findings.push(Finding {
-                columns: vec![self.row.columns().name(column).to_owned()],
-                value: Some(short(first).into_owned()),
-                field: Some(self.bound.mapping.rules[made.rule].target.to_string()),
-                advice: Some("If this is intended, set first = true in the mapping, or join = \", \".".to_owned()),
-                ..Finding::new(Severity::Warning, format!("several values for {}", made.noun), message)
-            });
-        }
-    }
-
-    fn warn(&mut self, rule: &Rule, reason: String, message: String) {
-        let finding = Finding::new(Severity::Warning, reason, message);
-        let (columns, field) = (self.columns_with_values(rule), Some(rule.target.to_string()));
-        self.mapped.findings.push(Finding { columns, field, ..finding });
-    }
-
-    /// Reports why a field could not be made.
-    fn bad(&mut self, rule: &Rule, bad: Bad, text: &str) {
-        let text_shown = short(text).into_owned();
-        let line = (bad.cure == Cure::ValueMap)
-            .then(|| format!("To map it, add the line \"{text_shown}\" = \"…\" to the values of \"{}\".", rule.target));
-        let contested = || {
-            let path = rule.target.strip_prefix("category_fields.")?;
-            values::of_field(path)?.languages_of(text).next().map(|code| {
-                format!("It depends on the language what it means: set language = \"{code}\", for example, at the top of the mapping.")
-            })
-        };
-        let language = (bad.cure == Cure::ValueMap).then(contested).flatten();
-        let advice: Vec<String> = bad.advice.into_iter().chain(language).chain(line).collect();
-        // The column that contains the text; all with values, if it was made of several.
-        let column = self.cells.iter().find(|(_, cell)| cell.contains(text));
-        let columns = match column {
-            Some((column, _)) => vec![self.row.columns().name(*column).to_owned()],
-            None => self.columns_with_values(rule),
-        };
-        self.mapped.findings.push(Finding {
-            columns,
-            value: Some(text_shown),
-            field: Some(rule.target.to_string()),
-            advice: (!advice.is_empty()).then(|| advice.join(" ")),
-            ..Finding::new(Severity::Error, bad.reason, bad.message)
-        });
-    }
-
-    fn columns_with_values(&self, rule: &Rule) -> Vec<String> {
-        let mut columns: Vec<String> = Vec::new();
-        let filled = |column: &ColumnId| self.row.values(*column).any(|text| !text.trim().is_empty());
-        for column in rule.sources.iter().flat_map(|source| &self.bound.resolved[*source]).filter(|it| filled(it)) {
-            let name = self.row.columns().name(*column);
-            if !columns.iter().any(|known| known == name) {
-                columns.push(name.to_owned());
-            }
-        }
-        columns
-    }
 }
 
 /// HTML as text.
@@ -468,60 +408,4 @@ fn html_of(text: Cow<'_, str>) -> Cow<'_, str> {
         Cow::Borrowed(text) => html::to_text(text),
         Cow::Owned(text) => Cow::Owned(html::to_text(&text).into_owned()),
     }
-}
-
-/// Whether a text begins as an address does.
-fn has_scheme(text: &str) -> bool {
-    text.split_once("://").is_some_and(|(scheme, _)| {
-        !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-    })
-}
-
-/// Removes equal values.
-fn remove_repeated(values: &mut Vec<Value>) {
-    // Hostile rows must not take quadratic time.
-    if values.len() > MOST_COMPARED {
-        return;
-    }
-    let mut index = 0;
-    while index < values.len() {
-        if values[..index].contains(&values[index]) {
-            values.remove(index);
-        } else {
-            index += 1;
-        }
-    }
-}
-
-/// Checks the images of an ad.
-fn check_images(values: &[Value], most: usize, may_be_http: bool) -> Result<(), Bad> {
-    let count = |is: fn(&str) -> bool| values.iter().filter_map(Value::as_str).filter(|text| is(text)).count();
-    let names = count(|text| !has_scheme(text));
-    if names > 0 {
-        return Err(Bad::new(
-            "images are file names, not addresses",
-            format!("{names} of {} images are file names.", values.len()),
-            "Put the images on a web server, and set in the mapping: template = \"https://…/{value}\".",
-        ));
-    }
-    let plain = count(|text| text.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://")));
-    if plain > 0 && !may_be_http {
-        return Err(Bad::new(
-            "image address is not https",
-            format!("{plain} of {} images have an address that begins with http://.", values.len()),
-            "Use addresses that begin with https://.",
-        ));
-    }
-    if values.len() > most {
-        return Err(Bad::new(
-            "too many images",
-            format!("{} images, at most {most} are allowed.", values.len()),
-            if most == MOST_IMAGES {
-                "Choose 20, or set max = 20 in the mapping to use the first ones."
-            } else {
-                "Choose fewer, or set \"max\" in the mapping to use the first ones."
-            },
-        ));
-    }
-    Ok(())
 }

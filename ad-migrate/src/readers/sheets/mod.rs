@@ -4,43 +4,27 @@
 //! Formulas count by their last value, and dates as ISO 8601. The rows of an .xlsx sheet are streamed; its texts are in memory, because the
 //! format keeps them apart. An .ods file is in memory as a whole.
 
+mod rows;
 #[cfg(test)]
 mod tests;
 
 use std::{
-    borrow::Cow,
-    fmt::{self, Write as _},
+    fmt,
     fs::File,
-    io::{self, BufReader, Read},
-    sync::{
-        Arc,
-        atomic::AtomicU64,
-        mpsc::{Receiver, SyncSender, sync_channel},
-    },
-    thread,
+    io::BufReader,
+    sync::{Arc, atomic::AtomicU64},
 };
 
 use ad_core::violation::nearest;
-use calamine::{DataType, Dimensions, ExcelDateTime, Ods, Reader as _, Sheet, SheetType, SheetVisible, Xlsx};
+use calamine::{DataType, Dimensions, Ods, Reader as _, Sheet, SheetType, SheetVisible, Xlsx};
 use quick_xml::events::{BytesStart, Event};
+use rows::Rows;
 use zip::ZipArchive;
 
 use super::{
-    Detected, Form, LOOK, ReadError, Records, Settings,
-    csv::{Csv, SHEET},
-    encoding,
-    feed::Feed,
-    number_text,
-    packing::CountedRead,
-    quoted,
+    Detected, Form, LOOK, ReadError, Records, Settings, csv::Csv, encoding, feed::Feed, packing::CountedRead, quoted,
     source::Workbook,
 };
-
-/// Bytes of rows that pass between the threads at a time.
-const CHUNK: usize = 64 * 1024;
-
-/// Chunks that may wait.
-const CHUNKS: usize = 4;
 
 /// Most cells of an .ods file, with their repetitions.
 const MOST_CELLS: u64 = 20_000_000;
@@ -260,144 +244,4 @@ fn scan_ods(name: &str, file: &File) -> Result<(u64, u64), ReadError> {
             _ => {}
         }
     }
-}
-
-/// The rows of a sheet, which a thread writes.
-struct Rows {
-    chunks: Receiver<io::Result<Vec<u8>>>,
-    chunk: io::Cursor<Vec<u8>>,
-}
-
-impl Rows {
-    /// Begins to write rows.
-    fn begin(write: impl FnOnce(&mut RowWriter) -> Result<(), Stopped> + Send + 'static) -> Self {
-        let (chunks, received) = sync_channel(CHUNKS);
-        let mut out = RowWriter { chunks, chunk: Vec::new(), scratch: String::new(), row: 0, column: 0 };
-        thread::spawn(move || {
-            let written = write(&mut out);
-            let error = match written {
-                Ok(()) => None,
-                Err(Stopped::Unread) => return,
-                Err(Stopped::Failed(error)) => Some(error),
-            };
-            // Nobody may read the rest.
-            if out.send().is_ok()
-                && let Some(error) = error
-            {
-                let _ = out.chunks.send(Err(io::Error::other(error)));
-            }
-        });
-        Self { chunks: received, chunk: io::Cursor::default() }
-    }
-}
-
-impl Read for Rows {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.chunk.read(buffer)?;
-            if read > 0 || buffer.is_empty() {
-                return Ok(read);
-            }
-            match self.chunks.recv() {
-                Ok(chunk) => self.chunk = io::Cursor::new(chunk?),
-                // The thread has ended.
-                Err(_) => return Ok(0),
-            }
-        }
-    }
-}
-
-/// Why a sheet is not written to its end.
-enum Stopped {
-    /// Nobody reads it any more.
-    Unread,
-    Failed(ReadError),
-}
-
-/// Writes the cells of a sheet in the order of its rows.
-struct RowWriter {
-    chunks: SyncSender<io::Result<Vec<u8>>>,
-    chunk: Vec<u8>,
-    scratch: String,
-    /// Where the next cell would be without gaps.
-    row: u32,
-    column: u32,
-}
-
-impl RowWriter {
-    fn unreadable(&self, error: &dyn fmt::Display) -> Stopped {
-        let message = format!("the sheet cannot be read after row {}: {error}", self.row + 1);
-        Stopped::Failed(ReadError::new(message).hint("Open and save the spreadsheet again."))
-    }
-
-    /// Writes a cell.
-    fn cell(&mut self, row: u32, column: u32, value: &impl DataType) -> Result<(), Stopped> {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let written = text(value, &mut scratch).map_or(Ok(()), |value| self.text(row, column, &value));
-        self.scratch = scratch;
-        written
-    }
-
-    fn text(&mut self, row: u32, column: u32, value: &str) -> Result<(), Stopped> {
-        if row < self.row || (row == self.row && column < self.column) {
-            return Err(self.unreadable(&"its cells are not in order"));
-        }
-        // Empty rows are written too: the number of a line is the row of the sheet.
-        while self.row < row {
-            self.row += 1;
-            self.column = 0;
-            self.chunk.push(SHEET.line_end);
-            self.send_full()?;
-        }
-        for _ in self.column..column {
-            self.chunk.push(SHEET.separator);
-        }
-        self.column = column;
-        let is_mark = |byte: u8| byte == SHEET.separator || byte == SHEET.line_end;
-        self.chunk.extend(value.bytes().filter(|byte| !is_mark(*byte)));
-        self.send_full()
-    }
-
-    fn send_full(&mut self) -> Result<(), Stopped> {
-        if self.chunk.len() < CHUNK { Ok(()) } else { self.send() }
-    }
-
-    fn send(&mut self) -> Result<(), Stopped> {
-        self.chunks.send(Ok(std::mem::take(&mut self.chunk))).map_err(|_| Stopped::Unread)
-    }
-}
-
-/// The text of a cell; `None` if it is empty.
-fn text<'a>(value: &'a impl DataType, scratch: &'a mut String) -> Option<Cow<'a, str>> {
-    let iso = || value.get_datetime_iso().or(value.get_duration_iso());
-    let text = if let Some(text) = value.get_string().or_else(iso) {
-        Cow::Borrowed(text)
-    } else if let Some(number) = value.get_float() {
-        Cow::Owned(number_text(number))
-    } else if let Some(number) = value.get_int() {
-        Cow::Owned(number.to_string())
-    } else if let Some(is) = value.get_bool() {
-        Cow::Borrowed(if is { "true" } else { "false" })
-    } else if let Some(time) = value.get_datetime() {
-        scratch.clear();
-        date_text(time, scratch);
-        Cow::Borrowed(scratch.as_str())
-    } else {
-        Cow::Owned(value.get_error()?.to_string())
-    };
-    (!text.is_empty()).then_some(text)
-}
-
-/// `2019-05-04`, with a time unless it is midnight, or the hours and minutes of a duration.
-fn date_text(time: ExcelDateTime, out: &mut String) {
-    let (year, month, day, hour, minute, second, _) = time.to_ymd_hms_milli();
-    let written = if time.is_duration() {
-        let minutes = (time.as_f64() * 24.0 * 60.0).round();
-        write!(out, "{}:{:02}", (minutes / 60.0).floor(), minutes % 60.0)
-    } else if (hour, minute, second) == (0, 0, 0) {
-        write!(out, "{year:04}-{month:02}-{day:02}")
-    } else {
-        write!(out, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
-    };
-    written.expect("memory takes everything");
 }

@@ -1,0 +1,63 @@
+//! What an ad needs and the draft does not supply.
+
+use ad_core::categories::Heading;
+
+use super::Writer;
+use crate::{inspect::guess::field, mapping::fold::folded};
+
+/// Texts that mean that a vehicle is sold, as they are compared.
+const SOLD: [&str; 11] =
+    ["sald", "salt", "salda", "solgt", "verkauft", "sold", "myyty", "verkocht", "vendu", "levererad", "reserverad"];
+
+impl Writer<'_> {
+    /// Lists what an ad of the category needs and the draft does not supply.
+    pub(super) fn requirements(&mut self) {
+        let mut missing: Vec<String> = Vec::new();
+        let mut need = |field: &str, what: &str| {
+            if !self.has(field) {
+                missing.push(format!("{what}: {field} is required, but no column is certain."));
+            }
+        };
+        need(field::SOURCE_ID, "Your own identifier");
+        for required in self.category.fields().filter(|row| row.required && !row.path.contains("wheels")) {
+            need(&format!("category_fields.{}", required.path), required.doc);
+        }
+        if self.category.heading == Heading::Required {
+            need("title", "A title");
+            need("contact.email", "A contact");
+        }
+        let lacks_plate = self.category.registered && !self.has(field::PLATE);
+        let advised = [
+            (
+                lacks_plate && !self.has(field::VIN),
+                "A registration number or a VIN: an ad needs one of them, and the registration number links it to its listing.",
+            ),
+            (
+                lacks_plate && self.has(field::VIN),
+                "The registration number: without it, an ad cannot be linked to its existing listing.",
+            ),
+            (!self.has(field::IMAGES), "Images: without image_urls, the ads will have no images."),
+            (!self.has(field::PRICE), "A price: price.list is optional, but usually expected."),
+        ];
+        missing.extend(advised.iter().filter(|(is_missing, _)| *is_missing).map(|(_, what)| (*what).to_owned()));
+        missing.extend(self.maps.iter().map(|map| format!("{}: fill in [values.{}].", map.about, map.name)));
+        if self.guessed.vehicle.is_none() {
+            let of = self.category.vehicle_type.unwrap_or_default();
+            missing.push(format!("The vehicle type: no column has one, so every row is taken for a {of}."));
+        }
+        missing.extend(self.sold().map(|(name, text)| {
+            format!("{name} has values such as \"{text}\": leave out the rows of vehicles that are not for sale.")
+        }));
+        missing.append(&mut self.missing);
+        self.missing = missing;
+    }
+
+    /// Columns that say that vehicles are sold, each with a value.
+    fn sold(&self) -> impl Iterator<Item = (&str, &str)> {
+        let columns = self.seen.names.iter().zip(&self.seen.columns);
+        columns.filter_map(|(name, column)| {
+            let text = column.distinct.keys().find(|text| SOLD.contains(&folded(text).as_str()))?;
+            Some((name.as_str(), &**text))
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! What is reported about a field of a row.
+
+use super::Work;
+use crate::{
+    finding::{Finding, Severity},
+    mapping::{
+        convert::{Bad, Cure, short},
+        plan::Made,
+        rule::Rule,
+        values,
+    },
+    readers::ColumnId,
+};
+
+impl Work<'_> {
+    /// Reports several different values for a field that takes one.
+    pub(super) fn warn_of_others(&mut self, made: &Made, column: ColumnId, first: &str, cells: &[(ColumnId, &str)]) {
+        let others = cells.iter().filter(|(of, text)| *of == column && *text != first).count();
+        if others > 0 {
+            let message = format!("The column has {} values; the first is used.", others + 1);
+            self.mapped.findings.push(Finding {
+                columns: vec![self.row.columns().name(column).to_owned()],
+                value: Some(short(first).into_owned()),
+                field: Some(self.bound.mapping.rules[made.rule].target.to_string()),
+                advice: Some("If this is intended, set first = true in the mapping, or join = \", \".".to_owned()),
+                ..Finding::new(Severity::Warning, format!("several values for {}", made.noun), message)
+            });
+        }
+    }
+
+    pub(super) fn warn(&mut self, rule: &Rule, reason: String, message: String) {
+        let finding = Finding::new(Severity::Warning, reason, message);
+        let (columns, field) = (self.columns_with_values(rule), Some(rule.target.to_string()));
+        self.mapped.findings.push(Finding { columns, field, ..finding });
+    }
+
+    /// Reports why a field could not be made.
+    pub(super) fn bad(&mut self, rule: &Rule, bad: Bad, text: &str) {
+        let text_shown = short(text).into_owned();
+        let line = (bad.cure == Cure::ValueMap)
+            .then(|| format!("To map it, add the line \"{text_shown}\" = \"…\" to the values of \"{}\".", rule.target));
+        let contested = || {
+            let path = rule.target.strip_prefix("category_fields.")?;
+            values::of_field(path)?.languages_of(text).next().map(|code| {
+                format!("It depends on the language what it means: set language = \"{code}\", for example, at the top of the mapping.")
+            })
+        };
+        let language = (bad.cure == Cure::ValueMap).then(contested).flatten();
+        let advice: Vec<String> = bad.advice.into_iter().chain(language).chain(line).collect();
+        // The column that contains the text; all with values, if it was made of several.
+        let column = self.cells.iter().find(|(_, cell)| cell.contains(text));
+        let columns = match column {
+            Some((column, _)) => vec![self.row.columns().name(*column).to_owned()],
+            None => self.columns_with_values(rule),
+        };
+        self.mapped.findings.push(Finding {
+            columns,
+            value: Some(text_shown),
+            field: Some(rule.target.to_string()),
+            advice: (!advice.is_empty()).then(|| advice.join(" ")),
+            ..Finding::new(Severity::Error, bad.reason, bad.message)
+        });
+    }
+
+    pub(super) fn columns_with_values(&self, rule: &Rule) -> Vec<String> {
+        let mut columns: Vec<String> = Vec::new();
+        let filled = |column: &ColumnId| self.row.values(*column).any(|text| !text.trim().is_empty());
+        for column in rule.sources.iter().flat_map(|source| &self.bound.resolved[*source]).filter(|it| filled(it)) {
+            let name = self.row.columns().name(*column);
+            if !columns.iter().any(|known| known == name) {
+                columns.push(name.to_owned());
+            }
+        }
+        columns
+    }
+}

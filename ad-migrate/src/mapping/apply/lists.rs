@@ -1,0 +1,67 @@
+//! Values of a list as a whole: repetitions, and images.
+
+use ad_core::categories::ad_fields::MOST_IMAGES;
+use serde_json::Value;
+
+use crate::mapping::convert::Bad;
+
+/// Items of a list that are compared to find equal ones; the rules check the rest.
+const MOST_COMPARED: usize = 1000;
+
+/// Whether a text begins as an address does.
+pub(super) fn has_scheme(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(scheme, rest)| {
+        rest.starts_with("//")
+            && !scheme.is_empty()
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    })
+}
+
+/// Removes equal values.
+pub(super) fn remove_repeated(values: &mut Vec<Value>) {
+    // Hostile rows must not take quadratic time.
+    if values.len() > MOST_COMPARED {
+        return;
+    }
+    let mut index = 0;
+    while index < values.len() {
+        if values[..index].contains(&values[index]) {
+            values.remove(index);
+        } else {
+            index += 1;
+        }
+    }
+}
+
+/// Checks the images of an ad.
+pub(super) fn check_images(values: &[Value], most: usize, may_be_http: bool) -> Result<(), Bad> {
+    let count = |is: fn(&str) -> bool| values.iter().filter_map(Value::as_str).filter(|text| is(text)).count();
+    let names = count(|text| !has_scheme(text));
+    if names > 0 {
+        return Err(Bad::new(
+            "images are file names, not addresses",
+            format!("{names} of {} images are file names.", values.len()),
+            "Put the images on a web server, and set in the mapping: template = \"https://…/{value}\".",
+        ));
+    }
+    let plain = count(|text| text.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://")));
+    if plain > 0 && !may_be_http {
+        return Err(Bad::new(
+            "image address is not https",
+            format!("{plain} of {} images have an address that begins with http://.", values.len()),
+            "Use addresses that begin with https://.",
+        ));
+    }
+    if values.len() > most {
+        return Err(Bad::new(
+            "too many images",
+            format!("{} images, at most {most} are allowed.", values.len()),
+            if most == MOST_IMAGES {
+                "Choose 20, or set max = 20 in the mapping to use the first ones."
+            } else {
+                "Choose fewer, or set \"max\" in the mapping to use the first ones."
+            },
+        ));
+    }
+    Ok(())
+}
