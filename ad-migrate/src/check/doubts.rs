@@ -39,9 +39,14 @@ const ENOUGH: u64 = 20;
 /// Mileages that are kept.
 const MOST: usize = 400;
 
+/// The year of a time.
+pub(super) fn year_of(now: Timestamp) -> Option<f64> {
+    now.to_string().get(..4)?.parse().ok()
+}
+
 impl Figures {
-    /// Of the fields of a valid ad.
-    pub(super) fn of(ad: &Map<String, Value>, now: Timestamp) -> Self {
+    /// Of the fields of a valid ad, in a year.
+    pub(super) fn of(ad: &Map<String, Value>, today: Option<f64>) -> Self {
         let fields = ad.get("category_fields").unwrap_or(&Value::Null);
         let mileage = &fields["condition"]["mileage"];
         let kilometres = match (mileage["value"].as_f64(), mileage["unit"].as_str()) {
@@ -50,7 +55,6 @@ impl Figures {
             _ => None,
         };
         let year = fields["model_year"].as_f64();
-        let today: Option<f64> = now.to_string().get(..4).and_then(|year| year.parse().ok());
         let age = year.zip(today).map(|(year, today)| (today - year + 1.0).max(1.0));
         let yearly =
             kilometres.filter(|kilometres| *kilometres > 0.0).zip(age).map(|(kilometres, age)| kilometres / age);
@@ -144,9 +148,9 @@ mod tests {
     use super::*;
 
     fn doubts(rows: impl Iterator<Item = Value>) -> Vec<Doubt> {
-        let now = "2026-11-22T10:00:00Z".parse().unwrap();
+        let year = year_of("2026-11-22T10:00:00Z".parse().unwrap());
         let mut doubts = Doubts::default();
-        rows.for_each(|row| doubts.add(&Figures::of(row.as_object().unwrap(), now)));
+        rows.for_each(|row| doubts.add(&Figures::of(row.as_object().unwrap(), year)));
         doubts.end()
     }
 

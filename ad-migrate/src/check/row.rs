@@ -18,7 +18,7 @@ use super::{
 use crate::{
     finding::{Finding, Severity},
     mapping::{Bound, Mapped},
-    readers::{Row, is_twice_encoded},
+    readers::{Row, is_twice_encoded, may_be_damaged},
 };
 
 /// Checks rows one by one.
@@ -26,8 +26,9 @@ use crate::{
 pub(super) struct RowChecker<'a> {
     pub(super) rulebook: &'a Rulebook,
     pub(super) payloads: Payloads,
-    /// The time by which the quality is measured.
+    /// The time by which the quality is measured, and its year.
     pub(super) now: Timestamp,
+    pub(super) year: Option<f64>,
 }
 
 impl RowChecker<'_> {
@@ -74,7 +75,7 @@ impl RowChecker<'_> {
             let measured = Measured::new(category, checked.content.fields(), self.now);
             let (quality, doubts) = rated(measured);
             verdict.quality = Some(quality);
-            verdict.figures = Some(Figures::of(checked.content.fields(), self.now));
+            verdict.figures = Some(Figures::of(checked.content.fields(), self.year));
             findings.extend(doubts.into_iter().map(|doubt| doubtful(bound, row, doubt)));
         }
         if findings.is_empty() && checked.as_ref().is_ok_and(|checked| checked.warnings.is_empty()) {
@@ -139,6 +140,9 @@ fn lower(title: &str) -> String {
 
 /// The first value that no text of an ad can be: one with NUL, or one that was encoded twice. The file is damaged, or read wrongly.
 fn damaged(row: Row<'_>) -> Option<Finding> {
+    if !may_be_damaged(row.text()) {
+        return None;
+    }
     row.cells().find_map(|(column, text)| {
         let (reason, message, advice) = if memchr::memchr(0, text.as_bytes()).is_some() {
             (

@@ -10,7 +10,7 @@ use ad_cli::bulk::{
 use ad_core::{model::Timestamp, rulebook::Rulebook};
 
 use super::{
-    CheckError, Payloads, Sink, Totals, Verdict, profile::Profiles, repeated::RepeatedValues, row::RowChecker,
+    CheckError, Payloads, Sink, Totals, Verdict, doubts, profile::Profiles, repeated::RepeatedValues, row::RowChecker,
     totals::Counts,
 };
 use crate::{
@@ -45,7 +45,7 @@ pub fn run(
     now: Timestamp,
     sink: &mut impl Sink,
 ) -> Result<Totals, CheckError> {
-    let checker = RowChecker { rulebook, payloads, now };
+    let checker = RowChecker { rulebook, payloads, now, year: doubts::year_of(now) };
     let mut collected = Collected { profiles: payloads.with_sources().then(Profiles::default), ..Collected::default() };
     let mut unread = None;
     let next = |reuse: Option<Batch>| match reader.next(reuse) {

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     file: FileArgs,
     /// Accept images over http, of a service whose operator allows them for tests
-    #[arg(long)]
+    #[arg(long, help_heading = "Validation")]
     http_images: bool,
     /// Write a self-contained HTML page to forward
     #[arg(long, value_name = "FILE.html", help_heading = "Reports")]

@@ -38,10 +38,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     file: FileArgs,
     /// Accept images over http, of a service whose operator allows them for tests
-    #[arg(long)]
+    #[arg(long, help_heading = "Converting")]
     http_images: bool,
     /// Number of invalid rows to list
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=10_000), help_heading = "Converting")]
     limit_shown: u64,
 }
 

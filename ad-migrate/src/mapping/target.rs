@@ -155,14 +155,19 @@ pub(crate) fn put(payload: &mut Map<String, Value>, steps: &[Step], value: Value
         payload.insert((*name).to_owned(), value);
         return;
     }
-    let is_array = matches!(rest[0], Step::Item(_));
-    if !payload.contains_key(*name) {
-        let empty = if is_array { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
-        payload.insert((*name).to_owned(), empty);
+    if let Some(known) = payload.get_mut(*name) {
+        return put_within(known, rest, value);
     }
-    match (payload.get_mut(*name), rest) {
-        (Some(Value::Object(members)), _) => put(members, rest, value),
-        (Some(Value::Array(items)), [Step::Item(item), rest @ ..]) => {
+    let is_array = matches!(rest[0], Step::Item(_));
+    let mut made = if is_array { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
+    put_within(&mut made, rest, value);
+    payload.insert((*name).to_owned(), made);
+}
+
+fn put_within(around: &mut Value, steps: &[Step], value: Value) {
+    match (around, steps) {
+        (Value::Object(members), _) => put(members, steps, value),
+        (Value::Array(items), [Step::Item(item), rest @ ..]) => {
             while items.len() <= *item {
                 items.push(Value::Object(Map::new()));
             }

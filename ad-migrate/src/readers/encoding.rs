@@ -303,6 +303,11 @@ impl Charset {
     }
 }
 
+/// Whether a text may contain NUL or letters that were encoded twice; quick to say no.
+pub(crate) fn may_be_damaged(text: &str) -> bool {
+    memchr::memchr(0, text.as_bytes()).is_some() || memchr::memmem::find(text.as_bytes(), "Ã".as_bytes()).is_some()
+}
+
 /// Whether all letters of a text beyond ASCII, are those of a text that was encoded twice.
 pub(crate) fn is_twice_encoded(text: &str) -> bool {
     // The first byte of å, ä, ö, é and ü in UTF-8, taken for a letter. The languages of stock files do not use it.

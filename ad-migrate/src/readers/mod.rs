@@ -38,7 +38,7 @@ use std::{
 
 use ad_cli::bulk::shortened;
 use encoding::Charset;
-pub(crate) use encoding::is_twice_encoded;
+pub(crate) use encoding::{is_twice_encoded, may_be_damaged};
 pub use fixed::CharRange;
 pub use join::Join;
 pub use row::{Batch, ColumnId, Columns, Row};

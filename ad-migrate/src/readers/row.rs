@@ -228,6 +228,13 @@ impl<'a> Row<'a> {
         self.its_cells().iter().map(|cell| (cell.column, &batch.text[cell.start..cell.end]))
     }
 
+    /// The texts of all values, one behind the other.
+    pub(crate) fn text(self) -> &'a str {
+        let cells = self.its_cells();
+        let (Some(first), Some(last)) = (cells.first(), cells.last()) else { return "" };
+        &self.batch.text[first.start..last.end]
+    }
+
     /// The values of a column: several where a path occurs several times.
     pub fn values(self, column: ColumnId) -> impl Iterator<Item = &'a str> + Clone {
         let batch = self.batch;
