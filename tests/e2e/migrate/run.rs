@@ -217,7 +217,7 @@ async fn converted_payloads_can_be_imported() {
     let payloads: Vec<Value> = converted.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let converted_ids: BTreeSet<_> = payloads.iter().map(|it| it["source_id"].as_str().unwrap().to_owned()).collect();
     assert_eq!((converted_ids, payloads.len()), (ids(&good), good.len()));
-    let wrong = "stock.csv:2: row 1, column Märke, value \"Wolvo\": \"Wolvo\" is no known brand.";
+    let wrong = "stock.csv:2: row 1, column Märke, value \"Wolvo\": \"Wolvo\" is not a known brand.";
     assert!(converted.stderr.contains(wrong), "{converted:?}");
     let counts = format!("{} of 200 rows are valid", good.len());
     assert!(converted.stderr.contains(&counts) && converted.stderr.contains("more invalid rows"), "{converted:?}");
