@@ -787,7 +787,7 @@ async fn progress_survives(store: &dyn Store) {
     create(store, &ad(1, "north", "a")).await.unwrap();
     let claimed = claim(store, at(1000)).await.remove(0);
     let progress = Progress {
-        origin: RequestOrigin { asked_by: Some("token-1".to_owned()), trace: None },
+        origin: RequestOrigin { asked_by: Some("token-7".to_owned()), trace: Some("00-1-2-01".to_owned()) },
         reason: Some("primary: timed out".to_owned()),
         code: Some(Code::MarketplaceUnreachable),
         waiting_for: Some(WaitingFor::Primary),
