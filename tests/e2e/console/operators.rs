@@ -1,6 +1,6 @@
 //! Tokens of operators, and who may see which of the pages of forms and tools.
 
-use ad_tests::{Marketplace, Options, Postgres, Server, eventually};
+use ad_tests::{Client, Marketplace, Options, Postgres, Server, eventually};
 use serde_json::{Value, json};
 
 use super::{Visitor, ad_query, html};
@@ -149,7 +149,7 @@ async fn operators_see(database: Option<String>) {
         page
     };
     contains("/console/operators", &["Unfinished requests", "marketplace_refused", "Primary marketplace"]).await;
-    contains("/console/operators/queue", &["Nothing to show."]).await;
+    contains("/console/operators/queue?dealer_code=nobody", &["Nothing to show."]).await;
     contains("/console/operators/ads", &["north-cars", "south-cars", "fault-refused-2", "marketplace_refused"]).await;
     let some =
         contains("/console/operators/ads?dealer_code=south-cars&code=marketplace_refused", &["fault-refused-2"]).await;
@@ -224,6 +224,11 @@ async fn operators_act(database: Option<String>) {
 
     // Failed ads.
     north.post("/v4/car", &plain_car("fault-refused-1", "OPB001")).await.expect(201);
+    eventually("it has failed on both marketplaces", || async {
+        let status = north.get("/v4/ad/fault-refused-1/status").await.expect(200);
+        (status["status"] == "failed").then_some(())
+    })
+    .await;
     let failed = north.ended("fault-refused-1", "publish", None).await;
     let page = done("/ads", &[("code", "marketplace_refused"), ("dealer_code", "north-cars")]).await;
     assert!(page.contains("Will be retried: 1"), "{page}");
@@ -255,27 +260,7 @@ async fn operators_act(database: Option<String>) {
     done("/tokens", &[("jti", &jti)]).await;
     eventually("the token is refused", || async { (south.get("/v4/me").await.status == 401).then_some(()) }).await;
 
-    // Erasure, by steps until nothing is left.
-    let page = visitor.page("/console/operators/erase?dealer_code=north-cars").await;
-    assert!(page.contains("Would be erased: north-cars"), "{page}");
-    let path = "/console/operators/erase";
-    let form = |confirmed| [("dealer_code", "north-cars"), ("confirmed", confirmed)];
-    for mistyped in ["", "yes", "North-cars", "south-cars"] {
-        assert_eq!(visitor.post(path, &form(mistyped)).await.status, 400, "{mistyped}");
-    }
-    let get = async || north.get(&format!("/v4/ad/{waiting}")).await.expect(200).to_string();
-    assert!(get().await.contains("Personal text"));
-    eventually("nothing is left to erase", || async {
-        let answer = visitor.post(path, &form("north-cars")).await;
-        assert_eq!(answer.status, 200, "{}", html(&answer));
-        html(&answer).contains("Nothing is left to erase.").then_some(())
-    })
-    .await;
-    assert!(!get().await.contains("Personal text"));
-    assert!(
-        visitor.page("/console/operators/erase?dealer_code=north-cars").await.contains("There is nothing to erase.")
-    );
-
+    erases(&visitor, north, &waiting).await;
     let page = visitor.page("/console/operators/audit").await;
     for act in [
         "marketplaces pause",
@@ -290,6 +275,29 @@ async fn operators_act(database: Option<String>) {
     }
     assert!(page.contains("night shift (token ") && page.contains(&jti), "{page}");
     assert_eq!(page.matches("<script").count(), 1, "{page}");
+}
+
+/// Erases the ads of a dealer, by steps until nothing is left. One of them has a personal text.
+async fn erases(visitor: &Visitor, north: &Client, source_id: &str) {
+    let page = visitor.page("/console/operators/erase?dealer_code=north-cars").await;
+    assert!(page.contains("Would be erased: north-cars"), "{page}");
+    let path = "/console/operators/erase";
+    let form = |confirmed| [("dealer_code", "north-cars"), ("confirmed", confirmed)];
+    for mistyped in ["", "yes", "North-cars", "south-cars"] {
+        assert_eq!(visitor.post(path, &form(mistyped)).await.status, 400, "{mistyped}");
+    }
+    let get = async || north.get(&format!("/v4/ad/{source_id}")).await.expect(200).to_string();
+    assert!(get().await.contains("Personal text"));
+    eventually("nothing is left to erase", || async {
+        let answer = visitor.post(path, &form("north-cars")).await;
+        assert_eq!(answer.status, 200, "{}", html(&answer));
+        html(&answer).contains("Nothing is left to erase.").then_some(())
+    })
+    .await;
+    assert!(!get().await.contains("Personal text"));
+    assert!(
+        visitor.page("/console/operators/erase?dealer_code=north-cars").await.contains("There is nothing to erase.")
+    );
 }
 
 #[tokio::test]
