@@ -1,18 +1,18 @@
-//! The vehicle ad import service, from outside: a typed client for Rust programs, and the command line on top of it.
+//! A typed client of the vehicle ad import service for Rust programs, and the command line that is built on it.
 //!
 //! | Part | What it is for |
 //! |---|---|
-//! | [`Client`], [`ClientBuilder`] | who calls whom, how fast, and how patiently |
+//! | [`Client`], [`ClientBuilder`] | address, token, request rate and retries |
 //! | [`Ads`], [`Lookups`] | the operations of V4 and V3 |
 //! | [`Client::event_stream`], [`Webhooks`] | what happens to ads, as it happens |
-//! | [`Answer`], [`Ad`], [`Page`], [`Validation`] | what comes back, with the request id for support |
-//! | [`Error`], [`ErrorKind`] | every way in which it can fail, and whether it may have been accepted all the same |
-//! | [`Outcome`] | what became of a request, read from the log |
+//! | [`Answer`], [`Ad`], [`Page`], [`Validation`] | answers, with the request id for support |
+//! | [`Error`], [`ErrorKind`] | kinds of failures, and whether the request may have been accepted nevertheless |
+//! | [`Outcome`] | the outcome of a request, from the log |
 //! | `bulk` (feature `bulk`) | files of payloads: read, checked, imported and followed |
 //! | `terminal` (feature `cli`) | what the command lines of the workspace share: options, output, exit codes |
 //! | `cli` (feature `cli`, on by default) | the binary `ad-cli` and its commands |
 //!
-//! What a payload must look like is not known here: [`ad_core`] has the rules, and the server has the last word.
+//! [`ad_core`] has the rules for payloads, and the service checks them.
 //!
 //! # For other programs
 //!
@@ -59,7 +59,7 @@
 //!
 //! `examples/publish.rs` is a whole program; the end-to-end tests run it against a real server.
 //!
-//! # What is repeated
+//! # Retries
 //!
 //! When there is no connection, or the answer is lost, late, 429 or 5xx, a request is sent again with growing pauses. Each write carries an
 //! `Idempotency-Key`, the same with every try, by which the service executes it once and answers the others with the first answer. After the
@@ -83,10 +83,10 @@
 //! # }
 //! ```
 //!
-//! # Writes that overwrite nothing unseen
+//! # Conditional writes
 //!
-//! [`Answer::etag`] names the revision of an ad that was read; writes with [`Ads::if_match`] change that revision or nothing. `bulk::write_if`
-//! reads, decides and writes, again whenever somebody else was faster.
+//! [`Answer::etag`] names the revision of an ad that was read; writes with [`Ads::if_match`] change only that revision. `bulk::write_if`
+//! reads, decides and writes, and starts again if the ad was changed meanwhile.
 #![warn(missing_docs)]
 
 #[cfg(feature = "bulk")]

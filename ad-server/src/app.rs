@@ -108,7 +108,7 @@ pub enum AppError {
     Server(JoinError),
 }
 
-/// Opens something, again and again for this time at most while it cannot be reached.
+/// Opens something. While it cannot be reached, retries for at most this time.
 async fn patiently<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
     patience: Duration,
     what: &'static str,
@@ -190,12 +190,12 @@ impl Common {
         self.metrics.read(move || readings::marketplaces(&directory, &circuits));
     }
 
-    /// What dealers may have at most.
+    /// The quotas of dealers.
     fn quotas(&self, settings: &Settings) -> Arc<Quotas> {
         Arc::new(Quotas::new(settings.dealer_quotas(), self.store.clone(), Arc::clone(&self.clock)))
     }
 
-    /// What is done with accepted requests.
+    /// The pipeline of accepted requests.
     fn pipeline(&self, settings: &Settings) -> Result<Pipeline, AppError> {
         let options = FetchOptions { allow_private: settings.allow_private_images, ..FetchOptions::default() };
         let fetcher = HttpFetcher::new(options, Arc::clone(&self.clock))?;
@@ -334,7 +334,7 @@ pub struct Running {
     server: JoinHandle<()>,
     metrics: Option<JoinHandle<()>>,
     workers: Vec<JoinHandle<()>>,
-    /// Serves the workers until they have ended.
+    /// Directory and token keys stay up to date until the workers have ended.
     _sandbox: Option<Arc<Sandbox>>,
 }
 
@@ -357,7 +357,7 @@ impl Running {
         for worker in self.workers {
             let _ended = worker.await;
         }
-        // They are there until the last: how it stops is worth knowing too.
+        // Metrics are served until the end, so that they show how the process stops.
         if let Some(metrics) = self.metrics {
             metrics.abort();
         }
@@ -570,7 +570,7 @@ pub async fn serve(settings: Settings) -> Result<(), AppError> {
     running.wait().await
 }
 
-/// Warns of risky settings. `address` is that of the API, if it is served.
+/// Warns of risky settings. `address` is the one of the API, if it is served.
 fn warn(settings: &Settings, address: Option<SocketAddr>) {
     let is_public = address.is_some_and(|address| !address.ip().is_loopback());
     let insecure = settings.tls().is_none() && settings.proxies().is_empty();

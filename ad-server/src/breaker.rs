@@ -36,9 +36,9 @@ pub(crate) struct Breaker<R> {
 
 #[derive(Debug)]
 enum Circuit<R> {
-    /// Calls are let through; so many have failed in a row.
+    /// Closed: calls are let through. The number of consecutive failures.
     Closed(u32),
-    /// No call is let through until then, for this reason.
+    /// Open: no call is let through until this time, for this reason.
     Open { until: Instant, reason: R },
     /// A probe is in progress. The reason is that of the failure before it.
     HalfOpen(R),

@@ -6,7 +6,7 @@ use ad_core::ports::{Clock, StoreError};
 
 use crate::{marketplace, store::Database};
 
-/// How often it looks, unless rows are kept for a shorter time.
+/// Pause between two runs, unless rows are kept for a shorter time.
 const EVERY: Duration = Duration::from_mins(1);
 
 /// Most rows of one kind that one statement removes.
@@ -29,7 +29,7 @@ impl Kept {
     pub(crate) const FOR_EVER: Self = Self { answers: Duration::MAX, deliveries: Duration::MAX };
 }
 
-/// Looks for ever.
+/// Removes expired rows, for ever.
 pub(crate) async fn run(database: Database, clock: Arc<dyn Clock>, kept: Kept) {
     loop {
         tokio::time::sleep(EVERY.min(kept.answers).min(kept.deliveries)).await;

@@ -41,8 +41,7 @@ struct DealersFile {
     dealer: Vec<Dealer>,
 }
 
-/// The same file once more, for where the dealers begin: asked for together with their content, the paths of errors
-/// would show how that is done.
+/// The positions of the dealers in the file. They are parsed separately, because positions would change the paths in errors.
 #[derive(Deserialize)]
 struct Places {
     dealer: Vec<Spanned<IgnoredAny>>,

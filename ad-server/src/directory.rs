@@ -22,10 +22,10 @@ use crate::{
     system::SystemClock,
 };
 
-/// Time in which the database must answer: a connection that hangs is an error like any other.
+/// Timeout of the database.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
-/// Who the dealers are, which tokens count no more, and what operators hold.
+/// Dealers, revoked tokens, paused marketplaces and suspended dealers.
 pub struct Directory {
     database: Database,
     snapshot: ArcSwap<Snapshot>,
@@ -42,7 +42,7 @@ struct Snapshot {
 }
 
 impl Snapshot {
-    /// The version is read first: if anything changes in between, the next look finds another one.
+    /// The version is read first: if anything changes in between, the next comparison finds another version.
     async fn load(database: &Database) -> Result<Self, StoreError> {
         let version = database.directory_version().await?;
         let dealers = database.dealers().await?;
@@ -95,8 +95,7 @@ impl Directory {
         Ok(changed)
     }
 
-    /// Looks for changes for ever, with this pause in between. While the database cannot be read, the last known state
-    /// stays in use.
+    /// Reloads changes for ever, with this pause in between. While the database cannot be read, the last known state is used.
     pub async fn keep_fresh(self: Arc<Self>, every: Duration) {
         let mut stale = false;
         loop {
@@ -110,7 +109,7 @@ impl Directory {
                     tracing::info!("dealers and revoked tokens can be read again");
                     stale = false;
                 }
-                // Once is enough: the next look is soon.
+                // No retry: the next comparison follows soon.
                 Err(error) if !stale => {
                     tracing::error!(%error, "cannot read dealers and revoked tokens; keeping the last known state");
                     stale = true;

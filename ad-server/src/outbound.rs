@@ -12,7 +12,7 @@ use reqwest::{
 
 use crate::secret::Secret;
 
-/// How our clients introduce themselves.
+/// The `User-Agent` of our clients.
 pub(crate) const USER_AGENT: &str = concat!("vehicle-ad-import/", env!("CARGO_PKG_VERSION"));
 
 /// A client of a service that the operator has configured, which answers with JSON and may want a bearer token.
@@ -41,7 +41,7 @@ pub(crate) enum NoAnswer {
     Certificate,
     /// No connection.
     Connect,
-    /// It leads somewhere that is no address.
+    /// The redirect is not a valid address.
     Redirect,
     /// The connection ended before the answer did.
     Broken,
@@ -87,9 +87,9 @@ pub(crate) fn retry_after(response: &Response, now: Timestamp) -> Option<Duratio
 /// Why a body was not read.
 #[derive(Debug)]
 pub(crate) enum Unread {
-    /// It is larger than was wanted.
+    /// It is larger than the limit.
     TooLarge,
-    /// It breaks off.
+    /// It is incomplete.
     Broken(reqwest::Error),
 }
 

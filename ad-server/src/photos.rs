@@ -168,7 +168,7 @@ impl PhotoWorker {
         Ok(examined)
     }
 
-    /// Whether an image is decoded of which this is known.
+    /// Whether to decode an image of which this is known.
     async fn is_decoded_again(&self, image: &ImageRef, photo: &Photo, decode: Decode) -> io::Result<bool> {
         match (photo, decode) {
             (Photo::Undecodable(Undecodable::TooLarge), _) | (Photo::Undecodable(_), Decode::Incomplete) => Ok(true),

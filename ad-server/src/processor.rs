@@ -7,18 +7,17 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use crate::shares::Shares;
 
 tokio::task_local! {
-    /// There while something runs that has its place: what it computes in turn takes no second one, for which it might wait for
-    /// ever.
+    /// Set while a computation runs. Nested computations run in its slot: waiting for a second one could be a deadlock.
     static HAS_PLACE: ();
 }
 
-/// Long computations side by side.
+/// Concurrent long computations.
 #[derive(Debug, Clone)]
 pub struct Processor(Shares);
 
 impl Default for Processor {
-    /// One less than there are processors, so that what is quick need not share all of them with what is long, and one for a
-    /// dealer that has none under way.
+    /// One less than there are processors, so that short requests always have one, and a reserve of one for dealers without a
+    /// running computation.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self(Shares::with_reserve(processors.saturating_sub(1).max(1) + 1, 1))
@@ -75,7 +74,7 @@ mod tests {
             }
         });
         started.wait().await;
-        // The only thread of the runtime is in the computation, and this goes on all the same.
+        // On a runtime with one thread, the computation blocks it.
         tokio::task::yield_now().await;
         assert!(!long.is_finished());
         finish.send(()).unwrap();

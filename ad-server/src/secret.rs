@@ -7,19 +7,19 @@ use std::{
 
 use serde::Deserialize;
 
-/// A text that is not shown.
+/// A text that `Debug` and logs do not show.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
 
 impl Secret {
-    /// What the environment has under this name; a variable that is empty is none.
+    /// The value of an environment variable; an empty one counts as missing.
     pub fn from_environment(name: &str) -> Option<Self> {
         let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
         Some(Self(value.to_string_lossy().into_owned()))
     }
 
-    /// The text, to be used and not to be shown.
+    /// The text. It must not be printed.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -29,7 +29,7 @@ struct SharesState {
     arrivals: u64,
 }
 
-/// What one holder has and waits for. Forgotten when both are nothing.
+/// The units that one holder has and waits for. Removed when both are zero.
 #[derive(Debug, Default)]
 struct Holder {
     held: usize,
@@ -57,7 +57,7 @@ impl Shares {
         Self::with_reserve(total, total / RESERVE)
     }
 
-    /// The same with another reserve, which must be less than the whole.
+    /// With another reserve, which must be less than the whole.
     pub(crate) fn with_reserve(total: usize, reserve: usize) -> Self {
         let total = total.max(1);
         let holders = HashMap::new();
@@ -65,8 +65,7 @@ impl Shares {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// Waits for units on behalf of a holder, such as a dealer. Asking for more than one holder may have is asking for
-    /// that much.
+    /// Waits for units on behalf of a holder, such as a dealer. More than the maximum of one holder counts as that maximum.
     pub(crate) async fn take(&self, holder: &str, units: usize) -> Share {
         let granted = {
             let mut state = self.state();
@@ -76,7 +75,7 @@ impl Shares {
                 Err(holder) => state.wait(holder, units),
             }
         };
-        // The sender lives in the state, which this borrows, until it is used.
+        // The state owns the sender until it is used.
         granted.await.expect("a waiter is granted before it is forgotten")
     }
 
@@ -120,7 +119,7 @@ impl Shares {
                 continue;
             }
             let share = self.grant(&mut state, holder, waiter.units);
-            // One who went away just now returns it, after the lock is released.
+            // If the waiter has been dropped, its units are returned after the lock is released.
             refused.extend(waiter.granted.send(share).err());
         }
         drop(state);
@@ -133,13 +132,13 @@ impl Shares {
 }
 
 impl SharesState {
-    /// Whether there is this much for one who holds this much.
+    /// Whether this number of units is available for a holder with this number.
     fn has(&self, held: usize, units: usize) -> bool {
         let reserve = if held == 0 { 0 } else { self.reserve };
         units + reserve <= self.free
     }
 
-    /// Forgets a holder who has nothing and waits for nothing.
+    /// Removes a holder that has nothing and waits for nothing.
     fn forget(&mut self, holder: &str) {
         if self.holders.get(holder).is_some_and(|holder| holder.held == 0 && holder.waiting.is_empty()) {
             self.holders.remove(holder);
@@ -165,7 +164,7 @@ impl SharesState {
         let key = Arc::clone(waiting.min_by_key(|(rank, _)| *rank)?.1);
         let holder = &self.holders[&key];
         let waiter = holder.waiting.front()?;
-        // A waiter that was dropped takes nothing and blocks nobody.
+        // A dropped waiter is skipped.
         if !self.has(holder.held, waiter.units) && !waiter.granted.is_closed() {
             return None;
         }
@@ -212,7 +211,7 @@ mod tests {
 
     type Waiting = Pin<Box<dyn Future<Output = Share> + Send>>;
 
-    /// Asks for units and expects to wait.
+    /// Requests units and expects to wait.
     fn waiting(shares: &Shares, holder: &'static str, units: usize) -> Waiting {
         let shares = shares.clone();
         let mut waiting: BoxFuture<'static, Share> = Box::pin(async move { shares.take(holder, units).await });

@@ -130,14 +130,14 @@ impl FromStr for OtlpEndpoint {
     }
 }
 
-/// So many requests in a second, minute or hour, and so many at once: `600/m`, `20/s burst 100`.
+/// A number of requests per second, minute or hour, and a burst: `600/m`, `20/s burst 100`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     /// Requests.
     pub requests: NonZeroU32,
     /// In this time.
     pub per: Duration,
-    /// At once, after a rest; as many as in the whole time unless said.
+    /// The burst; by default as many as in the whole time.
     pub burst: NonZeroU32,
 }
 

@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::telemetry::in_request;
 
-/// How often the queue is looked at when nothing else wakes the worker.
+/// Time between two polls of the queue when nothing wakes the worker.
 const POLL: Duration = Duration::from_millis(500);
 
 /// How long running requests may go on during shutdown.
@@ -29,28 +29,28 @@ const GRACE: Duration = Duration::from_secs(20);
 /// A clock that is this much behind was set back; smaller steps are normal synchronization.
 const SET_BACK: Duration = Duration::from_secs(2);
 
-/// How long after the clock was set back what was on its way then has come in.
+/// Time after which all writes that were in progress when the clock was set back have ended.
 const ONCE_MORE: Duration = Duration::from_secs(10);
 
-/// How often it is looked for what waits longer than anything may.
+/// Time between two searches for requests that wait longer than any pause.
 const LOOK: Duration = Duration::from_mins(1);
 
 /// Runs accepted requests.
 #[derive(Debug)]
 pub struct Worker {
-    /// What is done with each.
+    /// Runs each request.
     pub pipeline: Pipeline,
-    /// Wakes it when a request was accepted.
+    /// Notified when a request is accepted.
     pub queued: Arc<Notify>,
-    /// Requests that run side by side.
+    /// Maximum number of concurrent requests.
     pub concurrency: usize,
-    /// How many of them may be of one dealer.
+    /// Maximum number of concurrent requests of one dealer.
     pub per_dealer: usize,
     /// Counts the requests that are running.
     pub busy: Gauge,
 }
 
-/// What is known about the clock.
+/// State of the clock.
 struct Time {
     then: Timestamp,
     since: Instant,
@@ -71,8 +71,8 @@ struct RunningRequests {
     tasks: JoinSet<()>,
     dealers: HashMap<Id, String>,
     of_dealer: HashMap<String, usize>,
-    /// The dealers who had enough when there was nothing to do of any other. Until one of them has less, or there is news,
-    /// there is no point in asking again.
+    /// The dealers at their maximum when no other dealer had due requests. There is nothing to claim until one of them has fewer, or a
+    /// new request arrives.
     nothing_but: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ impl RunningRequests {
         }
     }
 
-    /// Dealers of whom so many more would be too many.
+    /// Dealers for which this number of further requests would exceed the maximum.
     fn full(&self, per_dealer: usize, more: usize) -> Vec<String> {
         let full = self.of_dealer.iter().filter(|(_, running)| **running + more > per_dealer);
         let mut full: Vec<String> = full.map(|(dealer, _)| dealer.clone()).collect();
@@ -112,8 +112,8 @@ impl RunningRequests {
 }
 
 impl Worker {
-    /// Runs until `stop` says so, then finishes the running requests. Those that take too long are claimed by another worker
-    /// when its lease ends.
+    /// Runs until `stop`, then finishes the running requests. Those that take too long are claimed by another worker when their leases
+    /// end.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut running = RunningRequests::default();
         let mut time = Time::new(self.pipeline.ports().clock.now());
@@ -128,7 +128,7 @@ impl Worker {
                 () = sleep(pause), if is_free => running.nothing_but.clear(),
                 Some(ended) = running.tasks.join_next_with_id() => {
                     running.ended(ended);
-                    // Claiming once for several that ended costs less than claiming for each.
+                    // One claim for several free slots costs less than one for each.
                     while running.tasks.len() > self.concurrency * 3 / 4 {
                         let Some(ended) = running.tasks.join_next_with_id().await else { break };
                         running.ended(ended);
@@ -146,14 +146,14 @@ impl Worker {
         }
     }
 
-    /// Claims for the free places and starts what it got; returns how long there is nothing more to do.
+    /// Claims requests for the free slots and starts them; returns the time until there may be more.
     async fn claim(&self, running: &mut RunningRequests) -> Duration {
         let free = self.concurrency.saturating_sub(running.tasks.len());
         if free == 0 {
             return POLL;
         }
         let now = self.pipeline.ports().clock.now();
-        // A part of what a dealer may have at once, so that others have their turn in between.
+        // Only a part of a dealer's maximum at once, so that other dealers have their turn in between.
         let per_dealer = self.per_dealer.div_ceil(3);
         let full = running.full(self.per_dealer, per_dealer);
         if !full.is_empty() && full == running.nothing_but {
@@ -221,7 +221,7 @@ async fn run(pipeline: Pipeline, claimed: Claimed) {
             _ = beat.tick() => {
                 let until = pipeline.ports().clock.now() + length;
                 match pipeline.ports().store.extend(request, lease, until).await {
-                    // It is just ending, or another worker has it: then nothing more of it can be recorded.
+                    // The request is about to end, or another worker has claimed it, and then nothing more can be recorded.
                     Ok(()) | Err(StoreError::LeaseLost) => {}
                     Err(error) => tracing::warn!(%request, %error, "cannot extend lease"),
                 }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{Ad, AdFilter, AdQuery, Client, Error, Image, Target};
 
-/// How far an ad of V3 is on its way to V4.
+/// Whether an ad of V3 can become an ad of V4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConversionState {
@@ -24,9 +24,9 @@ pub enum ConversionState {
     Converts,
     /// It migrates with what it has.
     Ready,
-    /// It migrates with more than it has.
+    /// It can migrate with additional data.
     NeedsData,
-    /// It may become one of several vehicle types, and none was chosen.
+    /// Several vehicle types are possible, and none was chosen.
     NeedsType,
     /// V4 has no category for it: it stays with V3.
     Stays,
@@ -34,11 +34,11 @@ pub enum ConversionState {
     Accepted,
     /// The service has refused it.
     Refused,
-    /// The service has accepted it, and then it failed or was still under way when the wait ended.
+    /// The service has accepted it, but it failed or was unfinished when the wait ended.
     Failed,
 }
 
-/// What is known about the conversion of an ad. Its members are what programs read, so their names stay.
+/// The assessment of the conversion of an ad. Programs read its members, so their names are stable.
 #[derive(Debug, Clone, Serialize)]
 pub struct Assessment {
     /// The client's reference.
@@ -50,11 +50,11 @@ pub struct Assessment {
     /// How far it is.
     #[serde(rename = "way")]
     pub state: ConversionState,
-    /// The vehicle types of V4 that it may become; the first is the one that was looked at.
+    /// The possible vehicle types of V4; the first one was assessed.
     pub vehicle_types: Vec<&'static str>,
     /// What is wrong or missing, by field.
     pub needs: Vec<Need>,
-    /// What the ad of V3 has and the payload has not, as `path: value`.
+    /// Values of the V3 ad that the payload lacks, as `path: value`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
     /// The request that converts it, once accepted.
@@ -80,13 +80,13 @@ pub fn ads_of_v3(client: &Client) -> impl Stream<Item = Result<Ad, Error>> {
     client.v4().all(&query).try_filter(|ad| std::future::ready(ad.api_version == model::ApiVersion::V3))
 }
 
-/// Assesses an ad of V3: with a payload that was prepared for it, or with what it has.
+/// Assesses an ad of V3, with a prepared payload or with its own data.
 pub fn assess(rulebook: &Rulebook, ad: &Ad, prepared: Option<&Map<String, Value>>, wanted: Option<&str>) -> Assessment {
     let category = categories::by_id(ad.category_id);
     let stored = stored(ad);
     let sent = prepared.and_then(|payload| payload.get("category_id")).and_then(categories::sent_id);
     let mut targets: Vec<_> = category.into_iter().flat_map(Category::targets).collect();
-    // What was named comes first.
+    // The chosen type comes first.
     targets.sort_by_key(|(name, target)| !(Some(*name) == wanted || Some(target.id) == sent));
     let mut assessment = Assessment {
         source_id: ad.source_id.clone(),
@@ -112,7 +112,7 @@ pub fn assess(rulebook: &Rulebook, ad: &Ad, prepared: Option<&Map<String, Value>
         return assessment;
     }
     let mut payload = prepared.cloned().unwrap_or_else(|| stored.content.fields().clone());
-    // The path fixes it.
+    // The path determines the category.
     payload.remove("category_id");
     let write = WriteContext { category: target, version: model::ApiVersion::V4, dealer: None };
     let errors = rulebook.migrate(write, &stored, payload.clone()).err().unwrap_or_default();

@@ -22,7 +22,7 @@ pub enum BulkError {
         /// What the operating system says.
         source: io::Error,
     },
-    /// The caller cannot take what was found.
+    /// The caller could not show the findings.
     #[error("cannot write what was found: {0}")]
     Output(#[from] io::Error),
     /// The service refuses every request, or cannot be reached.

@@ -1,4 +1,4 @@
-//! How ads are at the service, asked for many at a time, and what becomes of requests after the service has accepted them.
+//! Reads the state of many ads at a time, and the outcomes of accepted requests.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::Identity;
 use crate::{Ad, AdFilter, AdQuery, Client, Error, Included, LogQuery, Outcome, Target};
 
-/// Most ads in one request, and most bytes of their source ids, which are part of its URL.
+/// Maximum number of ads in one request, and of bytes of their source ids, which are part of its URL.
 pub(super) const MOST_ADS: usize = 150;
 const MOST_TEXT: usize = 6000;
 
@@ -23,13 +23,13 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// The first pause of a wait for many.
 pub(crate) const FIRST_PAUSE_OF_MANY: Duration = Duration::from_millis(250);
 
-/// The longest pause between two looks.
+/// Maximum pause between two polls.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 
 /// Defines the outcomes, each with its name.
 macro_rules! outcomes {
     ($($(#[$doc:meta])* $variant:ident => $name:literal,)+) => {
-        /// What has become of an ad in bulk work. The names are what journals hold and programs read.
+        /// The outcome of an ad in bulk work. Journals contain the names and programs read them, so they are stable.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
         pub enum AdOutcome {
             $($(#[$doc])* #[serde(rename = $name)] $variant,)+
@@ -65,16 +65,16 @@ outcomes! {
     Accepted => "accepted",
     /// Accepted by the service, and not finished when the wait ended.
     UnderWay => "under_way",
-    /// Sent, but no answer was seen.
+    /// Sent, but the answer was lost.
     Unclear => "unclear",
     /// Not sent.
     NotSent => "not_sent",
-    /// Left as it is, because others changed the ad after the change had been decided.
+    /// Unchanged, because others changed the ad after the change had been decided.
     Conflict => "conflict",
 }
 
 impl AdOutcome {
-    /// Whether the service has done, or at least accepted, what was asked of it.
+    /// Whether the service has executed or at least accepted the request.
     pub const fn is_good(self) -> bool {
         !matches!(self, Self::Failed | Self::Refused | Self::UnderWay | Self::Unclear | Self::NotSent | Self::Conflict)
     }
@@ -121,7 +121,7 @@ impl Status {
 /// The fields of a [`Status`].
 const FIELDS: [&str; 6] = ["source_id", "dealer_code", "state", "updated", "marketplace_ad_id", "offer_id"];
 
-/// Whether a question asks for the log too.
+/// Whether a request asks for the log too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Include {
     /// The ad alone.
@@ -130,7 +130,7 @@ pub enum Include {
     Log,
 }
 
-/// How some ads are at the service; those that are not there are missing.
+/// The states of some ads; those that do not exist are missing.
 #[derive(Debug, Default)]
 pub struct Statuses(HashMap<String, Vec<Status>>);
 
@@ -138,7 +138,7 @@ impl Statuses {
     /// Asks for these ads.
     ///
     /// # Errors
-    /// When the service cannot be asked.
+    /// When the service refuses the request or cannot be reached.
     pub async fn of(
         client: &Client,
         ads: impl IntoIterator<Item = &Identity>,
@@ -187,7 +187,7 @@ fn questions<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<Vec<String>> {
     questions
 }
 
-/// Pauses between looks, which grow while nothing happens.
+/// Pauses between polls, which grow while nothing happens.
 #[derive(Debug)]
 pub(crate) struct Pauses {
     first: Duration,
@@ -199,7 +199,7 @@ impl Pauses {
         Self { first, next: first }
     }
 
-    /// Something has happened: the next pause is the first one again.
+    /// Resets the pause after progress.
     pub(crate) fn reset(&mut self) {
         self.next = self.first;
     }
@@ -216,7 +216,7 @@ impl Pauses {
 pub enum Waited {
     /// The request is finished.
     Finished(Outcome),
-    /// It was still under way when the time was up; the last entry of the log.
+    /// It was unfinished when the time was over; the last entry of the log.
     UnderWay(Option<Box<LogEntry>>),
 }
 
@@ -241,14 +241,14 @@ impl Waited {
     }
 }
 
-/// How long a request is unfinished before somebody who waits is given the reason.
+/// Time after which a waiting user is told why a request is unfinished.
 const FIRST_REASON: Duration = Duration::from_secs(1);
 
 /// Waits until a request is finished, or for so long. While it waits for something outside of the service, `waits` gets the status of the
 /// ad, which has the reason and the time of the next attempt.
 ///
 /// # Errors
-/// When the service cannot be asked.
+/// When the service refuses the request or cannot be reached.
 pub async fn wait_for_request(
     client: &Client,
     target: Target<'_>,
@@ -269,7 +269,7 @@ pub async fn wait_for_request(
 /// [`wait_for_request`].
 ///
 /// # Errors
-/// When the service cannot be asked.
+/// When the service refuses the request or cannot be reached.
 pub async fn wait_for_ad(
     client: &Client,
     target: Target<'_>,
@@ -287,7 +287,7 @@ pub async fn wait_for_ad(
     .await
 }
 
-/// Looks until there is an outcome, or for so long; returns what was seen last.
+/// Polls until there is an outcome or the time is over; returns the last state.
 async fn until<T>(
     client: &Client,
     target: Target<'_>,

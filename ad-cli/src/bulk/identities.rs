@@ -16,7 +16,7 @@ pub type Hash = [u8; 16];
 /// The hash of a text that is unique among those of one dealer: the dealers of a group may use the same source ids.
 pub fn hash(text: &str, dealer_code: Option<&str>) -> Hash {
     let mut hash = Sha256::new();
-    // Where the first text ends is part of what is hashed.
+    // The length of the first text is hashed too, so that no two pairs have the same input.
     hash.update(dealer_code.map_or(u64::MAX, |code| code.len() as u64).to_be_bytes());
     hash.update(dealer_code.unwrap_or_default());
     hash.update(text);
@@ -28,7 +28,7 @@ pub fn hash(text: &str, dealer_code: Option<&str>) -> Hash {
 /// That a record names something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occurrence {
-    /// What kind of thing; only occurrences of one kind are compared.
+    /// The kind; only occurrences of the same kind are compared.
     pub kind: u8,
     /// What.
     pub hash: Hash,
@@ -36,7 +36,7 @@ pub struct Occurrence {
     pub index: u64,
     /// Where the record begins.
     pub place: Place,
-    /// Whether something else is wrong with the record already.
+    /// Whether the record has other errors.
     pub is_refused: bool,
 }
 
@@ -54,14 +54,14 @@ impl Occurrence {
     }
 }
 
-/// That a record names something that an earlier record named first.
+/// A record that names something again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repetition {
     /// The later record.
     pub again: Occurrence,
     /// Which record named it first.
     pub first_index: u64,
-    /// The line on which that one begins.
+    /// The line on which the first one begins.
     pub first_line: u64,
 }
 
@@ -185,7 +185,7 @@ mod tests {
             assert_eq!(repeated(in_memory, &ids), [(3, 1), (5, 1), (7, 0), (8, 4)], "{in_memory}");
         }
         assert!(repeated(2, &["a", "b", "c"]).is_empty());
-        // No part of the one text is taken for a part of the other.
+        // The boundary between the texts matters.
         assert!(repeated(2, &["ab@n", "b@na"]).is_empty());
     }
 }

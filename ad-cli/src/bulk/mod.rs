@@ -2,15 +2,15 @@
 //!
 //! | Module | What it is for |
 //! |---|---|
-//! | [`payloads`] | a file as a stream of payloads, each with its place |
+//! | [`payloads`] | a file as a stream of payloads, each with its position |
 //! | [`check`] | payloads against the rules, with findings that point at the file |
-//! | [`import`] | payload files become ads, once each, whatever happens on the way |
-//! | [`follow`] | how ads are at the service, and what becomes of requests |
-//! | [`conversion`] | ads of V3: which convert, which migrate, and what they need for it |
+//! | [`import`] | creates ads from files, each exactly once |
+//! | [`follow`] | the states of ads, and the outcomes of requests |
+//! | [`conversion`] | ads of V3: which convert, which migrate, and which data they lack |
 //! | [`payload_of`] | from an ad back to a payload |
-//! | [`parallel`], [`sorter`], [`spool`], [`identities`] | what files of any length take: all processors, and temporary files |
+//! | [`parallel`], [`sorter`], [`spool`], [`identities`] | tools for files of any length: all processors, and temporary files |
 //!
-//! What people see of it is the caller's: functions here return values and call back. [`ad_core`] has the rules.
+//! Functions return values and call back; the caller shows them. [`ad_core`] has the rules.
 
 pub mod check;
 pub mod conversion;
@@ -61,7 +61,7 @@ impl Identity {
     }
 }
 
-/// A text with so many characters at most, as messages show it.
+/// A text for messages, truncated to this number of characters.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => Cow::Borrowed(text),

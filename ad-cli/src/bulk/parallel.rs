@@ -1,5 +1,5 @@
-//! Work on the parts of a file by all processors, with the results in the order of the parts. A fixed number of parts is under way, so
-//! that memory does not depend on the file.
+//! Processes the parts of a file on all processors, with the results in the order of the parts. A fixed number of parts is in memory at
+//! the same time.
 
 use std::{
     collections::BTreeMap,
@@ -35,7 +35,7 @@ pub fn in_order<Part: Send, Done: Send, Reuse: Send, Work: FnMut(Part) -> Done, 
         let (parts, worker) = (Mutex::new(parts), &worker);
         let parts = std::sync::Arc::new(parts);
         for _ in 0..under_way {
-            // The channel has room for all of them.
+            // The channel has capacity for all of them.
             let _ = give_back.send(None);
         }
         scope.spawn(move || {
@@ -72,7 +72,7 @@ fn work_off<Part, Done>(
     loop {
         let next = match parts.lock() {
             Ok(parts) => parts.recv(),
-            // Another thread has panicked, and the whole run with it.
+            // Another thread has panicked, which ends the run.
             Err(_) => return,
         };
         let Ok((number, part)) = next else { return };

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::Ad;
 
-/// The payload that makes an ad what it is: its references, and the fields that a client writes. Images are named by the addresses from which they
-/// were fetched, and a generated title is left out.
+/// The payload that would create this ad: its references, and the fields that a client writes. Images have the addresses from which
+/// they were fetched, and a generated title is left out.
 pub fn payload_of(ad: &Ad) -> Map<String, Value> {
     let Value::Object(mut shown) = json!(ad) else { return Map::new() };
     shown.insert("image_urls".to_owned(), ad.image_refs.iter().map(|image| image.url.as_str()).collect());

@@ -1,5 +1,5 @@
-//! Any number of records of one size, sorted in bounded memory: as many as fit are sorted there, the others in parts that a
-//! temporary file keeps and that are merged at the end. Records are ordered by their bytes, so numbers in them are big-endian.
+//! An external merge sort of records of one size, in bounded memory. Sorted parts are written to a temporary file and merged at the end.
+//! Records are ordered by their bytes, so numbers in them are big-endian.
 
 use std::{
     cmp::Reverse,
@@ -31,7 +31,7 @@ impl<const N: usize> Default for Sorter<N> {
 }
 
 impl<const N: usize> Sorter<N> {
-    /// One that keeps so many records in memory.
+    /// A sorter with at most this number of records in memory.
     pub fn with_most(most: usize) -> Self {
         Self { recent: Vec::new(), earlier: None, parts: 0, most }
     }
@@ -78,12 +78,12 @@ impl<const N: usize> Sorter<N> {
     }
 }
 
-/// A sorted part of the file, as far as it has not been handed out.
+/// The unread rest of a sorted part of the file.
 #[derive(Debug)]
 struct Part<const N: usize> {
     next: u64,
     end: u64,
-    /// What was read of it, the last first.
+    /// Records that were read from it, in reverse order.
     read: Vec<[u8; N]>,
 }
 
@@ -109,7 +109,7 @@ pub struct Sorted<const N: usize> {
     file: Option<File>,
     parts: Vec<Part<N>>,
     recent: std::vec::IntoIter<[u8; N]>,
-    /// The smallest of each part, and which part it is; the one in memory is the last.
+    /// The smallest record of each part with the index of the part; the part in memory is the last one.
     heap: BinaryHeap<Reverse<([u8; N], usize)>>,
 }
 

@@ -1,4 +1,4 @@
-//! Texts that are needed again later: in memory while they are few, then in a temporary file.
+//! Stores texts for later: in memory up to a limit, beyond it in a temporary file.
 
 use std::{
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
@@ -85,7 +85,7 @@ impl Spool {
         Ok(Lines::of(&mut self.file))
     }
 
-    /// The same, and lets go of the file in the end.
+    /// The same, and removes the file at the end.
     ///
     /// # Errors
     /// As [`lines`](Self::lines).
@@ -152,7 +152,7 @@ impl<T: Serialize + DeserializeOwned> Queue<T> {
         if let Some(value) = self.reading.as_mut().and_then(Iterator::next) {
             return value.map(Some);
         }
-        // What was read is let go, and with it its room on the disk.
+        // Frees the disk space of entries that were read.
         let mut lines = std::mem::take(&mut self.writing).into_lines()?;
         let first = lines.next().transpose();
         self.reading = Some(lines);

@@ -1,15 +1,15 @@
-//! Writes that overwrite no change of others unseen.
+//! Conditional writes, which never overwrite concurrent changes.
 
 use crate::{Ad, Ads, Answer, Error, ErrorKind, Target};
 
-/// How often an ad is read again that others change at the same time.
+/// Maximum number of attempts if others change the ad at the same time.
 pub(crate) const TRIES: u32 = 5;
 
-/// Reads an ad and, if `check` agrees, has `write` change that revision of it. When the ad changes between the two, it is read and
-/// checked again, so that no change of others is overwritten unseen. The inner error is what `check` has against it.
+/// Reads an ad and, if `check` agrees, calls `write` for that revision. If the ad changes in between, it is read and checked again, so
+/// that no concurrent change is overwritten. The inner error is the one of `check`.
 ///
 /// # Errors
-/// When the service refuses, or cannot be asked.
+/// When the service refuses the request or cannot be reached.
 pub async fn write_if<'a, E>(
     ads: &Ads<'a>,
     target: Target<'_>,

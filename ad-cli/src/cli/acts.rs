@@ -1,4 +1,4 @@
-//! What commands that have something done to ads share: which ads, whether to wait, and what is answered.
+//! Shared by commands that act on ads: which ads, whether to wait, and what is shown.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl TargetArgs {
     }
 }
 
-/// Whether to wait for what becomes of it.
+/// Whether to wait for the outcome.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WaitArgs {
     /// Wait until the request is finished; the service processes it after it has answered
@@ -84,7 +84,7 @@ pub(crate) struct ShownArgs {
     pub(crate) dealer: DealerArgs,
 }
 
-/// Asks the service about an ad. One that nobody calls so may be meant by its plate: then the ad that has it is asked about.
+/// Requests an ad by its source id or, if there is none, by its plate.
 pub(crate) async fn found<T>(
     client: &Client,
     target: Target<'_>,
@@ -99,7 +99,7 @@ pub(crate) async fn found<T>(
     }
 }
 
-/// The ad with this plate: the latest that is not deleted, or else the latest that is.
+/// The ad with this plate: the latest one that is not deleted, otherwise the latest deleted one.
 async fn by_plate(client: &Client, target: Target<'_>) -> Result<Option<Identity>, Error> {
     #[derive(Deserialize)]
     struct Named {
@@ -122,8 +122,7 @@ async fn by_plate(client: &Client, target: Target<'_>) -> Result<Option<Identity
     Ok((!ads.is_empty()).then(|| ads.swap_remove(index).ad))
 }
 
-/// Asks the service about each ad. People get what `write` makes of the answer, programs a row. Of several ads, one that the service
-/// refuses does not keep the others from being shown.
+/// Requests each ad. People get the output of `write`, programs a row. A refusal of one ad does not stop the others.
 pub(crate) async fn show_each<T: Serialize>(
     context: &Context,
     client: &Client,
@@ -162,7 +161,7 @@ const COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "message").wrapped(),
 ];
 
-/// How a wait ended, as members of a row.
+/// The result of a wait, as members of a row.
 pub(crate) fn put_into(waited: &Waited, row: &mut Map<String, Value>) {
     row.insert("outcome".to_owned(), json!(waited.outcome()));
     row.insert("message".to_owned(), json!(waited.message()));
@@ -186,7 +185,7 @@ pub(crate) fn reasons(context: &Context) -> impl FnMut(&StatusReport) {
     }
 }
 
-/// What was done to ads, row by row.
+/// The results of actions, row by row.
 #[derive(Debug)]
 pub(crate) struct Done<'a> {
     context: &'a Context,
@@ -201,7 +200,7 @@ impl<'a> Done<'a> {
         Self { context, client, wait, rows: context.out.rows(COLUMNS), failed: false }
     }
 
-    /// A request was accepted: waits for what becomes of it, if that is wanted, and shows it.
+    /// Shows an accepted request, after waiting for its outcome if requested.
     pub(crate) async fn accepted(&mut self, answer: &Answer<Ad>) -> Result<(), Failure> {
         let ad = &answer.body;
         let mut row = Map::new();
@@ -227,7 +226,7 @@ impl<'a> Done<'a> {
     async fn wait_for(&self, answer: &Answer<Ad>) -> Result<Waited, Failure> {
         let ad = &answer.body;
         let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
-        // What changed nothing, such as deleting a deleted ad, leaves no trace to wait for.
+        // A request that changes nothing, such as deleting a deleted ad, has no log entries to wait for.
         let is_over = ad.state == ad_core::model::AdState::Deleted;
         let waits = reasons(self.context);
         Ok(match answer.request_uuid() {
@@ -261,22 +260,22 @@ impl<'a> Done<'a> {
     }
 }
 
-/// What is done to ads, for the question before it.
+/// An action, for its confirmation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Act {
     /// `Delete`.
     pub(crate) verb: &'static str,
-    /// Why it is asked about; `None` for what can be repeated without harm.
+    /// Why it needs a confirmation; `None` if it does not.
     pub(crate) consequence: Option<&'static str>,
-    /// The action in the log that is charged each time, so that another one within minutes is probably a mistake.
+    /// The action in the log, if it is charged each time: a second one within minutes is probably a mistake.
     pub(crate) charged: Option<Action>,
 }
 
-/// For so long after an action that is charged, another one is warned of.
+/// Time after a charged action within which another one causes a warning.
 const JUST_NOW: Duration = Duration::from_mins(10);
 
-/// Has the same done to several ads, one after the other. One that is refused does not stop the others; a token or a service that will
-/// not do for any of them does.
+/// Runs an action on several ads, one after the other. A refusal of one ad does not stop the others; a failure that concerns all of them,
+/// such as an invalid token, does.
 pub(crate) async fn each(
     context: &Context,
     args: &ManyArgs,
@@ -286,7 +285,7 @@ pub(crate) async fn each(
 ) -> Result<(), Failure> {
     let asks = what.consequence.is_some() && !yes && !dry_run;
     if asks && !can_ask() {
-        // Before anything is asked of the service.
+        // Before the first request.
         return confirm(context, "", false).await;
     }
     let client = context.client()?;
@@ -319,7 +318,7 @@ pub(crate) async fn each(
             Err(error) if ads.len() == 1 => return Err(error.into()),
             Err(error) => {
                 if !error.is_refusal() {
-                    // What was done so far is not to be lost.
+                    // Keep the results so far.
                     done.rows.end()?;
                     let hint = format!("stopped at {}; the ads before it are done", ad.source_id);
                     return Err(Failure::from(error).hint(hint));
@@ -337,7 +336,7 @@ impl ManyArgs {
     }
 }
 
-/// The ads that it is about, with their logs; they may be named by their plates. Of several, one that is not there is `None`.
+/// The ads with their logs; they may be named by their plates. One of several that does not exist is `None`.
 async fn read_all(context: &Context, args: &ManyArgs, client: &Client) -> Result<Vec<Option<Ad>>, Failure> {
     let mut ads = Vec::new();
     for source_id in &args.source_ids {
@@ -365,7 +364,7 @@ fn show_ads(context: &Context, ads: &[&Ad]) -> Result<(), Failure> {
     Ok(rows.end()?)
 }
 
-/// Says which ads have just had what would be charged once more.
+/// Warns about ads for which the same action was charged minutes ago.
 fn warn_of_repetition(context: &Context, ads: &[&Ad], what: Act) {
     let Some(charged) = what.charged else { return };
     let now = context.now();

@@ -1,5 +1,4 @@
-//! Changes of one ad: it is read, the patch is decided, what becomes of each field is shown, and the patch is sent for the revision that was
-//! read.
+//! Changes one ad: reads it, computes the patch, shows each field before and after, and sends the patch for the revision that was read.
 
 use ad_core::{
     categories::{self, Category},
@@ -20,7 +19,7 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// What all commands take that change one ad.
+/// Arguments of all commands that change one ad.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChangeArgs {
     #[command(flatten)]
@@ -48,7 +47,7 @@ impl<'a> Sending<'a> {
     }
 }
 
-/// Changes an ad as `decide` says of the ad as it is; `refused` explains a refusal of the service.
+/// Changes an ad by the patch that `decide` returns for its current state; `refused` explains a refusal of the service.
 pub(crate) async fn change(
     context: &Context,
     sending: Sending<'_>,
@@ -68,7 +67,7 @@ pub(crate) async fn change(
             let patch = serde_json::to_string_pretty(&patch).map_err(std::io::Error::other)?;
             return Ok(context.out.text(&format!("{patch}\n"))?);
         }
-        // The patch has parts of what was read, so it is for that revision.
+        // The patch contains parts of the ad that was read, so it is bound to that revision.
         let etag = if_match.or(read.etag.as_deref());
         let ads = args.wait.of(path(context, &client, v3, ad, category)).if_match(etag);
         let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
@@ -91,7 +90,7 @@ pub(crate) async fn change(
     done.end()
 }
 
-/// What the service says of a patch that is not from a file.
+/// Explains a refusal of a patch that is not from a file.
 pub(crate) fn refused_fields(_: &Ad, category: Option<&'static Category>, error: Error) -> Failure {
     if !matches!(error.kind(), ErrorKind::Invalid(_)) {
         return error.into();
@@ -111,7 +110,7 @@ pub(crate) fn as_written(ad: &Ad) -> Map<String, Value> {
     now
 }
 
-/// Says of each field what it is and what it becomes.
+/// Shows each field before and after.
 fn show(context: &Context, ad: &Ad, category: Option<&Category>, patch: &Map<String, Value>) {
     let Some(category) = category else { return };
     let now = as_written(ad);
@@ -124,7 +123,7 @@ fn show(context: &Context, ad: &Ad, category: Option<&Category>, patch: &Map<Str
     }
 }
 
-/// The path that this ad is updated on: that of its vehicle type, or V3's while it must migrate first.
+/// The path for updates of this ad: the one of its vehicle type, or V3 while it must migrate first.
 fn path<'a>(context: &Context, client: &'a Client, v3: bool, ad: &Ad, category: Option<&Category>) -> Ads<'a> {
     let vehicle_type = category.and_then(|category| category.vehicle_type);
     match (conversion_of(ad.api_version, category), vehicle_type) {

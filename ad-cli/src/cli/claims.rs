@@ -1,4 +1,4 @@
-//! What a token says about itself ('Authentication', decision 29). Whether it is genuine only the service can tell.
+//! The claims of a token ('Authentication', decision 29). Only the service can verify it.
 
 use ad_core::model::Timestamp;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -70,7 +70,7 @@ fn time(seconds: f64) -> Timestamp {
     Timestamp::from_millis((seconds * 1000.0) as i64)
 }
 
-/// How far away a time is, roughly: `in 3 days`, `2 hours ago`.
+/// The approximate distance of a time: `in 3 days`, `2 hours ago`.
 pub(crate) fn away(time: Timestamp, now: Timestamp) -> String {
     let is_past = time <= now;
     let seconds = if is_past { now - time } else { time - now }.as_secs();

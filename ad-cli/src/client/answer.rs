@@ -1,4 +1,4 @@
-//! Answers: what came back, as a value of the contract or as an error of the contract.
+//! Answers of the service, as values or errors of the contract.
 
 use std::{
     ops::Deref,
@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::{Error, ErrorKind};
 
-/// An answer, and what the service calls the request.
+/// An answer with the id of its request.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Answer<T> {
@@ -51,7 +51,7 @@ impl<T> Deref for Answer<T> {
     }
 }
 
-/// How much is shown of an answer that is not the service's.
+/// Number of characters that are shown of an answer that is not from the service.
 const EXCERPT: usize = 80;
 
 /// Reads an answer.
@@ -121,7 +121,7 @@ fn refusal(status: u16, headers: &HeaderMap, bytes: &[u8]) -> ErrorKind {
     kind.unwrap_or_else(|| unexpected(status, headers, bytes, None))
 }
 
-/// What is said of an answer that the service does not give.
+/// The message about an answer that is not from the service.
 fn unexpected(status: u16, headers: &HeaderMap, bytes: &[u8], error: Option<&serde_json::Error>) -> ErrorKind {
     if let (300..400, Some(location)) = (status, text(headers, LOCATION.as_str())) {
         return ErrorKind::Unexpected(format!(

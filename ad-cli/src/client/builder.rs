@@ -38,7 +38,7 @@ pub enum BuildError {
     /// The token has characters that no header may have, or none at all.
     #[error("invalid token: {0}")]
     Token(&'static str),
-    /// TLS is not to be had.
+    /// TLS is not available.
     #[error("cannot create the HTTP client: {0}")]
     Http(#[source] reqwest::Error),
 }
@@ -79,7 +79,7 @@ impl ClientBuilder {
         }
     }
 
-    /// Who calls. Without a token every operation is answered with 401.
+    /// The token. Without one every operation is answered with 401.
     pub fn token(self, token: &str) -> Self {
         Self { token: Some(token.trim().to_owned()), ..self }
     }
@@ -100,7 +100,7 @@ impl ClientBuilder {
         Self { retries: Retries { tries: tries.get(), first_pause }, ..self }
     }
 
-    /// Has somebody look on: called with each try of each request, after it.
+    /// Sets an observer, which is called after each attempt of each request.
     pub fn observe(self, observer: impl Fn(&Exchange<'_>) + Send + Sync + 'static) -> Self {
         Self { observer: Some(Arc::new(observer)), ..self }
     }
@@ -108,7 +108,7 @@ impl ClientBuilder {
     /// The client.
     ///
     /// # Errors
-    /// When the URL or the token cannot be one.
+    /// When the URL or the token is invalid.
     pub fn build(self) -> Result<Client, BuildError> {
         let base = base(&self.url)?;
         let mut headers = HeaderMap::new();
@@ -120,7 +120,7 @@ impl ClientBuilder {
             .default_headers(headers)
             .connect_timeout(CONNECT.min(self.timeout))
             .timeout(self.timeout)
-            // A redirect would carry the token to whatever host it names.
+            // A redirect could send the token to another host.
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(BuildError::Http)?;

@@ -1,4 +1,4 @@
-//! What can go wrong with a request, as the contract has it ('Errors') and beyond it.
+//! Errors of requests: those of the contract ('Errors'), and those of the network.
 
 use std::{
     fmt,
@@ -34,7 +34,7 @@ pub enum ErrorKind {
     /// The payload or a parameter is wrong: 400 with messages by field. Also what the client itself finds wrong with the parameters of
     /// a list.
     Invalid(FieldErrors),
-    /// A rule of the business is broken: 400 with messages.
+    /// A business rule refuses the request: 400 with messages.
     Rules(Vec<String>),
     /// Refused for a reason with an identifier: 400 with `error`.
     Identified(Refusal),
@@ -61,14 +61,14 @@ pub enum ErrorKind {
     },
     /// Another refusal in the contract's shape, 4xx with `detail`.
     Other(String),
-    /// The service has trouble: 5xx.
+    /// The service failed: 5xx.
     Service {
         /// What it says.
         detail: String,
         /// When it may be asked again.
         retry_after: Option<Duration>,
     },
-    /// It answered, but not as the service does: an HTML page, a redirect, or JSON of another shape.
+    /// The answer is not from the service: an HTML page, a redirect, or JSON of another shape.
     Unexpected(String),
     /// No connection: it was not sent.
     Unreachable(String),
@@ -79,7 +79,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// What happened when there is no answer. The reason is the innermost: the outer ones repeat the address.
+    /// The reason for a missing answer: the innermost error, because the outer ones repeat the address.
     fn of_unanswered(error: &reqwest::Error, began: Instant) -> Self {
         let mut reason: &dyn std::error::Error = error;
         let mut is_without_tls = speaks_no_tls(reason);
@@ -160,7 +160,7 @@ impl Error {
         &self.0.kind
     }
 
-    /// The same, to be kept.
+    /// The error as an owned value.
     pub fn into_kind(self) -> ErrorKind {
         self.0.kind
     }

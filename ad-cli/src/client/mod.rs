@@ -1,10 +1,10 @@
 //! The typed client of the service's API.
 //!
-//! [`Client`] knows where the service is, who calls, and how fast it may ask. [`Ads`] has the operations on one of the service's
+//! [`Client`] has the address of the service, the token and the request rate. [`Ads`] has the operations on one of the service's
 //! paths ([`Client::v4`], [`Client::typed`], [`Client::v3`]), [`Lookups`] those under `/v4/vehicles/`. What comes back is an
-//! [`Answer`], or an [`Error`] that says what kind of trouble it is and whether the request may have been accepted all the same.
+//! [`Answer`], or an [`Error`] with its kind and whether the request may have been accepted nevertheless.
 //!
-//! What a payload must look like is not known here: payloads are JSON objects, and the service has the last word.
+//! The client does not validate payloads: they are JSON objects, and the service checks them.
 
 mod ads;
 mod answer;
@@ -56,11 +56,10 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client with the usual settings: 10 requests a second, 30 seconds for an answer, and some patience with a service
-    /// that is not there for a moment.
+    /// A client with the default settings: 10 requests per second, 30 seconds for an answer, and a few retries.
     ///
     /// # Errors
-    /// When the URL or the token cannot be one.
+    /// When the URL or the token is invalid.
     pub fn new(url: &str, token: &str) -> Result<Self, BuildError> {
         Self::builder(url).token(token).build()
     }

@@ -1,10 +1,10 @@
-//! What became of a request: read from the entries that it left in the ad's log, which is the only progress record there is.
+//! The outcome of a request, from its entries in the ad's log, which is the only record of progress.
 
 use ad_core::model::{Action, ActionState, LogEntry, Market, PlateMatch};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A listing that was there before, and to which an ad was linked (decision 25).
+/// An existing listing to which an ad was linked (decision 25).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Linked {
     /// The marketplace.
@@ -20,7 +20,7 @@ pub struct Linked {
 pub enum Outcome {
     /// The ad is on the marketplaces.
     Published {
-        /// What was not as it should be all the same, such as an image that could not be fetched.
+        /// A problem in spite of success, such as an image that could not be fetched.
         warning: Option<String>,
         /// The listings that were there before and are this ad's now, matched by its plate; empty when it was listed anew, or was this
         /// ad's before.
@@ -35,7 +35,7 @@ pub enum Outcome {
     Bumped,
     /// The ad has pole position.
     Boosted,
-    /// An action failed for good; `retry` does again what was left undone.
+    /// An action failed permanently; `retry` runs it again.
     Failed {
         /// Which.
         action: Action,
@@ -45,7 +45,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What became of the request whose entries these are; `None` while it is under way.
+    /// The outcome of the request with these entries; `None` while it is unfinished.
     ///
     /// A request is finished when no action of it is `processing`: the end of one action and the beginning of the next are written
     /// together.
@@ -87,7 +87,7 @@ impl Outcome {
         })
     }
 
-    /// Why it failed, or what was not as it should be.
+    /// Why it failed, or which problem it had.
     pub fn message(&self) -> Option<String> {
         match self {
             Self::Failed { action, message } => Some(format!("{action}: {message}")),
@@ -109,7 +109,7 @@ impl Outcome {
     }
 }
 
-/// Whether an image that failed is missing now. One that was stored before is kept in its place, and nothing is missing.
+/// Whether a failed image is missing now. If an earlier version of it was stored, that is kept, and nothing is missing.
 fn loses_an_image(message: &Value) -> bool {
     let images = message.get("images").and_then(Value::as_array);
     images.is_none_or(|images| images.iter().any(|image| image.get("kept") != Some(&Value::Bool(true))))

@@ -1,4 +1,4 @@
-//! How fast requests go out: evenly spread, and not at all while the service has asked for a pause.
+//! The rate of requests: evenly spread, with the pauses that the service asks for.
 
 use std::{
     num::NonZeroU32,
@@ -15,12 +15,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 pub(super) struct Pace {
     limiter: Option<DefaultDirectRateLimiter>,
     clock: DefaultClock,
-    /// The service does not want to be asked before this.
+    /// End of the pause that the service asked for.
     held: Mutex<Option<Instant>>,
 }
 
 impl Pace {
-    /// So many requests a second, or as many as are asked for.
+    /// At most this number of requests per second, or no limit.
     pub(super) fn new(rate: Option<NonZeroU32>) -> Self {
         let one_by_one = |rate| Quota::per_second(rate).allow_burst(NonZeroU32::MIN);
         Self {
@@ -30,7 +30,7 @@ impl Pace {
         }
     }
 
-    /// Waits until a request may go out.
+    /// Waits until a request may be sent.
     pub(super) async fn turn(&self) {
         loop {
             // Checked again after each wait: the service may have asked another request to pause in the meantime.
@@ -47,7 +47,7 @@ impl Pace {
         }
     }
 
-    /// The service wants a pause, of all requests.
+    /// Pauses all requests, as the service has asked.
     pub(super) fn hold(&self, pause: Duration) {
         let until = Instant::now() + pause;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);

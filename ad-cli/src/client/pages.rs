@@ -1,4 +1,4 @@
-//! Lists as streams: page after page, asked for as they are needed.
+//! Lists as streams: pages are requested as they are needed.
 //!
 //! The next page is the one at the next offset of the same address. The link in the answer (`next`) is not followed: behind a proxy it may
 //! name a host that cannot be reached, or one that must not see the token.
@@ -21,7 +21,7 @@ struct Walk<T, F> {
     ask: F,
 }
 
-/// The rows of all pages from this one on; `ask` gets one.
+/// The rows of all pages from this one on; `ask` requests one.
 pub(super) fn rows<'a, T, F, Fut>(page: model::Page, ask: F) -> BoxStream<'a, Result<T, Error>>
 where
     T: Send + 'a,

@@ -1,4 +1,4 @@
-//! Requests on their way: paths, pace, tries, and what may be tried again.
+//! Sends requests: paths, rate, attempts and retries.
 
 use std::{
     fmt,
@@ -16,7 +16,7 @@ use url::Url;
 
 use super::{Answer, Error, ErrorKind, answer, pace::Pace};
 
-/// Longest pause between two tries that the client chooses by itself.
+/// Maximum pause between two attempts, unless the service asks for a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Longest pause that the service may ask for: beyond it, the caller decides.
@@ -38,7 +38,7 @@ impl Default for Retries {
     }
 }
 
-/// One try of a request, as it went.
+/// One attempt of a request, with its result.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Exchange<'a> {
@@ -48,9 +48,9 @@ pub struct Exchange<'a> {
     pub path: &'a str,
     /// The status code, if there was an answer.
     pub status: Option<u16>,
-    /// What the service calls the request.
+    /// The id of the request.
     pub request_id: Option<&'a str>,
-    /// What went wrong, if something did.
+    /// The error, if it failed.
     pub error: Option<&'a Error>,
     /// How long it took.
     pub took: Duration,
@@ -58,7 +58,7 @@ pub struct Exchange<'a> {
     pub number: u32,
 }
 
-/// Called with each try of each request.
+/// Called after each attempt of each request.
 pub(super) type Observer = Arc<dyn Fn(&Exchange<'_>) + Send + Sync>;
 
 /// What is asked.
@@ -95,7 +95,7 @@ pub(super) struct Transport {
 /// Characters of a path segment that are percent-encoded: all but the unreserved ones (RFC 3986).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A source id, or anything else, as one segment of a path.
+/// A text as one segment of a path.
 pub(super) fn segment(text: &str) -> String {
     utf8_percent_encode(text, SEGMENT).to_string()
 }
@@ -119,7 +119,7 @@ impl Transport {
         self.ask(Call::new(Method::GET, path, None)).await
     }
 
-    /// Asks, again where nothing or nothing clear was answered, and reads the answer.
+    /// Sends a request, with retries, and reads the answer.
     pub(super) async fn ask<T: DeserializeOwned>(&self, call: Call) -> Result<Answer<T>, Error> {
         let path = format!("/{}", call.path);
         let names = call.path.split('?').next().unwrap_or_default();
@@ -192,9 +192,9 @@ impl Transport {
         request.send().await
     }
 
-    /// How long to wait before the next try, if there is to be one.
+    /// The pause before the next attempt; `None` if there is none.
     pub(super) fn pause(&self, error: &Error, tries: u32) -> Option<Duration> {
-        // Who waits for long may not wait for ever.
+        // Beyond the maximum, the caller decides.
         if matches!(error.kind(), ErrorKind::TimedOut(_)) && tries > 1 {
             return None;
         }
@@ -206,23 +206,23 @@ impl Transport {
             return None;
         }
         let grown = self.retries.first_pause.saturating_mul(1 << (tries - 1).min(16)).min(LONGEST_PAUSE);
-        // Half of it by chance, so that many who were refused together do not come back together.
+        // Half of it is random, so that clients that were refused together do not retry together.
         Some(asked.unwrap_or_default().max(grown.mul_f64(0.5 + 0.5 * fastrand::f64())))
     }
 }
 
-/// A failure that may be over when the request is sent again.
+/// A transient failure.
 pub(super) struct Passing {
     /// The pause that the service asks for.
     pub(super) retry_after: Option<Duration>,
 }
 
-/// Whether a failure is of that kind.
+/// Whether a failure is transient.
 pub(super) fn passing(error: &Error) -> Option<Passing> {
     let retry_after = match error.kind() {
         ErrorKind::Unreachable(_) | ErrorKind::Lost(_) | ErrorKind::TimedOut(_) => None,
         ErrorKind::TooMany { retry_after, .. } | ErrorKind::Service { retry_after, .. } => *retry_after,
-        // A proxy whose service is away for a moment answers with a page of its own.
+        // A proxy answers with its own page while the service is down.
         ErrorKind::Unexpected(_) if is_for_a_moment(error.status()) => None,
         _ => return None,
     };

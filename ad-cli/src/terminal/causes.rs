@@ -1,4 +1,4 @@
-//! Mistakes by their cause: of a thousand wrong payloads, people want to know the three things that are wrong with them.
+//! Groups errors by cause: a thousand invalid payloads usually have few different errors.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -39,10 +39,10 @@ impl Causes {
         }
     }
 
-    /// Says what is most often wrong, if several things were.
+    /// Prints the most frequent errors, if there are several.
     pub(crate) fn note(&self, out: Output) {
         let all = self.counts.values().map(|(count, _)| count).sum::<u64>() + self.others;
-        // Where nothing is repeated, the findings say it all.
+        // If no error is repeated, the findings are enough.
         if self.counts.values().all(|(count, _)| *count < 2) {
             return;
         }

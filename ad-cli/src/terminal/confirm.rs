@@ -1,10 +1,10 @@
-//! Asking before something is done that costs money or cannot be undone.
+//! Confirmation of actions that cost money or cannot be undone.
 
 use std::io::{self, IsTerminal};
 
 use super::{Context, Failure, output::ask};
 
-/// Whether to ask, and whether to do it at all.
+/// Whether to ask, and whether to act at all.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct ConfirmArgs {
     /// Do not ask for confirmation
@@ -23,7 +23,7 @@ pub fn can_ask() -> bool {
 /// Asks on a terminal whether to go on, unless `yes` says so.
 ///
 /// # Errors
-/// When the answer is not yes, or nobody is there to give one.
+/// When the answer is not yes, or there is no terminal.
 pub async fn confirm(context: &Context, question: &str, yes: bool) -> Result<(), Failure> {
     if yes {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What every command takes, and what it is given to work with.
+//! The options of every command, and the context that commands work with.
 
 use std::{num::NonZeroU32, path::Path, process::ExitCode, str::FromStr, time::Duration};
 
@@ -16,8 +16,8 @@ use crate::{BuildError, Client, DEFAULT_RATE, Exchange, bulk::payloads::Source};
 /// In the help, what every command takes comes after what is its own.
 const LAST: usize = 900;
 
-/// The variable with the token. There is no option for it: what stands on a command line is kept in the shell's history, and everybody on the
-/// machine can see it.
+/// The variable with the token. There is no option for it: command lines are stored in the shell's history and visible to all users of the
+/// machine.
 pub(crate) const TOKEN: &str = "AD_TOKEN";
 
 /// The note about a file in UTF-16.
@@ -120,14 +120,14 @@ impl std::fmt::Debug for Connection {
 }
 
 impl Context {
-    /// As the command line and the environment say.
+    /// From the command line and the environment.
     pub fn new(global: &Global) -> Self {
         let talk = match (global.quiet, global.verbose) {
             (true, _) => Talk::Quiet,
             (false, true) => Talk::Verbose,
             (false, false) => Talk::Usual,
         };
-        // What is set to nothing is not set.
+        // An empty variable counts as unset.
         let given = |value: &Option<String>| value.clone().filter(|value| !value.is_empty());
         Self {
             out: Output::new(global.output, global.color, talk),
@@ -208,7 +208,7 @@ impl Context {
         Ok(Connection { url, token, profile })
     }
 
-    /// Where the service is, for what needs no token.
+    /// The server URL, for requests that need no token.
     pub fn address(&self) -> Result<String, Failure> {
         if let Some(url) = &self.url {
             return Ok(url.clone());
@@ -221,7 +221,7 @@ impl Context {
         }
     }
 
-    /// A client for whom [`connection`](Self::connection) names.
+    /// A client of the [`connection`](Self::connection).
     pub fn client(&self) -> Result<Client, Failure> {
         let connection = self.connection()?;
         self.client_for(&connection.url, &connection.token)
@@ -240,7 +240,7 @@ impl Context {
         })
     }
 
-    /// Says what went wrong, unless it has been said.
+    /// Prints an error, unless it has been printed.
     pub fn show_failure(&self, failure: &Failure) {
         match failure {
             Failure::Explained { hints, .. } => self.out.error(&failure.to_string(), hints),
@@ -249,7 +249,7 @@ impl Context {
         }
     }
 
-    /// Says what went wrong, if anything did, and how the process ends.
+    /// Prints the error, if there is one, and returns the exit code.
     pub fn ended(&self, result: Result<(), Failure>) -> ExitCode {
         match result {
             Ok(()) => ExitCode::SUCCESS,

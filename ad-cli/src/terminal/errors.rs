@@ -1,4 +1,4 @@
-//! What the service or the way to it says, as people can act on it: the exit code, one clear message, and what to do.
+//! Errors of the service and the network for people: the exit code, one clear message, and what to do.
 
 use ad_core::{fields::FieldErrors, printable, violation::Code};
 
@@ -13,7 +13,7 @@ impl From<Error> for Failure {
         let failure = match error.kind() {
             ErrorKind::Invalid(errors) => {
                 let message = format!("the service rejected the request:{}", lines(errors));
-                // What is wrong with a question stood on the command line, and so did which ad is meant.
+                // The parameters of a read come from the command line, so their errors are usage errors.
                 if is_ambiguous(&error.request(), errors) {
                     Self::usage(message).hint("choose the dealer of the ad: --dealer-code CODE")
                 } else if error.request().starts_with("GET ") {
@@ -150,7 +150,7 @@ fn proxy() -> Option<&'static str> {
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].into_iter().find(is_set)
 }
 
-/// Each field with what is wrong with it, on a line of its own.
+/// Each field with its error, one per line.
 fn lines(errors: &FieldErrors) -> String {
     let mut text = String::new();
     let mut last = None;

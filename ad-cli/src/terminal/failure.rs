@@ -33,9 +33,9 @@ pub enum Failure {
     Explained {
         /// How the process ends.
         exit: Exit,
-        /// What went wrong: the first line says all that matters.
+        /// The error: its first line is a summary.
         message: String,
-        /// What to do; each on a line of its own.
+        /// Hints, one per line.
         hints: Vec<String>,
     },
     /// All has been shown already.

@@ -47,7 +47,7 @@ enum Destination {
 }
 
 impl Findings {
-    /// The findings of a file, in the form that was asked for.
+    /// The findings of a file, in the requested format.
     pub fn new(file: &str, out: Output) -> Self {
         let shown = if out.is_for_people() {
             Destination::People(BufWriter::new(io::stdout()))
@@ -136,7 +136,7 @@ fn for_people(out: Output, file: &str, verdict: &Verdict, finding: &Finding) -> 
     }
     let why = finding.messages.join(" ");
     if finding.field.is_none() {
-        // There is nothing else on the line.
+        // The line has no other text.
         text.push(" ").push(&why).end_line();
         return text;
     }

@@ -1,4 +1,4 @@
-//! Imports on a terminal: progress, and a report in the end. People get a table of the ads that failed, programs every ad.
+//! Imports on a terminal: progress, and a report at the end. People get a table of failed ads, programs every ad.
 
 use std::{
     io::{self, Write},
@@ -34,7 +34,7 @@ pub async fn import(context: &Context, options: &Options<'_>) -> Result<Imported
         });
     }
     context.out.detail(&format!("journal: {}", import.journal().display()));
-    // What is wrong is shown to people now, and to programs with all the rest.
+    // People see errors now, programs with the report.
     let mut findings = context.out.is_for_people().then(|| Findings::new(import.name(), context.out));
     let totals = import.check(|verdict| findings.as_mut().map_or(Ok(()), |findings| findings.show(verdict)));
     findings.map_or(Ok(()), Findings::end)?;
@@ -48,7 +48,7 @@ pub async fn import(context: &Context, options: &Options<'_>) -> Result<Imported
     Ok(imported)
 }
 
-/// How many payloads came to what, under the names of a report.
+/// Numbers of payloads by outcome, under the names of the report.
 #[derive(Debug, Clone)]
 pub struct Summary {
     /// All payloads.
@@ -58,7 +58,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// How many came to what has this name.
+    /// The number of this outcome.
     pub fn count(&self, name: &str) -> u64 {
         self.counts.iter().filter(|(known, ..)| *known == name).map(|(.., count)| count).sum()
     }
@@ -80,7 +80,7 @@ impl Serialize for Summary {
 
 /// How an import is reported.
 pub struct ImportReport<'a, Row: Serialize> {
-    /// What people see of the payloads that did not go well.
+    /// The columns of failed payloads, for people.
     pub columns: &'static [Column],
     /// What programs see of each.
     pub all_columns: &'static [Column],
@@ -88,7 +88,7 @@ pub struct ImportReport<'a, Row: Serialize> {
     pub labels: &'static [(&'static str, &'static str)],
     /// What the list of the report file is called.
     pub list: &'static str,
-    /// The name of what became of a payload.
+    /// The name of the outcome of a payload.
     pub name_of: fn(&Record) -> &'static str,
     /// What is shown of it.
     pub row: &'a dyn Fn(Record) -> Row,
@@ -101,7 +101,7 @@ impl<Row: Serialize> std::fmt::Debug for ImportReport<'_, Row> {
 }
 
 impl<Row: Serialize> ImportReport<'_, Row> {
-    /// Shows what became of everything, and writes it into a file if one is named.
+    /// Shows all outcomes, and writes them to a file if one is named.
     ///
     /// # Errors
     /// When it cannot be shown or written.
@@ -128,7 +128,7 @@ impl<Row: Serialize> ImportReport<'_, Row> {
             rows.get_or_insert_with(|| context.out.rows(self.all_columns));
         }
         rows.map_or(Ok(()), super::output::Rows::end)?;
-        // Those to which an import that was cut short did not come have no record.
+        // Payloads that an interrupted import did not reach have no record.
         let left = summary.ads.saturating_sub(summary.counts.iter().map(|(.., count)| count).sum());
         if let Some(not_sent) = summary.counts.iter_mut().find(|(name, ..)| *name == "not_sent") {
             not_sent.2 = left;

@@ -1,4 +1,4 @@
-//! Ctrl-C, and a service manager that ends the program: once means to end in order, twice at once.
+//! Ctrl-C and SIGTERM: the first one stops gracefully, the second one at once.
 
 use tokio_util::sync::CancellationToken;
 

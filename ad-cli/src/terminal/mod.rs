@@ -1,4 +1,4 @@
-//! What the command lines of the workspace share: the options of every command, what commands print, and how they end.
+//! Shared by the command lines of the workspace: global options, output and exit codes.
 //!
 //! A command writes its result to stdout, in the format of `--output`, and everything else to stderr. Both go through [`output`]: commands
 //! never print themselves. A command that fails returns a [`Failure`], which has an exit code.
@@ -35,7 +35,7 @@ pub use interrupt::stop_on_interrupt;
 use output::{ColorWhen, Format, Output, Talk};
 pub use reference::page as reference_page;
 
-/// Reads a command line, runs what it says, and returns how that went. `global` are its options that every command takes.
+/// Parses a command line, runs the command and returns its exit code. `global` returns its global options.
 pub fn start<L: Parser>(
     global: impl FnOnce(&L) -> &Global,
     run: impl AsyncFnOnce(L, &Context) -> Result<(), Failure>,
@@ -53,12 +53,12 @@ pub fn start<L: Parser>(
         Err(error) => return context.ended(Err(Failure::failed(format!("cannot start threads: {error}")))),
     };
     let result = runtime.block_on(run(line, &context));
-    // What still waits for stdin must not hold up the end.
+    // A blocked read of stdin must not delay the exit.
     runtime.shutdown_background();
     context.ended(result)
 }
 
-/// Says what is wrong with a command line. The text quotes arguments, so it goes out as any text from outside.
+/// Prints an error of the command line. It quotes arguments, so it is escaped like any text from outside.
 fn show_misuse(error: &clap::Error) {
     let text = error.render().to_string();
     match text.trim_end().strip_prefix("error: ") {

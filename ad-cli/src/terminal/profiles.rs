@@ -1,4 +1,4 @@
-//! Profiles: where the service is and who calls, kept between commands.
+//! Profiles: server URL and token, saved between commands.
 //!
 //! They stand in one file, `ad-cli/profiles.toml` in the platform's folder for configuration, which only its owner may read. It is
 //! replaced whole: a crash leaves the old one or the new one.
@@ -66,7 +66,7 @@ impl Profiles {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(Failure::usage(format!("cannot read {}: {error}", path.display()))),
         };
-        // The error of the library quotes the line, which may hold a token.
+        // The error of the library quotes the line, which may contain a token.
         let file = toml::from_str(&text).map_err(|error: toml::de::Error| {
             let line = error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
             Failure::usage(format!("{}, line {line}: {}", path.display(), error.message()))
@@ -110,12 +110,12 @@ impl Profiles {
         failure.hint(format!("to create it: ad-cli login --profile {name} --url URL"))
     }
 
-    /// All of them, by name.
+    /// All profiles, by name.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &Profile)> {
         self.file.profile.iter().map(|(name, profile)| (name.as_str(), profile))
     }
 
-    /// Removes a profile; whether there was one.
+    /// Removes a profile; returns whether it existed.
     pub(crate) fn remove(&mut self, name: &str) -> Result<bool, Failure> {
         if self.file.profile.remove(name).is_none() {
             return Ok(false);

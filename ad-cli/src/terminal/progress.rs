@@ -115,7 +115,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bars away: what follows says it all.
+    /// Removes the bars before the report.
     pub(super) fn end(self) {
         if let Indicator::Bars { sent, published, failed } = self.shown {
             [sent, published, failed].iter().for_each(ProgressBar::finish_and_clear);
@@ -133,7 +133,7 @@ fn bars(total: u64) -> Indicator {
             let _ = write!(to, "{:.0}/s", state.per_sec());
         });
         let bar = all.add(ProgressBar::new(total).with_style(style).with_message(name));
-        // What does not change need not be drawn again, but is drawn once.
+        // The bar is drawn at least once, and again only if it changes.
         bar.tick();
         bar
     };

@@ -1,4 +1,4 @@
-//! The help of every command on one page, behind an introduction, such as docs/cli.md.
+//! The help of every command on one page after an introduction, such as docs/cli.md.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ const WIDTH: usize = 110;
 
 /// The page of a command line, behind its introduction.
 pub fn page(introduction: &str, definition: clap::Command) -> String {
-    // The same width wherever the page is written.
+    // A fixed width, so that the page does not depend on the terminal.
     let mut root = definition.term_width(WIDTH);
     let globals: Vec<_> = root
         .get_arguments()

@@ -32,7 +32,7 @@ pub(super) struct Around<E> {
     links: links::OfService,
 }
 
-/// What the answer needs to know of its request.
+/// What of a request is needed for its answer.
 struct Asked {
     id: Uuid,
     is_head: bool,
@@ -120,7 +120,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Around<E> {
         if let Some((rate, cell)) = self.context.limits.rate.as_ref().zip(asked.rate) {
             rate.tell(&cell, headers);
         }
-        // What is left of a body ends the connection, and a client must not send its next request into that end.
+        // A body that was not read to its end closes the connection. The client must know that before it sends its next request.
         if !asked.body.is_done() {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }

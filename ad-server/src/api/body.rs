@@ -32,16 +32,16 @@ use tokio::{
 use super::{ApiError, Limits, MAX_BODY, not_json};
 use crate::shares::Share;
 
-/// How much of a body that is too large is still read, so that its sender gets to read the answer.
+/// Bytes of a body beyond the limit that are still read: a client that is still sending would not read the answer.
 const DRAINED: u64 = 16 * 1024 * 1024;
 
-/// What gzip may add to a body that it cannot make smaller.
+/// Bytes that gzip may add to a body that does not compress.
 const GZIP_OVERHEAD: usize = 1024;
 
-/// What some programs write before a text in UTF-8.
+/// The byte order mark of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Bytes a second in which a body has to come, and the time for which it may be slower.
+/// Minimum rate of a body in bytes per second, and the time for which it may be slower.
 pub(super) const MIN_RATE: usize = 16 * 1024;
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 
@@ -50,20 +50,20 @@ pub(super) const GRACE: Duration = Duration::from_secs(5);
 pub(super) struct Read(Arc<AtomicBool>);
 
 impl Read {
-    /// Of a request that has just come in: where there is no body, none is left.
+    /// Of a new request. One without a body counts as read.
     pub(super) fn of(request: &Request) -> Self {
         let has_none = request.header("transfer-encoding").is_none()
             && request.header("content-length").is_none_or(|length| length == "0");
         Self(Arc::new(AtomicBool::new(has_none)))
     }
 
-    /// Whether nothing is left.
+    /// Whether the body has been read to its end.
     pub(super) fn is_done(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// A payload of so many bytes in memory takes milliseconds to check.
+/// Size in memory from which checking a payload takes milliseconds.
 const LARGE: usize = 512 * 1024;
 
 /// The JSON object that a request carries, and the share of the memory for bodies that it takes.
@@ -72,7 +72,7 @@ pub(super) struct Payload {
     pub(super) object: Map<String, Value>,
     /// Warnings about keys that its text has more than once, where they are asked for.
     pub(super) repeated: Vec<Warning>,
-    /// To be held for as long as the object is there.
+    /// Held for as long as the object exists.
     pub(super) memory: Option<Share>,
 }
 
@@ -123,7 +123,7 @@ pub(super) async fn object(
     Ok(Payload { object, repeated, ..payload })
 }
 
-/// What browsers send forms as.
+/// The media type of forms.
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The names and values of a form of at most so many bytes. Its memory is reserved while it comes, in the share of a scope that is
@@ -162,7 +162,7 @@ fn is_gzip(request: &Request) -> Result<bool, ApiError> {
     }
 }
 
-/// What a body in gzip becomes. More than a body may have is not decoded.
+/// Decompresses a body in gzip, up to the limit of a body.
 fn decoded(bytes: &[u8]) -> Result<Vec<u8>, ApiError> {
     let mut decoded = Vec::with_capacity(MAX_BODY + 1);
     let read = MultiGzDecoder::new(bytes).take(one_more_than(MAX_BODY)).read_to_end(&mut decoded);
@@ -195,7 +195,7 @@ pub(crate) fn parsed(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     }
 }
 
-/// What is said of JSON that is no object.
+/// The message about JSON that is not an object.
 fn not_an_object(value: &Value) -> String {
     let advice = match value {
         Value::Array(items) if items.first().is_some_and(Value::is_object) => " Send each ad in a request of its own.",
@@ -208,7 +208,7 @@ fn not_an_object(value: &Value) -> String {
 }
 
 async fn all(request: &mut Request, stated: Option<usize>, most: usize) -> Result<Vec<u8>, ApiError> {
-    // One more than are expected, so that there is room in which to see the end.
+    // One byte more than expected, so that the end of the stream is seen.
     let mut bytes = Vec::with_capacity(stated.unwrap_or_default() + 1);
     let mut body = request.take_body().into_async_read();
     at_min_rate((&mut body).take(one_more_than(most)), &mut bytes).await?;
@@ -219,7 +219,7 @@ async fn all(request: &mut Request, stated: Option<usize>, most: usize) -> Resul
     Ok(bytes)
 }
 
-/// Reads to the end what has to come at [`MIN_RATE`], after [`GRACE`].
+/// Reads to the end. After [`GRACE`], the body must arrive at [`MIN_RATE`].
 async fn at_min_rate(mut body: impl AsyncRead + Unpin, bytes: &mut Vec<u8>) -> Result<(), ApiError> {
     let begun = Instant::now();
     loop {

@@ -1,7 +1,7 @@
 //! Content codings of answers (extensions E3.7).
 //!
-//! An answer is compressed whole and at once, in memory that it has anyway: an encoder that waited for its client to read would
-//! hold its tables as long, which are larger than most answers.
+//! An answer is compressed as a whole before it is sent. An encoder that waited for its client to read would hold its tables
+//! meanwhile, and these are larger than most answers.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ const BROTLI_BUFFER: usize = 64 * 1024;
 /// `Vary` of answers that may be compressed.
 const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 
-/// A content coding, the fastest first. A request has the one that its client accepts as its data.
+/// A content coding, the fastest first. The one that a client accepts is stored in the data of its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coding {
     Zstd,
@@ -38,9 +38,9 @@ pub(super) enum Coding {
 /// What a compression may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effort {
-    /// Of each answer: little time.
+    /// For an answer that is compressed once for one client: fast.
     Answer,
-    /// Of a document that is compressed once: few bytes.
+    /// For a document that is compressed once for all clients: small.
     Document,
 }
 
@@ -69,7 +69,7 @@ impl Coding {
         names.into_iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, coding)| coding)
     }
 
-    /// As `Content-Encoding` names it.
+    /// Its name in `Content-Encoding`.
     pub(super) const fn name(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Self::Zstd => "zstd",
@@ -102,7 +102,7 @@ impl Coding {
                 encoder.finish()?
             }
         };
-        // Answers are counted by their length, and wait for their clients.
+        // The limits of memory count an answer by its length.
         compressed.shrink_to_fit();
         Ok(compressed)
     }
@@ -115,7 +115,7 @@ pub(super) struct CodedBytes {
 }
 
 impl CodedBytes {
-    /// The bytes in this coding, unless they are few.
+    /// The bytes in this coding, or as they are if they are few.
     pub(super) async fn of(
         bytes: Vec<u8>,
         coding: Option<Coding>,
@@ -134,7 +134,7 @@ impl CodedBytes {
     }
 }
 
-/// The answer in this coding, if it is in memory, has a type that compresses well, and is not coded yet.
+/// Compresses an answer that is in memory, has a type that compresses well, and has no coding yet.
 pub(super) async fn coded(mut response: Response, coding: Option<Coding>) -> Response {
     if !is_compressible(response.headers()) {
         return response;

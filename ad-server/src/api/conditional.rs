@@ -39,13 +39,13 @@ impl Tags {
         if is_list && !tags.is_empty() { Ok(Some(Self(Some(tags)))) } else { Err(ApiError::BadTags(name.clone())) }
     }
 
-    /// Whether the client has what this tag stands for: the weak comparison of `If-None-Match`.
+    /// Whether the client has the version of this tag, by the weak comparison of `If-None-Match`.
     pub(super) fn have(&self, tag: &[u8]) -> bool {
         self.0.as_ref().is_none_or(|tags| tags.iter().any(|known| known.opaque == tag))
     }
 
-    /// The revisions that an ad may have: what stands before the point of each tag. Weak tags match nothing, as in the strong
-    /// comparison of `If-Match`. `None` allows any.
+    /// The revisions that an ad may have: the part of each tag before the point. Weak tags match nothing, by the strong comparison
+    /// of `If-Match`. `None` allows any.
     pub(super) fn revisions(&self) -> Option<Vec<i64>> {
         let strong = self.0.as_ref()?.iter().filter(|tag| !tag.is_weak);
         Some(strong.filter_map(|tag| revision(&tag.opaque)).collect())
@@ -89,7 +89,7 @@ pub(super) fn etag(tag: AdTag) -> HeaderValue {
     quoted(&tag.to_string())
 }
 
-/// The header of a tag for what does not change while the process runs.
+/// The tag of content that does not change while the process runs, as a header.
 pub(super) fn etag_of(bytes: &[u8]) -> HeaderValue {
     quoted(&URL_SAFE_NO_PAD.encode(Sha256::digest(bytes)))
 }
@@ -98,7 +98,7 @@ fn quoted(opaque: &str) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{opaque}\"")).expect("numbers and base64 are visible characters")
 }
 
-/// The answer that the client has already what this tag stands for.
+/// The 304 for a client that has the version of this tag.
 pub(super) fn not_modified(etag: HeaderValue) -> Response {
     Response::builder().status(StatusCode::NOT_MODIFIED).header(header::ETAG, etag).finish()
 }
@@ -113,7 +113,7 @@ impl IfNoneMatch {
         Self(lines.iter().filter(|_| reads).cloned().collect())
     }
 
-    /// 304 in the place of an answer that the client has already.
+    /// Replaces an answer by 304 if the client has it already.
     pub(super) fn answer(&self, mut response: Response) -> Response {
         if self.0.is_empty() || response.status() != StatusCode::OK {
             return response;

@@ -25,12 +25,12 @@ const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 /// A request from an origin that the operator permits.
 pub(super) struct CrossOrigin {
     origin: HeaderValue,
-    /// Whether a browser asks what it may send.
+    /// Whether it is a preflight request.
     is_preflight: bool,
 }
 
 impl CrossOrigin {
-    /// The request's, if its origin is among these. Any other one, malformed or not, gets an answer without permission.
+    /// The origin of a request, if it is one of these. Any other request gets an answer without CORS headers.
     pub(super) fn of(origins: &[Origin], request: &Request) -> Option<Self> {
         if origins.is_empty() {
             return None;
@@ -42,7 +42,7 @@ impl CrossOrigin {
         is_permitted.then(|| Self { origin: origin.clone(), is_preflight })
     }
 
-    /// Lets the script read the answer.
+    /// Adds the headers that let a script read the answer.
     pub(super) fn permit(self, response: &mut Response) {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, self.origin);

@@ -21,33 +21,33 @@ use serde_json::{Value, json};
 use super::{conditional, versions};
 use crate::{auth::TokenError, http_server::ConnectionLimit, values::Rate};
 
-/// Seconds after which a client may try again what the store could not do.
+/// `Retry-After` in seconds when the store failed.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
 
-/// Seconds after which a client may try again when too many requests are unfinished: they are worked on all the time.
+/// `Retry-After` in seconds when too many requests are unfinished: workers finish some all the time.
 const QUEUE_RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
-/// Seconds after which a connection may be free.
+/// `Retry-After` in seconds when there are too many connections.
 const CONNECTION_RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
-/// What is said when the store does not answer.
+/// The message when the store does not answer.
 pub(super) const UNAVAILABLE: &str = "The service cannot store or read ads right now. Try again.";
 
 /// Anything that is not a success.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
-    /// A use case did not do it.
+    /// A use case refused the request.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// The body is not what it should be at all.
+    /// The body is not a JSON object.
     #[error("{0}")]
     BadBody(String),
-    /// A header with entity tags has something else.
+    /// `If-Match` or `If-None-Match` is malformed.
     #[error(
         "The header {0} is malformed: send *, or entity tags in double quotes as in the header ETag of an answer, such as \"5.12\"."
     )]
     BadTags(HeaderName),
-    /// The body is in a coding that is not accepted.
+    /// The body has a content coding that is not accepted.
     #[error("Content-Encoding \"{0}\" is not supported; send the body in gzip, or without a coding.")]
     UnsupportedCoding(String),
     /// The body is too large.
@@ -94,14 +94,14 @@ pub enum ApiError {
          and read them to their end."
     )]
     TooManyLists(usize),
-    /// The answer had to wait too long for its turn.
+    /// The request waited too long for its turn.
     #[error(
         "The service is sending as many large answers as it can; this one waited {} s for its turn. Ask for fewer at once, \
          narrow lists by filters, fewer fields or a smaller limit, or try again.",
         .0.as_secs_f64()
     )]
     Busy(std::time::Duration),
-    /// The connection is one too many.
+    /// The connection exceeds a limit.
     #[error("{}", .0.detail())]
     TooManyConnections(ConnectionLimit),
     /// The dealer has made too many requests.
@@ -134,22 +134,22 @@ pub enum ApiError {
          a dealer or group."
     )]
     OperatorToken,
-    /// A form of the console was sent by another site, as far as is known.
+    /// A form of the console was probably sent by another site.
     #[error("The request does not come from a page of this service. Open the console and try again.")]
     ForeignOrigin,
-    /// There is no such path, or nothing of that name.
+    /// The path, or what it names, does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// The path has other methods.
+    /// The path does not have this method.
     #[error("{detail}")]
     MethodNotAllowed { allow: String, detail: String },
-    /// What poem refuses before a request gets anywhere.
+    /// poem refused the request before it was routed.
     #[error("{text}")]
     Malformed { status: StatusCode, text: String },
     /// Something cannot be read now.
     #[error("{0}")]
     Unavailable(String),
-    /// Something of our own went wrong.
+    /// An internal error.
     #[error("Internal error.")]
     Internal,
 }
@@ -189,7 +189,7 @@ impl ApiError {
         Self::MethodNotAllowed { allow: allow.join(", "), detail }
     }
 
-    /// The answer in the contract's shape. It carries the error, of which problem details can be made.
+    /// The answer in the contract's shape. The error is in its data, so that it can be turned into problem details.
     pub(crate) fn response(self) -> Response {
         let mut response = self.default_response();
         response.extensions_mut().insert(Arc::new(self));
@@ -289,7 +289,7 @@ impl ApiError {
         }
     }
 
-    /// Its text for problem details: what the contract's shape has no place for is in there too.
+    /// Its text for problem details, which also has what the contract's shape has no place for.
     pub(crate) fn detail(&self) -> String {
         match self {
             Self::Service(ServiceError::Version(error)) => match versions::refusal(error) {
@@ -366,7 +366,7 @@ fn service(error: &ServiceError) -> Response {
     }
 }
 
-/// What is said of a read that took too long.
+/// The message about a read that took too long.
 fn timed_out(limit: Duration) -> String {
     format!(
         "The read was stopped after {} s, the limit of read_timeout. Narrow a list by filters, fewer fields or a smaller limit, \
@@ -379,7 +379,7 @@ fn retry_later(status: StatusCode, text: &dyn std::fmt::Display) -> Response {
     later(detail(status, text), RETRY_AFTER)
 }
 
-/// What is said about a source id that has been used.
+/// The message about a source id that is in use.
 const DUPLICATE: [&str; 2] = [
     "This source_id has been used for this dealer and cannot be used again, even after deletion.",
     "Update the ad with PUT or PATCH, or choose another source_id.",
@@ -424,7 +424,7 @@ pub(crate) fn from_poem(error: &poem::Error) -> Response {
     let status = error.status();
     match status {
         StatusCode::NOT_FOUND => ApiError::unknown_path().response(),
-        // Every path with writes answers for itself; what is left to poem is read only.
+        // Paths with writes answer wrong methods themselves, so poem only answers for paths that are read.
         StatusCode::METHOD_NOT_ALLOWED => ApiError::read_only(None).response(),
         StatusCode::SERVICE_UNAVAILABLE => ApiError::Unavailable(error.to_string()).response(),
         _ if status.is_client_error() => ApiError::Malformed { status, text: error.to_string() }.response(),

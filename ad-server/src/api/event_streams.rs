@@ -40,13 +40,13 @@ impl EventStreams {
         Self { most, most_of_token, open: Arc::default(), stopped: None, gauge: Gauge::default() }
     }
 
-    /// The same, which end when the service is stopped.
+    /// Streams end when the service is stopped.
     #[must_use]
     pub fn until(self, stopped: watch::Receiver<bool>) -> Self {
         Self { stopped: Some(stopped), ..self }
     }
 
-    /// The same, counted by these metrics.
+    /// Metrics count the streams.
     #[must_use]
     pub fn counted_by(self, metrics: &Metrics) -> Self {
         Self { gauge: metrics.event_streams().clone(), ..self }

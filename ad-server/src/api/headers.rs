@@ -7,13 +7,13 @@ use poem::{
 };
 use sha2::{Digest, Sha256};
 
-/// Of an answer to a token: caches ask each time whether it still holds.
+/// For answers to a token: caches revalidate each time.
 pub(super) const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// Of lookups, which change with a new version of the service only.
+/// For lookups, which change only with a new version of the service.
 pub(super) const LOOKUP: HeaderValue = HeaderValue::from_static("private, max-age=300");
 
-/// Of a GET that does something.
+/// For a GET that does something.
 pub(super) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -28,7 +28,7 @@ pub(super) fn to_token(mut response: Response, cache: HeaderValue) -> Response {
     response
 }
 
-/// An answer whose type is what it says.
+/// Browsers must not guess the type of the answer.
 pub(super) fn safe(mut response: Response) -> Response {
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     response
@@ -39,7 +39,7 @@ pub(super) fn of_page(html: &str, public_url: Option<&str>) -> Vec<(HeaderName, 
     let scripts: Vec<_> = scripts(html).iter().map(|hash| format!("'{hash}'")).collect();
     let service = public_url.and_then(|url| url::Url::parse(url).ok()).map(|url| url.origin().ascii_serialization());
     let policy = format!(
-        // Swagger UI and Redoc set styles as they run. Redoc searches in a worker that it makes of its own text.
+        // Swagger UI and Redoc set styles from scripts. Redoc creates its search worker from a blob.
         "default-src 'none'; script-src {}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:; \
          connect-src 'self' {}; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         if scripts.is_empty() { "'none'".to_owned() } else { scripts.join(" ") },

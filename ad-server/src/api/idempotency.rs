@@ -18,7 +18,7 @@ const NAME: &str = "idempotency-key";
 /// Most characters of a key.
 const LONGEST: usize = 255;
 
-/// The idempotency key of a request, with what it is for.
+/// The idempotency key of a request, with the fingerprint of the request.
 pub(super) struct RequestKey {
     key: AnswerKey,
     fingerprint: Sha256,
@@ -32,7 +32,7 @@ impl RequestKey {
         let is_only = lines.next().is_none();
         let key = parsed(line.as_bytes()).filter(|_| is_only).ok_or(ApiError::BadIdempotencyKey)?;
         let uri = request.uri();
-        // Neither a method, nor a path, nor a query has a space.
+        // Methods, paths and queries contain no spaces, so a space separates them.
         let digest = Sha256::new().chain_update(format!("{} {} ", request.method(), uri.path())).chain_update(key);
         Ok(Some(Self {
             key: AnswerKey {
@@ -67,7 +67,7 @@ fn parsed(line: &[u8]) -> Option<Vec<u8>> {
     (1..=LONGEST).contains(&key.len()).then_some(key).filter(|key| key.iter().all(u8::is_ascii_graphic))
 }
 
-/// The characters of a quoted string, of which the first quote is missing.
+/// The characters of a quoted string whose first quote has been removed.
 fn unquoted(quoted: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     let mut rest = quoted.iter();
@@ -81,7 +81,7 @@ fn unquoted(quoted: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
-/// The kept answer as it is given again.
+/// The kept answer as a replay.
 pub(super) fn replayed(kept: KeptAnswer) -> Response {
     let mut response = response(kept.answer);
     let headers = response.headers_mut();

@@ -6,7 +6,7 @@
 /// Up to this size, commas and brackets within texts do not matter.
 const ROUGHLY: usize = 512 * 1024;
 
-/// Levels beyond which the parser gives up, whatever follows.
+/// Nesting beyond which the parser fails.
 const PARSED_LEVELS: usize = 128;
 
 /// Bytes for an item or member, and more for the first of an array and of an object.
@@ -14,7 +14,7 @@ const ITEM: usize = 128;
 const ARRAY: usize = 128;
 const OBJECT: usize = 640;
 
-/// What a document consists of.
+/// Numbers of the parts of a document.
 #[derive(Debug, Default)]
 struct JsonCounts {
     commas: usize,
@@ -23,7 +23,7 @@ struct JsonCounts {
 }
 
 impl JsonCounts {
-    /// With what looks like JSON within texts, which is never too little.
+    /// Counts punctuation within texts too, so the result is never too low.
     fn roughly(document: &[u8]) -> Self {
         let mut shape = Self::default();
         for byte in document {
@@ -32,7 +32,7 @@ impl JsonCounts {
         shape
     }
 
-    /// Without what is within texts, as far as it is parsed.
+    /// Skips texts, and stops where parsing would fail.
     fn exactly(document: &[u8]) -> Self {
         let (mut shape, mut level) = (Self::default(), 0_usize);
         let mut bytes = document.iter();
@@ -73,7 +73,7 @@ fn skip_text<'a>(bytes: &mut impl Iterator<Item = &'a u8>) {
     }
 }
 
-/// About how many bytes a document needs once it is parsed; rather too many than too few.
+/// An estimate of the bytes that a parsed document needs, rather too high than too low.
 pub(super) fn parsed_size(document: &[u8]) -> usize {
     let rough = JsonCounts::roughly(document).size(document);
     if rough <= ROUGHLY { rough } else { JsonCounts::exactly(document).size(document) }
@@ -105,7 +105,7 @@ mod tests {
     fn what_stands_in_texts_needs_nothing_more() {
         let text = format!("[\"{}\"]", ",\\\"[{\\\\".repeat(100_000));
         assert!(parsed_size(text.as_bytes()) < text.len() + 1000);
-        // The parser says what is wrong with it before it needs memory.
+        // The parser fails before it needs much memory.
         assert!(parsed_size("[".repeat(100_000).as_bytes()) < 1_000_000);
     }
 }

@@ -38,19 +38,19 @@ pub(super) const REQUESTS: usize = 64;
 /// together, and few enough that nobody waits long behind those of one dealer.
 const FOR_OTHERS: usize = 40;
 
-/// Longest time for which a request waits for its turn.
+/// Maximum time for which a request waits for its turn.
 const TURN: Duration = Duration::from_secs(10);
 
 /// The part of the memory for bodies that holds them as they come in; the rest holds them as JSON values.
 const RECEIVED_PART: usize = 4;
 
-/// After so many requests, dealers that have not asked for a while are forgotten.
+/// Number of requests after which the counts of inactive dealers are removed.
 const SWEEP: u32 = 4096;
 
-/// What clients may take.
+/// The limits.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Time in which the body of a request must have come.
+    /// Time limit for receiving a body.
     pub body_within: Duration,
     /// Memory for bodies.
     pub body_memory: BodyMemory,
@@ -68,7 +68,7 @@ pub struct Limits {
     pub waits: Waits,
     /// Event streams and long polls.
     pub event_streams: EventStreams,
-    /// Those that clients have met.
+    /// The limits that clients have met.
     pub met: LimitsMet,
 }
 
@@ -89,7 +89,7 @@ impl Default for Limits {
     }
 }
 
-/// Requests at the same time, shared by dealers: each that wants to be processed takes a turn.
+/// Concurrent requests, shared by dealers. A request is processed while it holds a turn.
 #[derive(Debug, Clone)]
 pub struct Turns(Shares);
 
@@ -100,7 +100,7 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// A turn of a dealer or group; the request is processed while it is held.
+    /// Waits for a turn of a dealer or group.
     pub(crate) async fn take(&self, access: &Access) -> Result<Share, ApiError> {
         let dealer = access.name();
         match self.0.try_take(dealer, 1) {
@@ -110,12 +110,11 @@ impl Turns {
     }
 }
 
-/// Lets writes on one ad through one at a time. Side by side, all but one of them would find the ad changed and do their work
-/// again.
+/// Serialises writes on the same ad. If they ran concurrently, all but one would find the ad changed and have to start again.
 #[derive(Debug, Clone, Default)]
 pub struct Writes(Arc<Mutex<HashMap<String, Arc<AsyncMutex<()>>>>>);
 
-/// The only write on an ad.
+/// The right to write to an ad.
 pub(crate) struct OnlyWrite {
     writes: Writes,
     ad: String,
@@ -149,8 +148,8 @@ impl Drop for OnlyWrite {
     }
 }
 
-/// Memory for the bodies of requests, shared by dealers. A body is received, then parsed, and each takes its part: who has the
-/// second never waits for the first.
+/// Memory for the bodies of requests, shared by dealers. It has a part for receiving bodies and one for parsing them. A request
+/// that holds the second never waits for the first, so there is no deadlock.
 #[derive(Debug, Clone)]
 pub struct BodyMemory {
     total: usize,
@@ -170,7 +169,7 @@ impl BodyMemory {
         self.wait(&self.received, access, bytes, until).await
     }
 
-    /// Memory for what a body becomes, before it is parsed.
+    /// Memory for the parsed body, before it is parsed.
     pub(super) async fn parse(&self, access: &Access, body: &[u8], until: Instant) -> Result<Share, ApiError> {
         self.wait(&self.parsed, access, parsed_size(body), until).await
     }
@@ -208,7 +207,7 @@ impl<C: Clock + Clone> Clone for DealerRate<C> {
 }
 
 impl DealerRate {
-    /// Every dealer may make this many.
+    /// Permits this rate to every dealer.
     pub fn new(rate: Rate) -> Self {
         Self::with_clock(rate, MonotonicClock)
     }
@@ -235,7 +234,7 @@ impl<C: Clock + Clone> DealerRate<C> {
             self.limiter.retain_recent();
             self.limiter.shrink_to_fit();
         }
-        // A dealer and a group of the same name are two.
+        // A dealer and a group may have the same name.
         let key = format!("{} {}", access.claim(), access.name());
         let taken = self.limiter.check_key(&key);
         if let Some(cell) = cell {

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::ApiError;
 
-/// Most pairs of a scope and a code.
+/// Maximum number of pairs of scope and code.
 const MOST: usize = 200;
 
 /// The limits that clients have met. Clones share them.
@@ -25,12 +25,12 @@ pub(crate) struct LimitMet {
     pub(crate) times: u64,
     /// When the latest was.
     pub(crate) last: Instant,
-    /// What it was answered.
+    /// The message of the answer.
     pub(crate) detail: String,
 }
 
 impl LimitsMet {
-    /// Takes note of a refusal, if it is one by a limit.
+    /// Records an error if it is one of a limit.
     pub(super) fn note(&self, scope: &Access, error: &ApiError, now: Instant) {
         let code = error.code();
         let is_limit = matches!(code, Code::RateLimited | Code::QuotaExceeded | Code::TooManyRequestsOfAd)
@@ -48,7 +48,7 @@ impl LimitsMet {
         met.insert(key, LimitMet { times, last: now, detail: error.detail() });
     }
 
-    /// Those that were met last come first.
+    /// The latest first.
     pub(crate) fn latest(&self) -> Vec<(Access, Code, LimitMet)> {
         let met = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut met: Vec<_> = met.into_iter().map(|((scope, code), met)| (scope, code, met)).collect();

@@ -29,17 +29,17 @@ pub(crate) fn base(context: &Context, request: &Request) -> String {
     }
 }
 
-/// The address of something that the router has at a path, also where it is mounted below a path of its own.
+/// The address of a path of the router, also if the router is mounted below another path.
 pub(super) fn to(context: &Context, request: &Request, path: &str) -> String {
     format!("{}{}{path}", base(context, request), mounted_at(request))
 }
 
-/// Most bytes of the links between pages: proxies accept few of headers. A longer query has them in the body only.
+/// Maximum size of the links between pages: proxies limit headers. With a longer query, the links are only in the body.
 const MOST_BYTES: usize = 2048;
 
-/// The links of an answer of the API to what describes it.
+/// The links from an answer of the API to its description.
 pub(super) struct OfService {
-    /// Of a service with a public address. Else the addresses are relative to that of the request.
+    /// With the public address of the service. Without one, they are relative to the request.
     absolute: Option<HeaderValue>,
 }
 
@@ -49,7 +49,7 @@ impl OfService {
         Self { absolute: url.and_then(|url| described_at(url.trim_end_matches('/'))) }
     }
 
-    /// Those of the answer to a request; `None` outside the API.
+    /// The links for the answer to a request; `None` outside the API.
     pub(super) fn of(&self, request: &Request) -> Option<HeaderValue> {
         let path = request.uri().path();
         if !path.starts_with("/v4/") && !path.starts_with("/v3/") {
@@ -77,7 +77,7 @@ fn described_at(base: &str) -> Option<HeaderValue> {
     HeaderValue::try_from(links).ok()
 }
 
-/// The links between the pages of a list, of which some may be missing.
+/// The links between the pages of a list; some may be missing.
 pub(super) fn between_pages<'a>(pages: impl IntoIterator<Item = (&'static str, &'a str)>) -> Option<HeaderValue> {
     let links: Vec<_> =
         pages.into_iter().map(|(relation, address)| format!("<{address}>; rel=\"{relation}\"")).collect();
@@ -93,7 +93,7 @@ pub(crate) fn mounted_at(request: &Request) -> &str {
     mounted.unwrap_or_default()
 }
 
-/// The last item of a header: the one that the nearest proxy has written, whatever the client had sent to it.
+/// The last item of a header, which the nearest proxy has added after those of the client.
 fn last_item<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
     let value = request.headers().get_all(name).iter().next_back()?.to_str().ok()?;
     value.rsplit(',').next().map(str::trim)

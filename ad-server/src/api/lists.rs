@@ -1,9 +1,9 @@
 //! Resources for lists and logs: database connections, memory for responses, and concurrent requests. Dealers share them, so
 //! that heavy lists of one dealer leave room for another's.
 //!
-//! A list takes, in this order: a slot, memory for the largest page, and a connection. The connection is released when the rows
-//! have been read, unneeded memory when the length of the response, compressed if it is, is known, and the rest after the last byte has been sent. So no
-//! connection waits for a client to read, and every response in memory is counted.
+//! A list takes, in this order: a slot, memory for the largest page, and a connection. It releases the connection when the rows
+//! have been read, unneeded memory when the length of the response is known, and the rest after the last byte has been sent. So
+//! no connection waits for a client to read, and every response in memory is counted.
 
 use std::{
     collections::HashMap,
@@ -29,7 +29,7 @@ const IN_FLIGHT: usize = 64;
 /// Memory for all answers together, in bytes. Ten pages of the largest kind for one dealer, and the reserve for others.
 const MEMORY: usize = 96 * 1024 * 1024;
 
-/// What a list may need at most: its rows, and the same as text.
+/// Maximum memory of a list: its rows, and their text.
 #[expect(clippy::cast_possible_truncation, reason = "a few MiB")]
 const LARGEST: usize = 2 * PAGE_BYTES as usize;
 
@@ -40,10 +40,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// copies do not count.
 const CHUNK: usize = 64 * 1024;
 
-/// An answer that is larger than this counts as one of those that need memory.
+/// Size from which the memory of an answer is counted.
 const LARGE: usize = 64 * 1024;
 
-/// What lists may take. Clones share it.
+/// The resources for lists. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Lists {
     in_flight: InFlight,
@@ -81,7 +81,7 @@ impl Lists {
         timeout(PATIENCE, turn).await.map_err(|_| ApiError::Busy(PATIENCE))
     }
 
-    /// Memory for an answer that is no list; `None` when it is small enough not to count.
+    /// Memory for an answer that is not a list; `None` if it is too small to count.
     pub(super) fn memory_for(&self, holder: &str, bytes: usize) -> AnswerMemory {
         if bytes <= LARGE {
             return AnswerMemory::NotNeeded;
@@ -99,9 +99,9 @@ impl Lists {
 pub(super) enum AnswerMemory {
     /// It is too small to count.
     NotNeeded,
-    /// There is.
+    /// There is memory.
     Granted(Share),
-    /// Other answers have it.
+    /// Other answers hold the memory.
     Taken,
 }
 
@@ -113,7 +113,7 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Lets another list have the connection: the rows have been read.
+    /// Releases the connection, after the rows have been read.
     pub(crate) fn has_read(&mut self) {
         self.connection = None;
     }
@@ -166,7 +166,7 @@ struct ListSlot {
 }
 
 impl InFlight {
-    /// A place for one more list, if this holder may have one.
+    /// A slot for one more list, if this holder may have one.
     fn enter(&self, holder: &str) -> Option<ListSlot> {
         let mut places = self.places();
         let holder = places.get_key_value(holder).map_or_else(|| Arc::from(holder), |(key, _)| Arc::clone(key));

@@ -1,7 +1,7 @@
 //! Lookups under `/v4/vehicles/` ('Attribute lookup entries', decision 31).
 //!
-//! The catalogue does not change while the process runs, so an answer is rendered once and stays as a [`StaticDocument`]. What
-//! is refused does not stay: there are as many answers as there are lists in the catalogue.
+//! The catalogue does not change while the process runs, so each answer is rendered once and kept as a [`StaticDocument`]. Refusals
+//! are not kept, so there are at most as many documents as lists in the catalogue.
 
 use std::{
     collections::HashMap,
@@ -93,7 +93,7 @@ impl Lookup {
             let values = category.values(&self.context.service.rulebook().catalogue, attribute);
             values.ok_or_else(|| unknown_attribute(vehicle_type, category, attribute))?
         };
-        // What is not there is not there with any parameter.
+        // 404 comes before errors of parameters.
         let Some((name, _)) = query.first() else { return json_bytes(&known) };
         let mut errors = FieldErrors::default();
         errors.push(name, Violation::UnknownParameter { meant: Vec::new() });
@@ -142,7 +142,7 @@ fn models_file(category: &Category) -> Option<&'static str> {
     }
 }
 
-/// The refusal of a vehicle type that there is not, with those that there are.
+/// The refusal of an unknown vehicle type, with the known ones.
 pub(super) fn unknown_vehicle_type(vehicle_type: &str) -> ApiError {
     let known = nearest::quoted(categories::typed().map(|(vehicle_type, _)| vehicle_type));
     let meant = missing::bases(vehicle_type);

@@ -1,4 +1,4 @@
-//! `GET /v4/me`: what a token is, and what it gives access to (extensions E3.14). Every valid token may ask.
+//! `GET /v4/me`: what a token is, and what it gives access to (extensions E3.14). It needs no permission.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl Me {
         let caller = self.context.caller(request)?;
         AdParameters::parse(&[], &body::query(request)?)?;
         let scope = &caller.scope;
-        // Ads are counted, as for a list.
+        // Counting ads takes the resources of a list.
         let mut turn = limits.lists.turn(scope.name()).await?;
         let dealers = service.dealers(scope).await?;
         turn.has_read();

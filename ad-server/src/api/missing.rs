@@ -19,7 +19,7 @@ use super::{
 /// Maximum length of a path that is repeated and compared, in bytes.
 const LONGEST: usize = 200;
 
-/// What `/v4/` has besides vehicle types.
+/// The paths below `/v4/` that are not vehicle types.
 const OTHERS: [&str; 5] = ["events", "me", "requests", "summary", "webhooks"];
 
 /// Paths without a version.
@@ -141,7 +141,7 @@ pub(super) fn bases(name: &str) -> Vec<String> {
     called.unwrap_or_default().into_iter().map(String::from).collect()
 }
 
-/// The text about an ad that is not there.
+/// The text about an ad that does not exist.
 pub(super) async fn ad(service: &Service, access: &Access, base: BasePath, source_id: &str) -> String {
     if let Some(found) = by_id(service, access, source_id).await {
         return found;

@@ -74,7 +74,7 @@ pub use sandbox::ApiFaults;
 /// Largest body of a request, in bytes (decision 9).
 pub const MAX_BODY: usize = ad_core::rulebook::size::MOST_BYTES;
 
-/// Tells callers by their tokens.
+/// Authenticates callers by their tokens.
 pub trait Authenticator: Send + Sync {
     /// The caller of a token.
     ///
@@ -94,23 +94,23 @@ pub trait Authenticator: Send + Sync {
 pub struct Context {
     /// The use cases.
     pub service: Service,
-    /// Asked by `/readyz`, for kept answers, and for the end of requests.
+    /// For `/readyz`, kept answers, and the end of requests.
     pub store: Arc<dyn Store>,
-    /// Tells callers by their tokens.
+    /// Authenticates callers by their tokens.
     pub authenticator: Arc<dyn Authenticator>,
     /// Ids of requests.
     pub ids: Arc<dyn Ids>,
     /// Address under which clients reach the API; the request's own host if `None`.
     pub public_url: Option<String>,
-    /// Proxies that say under which address a client reached them.
+    /// Proxies whose headers about the client's request are trusted.
     pub trusted_proxies: Proxies,
     /// Origins of web pages whose scripts may use the API (CORS).
     pub cors_origins: Arc<[Origin]>,
-    /// What clients may take.
+    /// Limits of what clients use.
     pub limits: Limits,
-    /// Counts requests, if they are to be counted.
+    /// Metrics of requests, if there are any.
     pub metrics: Option<Metrics>,
-    /// Whether the process is going to stop, which `/readyz` says.
+    /// Whether the process is about to stop, for `/readyz`.
     pub stopping: Stopping,
     /// Whether the API serves the counters, at `/metrics`.
     pub serves_metrics: bool,
@@ -222,8 +222,8 @@ where
     })
 }
 
-/// What a process that serves no API answers, and one whose metrics have an address of their own: `/metrics`, `/healthz` and
-/// `/readyz`. What is asked here is not counted.
+/// `/metrics`, `/healthz` and `/readyz`, for a process without API and for a separate address of metrics. These requests are not
+/// counted.
 pub fn metrics_router(metrics: Metrics, store: Arc<dyn Store>, stopping: Stopping) -> impl Endpoint<Output = Response> {
     let route = Route::new()
         .at("/metrics", pages::metrics_page(metrics))
@@ -283,7 +283,7 @@ impl Context {
             return Err(ApiError::InvalidToken(TokenError::WithScheme));
         }
         let caller = self.authenticator.authenticate(token.trim()).map_err(ApiError::InvalidToken)?;
-        // The API has nothing for operators yet, and a lookup would only seem to work.
+        // The API has no operations for operators.
         if caller.scope == Access::Operator { Err(ApiError::OperatorToken) } else { Ok(caller) }
     }
 

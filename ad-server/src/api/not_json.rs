@@ -1,9 +1,9 @@
-//! What came instead of JSON, for the answer to a body that cannot be parsed (decision 9).
+//! Recognises what was sent instead of JSON, for the answer to a body that cannot be parsed (decision 9).
 
 /// Longest word of a body that a message repeats, in bytes.
 const LONGEST_WORD: usize = 40;
 
-/// What a body begins with that is no text.
+/// The first bytes of bodies that are not text.
 const FORMATS: &[(&[u8], &str)] = &[
     (b"\x1f\x8b", "The body is compressed with gzip; declare it with Content-Encoding: gzip, or send it uncompressed."),
     (b"PK\x03\x04", "The body is a zip archive; send a JSON object."),
@@ -63,7 +63,7 @@ fn is_form(text: &str) -> bool {
 /// The usual mistakes in a text that is nearly JSON.
 fn of_json(bytes: &[u8], error: &serde_json::Error) -> String {
     let mut at = offset(bytes, error.line(), error.column());
-    // An error at a line break is told as column 0 of the next line.
+    // The parser reports an error at a line break as column 0 of the next line.
     if error.column() == 0 {
         at = at.saturating_sub(1);
     }

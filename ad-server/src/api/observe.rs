@@ -13,10 +13,10 @@ use uuid::Uuid;
 use super::{ApiError, RequestId, access_log::Seen, errors};
 use crate::telemetry::{Metrics, metrics::RouteMetrics, traces};
 
-/// What a path is shown as that no route has.
+/// The label of paths without a route.
 const UNKNOWN: &str = "unknown";
 
-/// A router that watches what it routes to.
+/// A router that observes its endpoints.
 pub(crate) struct Routes {
     route: Route,
     metrics: Option<Metrics>,
@@ -56,7 +56,7 @@ fn shown(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// What is behind one path.
+/// The endpoint of one path.
 struct Observed<E> {
     inner: E,
     route: RouteMetrics,
@@ -91,7 +91,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Observed<E> {
     }
 }
 
-/// The answer to OPTIONS: no path has it, so each answers with the methods that it has.
+/// The answer to OPTIONS, with the methods of the path.
 fn options(response: Response) -> Response {
     match response.headers().get(header::ALLOW) {
         Some(allow) if response.status() == StatusCode::METHOD_NOT_ALLOWED => {
@@ -101,7 +101,7 @@ fn options(response: Response) -> Response {
     }
 }
 
-/// Counts what no route has; everything else has been counted where it was answered.
+/// Counts requests without a route; others are counted by their endpoint.
 struct Unrouted<E> {
     inner: E,
     route: RouteMetrics,

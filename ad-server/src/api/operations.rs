@@ -15,11 +15,11 @@ use poem::http::Method;
 
 use crate::auth::Permission;
 
-/// What is asked for.
+/// The kind of operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     Create,
-    /// On the generic path of V4, which does not create.
+    /// The generic path of V4, which does not create ads.
     RefuseCreate,
     Validate,
     List,
@@ -106,7 +106,7 @@ impl fmt::Display for BasePath {
 pub(crate) struct Operation {
     pub(crate) act: Act,
     pub(crate) method: Method,
-    /// Path behind the base.
+    /// Path after the base.
     pub(crate) path: &'static str,
     pub(crate) on: On,
     pub(crate) permission: Permission,
@@ -175,12 +175,12 @@ impl Operation {
         matches!(self.act, Act::Create | Act::Validate)
     }
 
-    /// Whether it does something with an ad by GET too, though that method only reads.
+    /// Whether GET does it as well as POST.
     pub(crate) fn is_action(&self) -> bool {
         matches!(self.act, Act::Bump | Act::PolePosition | Act::Retry)
     }
 
-    /// Whether it changes one ad that is there, or what is done with it.
+    /// Whether it writes to one existing ad.
     pub(crate) fn changes_one(&self) -> bool {
         use Act::{Bump, Delete, Migrate, PolePosition, Retry, Update};
         matches!(self.act, Update | Migrate | Delete | Bump | PolePosition | Retry)

@@ -76,7 +76,7 @@ impl Endpoint for Path {
     }
 }
 
-/// What a request about one ad is about, and who asks.
+/// A request about one ad: the ad, the caller and the conditions.
 pub(super) struct AdCall<'a> {
     pub(super) context: &'a Context,
     pub(super) base: BasePath,
@@ -85,13 +85,13 @@ pub(super) struct AdCall<'a> {
     pub(super) request_id: Uuid,
     pub(super) source_id: &'a str,
     pub(super) operations: &'a [&'static Operation],
-    /// Tags of the ad that the client has (`If-None-Match`), where the ad is read.
+    /// Tags of the versions that the client has (`If-None-Match`), for a read.
     pub(super) known: Option<Tags>,
-    /// Revisions that the ad may have (`If-Match`), where it is written.
+    /// Revisions that the ad may have (`If-Match`), for a write.
     pub(super) revisions: Option<Vec<i64>>,
     /// The coding that the client accepts.
     coding: Option<Coding>,
-    /// Address below which the API is, of an operation whose answer may lead to an ad.
+    /// Base address of the API, for answers with `Location`.
     root: String,
 }
 
@@ -135,7 +135,7 @@ impl Path {
     }
 
     fn operation(&self, method: &Method) -> Result<&'static Operation, ApiError> {
-        // What is read can be asked for without its body.
+        // Every GET that only reads has HEAD.
         let is_head = *method == Method::HEAD;
         let found = self.operations.iter().copied().find(|operation| match operation.method {
             Method::GET if is_head => !operation.is_action(),
@@ -249,7 +249,7 @@ impl AdCall<'_> {
             view.with_quality_summary(qualities.next().flatten()).only(fields.as_deref())
         });
         let body = PageBody::new(self.context, request, &pairs, page, list.count, rows.collect())?;
-        // The memory of the rows is needed for the compressed text.
+        // Compression reuses the memory reserved for the rows.
         drop(list);
         self.page(turn, body).await
     }
@@ -281,8 +281,8 @@ impl AdCall<'_> {
         CodedBytes::of(bytes, self.coding, &self.context.limits.processor, self.access.name()).await
     }
 
-    /// One ad, or that the client has it already, which takes no reading of the ad. When a large one finds no memory for its
-    /// answer, it is read again once there is some: nothing is held meanwhile.
+    /// One ad, or 304 if the client has it, for which the ad itself is not read. If there is no memory for a large answer, it is
+    /// dropped and read again when there is.
     async fn read(&self, target: Target<'_>, query: &AdParameters) -> Result<Response, ApiError> {
         if let Some(known) = &self.known
             && let Some(tag) = self.context.service.tag(&self.access, target).await?
@@ -344,7 +344,7 @@ impl AdCall<'_> {
         Ok((json_bytes(&view)?, *tag))
     }
 
-    /// The refusal of a new ad or of its validation. That of a used source id leads to the ad that has it.
+    /// The refusal of a new ad or of its validation. A duplicate source id comes with the location of the ad that has it.
     fn refusal(&self, error: ServiceError) -> Response {
         let generic = if matches!(self.base, BasePath::V3) { BasePath::V3 } else { BasePath::Generic };
         let address = match &error {
@@ -367,7 +367,7 @@ impl AdCall<'_> {
         Target { source_id: self.source_id, dealer_code, category, revisions }
     }
 
-    /// The way in of a new ad on this path.
+    /// Where the payload of a new ad on this path is sent.
     pub(super) fn through(&self) -> CreatePath {
         self.base.category().map_or(CreatePath::V3, CreatePath::V4)
     }

@@ -12,8 +12,8 @@ use crate::shares::{Share, Shares};
 /// Memory for the ads of waiting requests, in bytes.
 const MEMORY: usize = 64 << 20;
 
-/// Requests that wait until they are finished, shared by dealers. They are beyond the requests at the same time
-/// ([`Turns`](super::Turns)), so that those who wait keep nobody from working.
+/// Requests that wait until they are finished, shared by dealers. They do not count as concurrent requests
+/// ([`Turns`](super::Turns)), so they do not block others.
 #[derive(Debug, Clone)]
 pub struct Waits {
     longest: Duration,
@@ -23,10 +23,10 @@ pub struct Waits {
     stopped: Option<watch::Receiver<bool>>,
 }
 
-/// A request that is to wait.
+/// A waiting request.
 #[derive(Debug)]
 pub(super) struct Wait {
-    /// For how long at most.
+    /// Maximum time.
     pub(super) longest: Duration,
     memory: Shares,
     stopped: Option<watch::Receiver<bool>>,
@@ -40,12 +40,12 @@ impl Default for Waits {
 }
 
 impl Waits {
-    /// This many requests, each for so long at most.
+    /// Permits this number of requests, each for at most this time.
     pub fn new(total: usize, longest: Duration) -> Self {
         Self { longest, total, places: Shares::new(total), memory: Shares::new(MEMORY), stopped: None }
     }
 
-    /// The same, which end early when the service is stopped.
+    /// Waits end early when the service is stopped.
     #[must_use]
     pub fn until(self, stopped: watch::Receiver<bool>) -> Self {
         Self { stopped: Some(stopped), ..self }
@@ -78,7 +78,7 @@ impl Wait {
     }
 }
 
-/// Returns when the service is stopped, if it is known when.
+/// Returns when the service is stopped; never if that is not known.
 pub(super) async fn until_stopped(stopped: Option<watch::Receiver<bool>>) {
     match stopped {
         // An error means that the sender is gone.
@@ -87,7 +87,7 @@ pub(super) async fn until_stopped(stopped: Option<watch::Receiver<bool>>) {
     }
 }
 
-/// The time of the preference `wait`. Of several only the first counts, and what is malformed is ignored.
+/// The time of the preference `wait`. Only the first one counts, and a malformed one is ignored.
 fn preferred<'h>(lines: impl Iterator<Item = &'h str>) -> Option<Duration> {
     let preferences = lines.flat_map(|line| outside_quotes(line, ','));
     let mut named = preferences.map(|preference| {
@@ -98,7 +98,7 @@ fn preferred<'h>(lines: impl Iterator<Item = &'h str>) -> Option<Duration> {
     let value = value.trim();
     let digits = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    // What does not fit is longer than any limit.
+    // A number that does not fit is longer than any limit.
     is_number.then(|| digits.parse().map_or(Duration::MAX, Duration::from_secs))
 }
 

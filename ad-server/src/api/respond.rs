@@ -17,8 +17,8 @@ use super::{
     versions::SEGMENT,
 };
 
-/// The address of an ad: `base` is that of the path which the source id follows, and `dealer_code` is there where several dealers
-/// may have the same source id.
+/// The address of an ad: `base` is followed by the source id. `dealer_code` is given where several dealers may have the same
+/// source id.
 pub(super) fn address_of(base: &str, source_id: &str, dealer_code: Option<&str>) -> Option<HeaderValue> {
     let encoded = |text| utf8_percent_encode(text, SEGMENT);
     let mut address = format!("{base}/{}", encoded(source_id));
@@ -29,7 +29,7 @@ pub(super) fn address_of(base: &str, source_id: &str, dealer_code: Option<&str>)
     HeaderValue::try_from(address).ok()
 }
 
-/// What a payload would become.
+/// The result of a validation.
 pub(super) fn validated(validated: &Validated) -> Response {
     json_response(StatusCode::OK, &validation(validated))
 }

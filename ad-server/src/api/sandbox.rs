@@ -15,7 +15,7 @@ use crate::{
     values::Rate,
 };
 
-/// A rate that nobody can keep.
+/// A rate limit that every request exceeds.
 const RATE: Rate =
     Rate { requests: NonZeroU32::new(1).unwrap(), per: Duration::from_secs(1), burst: NonZeroU32::new(1).unwrap() };
 
@@ -30,7 +30,7 @@ impl ApiFaults {
     /// Whether a request about this ad succeeds.
     ///
     /// # Errors
-    /// What its source id asks for.
+    /// The failure that its source id selects.
     pub(super) fn check(&self, access: &Access, source_id: &str) -> Result<(), ApiError> {
         let Some(words) = source_id.strip_prefix(PREFIX).and_then(|rest| rest.strip_prefix("api-")) else {
             return Ok(());

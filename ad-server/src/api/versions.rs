@@ -1,4 +1,4 @@
-//! What a client is told when the API version or the category of an ad forbids its request: texts with the paths to use instead
+//! Refusals because of the API version or category of an ad: texts with the paths to use instead
 //! ('Endpoints' rules 6 to 8, decision 28).
 
 use ad_core::{
@@ -41,7 +41,7 @@ pub(super) fn refusal(error: &VersionError) -> Result<Refusal, String> {
     Ok(refusal)
 }
 
-/// The ways from V3 to V4 of an ad that V4 cannot update.
+/// The options for moving an ad that V4 cannot update from V3 to V4.
 fn migration_options(ad: &AdRef) -> Vec<MigrationOption> {
     let migrate = |(vehicle_type, _)| MigrationOption {
         method: "migrate".into(),

@@ -1,4 +1,4 @@
-//! Writes: what a client repeats with an idempotency key (extensions E3.2), and whose end it waits for (extensions E3.4).
+//! Writes, with idempotency keys (extensions E3.2) and `Prefer: wait` (extensions E3.4).
 
 use ad_core::{
     parameters::AdParameters,
@@ -58,7 +58,7 @@ impl AdCall<'_> {
         }
     }
 
-    /// Accepts a write, when it is its turn.
+    /// Waits for the turn of a write, and accepts it.
     async fn accept(
         &self,
         operation: &Operation,
@@ -102,7 +102,7 @@ impl AdCall<'_> {
         }
     }
 
-    /// The kept answer in the place of a refusal, if the client repeats a request.
+    /// Replaces a refusal by the kept answer if the client repeats a request.
     async fn replay(&self, error: ApiError, keep: Option<&Keep<'_>>) -> Result<Response, ApiError> {
         let Some(keep) = keep else { return Err(error) };
         let kept = match error {
@@ -116,8 +116,8 @@ impl AdCall<'_> {
         if kept.fingerprint == keep.fingerprint { Ok(replayed(*kept)) } else { Err(ServiceError::KeyUsed(kept).into()) }
     }
 
-    /// The answer when the request has finished or the time is over, with the ad as it then is. The write was accepted: if the ad
-    /// cannot be read now, the answer shows it as it was then.
+    /// The answer when the request has finished or the time is over, with the ad as it is at that time. If the ad cannot be read,
+    /// the answer shows it as it was when the write was accepted.
     async fn wait(&self, shown: Shown<'_>, wait: Wait, mut accepted: Accepted) -> Result<Response, ApiError> {
         let request = match accepted.request {
             Acceptance::Queued => Some(self.request_id),

@@ -175,7 +175,7 @@ impl KeySet {
                 tracing::info!(path = %path.display(), "created token key");
                 Self::in_file(&text, path)
             }
-            // Another process was faster: its key counts.
+            // Another process has created the file first: its key is used.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Self::read(path),
             Err(source) => Err(failed(source)),
         }
@@ -277,7 +277,7 @@ pub(crate) fn write_new(path: &Path, text: &str) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist_noclobber(path)?;
     if cfg!(unix) {
-        // The new name lasts, too; elsewhere a folder cannot be opened.
+        // Makes the new name durable. Only Unix can open a folder.
         fs::File::open(folder)?.sync_all()?;
     }
     Ok(())

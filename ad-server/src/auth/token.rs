@@ -14,22 +14,22 @@ use serde_json::Value;
 
 use super::{KeySet, Permission, Permissions, keys::Key};
 
-/// How far the clocks of two hosts may differ.
+/// Leeway for the clocks of two hosts.
 const LEEWAY: Duration = Duration::from_mins(1);
 
 /// Characters of a `jti` at most.
 const MAX_JTI: usize = 255;
 
-/// Who calls.
+/// The caller of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// Whose ads it may see.
+    /// The dealers whose ads it may access.
     pub scope: Access,
-    /// What it may do.
+    /// Its permissions.
     pub permissions: Permissions,
     /// Id of its token, by which it can be revoked: see [`is_jti`].
     pub jti: String,
-    /// What its token is for, in the words of who issued it.
+    /// The label of its token.
     pub label: Option<String>,
     /// When its token was issued.
     pub issued: Option<Timestamp>,
@@ -38,7 +38,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A caller of whose token nothing else is known.
+    /// A caller with a token without further claims.
     pub fn new(scope: Access, permissions: Permissions, jti: impl Into<String>) -> Self {
         Self { scope, permissions, jti: jti.into(), label: None, issued: None, expires: None }
     }
@@ -50,7 +50,7 @@ pub fn is_jti(text: &str) -> bool {
     !text.is_empty() && text.chars().nth(MAX_JTI).is_none()
 }
 
-/// What is wrong with a token. The texts are shown to clients after `Invalid token: `; none repeats what was sent.
+/// Why a token is invalid. Clients see the texts after `Invalid token: `; no text repeats what was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// Not a JSON Web Token, or claims of the wrong type or length.
@@ -71,7 +71,7 @@ pub enum TokenError {
     /// The signature is not by the key.
     #[error("Signature verification failed.")]
     Signature,
-    /// It has ended.
+    /// It has expired.
     #[error("Signature has expired; ask the operator of the service for a new token.")]
     Expired,
     /// It is not valid yet.
@@ -95,7 +95,7 @@ pub enum TokenError {
     /// It was revoked.
     #[error("Token has been revoked.")]
     Revoked,
-    /// Nothing is wrong with it, but revocations cannot be read, and the last known ones are too old: 503 instead of 401.
+    /// It is valid, but revocations cannot be read, and the last known ones are too old: 503 instead of 401.
     #[error("The service cannot check right now whether this token has been revoked. Try again.")]
     RevocationUnknown,
 }
@@ -142,11 +142,11 @@ impl Verifier {
     /// Who calls with this token.
     ///
     /// # Errors
-    /// Whatever is wrong with the token, except that it may have been revoked.
+    /// Why the token is invalid. Revocation is not checked.
     pub fn verify(&self, token: &str) -> Result<Caller, TokenError> {
         let header = decode_header(token).map_err(|_| TokenError::Malformed)?;
         if header.crit.is_some() {
-            // RFC 7515, 4.1.11: extensions that must be understood, and none is.
+            // RFC 7515, 4.1.11: extensions that a verifier must support. None is supported.
             return Err(TokenError::Malformed);
         }
         let keys = self.keys.load();

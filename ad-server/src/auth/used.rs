@@ -10,15 +10,15 @@ use ad_core::ports::Clock;
 
 use crate::store::Database;
 
-/// How often the use of tokens is noted.
+/// How often the last use of tokens is written to the database.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// The tokens that were used since it was noted.
+/// The tokens that were used since the last write.
 #[derive(Debug, Default)]
 pub(crate) struct UsedTokens(Mutex<HashSet<String>>);
 
 impl UsedTokens {
-    /// A token was used.
+    /// Records that a token was used.
     pub(crate) fn add(&self, jti: &str) {
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !used.contains(jti) {
@@ -26,7 +26,7 @@ impl UsedTokens {
         }
     }
 
-    /// Notes them for ever.
+    /// Writes them to the database, for ever.
     pub(crate) async fn keep_noting(self: Arc<Self>, database: Database, clock: Arc<dyn Clock>) {
         loop {
             tokio::time::sleep(EVERY).await;

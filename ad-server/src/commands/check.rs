@@ -67,7 +67,7 @@ pub(super) async fn run(base: GlobalArgs, args: CheckArgs) -> Result<(), Command
     for mistake in mistakes {
         report.add("settings", Err::<String, _>(mistake));
     }
-    // What the file says right is not known then; the rest is tried with flags, environment and defaults.
+    // The settings of the file are unknown then. The rest is checked with flags, environment and defaults.
     let base = if broken { GlobalArgs { config: None, ..base } } else { base };
     match base.settings(Layer { token_key: args.keys.token_key, ..args.settings }) {
         Ok(settings) => {

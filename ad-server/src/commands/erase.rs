@@ -16,7 +16,7 @@ use crate::{
     system::{RandomIds, SystemClock},
 };
 
-/// How often it is looked whether the ads are deleted.
+/// Pause between two checks whether the ads are deleted.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Flags of `erase`.
@@ -125,7 +125,7 @@ impl From<ErasureError> for CommandError {
     }
 }
 
-/// Has what was erased disappear from the file of a SQLite database.
+/// Rewrites a SQLite file, so that it does not contain erased data.
 async fn compact(opened: &Opened, url: &str) -> Result<(), CommandError> {
     if Database::is_postgres(url) {
         output::note(

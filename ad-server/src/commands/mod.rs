@@ -44,7 +44,7 @@ use crate::{
     webhooks::WebhookKeySource,
 };
 
-/// Reads the command line, runs what it says, and returns how that went.
+/// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -61,13 +61,13 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Says what went wrong: one line, but for input that is wrong in several.
+/// Prints an error: one line, or a line for each invalid line of input.
 fn failed(message: &str) -> ExitCode {
     output::note(&format!("error: {message}"));
     ExitCode::FAILURE
 }
 
-/// Says what is wrong with the command line. The text quotes arguments, so it goes out as any text from outside.
+/// Prints an error of the command line. It quotes arguments, so it is escaped like any text from outside.
 fn misused(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     if text.starts_with("error: ") {
@@ -195,7 +195,7 @@ enum CommandError {
     /// The database cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The database did not do it.
+    /// The database failed.
     #[error("database {url}: {problem}")]
     Database { url: String, problem: String },
     /// Input is wrong.
@@ -305,7 +305,7 @@ impl Opened {
         Ok(Self::of(database, settings))
     }
 
-    /// A database that is open. Says which one it is: a command in the wrong folder may find another.
+    /// Opens a database and prints its address, because a command in a wrong folder may find another one.
     fn of(database: Database, settings: &Settings) -> Self {
         let url = Database::name_of(&settings.database_url);
         output::note(&format!("database {url}"));
@@ -322,7 +322,7 @@ impl Opened {
         Operator { database: &self.database, name: audit::operator(), now: SystemClock.now() }
     }
 
-    /// What the database answered, or that it failed.
+    /// The answer of the database, or its error.
     fn answer<T, E: std::fmt::Display>(&self, result: Result<T, E>) -> Result<T, CommandError> {
         result.map_err(|error| CommandError::Database { url: self.url.clone(), problem: error.to_string() })
     }

@@ -14,7 +14,7 @@ use crate::{
     system::SystemClock,
 };
 
-/// What the log of an ad says about a request that an operator has given up.
+/// The log message of a request that an operator has dropped.
 const GIVEN_UP: &str = "Dropped by the operator of the service; a retry of the ad runs it again";
 
 /// How far back requests are counted to estimate when the queue is empty.
@@ -210,7 +210,7 @@ fn age(now: Timestamp, time: Timestamp) -> String {
     span((now - time).as_secs())
 }
 
-/// In what time something is due.
+/// The time until something is due.
 fn due(now: Timestamp, time: Timestamp) -> String {
     if time <= now { "now".to_owned() } else { format!("in {}", span((time - now).as_secs())) }
 }

@@ -1,4 +1,4 @@
-//! What the console does with ads that are there, by the use cases and the limits of the API.
+//! Actions on existing ads, through the use cases and limits of the API.
 
 use ad_core::{
     model::Exclusions,
@@ -17,10 +17,10 @@ use super::{
 };
 use crate::{api::ApiError, auth::Permission};
 
-/// Most ads of one form: as many as a page of a list has.
+/// Maximum number of ads of one form, as of a page of a list.
 const MOST_ADS: usize = ad_core::parameters::MAX_LIMIT as usize;
 
-/// Something that is done with an ad.
+/// An action on an ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AdAction {
     Retry,
@@ -123,7 +123,7 @@ impl AdKey {
     }
 }
 
-/// Does it with an ad, as the API would for the same caller.
+/// Runs it on an ad, as the API would for the same caller.
 async fn perform(visit: &Visit, id: Uuid, ad: &AdKey, action: AdAction) -> Result<Accepted, ApiError> {
     let (context, scope) = (&visit.visitor.context, &visit.caller().scope);
     let _only = context.limits.writes.only(scope, &ad.source_id).await?;
@@ -174,7 +174,7 @@ pub(super) async fn act(visit: Visit) -> Answer {
     }
     let mut refused = Vec::new();
     for (place, ad) in ads.iter().enumerate() {
-        // The first one has the id of the request, so that its answer leads to it.
+        // The first action has the id of the HTTP request, so that its answer leads to it.
         let id = if place == 0 { visit.request_id } else { visit.visitor.context.ids.next() };
         if let Err(error) = perform(&visit, id, ad, action).await {
             refused.push((ad, error));
@@ -190,7 +190,8 @@ pub(super) async fn act(visit: Visit) -> Answer {
     Ok(page::page_with_status(&visit, status, Section::Stock, texts.not_done, &content))
 }
 
-/// Asks whether that is really meant, with what it does to how many ads. What a bump costs depends on where the dealers may bump.
+/// Asks for confirmation, with the effect and the number of ads. The cost of a bump depends on the marketplaces on which the dealers
+/// may bump.
 async fn confirmation(visit: &Visit, action: AdAction, ads: &[AdKey]) -> Result<Markup, ApiError> {
     let texts = visit.visitor.texts;
     let mut dealers = Vec::new();
@@ -225,7 +226,7 @@ fn back(visit: &Visit) -> Markup {
     html! { a.button href=(visit.visitor.address(next)) { (visit.visitor.texts.back) } }
 }
 
-/// What was not done, and why.
+/// The failures, with reasons.
 fn refusals(visit: &Visit, action: AdAction, done: usize, refused: &[(&AdKey, ApiError)]) -> Markup {
     let texts = visit.visitor.texts;
     html! {
@@ -246,7 +247,7 @@ fn refusals(visit: &Visit, action: AdAction, done: usize, refused: &[(&AdKey, Ap
     }
 }
 
-/// What was done before the page was shown, by the parameter `done`.
+/// The result of the action before this page, from the parameter `done`.
 pub(super) fn done(visit: &Visit) -> Markup {
     let texts = visit.visitor.texts;
     html! {
@@ -257,7 +258,7 @@ pub(super) fn done(visit: &Visit) -> Markup {
     }
 }
 
-/// The form that does something with one ad.
+/// The form for an action on one ad.
 pub(super) fn button(visit: &Visit, action: AdAction, source_id: &str, dealer_code: &str, class: &str) -> Markup {
     let texts = visit.visitor.texts;
     let key = AdKey::query(source_id, dealer_code);

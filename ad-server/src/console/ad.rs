@@ -1,4 +1,4 @@
-//! The page of an ad: its preview, whether it is live and what to do, its photos, its quality, and what was done with it.
+//! The page of an ad: preview, status with what to do, photos, quality, and history.
 
 use ad_core::{
     model::{Ad, AdState, AdStatus, ChannelReport, ImageReport, ImageStatus, Quality, StatusReport, WhoActs},
@@ -23,7 +23,7 @@ pub(super) async fn page(visit: Visit) -> Answer {
     let turn = context.limits.turns.take(scope).await?;
     let (shown, log) = context.service.read(scope, key.target()).await?;
     let TaggedAd { ad, failed_images, .. } = &shown;
-    // Of the same dealer, also where the address names none.
+    // Use the same dealer, even if the address names none.
     let target = key.target().of_dealer(Some(&ad.dealer_code));
     let report = context.service.status(scope, target).await?;
     let prices = context.service.prices(scope, target).await?;

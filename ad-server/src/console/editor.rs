@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{api::ApiError, auth::Permission};
 
-/// Most bytes of a form: as many as a text of the greatest length takes in it.
+/// Maximum size of a form: the encoded size of the longest text.
 pub(super) const MOST_FORM_BYTES: usize = 2 * 1024 * 1024;
 
 /// Name of the button, and of the value that checks without saving.
@@ -34,7 +34,7 @@ enum Outcome {
     Unchecked,
     /// An ad as it would be stored.
     Valid(Box<Validated>),
-    /// Why it was refused, and what is stored now if that has changed meanwhile.
+    /// The refusal, and the stored ad if it has changed meanwhile.
     Refused(ApiError, Vec<Difference>),
 }
 
@@ -45,7 +45,7 @@ struct Editor {
     /// The ad that is edited; `None` if it is new.
     edited: Option<Edited>,
     outcome: Outcome,
-    /// Whether it was to be checked only.
+    /// Whether only a check was requested.
     only_checks: bool,
 }
 
@@ -132,7 +132,7 @@ pub(super) async fn save(mut visit: Visit) -> Answer {
         let _only = context.limits.writes.only(access, &edited.source_id).await?;
         let _turn = context.limits.turns.take(access).await?;
         if revision != shown.tag.revision {
-            // What differs is compared with what is stored now, which is not what the form showed.
+            // The differences are applied to the stored ad, which may not be the one that the form showed.
             Err(ServiceError::PreconditionFailed(shown.tag))
         } else if checks {
             let checked = context.service.validate_update(access, ApiVersion::V4, target, &patch).await;
@@ -190,7 +190,7 @@ async fn read(visit: &Visit) -> Result<(TaggedAd, &'static Category), ApiError> 
     Ok((shown, category))
 }
 
-/// What a form has sent, and whether it is to be checked only.
+/// The form data, and whether only a check was requested.
 fn sent(visit: &mut Visit, category: &Category, is_new: bool) -> (FormValues, bool) {
     let checks = visit.field(BUTTON) == Some(CHECK);
     let pairs = std::mem::take(&mut visit.form).into_iter().filter(|(name, _)| name != BUTTON);
@@ -282,7 +282,7 @@ impl Editor {
         Ok(page::page_with_status(visit, self.status(), section, &title, &content))
     }
 
-    /// That of the answer which the API would give; to check a form is no failure, whatever is found.
+    /// The status that the API would answer. A check succeeds, whatever it finds.
     fn status(&self) -> StatusCode {
         match &self.outcome {
             Outcome::Refused(error, _) if !self.only_checks => error.default_response().status(),
@@ -303,7 +303,7 @@ impl Editor {
         }
     }
 
-    /// What was found when the form was checked.
+    /// The result of a check.
     fn assessment(&self, visit: &Visit, form: &Form<'_>) -> Markup {
         let texts = visit.visitor.texts;
         match &self.outcome {

@@ -2,21 +2,20 @@
 //!
 //! | Module | Purpose |
 //! |---|---|
-//! | `route` | what all pages have in common: the visitor, the session, permissions, the origin of requests that change something |
+//! | `route` | common to all pages: the visitor, the session, permissions, the origin of forms |
 //! | `session` | sign-in with a token, the cookie, sign-out |
-//! | `page` | the layout, and pieces that several pages have |
+//! | `page` | the layout, and shared parts |
 //! | `texts`, `words` | every text of the console, in English and Swedish; the words of the API for states and failures |
 //! | `assets`, `badges` | the stylesheet and the script; states as coloured words |
 //! | `overview`, `stock`, `ad` | the pages |
-//! | `form`, `editor` | the form of an ad, and what is done with it: new ads and changes |
+//! | `form`, `editor` | the form of an ad; new ads and changes with it |
 //! | `paste` | new ads from JSON |
 //! | `webhooks`, `requests`, `developers`, `operators` | further pages |
-//! | `act` | what forms do with ads |
+//! | `act` | actions on ads |
 //! | `show`, `preview`, `prices`, `quality`, `timeline` | parts of ads that pages show; an ad as buyers see it; its prices over time; its quality; its requests |
 //!
-//! Pages are rendered on the server and need no scripts; the script makes them quicker and shows events as they come. They call the
-//! use cases that the API calls, in the scope and with the permissions of the token that the visitor has signed in with. No rule is
-//! written here.
+//! Pages are rendered on the server and work without scripts; the script makes them quicker and shows events as they come. They call the
+//! use cases of the API, in the scope and with the permissions of the visitor's token, and contain no rules.
 
 mod act;
 mod ad;
@@ -57,7 +56,7 @@ use crate::{
     webhooks::Vault,
 };
 
-/// What the console needs besides what the API has.
+/// What the console needs in addition to the API.
 #[derive(Clone)]
 pub struct Console {
     /// Encrypts sessions. All processes need the same keys.
@@ -68,7 +67,7 @@ pub struct Console {
     pub clock: Arc<dyn Clock>,
     /// Origin of the stored photos if this service does not serve them, such as `https://cdn.example.com`.
     pub media_origin: Option<String>,
-    /// Links that sign in, each once.
+    /// One-time links that sign in.
     pub links: SignInLinks,
     /// The circuit breakers of this process for marketplaces; empty if it calls none.
     pub circuits: Arc<OnceLock<Circuits>>,

@@ -45,7 +45,7 @@ const NAVIGATION: &[(Section, &str, Text, Option<Permission>)] = &[
     (Section::Operators, "/operators", |texts| texts.operators, Some(Permission::Operate)),
 ];
 
-/// A page of somebody who has signed in.
+/// A page for a signed-in visitor.
 pub(super) fn page(visit: &Visit, section: Section, title: &str, content: &Markup) -> Response {
     page_with_status(visit, StatusCode::OK, section, title, content)
 }
@@ -103,7 +103,7 @@ pub(super) fn error(visitor: &Visitor, session: Option<&Session>, error: &ApiErr
     response
 }
 
-/// Why something was not done, in the words of the API.
+/// The message of an error, as the API answers it.
 pub(super) fn reasons(error: &ApiError) -> Vec<String> {
     let located =
         |(path, text): (String, _)| if path.is_empty() { String::from(text) } else { format!("{path}: {text}") };
@@ -130,7 +130,7 @@ fn answer(visitor: &Visitor, status: StatusCode, page: Markup) -> Response {
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
-    // After sign-out, Back shows nothing.
+    // After sign-out, the browser's Back button must show nothing.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(visitor.language.code()));
     headers.append(header::VARY, HeaderValue::from_static("Cookie, Accept-Language"));
@@ -199,7 +199,7 @@ fn event_types() -> String {
     Action::NAMES.iter().copied().flat_map(of).collect::<Vec<_>>().join(" ")
 }
 
-/// Who has signed in, and the way out.
+/// The signed-in visitor, and the sign-out button.
 fn account(visitor: &Visitor, session: &Session) -> Markup {
     let texts = visitor.texts;
     let scope = match &session.caller.scope {
@@ -265,7 +265,7 @@ pub(super) enum NoticeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Total {
     Exactly(u64),
-    /// They were not counted further.
+    /// The list has more items than were counted.
     MoreThan(u64),
 }
 

@@ -1,4 +1,4 @@
-//! What all pages of the console have in common: who visits, whether they may, and how errors are shown.
+//! Common to all pages of the console: the visitor, permissions, and how errors are shown.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ const CONSOLE: &str = "/console";
 /// Most bytes of a form, unless a page takes more: all ads of the largest page are selected.
 const MOST_FORM_BYTES: usize = 256 * 1024;
 
-/// Who looks at a page, signed in or not.
+/// The visitor of a page, signed in or not.
 pub(super) struct Visitor {
     pub(super) context: Arc<Context>,
     pub(super) console: Console,
@@ -41,14 +41,14 @@ pub(super) struct Visitor {
     pub(super) here: String,
 }
 
-/// A visit of somebody who has signed in and has the permission of the page.
+/// A visit of a signed-in visitor with the permission of the page.
 pub(super) struct Visit {
     pub(super) visitor: Arc<Visitor>,
     pub(super) session: Session,
     /// Id of the HTTP request, and of what it changes.
     pub(super) request_id: Uuid,
     pub(super) query: Vec<(String, String)>,
-    /// What a form has sent; empty on pages.
+    /// The form data; empty on pages.
     pub(super) form: Vec<(String, String)>,
     /// Headers of the request.
     pub(super) headers: HeaderMap,
@@ -97,7 +97,7 @@ impl Visitor {
         format!("{}{path}", self.root)
     }
 
-    /// Leads the browser to another page of the console. Whatever the path is, it stays on this host.
+    /// Redirects to another page of the console, always on this host.
     pub(super) fn redirect(&self, path: &str) -> Response {
         let location = HeaderValue::try_from(self.address(path));
         let location = location.or_else(|_| HeaderValue::try_from(self.address("/")));
@@ -142,20 +142,20 @@ pub(super) fn value<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a
 
 type Handler = Box<dyn Fn(Visit) -> BoxFuture<'static, Answer> + Send + Sync>;
 
-/// What a path does for a method, and who may have it done.
+/// The handler of a path for a method, with its permission.
 struct Action {
     permission: Option<Permission>,
     handler: Handler,
 }
 
-/// A path with its page and what its forms do.
+/// A path with its page and the handler of its forms.
 pub(super) struct Path {
     get: Option<Action>,
     post: Option<Action>,
     most_form_bytes: usize,
 }
 
-/// A path that does nothing yet.
+/// A path without handlers.
 pub(super) fn path() -> Path {
     Path { get: None, post: None, most_form_bytes: MOST_FORM_BYTES }
 }
@@ -179,7 +179,7 @@ impl Path {
         Self { get: Some(action(permission, handler)), ..self }
     }
 
-    /// What a form sent to the path does, for those with a permission.
+    /// The handler of its forms, for visitors with a permission.
     pub(super) fn post<F, A>(self, permission: impl Into<Option<Permission>>, handler: F) -> Self
     where
         F: Fn(Visit) -> A + Send + Sync + 'static,
@@ -216,7 +216,7 @@ impl Endpoint for PathEndpoint {
         let is_page = matches!(*request.method(), Method::GET | Method::HEAD);
         Ok(match self.answer(Arc::clone(&visitor), session, request).await {
             Ok(response) => response,
-            // Only who asks for a page can be led back to it.
+            // Only GET can be repeated after sign-in.
             Err(ApiError::NoToken { .. } | ApiError::InvalidToken(_)) if is_page => session::ask(&visitor),
             Err(error) => page::error(&visitor, signed_in.as_ref(), &error),
         })
@@ -257,7 +257,7 @@ impl PathEndpoint {
     }
 }
 
-/// Refuses what another site has the browser send. Browsers state the origin of a form, or say in `Sec-Fetch-Site` that it is ours.
+/// Refuses forms from other sites, by the headers `Origin` and `Sec-Fetch-Site` of the browser.
 pub(super) fn check_origin(visitor: &Visitor, request: &Request) -> Result<(), ApiError> {
     let site = request.header("sec-fetch-site");
     let is_own = site.is_none_or(|site| site == "same-origin")
@@ -268,7 +268,7 @@ pub(super) fn check_origin(visitor: &Visitor, request: &Request) -> Result<(), A
     if is_own { Ok(()) } else { Err(ApiError::ForeignOrigin) }
 }
 
-/// Whether an origin is that of the service, by the address that clients know or by the host that the browser asks.
+/// Whether an origin is the service, by its public address or by the host of the request.
 fn is_own_origin(visitor: &Visitor, request: &Request, origin: &str) -> bool {
     let of_service = url::Url::parse(&visitor.base).map(|url| url.origin().ascii_serialization());
     let host = request.header("host").or(request.original_uri().authority().map(Authority::as_str));

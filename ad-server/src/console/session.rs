@@ -36,7 +36,7 @@ const LIFETIME: Duration = Duration::from_hours(8);
 /// Name of the cookie.
 const COOKIE: &str = "console_session";
 
-/// What an encrypted session is, beside what else the same key encrypts.
+/// The purpose of encrypted sessions, which separates them from other data encrypted with the same key.
 const PURPOSE: &[u8] = b"console session";
 
 /// Longest cookie that every browser keeps (RFC 6265, 6.1), with its attributes.
@@ -54,7 +54,7 @@ const LINK_LIFETIME: Duration = Duration::from_mins(30);
 /// A session.
 #[derive(Debug, Clone)]
 pub(super) struct Session {
-    /// Who has signed in: the caller that the API would see. It expires with the session.
+    /// The signed-in caller, as the API would see it. It expires with the session.
     pub(super) caller: Caller,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn of(visitor: &Visitor, request: &Request) -> Result<Session, Ended>
         return Err(Ended::No);
     }
     let mut caller = visitor.context.authenticator.authenticate(token.reveal()).map_err(Ended::Token)?;
-    // Event streams end with the session too.
+    // So event streams end with the session.
     caller.expires = Some(caller.expires.map_or(until, |expires| expires.min(until)));
     Ok(Session { caller })
 }
@@ -125,13 +125,13 @@ fn set_cookie(visitor: &Visitor, name: &str, value: &str, lasts: Duration) -> Re
     HeaderValue::try_from(cookie).map_err(|_| ApiError::Internal)
 }
 
-/// Leads to the sign-in page, and from there back to the page that was asked for.
+/// Redirects to the sign-in page, and from there back to the requested page.
 pub(super) fn ask(visitor: &Visitor) -> Response {
     let next = form_urlencoded::Serializer::new(String::new()).append_pair("next", &visitor.here).finish();
     visitor.redirect(&if visitor.here == "/" { "/sign-in".to_owned() } else { format!("/sign-in?{next}") })
 }
 
-/// The page of the console to which a form leads back: a path behind `/console`, and nothing else.
+/// The page of the console to which a form leads back: only paths below `/console`.
 pub(super) fn next(pairs: &[(String, String)]) -> &str {
     let next = value(pairs, "next").unwrap_or("/");
     let path = next.split('?').next().unwrap_or_default();
@@ -174,7 +174,7 @@ pub(super) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -
         .at("/console/language", step(Step::Language))
 }
 
-/// What can be done without a session.
+/// Handlers that need no session.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     SignIn,
@@ -204,7 +204,7 @@ impl Steps {
         let reads = matches!(*request.method(), Method::GET | Method::HEAD);
         match self.step {
             Step::SignIn if reads => {
-                // Who has signed in needs not do so again.
+                // A signed-in visitor need not sign in again.
                 let query = body::query(request)?;
                 Ok(match of(visitor, request) {
                     Ok(_) => visitor.redirect(next(&query)),
@@ -273,7 +273,7 @@ fn choose_language(visitor: &Visitor, form: &[(String, String)]) -> Answer {
     Ok(response)
 }
 
-/// The sign-in page, with what was wrong with the last attempt.
+/// The sign-in page, with the error of the last attempt.
 fn sign_in_page(visitor: &Visitor, status: StatusCode, next: &str, problem: Option<&str>) -> Response {
     let texts = visitor.texts;
     let content = html! {

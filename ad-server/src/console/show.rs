@@ -1,4 +1,4 @@
-//! Parts of ads as several pages show them: title, price, facts, photos.
+//! Parts of ads that several pages show: title, price, facts, photos.
 
 use ad_core::{
     model::{Ad, Content, ImageRef, Timestamp},
@@ -23,7 +23,7 @@ pub(super) fn photo(visit: &Visit, image: &ImageRef) -> String {
     reachable(visit, image.cdn_url.clone())
 }
 
-/// Address of a photo that is shown at most so many pixels wide; as it came, until it has renditions.
+/// Address of a photo for a display width in pixels: a rendition or, until there are some, the photo as it came.
 pub(super) fn rendition(visit: &Visit, image: &ImageRef, width: u32) -> String {
     reachable(visit, image.rendition_at(width).unwrap_or_else(|| image.cdn_url.clone()))
 }
@@ -76,7 +76,7 @@ pub(super) fn money(amount: f64) -> String {
     if cents == 0.0 { number(whole) } else { format!("{}.{cents:02}", number(whole)) }
 }
 
-/// What buyers look at first: year, mileage or hours, fuel, transmission.
+/// The main facts: year, mileage or hours, fuel, transmission.
 pub(super) fn facts(content: &Content) -> Vec<String> {
     let field = |path: &str| content.get(&format!("category_fields.{path}"));
     let measure = |path: &str| {

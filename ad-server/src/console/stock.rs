@@ -22,7 +22,7 @@ use super::{
 };
 use crate::auth::Permission;
 
-/// The ads that have a searched text are counted if no more than this many have it.
+/// Search results are counted up to this number.
 const COMMON: u32 = 1000;
 
 /// Parameters of the page that are not those of a list.
@@ -59,7 +59,7 @@ pub(super) async fn page(visit: Visit) -> Answer {
         Err(errors) => (StatusCode::BAD_REQUEST, None, Some(errors)),
     };
     let (context, scope) = (&visit.visitor.context, &visit.caller().scope);
-    // Its memory is that of the rows and of the page.
+    // Reserves memory for the rows and the page.
     let mut turn = context.limits.lists.turn(scope.name()).await?;
     let list = match query {
         Some(query) => Some(list(&visit, query).await?),
@@ -242,7 +242,7 @@ fn bulk(visit: &Visit) -> Markup {
     html! {
         @if !permitted.is_empty() {
             div.actions.bulk role="group" aria-label=(texts.with_selected) {
-                // Only the script can select all.
+                // Selecting all needs the script.
                 label.choose-all hidden { input type="checkbox" data-select-all; (texts.select_all) }
                 span { (texts.with_selected) " (" span data-selected { "0" } "):" }
                 @for action in permitted {

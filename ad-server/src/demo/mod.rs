@@ -28,7 +28,7 @@ use crate::{
     marketplace, sandbox,
 };
 
-/// How often the view looks at the ads.
+/// Pause between two reads of the ads.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long it waits for an ad to be published.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -59,7 +59,7 @@ pub enum DemoError {
     /// The database does not do what it should.
     #[error("database of the demo: {0}")]
     Database(String),
-    /// The service does not answer as it should.
+    /// The service gave an unexpected answer.
     #[error("no answer from the service of the demo: {0}")]
     Http(#[from] reqwest::Error),
     /// The receiver of webhooks does not start.
@@ -162,7 +162,7 @@ struct DemoRow {
     vehicle_type: &'static str,
     source_id: String,
     dealer_code: String,
-    /// The ad as it was read last; `None` when it was refused.
+    /// The ad as last read; `None` if it was refused.
     ad: Option<Value>,
 }
 
@@ -199,7 +199,7 @@ impl Client {
         Ok(())
     }
 
-    /// The status of each ad of which something has failed.
+    /// The status of each ad with a failure.
     async fn statuses(&self, rows: &[DemoRow]) -> Result<Vec<Value>, DemoError> {
         let mut statuses = Vec::new();
         for row in rows {

@@ -1,4 +1,4 @@
-//! The demo's receiver of webhooks: a dealer's own server, which knows nothing of the service but the secret of its webhook.
+//! The demo's receiver of webhooks. It stands for a dealer's server, and knows only the secret of its webhook.
 
 use std::{
     collections::BTreeSet,
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::{http_server::ServerError, sandbox::Loopback};
 
-/// Seconds by which the clocks of sender and receiver may differ, the way of the message included.
+/// Maximum age of a message in seconds.
 const TOLERANCE: u64 = 300;
 
 /// A receiver on a free port; it ends with the value.
@@ -25,10 +25,10 @@ pub(super) struct Receiver {
     seen: Arc<Seen>,
 }
 
-/// What has come in.
+/// What has been received.
 struct Seen {
     clock: Arc<dyn Clock>,
-    /// Not known before the webhook was created.
+    /// Unknown until the webhook has been created.
     key: OnceLock<hmac::Key>,
     events: Mutex<Received>,
 }

@@ -39,9 +39,9 @@ pub(super) struct Timed<Io> {
     times: Times,
     /// Whether bytes have come since the last ones that were sent.
     receiving: bool,
-    /// When the client will have been too slow.
+    /// The deadline of the client.
     deadline: Instant,
-    /// How it reads what it is sent.
+    /// The rate at which it reads.
     pace: Pace,
     /// Wakes no later than the next deadline. Deadlines move with every request, so it is set anew only when one moves
     /// forward, or when it wakes too early.
@@ -50,13 +50,13 @@ pub(super) struct Timed<Io> {
 
 impl<Io> Timed<Io> {
     pub(super) fn new(inner: Io, times: Times) -> Self {
-        // A new connection has brought nothing yet, but is there for a request.
+        // A new connection has sent nothing yet, but a request is expected.
         let deadline = Instant::now() + times.answer;
         let alarm = Box::pin(tokio::time::sleep_until(deadline));
         Self { inner, times, receiving: false, deadline, pace: Pace::new(times.grace()), alarm }
     }
 
-    /// Fails when the deadline is over, else has the task woken then.
+    /// Fails if the deadline is over; otherwise wakes the task at the deadline.
     fn check(&mut self, deadline: Instant, context: &mut Context<'_>) -> Poll<io::Error> {
         if deadline < self.alarm.deadline() {
             self.alarm.as_mut().reset(deadline);

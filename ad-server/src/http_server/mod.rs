@@ -33,7 +33,7 @@ pub use self::{
 /// How long responses in progress may take during shutdown.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// Pause after a connection could not be accepted: what is used up, such as file handles, does not come back at once.
+/// Pause after a connection could not be accepted: a lack of file handles, for example, lasts for a moment.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// How a server is run.
@@ -100,7 +100,7 @@ impl ServerWatch {
 }
 
 impl HttpServer {
-    /// Takes the address. `setting` is the one that names it, for the error.
+    /// Binds the address. `setting` is the name of its setting, for the error.
     ///
     /// # Errors
     /// When the address is taken, or certificate and key cannot be used.

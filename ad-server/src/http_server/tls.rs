@@ -21,7 +21,7 @@ use rustls::{
     sign::CertifiedKey,
 };
 
-/// How often the files are looked at. SIGHUP has it done at once.
+/// Pause between two checks of the files. SIGHUP checks at once.
 const LOOK: Duration = Duration::from_secs(30);
 
 /// Where certificate and key are.
@@ -90,7 +90,7 @@ impl Certificates {
         RustlsConfig::new().fallback(certificate)
     }
 
-    /// These, and then each new pair that takes the place of them.
+    /// This pair, then each new one.
     pub(super) fn kept_fresh(self) -> BoxStream<'static, RustlsConfig> {
         let pairs = stream::unfold((self, false), |(mut certificates, begun)| async move {
             if begun {
@@ -101,7 +101,7 @@ impl Certificates {
         pairs.boxed()
     }
 
-    /// Returns when there are new ones. What cannot be used does not take their place.
+    /// Returns when there is a new usable pair.
     async fn changed(&mut self) {
         let mut hangup = Hangup::new();
         let mut complained = None;

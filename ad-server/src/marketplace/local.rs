@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{listing_id, listing_seq, sql};
 use crate::store::{Columns, Database, Statement};
 
-/// How long a call is remembered. It is longer than any caller repeats one.
+/// How long a call is remembered: longer than any caller repeats one.
 const CALLS_KEPT: Duration = Duration::from_hours(7 * 24);
 
 /// One of the marketplaces.

@@ -42,7 +42,7 @@ pub(crate) use receiver::{Counts, PREFIX, sandbox, server_options, times};
 
 /// Ids of the secondary marketplace begin so; those of the primary one are numbers of 8 digits.
 const SECONDARY: &str = "VM";
-/// Of this many more than the number in the table, so that ids have their length from the first one on.
+/// Offset of the ids to the numbers in the table, so that all ids have the same length.
 const FIRST: i64 = 20_000_000;
 
 /// The id of the listing with this number.
@@ -71,7 +71,7 @@ pub enum ConnectError {
          --{market}-marketplace-token-file", variable = token_variable(*.market)
     )]
     NoToken { market: Market },
-    /// It cannot be used.
+    /// The token cannot be used.
     #[error("{market} marketplace: {source}")]
     Token { market: Market, source: TokenSourceError },
     /// There is no HTTP client.

@@ -117,7 +117,7 @@ impl Work for ImportLines {
     }
 }
 
-/// Which listings are wanted; what is `None` does not matter.
+/// A filter of listings; `None` matches any.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ListingFilter {
     /// Only listings of this marketplace
@@ -141,7 +141,7 @@ fn market(text: &str) -> Result<Market, &'static str> {
 pub enum ListingState {
     /// Shown.
     Active,
-    /// Taken off.
+    /// Removed.
     Removed,
 }
 

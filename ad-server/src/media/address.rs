@@ -136,7 +136,7 @@ mod tests {
             ("fec0::1", Never),
             ("ff02::1", Never),
             ("64:ff9b:1::1", Never),
-            // The same networks in IPv6 dress.
+            // The same networks mapped into IPv6.
             ("::ffff:8.8.8.8", Public),
             ("::ffff:127.0.0.1", Local),
             ("::ffff:169.254.169.254", Never),

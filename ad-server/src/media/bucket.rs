@@ -21,10 +21,10 @@ use super::name::{FOREVER, Name};
 /// How long the store may be silent.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// How long the look at start may take.
+/// Timeout of the check at start.
 const CHECK: Duration = Duration::from_secs(15);
 
-/// Written at start, to see that it can be.
+/// Object that is written at start, to check that writing works.
 const MARK: &str = "ad-server-was-here";
 
 /// A bucket of images.
@@ -137,7 +137,7 @@ impl Bucket {
     }
 }
 
-/// What the environment says, if it can be meant so: the library would go on and fail in its own words.
+/// Checks the environment: the error of the library would not name the variable.
 fn complete(builder: AmazonS3Builder) -> Result<AmazonS3Builder, String> {
     use AmazonS3ConfigKey::{AccessKeyId, SecretAccessKey};
     let is_set = |key| builder.get_config_value(&key).is_some_and(|value| !value.is_empty());
@@ -150,7 +150,7 @@ fn complete(builder: AmazonS3Builder) -> Result<AmazonS3Builder, String> {
     if address.starts_with("https://") {
         Ok(builder)
     } else if address.starts_with("http://") {
-        // Whoever names such an address means it.
+        // An http address is intended.
         Ok(builder.with_allow_http(true))
     } else {
         Err("AWS_ENDPOINT_URL has to begin with http:// or https://".to_owned())

@@ -39,24 +39,23 @@ pub struct FetchOptions {
     pub allow_private: bool,
     /// Largest file in bytes.
     pub max_bytes: usize,
-    /// Until a connection stands, name resolution and TLS included.
+    /// Timeout of connecting, including name resolution and TLS.
     pub connect: Duration,
     /// Longest silence of the host.
     pub idle: Duration,
-    /// For everything, redirects included; waiting for a place or for memory does not count.
+    /// Timeout of the whole fetch, including redirects; waiting for a slot or for memory does not count.
     pub total: Duration,
     /// How often it is checked that a host sends at no less than [`least_rate`](Self::least_rate).
     pub pace: Duration,
-    /// Bytes of a file that have to come in a second, or the fetch is ended: one that trickles would hold its place and its memory
-    /// for as long as it likes.
+    /// Minimum rate in bytes per second. Without it, a slow host could hold a slot and memory for long.
     pub least_rate: usize,
     /// Most redirects.
     pub redirects: usize,
-    /// Fetches side by side, whatever they are for. Dealers share them.
+    /// Concurrent fetches. Dealers share them.
     pub at_once: usize,
-    /// Fetches side by side from one host, which is a registrable domain or an address. Dealers share them.
+    /// Concurrent fetches from one host, which is a registrable domain or an address. Dealers share them.
     pub per_host: usize,
-    /// Bytes of images in memory, whether they are coming, whole or being stored. Dealers share them.
+    /// Bytes of images in memory while they are received, checked and stored. Dealers share them.
     pub memory: usize,
 }
 
@@ -69,7 +68,7 @@ impl Default for FetchOptions {
             idle: Duration::from_secs(10),
             total: Duration::from_secs(20),
             pace: Duration::from_secs(5),
-            // The slowest mobile network is faster; at this rate an image of 300 kB takes all of the time that there is.
+            // The slowest mobile networks are faster. At this rate, an image of 300 kB takes all of the timeout.
             least_rate: 16 * 1024,
             redirects: 5,
             at_once: 256,
@@ -106,11 +105,11 @@ impl HttpFetcher {
             .default_headers(headers)
             .dns_resolver(Arc::new(guard))
             .redirect(guard.redirects())
-            // A proxy would resolve names in the guard's place.
+            // A proxy would resolve names itself, unguarded.
             .no_proxy()
             .referer(false)
             .connect_timeout(options.connect)
-            // With HTTP/2 megabytes may come in before they are asked for.
+            // HTTP/2 would buffer megabytes before they are read.
             .http1_only()
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .build()?;
@@ -118,7 +117,7 @@ impl HttpFetcher {
         Ok(Self { client, guard, hosts, memory: ImageMemory::new(options.memory), options, clock })
     }
 
-    /// What is at an address, from a host at which there is a place.
+    /// Fetches an address; the caller holds a slot of its host.
     async fn download(&self, url: &Url, request: &ImageRequest<'_>) -> Result<Downloaded, FetchFailure> {
         let mut deadline = Instant::now() + self.options.total;
         let mut response = self.ask(deadline, url, request.known).await?;
@@ -126,7 +125,7 @@ impl HttpFetcher {
             if response.url() == url {
                 return Ok(Downloaded::Unchanged);
             }
-            // It was redirected: that address was asked about a version of another.
+            // After a redirect, the validators belong to another address.
             response = self.ask(deadline, url, None).await?;
         }
         if response.status() != StatusCode::OK {
@@ -172,7 +171,7 @@ impl HttpFetcher {
                 let Some(chunk) = next? else { return Ok(()) };
                 brought += chunk.len();
                 room.add(&chunk).map_err(|Full| too_large(max_bytes))?;
-                // Several large images that come at once would otherwise keep requests waiting.
+                // Otherwise several large images at once would delay requests.
                 tokio::task::yield_now().await;
             }
             if Instant::now() >= check {
@@ -184,8 +183,8 @@ impl HttpFetcher {
         }
     }
 
-    /// What the host sends next, for which it has some time. The client's own clock for that would run on while an image
-    /// waits for memory, and blame the host.
+    /// The next chunk from the host, within the timeout. The read timeout of the HTTP client would continue while an image waits
+    /// for memory.
     async fn heard<T>(
         &self,
         deadline: Instant,
@@ -217,7 +216,7 @@ impl HttpFetcher {
         }
     }
 
-    /// No answer, or one that breaks off.
+    /// No answer, or an incomplete one.
     fn failed(&self, error: &reqwest::Error) -> FetchFailure {
         tracing::debug!(?error, "image request failed");
         if let Some(refused) = refusal(error) {
@@ -238,18 +237,18 @@ impl HttpFetcher {
     }
 }
 
-/// What the host has for us.
+/// The answer of the host.
 enum Downloaded {
-    /// A file, and what the host says of its version.
+    /// A file with its validators.
     File(Bytes, Validators),
-    /// The version that is known.
+    /// The known version is unchanged.
     Unchanged,
 }
 
 /// Longest validator that is stored, in bytes.
 const VALIDATOR: usize = 200;
 
-/// What an answer says of the version of its file.
+/// The validators of an answer.
 fn validators(headers: &HeaderMap) -> Validators {
     let text = |name: HeaderName| {
         let value = headers.get(name)?.to_str().ok()?;
@@ -260,9 +259,9 @@ fn validators(headers: &HeaderMap) -> Validators {
 
 /// Why there is no file.
 enum FetchFailure {
-    /// Nothing came, or too little, until there was no more time: the others better not wait for this host.
+    /// The host was silent, or too slow. Other fetches should not wait for it.
     Silent(String),
-    /// Anything that came at once.
+    /// Any other failure.
     Answered(ImageError),
 }
 
@@ -297,7 +296,7 @@ impl ImageFetcher for HttpFetcher {
             Downloaded::File(bytes, validators) => (bytes, validators),
             Downloaded::Unchanged => return Ok(Fetched::Unchanged),
         };
-        // Hashing megabytes would hold up whatever else runs on this thread.
+        // Hashing megabytes would block other tasks of this thread.
         let image = tokio::task::spawn_blocking(move || Image::new(bytes)).await;
         let image = image.unwrap_or_else(|_| Err(transient("the service is stopping".to_owned())))?;
         Ok(Fetched::Image(image, validators))

@@ -53,7 +53,7 @@ fn store(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
         }
         write(directory, path, bytes)?;
     }
-    // Also when it was there: another writer may have renamed it into place a moment ago and not come this far.
+    // Also if the file existed: another writer may have renamed it just now and not have synced the folder yet.
     sync(directory)
 }
 

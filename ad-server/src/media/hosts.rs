@@ -19,10 +19,10 @@ use crate::{
     shares::{Share, Shares},
 };
 
-/// For how long a silent host is not asked.
+/// How long the circuit of a silent host stays open.
 pub(super) const PAUSE: Duration = Duration::from_secs(5);
 
-/// Sites, and hosts of a site, that are remembered before those are forgotten of which there is nothing to remember.
+/// Number of sites, and of hosts of a site, above which those without state are removed.
 const MANY: usize = 1024;
 
 /// All hosts that images come from.
@@ -48,12 +48,12 @@ struct HostState {
     answered: Mutex<Option<Instant>>,
 }
 
-/// A place at a host, for one fetch. The outcome has to be reported.
+/// A slot of a host, for one fetch. Its outcome has to be reported.
 #[derive(Debug)]
 pub(super) struct Visit {
     host: Arc<HostState>,
     permit: Permit<String>,
-    /// Keeps the site from being forgotten.
+    /// Keeps the state of the site in memory.
     _site: Arc<Site>,
     _places: [Share; 2],
 }
@@ -79,12 +79,12 @@ fn site(url: &Url) -> String {
 }
 
 impl ImageHosts {
-    /// At most this many fetches side by side altogether, and from each site.
+    /// Limits concurrent fetches in total and from each site.
     pub(super) fn new(all: usize, per_site: usize) -> Self {
         Self { all: Shares::new(all), per_site, sites: Mutex::default() }
     }
 
-    /// Waits for a place at the host of an address, on behalf of a dealer.
+    /// Waits for a slot of the host of an address, on behalf of a dealer.
     ///
     /// # Errors
     /// When the host's circuit is open.
@@ -92,7 +92,7 @@ impl ImageHosts {
         let site = self.site(url);
         let host = site.host(url.authority());
         host.breaker.check(Instant::now())?;
-        // A place at the site first: who waits for a busy site takes none from the others.
+        // First a slot of the site: a fetch that waits for a busy site must not hold one of the total.
         let place = site.places.take(dealer, 1).await;
         let of_all = self.all.take(dealer, 1).await;
         let permit = host.breaker.enter(Instant::now())?;
@@ -123,8 +123,7 @@ impl HostState {
     }
 }
 
-/// The value of a name, made when it is not there. When there are many, those are forgotten that are not in use and of which
-/// nothing has to be remembered.
+/// The value of a name, created if it is missing. If there are many, unused ones without state are removed.
 fn entry<T>(
     all: &Mutex<HashMap<String, Arc<T>>>,
     name: &str,
@@ -144,7 +143,7 @@ fn entry<T>(
 }
 
 impl Visit {
-    /// The host answered, whatever it said.
+    /// The host answered.
     pub(super) fn answered(self) {
         *locked(&self.host.answered) = Some(Instant::now());
         self.permit.answered();
@@ -207,7 +206,7 @@ mod tests {
         ahead.answered();
         assert!(hosts.visit(&silent, "a").await.is_ok());
 
-        // What was asked before that answer says nothing any more.
+        // A fetch that began before that answer does not count.
         second.silent("nothing");
         assert!(hosts.visit(&silent, "a").await.is_ok());
     }
@@ -242,7 +241,7 @@ mod tests {
             ("a.b.dealer.se:8443", "dealer.se"),
             ("dealer.se.", "dealer.se"),
             ("IMAGES.Dealer.co.uk", "dealer.co.uk"),
-            // What a platform gives to each of its customers.
+            // Each customer of a platform has its own subdomain.
             ("bucket.s3.amazonaws.com", "bucket.s3.amazonaws.com"),
             ("a.north.github.io", "north.github.io"),
             ("localhost:1", "localhost"),

@@ -26,7 +26,7 @@ impl ImageMemory {
     }
 }
 
-/// An image that is coming, and the memory that it has taken.
+/// An image that is being received, with its reserved memory.
 #[derive(Debug)]
 pub(super) struct ImageBuffer {
     bytes: Vec<u8>,

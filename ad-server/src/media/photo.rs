@@ -81,7 +81,7 @@ impl Header {
         if pixels > MOST_PIXELS {
             return Err(Undecodable::TooLarge);
         }
-        // Nonsense in EXIF or in a profile is no reason to refuse the picture.
+        // Invalid EXIF data or profiles are ignored.
         let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
         let profile = decoder.icc_profile().unwrap_or_default().filter(|profile| profile.len() <= MOST_PROFILE);
         let coefficients = if format == Format::Jpeg { coefficients(bytes, pixels) } else { 0 };
@@ -96,7 +96,7 @@ impl Header {
         // Scaling is done in one direction and then in the other.
         let area = |width, height| u64::from(width) * u64::from(height);
         let scaled = area(to_width, to_height) + area(to_width, height).max(area(width, to_height));
-        // One after the other: decoding, for which there is a copy of the file; conversion; scaling.
+        // These steps follow each other: decoding, with a copy of the file; conversion; scaling.
         let steps = [
             bytes.len() as u64 + decoder.total_bytes() + coefficients,
             decoder.total_bytes() + converted,
@@ -231,7 +231,7 @@ fn scaled(pixels: &[u8], from: (u32, u32), to: (u32, u32), pixel: PixelType) -> 
 
 fn encoded(image: &RgbImage) -> Result<Bytes, Undecodable> {
     let mut file = Vec::new();
-    // It fails for sides above 65535 only, which no JPEG and no rendition of a PNG of so few pixels has, but a very long one.
+    // It fails only for sides above 65535, which only an extremely long PNG can have.
     JpegEncoder::new_with_quality(&mut file, QUALITY).encode_image(image).map_err(|error| undecodable(&error))?;
     Ok(file.into())
 }

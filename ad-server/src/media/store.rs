@@ -72,17 +72,17 @@ pub enum MediaError {
          AWS_REGION and AWS_ENDPOINT_URL"
     )]
     Bucket {
-        /// Where.
+        /// The location.
         place: MediaLocation,
-        /// What the store says, or that it says nothing.
+        /// The error of the store.
         reason: String,
-        /// Whether it may go away by itself.
+        /// Whether it is transient.
         is_unreachable: bool,
     },
 }
 
 impl MediaError {
-    /// Whether it may go away by itself.
+    /// Whether it is transient.
     pub(crate) fn is_unreachable(&self) -> bool {
         matches!(self, Self::Bucket { is_unreachable: true, .. })
     }
@@ -96,8 +96,7 @@ pub(super) struct Stored {
 }
 
 impl Media {
-    /// Keeps images in a place, after a look whether it can be written to. A folder is made where it is missing; a bucket
-    /// has to be there.
+    /// Opens a location, after a check that it can be written to. A missing folder is created; a bucket has to exist.
     ///
     /// # Errors
     /// When images cannot be stored there, in a line that says what to do.
@@ -142,7 +141,7 @@ impl Media {
     /// Removes an image and its renditions, if they are there.
     ///
     /// # Errors
-    /// When the store does not do it. A text that is no name of an image is none of its images.
+    /// When the store fails. A text that is not the name of an image is ignored.
     pub(crate) async fn remove(&self, name: &str) -> io::Result<()> {
         let Some(name) = Name::parse(name) else { return Ok(()) };
         let names = RENDITION_WIDTHS.map(|width| name.rendition(width)).into_iter().chain([name.clone()]);
@@ -187,7 +186,7 @@ impl MediaStore for Media {
     }
 }
 
-/// What is wrong beyond that is the operator's to read, not the client's.
+/// Other errors are for the operator, not for the client.
 fn failure(error: &io::Error) -> ImageStoreError {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ImageStoreError::Full,

@@ -9,7 +9,7 @@ pub struct SandboxFailure {
     pub trigger: &'static str,
     /// What happens.
     pub effect: &'static str,
-    /// What the client sees of it.
+    /// The visible result.
     pub outcome: FailureOutcome,
     /// What the client should do.
     pub cure: &'static str,
@@ -37,11 +37,11 @@ const fn row(
 
 /// The sample image that does not exist.
 pub(super) const MISSING: &str = "missing.jpg";
-/// The one whose host does not answer in time.
+/// The sample image whose host does not answer in time.
 pub(super) const SLOW: &str = "slow.jpg";
-/// The one of which a part is missing.
+/// The truncated sample image.
 pub(super) const TRUNCATED: &str = "truncated.jpg";
-/// The one that is an HTML page.
+/// The sample image that is an HTML page.
 pub(super) const NOT_AN_IMAGE: &str = "not-an-image.jpg";
 
 use self::FailureOutcome::{Answer, Done, Error};

@@ -35,7 +35,7 @@ use super::{
 #[derive(Debug, Clone)]
 pub struct DatabaseStore {
     database: Database,
-    /// The dealer behind whom the next claim begins.
+    /// The dealer after which the next claim begins.
     turn: Arc<Mutex<String>>,
 }
 
@@ -85,13 +85,13 @@ impl DatabaseStore {
         let statement = sql::UnfinishedOfRevision { id: change.ad, revision: change.revision };
         let rows = self.database.read(statement).await?;
         let unfinished: Option<u32> = rows.first().map(|row| Columns::of(row).number()).transpose()?;
-        // If some were finished meanwhile, the next attempt will succeed.
+        // If some have finished meanwhile, the next attempt succeeds.
         let full = unfinished.filter(|unfinished| *unfinished >= change.most_unfinished());
         Ok(full.map_or(StoreError::Conflict, StoreError::QueueFull))
     }
 }
 
-/// The answer of a statement that asks whether something is so.
+/// The answer of a statement with one Boolean.
 pub(super) fn is_so(rows: &[Row]) -> Result<bool, StoreError> {
     rows.first().map_or(Ok(false), |row| Columns::of(row).value())
 }
@@ -326,7 +326,7 @@ impl Store for DatabaseStore {
 
     async fn check(&self) -> Result<(), StoreError> {
         self.database.queue_depth().await?;
-        // Whoever can begin to write can write; only the disk may still be full.
+        // If a write transaction can begin, writes work, unless the disk is full.
         self.database.run(sql::WriteNothing {}).await.map(drop)
     }
 

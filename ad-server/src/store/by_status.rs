@@ -15,7 +15,7 @@ use super::{
     statement::{Dialect, Values},
 };
 
-/// Which ads; what is `None` or empty does not matter.
+/// A filter of ads; `None` or empty matches any.
 #[derive(Debug, Clone, Default)]
 pub struct StatusFilter {
     /// With one of these statuses.
@@ -49,7 +49,7 @@ pub struct AdByStatus {
 }
 
 impl Database {
-    /// Ads by their status, in the order of their dealers: at most so many behind one, or from the first on.
+    /// A page of ads by status, in the order of their dealers, after an ad or from the start.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when they cannot be read; the others as well.

@@ -26,10 +26,10 @@ use super::{
     work::{Ran, Work},
 };
 
-/// A write with texts of so many bytes keeps the database busy for milliseconds.
+/// Size of texts from which a write keeps the database busy for milliseconds.
 const LARGE: usize = 64 * 1024;
 
-/// Most large writes at the same time.
+/// Maximum number of concurrent large writes.
 const LARGE_WRITES: usize = 4;
 
 /// A database. Clones share everything.
@@ -78,14 +78,14 @@ impl PoolUse {
     }
 }
 
-/// One connection for several transactions that share what the connection keeps for itself: temporary tables.
+/// One connection for several transactions that share its temporary tables.
 pub(crate) enum Session {
     Sqlite(Writer),
     Postgres(postgres::HeldConnection),
 }
 
 impl Session {
-    /// Does something in a transaction, and returns when it is on the disk.
+    /// Runs work in a transaction, and returns when it is durable.
     pub(crate) async fn write<W: Work>(&mut self, work: W) -> Result<W::Answer, StoreError> {
         match self {
             Self::Sqlite(writer) => writer.run(work).await,
@@ -95,8 +95,8 @@ impl Session {
 }
 
 impl Database {
-    /// Opens `sqlite://path`, which is made if it is not there, or `postgres://user:password@host:port/database`, which has
-    /// to be there. Its tables are made or brought up to date.
+    /// Opens `sqlite://path`, which is created if it is missing, or `postgres://user:password@host:port/database`, which must exist.
+    /// Migrates its schema.
     pub async fn open(url: &str) -> Result<Self, OpenError> {
         Self::open_with(url, &Options::default()).await
     }
@@ -132,7 +132,7 @@ impl Database {
         postgres::is_address(url)
     }
 
-    /// Its address as it may be shown: without user and password.
+    /// Its address without user and password.
     pub fn name_of(url: &str) -> String {
         postgres::name_of(url).unwrap_or_else(|| sqlite::name_of(url))
     }
@@ -153,8 +153,7 @@ impl Database {
         }
     }
 
-    /// How many lists can be read at the same time. Whoever has more read at once has them wait for each other, whichever
-    /// dealer they are for.
+    /// Maximum number of lists that are read concurrently. Further ones wait, whichever dealer they are for.
     pub fn list_connections(&self) -> usize {
         self.list_connections as usize
     }
@@ -179,7 +178,7 @@ impl Database {
         Ok(rows)
     }
 
-    /// Reads a few rows for a client, likewise. Each is taken over before the next is read.
+    /// Reads a few rows for a client, likewise. Each row is handed over before the next one is read.
     pub(super) async fn look_up_each(
         &self,
         statement: Statement,
@@ -223,7 +222,7 @@ impl Database {
         failed.and(ran)
     }
 
-    /// Reads for the service itself: the directory, readiness, metrics, workers and commands. No client makes these wait.
+    /// Reads for the service itself: the directory, readiness, metrics, workers and commands. These reads do not wait for clients.
     /// PostgreSQL runs statements of a batch together, as [`run`](Self::run) does.
     pub(crate) async fn read(&self, statement: impl Into<Statement>) -> Result<Vec<Row>, StoreError> {
         let statement = statement.into();
@@ -240,7 +239,7 @@ impl Database {
         rows.first().map_or(Ok(0), |row| Columns::of(row).number())
     }
 
-    /// Reads for the service itself, and hands out rows as they come.
+    /// Reads for the service itself, and hands over rows as they are read.
     pub(crate) fn stream<'s>(
         &'s self,
         statement: &Statement,
@@ -252,7 +251,7 @@ impl Database {
         rows.map_err(store_error)
     }
 
-    /// A place for a large write, of which each dealer and the service itself have one.
+    /// A slot for a large write. Each dealer, and the service itself, has one.
     async fn place(&self, work: &impl Work) -> Option<Share> {
         if work.text_bytes() < LARGE {
             return None;
@@ -260,7 +259,7 @@ impl Database {
         Some(self.large_writes.take(work.dealer().unwrap_or_default(), 1).await)
     }
 
-    /// Does something in a transaction, and returns when it is on the disk.
+    /// Runs work in a transaction, and returns when it is durable.
     pub(crate) async fn write<W: Work>(&self, work: W) -> Result<W::Answer, StoreError> {
         let _place = self.place(&work).await;
         match &self.engine {
@@ -269,8 +268,8 @@ impl Database {
         }
     }
 
-    /// Runs a statement in a transaction, and returns when it is on the disk. PostgreSQL runs statements of a batch together with
-    /// those that others ask for at the same time.
+    /// Runs a statement in a transaction, and returns when it is durable. PostgreSQL runs batch statements of concurrent callers
+    /// together.
     pub(crate) async fn run(&self, statement: impl Into<Statement>) -> Result<Ran, StoreError> {
         let statement = statement.into();
         match &self.engine {
@@ -290,17 +289,17 @@ impl Database {
         })
     }
 
-    /// Has texts that are not in the index for searching yet brought into it, in the background.
+    /// Starts indexing new texts for searching, in the background.
     pub(crate) fn index_texts(&self) {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.index_texts(),
-            // It has no such index: a search reads the texts of the dealer.
+            // PostgreSQL has no such index: a search reads the texts of the dealer.
             Engine::Postgres(_) => {}
         }
     }
 
-    /// Notified when a request can be claimed that could not before: of what this process writes, and in PostgreSQL also of
-    /// what others do. Whoever waits for it looks by the clock as well.
+    /// Notified when a request becomes claimable by a write of this process or, in PostgreSQL, of others. Notifications can be lost,
+    /// so callers poll as well.
     pub(super) fn queued(&self) -> Arc<Notify> {
         if let Engine::Postgres(postgres) = &self.engine {
             postgres.listen();
@@ -308,7 +307,7 @@ impl Database {
         Arc::clone(&self.queued)
     }
 
-    /// Wakes the workers, here and elsewhere.
+    /// Wakes the workers of this process and of others.
     pub(super) fn wake(&self) {
         self.queued.notify_one();
         if let Engine::Postgres(postgres) = &self.engine {
@@ -321,7 +320,7 @@ impl Database {
         Ok(self.run(RemoveAnswers { before, at_most }).await?.changed)
     }
 
-    /// Has those who wait for events know soon that there are new ones, here and elsewhere.
+    /// Wakes those who wait for events, in this process and in others.
     pub(super) fn logged(&self) {
         self.event_poller.notify();
         if let Engine::Postgres(postgres) = &self.engine {
@@ -337,7 +336,7 @@ impl Database {
         self.event_poller.watch(self, scope)
     }
 
-    /// Ends the waits for a request, here and elsewhere.
+    /// Ends the waits for a request, in this process and in others.
     pub(super) fn finished(&self, request: Uuid) {
         self.finished.end(request);
         if let Engine::Postgres(postgres) = &self.engine {
@@ -353,7 +352,7 @@ impl Database {
         self.finished.wait(self, request).await
     }
 
-    /// Texts that are not in the index for searching yet. Lists find them all the same.
+    /// Number of texts that are not indexed for searching yet. Searches find them nevertheless.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when it cannot be read.

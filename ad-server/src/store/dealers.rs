@@ -20,7 +20,7 @@ impl Database {
         rows.iter().map(|row| Columns::of(row).json()).collect()
     }
 
-    /// Which state of dealers and tokens this is.
+    /// The version of dealers and tokens.
     pub async fn directory_version(&self) -> Result<DirectoryVersion, StoreError> {
         let rows = self.read(sql::ReadDirectoryVersion {}).await?;
         let missing = || StoreError::Faulty("the version of the directory is missing".into());

@@ -1,5 +1,5 @@
-//! Erasure: removes what clients wrote from deleted ads. Their ids, times and log entries without messages stay, so that a source id means
-//! the same ad for ever. What is done is never half done, and a repeated call goes on where an earlier one ended.
+//! Erasure: removes what clients wrote from deleted ads. Their ids, times and log entries without messages stay, so that a source
+//! id means the same ad for ever. Each step is one transaction, and a repeated call continues where an earlier one stopped.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use super::{Columns, Database, Link, Statement, Work, sql::erase as sql, sqlite};
 
-/// Ads that are erased in a transaction.
+/// Number of ads that are erased in one transaction.
 const BATCH: u32 = 200;
 
 /// Characters of a checksum in hexadecimal.
 const CHECKSUM: usize = 64;
 
-/// How much was erased, or would be.
+/// Numbers of what was erased, or would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Erased {
     /// Ads.
@@ -158,10 +158,10 @@ impl Database {
         self.run(sql::ForgetErasedImages { names: [removed, used].concat() }).await.map(drop)
     }
 
-    /// Rewrites a SQLite file, so that nothing of what was removed is left in it.
+    /// Rewrites a SQLite file, so that it does not contain removed data.
     ///
     /// # Errors
-    /// When it cannot be rewritten, as while others use it for long.
+    /// When it cannot be rewritten, for example because others use it for too long.
     pub async fn compact(url: &str) -> Result<(), sqlx::Error> {
         sqlite::compact(url).await
     }

@@ -1,8 +1,8 @@
 //! Waking those who wait for new events.
 //!
-//! While there is somebody who waits, one task of the process polls for dealers with new events: soon after this process has written
-//! some and, in PostgreSQL, another has notified of it; and ten times a second for the rest: what processes on the same SQLite file
-//! write, and lost notifications. Whoever waits is woken when the events can be read, and reads them by a position of its own.
+//! While there are waiters, one task of the process polls for dealers with new events: soon after this process has written some or, in
+//! PostgreSQL, another has notified it, and at least ten times a second, for other processes on the same SQLite file and for lost
+//! notifications. Waiters are woken when the events can be read, and each reads from its own position.
 
 use std::{
     sync::{
@@ -26,8 +26,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Time between two polls, at least.
 const MIN_INTERVAL: Duration = Duration::from_millis(8);
 
-/// After a poll the task pauses for so many times as long as the poll took: it takes a third of a busy processor at most. Longer pauses
-/// delay events on a busy database, where a poll waits longer than it works.
+/// After a poll, the task pauses for so many times as long as the poll took, so it uses at most a third of a processor. Longer pauses
+/// would delay events on a busy database, where most of a poll is waiting.
 const PAUSE_FACTOR: u32 = 2;
 
 /// Those who wait for events, and the task that wakes them. Clones share everything.
@@ -38,7 +38,7 @@ pub(super) struct EventPoller {
     is_running: Arc<AtomicBool>,
 }
 
-/// What a poll has found.
+/// The result of a poll.
 struct Found {
     /// The newest transaction that could be read.
     newest: i64,
@@ -56,7 +56,7 @@ impl EventPoller {
         watch
     }
 
-    /// There may be new events.
+    /// Announces that there may be new events.
     pub(super) fn notify(&self) {
         self.written.notify_one();
     }
@@ -79,7 +79,7 @@ impl EventPoller {
                     INTERVAL
                 }
             };
-            // What is pending may be so for as long as somebody's long transaction.
+            // A long transaction of others can keep entries unreadable for as long.
             retry = INTERVAL.min(retry * 2);
             sleep(MIN_INTERVAL.max(begun.elapsed() * PAUSE_FACTOR)).await;
             // Notified or not.
@@ -114,7 +114,7 @@ impl EventPoller {
             return false;
         }
         self.is_running.store(false, Ordering::SeqCst);
-        // Somebody may have come before that, and left it to this task.
+        // A waiter may have come just before, and relies on this task.
         self.watches.is_empty() || self.is_running.swap(true, Ordering::SeqCst)
     }
 }

@@ -28,7 +28,7 @@ impl Database {
             let mut columns = Columns::of(&row);
             looked_at = columns.number()?;
             last = position(&mut columns)?;
-            // Where nothing matches, there is one row for the sake of the position.
+            // If nothing matches, there is one row, with the position.
             let Some(message_bytes) = columns.value::<Option<i64>>()? else { return Ok(()) };
             bytes += u64::try_from(message_bytes).unwrap_or_default() + EVENT_BYTES;
             if bytes <= PAGE_BYTES || events.is_empty() {

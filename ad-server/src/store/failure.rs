@@ -3,7 +3,7 @@
 use ad_core::ports::StoreError;
 use sqlx::{error::DatabaseError, postgres::PgDatabaseError};
 
-/// An error of the database that several callers can be given.
+/// An error of the database, which can be cloned for several callers.
 #[derive(Debug, Clone)]
 pub(crate) struct DatabaseFailure {
     /// Whether another attempt may succeed.

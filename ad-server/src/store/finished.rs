@@ -1,7 +1,8 @@
 //! Those who wait for requests to be finished.
 //!
-//! What this process finishes ends their wait at once; in PostgreSQL so does what others finish and notify of. While there is
-//! somebody who waits, one task looks for the rest: what processes on the same SQLite file finish, and lost notifications.
+//! A request that this process finishes ends their wait at once, and so does a notification of another process in PostgreSQL. While
+//! there are waiters, one task polls for the rest: requests that other processes on the same SQLite file finish, and lost
+//! notifications.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,10 +19,10 @@ use uuid::Uuid;
 
 use super::{Columns, Database, ads::is_so, sql::queue as sql};
 
-/// How often the task looks.
+/// Time between two polls.
 const POLL: Duration = Duration::from_millis(100);
 
-/// It rests for so many times as long as looking took.
+/// After a poll, the task pauses for so many times as long as the poll took.
 const REST: u32 = 20;
 
 /// The waits of this process.
@@ -58,12 +59,12 @@ impl FinishedRequests {
     pub(super) fn end(&self, request: Uuid) {
         let ended = self.waits().of_requests.remove(&request).unwrap_or_default();
         for end in ended {
-            // Whoever waited may have left.
+            // The waiter may have left.
             let _left = end.send(());
         }
     }
 
-    /// Looks for finished requests until nobody waits.
+    /// Polls for finished requests until there are no waiters.
     async fn watch(self, database: Database) {
         let mut pause = POLL;
         loop {
@@ -80,7 +81,7 @@ impl FinishedRequests {
         }
     }
 
-    /// The requests that somebody waits for; `None` if there are none, and then the watch ends.
+    /// The requests with waiters; `None` if there are none, which ends the task.
     fn awaited(&self) -> Option<Vec<Uuid>> {
         let mut waits = self.waits();
         waits.of_requests.retain(|_, ends| {

@@ -36,11 +36,11 @@ const CHUNK: usize = 500;
 pub struct Importer<'a> {
     /// The database.
     pub database: &'a Database,
-    /// The rules that the ads are held against.
+    /// The rules that the ads are checked against.
     pub rulebook: &'a Rulebook,
     /// The dealers.
     pub directory: &'a dyn DealerDirectory,
-    /// When the import is.
+    /// The time of the import.
     pub clock: &'a dyn Clock,
     /// Ids of ads that have none, and of the import.
     pub ids: &'a dyn Ids,
@@ -78,7 +78,7 @@ impl Importer<'_> {
                 InputLine::End => break,
                 InputLine::TooLong => tell(number, format!("longer than {MAX_BODY} bytes")),
                 InputLine::Text(text) if text.trim_ascii().is_empty() => {}
-                // The end of the line is no part of the text, nor of what is said about places in it.
+                // The line break is not part of the text, and positions in errors do not count it.
                 InputLine::Text(text) => match self.read(text.trim_ascii_end()) {
                     Ok(import) => chunk.push(IncomingAd::of(number, &import, self.database.dialect())?),
                     Err(messages) => messages.into_iter().for_each(|message| tell(number, message)),
@@ -110,7 +110,7 @@ impl Importer<'_> {
         Ok((!failed).then_some(ads))
     }
 
-    /// One line as an ad, or all that is wrong with it.
+    /// One line as an ad, or all its errors.
     fn read(&self, text: &[u8]) -> Result<ImportedAd, Vec<String>> {
         let value: Value = serde_json::from_slice(text).map_err(|error| vec![not_json(&error)])?;
         let Value::Object(ad) = value else { return Err(vec!["not a JSON object".to_owned()]) };
@@ -143,7 +143,7 @@ impl Work for Steps {
     }
 }
 
-/// What is wrong with the syntax of a line. Its number within the line, always 1, would mislead.
+/// A syntax error of a line, without the line number of the parser, which is always 1.
 fn not_json(error: &serde_json::Error) -> String {
     let place = format!(" at line {} column {}", error.line(), error.column());
     let text = error.to_string();
@@ -167,7 +167,7 @@ enum InputLine {
     End,
 }
 
-/// The next line, of which no more is kept than an ad may have.
+/// The next line, truncated to the maximum size of an ad.
 fn next_line(lines: &mut impl BufRead) -> io::Result<InputLine> {
     let limit = MAX_BODY as u64 + 1;
     let mut text = Vec::new();
@@ -213,7 +213,7 @@ impl IncomingAd {
         let (ImportedAd { ad, leftover, publication }, words) = (import, import.words());
         let text = |text: &str| match dialect {
             Dialect::Sqlite => text.to_owned(),
-            // Within JSON, which the database takes apart.
+            // Nested in JSON, which the database parses.
             Dialect::Postgres => storable(text).into_owned(),
         };
         Ok(Self {

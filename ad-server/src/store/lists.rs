@@ -151,14 +151,14 @@ impl Database {
         let take = |row: &Row| {
             let mut columns = Columns::of(row);
             count = columns.number()?;
-            // An empty page has one row for the sake of the number, which has no place.
+            // An empty page has one row without position, with the number.
             if let Some(place) = columns.value::<Option<i64>>()? {
                 rows.push((place, read(&mut columns)?));
             }
             Ok(())
         };
         self.list(statement, take).await?;
-        // The database would sort whole rows.
+        // Otherwise the database would sort whole rows.
         rows.sort_unstable_by_key(|(place, _)| *place);
         Ok(PageOf { count, rows: rows.into_iter().map(|(_, row)| row).collect() })
     }
@@ -179,7 +179,7 @@ pub(super) fn codes(scope: Scope<'_>) -> Vec<String> {
     }
 }
 
-/// The dealer as whom a scope takes part in the sharing: a group as its first one.
+/// The dealer on whose behalf a scope waits for resources: the first one of a group.
 pub(super) fn sharer(scope: Scope<'_>) -> &str {
     match scope {
         Scope::Dealer(code) => code,
@@ -274,9 +274,9 @@ fn tags(dialect: Dialect, scope: Scope<'_>, source_id: &str) -> Statement {
     ))
 }
 
-/// What a row of an ad has around its content, images and log.
+/// Size of a row of an ad without content, images and log.
 const AD_BYTES: u32 = 800;
-/// What a log entry has around its message.
+/// Size of a log entry without its message.
 const ENTRY_BYTES: u32 = 200;
 
 /// A page of ads. Counting and paging read indexes only; whole ads are read for the rows of the page alone.
@@ -292,21 +292,21 @@ pub(super) fn walk(dialect: Dialect, dealer_code: &str, query: &AdQuery) -> Stat
 
 fn list_by(dialect: Dialect, scope: Scope<'_>, query: &AdQuery, walks: Option<&str>) -> Statement {
     let mut values = Values::new(dialect);
-    // A group that asks for one of its dealers need not look at the others.
+    // A filter on one dealer of a group leaves out the others.
     let named = query.filters.iter().find_map(|filter| match filter {
         AdFilter::DealerCode(code) if scope.covers(code) => Some(code),
         _ => None,
     });
     let scope = named.map_or(scope, |code| Scope::Dealer(code));
     let searches: Vec<_> = query.filters.iter().filter_map(Search::of).collect();
-    // What a search has found is kept for both the number and the page; anything else is as quickly read twice.
+    // The result of a search is materialised for the number and the page; anything else is read twice as quickly.
     let materialized = if searches.is_empty() { "NOT MATERIALIZED" } else { "MATERIALIZED" };
     let (found, index) = match dialect {
         Dialect::Postgres if walks.is_some() => (String::new(), String::new()),
         Dialect::Postgres => {
             (searches.iter().map(|search| search.found_table(&mut values, scope)).collect(), String::new())
         }
-        // SQLite is told the index: it does not know how many ads the dealers have.
+        // SQLite needs the index named: it does not know how many ads the dealers have.
         Dialect::Sqlite => (String::new(), format!(" INDEXED BY {}", index(query))),
     };
     let mut conditions = values.within(scope, "dealer_code");

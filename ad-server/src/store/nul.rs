@@ -1,9 +1,9 @@
-//! The one character that PostgreSQL cannot store in a text: NUL. It is written as two characters that Unicode has set
-//! aside and that no text should have; where one has them all the same, they are told apart.
+//! Escapes NUL, the one character that PostgreSQL cannot store in a text. It is stored as two noncharacters of Unicode. Texts that
+//! contain noncharacters themselves stay unambiguous.
 
 use std::borrow::Cow;
 
-/// What begins a replacement.
+/// The first character of an escape.
 const MARK: char = '\u{10fffe}';
 /// Behind a [`MARK`] that the text has itself.
 const ITSELF: char = '\u{10ffff}';

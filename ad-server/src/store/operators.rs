@@ -1,4 +1,4 @@
-//! What operators do and look at: paused marketplaces and suspended dealers, the audit log, and whose requests wait.
+//! Data of operators: paused marketplaces, suspended dealers, the audit log, and dealers with waiting requests.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::{Columns, Database, Row, sql::operators as sql};
 
-/// Log entries of a dealer that are looked at to see how fast its requests are finished.
+/// Number of log entries of a dealer that are read to estimate how fast its requests are finished.
 const MOST_ENTRIES: u32 = 20_000;
 
-/// What an operator holds: while it lasts, a marketplace is not called, or a dealer cannot change its ads.
+/// A hold by an operator: a marketplace is not called, or a dealer cannot change its ads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Held {
     /// A marketplace is paused.
@@ -42,7 +42,7 @@ impl Held {
     }
 }
 
-/// Since when and why something is held.
+/// A hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Hold {
     /// Since when.
@@ -62,7 +62,7 @@ pub struct AuditEntry {
     pub act: String,
     /// To what, such as `primary`.
     pub subject: String,
-    /// What else is worth knowing, such as the reason.
+    /// Details, such as the reason.
     pub details: String,
 }
 
@@ -84,7 +84,7 @@ pub struct DealerQueue {
     pub oldest: Timestamp,
     /// Requests of the dealer that were finished in the last minutes.
     pub finished: u64,
-    /// In how many seconds they are finished if it goes on like this; `None` if none was finished.
+    /// Estimated seconds until they are finished; `None` if none was finished.
     pub drains_in: Option<u64>,
 }
 
@@ -106,7 +106,7 @@ impl Database {
             let mut columns = Columns::of(row);
             let (kind, name) = (columns.string()?, columns.string()?);
             let target = match kind.as_str() {
-                // A kind or marketplace of a newer version means nothing here.
+                // Kinds and marketplaces of newer versions are ignored.
                 Held::MARKETPLACE => Market::from_name(&name).map(Held::Marketplace),
                 Held::DEALER => Some(Held::Dealer(name)),
                 _ => None,
@@ -156,7 +156,7 @@ impl Database {
         rows.first().map(|row| Columns::of(row).time()).transpose()
     }
 
-    /// Notes that tokens were used.
+    /// Records the last use of tokens.
     pub async fn touch_tokens(&self, jtis: Vec<String>, now: Timestamp) -> Result<(), StoreError> {
         self.run(sql::TouchTokens { jtis, now }).await.map(drop)
     }

@@ -21,7 +21,7 @@ pub struct Options {
     pub busy_timeout: Duration,
     /// SQLite: most connections for reads of single ads for clients, and as many for reads of the service itself.
     pub readers: u32,
-    /// SQLite: most connections for lists for clients. Each keeps a core busy.
+    /// SQLite: maximum number of connections for lists for clients. Each uses a core.
     pub lists: u32,
     /// Time limit of a read for a client.
     pub read_timeout: Duration,
@@ -40,7 +40,7 @@ impl Default for Options {
             schema: Schema::default(),
             busy_timeout: Duration::from_secs(5),
             readers: 4,
-            // One more than a dealer alone may have (see `Lists`).
+            // One more than the maximum of one dealer (see `Lists`).
             lists: cores.clamp(2, 4) + 1,
             read_timeout: Duration::from_secs(2),
             max_pages: None,
@@ -99,7 +99,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Whether it may go away by itself.
+    /// Whether it is transient.
     pub(crate) fn is_unreachable(&self) -> bool {
         matches!(self, Self::Unreachable { .. })
     }

@@ -55,7 +55,7 @@ impl PhotoStore for DatabaseStore {
         behind: &str,
     ) -> Result<Option<ClaimedPhotos>, StoreError> {
         let database = self.database();
-        // Looks first whether there is anything, which needs no transaction.
+        // A read first: usually nothing is due, and then no transaction is needed.
         let rows = database.read(sql::ArePhotosDue { now }).await?;
         let is_due: bool = rows.first().map_or(Ok(false), |row| Columns::of(row).value())?;
         if !is_due {
@@ -64,7 +64,7 @@ impl PhotoStore for DatabaseStore {
         let claim = |behind| sql::ClaimPhotos { now, overdue, until, behind };
         let mut rows = database.run(claim(behind)).await?.rows;
         if rows.is_empty() && !behind.is_empty() {
-            // From the first dealer on again.
+            // Start again with the first dealer.
             rows = database.run(claim("")).await?.rows;
         }
         rows.first().map(|row| claimed(row, until)).transpose()

@@ -23,7 +23,7 @@ struct ClaimBatch {
     now: Timestamp,
     lease_until: Timestamp,
     limit: usize,
-    /// The dealer behind whom it begins.
+    /// The dealer after which it begins.
     behind: String,
     per_dealer: usize,
     full_dealers: Vec<String>,
@@ -95,13 +95,13 @@ pub(super) fn stored_request(id: Uuid, rows: &[Row]) -> Result<Option<StoredRequ
 pub struct QueueSummary {
     /// Accepted requests that are not finished.
     pub depth: u64,
-    /// Those of them that a worker could take now.
+    /// Those of them that are claimable now.
     pub due: u64,
     /// Those that are behind another request of their ad.
     pub behind: u64,
     /// When the oldest of all was accepted.
     pub oldest: Option<Timestamp>,
-    /// When the oldest that a worker could take now was accepted: how long ago tells whether the workers keep up.
+    /// When the oldest claimable one was accepted. Its age shows whether the workers keep up.
     pub oldest_due: Option<Timestamp>,
 }
 
@@ -114,7 +114,7 @@ pub struct Failing {
     pub requests: u64,
     /// When the oldest was accepted.
     pub oldest: Timestamp,
-    /// When the first is tried again, or its try ends.
+    /// When the first one is retried, or its attempt ends.
     pub next: Timestamp,
 }
 
@@ -131,13 +131,13 @@ pub struct Unfinished {
     pub accepted: Timestamp,
     /// When it is due, or a worker's lease of it ends; `None` behind another request of its ad.
     pub claimable: Option<Timestamp>,
-    /// Tries of its action that failed.
+    /// Failed attempts at its action.
     pub tries: u32,
-    /// Why the last of them did.
+    /// The reason of the last one.
     pub reason: Option<String>,
 }
 
-/// Which unfinished requests; what is `None` does not matter.
+/// A filter of unfinished requests; `None` matches any.
 #[derive(Debug, Clone, Default)]
 pub struct QueueFilter {
     /// Of this dealer.
@@ -165,10 +165,10 @@ impl Work for TakeOne {
     }
 }
 
-/// Why a request was not taken.
+/// Why a request was not claimed.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeError {
-    /// There is none of this id.
+    /// There is no request with this id.
     #[error("no unfinished request has the id {0}")]
     Unknown(Uuid),
     /// It is not the oldest of its ad.
@@ -231,7 +231,7 @@ impl Database {
         self.read(sql::UnfinishedRequests { dealer_code, reason, code, limit }).await?.iter().map(unfinished).collect()
     }
 
-    /// Has requests that failed and wait for their next try tried now; returns how many.
+    /// Makes failed requests that wait for their next attempt due now; returns their number.
     pub async fn try_now(&self, filter: &QueueFilter, now: Timestamp) -> Result<u64, StoreError> {
         let (dealer_code, reason) = (filter.dealer_code.as_deref(), filter.reason.as_deref());
         let retry = sql::RetryNow { now, dealer_code, reason, code: filter.code.map(Code::name) };
@@ -240,7 +240,7 @@ impl Database {
         Ok(changed)
     }
 
-    /// Takes one request out of turn, also from the worker that has it.
+    /// Claims one request out of turn, even if a worker has it.
     ///
     /// # Errors
     /// When there is no such request, or it is not its ad's turn.
@@ -270,8 +270,8 @@ impl Database {
         self.read_number(sql::QueueDepth {}).await
     }
 
-    /// Looks first whether there is anything, which needs no transaction: workers ask all the time. `turn` is the dealer behind
-    /// whom it begins.
+    /// Reads first whether anything is due, because workers poll all the time and a read needs no transaction. `turn` is the dealer
+    /// after which it begins.
     pub(super) async fn claim_due(
         &self,
         turn: &Mutex<String>,
@@ -295,13 +295,13 @@ impl Database {
         let ClaimedBatch { mut rows, mut last } = claim(behind, limit).await?;
         let free = limit.saturating_sub(rows.len());
         if free > 0 && !is_first {
-            // From the first dealer on again.
+            // Start again with the first dealer.
             let more = claim(String::new(), free).await?;
             rows.extend(more.rows);
             last = more.last;
         }
         let claimed = rows.iter().map(claimed).collect::<Result<Vec<_>, _>>()?;
-        // Dealers who were not reached come first the next time. When all were, it begins with the first again.
+        // Dealers that were not reached come first the next time. If all were reached, it begins with the first one again.
         *turn() = if claimed.len() < limit { String::new() } else { last };
         Ok(Claims { claimed, next_due })
     }

@@ -43,7 +43,7 @@ impl<'r> Columns<'r> {
         Self { row, next: 0 }
     }
 
-    /// A number, whether something is so, or an option of them.
+    /// A number, a Boolean, or an option of them.
     pub(crate) fn value<T: Readable<'r>>(&mut self) -> Result<T, StoreError> {
         let value = match self.row {
             Row::Sqlite(row) => row.try_get(self.next),
@@ -67,12 +67,12 @@ impl<'r> Columns<'r> {
         self.maybe_text()?.ok_or_else(|| self.faulty("is empty"))
     }
 
-    /// A text of one's own.
+    /// An owned text.
     pub(crate) fn string(&mut self) -> Result<String, StoreError> {
         self.text().map(Cow::into_owned)
     }
 
-    /// A text of one's own if there is one.
+    /// An owned text, if there is one.
     pub(crate) fn maybe_string(&mut self) -> Result<Option<String>, StoreError> {
         Ok(self.maybe_text()?.map(Cow::into_owned))
     }
@@ -235,7 +235,7 @@ pub(super) fn log_entry(columns: &mut Columns<'_>) -> Result<LogEntry, StoreErro
     })
 }
 
-/// Log entries as the statements take them apart.
+/// Log entries as the JSON that statements parse.
 pub(super) fn entry_values(entries: &[LogEntry]) -> Result<String, StoreError> {
     let rows: Vec<_> = entries
         .iter()
@@ -261,12 +261,12 @@ pub(super) fn content_text(content: &Content) -> Result<String, StoreError> {
     content.stored_text().map_err(|error| StoreError::Faulty(error.into()))
 }
 
-/// For comparing in any case.
+/// Folds a text for comparisons in any case.
 pub(super) fn folded(text: &str) -> String {
     text.to_lowercase()
 }
 
-/// Title and body, for searching in any case.
+/// Title and body, folded for searches in any case.
 pub(super) fn search_text(content: &Content) -> String {
     folded(&format!("{}\n{}", content.title().unwrap_or_default(), content.text("body").unwrap_or_default()))
 }

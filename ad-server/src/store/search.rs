@@ -17,7 +17,7 @@ pub(super) struct Search {
     column: &'static str,
     /// In PostgreSQL, the name of the table of what was found.
     found: &'static str,
-    /// In lower case, as the texts are: the databases would fold only some letters.
+    /// In lower case, like the stored texts. The databases would fold only some letters.
     part: String,
 }
 
@@ -32,7 +32,7 @@ impl Search {
         Self { column: "texts.source_id", found: "found_source_id", part: folded(part) }
     }
 
-    /// What a filter searches for, if it does.
+    /// The search of a filter, if it is one.
     pub(super) fn of(filter: &AdFilter) -> Option<Self> {
         match filter {
             AdFilter::Search(part) => Some(Self::in_content(part)),

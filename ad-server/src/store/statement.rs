@@ -67,7 +67,7 @@ macro_rules! statements {
 }
 pub(crate) use statements;
 
-/// The texts of a statement, with `$1` and so on in the place of names.
+/// The texts of a statement, with `$1`, `$2`, … instead of names.
 #[derive(Debug)]
 pub(crate) struct Sql {
     names: Vec<&'static str>,
@@ -115,7 +115,7 @@ impl Sql {
     }
 }
 
-/// Which SQL a database speaks.
+/// The SQL dialect of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Sqlite,
@@ -169,7 +169,7 @@ value_from! {
     Vec<i64> => Numbers(numbers -> numbers),
 }
 
-/// The values of a statement that is put together for one database, in the order of their numbers.
+/// The values of a statement that is composed for one dialect, in the order of their numbers.
 #[derive(Debug)]
 pub(super) struct Values {
     pub(super) dialect: Dialect,
@@ -247,7 +247,7 @@ impl Statement {
 
     pub(super) fn text(&self, dialect: Dialect) -> SqlStr {
         match &self.sql {
-            // Put together from constants of this crate.
+            // Composed of constants of this crate.
             StatementSql::Built(text) => AssertSqlSafe(text.clone()).into_sql_str(),
             StatementSql::Constant(sql) if dialect == Dialect::Sqlite => SqlStr::from_static(&sql.sqlite),
             StatementSql::Constant(sql) => SqlStr::from_static(&sql.postgres),
@@ -259,7 +259,7 @@ impl Statement {
         matches!(self.sql, StatementSql::Constant(sql) if sql.is_batch)
     }
 
-    /// Whether it is the same but for its values.
+    /// Whether it differs only in its values.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         match (&self.sql, &other.sql) {
             (StatementSql::Constant(one), StatementSql::Constant(other)) => std::ptr::eq(*one, *other),
@@ -299,9 +299,9 @@ impl Statement {
         sqlx::query_with(self.text(Dialect::Postgres), arguments)
     }
 
-    /// One statement for the inputs of all these, which are alike.
+    /// One statement for the inputs of all these, which have the same SQL.
     pub(super) fn batch(statements: &[Self]) -> sqlx::query::Query<'static, sqlx::Postgres, PgArguments> {
-        /// The values of all at a place.
+        /// The values of all statements at one position.
         macro_rules! column {
             ($place:ident, $kind:ident($value:ident) => $into:expr) => {{
                 let values = statements.iter().filter_map(|statement| match &statement.values[$place] {

@@ -1,16 +1,16 @@
-//! What is done in a transaction, whichever database it is.
+//! Work in a transaction of either database.
 
 use futures_util::TryStreamExt;
 use sqlx::{Either, Executor, PgConnection, Row as _, SqliteConnection};
 
 use super::{rows::Row, statement::Statement};
 
-/// Takes the rows of a read as they come.
+/// Receives the rows of a read one by one.
 pub(super) type RowReader<'r> = dyn FnMut(Row) -> sqlx::Result<()> + Send + 'r;
 
-/// Something to be done in a transaction.
+/// Work that is done in a transaction.
 pub(crate) trait Work: Send + Sync + 'static {
-    /// What the caller wants to know of it.
+    /// Its result.
     type Answer: Send + 'static;
 
     /// How PostgreSQL runs it.
@@ -26,7 +26,7 @@ pub(crate) trait Work: Send + Sync + 'static {
         0
     }
 
-    /// Does it. Called again when the transaction was rolled back.
+    /// Runs it. Called again if the transaction was rolled back.
     fn run(&self, link: &mut Link<'_>) -> impl Future<Output = sqlx::Result<Self::Answer>> + Send;
 }
 
@@ -60,7 +60,7 @@ impl Work for Statement {
     }
 }
 
-/// What a statement did.
+/// The result of a statement.
 #[derive(Debug, Default)]
 pub(crate) struct Ran {
     /// Rows that were inserted, updated or deleted, by all parts of the statement together; in PostgreSQL, the number of its

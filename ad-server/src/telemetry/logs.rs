@@ -1,5 +1,5 @@
-//! The log on stderr. Every line about a request of the API, in the API or in a worker, has its id, from a span that is enabled at
-//! every level.
+//! The log on stderr. Every line about an API request, in the API or in a worker, has the id of the request, from a span that is
+//! enabled at every level.
 
 use std::{
     io::{self, IsTerminal},
@@ -34,7 +34,7 @@ pub enum LogFormat {
 /// Why log and traces cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    /// The way to the collector of traces.
+    /// Traces cannot be exported.
     #[error(transparent)]
     Traces(#[from] TracesError),
     /// It was called before.
@@ -42,7 +42,7 @@ pub enum TelemetryError {
     Twice,
 }
 
-/// Log and traces of this process. When the value goes, the last spans are sent.
+/// Log and traces of this process. Dropping the value sends the last spans.
 #[derive(Debug)]
 pub struct Telemetry {
     traces: Option<SdkTracerProvider>,
@@ -74,7 +74,7 @@ impl Telemetry {
 impl Drop for Telemetry {
     fn drop(&mut self) {
         let Some(traces) = self.traces.take() else { return };
-        // The exporter waits for its answer, which must not hold up a thread of the runtime that this may be dropped in.
+        // The exporter blocks until it has an answer, so it must not run on a thread of the runtime.
         let flushed = std::thread::spawn(move || traces.shutdown()).join();
         if let Ok(Err(error)) = flushed {
             tracing::warn!(%error, "cannot send the last traces");
@@ -83,12 +83,12 @@ impl Drop for Telemetry {
 }
 
 fn log<S: Subscriber + for<'a> LookupSpan<'a>>(format: LogFormat, least: Level) -> impl Layer<S> {
-    // The spans that are made for traces would only repeat in every line what the line says itself.
+    // Spans for traces would repeat in every line what the line contains already.
     let levels = EnvFilter::builder().with_default_directive(least.into()).from_env_lossy();
-    // It logs the values of unknown parameters, which may be a misspelt password.
+    // sqlx logs the values of unknown parameters, which may be a password after a misspelt name.
     let levels = levels.add_directive(Directive::from_str("sqlx_postgres::options=off").expect("it is one"));
     let ours = filter_fn(|metadata| !(metadata.is_span() && metadata.target() == SPANS));
-    // The hint leaves it to `levels` how little is looked at at all.
+    // The maximum level is decided by `levels`.
     let filter = levels.and(ours.with_max_level_hint(Level::TRACE));
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
     let lines = match format {
@@ -98,7 +98,7 @@ fn log<S: Subscriber + for<'a> LookupSpan<'a>>(format: LogFormat, least: Level) 
     lines.with_filter(filter)
 }
 
-/// A panic becomes a line like any other, with the id of the request in which it happened.
+/// Logs a panic as one line, with the id of its request.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let payload = panic.payload();

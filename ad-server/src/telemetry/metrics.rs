@@ -165,7 +165,7 @@ impl Metrics {
         }))
     }
 
-    /// Everything that was counted, as text.
+    /// All metrics as text.
     pub async fn text(&self) -> String {
         let looked = tokio::time::timeout(LOOK, self.0.queue.queue_state()).await;
         let state = match looked {
@@ -238,19 +238,19 @@ impl Metrics {
 
 /// Methods with counters of their own.
 static METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
-/// With one more for all others.
+/// One more is for all other methods.
 const MOST_METHODS: usize = METHODS.len() + 1;
 
-/// What all others are counted as: clients may invent any number of them.
+/// The label of all other methods: clients may invent any number of them.
 const OTHER: &str = "other";
 
 /// Statuses whose counters are cached.
 const STATUSES: [u16; 16] = [200, 201, 301, 304, 400, 401, 403, 404, 405, 408, 409, 413, 429, 500, 503, GONE_AWAY];
 
-/// What is counted when the client did not wait for its answer.
+/// The status of requests whose client disconnected before the answer.
 const GONE_AWAY: u16 = 499;
 
-/// The counters of one path, if anything is counted. Each is looked up once, and then at hand.
+/// The counters of one path, if there are metrics. Each counter is looked up once and cached.
 pub(crate) struct RouteMetrics {
     metrics: Option<Metrics>,
     path: Cow<'static, str>,
@@ -268,14 +268,14 @@ impl RouteMetrics {
         Self { metrics, path: path.into(), methods: [const { OnceLock::new() }; MOST_METHODS] }
     }
 
-    /// A request begins; it will be [`answered`](Self::answered).
+    /// Counts the begin of a request, until it is [`answered`](Self::answered).
     pub(crate) fn began(&self) {
         if let Some(Metrics(inner)) = &self.metrics {
             inner.under_way.inc();
         }
     }
 
-    /// A request was answered; `None` when its client went away before.
+    /// Counts an answer; `None` if the client disconnected before.
     pub(crate) fn answered(&self, method: &Method, status: Option<StatusCode>, took: Duration) {
         let Some(Metrics(inner)) = &self.metrics else { return };
         inner.under_way.dec();

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::{Metrics, traces::SPANS};
 
-/// A marketplace that is watched.
+/// An observed marketplace.
 #[expect(missing_debug_implementations, reason = "ports have none")]
 pub struct ObservedMarketplace {
     /// What does the work.
@@ -107,7 +107,7 @@ impl Marketplace for ObservedMarketplace {
     }
 }
 
-/// A fetcher of images, or an image store, that is watched.
+/// An observed fetcher of images or image store.
 #[expect(missing_debug_implementations, reason = "ports have none")]
 pub struct Observed<T: ?Sized> {
     /// What does the work.
@@ -119,7 +119,7 @@ pub struct Observed<T: ?Sized> {
 #[async_trait]
 impl ImageFetcher for Observed<dyn ImageFetcher> {
     async fn fetch(&self, request: ImageRequest<'_>) -> Result<Fetched, ImageError> {
-        // Not the address: it may carry what only its host should know.
+        // Not the address: it may contain credentials.
         let span = tracing::debug_span!(
             target: SPANS,
             "fetch image",

@@ -23,7 +23,7 @@ pub struct QueueLoad {
     pub depth: u64,
     /// For how long the oldest of them has waited; `None` when there is none.
     pub oldest: Option<Duration>,
-    /// For how long the oldest one that could be worked on has waited; `None` when it is not known.
+    /// Waiting time of the oldest claimable request; `None` if unknown.
     pub oldest_due: Option<Duration>,
     /// Deliveries to webhooks that are pending.
     pub pending_deliveries: u64,
@@ -31,7 +31,7 @@ pub struct QueueLoad {
     pub last_backup: Option<Timestamp>,
 }
 
-/// Where the queue can be looked at.
+/// Reads the queue.
 #[async_trait]
 pub trait QueueSource: Send + Sync {
     /// How it stands now.
@@ -65,7 +65,7 @@ impl QueueSource for DatabaseQueue {
     }
 }
 
-/// What was seen of the queue when it was looked at last; `None` when it could not be read.
+/// The latest state of the queue; `None` if it could not be read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen(Arc<Mutex<Option<QueueLoad>>>);
 

@@ -23,13 +23,13 @@ pub(crate) const SPANS: &str = "ad_server::spans";
 /// The header that names a span.
 const TRACEPARENT: &str = "traceparent";
 
-/// What the process is called, unless `OTEL_SERVICE_NAME` says otherwise.
+/// The service name, unless `OTEL_SERVICE_NAME` sets another one.
 const SERVICE: &str = "ad-server";
 
 /// Where the environment may give a process attributes.
 const ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
 
-/// Where the environment may name an endpoint, as the OpenTelemetry specification has it.
+/// The environment variables for the endpoint, by the OpenTelemetry specification.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 
 /// Traces cannot be sent.
@@ -121,7 +121,7 @@ pub(crate) fn served(request: Uuid, method: &str, route: &str, headers: &HeaderM
     );
     if !span.is_disabled() && headers.contains_key(TRACEPARENT) {
         let caller = TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers));
-        // It fails only where no layer makes spans.
+        // It fails only if no layer creates spans.
         let _unmade = span.set_parent(caller);
     }
     span

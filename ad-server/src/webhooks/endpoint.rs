@@ -40,13 +40,13 @@ const ATTEMPTS: usize = 20;
 /// Pause after an error of the database.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Longest pause before the clock is read again, which may have been moved.
+/// Maximum pause before the clock is read again, because it may have been set.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
-/// After so many pages without an event that is wanted, the position alone is stored.
+/// Number of pages without matching events after which the position is stored by itself.
 const EMPTY_PAGES: u32 = 100;
 
-/// Why an attempt failed, for the client, when the secret was replaced by a process with another key.
+/// The error of an attempt whose secret was encrypted with a key that this process lacks.
 const UNDECRYPTED: &str = "the service cannot read the secret of the webhook";
 
 /// What is known about an endpoint.
@@ -63,7 +63,7 @@ pub(super) struct Endpoint {
     configs: watch::Receiver<Arc<Config>>,
     config: Arc<Config>,
     events: EventWatch,
-    /// Events up to here have been read; those that are wanted have become deliveries.
+    /// Events up to here have been read; the matching ones have become deliveries.
     position: EventPosition,
     /// Pages that were read since a position was stored.
     empty_pages: u32,
@@ -79,7 +79,7 @@ pub(super) struct Endpoint {
     queue: VecDeque<Due>,
     /// Those that are being sent, with their ads.
     in_flight: Vec<(i64, Option<i64>)>,
-    /// When there may be more due deliveries; `None`: not before something else happens.
+    /// When more deliveries may be due; `None`: not before an event or a change.
     due_at: Option<Timestamp>,
 }
 
@@ -146,7 +146,7 @@ impl Endpoint {
         }
     }
 
-    /// Time until there may be more to read or to begin; `None`: not before something else happens.
+    /// Time until there may be more work; `None`: not before an event or a change.
     fn pause(&self) -> Option<Duration> {
         let until_read = self.reads_news().then(|| self.next_read.saturating_duration_since(Instant::now()));
         // What is queued waits for the end of an attempt.
@@ -329,7 +329,7 @@ impl Endpoint {
                 health.last_failure = Some(at);
                 health.failing_since.get_or_insert(at);
                 health.disabled = Some(DisabledReason::Gone);
-                // It comes again when the endpoint is enabled.
+                // The delivery is repeated when the endpoint is enabled again.
                 (DeliveryState::Pending, now)
             }
             Outcome::Failed(asked) => {
@@ -357,7 +357,7 @@ impl Endpoint {
     }
 }
 
-/// Makes an attempt when it is its turn.
+/// Waits for a slot and makes an attempt.
 async fn attempt(shared: Arc<Shared>, config: Arc<Config>, due: Due) -> (Due, Attempt, Outcome) {
     let webhook = &config.webhook;
     let _turn = shared.attempts.take(&webhook.id.to_string(), 1).await;

@@ -55,7 +55,7 @@ pub(crate) struct Message<'a> {
     pub(crate) secrets: &'a [SigningSecret],
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The receiver has the event.
@@ -76,10 +76,10 @@ impl Sender {
             .user_agent(outbound::USER_AGENT)
             .dns_resolver(Arc::new(guard))
             .redirect(Policy::none())
-            // A proxy would resolve names in the guard's place.
+            // A proxy would resolve names itself, unguarded.
             .no_proxy()
             .referer(false)
-            // With HTTP/2 megabytes may come in before they are asked for.
+            // HTTP/2 would buffer megabytes before they are read.
             .http1_only()
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .pool_idle_timeout(IDLE)

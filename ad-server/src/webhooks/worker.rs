@@ -1,5 +1,5 @@
-//! Decides which process sends to which endpoints. Each process owns endpoints for a while, and goes on to own them; those of a
-//! process that was killed are claimed by another when that time is over.
+//! Decides which process sends to which endpoints. Each process owns endpoints for a limited time, which it renews. When a process is
+//! killed, others claim its endpoints after that time.
 //!
 //! Each poll reads only the endpoints that can be claimed and those that a client has changed, so it costs the same however many there
 //! are. What happens at an endpoint otherwise wakes its own task.
@@ -110,7 +110,7 @@ struct Running {
     config: watch::Sender<Arc<Config>>,
 }
 
-/// What a worker is made of.
+/// The parts of a worker.
 pub(crate) struct WorkerParts {
     pub(crate) database: Database,
     pub(crate) store: Arc<DatabaseStore>,
@@ -197,13 +197,13 @@ impl WebhookWorker {
             && error.is_panic()
         {
             tracing::error!(%error, "webhook task panicked; will be restarted");
-            // Not at once and again and again.
+            // Delayed, so that a failing task is not restarted in a loop.
             sleep(POLL).await;
         }
         self.ended.extend(self.endpoints.extract_if(|_, running| running.task.id() == task).map(|(id, _)| id));
     }
 
-    /// Goes on to own endpoints, claims those that no process owns, and reads those that have changed.
+    /// Renews ownership, claims endpoints that no process owns, and reads those that have changed.
     async fn poll(&mut self) -> Result<(), StoreError> {
         let now = self.shared.clock.now();
         self.renew(now).await?;
@@ -235,7 +235,7 @@ impl WebhookWorker {
         Ok(())
     }
 
-    /// Owns the endpoints for longer, when it is time.
+    /// Renews ownership when it is time.
     async fn renew(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let age = |renewed| if now < renewed { OWNED } else { now - renewed };
         if self.renewed.is_some_and(|renewed| age(renewed) < RENEWED) {

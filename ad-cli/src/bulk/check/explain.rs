@@ -21,11 +21,11 @@ const LONGEST_VALUE: usize = 200;
 pub enum Severity {
     /// It is refused.
     Error,
-    /// It is allowed but probably not meant.
+    /// It is allowed but probably a mistake.
     Warning,
 }
 
-/// One thing to be said about a payload. Its members are what programs read, so their names stay.
+/// A finding about a payload. Programs read its members, so their names are stable.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Finding {
     /// Its position in the file.
@@ -35,12 +35,12 @@ pub struct Finding {
     pub severity: Severity,
     /// Dotted path of the field; `None` for the payload as a whole.
     pub field: Option<String>,
-    /// What was sent, if it was and is not long.
+    /// The value that was sent, if it is short.
     pub value: Option<Value>,
     /// Why; one text for programs.
     #[serde(rename = "message", with = "joined")]
     pub messages: Vec<String>,
-    /// What was probably meant, the likeliest first.
+    /// Suggestions, the most likely first.
     pub suggestions: Vec<String>,
     /// The command that shows what is allowed.
     pub command: Option<String>,

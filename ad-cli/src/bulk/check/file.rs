@@ -13,7 +13,7 @@ use crate::bulk::{
 /// Counts of a checked file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Payloads, and what should have been some.
+    /// All payloads, including those that cannot be read.
     pub payloads: u64,
     /// Those that cannot be sent.
     pub refused: u64,
@@ -39,8 +39,8 @@ struct CheckedChunk {
     verdicts: Vec<Verdict>,
 }
 
-/// Checks all payloads of a file, and shows those with findings or a quality, in order. That an ad is in the file twice is for
-/// [`tell_repetitions`] to find among the identities.
+/// Checks all payloads of a file, and shows those with findings or a quality, in order. [`tell_repetitions`] then finds duplicate ads
+/// among the identities.
 ///
 /// # Errors
 /// When the file cannot be read, or the findings cannot be shown.
@@ -95,7 +95,7 @@ fn check_chunk(checker: &Checker, chunk: Chunk) -> CheckedChunk {
     CheckedChunk { text: chunk.text, totals, occurrences, verdicts }
 }
 
-/// Shows that ads are in the file again, and counts them as refused.
+/// Shows duplicate ads and counts them as refused.
 ///
 /// # Errors
 /// When a temporary file cannot be used, or it cannot be shown.
@@ -119,7 +119,7 @@ fn again(it: &Repetition) -> Verdict {
     Verdict { index: it.again.index, findings: vec![finding], ..Verdict::default() }
 }
 
-/// That the temporary file of the identities cannot be used.
+/// The error of the temporary file of the identities.
 pub(in crate::bulk) fn no_room() -> impl Fn(io::Error) -> BulkError {
     BulkError::temporary("for duplicate detection")
 }

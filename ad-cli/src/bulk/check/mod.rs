@@ -1,5 +1,5 @@
-//! Checking payloads before they are sent, by the rules of [`ad_core`], and saying what is wrong in a way that people can act on:
-//! where in the file, what was sent, why it is refused, what was probably meant, and the command that shows what is allowed.
+//! Checks payloads by the rules of [`ad_core`] before they are sent. A finding has the position in the file, the value, the reason,
+//! suggestions, and the command that shows what is allowed.
 //!
 //! | Part | What it is for |
 //! |---|---|
@@ -55,10 +55,10 @@ pub struct RefusedRow {
     pub refused_row: Vec<Finding>,
 }
 
-/// What is to be said about one payload.
+/// The result for one payload.
 #[derive(Debug, Default)]
 pub struct Verdict {
-    /// Which one of the file it is, from 0.
+    /// Its index in the file, from 0.
     pub index: u64,
     /// The client's reference, where it could be read.
     pub source_id: Option<String>,
@@ -127,7 +127,7 @@ impl Checker {
         let mut verdict = Verdict { index, ..Verdict::default() };
         let object = match (piece.problem, parse(piece.text)) {
             (None, Ok(object)) => object,
-            // What the text says itself is nearer to the mistake.
+            // The position in the text is closer to the mistake.
             (_, Err(broken)) if !piece.text.is_empty() => {
                 verdict.findings.push(broken_finding(piece, &broken));
                 return (verdict, None);
@@ -174,12 +174,12 @@ impl Checker {
         Some(checked.content.into_fields())
     }
 
-    /// What was wrong with a payload that the service refused.
+    /// Explains why the service refused a payload.
     pub fn explain(&self, errors: &FieldErrors, piece: Piece<'_>) -> Vec<Finding> {
         self.identified(&mut Verdict::default(), piece).errors(errors)
     }
 
-    /// Reads a payload again, of which something is to be said, for what it is.
+    /// Parses a payload with findings again, to show it.
     fn identified<'a>(&'a self, verdict: &mut Verdict, piece: Piece<'a>) -> Explainer<'a> {
         let object = parse(piece.text).unwrap_or_default();
         verdict.source_id = object.get("source_id").and_then(Value::as_str).map(str::to_owned);

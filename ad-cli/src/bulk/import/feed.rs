@@ -22,24 +22,23 @@ use crate::bulk::{
     payloads::{Chunks, Piece, Source, parse},
 };
 
-/// What is done with the ads of a file.
+/// The mode of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Task {
-    /// Those that the service does not have yet are created.
+    /// Create the ads that the service does not have yet.
     #[default]
     Create,
-    /// What failed is done again: refused ones are sent again, and of those that could not be published the service does again what it
-    /// left undone.
+    /// Retry failures: refused ads are sent again, and the service retries the failed steps of the others.
     Failed,
-    /// Those that were created hidden are shown.
+    /// Show the ads that were created hidden.
     Show,
 }
 
-/// What an ad's past means for it.
+/// The decision about an ad by its history.
 enum Decision {
     Do(JobKind),
     Follow(Option<Uuid>),
-    /// All is done; where its entry of the journal begins.
+    /// Nothing is left to do; the position of its entry in the journal.
     Nothing(Option<Uuid>, u64),
     Leave,
     Skip,
@@ -64,11 +63,11 @@ impl Task {
     }
 }
 
-/// What decides what becomes of a payload.
+/// The inputs of the decision about a payload.
 #[derive(Debug)]
 pub(super) struct Feed {
     pub(super) checker: Arc<Checker>,
-    /// What is known of the payloads, and the journal that knows the rest.
+    /// The history of the payloads, and the journal with their details.
     pub(super) known: KnownPayloads,
     pub(super) past: Past,
     /// How the keys of creates begin, in every run of the import.
@@ -79,7 +78,7 @@ pub(super) struct Feed {
     pub(super) block: usize,
     /// What is done.
     pub(super) task: Task,
-    /// With so many ads at most; the others wait for another run.
+    /// Maximum number of ads of this run.
     pub(super) limit: u64,
 }
 
@@ -155,7 +154,7 @@ fn pass_on(block: Vec<Job>, jobs: &Sender<Job>, state: &State) -> Result<bool, B
     if state.stop.is_cancelled() {
         return Ok(false);
     }
-    // The others can be done twice.
+    // Other jobs can be repeated safely.
     let created = block.iter().filter(|job| job.kind == JobKind::Create);
     let entries: Vec<_> = created.map(|job| Entry::Sending(job.ad.clone())).collect();
     if entries.is_empty() {

@@ -1,4 +1,4 @@
-//! What is done with one ad, and why the service may refuse it.
+//! A job for one ad.
 
 use ad_core::fields::FieldErrors;
 use serde_json::value::RawValue;
@@ -9,15 +9,15 @@ use crate::bulk::payloads::Place;
 /// What is done with one ad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JobKind {
-    /// It is created, which happens once.
+    /// Create the ad. This must happen only once.
     Create,
-    /// The service does again what it left undone.
+    /// Retry the ad's failed steps.
     Retry,
     /// It becomes visible.
     Show,
 }
 
-/// One ad with which something is done.
+/// A job for one ad.
 #[derive(Debug)]
 pub(super) struct Job {
     /// Which payload of the file it is.

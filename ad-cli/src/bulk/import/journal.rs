@@ -24,19 +24,19 @@ use super::{
 };
 use crate::{Linked, bulk::AdOutcome};
 
-/// Messages to the writer that may wait.
+/// Capacity of the queue of the writer.
 const WAITING: usize = 1024;
 
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// It cannot be opened, locked or made.
+    /// It cannot be opened, locked or created.
     #[error("cannot {doing} the journal {}: {source}", path.display())]
     Unusable {
         /// The journal.
         path: PathBuf,
-        /// What cannot be done with it, as a verb.
+        /// The failed operation, as a verb.
         doing: &'static str,
         /// What the operating system says.
         source: io::Error,
@@ -62,7 +62,7 @@ pub enum JournalError {
         /// When.
         at: String,
     },
-    /// It is of an import to another service.
+    /// It belongs to an import to another service.
     #[error("{} belongs to an import to {begun}, not to {url}", path.display())]
     OtherService {
         /// The journal.
@@ -80,7 +80,7 @@ pub enum JournalError {
         /// The file of payloads.
         name: String,
     },
-    /// It cannot be written any more; nothing is sent without it.
+    /// It cannot be written, and so nothing more is sent.
     #[error("cannot write the journal {}: {reason}", path.display())]
     Unwritable {
         /// The journal.
@@ -90,7 +90,7 @@ pub enum JournalError {
     },
 }
 
-/// What an import is about; the first line.
+/// The first line: what is imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Begun {
     /// The file of payloads.
@@ -138,7 +138,7 @@ pub(super) enum Entry {
     Accepted {
         #[serde(flatten)]
         ad: Identity,
-        /// The request that its log calls it by, where the answer was seen.
+        /// The id of its request, if the answer arrived.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request_id: Option<Uuid>,
     },
@@ -193,7 +193,7 @@ impl Journal {
             Err(TryLockError::Error(error)) => return Err(cannot("lock")(error).into()),
         }
         let past = read(file.try_clone().map_err(cannot("open"))?, path)?;
-        // That a new file is there has to be as durable as what is in it.
+        // The name of a new file must be as durable as its content.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if let Ok(folder) = File::open(folder) {
             folder.sync_all().map_err(cannot("write"))?;
@@ -229,19 +229,19 @@ impl Journal {
         let mut text = Vec::new();
         for entry in entries {
             if let Err(error) = serde_json::to_writer(&mut text, entry) {
-                // Names and texts always are JSON; were they not, nothing must be sent.
+                // Names and texts can always be serialised. If they could not, nothing must be sent.
                 let _ = self.broken.set(error.to_string());
                 return;
             }
             text.push(b'\n');
         }
         if let Some(writer) = &self.to_writer {
-            // A writer that has ended has said why.
+            // The writer has reported its error.
             let _ = writer.send(PendingLines { text, confirm });
         }
     }
 
-    /// Whether it can be written: without that nothing may be sent.
+    /// Checks that it can be written. Otherwise nothing may be sent.
     pub(super) fn check(&self) -> Result<(), JournalError> {
         match self.broken.get() {
             None => Ok(()),
@@ -255,13 +255,13 @@ impl Drop for Journal {
     fn drop(&mut self) {
         self.to_writer = None;
         if let Some(writer) = self.writer.take() {
-            // One that has panicked has confirmed nothing, and so nothing was sent.
+            // A writer that panicked has confirmed nothing, and so nothing was sent.
             let _ = writer.join();
         }
     }
 }
 
-/// Writes lines until the last sender is gone.
+/// Writes lines until the last sender is dropped.
 fn write(mut file: File, lines: &Receiver<PendingLines>, broken: &OnceLock<String>) {
     while let Ok(first) = lines.recv() {
         let (mut text, mut confirm) = (first.text, Vec::from_iter(first.confirm));
@@ -280,10 +280,10 @@ fn write(mut file: File, lines: &Receiver<PendingLines>, broken: &OnceLock<Strin
     }
 }
 
-/// The ads that were accepted, in the order of their answers, of a journal that nobody writes.
+/// The accepted ads of a finished journal, in the order of their answers.
 ///
 /// # Errors
-/// When it cannot be read, or is none.
+/// When it cannot be read, or is not a journal.
 pub fn accepted(path: &Path) -> Result<Vec<Identity>, JournalError> {
     let unusable = |source| JournalError::Unusable { path: path.to_owned(), doing: "open", source };
     let mut ads = Vec::new();
@@ -291,7 +291,7 @@ pub fn accepted(path: &Path) -> Result<Vec<Identity>, JournalError> {
     for (line, text) in (1..).zip(BufReader::new(File::open(path).map_err(unusable)?).split(b'\n')) {
         let text = text.map_err(unusable)?;
         match serde_json::from_slice(&text) {
-            // An ad whose answer was lost has only its end.
+            // An ad whose answer was lost has only an outcome.
             Ok(Entry::Accepted { ad, .. } | Entry::Ended { ad, .. }) => {
                 if seen.insert(ad.clone()) {
                     ads.push(ad);
@@ -341,9 +341,9 @@ fn read(file: File, path: &Path) -> Result<Past, BulkError> {
 }
 
 impl Past {
-    /// What became of an ad, by where its entry begins.
+    /// The outcome of an ad, by the position of its entry.
     pub(super) fn end_at(&mut self, at: u64) -> io::Result<Option<End>> {
-        // The journal is only appended to, wherever its file is being read.
+        // Reading does not move the end, at which entries are appended.
         self.file.seek(SeekFrom::Start(at))?;
         let mut line = Vec::new();
         BufReader::new(&self.file).read_until(b'\n', &mut line)?;
@@ -373,7 +373,7 @@ mod tests {
         Begun { file: text("a.json"), sha256: text("00"), url: text("http://a"), at: text("now"), keys: None }
     }
 
-    /// What is known of the ads of a file with these source ids.
+    /// The history of the ads with these source ids.
     fn known(past: &mut Past, ids: &[&str]) -> Vec<Option<Known>> {
         let mut identities = Identities::default();
         for (index, id) in (0..).zip(ids) {

@@ -1,5 +1,5 @@
-//! What earlier runs did with the ads of a file. The journal says it ad by ad, the file is read payload by payload: both are sorted by the
-//! ads' hashes, joined, and sorted again by the places of the payloads, so that memory does not depend on how many there are.
+//! What earlier runs did with the ads of a file. Entries of the journal and payloads of the file are sorted by the hashes of the ads,
+//! joined, and sorted again by the positions of the payloads, so that memory does not depend on their number.
 
 use std::{io, iter::Peekable};
 
@@ -20,7 +20,7 @@ pub(super) enum Known {
     Invalid,
     /// It was not sent.
     NotSent,
-    /// It may have been sent; no answer was seen.
+    /// It may have been sent; there was no answer.
     Unclear,
     /// The service did not want it.
     Refused,
@@ -39,7 +39,7 @@ pub(super) enum Known {
 const KNOWN: usize = 1 + 16 + 8;
 
 impl Known {
-    /// What is known when this follows what was known before.
+    /// Adds a later entry of the same ad.
     fn after(self, before: Option<Self>) -> Self {
         match self {
             Self::Ended { outcome, at, .. } => {
@@ -89,7 +89,7 @@ const FACT: usize = 16 + 8 + KNOWN;
 /// Index before it.
 const PAYLOAD: usize = 8 + KNOWN;
 
-/// What the entries of a journal say.
+/// The entries of a journal, by ad.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     sorter: Sorter<FACT>,
@@ -104,7 +104,7 @@ impl Facts {
         self.sorter.push(record(&[&hash, &self.entries.to_be_bytes(), &known.bytes()])).map_err(no_room())
     }
 
-    /// What is known of the payloads of a file, and which of their ads are in it again.
+    /// The history of the payloads of a file, and its duplicate ads.
     pub(super) fn of(self, identities: Identities) -> io::Result<(Repetitions, KnownPayloads)> {
         let mut facts = self.sorter.sorted()?.peekable();
         let (mut repetitions, mut payloads, mut accepted) = (RepetitionSorter::default(), Sorter::default(), 0);
@@ -135,11 +135,11 @@ impl Facts {
     }
 }
 
-/// What is known of payloads, to be asked in their order.
+/// The history of payloads, in their order.
 #[derive(Debug)]
 pub(super) struct KnownPayloads {
     sorted: Peekable<Sorted<PAYLOAD>>,
-    /// How many ads earlier runs have had accepted.
+    /// Number of ads that were accepted in earlier runs.
     pub(super) accepted: u64,
 }
 

@@ -7,8 +7,8 @@
 //! | `journal`, `known` | the record of all runs on the disk; what earlier runs did with each payload |
 //! | `feed` | from the file to jobs |
 //! | `send` | from a job to an answer, also when the first answer is lost |
-//! | `state` | what all of them share |
-//! | [`Records`] | what became of each payload, in the order of the file |
+//! | `state` | the state that they share |
+//! | [`Records`] | the outcome of each payload, in the order of the file |
 
 mod feed;
 mod job;
@@ -64,20 +64,20 @@ pub use state::Counts;
 /// Time between two calls for progress.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Whether to go on where an earlier run was.
+/// Whether to resume an earlier run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resume {
     /// There must not have been one.
     No,
-    /// There was one, and it was about the same file.
+    /// There must be an earlier run of the same file.
     Same,
-    /// There was one, whatever has become of the file.
+    /// There must be an earlier run; the file may have changed.
     Changed,
-    /// If there was one, whatever has become of the file.
+    /// If there is an earlier run; the file may have changed.
     IfBegun,
 }
 
-/// What is to be imported, and how.
+/// Options of an import.
 #[derive(Debug)]
 pub struct Options<'a> {
     /// The file; `-` is stdin.
@@ -90,11 +90,11 @@ pub struct Options<'a> {
     pub task: Task,
     /// With how many of them at most.
     pub limit: Option<u64>,
-    /// Whether to go on where an earlier run was.
+    /// Whether to resume an earlier run.
     pub resume: Resume,
-    /// Requests that are out at the same time.
+    /// Maximum number of concurrent requests.
     pub parallel: usize,
-    /// How long to wait without anything happening once all are sent; `None`: not at all.
+    /// How long to wait for outcomes without progress after all are sent; `None`: not at all.
     pub within: Option<Duration>,
     /// The version through which they are sent.
     pub version: ApiVersion,
@@ -102,12 +102,12 @@ pub struct Options<'a> {
     pub of_type: Option<&'static Category>,
 }
 
-/// What people should know of an import before it begins.
+/// A note for users before an import begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note {
     /// The file is UTF-16; the service gets UTF-8.
     Utf16,
-    /// There is nothing to go on with: the journal is new.
+    /// There is no earlier run: the journal is new.
     NewJournal,
     /// The file has changed since the last run; ads that were accepted are not sent again.
     Changed,
@@ -120,7 +120,7 @@ pub struct Import {
     name: String,
     path: PathBuf,
     is_of_rows: bool,
-    /// What came from stdin is kept here.
+    /// The copy of stdin.
     _kept: Option<NamedTempFile>,
     state: Arc<State>,
     past: Past,
@@ -143,14 +143,14 @@ pub struct Imported {
     pub payloads: u64,
     /// What became of them.
     pub records: Records,
-    /// How many findings about the quality of the valid ones have each code. They kept none from being sent.
+    /// Numbers of quality findings about valid payloads, by code. These payloads are sent.
     pub findings: BTreeMap<Code, u64>,
-    /// Why not everything was done that was to be done.
+    /// Why the import ended early.
     pub failure: Option<BulkError>,
 }
 
 impl Import {
-    /// Reads the file for what it is, and opens its journal, which has to be of this file and this service. `now` is written there.
+    /// Opens the file and its journal, which must belong to this file and this service. `now` is written to the journal.
     ///
     /// # Errors
     /// When the file cannot be read, or the journal is in use or of another import.
@@ -235,7 +235,7 @@ impl Import {
         Ok(totals)
     }
 
-    /// After the check: how many ads the service will have in the end, and how many of them earlier runs have sent.
+    /// After the check: the number of ads that the service will have, and the number of them that earlier runs have sent.
     pub fn expected(&self) -> (u64, u64) {
         let before = self.known.as_ref().map_or(0, |known| known.accepted);
         let valid = self.totals.payloads.saturating_sub(self.totals.refused);
@@ -313,7 +313,7 @@ impl Import {
         while let Some(ended) = senders.join_next().await {
             ended.unwrap_or_else(|panicked| state.fail(panicked));
         }
-        // Jobs that no sender took are taken back, so that the feed can end.
+        // Drains jobs that no sender took, so that the feed can end.
         {
             let mut todo = todo.lock().await;
             todo.close();
@@ -330,7 +330,7 @@ impl Import {
     }
 }
 
-/// A file that can be read several times, and what people call it: stdin is kept in one.
+/// A file that can be read several times, with its name for messages; stdin is copied to one.
 fn input(file: &Path) -> Result<(Option<NamedTempFile>, PathBuf, String), BulkError> {
     if file.as_os_str() != "-" {
         return Ok((None, file.to_owned(), name_of(file)));
@@ -400,7 +400,7 @@ fn fits(
     }
 }
 
-/// Sends jobs until there are none, or everybody is to stop.
+/// Sends jobs until there are none left, or the import stops.
 async fn send_all(client: Client, state: Arc<State>, todo: Arc<Mutex<mpsc::Receiver<Job>>>) {
     loop {
         let next = todo.lock().await.recv().await;

@@ -1,4 +1,4 @@
-//! What became of each payload: written down as it becomes known, and handed out in the order of the file.
+//! The outcomes of payloads: recorded as they become known, and read in the order of the file.
 
 use std::io;
 
@@ -18,10 +18,10 @@ use crate::{
     },
 };
 
-/// What became of one payload. Its members are what programs read, so their names stay.
+/// The outcome of one payload. Programs read its members, so their names are stable.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
-    /// Which payload of the file it is, from 0.
+    /// Its index in the file, from 0.
     pub index: u64,
     /// Where it begins.
     #[serde(flatten)]
@@ -43,7 +43,7 @@ pub struct Record {
     /// The listings from before to which it was linked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linked: Vec<Linked>,
-    /// What is wrong with a refused one, field by field.
+    /// The errors of a refused one, by field.
     pub findings: Vec<Finding>,
     /// Whether the payload was refused when the file was checked.
     #[serde(skip)]
@@ -85,7 +85,7 @@ impl Collected {
         self.order.push(record(&[&it.index.to_be_bytes(), &start.to_be_bytes(), &length.to_be_bytes()]))
     }
 
-    /// All of them, in the order of the file; what two of them say of one payload is one.
+    /// All records, in the order of the file; two records of the same payload are merged.
     pub(super) fn in_order(mut self) -> io::Result<Records> {
         let mut records = Records::default();
         let mut last: Option<Record> = None;
@@ -107,7 +107,7 @@ impl Collected {
     }
 }
 
-/// What became of each payload, in the order of the file; those to which the import did not come are missing.
+/// The outcome of each payload, in the order of the file; payloads that the import did not reach are missing.
 #[derive(Debug, Default)]
 pub struct Records {
     lines: Spool,

@@ -1,4 +1,4 @@
-//! Sends one ad. A create carries the same key in every try and in every run, so the service executes it once.
+//! Sends one ad. A create has the same idempotency key in every attempt and every run, so the service executes it once.
 
 use std::time::Duration;
 
@@ -11,22 +11,22 @@ use super::{
 };
 use crate::{Ad, Answer, Client, Error, ErrorKind, bulk::payloads::Piece};
 
-/// How often a request whose answer was lost is repeated, beside what the client does by itself.
+/// Number of retries of a request whose answer was lost, in addition to those of the client.
 const REPEATS: u32 = 5;
 
-/// The first pause before that; each other one is twice as long.
+/// The first pause; each further one is twice as long.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// The result of sending one ad.
 #[derive(Debug)]
 pub(super) enum Sent {
-    /// The service has it; the request that its log calls it by, where that is known.
+    /// The service has it; the id of its request, if known.
     Accepted(Option<Uuid>),
     /// The service does not want it.
     Refused(Refusal),
-    /// It was not accepted, and no other would be.
+    /// It was not accepted, and no other ad would be.
     Stopped(BulkError),
-    /// Nobody knows, and there is no finding out now.
+    /// Unknown, and it cannot be determined now.
     Unclear(BulkError),
 }
 
@@ -46,7 +46,7 @@ pub(super) async fn send(client: &Client, state: &State, job: &Job) -> Sent {
         }
         is_unclear |= error.is_unclear();
         return match error.kind() {
-            // The key has expired, or the service has no keys: an earlier try may have created the ad.
+            // The key has expired, or the service does not support keys: an earlier attempt may have created the ad.
             ErrorKind::Conflict(_) if is_unclear || error.tries() > 1 => find(client, state, job, error).await,
             // The file has changed since an earlier run sent it.
             _ if is_unclear && error.status() == Some(KEY_REUSED) => Sent::Accepted(None),
@@ -67,7 +67,7 @@ async fn once(client: &Client, job: &Job) -> Result<Answer<Ad>, Error> {
     }
 }
 
-/// What an error means for this ad, and for the others.
+/// Whether an error concerns this ad only, or all of them.
 fn refused(error: Error, job: &Job, is_unclear: bool) -> Sent {
     let is_about_ad = match error.kind() {
         ErrorKind::Invalid(_)
@@ -90,7 +90,7 @@ fn refused(error: Error, job: &Job, is_unclear: bool) -> Sent {
     Sent::Refused(Refusal { message, fields })
 }
 
-/// Whether the ad that has the source id is the one of an earlier try.
+/// Whether an earlier attempt has created the ad with the source id.
 async fn find(client: &Client, state: &State, job: &Job, conflict: Error) -> Sent {
     let ad = match client.v4().read(job.ad.target()).await {
         Ok(answer) => answer.body,
@@ -105,8 +105,8 @@ async fn find(client: &Client, state: &State, job: &Job, conflict: Error) -> Sen
     }
 }
 
-/// Whether an ad shows this content. What is not shown as it was sent is left out: images, and currencies that only the dealer's settings
-/// know.
+/// Whether an ad has this content. Fields that are not shown as they were sent are ignored: images, and currencies that the service
+/// takes from the settings of the dealer.
 fn shows(ad: &Ad, content: &Map<String, Value>) -> bool {
     let Ok(Value::Object(shown)) = serde_json::to_value(ad) else { return false };
     content.iter().filter(|(name, _)| *name != "image_urls").all(|(name, sent)| {
@@ -126,7 +126,7 @@ fn without_currency(price: &Value) -> Value {
     price
 }
 
-/// Whether a value has all that another has.
+/// Whether a value contains another.
 fn has(shown: &Value, sent: &Value) -> bool {
     match (shown, sent) {
         (Value::Object(shown), Value::Object(sent)) => {

@@ -28,7 +28,7 @@ use crate::bulk::{
 pub struct Counts {
     /// Accepted by the service.
     pub sent: u64,
-    /// Published, or stored as they were not to be published.
+    /// Published, or stored without being published as requested.
     pub published: u64,
     /// Refused, or failed later.
     pub failed: u64,
@@ -56,7 +56,7 @@ pub(super) struct State {
     pub(super) checker: Arc<Checker>,
     /// Stops all tasks of the import.
     pub(super) stop: CancellationToken,
-    /// Whether what becomes of accepted ads is waited for.
+    /// Whether to wait for the outcomes of accepted ads.
     waits: bool,
     /// Cancelled once nothing more is sent.
     pub(super) all_sent: CancellationToken,
@@ -68,7 +68,7 @@ struct Inner {
     counts: Counts,
     pending: Queue<Pending>,
     records: Collected,
-    /// What stopped it, the first of all.
+    /// The first reason for stopping.
     failure: Option<BulkError>,
 }
 
@@ -108,7 +108,7 @@ impl State {
         self.inner().counts
     }
 
-    /// What stopped it, and what became of everything. What is still pending is under way.
+    /// The reason for stopping, and all records. Pending ads count as unfinished.
     pub(super) fn end(&self) -> (Option<BulkError>, io::Result<Records>) {
         let mut inner = std::mem::take(&mut *self.inner());
         let records = || {
@@ -120,7 +120,7 @@ impl State {
         (inner.failure, records())
     }
 
-    /// Takes the ads longest without an outcome.
+    /// Takes the ads that have been pending the longest.
     pub(super) fn pending(&self, most: usize) -> io::Result<Vec<Pending>> {
         let mut inner = self.inner();
         let mut taken = Vec::new();
@@ -152,7 +152,7 @@ impl State {
         self.kept(added);
     }
 
-    /// A payload that is not sent because of what is wrong with it.
+    /// Records a payload that is not sent because of its errors.
     pub(super) fn invalid(&self, verdict: &Verdict) {
         let Some(place) = verdict.findings.first().map(|finding| finding.place) else { return };
         let ad = verdict.source_id.clone().map(|source_id| Identity { source_id, dealer_code: None });
@@ -162,7 +162,7 @@ impl State {
         self.record(&Record { message, findings, is_invalid: true, ..record });
     }
 
-    /// An ad that the service has, from this run or an earlier one.
+    /// Records an ad that the service has, from this run or an earlier one.
     pub(super) fn accepted(&self, pending: Pending) {
         self.inner().counts.sent += 1;
         if self.waits {
@@ -172,12 +172,12 @@ impl State {
         }
     }
 
-    /// An ad that is not part of what is done now.
+    /// Records an ad that this run does not handle.
     pub(super) fn left(&self, index: u64, place: Place, ad: Identity) {
         self.record(&Record::new(index, place, Some(ad), AdOutcome::NotSent));
     }
 
-    /// An ad of an earlier run about which all is known.
+    /// Records an ad of an earlier run with a known outcome.
     pub(super) fn ended_before(&self, pending: Pending, end: End) {
         self.inner().counts.sent += 1;
         self.end_of(pending, end);
@@ -198,7 +198,7 @@ impl State {
         self.record(&Record { message, marketplace_ad_id, offer_id, linked, ..pending.record(outcome) });
     }
 
-    /// An ad that was accepted just now.
+    /// Records an ad that was accepted now.
     pub(super) fn sent(&self, job: Job, request_id: Option<Uuid>) {
         self.journal.write(Entry::Accepted { ad: job.ad.clone(), request_id });
         self.accepted(Pending { index: job.index, place: job.place, ad: job.ad, request_id });
@@ -217,7 +217,7 @@ impl State {
         self.record(&Record { message: Some(refusal.message), findings, ..record });
     }
 
-    /// An ad that was to be sent and was not.
+    /// Records an ad that was not sent.
     pub(super) fn not_sent(&self, job: Job) {
         // Of what may have been sent before that is not known.
         if job.is_unclear {
@@ -236,7 +236,7 @@ impl State {
     }
 }
 
-/// That a temporary file of the import cannot be used.
+/// The error of a temporary file of the import.
 pub(super) fn no_record() -> impl Fn(io::Error) -> BulkError {
     BulkError::temporary("for the results of the import")
 }

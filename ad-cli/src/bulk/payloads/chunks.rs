@@ -1,7 +1,7 @@
 //! Cuts the stream between payloads: each chunk contains whole payloads and can be processed alone.
 //!
-//! Lines are cut at line breaks, which costs next to nothing; a line that is broken does not harm the next one. In an array, and where
-//! objects spread over lines, one has to look for the end of each; where that cannot be found, nothing can be said about the rest.
+//! NDJSON is cut at line breaks, which costs next to nothing, and an invalid line does not affect the next one. In arrays and for objects
+//! over several lines, the end of each object has to be found; if that fails, the rest of the file cannot be read.
 
 use std::{
     fmt,
@@ -16,7 +16,7 @@ use super::{NotPayloads, Place, Source, is_space, json_end, source::is_object};
 /// Bytes that are read at a time.
 const BLOCK: usize = 256 * 1024;
 
-/// Longest text of one payload. White space counts here, as it does not for the service.
+/// Maximum length of the text of one payload. Unlike at the service, white space counts.
 const LONGEST: usize = 2 * MOST_BYTES;
 
 /// How payloads are laid out in a file.
@@ -37,9 +37,9 @@ enum Next {
     FirstItem,
     Item,
     Comma,
-    /// Nothing: it has been closed.
+    /// The array has been closed.
     End,
-    /// Nothing: it cannot be read on.
+    /// The rest cannot be read.
     Nothing,
 }
 
@@ -49,7 +49,7 @@ pub struct Chunks {
     input: Box<dyn Read + Send>,
     form: Layout,
     next: Next,
-    /// What was read and belongs to the next chunk.
+    /// Bytes that belong to the next chunk.
     carry: Vec<u8>,
     /// Where that begins.
     place: Place,
@@ -66,7 +66,7 @@ impl fmt::Debug for Chunks {
 /// A part of a file that holds whole payloads.
 #[derive(Debug)]
 pub struct Chunk {
-    /// Its text; taken back for the next chunk, it saves making room anew.
+    /// Its text. The buffer is reused for a later chunk.
     pub text: Vec<u8>,
     place: Place,
     /// The payloads; `None` when each line is one.
@@ -87,7 +87,7 @@ pub struct Piece<'a> {
     pub text: &'a [u8],
     /// Where it begins.
     pub place: Place,
-    /// Why it cannot be a payload, whatever is in it.
+    /// Why it cannot be a payload.
     pub problem: Option<&'static str>,
 }
 
@@ -138,7 +138,7 @@ impl Chunks {
         Ok(if text.is_empty() { None } else { self.cut(&mut text) })
     }
 
-    /// Takes a chunk from what has been read, and leaves nothing in it; `None` when more must be read first.
+    /// Takes a chunk from the bytes that have been read; `None` if more bytes are needed.
     fn cut(&mut self, text: &mut Vec<u8>) -> Option<Chunk> {
         let (end, framed) = match self.form {
             Layout::Lines => self.cut_lines(text)?,
@@ -183,7 +183,7 @@ impl Chunks {
         }
     }
 
-    /// Finds the payloads in a text, and how much of it they take.
+    /// Finds the payloads in a text, and the length of their part of it.
     fn frame(&mut self, text: &[u8]) -> (usize, Vec<Framed>) {
         let mut frames = Frames { text, at: 0, found: Vec::new(), known: (0, self.place) };
         while self.next != Next::Nothing {
@@ -235,17 +235,17 @@ impl Chunks {
     }
 }
 
-/// Payloads that are being looked for.
+/// A search for payloads.
 struct Frames<'a> {
     text: &'a [u8],
     at: usize,
     found: Vec<Framed>,
-    /// A position, and the place in the file that it is.
+    /// An offset with its line and column in the file.
     known: (usize, Place),
 }
 
 impl Frames<'_> {
-    /// Goes to the next thing to see; `false` when there is none.
+    /// Skips white space; `false` at the end of the text.
     fn skip_space(&mut self) -> bool {
         let rest = &self.text[self.at..];
         self.at += rest.iter().position(|byte| !is_space(*byte)).unwrap_or(rest.len());
@@ -263,11 +263,11 @@ impl Frames<'_> {
         self.push(self.at..self.at, Some(problem));
     }
 
-    /// Takes what begins here as a payload, and says what comes next; `None` when more must be read first.
+    /// Takes the value that begins here as a payload, and returns what follows it; `None` if more bytes are needed.
     fn item(&mut self, is_all: bool) -> Option<Next> {
         let rest = &self.text[self.at..];
         if let Some(length) = json_end::end(rest) {
-            // A bracket or a comma that opens nothing.
+            // A closing bracket or comma without a value.
             let problem = b"}],:".contains(&rest[0]).then_some("Expected a payload here: {…}.");
             self.push(self.at..self.at + length, problem);
             self.at += length;
@@ -284,13 +284,13 @@ impl Frames<'_> {
     }
 }
 
-/// What a file that begins like this is.
+/// The layout of a file that begins like this.
 fn form(head: &[u8]) -> Layout {
     let start = head.trim_ascii_start();
     if start.first() == Some(&b'[') {
         return Layout::Array;
     }
-    // The last line seen may be cut, the last of the file may have no line break.
+    // The last line here may be incomplete, and the last line of the file may have no line break.
     let lines: Vec<_> = start
         .split(|byte| *byte == b'\n')
         .map(<[u8]>::trim_ascii_end)
@@ -298,7 +298,7 @@ fn form(head: &[u8]) -> Layout {
         .take(5)
         .collect();
     match lines.as_slice() {
-        // A line that opens an object and nothing else begins one that spreads over lines.
+        // A line with only an opening bracket begins an object over several lines.
         [b"{" | b"[", ..] => Layout::Objects,
         lines if lines.iter().any(|line| is_object(line)) => Layout::Lines,
         _ => Layout::Objects,
@@ -335,7 +335,7 @@ fn lines<'a>(text: &'a [u8], from: Place, mut show: impl FnMut(Piece<'a>)) {
 /// Nearly always a line is one object. It has several where line breaks are missing.
 fn one_or_more<'a>(line: Piece<'a>, show: &mut impl FnMut(Piece<'a>)) {
     let mut rest = line;
-    // That the line ends with the object that it begins with need not be looked for when no other could begin.
+    // If no second object begins on the line, the line is one object.
     while memchr::memmem::find(rest.text, b"}{").is_some() || memchr::memmem::find(rest.text, b"} {").is_some() {
         let Some(length) = json_end::end(rest.text).filter(|length| *length < rest.text.len()) else { break };
         let (first, behind) = rest.text.split_at(length);

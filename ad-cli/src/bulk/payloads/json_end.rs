@@ -1,8 +1,8 @@
-//! Where a JSON value ends, without reading what is in it, and however much of it is there.
+//! Finds the end of a JSON value without parsing it, also if only a part of it has been read.
 
 use memchr::memchr2;
 
-/// The end of one value, looked for in one text after the other.
+/// A search for the end of one value in consecutive texts.
 #[derive(Debug, Default)]
 pub struct JsonEnd {
     depth: usize,
@@ -12,7 +12,7 @@ pub struct JsonEnd {
 }
 
 impl JsonEnd {
-    /// The end of so many brackets that have been opened before.
+    /// A search with this number of open brackets.
     pub fn of_open(depth: usize) -> Self {
         Self { depth, ..Self::default() }
     }
@@ -57,7 +57,7 @@ impl JsonEnd {
         None
     }
 
-    /// Behind the quote that closes a string.
+    /// The position after the closing quote of a string.
     fn string_end(&mut self, text: &[u8], mut at: usize) -> Option<usize> {
         if std::mem::take(&mut self.is_escaped) {
             at += 1;
@@ -68,7 +68,7 @@ impl JsonEnd {
                 self.is_string = false;
                 return Some(at);
             }
-            // What follows a backslash ends nothing.
+            // An escaped character does not end the string.
             self.is_escaped = at == text.len();
             at += 1;
         }

@@ -1,10 +1,10 @@
-//! Finds a field in the text of a payload. Only needed for findings: valid payloads cost nothing.
+//! Finds a field in the text of a payload, for findings only.
 
 use std::ops::Range;
 
 use super::{is_space, json_end};
 
-/// A place in the text of a payload.
+/// A position in the text of a payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldPlace {
     /// Where the member's name begins, or the item of an array.
@@ -15,7 +15,7 @@ pub struct FieldPlace {
     pub is_it: bool,
 }
 
-/// Finds the field at a dotted path in the text of an object that has been read before.
+/// Finds the field at a dotted path in the text of a valid object.
 pub fn locate(text: &[u8], path: &str) -> FieldPlace {
     let start = text.iter().position(|byte| !is_space(*byte)).unwrap_or(0);
     let whole = start..json_end::end(&text[start..]).map_or(text.len(), |length| start + length);
@@ -67,7 +67,7 @@ fn items(text: &[u8], value: Range<usize>) -> impl Iterator<Item = Range<usize>>
             return None;
         }
         let start = at;
-        // A number has no end of its own, but what contains it has.
+        // A number ends where its container continues.
         at += json_end::end(&text[at..value.end])?.max(1);
         Some(start..at)
     })

@@ -1,12 +1,12 @@
 //! Files of payloads: one JSON object, a JSON array of objects, or one object after the other (NDJSON, mostly). Which of them a
-//! file is, is seen from what is in it. Files are streamed: what is in memory does not depend on how large they are.
+//! file is, is detected from its content. Files are streamed, so memory does not depend on their size.
 //!
 //! | Part | What it is for |
 //! |---|---|
-//! | [`Source`] | a file or stdin as UTF-8, or what it is instead |
+//! | [`Source`] | a file or stdin as UTF-8; detects what else a file is |
 //! | [`Chunks`] | the stream cut between payloads, in parts that threads can work on side by side |
 //! | [`JsonEnd`] | where a JSON value ends |
-//! | [`parse()`] | one payload as an object, or where it breaks |
+//! | [`parse()`] | one payload as an object, or its syntax error |
 //! | [`locate()`] | where in its text a field is |
 //! | [`Transcoded`] | another encoding as UTF-8 |
 //!
@@ -42,7 +42,7 @@ impl Default for Place {
 }
 
 impl Place {
-    /// Where one is after reading this text from here.
+    /// The position after this text.
     #[must_use]
     pub fn after(self, text: &[u8]) -> Self {
         let characters =
@@ -57,7 +57,7 @@ impl Place {
     }
 }
 
-/// What JSON takes for white space.
+/// White space in JSON.
 const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }

@@ -1,4 +1,4 @@
-//! One payload: from its text to an object, or to the place where it breaks.
+//! Parses one payload.
 
 use std::str;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, error::Category};
 pub struct Broken {
     /// What is wrong.
     pub message: String,
-    /// How many bytes are in order before it.
+    /// Number of valid bytes before it.
     pub at: usize,
 }
 
@@ -20,10 +20,10 @@ impl Broken {
     }
 }
 
-/// The object that a text is, by the measures of the service: no larger, no deeper, of repeated members the last.
+/// Parses a text as an object, with the limits of the service on size and depth. Of repeated members the last one counts.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The error and its position.
 pub fn parse(text: &[u8]) -> Result<Map<String, Value>, Broken> {
     let value: Value = serde_json::from_slice(text).map_err(|error| broken(text, &error))?;
     if deeper_than(&value, MOST_LEVELS) {

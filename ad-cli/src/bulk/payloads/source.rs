@@ -12,7 +12,7 @@ use encoding_rs::{UTF_16BE, UTF_16LE};
 
 use super::{Malformed, Transcoded, is_space};
 
-/// How much of a file is looked at before it is read: enough to see what it is.
+/// Number of bytes by which the kind of a file is detected.
 const LOOK: usize = 64 * 1024;
 
 /// Why a file has no payloads to read.
@@ -54,7 +54,7 @@ pub enum NotPayloads {
 pub struct Source {
     /// What messages call it.
     pub name: String,
-    /// The beginning, as UTF-8, for telling what is in it.
+    /// The first bytes, as UTF-8, for detection.
     pub(super) head: Vec<u8>,
     /// All of it, as UTF-8.
     pub(super) reader: Box<dyn Read + Send>,
@@ -116,7 +116,7 @@ impl Source {
         source.judged(is_whole)
     }
 
-    /// Refuses what is no JSON.
+    /// Refuses a file that is not JSON.
     fn judged(self, is_whole: bool) -> Result<Self, NotPayloads> {
         let name = || self.name.clone();
         let Some(first) = self.head.iter().find(|byte| !is_space(**byte)) else {
@@ -174,7 +174,7 @@ fn as_utf8(head: Vec<u8>, rest: impl Read + Send + 'static) -> (Box<dyn Read + S
     }
 }
 
-/// Files that are no text, by how they begin.
+/// Binary formats, by their first bytes.
 const BINARY: &[(&[u8], &str)] = &[
     (b"PK\x03\x04", "a zip archive or an Office document (such as .xlsx)"),
     (b"\x1f\x8b", "compressed (gzip)"),

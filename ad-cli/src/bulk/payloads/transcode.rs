@@ -4,7 +4,7 @@ use std::io::{self, Cursor, Read};
 
 use encoding_rs::{Decoder, DecoderResult, Encoding};
 
-/// What becomes of bytes that are none in the encoding.
+/// What to do with bytes that are invalid in the encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malformed {
     /// The text, which is UTF-16, cannot be read.
@@ -20,7 +20,7 @@ pub struct Transcoded<R> {
     decoder: Decoder,
     malformed: Malformed,
     raw: Vec<u8>,
-    /// What was converted and not handed out yet.
+    /// Converted bytes that have not been read yet.
     ready: Cursor<Vec<u8>>,
     has_ended: bool,
 }
@@ -48,7 +48,7 @@ impl<R: Read> Transcoded<R> {
         let mut at = 0;
         loop {
             let written = text.len();
-            // A byte becomes three at most; what was left of the last block may come before.
+            // A byte becomes at most three bytes, after the rest of the last block.
             text.resize(written + 3 * (read - at) + 16, 0);
             let (from, to) = (&self.raw[at..read], &mut text[written..]);
             let (result, taken, more) = self.decoder.decode_to_utf8_without_replacement(from, to, self.has_ended);

@@ -1,7 +1,6 @@
-//! A plan carried out: updates, then creates, then deletions, and what became of them.
+//! Applies a plan: updates, then creates, then deletions, with their outcomes.
 //!
-//! Nothing is remembered between runs. What was accepted before an interruption is seen at the service by the next plan, so that nothing is
-//! done twice.
+//! There is no state between runs. After an interruption, the next plan compares with the service again, so nothing is done twice.
 
 use std::{
     sync::{
@@ -34,7 +33,7 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// Requests side by side. The rate is the client's business.
+/// Number of concurrent requests. The client limits the rate.
 const SIDE_BY_SIDE: usize = 8;
 
 /// What became of a step.
@@ -64,7 +63,7 @@ pub(super) struct Applied {
     pub(super) stopped: Option<Failure>,
 }
 
-/// Carries out a plan; `within` is for how long its outcomes are waited for, if they are.
+/// Applies a plan; `within` is how long to wait for outcomes, if at all.
 pub(super) async fn apply(
     context: &Context,
     client: &Client,
@@ -91,7 +90,7 @@ pub(super) async fn apply(
     }
     bar.finish_and_clear();
     let mut stopped = sender.stopped.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // What was accepted is waited for even if others could not be sent, unless the service is not there or nobody wants to wait.
+    // Accepted requests are awaited even if others failed, unless the service cannot be reached or waiting is off.
     if let (Some(within), None) = (within, &stopped)
         && let Err(error) = follow(context, client, &mut rows, within, stop).await
     {
@@ -113,7 +112,7 @@ fn bar(context: &Context, count: usize, what: &str) -> ProgressBar {
     ProgressBar::new(count as u64).with_style(style)
 }
 
-/// Sends steps until something makes it pointless to go on.
+/// Sends steps until a failure concerns all further ones.
 struct Sender<'a> {
     client: &'a Client,
     stopped: Mutex<Option<Failure>>,
@@ -140,7 +139,7 @@ impl Sender<'_> {
                 let (message, request_id) = (Some(text(&error)), error.request_id().map(str::to_owned));
                 let outcome = match (error.is_refusal(), error.is_unclear()) {
                     (true, _) => AdOutcome::Refused,
-                    // Whether it was accepted is seen by the next plan.
+                    // The next plan shows whether it was accepted.
                     (false, true) => AdOutcome::Unclear,
                     (false, false) => AdOutcome::NotSent,
                 };
@@ -152,7 +151,7 @@ impl Sender<'_> {
         }
     }
 
-    /// The request of a step; or what has changed meanwhile, so that it was not sent.
+    /// Sends the request of a step, unless the ad has changed meanwhile.
     async fn send(&self, step: &Step, body: &Map<String, Value>) -> Result<Result<Option<String>, String>, Error> {
         let target = step.ad.target();
         let ads = match (&step.vehicle_type, step.act) {
@@ -174,14 +173,14 @@ impl Sender<'_> {
         Ok(written.await?.map(|answer| answer.request_id))
     }
 
-    /// Nothing more is sent; the first reason is kept.
+    /// Stops sending, and keeps the first reason.
     fn stop(&self, failure: Failure) {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
     }
 }
 
-/// What has changed since the plan was made, of what a step is about.
+/// What has changed since the plan was made.
 fn changed(step: &Step, ad: &Ad) -> Option<String> {
     let is_deleted = ad.state == AdState::Deleted;
     match step.act {
@@ -204,7 +203,7 @@ fn changed(step: &Step, ad: &Ad) -> Option<String> {
     (!changes.is_empty()).then(|| format!("changed after the plan was made: {}", changes.join(", ")))
 }
 
-/// What went wrong, in one line.
+/// The error in one line.
 fn text(error: &Error) -> String {
     match error.kind() {
         ErrorKind::Conflict(_) => format!("{error} It was used after the plan was made."),
@@ -213,7 +212,7 @@ fn text(error: &Error) -> String {
     }
 }
 
-/// Waits for what becomes of what was accepted.
+/// Waits for the outcomes of accepted requests.
 async fn follow(
     context: &Context,
     client: &Client,
@@ -255,11 +254,11 @@ async fn follow(
     Ok(())
 }
 
-/// What became of a request, when it has come to its end.
+/// The outcome of a finished request.
 fn outcome(row: &AppliedStep, status: &Status) -> Option<Outcome> {
     let request = row.request_id.as_deref().and_then(|id| id.parse().ok());
     let outcome = status.outcome(request.or_else(|| status.log.last().map(|entry| entry.request_id))?);
-    // Deleting an ad that was being deleted already leaves no trace of its own.
+    // Deleting an ad whose deletion is in progress adds no log entry.
     outcome.or_else(|| (row.act == Act::Delete && status.state == AdState::Deleted).then_some(Outcome::Deleted))
 }
 

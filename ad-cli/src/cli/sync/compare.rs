@@ -1,7 +1,7 @@
-//! One ad as it is at the service, and as a file wants it: nothing to do, an update, or why it cannot be.
+//! Compares an ad at the service with the desired payload: unchanged, an update, or the reason why no update is possible.
 //!
-//! Neither is compared as text: the wanted payload is what the [rules](ad_core::rulebook) make of it, and what an update comes to is
-//! what they make of the patch. So an update that would change nothing is none.
+//! Contents are compared after normalisation: the [rules](ad_core::rulebook) are applied to the desired payload and to the result of the
+//! patch. So an update that would change nothing is not made.
 
 use ad_core::{
     categories::{self, Category},
@@ -28,10 +28,10 @@ pub(super) enum AdDifference {
         patch: Map<String, Value>,
         /// What comes of it.
         changes: Vec<Change>,
-        /// Whether the ad was deleted, and comes back by it.
+        /// Whether it revives a deleted ad.
         revives: bool,
     },
-    /// It cannot be, and what to do instead.
+    /// Impossible, with what to do instead.
     Blocked {
         /// Why.
         reason: String,
@@ -42,18 +42,18 @@ pub(super) enum AdDifference {
     Refused(FieldErrors),
 }
 
-/// What has to be done, and what there is to know besides.
+/// The change, with notes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Comparison {
     pub(super) difference: AdDifference,
-    /// What stays otherwise than it is wanted.
+    /// Fields that cannot be made as desired.
     pub(super) notes: Vec<String>,
 }
 
-/// Rounds in which an update is looked for that comes to what is wanted: what one field becomes may depend on another.
+/// Maximum number of iterations for finding the patch: derived fields may depend on others.
 const ROUNDS: usize = 4;
 
-/// Compares an ad with what is wanted of it, a payload in order. `images` are those that it is taken to have.
+/// Compares an ad with a valid desired payload. `images` are the images that the ad is assumed to have.
 pub(super) fn compare(
     rulebook: &Rulebook,
     ad: &Ad,
@@ -75,7 +75,7 @@ pub(super) fn compare(
     Search { rulebook, write, stored: &stored, wanted: &wanted, content: &content }.update(ad.state == AdState::Deleted)
 }
 
-/// Why no update can make an ad what is wanted, if so.
+/// Why no update can make the ad equal to the payload, if so.
 fn blocked(ad: &Ad, category: &Category) -> Option<AdDifference> {
     let id = &ad.source_id;
     let stored = categories::by_id(ad.category_id);
@@ -150,7 +150,7 @@ impl Search<'_> {
         let wanted = contents::shown(self.stored, self.content);
         let (mut patch, mut kept) = (Map::new(), Vec::new());
         self.say(&mut patch, &before, &wanted, &kept);
-        // Images that stay are not judged again, and others replace them whole.
+        // Unchanged images are not compared again; changed ones replace the whole list.
         let bare = contents::with_images(self.stored.clone(), &[]);
         let mut after = before.clone();
         for _ in 0..ROUNDS {
@@ -189,7 +189,7 @@ impl Search<'_> {
         Comparison { difference, notes: notes.collect() }
     }
 
-    /// Puts into the patch what differs from what is wanted; whether there was anything new to say.
+    /// Adds differences to the patch; whether the patch has changed.
     fn say(
         &self,
         patch: &mut Map<String, Value>,
@@ -223,7 +223,7 @@ impl Search<'_> {
     }
 }
 
-/// Takes out of the patch what cannot be cleared; each with the reason.
+/// Removes fields from the patch that cannot be cleared, with the reasons.
 fn keep(patch: &mut Map<String, Value>, errors: &FieldErrors) -> Vec<(String, String)> {
     let mut kept = Vec::new();
     for (field, message) in errors.flatten() {
@@ -320,7 +320,7 @@ mod tests {
             let kept = comparison.notes.clone();
             let (patch, _) = update(comparison);
             assert_eq!((&patch["body"], &patch["price"], &patch[IMAGES]), (&Value::Null, &json!([]), &json!([])));
-            // What the update comes to is as wanted then, but for what had to be kept.
+            // The result of the update is then as desired, except for fields that cannot be cleared.
             let stored = contents::stored(&ad(vehicle_type, &full, |_| {}));
             let after = Rulebook::default().update(write, &stored, patch.as_object().unwrap().clone()).unwrap();
             let wanted = Rulebook::default().import(write, least.as_object().unwrap().clone()).unwrap();

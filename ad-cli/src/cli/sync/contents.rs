@@ -1,6 +1,6 @@
-//! Two contents of an ad held against each other: which fields differ, and the patch that makes one the other.
+//! Differences of two contents of an ad, and the patch from one to the other.
 //!
-//! What a field is, and so what is replaced whole and what is merged, is read from the tables of [`ad_core`].
+//! The tables of [`ad_core`] decide which fields are replaced and which are merged.
 
 use ad_core::{
     categories::{Category, Heading, ad_fields},
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{Ad, bulk::conversion};
 
-/// The field that a request has and an answer has not: what the service shows of it are the stored images.
+/// The field that only requests have: answers show the stored images instead.
 pub(crate) const IMAGES: &str = "image_urls";
 
 const CATEGORY_FIELDS: &str = "category_fields";
@@ -27,7 +27,7 @@ pub struct Change {
     pub new: Value,
 }
 
-/// An ad of the service as the rules know it, with the addresses from which its stored images came.
+/// The content of an ad of the service, with the source addresses of its stored images.
 pub(crate) fn stored(shown: &Ad) -> model::Ad {
     let images: Vec<_> = shown.image_refs.iter().map(|image| image.url.clone()).collect();
     with_images(conversion::stored(shown), &images)
@@ -97,7 +97,7 @@ fn walk(category: &Category, path: &str, old: Option<&Value>, new: Option<&Value
     changes.push(Change { field: path.to_owned(), old: old.clone(), new: new.clone() });
 }
 
-/// Whether a path is a field by itself, and not a group of some.
+/// Whether a path is a field, and not a group of fields.
 fn is_field(category: &Category, path: &str) -> bool {
     match path.strip_prefix(CATEGORY_FIELDS) {
         Some("") => false,
@@ -123,12 +123,12 @@ pub(super) fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether a client says this field at all: the title of a registered vehicle is made by the service.
+/// Whether clients may send this field: the service generates the titles of registered vehicles.
 pub(super) fn is_said(category: &Category, field: &str) -> bool {
     field != "title" || category.heading != Heading::Forbidden
 }
 
-/// Puts what a field becomes into a patch; `null` clears it. Whether that was not there already.
+/// Sets a field in a patch; `null` clears it. Whether the patch has changed.
 pub(crate) fn put(patch: &mut Map<String, Value>, field: &str, new: &Value) -> bool {
     match field.split_once('.') {
         None => patch.insert(field.to_owned(), new.clone()).as_ref() != Some(new),
@@ -139,7 +139,7 @@ pub(crate) fn put(patch: &mut Map<String, Value>, field: &str, new: &Value) -> b
     }
 }
 
-/// Takes a field out of a patch, and the groups that are empty without it.
+/// Removes a field from a patch, and groups that become empty.
 pub(super) fn take(patch: &mut Map<String, Value>, field: &str) -> Option<Value> {
     let Some((name, below)) = field.split_once('.') else { return patch.remove(field) };
     let group = patch.get_mut(name)?.as_object_mut()?;

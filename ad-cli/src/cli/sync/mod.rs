@@ -1,20 +1,19 @@
-//! `sync`: the whole stock of a dealer as a file wants it, on top of the API.
+//! `sync`: makes the ads of a dealer equal to a stock file, through the API.
 //!
 //! | Part | What it is for |
 //! |---|---|
-//! | [`stock`] | what a file wants |
-//! | [`compare`] | one ad as it is and as it is wanted |
+//! | [`stock`] | the desired ads of a file |
+//! | [`compare`] | one ad as it is and as desired |
 //! | [`contents`] | which fields of two contents differ, and the patch |
 //! | [`desired`] | one ad, for other programs |
 //! | [`images`] | images that an ad does not have, and why |
-//! | [`plan`] | all there is to do |
+//! | [`plan`] | all changes |
 //! | [`saved`] | plans in files |
-//! | [`apply`] | a plan carried out |
+//! | [`apply`] | applies a plan |
 //! | [`watch`] | again whenever the file changes |
-//! | [`show`] | plans and what became of them, for people and for programs |
+//! | [`show`] | plans and their outcomes, for people and for programs |
 //!
-//! What a field must hold, what an update makes of an ad, and what a source id can be used for is said by [`ad_core`]; the service has the
-//! last word.
+//! [`ad_core`] has the rules about fields, updates and source ids; the service decides.
 
 mod apply;
 mod compare;
@@ -51,7 +50,7 @@ use crate::{
     terminal::{Context, Exit, Failure, can_ask, confirm, output::counted, stop_on_interrupt},
 };
 
-/// What is wanted, and what is allowed for it.
+/// Options of `sync`.
 #[derive(Debug, Clone)]
 pub(crate) struct StockOptions {
     /// The stock.
@@ -60,22 +59,22 @@ pub(crate) struct StockOptions {
     pub(crate) mapping: MappingArg,
     /// So many deletions are meant.
     pub(crate) allow_removals: u64,
-    /// Whether images may come over http, as services of developers allow.
+    /// Whether images may have http addresses, for development.
     pub(crate) http_images: bool,
 }
 
 /// How a plan is carried out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ApplyOptions {
-    /// The plan is shown and nothing is done.
+    /// Whether to show the plan only.
     pub(crate) dry_run: bool,
     /// Nobody is asked.
     pub(crate) yes: bool,
-    /// For how long outcomes are waited for; not at all with `None`.
+    /// How long to wait for outcomes; `None`: not at all.
     pub(crate) within: Option<Duration>,
 }
 
-/// Shows what there is to do, and keeps it for later if that is wanted.
+/// Shows the plan, and saves it if requested.
 pub(crate) async fn plan(context: &Context, options: &StockOptions, save: Option<&Path>) -> Result<(), Failure> {
     let mut plan = Sync::new(context, options)?.plan().await?;
     show::plan(context.out, &plan)?;
@@ -90,7 +89,7 @@ pub(crate) async fn plan(context: &Context, options: &StockOptions, save: Option
     if plan.left.is_empty() { Ok(()) } else { Err(Failure::Shown(Exit::Refused)) }
 }
 
-/// Does what there is to do for a file, or what a saved plan says.
+/// Applies the plan of a file, or a saved plan.
 pub(crate) async fn apply(context: &Context, options: &StockOptions, how: ApplyOptions) -> Result<(), Failure> {
     let (client, mut plan) = if let Some(mut plan) = saved::load(&options.file)? {
         let client = context.client()?;
@@ -114,7 +113,7 @@ pub(crate) async fn apply(context: &Context, options: &StockOptions, how: ApplyO
     carry_out(context, &client, &mut plan, how, &stop).await
 }
 
-/// Plans, and with options for it carries it out, now and whenever the file changes.
+/// Plans and, if requested, applies the plan, now and whenever the file changes.
 pub(crate) async fn watch(context: &Context, options: &StockOptions, how: Option<ApplyOptions>) -> Result<(), Failure> {
     if options.file.as_os_str() == "-" {
         return Err(Failure::usage("stdin cannot be watched; use a file"));
@@ -200,7 +199,7 @@ fn too_many(plan: &Plan, deletions: u64) -> String {
     format!("{} would be deleted ({}), more than 10 % of the stock or 20 ads", counted(deletions, "ad"), of.join(", "))
 }
 
-/// Asks whoever is there, unless that is not wanted; from then on Ctrl-C ends in order.
+/// Asks for confirmation if needed; from then on Ctrl-C stops gracefully.
 async fn confirmed(
     context: &Context,
     plan: &Plan,
@@ -217,7 +216,7 @@ async fn confirmed(
             .hint("add --yes, or save and review the plan: ad-cli sync plan FILE --save PLAN"));
     }
     confirm(context, &question(plan), false).await?;
-    // Whoever was asked may have taken their time.
+    // The ads may have changed while the user was deciding.
     saved::is_current(plan, client).await?;
     Ok(stop_on_interrupt(context))
 }

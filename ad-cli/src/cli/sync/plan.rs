@@ -1,4 +1,4 @@
-//! The plan: what has to be done so that the service has the stock that a file wants, and what is left as it is.
+//! The plan: the changes that make the ads of the service equal to a stock file, and the ads that stay unchanged.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use crate::{
     terminal::{Failure, output::counted},
 };
 
-/// Deletions of one dealer that need no leave: so many, or a part of the stock, whichever is less.
+/// Maximum number of deletions of a dealer's ads without permission: a number or a part of the stock, whichever is less.
 const MOST_DELETIONS: u64 = 20;
 const DELETED_PART: u64 = 10;
 
@@ -35,7 +35,7 @@ const DELETED_PART: u64 = 10;
 pub(super) enum Act {
     /// Some of its fields are changed.
     Update,
-    /// It was deleted and comes back, by an update.
+    /// It revives a deleted ad by an update.
     Revive,
     /// It is created.
     Create,
@@ -44,7 +44,7 @@ pub(super) enum Act {
 }
 
 impl Act {
-    /// Updates, creates, deletions: in this order they are done.
+    /// Updates, creates, deletions, in the order of execution.
     pub(super) const PHASES: [&'static [Self]; 3] = [&[Self::Update, Self::Revive], &[Self::Create], &[Self::Delete]];
 
     /// Its name, as it serialises.
@@ -76,7 +76,7 @@ pub(super) struct Step {
     pub(super) body: Option<Span>,
 }
 
-/// An ad that is left as it is, and why.
+/// An ad that is not changed, with the reason.
 #[derive(Debug)]
 pub(super) struct Left {
     pub(super) source_id: Option<String>,
@@ -114,12 +114,12 @@ pub(super) struct Dealer {
 }
 
 impl Dealer {
-    /// Whether so many deletions need leave.
+    /// Whether this number of deletions needs permission.
     pub(super) const fn exceeds_deletion_limit(&self) -> bool {
         Self::exceeds(self.ads, self.deletions)
     }
 
-    /// Whether so many deletions of so many ads need leave.
+    /// Whether this number of deletions, of this number of ads, needs permission.
     pub(super) const fn exceeds(ads: u64, deletions: u64) -> bool {
         deletions > MOST_DELETIONS || deletions * DELETED_PART > ads
     }
@@ -142,7 +142,7 @@ pub(super) struct About {
     /// The service.
     pub(super) url: String,
     pub(super) dealers: Vec<Dealer>,
-    /// Deletions for which leave was given.
+    /// Permitted deletions.
     pub(super) allowed: u64,
 }
 
@@ -154,9 +154,9 @@ pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
     pub(super) unchanged: Vec<Identity>,
     pub(super) left: Vec<Left>,
-    /// What there is to know about ads besides.
+    /// Notes about ads.
     pub(super) notes: Vec<(Identity, String)>,
-    /// What there is to know about all of it.
+    /// Notes about the whole plan.
     pub(super) remarks: Vec<String>,
     /// The bodies of the steps.
     pub(super) spool: Spool,
@@ -168,7 +168,7 @@ impl Plan {
         self.steps.iter().filter(|step| acts.contains(&step.act)).count() as u64
     }
 
-    /// Deletions for which leave is missing: how many there are.
+    /// Number of deletions beyond those permitted.
     pub(super) fn deletions_beyond_limit(&self) -> Option<u64> {
         let deletions = self.count(&[Act::Delete]);
         (deletions > self.about.allowed && self.about.dealers.iter().any(Dealer::exceeds_deletion_limit))
@@ -176,7 +176,7 @@ impl Plan {
     }
 }
 
-/// Makes a plan from what a file wants and what the service has.
+/// Makes a plan from the desired stock and the ads of the service.
 pub(super) struct Planner<'a> {
     pub(super) client: &'a Client,
     pub(super) reader: Reader<'a>,
@@ -219,7 +219,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Looks at all ads of a dealer; returns how many are not deleted.
+    /// Compares all ads of a dealer; returns the number of those that are not deleted.
     async fn dealer(
         &self,
         dealer_code: &str,
@@ -239,14 +239,14 @@ impl Planner<'_> {
         Ok(count)
     }
 
-    /// Adds what has to be done with an ad; `false` for one that no file can name.
+    /// Adds the step for an ad; `false` for one that no file can name.
     async fn ad(&self, ad: &Ad, stock: &mut Stock, plan: &mut Plan) -> Result<bool, Failure> {
         let identity = Identity { source_id: ad.source_id.clone(), dealer_code: Some(ad.dealer_code.clone()) };
         if let Some(wanted) = stock.wanted.remove(&identity) {
             self.wanted(ad, identity, &wanted, stock, plan).await?;
             return Ok(true);
         }
-        // Its payload has mistakes, and says so itself.
+        // Its payload has errors, which are reported with it.
         if ad.state == AdState::Deleted || stock.leaves(&identity) {
             return Ok(true);
         }
@@ -258,7 +258,7 @@ impl Planner<'_> {
         Ok(is_nameable)
     }
 
-    /// An ad that is there and is wanted.
+    /// An existing ad that the file contains.
     async fn wanted(
         &self,
         ad: &Ad,
@@ -308,7 +308,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// What is said, and which images the ad is taken to have, when its log explains why some are missing.
+    /// The note, and the images that the ad is assumed to have, if its log explains why some are missing.
     async fn explained(&self, ad: &Ad, missing: &Missing) -> Result<Option<(String, Vec<String>)>, Failure> {
         let target = Target::from(&ad.source_id).of_dealer(Some(&ad.dealer_code));
         let log = self.client.v4().read(target).await?.body.log.unwrap_or_default();
@@ -342,7 +342,7 @@ impl Planner<'_> {
     }
 }
 
-/// What is said of an ad that is as it is wanted, and that nobody sees.
+/// The note about an unchanged ad that is not visible.
 fn unpublished(ad: &Ad) -> Option<String> {
     let is_seen = !ad.visible || ad.marketplace_ad_id.is_some();
     (!is_seen)

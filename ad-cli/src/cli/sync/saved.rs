@@ -1,5 +1,5 @@
-//! Plans in files, to be looked at and carried out later: a header, and a step on each line. A plan is for one state of the file and of
-//! the service; when either has changed since, it is not carried out.
+//! Saved plans, for review and later application: a header, and a step per line. A plan applies to one state of the file and of the
+//! service; if either has changed, it is refused.
 
 use std::{
     fs::File,
@@ -30,7 +30,7 @@ const VERSION: u32 = 1;
 /// Longest header of a plan.
 const LONGEST_HEADER: u64 = 1024 * 1024;
 
-/// Most ads that are named as changed.
+/// Maximum number of changed ads that are named.
 const MOST_NAMED: usize = 5;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -117,7 +117,7 @@ pub(super) fn load(path: &Path) -> Result<Option<Plan>, Failure> {
     Ok(Some(Plan { about: header.about, steps, spool, ..Plan::default() }))
 }
 
-/// Whether the file is still what a plan was made from, and the service the same.
+/// Checks that file and service are those of the plan.
 pub(super) async fn fits(context: &Context, plan: &Plan, client: &Client) -> Result<(), Failure> {
     let anew = |message: String| {
         Failure::refused(message).hint("nothing was changed; make a new plan: ad-cli sync plan FILE --save PLAN")
@@ -138,7 +138,7 @@ pub(super) async fn fits(context: &Context, plan: &Plan, client: &Client) -> Res
     Ok(())
 }
 
-/// Whether the ads of a plan are still as they were when it was made.
+/// Checks that the ads have not changed since the plan was made.
 pub(super) async fn is_current(plan: &Plan, client: &Client) -> Result<(), Failure> {
     let statuses = Statuses::of(client, plan.steps.iter().map(|step| &step.ad), Include::Ad).await?;
     let changed: Vec<_> = plan

@@ -1,4 +1,4 @@
-//! Plans and what became of them, for people and for programs.
+//! Shows plans and their outcomes, for people and for programs.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -27,7 +27,7 @@ const ACTS: [(Act, Tone, &str, &str, &str, &str); 4] = [
 /// Longest value that people see.
 const LONGEST: usize = 59;
 
-/// What programs get of each ad of a plan.
+/// The columns of the ads of a plan, for programs.
 #[rustfmt::skip]
 const PLAN_COLUMNS: &[Column] = &Column::at_paths([
     "act", "source_id", "dealer_code", "vehicle_type", "title", "line", "changes", "message",
@@ -46,7 +46,7 @@ const APPLIED_FOR_PROGRAMS: &[Column] = &Column::at_paths([
     "act", "source_id", "dealer_code", "line", "outcome", "message", "request_id",
 ]);
 
-/// An ad of a plan. Its members are what programs read, so their names stay.
+/// An ad of a plan. Programs read its members, so their names are stable.
 #[derive(Debug, Default, Serialize)]
 struct PlanRow<'a> {
     /// `left` for an ad that was left as it is, among those that were acted upon.
@@ -80,7 +80,7 @@ pub(super) fn plan(out: Output, plan: &Plan) -> Result<(), Failure> {
     Ok(out.show(&for_people(out, plan))?)
 }
 
-/// Shows what is wrong with payloads.
+/// Shows the errors of payloads.
 pub(super) fn refused(out: Output, name: &str, left: &[Left]) -> Result<(), Failure> {
     let mut findings = Findings::new(name, out);
     for left in left {
@@ -164,7 +164,7 @@ fn for_people(out: Output, plan: &Plan) -> Styled {
     text
 }
 
-/// Items under a title, where there are some.
+/// Items under a title, if there are any.
 fn under<T>(
     text: &mut Styled,
     tone: Tone,
@@ -241,7 +241,7 @@ pub(super) fn short(value: &Value) -> String {
     shortened(&readable(value), LONGEST).into_owned()
 }
 
-/// Shows what became of a plan: people see what did not go as planned, programs see all.
+/// Shows the outcomes of a plan: to people only the failures, to programs all.
 pub(super) fn applied(out: Output, rows: &[AppliedStep], left: &[Left]) -> Result<(), Failure> {
     if out.is_for_people() {
         let told: Vec<_> =

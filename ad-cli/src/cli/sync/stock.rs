@@ -1,6 +1,5 @@
-//! The stock as a file wants it: which ads of which dealers, each checked before anything is asked of the service.
-//!
-//! A file that cannot be read to its end, that holds no ad in order, or that names an ad twice is no stock: then nothing is changed.
+//! The desired stock of a file, by dealer. Each payload is checked before the first request.
+//! A file that cannot be read to its end, has no valid payload, or contains an ad twice is refused, and nothing is changed.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -89,30 +88,30 @@ pub(super) struct Wanted {
 pub(super) struct Stock {
     /// The file, for messages.
     pub(super) name: String,
-    /// What its payloads come to; another file has another.
+    /// The digest of its payloads.
     pub(super) digest: String,
     pub(super) wanted: HashMap<Identity, Wanted>,
     /// Ads whose payloads have mistakes.
     pub(super) left: Vec<Left>,
     pub(super) spool: Spool,
-    /// Where each ad stands, in order or not.
+    /// The position of each ad, valid or not.
     seen: HashMap<Identity, Place>,
-    /// Source ids of payloads with mistakes that do not say whose they are.
+    /// Source ids of invalid payloads without a dealer.
     anybodys: HashSet<String>,
 }
 
 impl Stock {
-    /// The dealers of whom an ad is wanted: nobody else's stock is looked at.
+    /// The dealers in the file. Ads of other dealers are not touched.
     pub(super) fn dealers(&self) -> BTreeSet<String> {
         self.wanted.keys().filter_map(|ad| ad.dealer_code.clone()).collect()
     }
 
-    /// Whether a payload with mistakes may be about this ad.
+    /// Whether an invalid payload may be about this ad.
     pub(super) fn leaves(&self, ad: &Identity) -> bool {
         self.anybodys.contains(&ad.source_id) || self.seen.contains_key(ad) && !self.wanted.contains_key(ad)
     }
 
-    /// The lines of payloads of which nobody knows whose they are: any ad that is not in the file might be meant by them.
+    /// The lines of payloads that cannot be identified: they may be about any ad that is not in the file.
     pub(super) fn unknown(&self) -> Vec<u64> {
         self.left.iter().filter(|left| left.source_id.is_none()).filter_map(|left| left.line).collect()
     }
@@ -134,7 +133,7 @@ impl Stock {
     }
 }
 
-/// That the temporary file of the stock cannot be used.
+/// The error of the temporary file of the stock.
 pub(super) fn no_room() -> impl Fn(io::Error) -> bulk::BulkError {
     bulk::BulkError::temporary("for the stock")
 }
@@ -187,7 +186,7 @@ impl Reader<'_> {
         Ok(stock)
     }
 
-    /// Adds a payload; what is to be said if its ad stands in the file already.
+    /// Adds a payload; returns an error if the file contains its ad already.
     fn add(&self, stock: &mut Stock, index: u64, piece: Piece<'_>) -> Result<Option<String>, Failure> {
         let Ok(payload) = parse(piece.text) else {
             let (verdict, _) = self.checker.check(piece, index);
@@ -218,7 +217,7 @@ impl Reader<'_> {
                 stock.wanted.insert(Identity { source_id, dealer_code: Some(dealer_code) }, wanted);
                 return Ok(None);
             }
-            // A payload in order has both.
+            // A valid payload has both.
             (Ok(_), source_id, dealer_code) => (source_id, dealer_code, self.checker.check(piece, index).0),
             (Err(verdict), source_id, dealer_code) => (source_id, dealer_code, verdict),
         };
@@ -226,8 +225,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// Checks a payload by what may be of an ad that is there already. What only a new ad must not have is looked at when it is known
-    /// to be one.
+    /// Checks a payload by the rules for existing ads. The rules that apply only to new ads are checked when the ad is known to be new.
     fn check(
         &self,
         payload: &Map<String, Value>,
@@ -272,7 +270,7 @@ impl Reader<'_> {
     }
 }
 
-/// What the payloads of a file come to, for telling whether it is another.
+/// A digest of the payloads of a file.
 pub(super) fn digest(source: Source) -> Result<String, Failure> {
     each(source, |_, _| Ok(())).map(|(_, digest)| digest)
 }

@@ -1,7 +1,6 @@
 //! Runs again whenever a file changes, once it is complete.
 //!
-//! The file is looked at, not listened to: that works on every file system, also over a network, and whether a program writes into the file or
-//! puts another in its place.
+//! The file is polled. That works on every file system, also over a network, and whether a program writes to the file or replaces it.
 
 use std::{
     path::Path,
@@ -15,14 +14,14 @@ use crate::terminal::{Context, Exit, Failure};
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// So many looks must find the same before a file counts as written to its end.
+/// Number of polls with the same result after which a file counts as complete.
 const QUIET_LOOKS: u32 = 3;
 
-/// Pauses before another try while the service is not there.
+/// Pauses between retries while the service cannot be reached.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
-/// What tells one state of a file from another; `None` while it is not there.
+/// Identifies a state of a file; `None` while it does not exist.
 type Stamp = Option<(u64, Option<SystemTime>)>;
 
 fn stamp(path: &Path) -> Stamp {
@@ -66,7 +65,7 @@ pub(super) async fn watch(
     Ok(())
 }
 
-/// Waits until the file is there and nobody writes to it; `None` when an end is wanted first.
+/// Waits until the file exists and is complete; `None` if the command is stopped first.
 async fn settled(path: &Path, stop: &CancellationToken) -> Option<Stamp> {
     let (mut last, mut looks) = (stamp(path), 1);
     while last.is_none() || looks < QUIET_LOOKS {
@@ -80,7 +79,7 @@ async fn settled(path: &Path, stop: &CancellationToken) -> Option<Stamp> {
     Some(last)
 }
 
-/// Waits until the file is another than it was seen, or so long.
+/// Waits until the file has changed or the time is over.
 async fn changed(path: &Path, seen: Stamp, most: Option<Duration>, stop: &CancellationToken) {
     let mut waited = Duration::ZERO;
     while stamp(path) == seen && most.is_none_or(|most| waited < most) && look_again(stop).await {
@@ -88,7 +87,7 @@ async fn changed(path: &Path, seen: Stamp, most: Option<Duration>, stop: &Cancel
     }
 }
 
-/// Waits for the next look; `false` when an end is wanted.
+/// Waits for the next poll; `false` if the command is stopped.
 async fn look_again(stop: &CancellationToken) -> bool {
     tokio::select! {
         () = tokio::time::sleep(LOOK) => {}

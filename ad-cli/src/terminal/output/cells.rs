@@ -25,7 +25,7 @@ pub struct Column {
 pub struct Cell {
     /// The text.
     pub text: String,
-    /// What it means, and so its colour.
+    /// Its meaning, which determines the colour.
     pub tone: Option<Tone>,
 }
 
@@ -84,13 +84,13 @@ impl Column {
         self.path == path
     }
 
-    /// At least so many characters wide where rows are shown as they come.
+    /// Minimum width in characters where rows are shown as they come.
     #[must_use]
     pub const fn wide(self, width: usize) -> Self {
         Self { width, ..self }
     }
 
-    /// A text that is broken into lines where the terminal is narrow.
+    /// A text that is wrapped on a narrow terminal.
     #[must_use]
     pub const fn wrapped(self) -> Self {
         Self { wraps: true, ..self }
@@ -102,13 +102,13 @@ impl Column {
         Self { least, ..self }
     }
 
-    /// An id, of which the beginning is enough where the terminal is narrow.
+    /// An id that is shortened on a narrow terminal.
     #[must_use]
     pub const fn shortened(self) -> Self {
         Self { shortens: true, ..self }
     }
 
-    /// Left out where the terminal is narrow: the higher the rank, the sooner. Without a rank it is always there.
+    /// Left out on a narrow terminal: the higher the rank, the sooner. Without a rank it is always shown.
     #[must_use]
     pub const fn rank(self, rank: u8) -> Self {
         Self { rank, ..self }
@@ -164,7 +164,7 @@ fn object(members: &Map<String, Value>) -> String {
     members.iter().map(|(name, value)| format!("{name} {}", readable(value))).collect::<Vec<_>>().join(" ")
 }
 
-/// A text that a spreadsheet takes for a text: what begins as a formula does gets a quote in front of it, unless it is a number.
+/// A text that spreadsheets do not execute: a text that begins like a formula is prefixed with a quote, unless it is a number.
 pub fn no_formula(text: String) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
     if is_formula { format!("'{text}") } else { text }

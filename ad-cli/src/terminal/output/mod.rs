@@ -1,10 +1,10 @@
-//! What commands print: answers on stdout, in the form that was asked for, and talk on stderr.
+//! Output of commands: results on stdout in the requested format, messages on stderr.
 //!
-//! A command hands over values, with the columns that people want to see of them; it does not know the form. Errors of stdout are
-//! returned (a broken pipe ends a command quietly, see [`Failure`](super::Failure)), those of stderr do not matter.
+//! A command passes values with their columns for people, and does not depend on the format. Errors of stdout are returned (a broken pipe
+//! ends a command quietly, see [`Failure`](super::Failure)), those of stderr are ignored.
 //!
 //! Texts may come from a service, a file or the command line. Whatever is printed for people passes
-//! [`printable`] here, so that no such text commands the terminal; only colours that this module adds do.
+//! [`printable`] here, so that no such text controls the terminal.
 
 mod cells;
 mod record;
@@ -56,7 +56,7 @@ pub enum ColorWhen {
 }
 
 impl ColorWhen {
-    /// Whether the environment says that nobody wants colours.
+    /// Whether the environment turns colours off.
     pub(crate) fn is_unwanted() -> bool {
         std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
     }
@@ -71,12 +71,12 @@ impl ColorWhen {
     }
 }
 
-/// What a text means, and so its colour.
+/// The meaning of a text, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// It went well.
     Good,
-    /// It goes on, or should be looked at.
+    /// In progress, or needs attention.
     Warning,
     /// It went wrong.
     Bad,
@@ -115,7 +115,7 @@ pub enum Talk {
     Verbose,
 }
 
-/// Where a command answers and talks.
+/// The output streams of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
     format: Format,
@@ -135,7 +135,7 @@ impl Output {
         self.format
     }
 
-    /// Whether the answer is for people, and not for programs.
+    /// Whether the result is for people, and not for programs.
     pub fn is_for_people(self) -> bool {
         matches!(self.format, Format::Table | Format::Wide)
     }
@@ -145,12 +145,12 @@ impl Output {
         self.format == Format::Wide || (self.format == Format::Table && self.is_verbose())
     }
 
-    /// Whether more is to be said than usual.
+    /// Whether output is verbose.
     pub fn is_verbose(self) -> bool {
         self.talk == Talk::Verbose
     }
 
-    /// Whether something that moves may be shown on stderr, such as a progress bar.
+    /// Whether stderr can show progress bars.
     pub fn moves(self) -> bool {
         self.talk > Talk::Quiet && io::stderr().is_terminal()
     }
@@ -250,7 +250,7 @@ impl Output {
         }
     }
 
-    /// Says something that only some want to know (`--verbose`).
+    /// Prints a detail (`--verbose`).
     pub fn detail(self, text: &str) {
         if self.is_verbose() {
             say(&self.paint_err(Tone::Faint, &fitted(text, 0)));
@@ -264,7 +264,7 @@ impl Output {
         }
     }
 
-    /// Says what went wrong, and what to do about it.
+    /// Prints an error with hints.
     pub fn error(self, text: &str, hints: &[String]) {
         self.say_headed(Tone::Bad, "error:", text);
         for hint in hints {
@@ -305,7 +305,7 @@ fn say(text: &str) {
 /// # Errors
 /// When stdin cannot be read.
 pub fn ask(question: &str) -> io::Result<String> {
-    // A question that cannot be shown may be answered all the same.
+    // If stderr is closed, the question is asked nevertheless.
     let mut stderr = io::stderr().lock();
     let _ = write!(stderr, "{}", printable::line(question)).and_then(|()| stderr.flush());
     drop(stderr);

@@ -1,4 +1,4 @@
-//! One value on its own.
+//! Output of a single value.
 
 use std::io;
 
@@ -18,7 +18,7 @@ pub(super) fn written(format: Format, value: &Value, first: &[&str], screen: Scr
         Format::Table | Format::Wide => lines(value, first, screen),
         Format::Json => format!("{}\n", printable::json(&serde_json::to_string_pretty(value)?)),
         Format::Ndjson => format!("{}\n", printable::json(&value.to_string())),
-        // A program reads what is meant, to the last character.
+        // Programs get the exact text, without escapes.
         Format::Csv if screen.terminal.is_some() => printable::lines(&csv(value)?).into_owned(),
         Format::Csv => csv(value)?,
     })

@@ -1,4 +1,4 @@
-//! Rows: as they come for programs, as a table at the end for people.
+//! Output of rows: for programs as they come, for people as a table at the end.
 
 use std::{
     borrow::Cow,
@@ -135,7 +135,7 @@ impl Rows {
                 let row = serde_json::to_value(row)?;
                 let cell = |value: &Value| {
                     let text = if *spreadsheets { no_formula(plain(value)) } else { plain(value) };
-                    // A program reads what is meant, to the last character.
+                    // Programs get the exact text, without escapes.
                     if *terminal { printable::line(&text).into_owned() } else { text }
                 };
                 out.write_record(self.columns.iter().map(|column| cell(column.of(&row)))).map_err(as_io)
@@ -143,7 +143,7 @@ impl Rows {
         }
     }
 
-    /// Lets what was pushed be read at once; a table waits for its end.
+    /// Flushes the rows so far; a table waits for its end.
     pub fn flush(&mut self) -> io::Result<()> {
         match &mut self.form {
             RowWriter::Table { .. } | RowWriter::Live { .. } => Ok(()),
@@ -173,7 +173,7 @@ impl Rows {
     }
 }
 
-/// The header of a CSV file. It comes with the first row, so that what goes wrong before leaves nothing half said.
+/// The header of a CSV file. It is written with the first row, so that an earlier error leaves no output.
 fn header(out: &mut csv::Writer<Box<dyn Write + Send>>, is_written: &mut bool, columns: &[Column]) -> io::Result<()> {
     if !*is_written {
         out.write_record(columns.iter().map(|column| column.path)).map_err(as_io)?;
@@ -190,7 +190,7 @@ fn as_io(error: csv::Error) -> io::Error {
     }
 }
 
-/// What people see of a value; nothing in it commands the terminal.
+/// A value for people, escaped for the terminal.
 fn cell(column: &Column, row: &Value) -> Cell {
     let Cell { text, tone } = (column.show)(column.of(row));
     Cell { text: printable::line(&text).into_owned(), tone }

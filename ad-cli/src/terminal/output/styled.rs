@@ -6,7 +6,7 @@ use ad_core::printable;
 
 use super::{Tone, cells::Cell, table};
 
-/// A text in which nothing but its own colours commands the terminal: whatever is added to it passes [`printable`].
+/// A text with colours. Everything that is added to it is escaped by [`printable`].
 #[derive(Debug, Clone)]
 pub struct Styled {
     text: String,
@@ -44,7 +44,7 @@ impl Styled {
         }
     }
 
-    /// Adds lines of a text that is broken where the terminal ends, each so far from its edge.
+    /// Adds a text, wrapped to the terminal and indented.
     pub fn block(&mut self, indent: usize, text: &str) -> &mut Self {
         for line in table::wrapped(text, self.width.saturating_sub(indent)) {
             self.push(&" ".repeat(indent)).push(&line).end_line();
@@ -52,7 +52,7 @@ impl Styled {
         self
     }
 
-    /// Whether so many characters more fit into the line.
+    /// Whether this number of further characters fits into the line.
     pub fn has_room(&self, length: usize) -> bool {
         let line = self.text.rsplit('\n').next().unwrap_or_default();
         textwrap::core::display_width(line) + length <= self.width

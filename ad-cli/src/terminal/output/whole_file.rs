@@ -1,4 +1,4 @@
-//! Files for people: there when they are whole, and not before.
+//! Atomic files: they appear when they are complete.
 
 use std::{
     fs::File,
@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-/// A file that is there when it is whole, and not before.
+/// A file that appears when it is complete.
 #[derive(Debug)]
 pub struct WholeFile {
     out: BufWriter<NamedTempFile>,
@@ -36,7 +36,7 @@ impl WholeFile {
     }
 }
 
-/// A report is made to be read by others: it may be what any file may be, and not what a temporary one is.
+/// Gives a report the permissions of an ordinary file instead of those of a temporary one.
 fn readable<'a, 'p, 's>(builder: &'a mut tempfile::Builder<'p, 's>) -> &'a mut tempfile::Builder<'p, 's> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));

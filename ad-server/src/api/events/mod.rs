@@ -45,7 +45,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 /// Time between two reads of a reader that waits for events, at least.
 const REST: Duration = Duration::from_millis(10);
 
-/// It rests for so many times as long as its last read took.
+/// After a read, a reader pauses for so many times as long as the read took.
 const REST_FACTOR: u32 = 5;
 
 /// Mounts it.
@@ -133,8 +133,8 @@ impl Events {
         Ok(parameters)
     }
 
-    /// One page, as soon as there is an event or the wait is over. A large answer that finds no memory is read again when there is
-    /// some: nothing is held meanwhile.
+    /// One page, as soon as there is an event or the wait is over. If there is no memory for a large answer, the page is dropped and
+    /// read again when there is.
     async fn page(&self, mut reader: Reader, wait: Duration, coding: Option<Coding>) -> Result<Response, ApiError> {
         let begin = reader.query.after;
         let mut memory = None;

@@ -27,7 +27,7 @@ use crate::{
 pub(super) struct Piece {
     /// Server-sent events; empty if there are none.
     pub(super) text: Bytes,
-    /// The position behind them.
+    /// The position after them.
     pub(super) position: EventPosition,
     /// Whether there are more events now.
     pub(super) has_more: bool,
@@ -57,7 +57,7 @@ impl Piece {
     }
 }
 
-/// What is read.
+/// The query of a shared read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Wanted {
     pub(super) scope: Access,
@@ -80,13 +80,13 @@ impl SharedReads {
         if is_own || piece.as_ref().is_some_and(|piece| !piece.is_empty()) {
             return piece;
         }
-        // The read of another stream may have begun before the events were there. The next one cannot.
+        // A read that another stream began may not have these events yet; the one after it has them.
         self.begin(context, wanted).0.await
     }
 
     /// A read that is under way, or else a new one.
     fn begin(&self, context: &Arc<Context>, wanted: &Wanted) -> (Shared<Read>, bool) {
-        // What is behind this lock is whole at any moment.
+        // Each change under this lock is complete, so the value is consistent even after a panic.
         let mut reads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let under_way = |read: &WeakShared<Read>| read.upgrade().filter(|read| read.peek().is_none());
         if let Some(read) = reads.get(wanted).and_then(under_way) {

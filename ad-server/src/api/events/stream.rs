@@ -17,7 +17,7 @@ use crate::api::event_streams::OpenStream;
 /// What a stream begins with: the time after which a client connects again, in milliseconds.
 const BEGIN: &str = "retry: 3000\n\n";
 
-/// Time between two signs of life.
+/// Time between two keep-alive comments.
 const COMMENT: Duration = Duration::from_secs(15);
 
 /// How often token and dealers are checked.
@@ -37,7 +37,7 @@ pub(super) fn answer(reader: Reader, reads: Arc<SharedReads>, open: OpenStream) 
     });
     Response::builder()
         .content_type("text/event-stream")
-        // Proxies such as nginx collect answers otherwise.
+        // Otherwise proxies such as nginx buffer the answer.
         .header("x-accel-buffering", "no")
         .body(Body::from_bytes_stream(chunks))
 }
@@ -110,7 +110,8 @@ impl EventStream {
         }
     }
 
-    /// A sign of life. It has an id without data: the client goes on from there, also after events that it did not ask for.
+    /// A keep-alive comment, with an id but without data: a client that reconnects continues from there, also after events that
+    /// it did not ask for.
     fn comment(&mut self) -> Bytes {
         self.comment_at = Instant::now() + COMMENT;
         let cursor = self.reader.cursors.encode(self.reader.query.after);

@@ -1,4 +1,4 @@
-//! Schemas of responses about ads. Those that are about no category are in [`common`]. Errors are in [`responses`](super::responses).
+//! Schemas of responses about ads. Those that do not depend on a category are in [`common`], errors in [`responses`](super::responses).
 
 use ad_core::{
     categories::{
@@ -26,15 +26,15 @@ const NEVER_NULL: &[&str] = &["visible", "price", "dont_publish_on_failed_images
 pub(super) enum Answer {
     /// A whole ad.
     Ad,
-    /// An ad, or those of its fields that were asked for.
+    /// An ad, or the requested fields of it.
     Row,
     /// A page of a list.
     Page,
-    /// What a payload would become.
+    /// The result of a validation.
     Validated,
 }
 
-/// The name of an answer's schema; of the ads of every category without one.
+/// The name of an answer's schema; without a category, the one for all ads.
 pub(super) fn name(category: Option<&Category>, answer: Answer) -> String {
     let suffix = match answer {
         Answer::Ad => "Ad",
@@ -160,7 +160,7 @@ pub(super) fn page(row: &str, description: &str) -> Value {
     }})
 }
 
-/// The name of what an ad has in an answer: a client may send it in another form, or not at all.
+/// The name of the schema of a field in answers, which may differ from the one in requests.
 fn name_of_answered(name: &str) -> String {
     let is_written = WRITTEN.iter().any(|row| row.path.split('.').next() == Some(name));
     if is_written { name_of_written(name, Form::Answer) } else { format!("Ad{}", pascal_case(name)) }
@@ -174,11 +174,11 @@ fn shared() -> Map<String, Value> {
         let mut schema = match row.path {
             "price" => {
                 let mut prices = fields::property(row, Form::Answer);
-                // The dealer's where none was sent.
+                // The location of the dealer if none was sent.
                 require(&mut prices["items"], ["currency"]);
                 prices
             }
-            // A generated one is as long as what it is made of.
+            // The length of a generated title depends on its parts.
             "title" => json!({"type": "string", "description": "Title, sent or generated"}),
             _ => fields::property(row, Form::Answer),
         };

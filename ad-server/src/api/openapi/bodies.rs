@@ -18,7 +18,7 @@ use super::{
 };
 use crate::api::operations::BasePath;
 
-/// The payload of which operation.
+/// The kind of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyKind {
     /// POST.
@@ -27,14 +27,14 @@ pub(super) enum BodyKind {
     Validate,
     /// PUT and PATCH.
     Update,
-    /// Migrate on a typed path, which fixes the category.
+    /// Migrate on a typed path, which determines the category.
     Migrate,
-    /// Migrate on the generic path: the payload says the category.
+    /// Migrate on the generic path, where the payload has the category.
     MigrateTo,
 }
 
 impl BodyKind {
-    /// What the names of its schemas and examples end with.
+    /// The suffix of the names of its schemas and examples.
     pub(super) const fn suffix(self) -> &'static str {
         match self {
             Self::Create => "Create",
@@ -101,7 +101,7 @@ impl Group {
         format!("{}{}", self.name, shape.suffix())
     }
 
-    /// The first category; what it has around `category_fields`, the others have.
+    /// The first category. All of them have the same fields around `category_fields`.
     fn category(&self) -> &'static Category {
         self.categories[0]
     }
@@ -181,7 +181,7 @@ impl Group {
         body
     }
 
-    /// What says which ad it is: sent with a new one, and otherwise only unchanged.
+    /// The fields that identify the ad: sent for a new one, and unchanged in updates.
     fn identity(&self, field: &Field, shape: BodyKind) -> Option<Value> {
         let ids: Vec<_> = self.categories.iter().map(|category| category.id).collect();
         let mut schema = match (field.path, shape) {
@@ -210,7 +210,7 @@ fn names(rows: &'static [Field]) -> Vec<&'static str> {
     names
 }
 
-/// The name of what every ad has, such as `AdBody`.
+/// The name of the schema of common fields, such as `AdBody`.
 pub(super) fn name_of_written(name: &str, form: Form) -> String {
     format!("Ad{}{}", pascal_case(name), form.suffix())
 }
@@ -242,7 +242,7 @@ pub(super) fn of_several_categories() -> Map<String, Value> {
     of_v3.into_iter().chain([(BasePath::Generic, BodyKind::MigrateTo)]).map(schema).collect()
 }
 
-/// The schemas of what every ad has, for requests.
+/// The schemas of common fields, for requests.
 pub(super) fn shared(settings: &RuleSettings) -> Map<String, Value> {
     let has_http_samples = settings.sample_images.as_ref().is_some_and(|images| images.starts_with("http:"));
     let mut schemas = Map::new();
@@ -275,7 +275,7 @@ pub(super) fn shared(settings: &RuleSettings) -> Map<String, Value> {
     for form in Form::ALL {
         let mut contact = fields::object(rows.clone(), form)["properties"]["contact"].take();
         contact["description"] = json!("Instead of the dealer's own contact");
-        // Whoever must send it cannot clear it.
+        // A required field cannot be cleared.
         contact.as_object_mut().map(|contact| contact.remove("nullable"));
         if form == Form::Answer {
             nullable(&mut contact);
@@ -292,7 +292,7 @@ fn at_one_of(hosts: &[String]) -> String {
     format!(r"^https://([a-z0-9-]+\.)*({})(:[0-9]+)?([/?#]|$)", hosts.join("|"))
 }
 
-/// One of the alternatives; the area code is not for registered vehicles.
+/// One of the alternatives; registered vehicles have no area code.
 fn location(row: &Field, registered: bool, form: Form) -> Value {
     let mut schema = fields::property(row, form);
     if registered {

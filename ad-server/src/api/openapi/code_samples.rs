@@ -51,7 +51,7 @@ impl Sample {
         path: &str,
         shape: Option<BodyKind>,
     ) -> Self {
-        // Where payloads may be of several categories, of the first.
+        // If several categories are possible, the first one.
         let of_several = || Group::of(base, shape?).first().map(|group| group.categories[0]);
         let category = base.category().or_else(of_several).unwrap_or_else(first);
         let create = category.example(base.version(), rulebook);
@@ -128,7 +128,7 @@ impl Sample {
     }
 }
 
-/// Lines of which the second and further ones are indented by so many more spaces.
+/// Indents all lines but the first by this number of spaces.
 fn inner(lines: &str, spaces: usize) -> String {
     lines.replace('\n', &format!("\n{}", " ".repeat(spaces)))
 }

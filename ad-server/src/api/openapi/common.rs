@@ -1,4 +1,4 @@
-//! Schemas of answers that are about no category.
+//! Schemas of answers that do not depend on a category.
 
 use ad_core::{
     model::{

@@ -12,7 +12,7 @@ pub(in crate::api) fn as_3_1(mut document: Value) -> Value {
         convert_members(&mut document["components"][kind]);
     }
     convert_members(&mut document["paths"]);
-    // OpenAPI 3.0 has no place for requests that the service sends.
+    // OpenAPI 3.0 cannot describe requests that the service sends.
     if document["paths"].get("/v4/webhooks").is_some() {
         document["webhooks"] = super::webhooks::requests();
     }

@@ -53,10 +53,10 @@ const IMAGE: Uuid = Uuid::from_u128(0x0190_5b1c_6a52_7000_8000_0000_0000_0003);
 const PHOTO: PhotoFacts =
     PhotoFacts { width: 4032, height: 3024, hash: 0, color: [120, 120, 120], contrast: 60, sharpness: 500 };
 
-/// Category fields that an ad of few words has.
+/// Category fields of a short example.
 const BRIEF: &[&str] = &["brand", "model", "model_year", "registration_number"];
 
-/// What an example shows of an ad.
+/// The state of the ad in an example.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum AnswerExample {
     /// The ad, just created.
@@ -84,7 +84,7 @@ impl AnswerExample {
     }
 }
 
-/// What the examples of a category's ads through a version are called by.
+/// The prefix of the names of the examples of a category in a version.
 pub(super) fn of(version: ApiVersion, category: &Category) -> String {
     match (version, category.is_open()) {
         (ApiVersion::V4, _) => name_of(category),
@@ -133,7 +133,7 @@ pub(super) fn all(rulebook: &Rulebook) -> Map<String, Value> {
     examples
 }
 
-/// Answers about an ad, where the payload is accepted: with the catalogue of this process it is.
+/// Answers about an ad; `None` if the catalogue of this process refuses the payload.
 fn answers(
     rulebook: &Rulebook,
     version: ApiVersion,
@@ -165,7 +165,7 @@ fn answers(
     answers
 }
 
-/// Leaves a few of the category fields.
+/// Removes all but a few of the category fields.
 fn shorten(payload: &mut Map<String, Value>) {
     if let Some(Value::Object(fields)) = payload.get_mut("category_fields") {
         fields.retain(|name, _| BRIEF.contains(&name.as_str()));
@@ -206,7 +206,7 @@ fn stored(
     Some(ad(checked.source_id, version, category, checked.content))
 }
 
-/// The payload as the rulebook takes it.
+/// The payload after validation.
 fn checked(
     rulebook: &Rulebook,
     version: ApiVersion,
@@ -278,7 +278,7 @@ fn now() -> Timestamp {
     Timestamp::from_millis(1_768_471_200_000)
 }
 
-/// What a create without images leaves in the log.
+/// The log of a create without images.
 fn log() -> Vec<LogEntry> {
     [
         (Action::Create, ActionState::Processing, "Processing"),
@@ -333,7 +333,7 @@ fn kept_answer() -> KeptAnswer {
     }
 }
 
-/// What is said to the first guess of most.
+/// The error of a typical first attempt.
 fn payload_errors(rulebook: &Rulebook) -> FieldErrors {
     let guess = json!({"source_id": "1", "title": "2019 Volvo V60",
         "category_fields": {"brand": "wolvo", "year": 2019, "mileage": 1200, "powertrain": {"transmission": "?"}}});
@@ -366,7 +366,7 @@ fn lookup_values(rulebook: &Rulebook) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What a token says of itself.
+/// The answer of `GET /v4/me`.
 /// The status of an ad that one marketplace has refused.
 fn ad_status(rulebook: &Rulebook) -> Value {
     let (category, version) = (first(), ApiVersion::V4);
@@ -436,7 +436,7 @@ pub(super) fn brand(rulebook: &Rulebook) -> String {
     brand.unwrap_or_default().to_owned()
 }
 
-/// What cannot be done with a deleted ad.
+/// The refusal for a deleted ad.
 const DELETED: &[(&str, &str)] = &[
     ("UpdateOfDeleted", "update"),
     ("MigrateOfDeleted", "migrate"),
@@ -445,7 +445,7 @@ const DELETED: &[(&str, &str)] = &[
     ("RetryOfDeleted", "retry"),
 ];
 
-/// A rate that an operator might set.
+/// A plausible rate limit.
 const RATE: Rate =
     Rate { requests: NonZeroU32::new(600).unwrap(), per: Duration::from_mins(1), burst: NonZeroU32::new(600).unwrap() };
 

@@ -1,8 +1,8 @@
 //! JSON Schemas (OpenAPI 3.0 dialect) of the rows of the field tables: every bound, unit, enum and description is the one that
 //! validation uses.
 //!
-//! What the service accepts beyond a schema is mentioned in the description: a unit in any case, a numeric text, spaces in a
-//! plate. Responses always match their schema.
+//! Descriptions mention what the service accepts beyond a schema: a unit in any case, a numeric text, spaces in a plate. Responses
+//! always match their schema.
 
 use ad_core::{
     catalogue::Catalogue,
@@ -16,21 +16,21 @@ use super::{nullable, pascal_case, reference, require};
 /// The pattern of a date: a day that some month has.
 pub(super) const DATE: &str = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])";
 
-/// In which kind of body a field stands.
+/// The kind of body that contains a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A new ad, and what stands in an array or in an object that an update replaces: complete, without `null`.
+    /// A new ad, and items of arrays and objects that an update replaces: complete, without `null`.
     New,
     /// An update: nothing is required, and `null` clears.
     Update,
-    /// What comes back: normalised, and a value that the catalogue has had, so not bound to the list that it has now.
+    /// A response: normalised. Its values may come from an earlier catalogue, so they are not bound to the present lists.
     Answer,
 }
 
 impl Form {
     pub(super) const ALL: [Self; 3] = [Self::New, Self::Update, Self::Answer];
 
-    /// What the names of its schemas end with.
+    /// The suffix of the names of its schemas.
     pub(super) const fn suffix(self) -> &'static str {
         match self {
             Self::New => "",
@@ -39,7 +39,7 @@ impl Form {
         }
     }
 
-    /// The form of what is inside an array or a replaced object.
+    /// The kind for members of an array or a replaced object.
     fn inside(self) -> Self {
         if self == Self::Update { Self::New } else { self }
     }
@@ -83,7 +83,7 @@ fn empty_object(form: Form) -> Value {
 /// One field.
 pub(super) fn property(row: &Field, form: Form) -> Value {
     let schema = kind(&row.kind, if row.nullable { form } else { form.inside() });
-    // Beside a reference nothing else counts.
+    // Members beside a reference are ignored.
     let mut schema = if schema.get("$ref").is_some() { json!({"allOf": [schema]}) } else { schema };
     if row.nullable && form == Form::Update && schema.get("allOf").is_none() {
         nullable(&mut schema);
@@ -94,7 +94,7 @@ pub(super) fn property(row: &Field, form: Form) -> Value {
     schema
 }
 
-/// What is accepted beyond the schema.
+/// A note on what is accepted beyond the schema.
 fn beyond(kind: &Kind) -> &'static str {
     match kind {
         Kind::Plate { .. } => ". Case and spaces are ignored",
@@ -205,7 +205,7 @@ pub(super) fn shared(catalogue: &Catalogue) -> Map<String, Value> {
     schemas
 }
 
-/// What a measure is called: by its units and its least value.
+/// The name of a measure, by its units and its minimum.
 fn measure_name(units: &[&str], min: f64) -> String {
     let units: Vec<_> = units.iter().map(|unit| unit.replace('/', "-per-")).collect();
     let least = if min > 0.0 { format!("-from-{min}") } else { String::new() };
@@ -221,7 +221,7 @@ fn measure(units: &[&str], min: f64, form: Form) -> Value {
     if form != Form::Answer {
         schema["description"] = json!("The unit ignores case, and the value may be a numeric text");
     }
-    // What an update leaves out stays.
+    // An update keeps absent fields.
     if form == Form::Update {
         nullable(&mut schema);
     } else {

@@ -1,8 +1,8 @@
 //! The OpenAPI document.
 //!
 //! It is built from the table of operations ([`operations`](crate::api::operations)), the field tables, the catalogue and the
-//! parameters of lists. It is JSON, because the registry of poem-openapi takes only what is known at compile time and has no
-//! examples of bodies.
+//! parameters of lists. It is built as JSON, because the registry of poem-openapi accepts only data known at compile time and has
+//! no examples of bodies.
 
 mod answers;
 mod bodies;
@@ -149,7 +149,7 @@ fn pascal_case(name: &str) -> String {
     words.map(|word| word[..1].to_uppercase() + &word[1..]).collect()
 }
 
-/// The category that stands for all in examples: cars.
+/// The category of general examples: cars.
 fn first() -> &'static Category {
     categories::typed().map(|(_, category)| category).next().expect("there are categories")
 }
@@ -169,16 +169,16 @@ fn referring(kind: &str, name: &str) -> Value {
     json!({"$ref": format!("#/components/{kind}/{name}")})
 }
 
-/// Lets a schema with a type hold for `null` too.
+/// Makes a schema with a type nullable.
 fn nullable(schema: &mut Value) {
     schema["nullable"] = json!(true);
-    // In OpenAPI 3.0 an enum holds for null as well.
+    // In OpenAPI 3.0 a nullable enum must contain null.
     if let Some(Value::Array(values)) = schema.get_mut("enum") {
         values.push(Value::Null);
     }
 }
 
-/// Adds members that must be there.
+/// Adds required members.
 fn require<'a>(schema: &mut Value, names: impl IntoIterator<Item = &'a str>) {
     let names = names.into_iter().map(Value::from);
     match schema.get_mut("required") {

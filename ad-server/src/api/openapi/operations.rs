@@ -112,7 +112,7 @@ fn request_body(base: BasePath, shape: BodyKind) -> Value {
         [only] => only.name(shape),
         _ => bodies::name_of_several(base, shape),
     };
-    // What validates is a create.
+    // A validation takes the payload of a create.
     let suffix = if shape == BodyKind::Validate { BodyKind::Create } else { shape }.suffix();
     let mut shown = Map::new();
     for group in &groups {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{fields::DATE, pascal_case, reference, referring};
 use crate::api::operations::{Act, OPERATIONS, Operation};
 
-/// The parameters of the operations, by what they are called among the components.
+/// The parameters of the operations, by the names of their components.
 pub(super) fn shared() -> Map<String, Value> {
     let mut shared = Map::from_iter([
         ("ad.source_id".to_owned(), source_id()),
@@ -138,7 +138,7 @@ pub(super) fn query(known: &Parameter) -> Value {
             json!(format!("{}. The parameter may be repeated instead of using commas", known.doc));
     }
     if known.takes == Takes::Time {
-        // Not as an example: pages would fill it in.
+        // Not as an example, because Swagger UI would fill it in.
         let formats = "in UTC: `2026-01-15 10:00:00`, or ISO 8601: `2026-01-15T10:00:00Z`";
         parameter["description"] = json!(format!("{}, {formats}", known.doc));
     }

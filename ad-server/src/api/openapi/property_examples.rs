@@ -1,4 +1,4 @@
-//! Examples of properties: the values that they have in the examples of whole bodies, so that nobody writes them per property.
+//! Examples of properties, taken from the examples of whole bodies.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -52,7 +52,7 @@ fn show(schemas: &mut Map<String, Value>, schema: &mut Value, value: &Value) {
         return;
     }
     if let Some(name) = referred(schema).map(str::to_owned) {
-        // Taken out meanwhile: a schema that refers to itself finds nothing there and stops.
+        // Removed meanwhile, so that recursive schemas end.
         if let Some(mut target) = schemas.get_mut(&name).map(Value::take) {
             show(schemas, &mut target, value);
             schemas.insert(name, target);
@@ -62,7 +62,7 @@ fn show(schemas: &mut Map<String, Value>, schema: &mut Value, value: &Value) {
     let Some(members) = schema.as_object_mut() else { return };
     for kind in ["allOf", "anyOf", "oneOf"] {
         let alternatives = members.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten();
-        // The one that demands most of what the value has.
+        // The alternative with most required members in the value.
         let fitting = alternatives.filter_map(|schema| Some((fit(schemas, schema, value)?, schema)));
         if let Some((_, fitting)) = fitting.min_by_key(|(demanded, _)| Reverse(*demanded)) {
             show(schemas, fitting, value);
@@ -131,7 +131,7 @@ fn visit_properties(schema: &mut Value, visit: &mut impl FnMut(&str, &mut Value)
     }
 }
 
-/// Gives the answered form of a field that no answer shows the example of its other form.
+/// If no answer has an example of a field, uses the one from requests.
 fn complete_answers(schemas: &mut Map<String, Value>) {
     let examples: Vec<_> = schemas
         .keys()

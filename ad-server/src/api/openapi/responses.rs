@@ -20,7 +20,7 @@ use crate::api::{
     problem,
 };
 
-/// What a 400 can say.
+/// The kinds of 400.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
     /// A query parameter.
@@ -80,7 +80,7 @@ fn bad_request_name(act: Act, wrongs: &[Wrong]) -> String {
     name
 }
 
-/// Whether an operation ever does what it is asked for on this path.
+/// Whether an operation can succeed on this path.
 pub(super) fn succeeds(base: BasePath, operation: &Operation) -> bool {
     let category = base.category();
     match operation.act {
@@ -92,7 +92,7 @@ pub(super) fn succeeds(base: BasePath, operation: &Operation) -> bool {
     }
 }
 
-/// Everything that can be wrong with a request that gets as far as the operation.
+/// All errors of requests that reach the operation.
 fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
     let category = base.category();
     let mut wrongs = vec![Wrong::Parameter];
@@ -139,7 +139,7 @@ fn wrongs(base: BasePath, operation: &Operation) -> Vec<Wrong> {
     wrongs
 }
 
-/// Whether its request joins the queue only where there is room. A deletion always does.
+/// Whether a full queue refuses its request. A deletion is always accepted.
 fn waits_for_the_queue(operation: &Operation) -> bool {
     matches!(operation.act, Act::Create | Act::Update | Act::Migrate | Act::Bump | Act::PolePosition | Act::Retry)
 }
@@ -169,7 +169,7 @@ pub(super) fn of(base: BasePath, operation: &Operation) -> Value {
     responses.into()
 }
 
-/// The responses of what a token is.
+/// The responses of `GET /v4/me`.
 pub(super) fn of_me() -> Value {
     let mut responses = shared_by_all();
     responses.remove("403");
@@ -246,7 +246,7 @@ pub(super) fn shared_by_all() -> Map<String, Value> {
         .collect()
 }
 
-/// What comes back when an operation does what it is asked for.
+/// The successful response of an operation.
 struct Success {
     status: &'static str,
     /// The name of the response.
@@ -326,7 +326,7 @@ pub(super) fn described(description: &str, schema: &Value, examples: &[&str]) ->
     })
 }
 
-/// A response with an error, which is also there as problem details.
+/// A response with an error, also as problem details.
 pub(super) fn error(description: &str, schema: &Value, examples: &[&str]) -> Value {
     let mut response = described(description, schema, examples);
     response["content"][problem::MEDIA_TYPE] = json!({"schema": reference("Problem")});

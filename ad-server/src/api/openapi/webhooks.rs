@@ -1,4 +1,4 @@
-//! Webhooks: the operations that manage them, and in OpenAPI 3.1 the request that they get.
+//! Webhooks: the operations that manage them, and in OpenAPI 3.1 the request that is sent to them.
 
 use ad_core::model::{DeliveryState, DisabledReason};
 use serde_json::{Map, Value, json};
@@ -274,7 +274,7 @@ fn example_of(name: &str) -> Value {
     }
 }
 
-/// The request that webhooks get, for OpenAPI 3.1.
+/// The request that is sent to webhooks, for OpenAPI 3.1.
 pub(super) fn requests() -> Value {
     let header = |name: &str, description: &str| json!({"name": name, "in": "header", "required": true, "description": description, "schema": {"type": "string"}});
     let event = json!({"id": EVENT, "type": "ad.publish.done", "timestamp": NOW, "dealer_code": "north-cars", "source_id": "car-1001",

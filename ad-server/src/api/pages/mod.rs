@@ -67,7 +67,7 @@ pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
         .at("/readyz", readiness(Arc::clone(&context.store), context.stopping.clone()))
 }
 
-/// What was counted. Needs no token.
+/// The metrics. They need no token.
 pub(super) fn metrics_page(metrics: Metrics) -> impl Endpoint + 'static {
     ReadOnly(make(move |_| {
         let metrics = metrics.clone();
@@ -78,12 +78,12 @@ pub(super) fn metrics_page(metrics: Metrics) -> impl Endpoint + 'static {
     }))
 }
 
-/// That the process serves.
+/// Liveness: the process answers.
 pub(super) fn health() -> impl Endpoint + 'static {
     ReadOnly(make_sync(|_| json_response(StatusCode::OK, &json!({"status": "ok"}))))
 }
 
-/// Whether the store can be read and written, and the process is not going to stop.
+/// Readiness: the store can be read and written, and the process is not about to stop.
 pub(super) fn readiness(store: Arc<dyn Store>, stopping: Stopping) -> impl Endpoint + 'static {
     ReadOnly(make(move |_| {
         let (store, stopping) = (Arc::clone(&store), stopping.clone());
@@ -106,7 +106,7 @@ pub(super) fn is_about_health(path: &str) -> bool {
     ["/healthz", "/readyz", "/metrics"].contains(&path.strip_suffix('/').unwrap_or(path))
 }
 
-/// What is only read: GET and HEAD. That an answer to HEAD has no body is seen to [`around`](super::around) all answers.
+/// GET and HEAD. [`around`](super::around) removes the body of an answer to HEAD.
 pub(crate) struct ReadOnly<E>(pub(crate) E);
 
 impl<E: Endpoint> Endpoint for ReadOnly<E> {

@@ -17,7 +17,7 @@ use self::views::{DeliveryView, WebhookView};
 use super::{ApiError, Context, body, errors::json_response, headers, links, observe::Routes, respond::PageBody};
 use crate::{auth::Permission, store::webhooks::Webhook, webhooks::Webhooks};
 
-/// What is asked for.
+/// The kind of operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
     Create,
@@ -127,7 +127,7 @@ impl Path {
             }
             Act::List => {
                 let page = WebhookParameters::parse(PAGE_PARAMETERS, &query)?.page;
-                // There are a few of a scope.
+                // A scope has only a few.
                 let all = webhooks.all().await?;
                 let skipped = usize::try_from(page.offset).unwrap_or(usize::MAX);
                 let rows = all.iter().skip(skipped).take(page.limit as usize);

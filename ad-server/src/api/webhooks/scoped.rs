@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// For how long a replaced secret signs.
+/// How long a replaced secret continues to sign.
 const ROTATION: std::time::Duration = std::time::Duration::from_hours(24);
 
 /// Most secrets that sign at the same time.
@@ -131,7 +131,7 @@ impl ScopedWebhooks<'_> {
             let old = webhook.secrets.iter().filter(|secret| secret.until.is_none_or(|until| until > now));
             let old = old.map(|old| StoredSecret { until: old.until.or(Some(now + ROTATION)), ..old.clone() });
             secrets.extend(old.take(MOST_SECRETS - 1));
-            // Another rotation may have been faster.
+            // A concurrent rotation may have replaced the secret first.
             if self.webhooks.database.replace_secrets(&webhook, &secrets, now).await? {
                 self.webhooks.changed.notify_one();
                 return Ok((Webhook { updated: now, ..webhook }, pending, secret));

@@ -17,11 +17,11 @@ use super::{
 /// Texts of more than a line.
 const LONG_TEXTS: &[&str] = &["body", "warranty", "return_policy", "service_history", "home_delivery"];
 
-/// How many lines of a text are seen at first.
+/// Number of visible lines of a text.
 const FEW_LINES: &str = "3";
 const MANY_LINES: &str = "10";
 
-/// How many empty rows a list of objects offers.
+/// Number of empty rows of a list of objects.
 const SPARE_ROWS: usize = 2;
 
 /// What a form shows.
@@ -33,7 +33,7 @@ pub(in crate::console) struct Form<'a> {
     pub(in crate::console) values: &'a FormValues,
     /// The texts of errors, by the paths of their fields.
     pub(in crate::console) errors: &'a [(String, String)],
-    /// The dealers from which one is to be chosen; empty if the token's scope is one dealer.
+    /// The dealers to choose from; empty if the scope of the token is one dealer.
     pub(in crate::console) dealers: &'a [String],
     /// E-mail addresses of salespersons.
     pub(in crate::console) salespersons: &'a [String],
@@ -257,7 +257,7 @@ impl Form<'_> {
         html! {
             select #(id(path)) name=(path) aria-invalid=[self.is_wrong(path)] aria-describedby=(describing(path)) {
                 option value="" selected[value.is_empty()] { "–" }
-                // What was typed or is no longer allowed stays visible.
+                // Values that are not allowed stay visible.
                 @if !is_known { option value=(value) selected { (value) } }
                 @for entry in entries {
                     option value=(entry.id) selected[entry.id == value] { (entry.name) }
@@ -273,7 +273,7 @@ impl Form<'_> {
 
     fn checkboxes(&self, path: &str, item: &Kind) -> Markup {
         html! {
-            // Says that the form has the field, whatever is chosen.
+            // Marks the field as part of the form, even if nothing is chosen.
             input type="hidden" name=(path) value="";
             div.row {
                 @for entry in item.allowed(self.catalogue).unwrap_or_default() {

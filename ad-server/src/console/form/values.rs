@@ -17,7 +17,7 @@ use serde_json::{Map, Number, Value};
 /// Name of the object with the fields of a category.
 const CATEGORY_FIELDS: &str = "category_fields";
 
-/// What every input of a form holds, by name.
+/// The values of all inputs of a form, by name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::console) struct FormValues(BTreeMap<String, Vec<String>>);
 
@@ -59,7 +59,7 @@ pub(super) fn fields(category: &Category, is_new: bool) -> impl Iterator<Item = 
 }
 
 impl FormValues {
-    /// What a form has sent. Rows without a value are left out, so that the positions of the others are those in the payload.
+    /// The submitted form. Empty rows are removed, so that the positions of the others are those in the payload.
     pub(in crate::console) fn sent(
         pairs: impl IntoIterator<Item = (String, String)>,
         category: &Category,
@@ -78,7 +78,7 @@ impl FormValues {
         values
     }
 
-    /// What the form of an ad shows.
+    /// The form of an ad.
     pub(in crate::console) fn of_ad(ad: &Map<String, Value>, category: &Category, is_new: bool) -> Self {
         let mut values = Self::default();
         for form_field in fields(category, is_new) {
@@ -90,7 +90,7 @@ impl FormValues {
         values
     }
 
-    /// The payload of a new ad. What belongs to no field is in it too, for the rules to report.
+    /// The payload of a new ad. Unknown inputs are included, so that the rules report them.
     pub(in crate::console) fn payload(&self, category: &Category) -> Map<String, Value> {
         let mut payload = Map::new();
         payload.insert("category_id".to_owned(), category.id.into());
@@ -105,8 +105,8 @@ impl FormValues {
         payload
     }
 
-    /// The patch that makes an ad what the form says: the fields that differ from what the form showed, with `null` for those that
-    /// were emptied. Fields that the form does not have are unchanged.
+    /// The patch from the ad to the form: the fields that differ, with `null` for emptied ones. Fields that the form does not have are
+    /// unchanged.
     pub(in crate::console) fn patch(&self, ad: &Map<String, Value>, category: &Category) -> Map<String, Value> {
         let mut patch = Map::new();
         for Difference { path, sent, .. } in self.differences(ad, category) {
@@ -184,7 +184,7 @@ impl FormValues {
             }
             next += usize::from(!is_empty);
         }
-        // That the field was in the form stays known.
+        // Keeps the information that the form had the field.
         if has_rows && next == 0 {
             self.put(path.to_owned(), String::new());
         }
@@ -272,7 +272,7 @@ impl FormValues {
         (!object.is_empty()).then(|| object.into())
     }
 
-    /// Adds what belongs to no field, as an unknown field.
+    /// Adds unknown inputs as unknown fields.
     fn put_unknown(&self, category: &Category, is_new: bool, payload: &mut Map<String, Value>) {
         let mut known: Vec<_> = fields(category, is_new).map(FormField::path).collect();
         known.push(REVISION.to_owned());
@@ -337,7 +337,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A number as people type it: `12 500,50` is 12500.50. What is no number stays a text; `None` if there is none.
+/// A number as people type it: `12 500,50` is 12500.50. Any other text stays a text; `None` if it is empty.
 fn number(text: &str) -> Option<Value> {
     let text = text.trim();
     let plain: String =

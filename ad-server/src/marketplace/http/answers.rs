@@ -25,17 +25,17 @@ pub(super) struct Answer {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CallFailure {
     pub(super) error: MarketplaceError,
-    /// What an operator has to do about it.
+    /// Advice for the operator.
     pub(super) advice: Option<&'static str>,
 }
 
 impl CallFailure {
-    /// For a reason that may pass by itself.
+    /// A transient failure.
     pub(super) fn transient(reason: String, retry_after: Option<Duration>) -> Self {
         Self::of(MarketplaceError::unreachable(reason, retry_after))
     }
 
-    /// For a reason that the operator has to correct. The ad waits meanwhile.
+    /// A failure that the operator has to correct. The ad waits meanwhile.
     fn misconfigured(code: Code, reason: String, advice: &'static str) -> Self {
         let error = MarketplaceError::Transient { code, reason, retry_after: None };
         Self { error, advice: Some(advice) }
@@ -50,7 +50,7 @@ const CREDENTIAL: &str = "set the token that the marketplace issued, in the envi
 const ADDRESS: &str = "check the address of the marketplace, and that no proxy answers instead of it";
 
 impl Answer {
-    /// The body of an answer that says that it was done.
+    /// The body of a successful answer.
     pub(super) fn done(self) -> Result<Vec<u8>, CallFailure> {
         let status = self.status;
         if status.is_success() {
@@ -84,13 +84,13 @@ impl Answer {
     }
 }
 
-/// An answer that says that it was done, and then not what was done.
+/// A successful answer whose body cannot be read.
 pub(super) fn unreadable() -> CallFailure {
     let reason = "the answer of the marketplace cannot be read".to_owned();
     CallFailure::misconfigured(Code::MarketplaceUnreachable, reason, ADDRESS)
 }
 
-/// One line of sane length.
+/// One line of limited length.
 fn shortened(text: &str) -> String {
     let text: Vec<_> =
         text.split(|c: char| c.is_control() || c.is_whitespace()).filter(|word| !word.is_empty()).collect();

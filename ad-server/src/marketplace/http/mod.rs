@@ -44,7 +44,7 @@ pub struct HttpOptions {
     pub token: Secret,
     /// For one call, from name resolution to the end of the answer.
     pub timeout: Duration,
-    /// When calls to it are stopped.
+    /// When its circuit breaker opens.
     pub breaker: BreakerOptions,
 }
 
@@ -159,7 +159,7 @@ impl HttpMarketplace {
         }
     }
 
-    /// What an answer holds. When it cannot be read it is not known what was done, so the call will be made again.
+    /// The content of an answer. If it cannot be read, the result of the call is unknown, and the call is repeated.
     fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, MarketplaceError> {
         serde_json::from_slice(body).map_err(|error| {
             tracing::debug!(market = %self.market, %error, "invalid answer from marketplace");
@@ -173,9 +173,9 @@ impl HttpMarketplace {
         failed.error
     }
 
-    /// An id that was given, if it can be one.
+    /// An id from an answer, if it is valid.
     fn id(&self, id: String) -> Result<String, MarketplaceError> {
-        // The last two would be taken for directions within the path.
+        // In a path, the last two are relative segments.
         let usable = !id.is_empty() && id.chars().count() <= MAX_ID && !matches!(id.as_str(), "." | "..");
         if usable { Ok(id) } else { Err(self.unreadable()) }
     }

@@ -12,10 +12,10 @@ use std::{
 use ad_core::model::Market;
 use serde::{Deserialize, Serialize, de::value};
 
-/// Most ads of which it is remembered how often a rule has met them. Beyond that it is forgotten for all of them.
+/// Maximum number of ads whose calls are counted by rule. Beyond it, all counts are cleared.
 const MOST_COUNTED: usize = 100_000;
 
-/// How a call goes wrong.
+/// A fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Fault {
     /// There is no answer, and nothing is done.
@@ -33,7 +33,7 @@ pub enum Fault {
     /// 422 with a reason; nothing is done.
     #[serde(rename = "refused")]
     Refused,
-    /// It is done, and the connection is cut before the answer.
+    /// The call is executed, and the connection is closed before the answer.
     #[serde(rename = "lost")]
     Lost,
 }
@@ -44,7 +44,7 @@ pub enum Fault {
 pub enum CallAction {
     /// Publishes a listing, or updates it.
     Publish,
-    /// Takes it off.
+    /// Removes it.
     Unpublish,
     /// Moves it to the first place.
     Bump,
@@ -59,11 +59,11 @@ fn named<'n, T: Deserialize<'n>>(name: &'n str) -> Option<T> {
     T::deserialize(value::BorrowedStrDeserializer::<value::Error>::new(name)).ok()
 }
 
-/// Which calls go wrong, and how. What is left out does not matter.
+/// A rule: which calls fail, and how. Absent conditions match any call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// How.
+    /// The fault.
     pub fault: Fault,
     /// On this marketplace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub struct Rule {
     /// Those that do one of these; if empty, any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<CallAction>,
-    /// So many of a thousand, by chance.
+    /// Probability in thousandths.
     #[serde(default = "all")]
     pub per_mille: u16,
     /// Of each ad only the first so many calls that it meets.
@@ -99,7 +99,7 @@ const fn all() -> u16 {
 }
 
 impl Rule {
-    /// Every call goes wrong in this way.
+    /// A rule by which every call fails in this way.
     fn any(fault: Fault) -> Self {
         Self {
             fault,
@@ -166,7 +166,7 @@ impl Rules {
     }
 }
 
-/// A call that may go wrong.
+/// A call that may fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MarketplaceCall {
     pub(super) market: Market,
@@ -202,7 +202,7 @@ impl<K> Default for Counts<K> {
 }
 
 impl<K: Eq + std::hash::Hash> Counts<K> {
-    /// Whether this call is among the first so many; then it is counted.
+    /// Whether this call is within the limit. Then it is counted.
     pub(crate) fn is_among_first(&mut self, times: u32, key: K) -> bool {
         if self.0.len() >= MOST_COUNTED {
             self.0.clear();
@@ -231,7 +231,7 @@ impl Faults {
     }
 
     fn state(&self) -> MutexGuard<'_, FaultState> {
-        // Nothing that holds it can leave half a state behind.
+        // Each change under this lock is complete, so the value is consistent even after a panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -239,17 +239,17 @@ impl Faults {
         self.state().rules.clone()
     }
 
-    /// Begins anew with other rules.
+    /// Replaces the rules and clears all counts.
     pub(super) fn replace(&self, rules: Rules) {
         *self.state() = FaultState::new(rules, self.seed);
     }
 
-    /// Whether any call can go wrong.
+    /// Whether there are any rules.
     pub(super) fn is_on(&self) -> bool {
         self.sandbox || !self.state().rules.rules.is_empty()
     }
 
-    /// The rule that this call goes wrong by.
+    /// The rule that applies to this call.
     pub(super) fn meet(&self, call: &MarketplaceCall) -> Option<Rule> {
         let mut state = self.state();
         for index in 0..state.rules.rules.len() {
@@ -276,7 +276,7 @@ impl FaultState {
         per_mille >= all() || self.chance.u16(0..all()) < per_mille
     }
 
-    /// Whether this call is among the first so many of its ad; then it is counted.
+    /// Whether this call is within the limit of calls of its ad. Then it is counted.
     fn counts(&mut self, rule: Option<usize>, times: Option<u32>, call: &MarketplaceCall) -> bool {
         let Some(times) = times else { return true };
         let ad = call.source_id.clone().or_else(|| call.registration_number.clone());

@@ -24,7 +24,7 @@ const RETRY_AFTER: &str = "2";
 
 const ON_PURPOSE: &str = "Injected fault.";
 
-/// The calls of one marketplace, some of which go wrong.
+/// The calls of one marketplace, with faults.
 pub(super) fn faulty<E>(inner: E, local: Local, market: Market, faults: Arc<Faults>) -> impl Endpoint<Output = Response>
 where
     E: poem::IntoEndpoint,
@@ -92,7 +92,7 @@ async fn call(request: &Request, body: &[u8], market: Market, local: &Local) -> 
     Some(MarketplaceCall { dealer_code: Some(dealer_code), source_id, registration_number, ..call(action) })
 }
 
-/// The answer to a call that goes wrong; none by an extension of it.
+/// The answer to a call with a fault; an extension may say that there is none.
 fn answer(rule: &Rule) -> Response {
     let retry_after = rule.retry_after.map(|seconds| seconds.to_string());
     match rule.fault {
@@ -110,7 +110,7 @@ fn answer(rule: &Rule) -> Response {
     }
 }
 
-/// Tells the rules.
+/// Returns the rules.
 pub(super) fn show(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
     make(move |_| {
         let answer = json_response(StatusCode::OK, &faults.rules());
@@ -118,7 +118,7 @@ pub(super) fn show(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
     })
 }
 
-/// Begins anew with other rules.
+/// Replaces the rules.
 pub(super) fn replace(faults: Arc<Faults>) -> impl Endpoint<Output = Response> {
     make(move |mut request: Request| {
         let faults = Arc::clone(&faults);

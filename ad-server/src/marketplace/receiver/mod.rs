@@ -49,13 +49,13 @@ pub struct ReceiverOptions {
     pub listen: SocketAddr,
     /// Where the listings are kept.
     pub database_url: String,
-    /// Who knows this may call.
+    /// The token that callers need.
     pub token: Secret,
-    /// What goes wrong from the start.
+    /// The initial fault rules.
     pub rules: Rules,
-    /// Whether the source id of an ad can ask for a fault.
+    /// Whether source ids can select faults.
     pub sandbox: bool,
-    /// What chance begins with.
+    /// The seed of random choices.
     pub seed: u64,
 }
 

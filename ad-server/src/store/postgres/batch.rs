@@ -57,7 +57,7 @@ impl Batches {
     }
 }
 
-/// Runs what is asked for on one connection, until nobody is left who could ask.
+/// Runs batches on one connection until all handles are dropped.
 async fn serve(pool: PgPool, queue: BatchQueue) {
     let mut connection = None;
     while let Some(items) = next(&queue, &mut connection).await {
@@ -67,7 +67,7 @@ async fn serve(pool: PgPool, queue: BatchQueue) {
     }
 }
 
-/// All that waits, once there is something. Until then the connection is back in the pool, which checks that it is still open.
+/// All waiting items, as soon as there are some. Until then the connection is in the pool, which checks that it is still open.
 async fn next(queue: &BatchQueue, connection: &mut BatchConnection) -> Option<Vec<BatchItem>> {
     let mut items = Vec::with_capacity(MOST);
     if let Ok(mut queue) = queue.try_lock() {
@@ -111,7 +111,7 @@ impl Work for Batch {
 async fn run(pool: &PgPool, connection: &mut BatchConnection, items: Vec<BatchItem>) {
     let (statements, answers): (Vec<_>, Vec<_>) = items.into_iter().map(|item| (item.statement, item.answer)).unzip();
     for (answer, outcome) in answers.into_iter().zip(outcomes(pool, connection, Batch(statements)).await) {
-        // The caller may have left.
+        // The caller may have been dropped.
         drop(answer.send(outcome));
     }
 }
@@ -130,7 +130,7 @@ async fn outcomes(pool: &PgPool, connection: &mut BatchConnection, batch: Batch)
     };
     match insist(open, &batch, BATCH_TRIES).await {
         Ok(rans) => rans.into_iter().map(Ok).collect(),
-        // Nothing was done, perhaps because of one of them.
+        // Nothing was done; one of them may be the cause.
         Err(error) if is_conflict(&error) || !DatabaseFailure::from(&error).is_temporary => {
             let mut outcomes = Vec::with_capacity(batch.0.len());
             for statement in &batch.0 {

@@ -2,15 +2,15 @@
 //!
 //! | Module | What it is for |
 //! |---|---|
-//! | `open` | connects, and brings the tables up to date |
+//! | `open` | connects, and migrates the schema |
 //! | `readers` | connections for what clients read, each read bounded in time |
 //! | `replica` | lists read on a standby that is not behind |
-//! | `batch` | runs what many callers ask for at the same time as one statement |
-//! | `wake` | tells other processes that there is something to do or that something is done, and listens to them |
+//! | `batch` | runs the inputs of concurrent callers as one statement |
+//! | `wake` | notifies other processes of new and finished requests and of events, and listens to them |
 //!
-//! A write is one statement and so one round trip. It sees one state of the database (`REPEATABLE READ`); when somebody
-//! else has changed what it is about to change, the database refuses it and it is run again. What must not be missed
-//! rests on that: a request that comes in while the one before it ends changes the same row as the end does.
+//! A write is one statement and so one round trip. It sees one snapshot of the database (`REPEATABLE READ`). If another transaction
+//! has changed the same rows, the database reports a conflict, and the write is retried. So a request that is accepted while the one
+//! before it ends is never missed: both change the same row.
 
 mod batch;
 mod open;
@@ -49,7 +49,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// A PostgreSQL database.
 #[derive(Debug, Clone)]
 pub(crate) struct Postgres {
-    /// For what the service itself reads.
+    /// For reads of the service itself.
     own: PgPool,
     /// For single ads that clients read.
     look_ups: PostgresReaders,
@@ -57,9 +57,9 @@ pub(crate) struct Postgres {
     lists: PostgresReaders,
     /// For lists too, if there is a standby.
     replica: Option<Replica>,
-    /// For writes, each by itself.
+    /// For single writes.
     single: PgPool,
-    /// For writes that are done together.
+    /// For batches of writes.
     together: PgPool,
     batches: Batches,
     wake: Arc<Wake>,
@@ -85,22 +85,22 @@ impl Postgres {
         }
     }
 
-    /// Has other processes wake the workers of this one, and those who wait for requests and for events.
+    /// Sends and receives notifications.
     pub(super) fn listen(&self) {
         self.wake.listen();
     }
 
-    /// Has the workers of other processes look into the queue soon.
+    /// Notifies the workers of other processes of a new request.
     pub(super) fn wake_others(&self) {
         self.wake.others();
     }
 
-    /// Has other processes know soon that a request is finished.
+    /// Notifies other processes that a request is finished.
     pub(super) fn tell_finished(&self, request: Uuid) {
         self.wake.tell_finished(request);
     }
 
-    /// Has other processes know soon that there are new events.
+    /// Notifies other processes of new events.
     pub(super) fn tell_logged(&self) {
         self.wake.tell_logged();
     }
@@ -168,7 +168,7 @@ impl Postgres {
         self.look_ups.0.options().get_max_connections()
     }
 
-    /// Runs a statement in a batch with those like it that others ask for at the same time.
+    /// Runs a statement in a batch with equal statements of concurrent callers.
     pub(super) async fn run_in_batch(&self, statement: Statement) -> Result<Ran, StoreError> {
         self.batches.run(statement).await
     }
@@ -210,7 +210,7 @@ impl HeldConnection {
     }
 }
 
-/// Does something, and retries it on a conflict.
+/// Runs work, and retries it on a conflict.
 async fn insist<W: Work>(connection: &mut PgConnection, work: &W, tries: u32) -> sqlx::Result<W::Answer> {
     let mut pause = PAUSE;
     for _ in 1..tries {
@@ -238,7 +238,7 @@ async fn attempt<W: Work>(connection: &mut PgConnection, work: &W) -> sqlx::Resu
     Ok(answer)
 }
 
-/// `serialization_failure` and `deadlock_detected`: nothing was done, and doing it again may go well.
+/// `serialization_failure` and `deadlock_detected`: nothing was done, and a retry may succeed.
 fn is_conflict(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
     code.is_some_and(|code| matches!(&*code, "40001" | "40P01"))

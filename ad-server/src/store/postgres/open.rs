@@ -1,5 +1,4 @@
-//! Connects to the database, and makes its tables or brings them up to date. Several processes may do so at once: they
-//! take turns.
+//! Connects to the database, and migrates its schema. Several processes may do so at once: they take turns.
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
@@ -22,10 +21,9 @@ const OLDEST: i32 = 150_000;
 /// How long a caller waits for a connection when all are in use, or the server is away.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What every connection begins with. A write sees one state of the database. Every statement has an index to go by, and
-/// goes by it however small the tables were when it was planned: they grow, and the queue is mostly what is done already and
-/// not cleared away yet. What has no index all the same (a few small tables) then looks dear, and would be compiled each
-/// time it is run. A statement that takes so long is stuck.
+/// Settings of every connection. A write sees one snapshot of the database. Every statement has an index, and uses it even if the
+/// tables were small when it was planned, because they grow. Scans of the few small tables without an index then seem expensive,
+/// and JIT would compile them each time, so it is off. The timeout ends statements that are stuck.
 const SETTINGS: &str = "\
 SET default_transaction_isolation = 'repeatable read'; \
 SET enable_seqscan = off; \
@@ -33,7 +31,7 @@ SET jit = off; \
 SET statement_timeout = '30s'; \
 SET idle_in_transaction_session_timeout = '30s'";
 
-/// A connection that was idle for longer than this is asked whether the server is still there.
+/// Idle time after which a connection is tested before it is used.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// Whether an address is one of a PostgreSQL database.
@@ -51,30 +49,29 @@ fn name(options: &PgConnectOptions) -> String {
     format!("postgres://{}:{}/{database}", options.get_host(), options.get_port())
 }
 
-/// For everything but lists: inputs are looked up by index one by one. A plan that was made while the queue was empty would otherwise
-/// join by reading the whole queue, and would go on so when the queue is long.
+/// For everything but lists: inputs are looked up by index one by one. Otherwise a plan that was made while the queue was empty could
+/// read the whole queue for a join, and would be kept when the queue is long.
 const SETTINGS_BY_INDEX: &str = "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off";
 
-/// For statements of many inputs: they are planned once, not anew for how many they are.
+/// For statements of many inputs: they are planned once, not for each number of inputs.
 const SETTINGS_TOGETHER: &str = "SET plan_cache_mode = force_generic_plan";
 
 /// For lists: the best index depends on the values, such as how many ads a dealer has.
 const SETTINGS_LISTS: &str = "SET plan_cache_mode = force_custom_plan";
 
-/// Most connections for what is done together. More would each have less to do at once.
+/// Maximum number of connections for batches. With more, each batch would be smaller.
 const MOST_TOGETHER: u32 = 4;
 
-/// Most connections for lists, each of which keeps a core of the server busy.
+/// Maximum number of connections for lists. Each uses a core of the server.
 const MOST_LISTS: u32 = 4;
 
-/// However short a read may be, connecting takes a moment.
+/// Minimum time for connecting, whatever the time limit of reads is.
 const MIN_PATIENCE: Duration = Duration::from_secs(1);
 
-/// The server looks this often whether the process that reads is still there: one that gave up a read has closed its
-/// connection.
+/// How often the server checks whether the client of a running read is still connected. A cancelled read closes its connection.
 const CLIENT_CHECK: &str = "SET client_connection_check_interval = '20ms'";
 
-/// How the connections of a process are divided, so that what uses up its part does not keep the rest waiting.
+/// How the connections of a process are divided, so that no kind of work can use those of another.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
     /// For the directory, readiness, metrics, commands and listening.
@@ -85,13 +82,13 @@ pub(super) struct Budget {
     pub(super) lists: u32,
     /// For writes, each by itself.
     pub(super) single: u32,
-    /// For statements of many inputs.
+    /// For batches.
     pub(super) together: u32,
 }
 
 impl Budget {
-    /// Of 16: 2 of our own, 3 for single ads, 3 for lists, 4 for writes by themselves and 4 for writes together. None is
-    /// without any, so that it is never less than 6 in all.
+    /// Of 16: 2 for the service itself, 3 for single ads, 3 for lists, 4 for single writes and 4 for batches. Each part has at least
+    /// one, so there are never less than 6.
     fn of(connections: u32) -> Self {
         let own = 2;
         let look_ups = (connections / 5).max(1);
@@ -167,7 +164,7 @@ fn pool(connections: u32, settings: Arc<[String]>) -> PgPoolOptions {
             Box::pin(async move {
                 for settings in &*settings {
                     let set = connection.execute(AssertSqlSafe(settings.clone())).await;
-                    // What this is for ends a little later without it: not every server knows it, nor every system.
+                    // Not every server and system supports it. Without it, abandoned reads end a little later.
                     if let (CLIENT_CHECK, Err(sqlx::Error::Database(error))) = (settings.as_str(), &set) {
                         tracing::debug!(%error, "the server does not support client_connection_check_interval");
                     } else {
@@ -189,7 +186,7 @@ async fn prepare(options: &PgConnectOptions, schema: Schema) -> Result<(), Serve
     }
     match (state(&mut connection).await?, schema) {
         (SchemaState::Empty | SchemaState::Old { .. }, Schema::Migrate) => {
-            // That a table is there already is no news.
+            // Suppresses notices about existing tables.
             connection.execute("SET client_min_messages = warning").await?;
             MIGRATIONS.run(&mut connection).await?;
         }
@@ -240,8 +237,8 @@ async fn state(connection: &mut PgConnection) -> Result<SchemaState, ServerFailu
     Ok(SchemaState::of(&MIGRATIONS, &applied, needs))
 }
 
-/// Raises what is added to the numbers of new transactions, if there are entries of transactions that this server has not begun yet:
-/// those of a dump from another server. New entries come after them then.
+/// Raises the offset of transaction numbers if there are entries with numbers that this server has not reached, which happens after
+/// a dump from another server was restored. New entries then come after them.
 const RAISE_TRANSACTIONS: &str = "\
 DO $$
 DECLARE
@@ -291,7 +288,7 @@ impl ServerFailure {
 impl From<sqlx::Error> for ServerFailure {
     fn from(error: sqlx::Error) -> Self {
         let Some(error) = error.as_database_error() else { return Self::unreachable(error.to_string()) };
-        // It starts, stops, or has no connection left.
+        // The server starts, stops, or has no connection left.
         if matches!(error.code().as_deref(), Some("57P03" | "57P01" | "53300")) {
             return Self::unreachable(error.message());
         }

@@ -1,5 +1,5 @@
-//! Connections for what clients read. A read that nobody waits for any more, because its time was over or its client has
-//! left, is interrupted: its connection is given up, which the server notices, and the next read opens another.
+//! Connections for reads of clients. When a read exceeds its time limit or its client has left, its connection is closed, which
+//! cancels the statement on the server, and the next read opens another one.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use sqlx::{Either, Executor, PgPool, Postgres, error::DatabaseError, pool::PoolC
 
 use crate::store::{rows::Row, statement::Statement, work::RowReader};
 
-/// A fixed number of connections. Their statements end by themselves after the time that a read may take.
+/// A fixed number of connections, whose statements have the time limit of reads.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct PostgresReaders(pub(super) PgPool);
 
@@ -28,7 +28,7 @@ impl PostgresLease {
         Self(Some(connection))
     }
 
-    /// Runs a statement and hands out its rows as they come.
+    /// Runs a statement and hands over its rows as they are read.
     pub(super) async fn run(mut self, statement: &Statement, read: &mut RowReader<'_>) -> sqlx::Result<()> {
         let Some(connection) = &mut self.0 else { return Ok(()) };
         let mut results = connection.fetch_many(statement.for_postgres());
@@ -46,12 +46,12 @@ impl PostgresLease {
 
 impl Drop for PostgresLease {
     fn drop(&mut self) {
-        // The pool would wait for the end of the statement.
+        // The pool would wait until the statement ends.
         drop(self.0.take().map(PoolConnection::detach));
     }
 }
 
-/// How much later than the server this process ends a read: the connection can then be used again.
+/// This process waits a little longer than the server's time limit, so that the connection stays usable.
 pub(super) const GRACE: Duration = Duration::from_millis(200);
 
 /// Whether the server has ended a statement because its time was over (`query_canceled`).

@@ -1,8 +1,7 @@
-//! Waking the workers of other processes, and those who wait there for requests to be finished and for events, by `NOTIFY`.
-//!
-//! Not in the transaction that brings a request in, ends it or logs something: the database would let such transactions commit one by
-//! one. It is told a moment later, once for all that happened meanwhile. When that is lost, or where the database does not know
-//! `LISTEN`, the others look by themselves: workers twice a second, and who waits for a request or for events ten times.
+//! Wakes workers and waiters of other processes by `NOTIFY`.
+//! It is not sent in the transactions of requests: PostgreSQL would commit such transactions one by one. It is sent a moment later,
+//! once for everything that happened meanwhile. If a notification is lost, or where `LISTEN` does not work, others find changes by
+//! polling: workers twice a second, waiters for requests and events ten times.
 
 use std::{
     sync::{
@@ -29,16 +28,16 @@ const FINISHED: &str = "ad_server_finished";
 const LOGGED: &str = "ad_server_logged";
 /// Most ids of one notification, which has less than 8,000 bytes.
 const MOST_FINISHED: usize = 200;
-/// Finished requests that may wait to be told.
+/// Maximum number of finished requests that wait for a notification.
 const WAITING: usize = 10_000;
-/// How long telling waits for more to tell.
+/// Delay of a notification, in which more is collected.
 const GATHER: Duration = Duration::from_millis(20);
-/// How long telling of log entries pauses after it has told of some.
+/// Pause between two notifications of log entries.
 const LOGGED_PAUSE: Duration = Duration::from_millis(10);
-/// Before it is tried again to listen.
+/// Pause before listening is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// What wakes others and is woken by them.
+/// Sends notifications to other processes and receives theirs.
 #[derive(Debug)]
 pub(super) struct Wake {
     tell: mpsc::Sender<()>,
@@ -50,7 +49,7 @@ pub(super) struct Wake {
     woken: Woken,
 }
 
-/// What notifications of others wake.
+/// What received notifications wake.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct Woken {
     pub(in crate::store) queued: Arc<Notify>,
@@ -70,24 +69,24 @@ impl Wake {
         Self { tell, tell_finished, tell_logged, stop, listening: AtomicBool::new(false), pool: pool.clone(), woken }
     }
 
-    /// Has others look into the queue soon.
+    /// Notifies others of a new request.
     pub(super) fn others(&self) {
-        // When it is to be told already, that serves for this as well.
+        // A notification that is due already is enough.
         let _told = self.tell.try_send(());
     }
 
-    /// Has others know soon that a request is finished.
+    /// Notifies others that a request is finished.
     pub(super) fn tell_finished(&self, request: Uuid) {
-        // One that is lost is found by those who wait for it.
+        // Waiters find a lost one by polling.
         let _told = self.tell_finished.try_send(request);
     }
 
-    /// Has others know soon that there are new log entries.
+    /// Notifies others of new log entries.
     pub(super) fn tell_logged(&self) {
         let _told = self.tell_logged.try_send(());
     }
 
-    /// From now on others wake this process too.
+    /// Starts to send and receive notifications.
     pub(super) fn listen(&self) {
         if !self.listening.swap(true, Ordering::Relaxed) {
             tokio::spawn(listen(self.pool.clone(), self.woken.clone(), self.stop.subscribe()));
@@ -102,7 +101,7 @@ impl Wake {
 async fn tell_others(pool: PgPool, mut told: mpsc::Receiver<()>) {
     while told.recv().await.is_some() {
         sleep(GATHER).await;
-        // What came in while it waited is told with this.
+        // This notification includes what came in during the delay.
         let _more = told.try_recv();
         notify(&pool, CHANNEL, "").await;
     }
@@ -126,7 +125,7 @@ async fn tell_others_of_logged(pool: PgPool, mut logged: mpsc::Receiver<()>) {
     }
 }
 
-/// Nothing is lost with a notification that is, so none waits for the disk.
+/// A lost notification does no harm, so its commit does not wait for the disk.
 async fn notify(pool: &PgPool, channel: &str, payload: &str) {
     let sql = "SELECT pg_notify($1, $2), set_config('synchronous_commit', 'off', true)";
     if let Err(error) = sqlx::query(sql).bind(channel).bind(payload).execute(pool).await {
@@ -134,7 +133,7 @@ async fn notify(pool: &PgPool, channel: &str, payload: &str) {
     }
 }
 
-/// Listens until it is stopped, or nobody is left who could stop it.
+/// Listens until it is stopped or its last handle is dropped.
 async fn listen(pool: PgPool, woken: Woken, mut stop: watch::Receiver<bool>) {
     let mut warned = false;
     loop {
@@ -155,7 +154,7 @@ async fn listen(pool: PgPool, woken: Woken, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// Passes on what it hears, for ever.
+/// Passes on received notifications, for ever.
 async fn hear(pool: &PgPool, woken: &Woken) -> sqlx::Result<std::convert::Infallible> {
     let mut listener = PgListener::connect_with(pool).await?;
     listener.ignore_pool_close_event(false);
@@ -167,7 +166,7 @@ async fn hear(pool: &PgPool, woken: &Woken) -> sqlx::Result<std::convert::Infall
                 ids.for_each(|id| woken.finished.end(id));
             }
             Some(heard) if heard.channel() == LOGGED => woken.event_poller.notify(),
-            // Nothing heard means that the connection was lost for a while: there may have been something.
+            // `None` means that the connection was lost: notifications may have been missed.
             Some(_) | None => woken.queued.notify_one(),
         }
     }

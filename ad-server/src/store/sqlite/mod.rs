@@ -1,4 +1,4 @@
-//! The store's engine in a SQLite file: opens it, and makes it where there is none.
+//! The store's engine in a SQLite file, which it creates if it is missing.
 //!
 //! | Module | What it is for |
 //! |---|---|
@@ -6,8 +6,7 @@
 //! | `readers` | connections for what clients read, each read bounded in time |
 //! | `text` | searching in texts, and the index for it |
 //!
-//! A new database is made beside its place and moved there when it is complete: whatever goes wrong, and whoever else
-//! opens it at the same moment, there is never half a database to be found.
+//! A new database is created under a temporary name and renamed when it is complete, so that no process ever finds an incomplete one.
 
 mod readers;
 pub(super) mod text;
@@ -44,9 +43,9 @@ use writer::Writer;
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
-/// Result code of a database that another process keeps to itself.
+/// Result code of a database that another process has locked.
 const BUSY: i32 = 5;
-/// Result code of a file that is something else.
+/// Result code of a file that is not a database.
 const NOT_A_DATABASE: i32 = 26;
 
 /// How long to wait for others before a file is rewritten.
@@ -61,7 +60,7 @@ const PERMISSIONS: &str =
 /// A SQLite database: a few connections that read and one that writes. Readers see the last commit and never wait.
 #[derive(Debug, Clone)]
 pub(crate) struct Sqlite {
-    /// For what the service itself reads.
+    /// For reads of the service itself.
     readers: SqlitePool,
     /// For single ads that clients read.
     pub(super) look_ups: Arc<SqliteReaders>,
@@ -97,13 +96,13 @@ impl Sqlite {
             .acquire_timeout(options.busy_timeout)
             .idle_timeout(None)
             .max_lifetime(None)
-            // The connection is a thread of this process: asking whether it is still there is a waste.
+            // A connection is a thread of this process, and needs no liveness test.
             .test_before_acquire(false)
             .connect_lazy_with(reading(&path, options));
         let for_clients =
             |connect, connections| Arc::new(SqliteReaders::new(connect, connections, options.read_timeout));
         let look_ups = for_clients(reading(&path, options), options.readers);
-        // A list reads the rows of its page twice, once for their lengths: the second time they should still be here.
+        // A list reads the rows of its page twice, first for their lengths. The second time they should be in the cache.
         let lists = for_clients(reading(&path, options).pragma("cache_size", "-8000"), options.lists);
         let writer = Writer::start(connection, connect);
         let (written, receiver) = mpsc::channel(1);
@@ -135,9 +134,9 @@ impl Sqlite {
         &self.writer
     }
 
-    /// Has texts that are not in the index for searching yet brought into it, in the background.
+    /// Starts indexing new texts for searching, in the background.
     pub(super) fn index_texts(&self) {
-        // When it was told already, that serves for this as well.
+        // A notification that is pending already is enough.
         let _told = self.written.try_send(());
     }
 }
@@ -154,13 +153,13 @@ pub(super) async fn read_within(
     ran.map_err(store_error)
 }
 
-/// An address as it may be shown, with the whole path.
+/// The address for messages, with the absolute path.
 pub(super) fn name_of(url: &str) -> String {
     let absolute = path(url).ok().and_then(|path| std::path::absolute(path).ok());
     absolute.map_or_else(|| shown(url), |path| format!("sqlite://{}", path.display()))
 }
 
-/// Without user and password, should it be an address of another kind.
+/// Removes user and password, in case it is an address of another kind.
 fn shown(url: &str) -> String {
     match (url.split_once("://"), url.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, place))) if scheme != "sqlite" => format!("{scheme}://{place}"),
@@ -172,7 +171,7 @@ fn path(url: &str) -> Result<PathBuf, OpenError> {
     let wrong = || OpenError::Url(shown(url));
     let path = url.strip_prefix("sqlite:").ok_or_else(wrong)?;
     let path = path.strip_prefix("//").unwrap_or(path);
-    // A database in memory would be another one for every connection; parameters could turn off what we rely on.
+    // Every connection would have its own database in memory, and parameters could turn off required settings.
     if path.is_empty() || path.starts_with(':') || path.contains('?') {
         return Err(wrong());
     }
@@ -184,7 +183,7 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Folders that were made for the database; they go again unless they are kept.
+/// Folders that were created for the database. They are removed unless they are kept.
 struct MadeFolders(Vec<PathBuf>);
 
 impl MadeFolders {
@@ -196,7 +195,7 @@ impl MadeFolders {
         for path in missing.into_iter().rev() {
             match std::fs::create_dir(path) {
                 Ok(()) => made.0.push(path.to_owned()),
-                // Somebody else makes the same.
+                // Another process creates the same folder.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(OpenError::Folder { path: path.to_owned(), error }),
             }
@@ -212,7 +211,7 @@ impl MadeFolders {
 impl Drop for MadeFolders {
     fn drop(&mut self) {
         for path in self.0.iter().rev() {
-            // It stays if somebody has put something into it meanwhile.
+            // It stays if it is not empty.
             drop(std::fs::remove_dir(path));
         }
     }
@@ -222,7 +221,7 @@ fn connecting(path: &Path, options: &Options) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .busy_timeout(options.busy_timeout)
-        // The statements never leave a reference behind, and checking each would cost a look-up per row.
+        // The statements keep references valid, and checking each one would cost a look-up per row.
         .foreign_keys(false)
         .disable_statement_logging()
 }
@@ -252,7 +251,7 @@ async fn make(path: &Path, options: &Options) -> Result<(), FileFailure> {
     migrated?;
     match file.persist_noclobber(path) {
         Ok(_) => Ok(()),
-        // Another process was quicker; it has made the same.
+        // Another process has created it first.
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error.error.into()),
     }
@@ -265,14 +264,14 @@ async fn prepared(
 ) -> Result<SqliteConnection, FileFailure> {
     let mut connection = SqliteConnection::connect_with(connect).await?;
     if let Err(failure) = prepare(&mut connection).await {
-        // What it fails to close it has not changed.
+        // A failure to close it changes nothing.
         drop(connection.close().await);
         return Err(failure);
     }
     Ok(connection)
 }
 
-/// One transaction for all of them, so that two processes cannot get in each other's way.
+/// Runs all migrations in one transaction, so that two processes do not interfere.
 async fn migrate(connection: &mut SqliteConnection) -> Result<(), FileFailure> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     match state(&mut transaction).await? {

@@ -1,5 +1,5 @@
-//! Connections for what clients read. A read that nobody waits for any more, because its time was over or its client has
-//! left, is interrupted: its connection is given up, and the next read opens another.
+//! Connections for reads of clients. When a read exceeds its time limit or its client has left, it is interrupted, its connection is
+//! closed, and the next read opens another one.
 
 use std::{
     sync::{
@@ -18,8 +18,8 @@ use tokio::{
 
 use crate::store::{database::PoolUse, rows::Row, statement::Statement, work::RowReader};
 
-/// Instructions of the virtual machine of SQLite between two looks at whether to stop. A search in one text is one of about
-/// ten that a row takes, and takes up to 5 ms.
+/// Instructions of SQLite's virtual machine between two checks for an interrupt. A row takes about ten instructions, of which a
+/// search in one text takes up to 5 ms.
 const LOOK_EVERY: i32 = 50;
 
 /// A fixed number of connections.
@@ -33,7 +33,7 @@ pub(in crate::store) struct SqliteReaders {
     idle: Mutex<Vec<Reader>>,
 }
 
-/// A connection, and what stops the statement that it runs.
+/// A connection with the flag that interrupts its statement.
 #[derive(Debug)]
 struct Reader {
     connection: SqliteConnection,
@@ -74,7 +74,7 @@ impl SqliteReaders {
         PoolUse { name, busy: limit.saturating_sub(self.free.available_permits()), idle: self.idle().len(), limit }
     }
 
-    /// Closes the connections when nothing is read any more.
+    /// Closes the connections after all reads have ended.
     pub(super) async fn close(&self) {
         let all = self.free.acquire_many(self.connections).await;
         let idle = std::mem::take(&mut *self.idle());
@@ -102,7 +102,7 @@ pub(super) struct SqliteLease<'r> {
 }
 
 impl SqliteLease<'_> {
-    /// Runs a statement and hands out its rows as they come.
+    /// Runs a statement and hands over its rows as they are read.
     pub(super) async fn run(mut self, statement: &Statement, read: &mut RowReader<'_>) -> sqlx::Result<()> {
         let Some(reader) = &mut self.reader else { return Ok(()) };
         let mut results = reader.connection.fetch_many(statement.for_sqlite());

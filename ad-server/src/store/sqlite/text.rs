@@ -1,8 +1,7 @@
 //! The task that keeps the index of trigrams ([`search`](crate::store::search)) up to date.
 //!
-//! Texts are in `texts`, those of a dealer side by side. Indexing a text costs more than storing it and is done a moment later, many
-//! together. Until then every search of its dealer reads the text: lists are exact at once, also where the index lags far behind or
-//! nothing updates it.
+//! Texts are in `texts`, ordered by dealer. Indexing a text costs more than storing it, so it is done a moment later, in batches. Until
+//! then every search of its dealer reads the text itself: lists are exact even if the index lags behind.
 
 use std::time::Duration;
 
@@ -18,12 +17,11 @@ use crate::store::{
 };
 
 statements! {
-    /// Brings texts into the index, those of a dealer together: at most so many, and none after those that together have so many
-    /// bytes. Before each text stand three characters of a private-use plane for the number of its dealer.
+    /// Indexes a batch of texts, ordered by dealer, within a number of texts and of bytes. Each text is prefixed with three characters of
+    /// a private-use plane for the number of its dealer.
     ///
-    /// The savepoint has the index write to its tables now. Otherwise it does so at the beginning of a later statement of the same
-    /// commit, of another operation, whose `changes()` then counts what the index wrote: a write on an old revision would be
-    /// accepted.
+    /// The savepoint makes the index write to its tables now. Otherwise it would do so at the beginning of a later statement of another
+    /// operation in the same commit, whose `changes()` would count it, and a write on an old revision would be accepted.
     IndexTexts { texts: i64, bytes: i64 }
     sqlite "
         INSERT OR REPLACE INTO trigrams (rowid, text)
@@ -52,25 +50,25 @@ statements! {
             WHERE bytes_before < :bytes
         )";
 
-    /// The number of texts that the index does not have as they are.
+    /// The number of texts that are not indexed, or have changed since.
     CountUnindexed {}
     sqlite "SELECT count(*) FROM unindexed";
 }
 
-/// Most texts that are brought into the index in one go, and their bytes. They bound how long writes wait for it: a few
-/// milliseconds, and about 15 ms for the longest text.
+/// Maximum number and bytes of texts in one batch. They bound how long writes wait for it: a few milliseconds, and about 15 ms for
+/// the longest text.
 const BATCH: (i64, i64) = (64, 32 * 1024);
-/// Between a write and indexing it, so that what is written meanwhile shares a batch.
+/// Delay of indexing after a write, in which a batch is collected.
 const GATHER: Duration = Duration::from_millis(50);
-/// While others write, indexing takes one in so many parts of the time.
+/// While there are writes, indexing uses one in this number of parts of the time.
 const SHARE: u32 = 16;
-/// Before indexing is tried again when it failed.
+/// Pause after a failure.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// How often it is looked for texts that another process has written.
+/// Time between two polls for texts that other processes have written.
 const POLL: Duration = Duration::from_secs(5);
 
-/// Brings new texts into the index, from the first time that it is told that there are some until the database is closed.
+/// Indexes new texts, from the first notification until the database is closed.
 pub(super) async fn keep_indexed(writer: WeakWriter, mut written: mpsc::Receiver<()>) {
     let mut told = written.recv().await;
     while told.is_some() && index_all(&writer, &mut written).await.is_some() {
@@ -78,7 +76,7 @@ pub(super) async fn keep_indexed(writer: WeakWriter, mut written: mpsc::Receiver
     }
 }
 
-/// Brings what there is into the index. None when the database is closed.
+/// Indexes all pending texts. `None` when the database is closed.
 async fn index_all(writer: &WeakWriter, written: &mut mpsc::Receiver<()>) -> Option<()> {
     let mut pause = Some(GATHER);
     while let Some(time) = pause {
@@ -98,7 +96,7 @@ async fn index_all(writer: &WeakWriter, written: &mut mpsc::Receiver<()>) -> Opt
     Some(())
 }
 
-/// Brings one batch into the index; returns how many texts, and how long it kept the writer.
+/// Indexes one batch; returns its number of texts, and how long it occupied the writer.
 struct IndexBatch;
 
 impl Work for IndexBatch {

@@ -1,12 +1,11 @@
-//! The one connection that writes. A commit has to reach the disk, which takes longer than all the statements before it;
-//! so whatever waits while one commit is on its way goes into the next one together.
+//! The one connection that writes. A commit takes longer than all its statements, because it has to reach the disk. So all operations
+//! that arrive during one commit share the next one.
 //!
-//! While there is more than one commit takes, half of it is what clients send, by turns of their dealers, and half what the service
-//! records for itself: no write waits behind all those of another dealer, and workers keep up.
+//! If more operations wait than fit into a commit, half of it is for writes of clients, of their dealers in turn, and half for records of
+//! workers. So no write waits behind all those of another dealer, and workers keep up.
 //!
-//! Operations do not know of each other. When one of them fails, the commit that it was in is taken back and each of its
-//! operations is run again by itself, so that only the one at fault fails. An operation that finds that it has nothing
-//! to do (a duplicate, a lost lease) writes nothing and is not a failure.
+//! Operations are independent. If one fails, its transaction is rolled back, and each operation of it is run again in its own
+//! transaction, so that only the faulty one fails. An operation that has nothing to do (a duplicate, a lost lease) is not a failure.
 
 use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
 
@@ -24,15 +23,15 @@ use crate::store::{
     work::{Link, Work},
 };
 
-/// Least time that a transaction takes operations in. It takes them for as long as the last commit took, if that is longer: where
-/// a commit is slow, many share it, and where it is quick, nobody waits long for the operations of others.
+/// Minimum time for which a transaction accepts operations. It accepts them for as long as the last commit took, if that is longer:
+/// many operations share a slow commit, and none waits long for others before a quick one.
 const LEAST_TIME: Duration = Duration::from_millis(3);
-/// Most operations of one transaction.
+/// Maximum number of operations of one transaction.
 const MOST: usize = 256;
-/// Operations that may wait for the writer before their callers have to.
+/// Capacity of the queue of operations.
 const WAITING: usize = 1024;
 
-/// Hands operations to the task that owns the connection. The task ends when the last handle is gone.
+/// Sends operations to the task that owns the connection. The task ends when the last handle is dropped.
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Box<dyn QueuedWork>>,
@@ -47,7 +46,7 @@ impl fmt::Debug for Writer {
 }
 
 impl Writer {
-    /// Starts the task. `options` serve to connect again, should the connection break.
+    /// Starts the task. `options` are for reconnecting if the connection breaks.
     pub(super) fn start(connection: SqliteConnection, options: SqliteConnectOptions) -> Self {
         let (queue, waiting) = mpsc::channel(WAITING);
         let end = Arc::new(Notify::new());
@@ -56,12 +55,12 @@ impl Writer {
         Self { queue, end, task: Arc::new(Mutex::new(Some(task))) }
     }
 
-    /// A handle that does not keep the task from ending.
+    /// A weak handle, which does not keep the task alive.
     pub(super) fn downgrade(&self) -> WeakWriter {
         WeakWriter { queue: self.queue.downgrade(), end: Arc::clone(&self.end), task: Arc::clone(&self.task) }
     }
 
-    /// Does something and returns when it is on the disk.
+    /// Runs work and returns when it is durable.
     pub(crate) async fn run<W: Work>(&self, work: W) -> Result<W::Answer, StoreError> {
         let (answer, answered) = oneshot::channel();
         let ended = || StoreError::Unavailable("the database is closed".into());
@@ -69,7 +68,7 @@ impl Writer {
         answered.await.map_err(|_| ended())?
     }
 
-    /// Takes nothing new, finishes what waits, and closes the connection.
+    /// Rejects new operations, finishes those that wait, and closes the connection.
     pub(super) async fn close(&self) {
         self.end.notify_one();
         if let Some(task) = self.task.lock().await.take()
@@ -80,7 +79,7 @@ impl Writer {
     }
 }
 
-/// A [`Writer`] as long as somebody else has it too.
+/// A weak handle of a [`Writer`].
 pub(super) struct WeakWriter {
     queue: mpsc::WeakSender<Box<dyn QueuedWork>>,
     end: Arc<Notify>,
@@ -94,18 +93,18 @@ impl WeakWriter {
     }
 }
 
-/// A [`Work`] of any kind, with the caller who waits for it.
+/// A [`Work`] of any type, with its caller.
 trait QueuedWork: Send {
-    /// Whether somebody still waits for it.
+    /// Whether the caller still waits for it.
     fn is_wanted(&self) -> bool;
 
     /// The dealer whose client waits for it.
     fn dealer(&self) -> Option<&str>;
 
-    /// Runs it and keeps the answer back until it is committed.
+    /// Runs it and holds the answer until it is committed.
     fn run<'c>(&'c mut self, connection: &'c mut SqliteConnection) -> BoxFuture<'c, sqlx::Result<()>>;
 
-    /// Tells the caller.
+    /// Answers the caller.
     fn finish(self: Box<Self>, outcome: Result<(), DatabaseFailure>);
 }
 
@@ -136,14 +135,14 @@ impl<W: Work> QueuedWork for WaitingWork<W> {
             Ok(()) => self.result.ok_or_else(|| StoreError::Faulty("an operation was not run".into())),
             Err(failure) => Err(failure.into()),
         };
-        // A caller who has gone away does not want to know.
+        // The caller may have been dropped.
         drop(self.answer.send(answer));
     }
 }
 
-/// What went wrong in a transaction. Nothing of it was stored.
+/// The failure of a transaction. Nothing of it was stored.
 enum TransactionFault {
-    /// It could not begin or not commit: that concerns all of it.
+    /// It could not begin or commit, which concerns all operations.
     Transaction(DatabaseFailure),
     /// One operation failed.
     Operation(DatabaseFailure),
@@ -154,7 +153,7 @@ type WorkQueue = VecDeque<Box<dyn QueuedWork>>;
 /// Operations that wait.
 #[derive(Default)]
 struct Pending {
-    /// Those of clients, by dealer, in the order in which it is the dealers' turn. No queue is empty.
+    /// Those of clients, by dealer, in the order of the dealers' turns. No queue is empty.
     of_dealers: VecDeque<(String, WorkQueue)>,
     /// Those of the service itself.
     own: WorkQueue,
@@ -180,7 +179,7 @@ impl Pending {
         }
     }
 
-    /// The next one: of clients and of the service itself by turns, while there are both.
+    /// The next one, alternating between clients and the service itself.
     fn next(&mut self) -> Option<Box<dyn QueuedWork>> {
         self.is_turn_of_own = !self.is_turn_of_own;
         if self.is_turn_of_own {
@@ -199,7 +198,7 @@ impl Pending {
         next
     }
 
-    /// The next one for which somebody still waits.
+    /// The next one whose caller still waits.
     fn next_wanted(&mut self) -> Option<Box<dyn QueuedWork>> {
         std::iter::from_fn(|| self.next()).find(|operation| operation.is_wanted())
     }
@@ -225,7 +224,7 @@ impl Task {
                     None => break,
                 },
             }
-            // Every caller waits for its answer, so this ends.
+            // Callers wait for their answers before they send more, so this loop ends.
             while let Ok(next) = queue.try_recv() {
                 pending.add(next);
             }
@@ -238,7 +237,7 @@ impl Task {
         }
     }
 
-    /// Writes as many of the operations as one commit takes.
+    /// Runs as many operations as fit into one commit.
     async fn write(&mut self, pending: &mut Pending) {
         let mut batch = Vec::new();
         let outcome = match self.transaction(pending, &mut batch).await {
@@ -252,7 +251,7 @@ impl Task {
     }
 
     async fn write_singly(&mut self, batch: Vec<Box<dyn QueuedWork>>) {
-        // Once the database does not even take a transaction, there is no point in making the others wait for it too.
+        // If no transaction can begin, the other operations would fail as well.
         let mut refused = None;
         for operation in batch {
             let mut alone = vec![];
@@ -273,7 +272,7 @@ impl Task {
         }
     }
 
-    /// Runs operations in one transaction, and moves them to `batch`: those to which the outcome applies.
+    /// Runs operations in one transaction, and moves those to `batch` to which its outcome applies.
     async fn transaction(
         &mut self,
         pending: &mut Pending,
@@ -307,7 +306,7 @@ impl Task {
         Ok(())
     }
 
-    /// Begins a transaction, on a new connection if the last one broke.
+    /// Begins a transaction, on a new connection if the last one is broken.
     async fn begin(&mut self) -> Result<&mut SqliteConnection, DatabaseFailure> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
@@ -319,7 +318,7 @@ impl Task {
             Ok(()) => Ok(self.connection.insert(connection)),
             Err(error) => {
                 let failure = DatabaseFailure::from(&error);
-                // A database that is locked now takes the same connection later; anything else asks for a new one.
+                // After a lock the connection is still usable; after any other error a new one is needed.
                 if failure.is_temporary && error.as_database_error().is_some() {
                     self.connection = Some(connection);
                 }
@@ -330,8 +329,8 @@ impl Task {
     }
 }
 
-/// Transactions are begun and ended by plain statements: the library keeps count of its own ones, and loses count when
-/// the database rolls back by itself, as it does when the disk is full.
+/// Transactions use plain statements: sqlx counts its own transactions, and the count becomes wrong when SQLite rolls back by itself,
+/// for example on a full disk.
 async fn run(connection: &mut SqliteConnection, sql: &'static str) -> sqlx::Result<()> {
     sqlx::query(sql).execute(connection).await.map(drop)
 }

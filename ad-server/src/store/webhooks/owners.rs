@@ -1,4 +1,4 @@
-//! Which process sends to which endpoints: each owns its endpoints until a time that it moves on, in one row.
+//! Which process sends to which endpoints. A process owns endpoints until a time in one row, which it renews.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use uuid::Uuid;
 use super::{Ownership, Webhook, sql, webhook};
 use crate::store::{Columns, Database, Statement, rows::json};
 
-/// The owner of new endpoints, whose time is always over.
+/// The owner of new endpoints, whose ownership has always expired.
 pub(super) const NOBODY: Uuid = Uuid::nil();
 
-/// How long owners are remembered whose time is over.
+/// How long owners are kept after their ownership has expired.
 const REMEMBERED: Duration = Duration::from_hours(24);
 
 /// An endpoint that has changed.
@@ -29,7 +29,7 @@ impl Database {
         self.run(sql::RenewOwner { owner, until }).await.map(drop)
     }
 
-    /// Claims endpoints of owners whose time is over, at most so many.
+    /// Claims at most this number of endpoints whose ownership has expired.
     pub(crate) async fn claim_webhooks(
         &self,
         Ownership { owner, now, latest }: Ownership,
@@ -64,12 +64,12 @@ impl Database {
         self.run(sql::ChangesRead { owner, read: json(&read)? }).await.map(drop)
     }
 
-    /// Has the owners of endpoints read them again.
+    /// Makes the owners of endpoints read them again.
     pub(crate) async fn touch_webhooks(&self, ids: &[Uuid]) -> Result<(), StoreError> {
         self.run(touch(ids)).await.map(drop)
     }
 
-    /// Has a process read again all endpoints that it owns.
+    /// Makes a process read all its endpoints again.
     pub(crate) async fn touch_owned(&self, owner: Uuid) -> Result<(), StoreError> {
         self.run(sql::TouchOwned { owner }).await.map(drop)
     }
@@ -79,13 +79,13 @@ impl Database {
         self.run(sql::PassOn { id, owner, to: NOBODY }).await.map(drop)
     }
 
-    /// Forgets owners that are gone.
+    /// Removes owners that ended long ago.
     pub(crate) async fn forget_owners(&self, now: Timestamp) -> Result<(), StoreError> {
         self.run(sql::ForgetOwners { nobody: NOBODY, before: now - REMEMBERED }).await.map(drop)
     }
 }
 
-/// Has the owners of endpoints read them again.
+/// Makes the owners of endpoints read them again.
 pub(super) fn touch(ids: &[Uuid]) -> Statement {
     sql::TouchWebhooks { ids: ids.iter().map(Uuid::to_string).collect() }.into()
 }
