@@ -155,8 +155,8 @@ fn check(files: &TlsFiles, cert: &[u8], key: &[u8]) -> Result<i64, TlsError> {
         Ok((_, cert)) => Ok(cert.validity().not_after.timestamp()),
         Err(error) => Err(wrong(&files.cert, &format!("not a valid certificate: {error}"))),
     });
-    let expires = expiries.collect::<Result<Vec<_>, _>>()?.into_iter().min().unwrap_or_default();
-    CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider()).map(|_| expires).map_err(|error| match error {
+    let first = expiries.collect::<Result<Vec<_>, _>>()?.into_iter().min().unwrap_or_default();
+    CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider()).map(|_| first).map_err(|error| match error {
         rustls::Error::InconsistentKeys(_) => {
             wrong(&files.key, &format!("the key does not match the certificate in {}", files.cert.display()))
         }
