@@ -427,18 +427,7 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         public_url: settings.public_url.as_ref().map(|url| url.as_str().to_owned()),
         trusted_proxies: settings.proxies(),
         cors_origins: settings.cors_origins.clone().unwrap_or_default().into(),
-        limits: Limits {
-            body_within: settings.request_timeout.duration(),
-            body_memory: BodyMemory::new(settings.body_memory.bytes()),
-            rate: settings.rate_limit.map(DealerRate::new),
-            lists: Lists::new(database.list_connections()),
-            processor,
-            waits: Waits::new(settings.waiting_requests(), settings.longest_wait.duration()).until(stopped.clone()),
-            event_streams: EventStreams::new(settings.event_streams.get(), settings.token_event_streams.get())
-                .until(stopped.clone())
-                .counted_by(&metrics),
-            ..Limits::default()
-        },
+        limits: limits(settings, &database, processor, &stopped, &metrics),
         metrics: Some(metrics.clone()),
         stopping: stopping.clone(),
         serves_metrics,
@@ -472,6 +461,27 @@ pub async fn start(settings: &Settings) -> Result<Running, AppError> {
         workers,
         _sandbox: sandbox,
     })
+}
+
+/// What clients may use.
+fn limits(
+    settings: &Settings,
+    database: &Database,
+    processor: Processor,
+    stopped: &watch::Receiver<bool>,
+    metrics: &Metrics,
+) -> Limits {
+    let streams = EventStreams::new(settings.event_streams.get(), settings.token_event_streams.get());
+    Limits {
+        body_within: settings.request_timeout.duration(),
+        body_memory: BodyMemory::new(settings.body_memory.bytes()),
+        rate: settings.rate_limit.map(DealerRate::new),
+        lists: Lists::new(database.list_connections()),
+        processor,
+        waits: Waits::new(settings.waiting_requests(), settings.longest_wait.duration()).until(stopped.clone()),
+        event_streams: streams.until(stopped.clone()).counted_by(metrics),
+        ..Limits::default()
+    }
 }
 
 /// What the console needs.

@@ -104,21 +104,21 @@ async fn the_alarm_fires_while_marketplaces_are_down_and_ends_when_they_are_back
     let down = scrapes.0.len();
     marketplace.process.kill().await;
     // Calls fail until the circuits open; then few are made.
-    let failed = |scraped: &str| {
-        let of = |outcome: &str| sum(scraped, "ad_marketplace_calls_total", &format!("outcome=\"{outcome}\""));
+    let failed = |text: &str| {
+        let of = |outcome: &str| sum(text, "ad_marketplace_calls_total", &format!("outcome=\"{outcome}\""));
         of("transient") + of("not_asked")
     };
     for number in 0..6 {
         let before = failed(&scrapes.0[scrapes.0.len() - 1]);
         client.post("/v4/car", &plain_car(&format!("down-{number}"), &format!("ALM10{number}"))).await.expect(201);
-        let scraped = eventually("the circuits are open, and calls fail", async || {
-            let scraped = scrape(base).await;
-            let is_open = |market| sum(&scraped, "ad_marketplace_breaker_open", market) > 0.0;
-            let both = is_open("marketplace=\"primary\"") && is_open("marketplace=\"secondary\"");
-            (both && failed(&scraped) > before).then_some(scraped)
+        let text = eventually("the circuits are open, and calls fail", async || {
+            let text = scrape(base).await;
+            let is_open = |market| sum(&text, "ad_marketplace_breaker_open", market) > 0.0;
+            let are_open = is_open("marketplace=\"primary\"") && is_open("marketplace=\"secondary\"");
+            (are_open && failed(&text) > before).then_some(text)
         })
         .await;
-        scrapes.0.push(scraped);
+        scrapes.0.push(text);
     }
     let at_worst = scrapes.0.len() - 1;
     marketplace.restart().await;
@@ -126,7 +126,7 @@ async fn the_alarm_fires_while_marketplaces_are_down_and_ends_when_they_are_back
         client.published(&format!("down-{number}")).await;
     }
     let back = scrape(base).await;
-    assert_eq!(sum(&back, "ad_marketplace_breaker_open", ""), 0.0);
+    assert!(sum(&back, "ad_marketplace_breaker_open", "") < 0.5, "{back}");
     scrapes.0.extend(std::iter::repeat_n(back, 8));
 
     let fires = |minute: usize, alert: &str, fires: bool| {

@@ -18,7 +18,7 @@ pub(super) enum AuditCommand {
     },
     /// Record that a backup was made; an alert tells when the last one is too old
     Backup {
-        /// Where it is, such as s3://backups/2026-01-15
+        /// Where it is, such as `s3://backups/2026-01-15`
         location: String,
     },
 }

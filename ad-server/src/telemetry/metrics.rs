@@ -104,7 +104,7 @@ impl Metrics {
         let publishing = Histograms::new_with_constructor(|| Histogram::new(PUBLISHING));
         for market in MARKETS {
             let market = ("marketplace", Cow::from(market.name()));
-            drop(publishing.get_or_create(&[market.clone()]));
+            drop(publishing.get_or_create(std::array::from_ref(&market)));
             for action in MARKETPLACE_ACTIONS {
                 let action = ("action", Cow::from(action));
                 drop(marketplace_times.get_or_create(&[market.clone(), action.clone()]));

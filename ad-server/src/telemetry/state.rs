@@ -128,7 +128,7 @@ mod tests {
     #[async_trait]
     impl QueueSource for Known {
         async fn queue_state(&self) -> Result<QueueLoad, StoreError> {
-            let (oldest, oldest_due) = (Some(Duration::from_secs(60)), Some(Duration::from_millis(1500)));
+            let (oldest, oldest_due) = (Some(Duration::from_mins(1)), Some(Duration::from_millis(1500)));
             let last_backup = Some(Timestamp::from_millis(2500));
             Ok(QueueLoad { depth: 7, oldest, oldest_due, pending_deliveries: 3, last_backup })
         }
