@@ -3,17 +3,16 @@
 
 use std::path::Path;
 
-use ad_tests::{Options, Postgres, Server};
-use reqwest::Method;
+use ad_tests::{Client, Options, Postgres, Server};
 use serde_json::json;
 
 use crate::payloads::plain_car;
 
-/// Operations of each kind. What the service does by itself meanwhile is less than one statement for each of them.
-const REPEATED: usize = 40;
-
 /// What is counted while a client does something.
 trait Counter {
+    /// How often each operation is repeated. What the service does by itself meanwhile must be less than one for each of them.
+    const REPEATED: usize;
+
     fn count(&self) -> usize;
 }
 
@@ -21,6 +20,8 @@ trait Counter {
 struct Statements<'s>(&'s Postgres);
 
 impl Counter for Statements<'_> {
+    const REPEATED: usize = 200;
+
     fn count(&self) -> usize {
         let log = std::fs::read_to_string(self.0.folder().join("data/log/statements.log")).unwrap();
         log.lines().filter(|line| is_statement(line)).count()
@@ -35,6 +36,9 @@ fn is_statement(line: &str) -> bool {
 struct Commits<'d>(&'d Path);
 
 impl Counter for Commits<'_> {
+    /// Few enough that the log does not start again.
+    const REPEATED: usize = 40;
+
     fn count(&self) -> usize {
         let log = std::fs::read(self.0.join("data/ads.db-wal")).unwrap();
         let (header, frames) = log.split_at(32);
@@ -44,51 +48,27 @@ impl Counter for Commits<'_> {
     }
 }
 
-/// Does something once for each of the ads, and returns how much of what is counted each time needs.
-async fn each<F: Future>(counter: &impl Counter, act: impl Fn(usize) -> F) -> usize {
+/// Does something again and again, and returns how much of what is counted each time needs.
+async fn each<C: Counter, F: Future>(counter: &C, act: impl Fn(usize) -> F) -> usize {
     let before = counter.count();
-    for number in 0..REPEATED {
+    for number in 0..C::REPEATED {
         act(number).await;
     }
-    (counter.count() - before) / REPEATED
+    (counter.count() - before) / C::REPEATED
 }
 
-/// Runs every operation, and returns what each needs.
-async fn measure(server: &mut Server, database: &[String], counter: &impl Counter) -> Vec<(&'static str, usize)> {
-    let options = |workers: &str| Options {
-        args: [database, &["--workers".to_owned(), workers.to_owned()]].concat(),
-        ..Options::default()
-    };
-    let car = |name: &str, number: usize| plain_car(&format!("{name}-{number}"), &format!("{name}{number:03}"));
-    server.restart_with(options("0")).await;
-    let client = &server.client;
-    let mut figures = vec![
-        ("POST", each(counter, async |number| client.post("/v4/car", &car("DBA", number)).await.expect(201)).await),
-        ("PATCH", {
-            let change = json!({"body": "One owner"});
-            each(counter, async |number| client.patch(&format!("/v4/car/DBA-{number}"), &change).await.expect(200))
-                .await
-        }),
-        ("GET", each(counter, async |number| client.get(&format!("/v4/car/DBA-{number}")).await.expect(200)).await),
+/// Runs every operation on a service without workers, and returns what each needs.
+async fn measure<C: Counter>(client: &Client, counter: &C) -> Vec<(&'static str, usize)> {
+    let car = |number: usize| plain_car(&format!("car-{number}"), &format!("DBA{number:03}"));
+    let path = |number: usize| format!("/v4/car/car-{number}");
+    let change = json!({"body": "One owner"});
+    vec![
+        ("POST", each(counter, async |number| client.post("/v4/car", &car(number)).await.expect(201)).await),
+        ("PATCH", each(counter, async |number| client.patch(&path(number), &change).await.expect(200)).await),
+        ("GET", each(counter, async |number| client.get(&path(number)).await.expect(200)).await),
         ("list of 50 ads", each(counter, async |_| client.get("/v4/ad?limit=50").await.expect(200)).await),
         ("page of 100 events", each(counter, async |_| client.get("/v4/events?limit=100").await.expect(200)).await),
-    ];
-    for number in 0..REPEATED {
-        client.delete(&format!("/v4/car/DBA-{number}")).await.expect(200);
-    }
-    server.restart_with(options("8")).await;
-    let client = &server.client;
-    for number in 0..REPEATED {
-        client.ended(&format!("DBA-{number}"), "delete", None).await;
-    }
-    let published = async |number| {
-        let body = serde_json::to_vec(&car("DBB", number)).unwrap();
-        let wait = [("prefer", "wait=30".to_owned())];
-        let ad = client.send_with(Method::POST, "/v4/car", &wait, Some(body)).await.expect(201);
-        assert!(ad["marketplace_ad_id"].is_string(), "{ad}");
-    };
-    figures.push(("POST with Prefer: wait, until published", each(counter, published).await));
-    figures
+    ]
 }
 
 #[tokio::test]
@@ -97,32 +77,18 @@ async fn operations_need_as_many_statements_on_postgresql_as_before() {
     let log = [&log[..], &["log_directory=log", "log_filename=statements.log", "log_rotation_size=0"]].concat();
     let Some(postgres) = Postgres::start(&log).await else { return };
     let url = postgres.database().await;
-    let database = ["--database-url".to_owned(), url];
-    let mut server = Server::with(Options { args: database.to_vec(), ..Options::default() }).await;
-    let figures = measure(&mut server, &database, &Statements(&postgres)).await;
-    let expected = [
-        ("POST", 1),
-        ("PATCH", 2),
-        ("GET", 1),
-        ("list of 50 ads", 2),
-        ("page of 100 events", 1),
-        ("POST with Prefer: wait, until published", 6),
-    ];
+    let args = ["--workers", "0", "--database-url", &url].map(str::to_owned).to_vec();
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let figures = measure(&server.client, &Statements(&postgres)).await;
+    let expected = [("POST", 1), ("PATCH", 2), ("GET", 1), ("list of 50 ads", 1), ("page of 100 events", 1)];
     assert_eq!(figures, expected);
 }
 
 #[tokio::test]
 async fn operations_need_as_many_commits_on_sqlite_as_before() {
-    let mut server = Server::start().await;
-    let folder = server.dir().to_owned();
-    let figures = measure(&mut server, &[], &Commits(&folder)).await;
-    let expected = [
-        ("POST", 1),
-        ("PATCH", 1),
-        ("GET", 0),
-        ("list of 50 ads", 0),
-        ("page of 100 events", 0),
-        ("POST with Prefer: wait, until published", 5),
-    ];
+    let args = ["--workers", "0"].map(str::to_owned).to_vec();
+    let server = Server::with(Options { args, ..Options::default() }).await;
+    let figures = measure(&server.client, &Commits(server.dir())).await;
+    let expected = [("POST", 1), ("PATCH", 1), ("GET", 0), ("list of 50 ads", 0), ("page of 100 events", 0)];
     assert_eq!(figures, expected);
 }

@@ -26,6 +26,7 @@ const AT_ONCE: usize = 8;
 
 /// Arguments of `photos`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  ad-cli photos check stock.ndjson\n  ad-cli photos check car-1")]
 pub(crate) struct Args {
     #[command(subcommand)]
     step: PhotosCommand,
