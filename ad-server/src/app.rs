@@ -182,7 +182,7 @@ impl Common {
         Ok(common)
     }
 
-    /// Has metrics show what these parts know.
+    /// Registers the readings of these parts with the metrics.
     fn observe(&self) {
         let database = self.database.clone();
         self.metrics.read(move || readings::database(&database));

@@ -76,7 +76,7 @@ impl<R: Clone> Breaker<R> {
         self.check_circuit(&self.circuit(), now)
     }
 
-    /// Whether calls are let through without being probes.
+    /// Whether the circuit is closed.
     pub(crate) fn is_closed(&self) -> bool {
         matches!(*self.circuit(), Circuit::Closed(_))
     }

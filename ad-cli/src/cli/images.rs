@@ -1,4 +1,4 @@
-//! Fetches an image as the service would, to see whether it can. The limits are those that the service has by default.
+//! Fetches an image as the service would, with the default limits of the service.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -16,16 +16,16 @@ use url::{Host, Url};
 pub const MOST_BYTES: usize = 15_000_000;
 /// Most redirects.
 pub const MOST_REDIRECTS: usize = 5;
-/// Until a connection stands.
+/// Timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(5);
-/// For everything.
+/// Timeout of the whole fetch.
 const TOTAL: Duration = Duration::from_secs(20);
 
 /// Fetches images.
 #[derive(Debug)]
 pub(crate) struct Images {
     client: Client,
-    /// Permits http and private addresses, for services that do.
+    /// Permits http and private addresses, for services that permit them.
     permits_all: bool,
 }
 
@@ -60,7 +60,7 @@ impl Images {
         Ok(Self { client, permits_all })
     }
 
-    /// Fetches an image, and forgets it.
+    /// Fetches an image without keeping it.
     ///
     /// # Errors
     /// Why the service could not show it.
@@ -132,7 +132,7 @@ fn permitted(url: &Url, permits_all: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a name leads to this machine or a network behind it. One that cannot be resolved fails later.
+/// Whether a name resolves to this machine or a private network. A name that cannot be resolved fails later.
 async fn is_private_name(url: &Url) -> bool {
     let Some(Host::Domain(name)) = url.host() else { return false };
     let Ok(mut addresses) = tokio::net::lookup_host((name, 443)).await else { return false };
@@ -153,7 +153,7 @@ fn is_private(address: IpAddr) -> bool {
     }
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 fn failed(error: &reqwest::Error) -> String {
     let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
     let cause = causes.last().map(ToString::to_string).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The file that commands take: payloads, or a table whose rows a mapping makes payloads of.
+//! Input files of commands: payloads, or a table that a mapping converts to payloads.
 
 use std::{
     ffi::OsStr,
@@ -16,7 +16,7 @@ use crate::{
     terminal::{Context, Failure},
 };
 
-/// The ends of the names of tables.
+/// File name extensions of tables.
 const TABLES: [&str; 7] = ["csv", "tsv", "txt", "xlsx", "xlsm", "ods", "xml"];
 
 /// How the rows of a table become payloads.
@@ -29,7 +29,7 @@ pub(crate) struct MappingArg {
 }
 
 impl MappingArg {
-    /// The option as it was given, for a command to be run next.
+    /// The option as it was given, for a suggested command.
     pub(crate) fn again(&self) -> String {
         self.mapping.as_ref().map(|mapping| format!(" --mapping {}", quoted(Path::new(mapping)))).unwrap_or_default()
     }
@@ -43,7 +43,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Looks at a file, and converts its rows if it is a table. Images over http are left to the service if `http_images`.
+    /// Opens a file, and converts its rows if it is a table. With `http_images`, http addresses of images are accepted.
     pub(crate) async fn open(
         context: &Context,
         file: &Path,
@@ -69,30 +69,30 @@ impl Input {
         }
     }
 
-    /// A checker, made one for what the file is.
+    /// Adapts a checker to the kind of file.
     pub(crate) fn checker(&self, checker: Checker) -> Checker {
         if self.rows.is_some() { checker.of_rows() } else { checker }
     }
 
-    /// The file of payloads, of a table.
+    /// The file of payloads, if it is a table.
     pub(crate) fn rows(&self) -> Option<&Path> {
         self.rows.as_ref().map(Rows::path)
     }
 
-    /// The mapping, of a table.
+    /// The mapping, if it is a table.
     pub(crate) fn mapping(&self) -> Option<&str> {
         self.rows.as_ref().map(Rows::mapping)
     }
 }
 
-/// The mapping beside a table; `None` for a file that is none.
+/// The mapping beside a table; `None` for other files.
 fn saved_mapping(file: &Path) -> Result<Option<String>, Failure> {
     let ending = file.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
     if !TABLES.contains(&ending.as_str()) {
         return Ok(None);
     }
     match Source::open(file) {
-        // Whatever its name, it has payloads; or there is nothing to be read.
+        // In spite of its name, the file has payloads.
         Ok(_) => return Ok(None),
         Err(error @ (NotPayloads::Unreadable { .. } | NotPayloads::Empty(_))) => return Err(error.into()),
         Err(_) => {}

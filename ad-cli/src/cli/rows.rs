@@ -1,7 +1,7 @@
 //! Rows of a table as payloads: the program `ad-migrate` reads, maps and validates them.
 //!
-//! Each payload is written on the line that its row has in the table, and the line of an invalid row has a [`RefusedRow`]: whatever is said about
-//! a line is about the row.
+//! Each payload is written on the line that its row has in the table, and the line of an invalid row has a [`RefusedRow`]. So the line of a
+//! message is the row.
 
 use std::{
     env,
@@ -91,7 +91,7 @@ impl Rows {
         };
         match status.code() {
             Some(0 | 3) => {}
-            // The program has said why.
+            // The program has printed its error.
             Some(1) => return Err(Failure::Shown(Exit::Failed)),
             Some(2) => return Err(Failure::Shown(Exit::Usage)),
             _ => return Err(Failure::failed(format!("{} ended early ({status})", program.display()))),
@@ -125,7 +125,7 @@ impl Rows {
     }
 }
 
-/// The program: what the environment says, or the one beside this program, or that of the search path.
+/// The program: from the environment variable, beside this program, or from the search path.
 fn program() -> PathBuf {
     if let Some(program) = env::var_os(VARIABLE).filter(|program| !program.is_empty()) {
         return program.into();
@@ -194,7 +194,7 @@ fn refused(
 }
 
 impl FindingRow {
-    /// As it is said of a payload, with the names of the columns.
+    /// The finding as one about a payload, with the names of the columns.
     fn finding(self) -> Finding {
         let columns = self.columns.join(", ");
         let of = if columns.is_empty() { String::new() } else { format!("Column {columns}: ") };
@@ -210,7 +210,7 @@ impl FindingRow {
     }
 }
 
-/// Texts on the lines where they belong.
+/// Writes texts on given lines.
 struct Lines {
     out: BufWriter<NamedTempFile>,
     /// The last line that has been written.
@@ -234,7 +234,7 @@ impl Lines {
     }
 }
 
-/// That the rows cannot be kept.
+/// The error of the temporary file of the rows.
 fn no_room() -> impl Fn(io::Error) -> BulkError {
     BulkError::temporary("for the rows")
 }

@@ -19,7 +19,7 @@ const LINES: Duration = Duration::from_secs(10);
 /// After this time, what is read from the service is counted on a terminal.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Time between two pictures of a spinner.
+/// Time between two frames of a spinner.
 const TICK: Duration = Duration::from_millis(100);
 
 /// A count of what has been read, on stderr, once it takes a while. A table or rows on the same terminal say it themselves.
@@ -56,7 +56,7 @@ impl Drop for Counter {
     }
 }
 
-/// Does something, and says what on stderr once it takes a while.
+/// Runs a task, and shows a spinner with a text on stderr if it takes a while.
 pub(crate) async fn waiting<T>(out: Output, what: String, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     if !out.moves() {

@@ -18,10 +18,10 @@ use crate::{auth::Caller, http_server::Proxies, telemetry::traces};
 /// Target of its lines.
 const TARGET: &str = "ad_server::access";
 
-/// What is found out about a request on its way.
+/// What the router and the authentication learn about a request.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Who has sent it. Empty until the token is known to be valid.
+    /// The caller. Empty until the token has been verified.
     pub(super) caller: OnceLock<Caller>,
     /// The template of its path, if it has one.
     pub(super) route: OnceLock<Arc<str>>,
@@ -37,7 +37,7 @@ pub(super) struct Logged {
 }
 
 impl Logged {
-    /// `None` where the access log is off.
+    /// `None` if the access log is off.
     pub(super) fn of(request: &Request, id: Uuid, seen: &Arc<Seen>, proxies: &Proxies) -> Option<Self> {
         if !tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
             return None;
@@ -76,13 +76,14 @@ impl Logged {
     }
 }
 
-/// The address of the client: the last one in `X-Forwarded-For` that is not a trusted proxy, if one has sent the request.
+/// The address of the client. If a trusted proxy has sent the request, it is the last address in `X-Forwarded-For` that is not a
+/// trusted proxy.
 fn client(remote: IpAddr, headers: &HeaderMap, proxies: &Proxies) -> IpAddr {
     let values = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
     let values: Vec<_> = values.flat_map(|value| value.split(',')).collect();
     let mut nearest = remote;
     for value in values.iter().rev() {
-        // Only a proxy says who has sent it a request. Of what stands before a text that is no address, nothing is known.
+        // An entry counts only if a trusted proxy has added it. Entries before an invalid one cannot be trusted.
         let Some(before) = value.trim().parse::<IpAddr>().ok().filter(|_| proxies.contains(nearest)) else { break };
         nearest = before.to_canonical();
     }

@@ -43,7 +43,7 @@ pub(super) struct Key {
     pub(super) decoding: DecodingKey,
     /// `None` for a public key.
     pub(super) encoding: Option<EncodingKey>,
-    /// From when on it counts no more (`exp`, in seconds since 1970).
+    /// When it expires (`exp`, in seconds since 1970).
     pub(super) expires: Option<Timestamp>,
 }
 

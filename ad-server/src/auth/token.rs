@@ -65,7 +65,7 @@ pub enum TokenError {
     /// No such key; or it names none, and there are several.
     #[error("Unknown key id.")]
     UnknownKey,
-    /// The operator has set an end for its key, and it has passed.
+    /// Its key has expired.
     #[error("Its key has expired; ask the operator of the service for a new token.")]
     ExpiredKey,
     /// The signature is not by the key.
@@ -129,7 +129,7 @@ impl Verifier {
         self.keys.store(Arc::new(prepared(keys)));
     }
 
-    /// The keys that have an end, by their ids.
+    /// The keys that expire, by id.
     pub(crate) fn key_expiries(&self) -> Vec<(String, Timestamp)> {
         self.keys.load().iter().filter_map(|key| Some((key.kid.clone(), key.expires?))).collect()
     }

@@ -105,7 +105,7 @@ pub(super) async fn run(base: GlobalArgs, args: EraseArgs) -> Result<(), Command
     }
 }
 
-/// The image store of the settings. A folder that is not there is not that of the server.
+/// The image store of the settings. A missing folder is an error, because it is not the one of the server.
 async fn media(settings: &Settings) -> Result<Media, CommandError> {
     if let MediaLocation::Folder(path) = &settings.media
         && !path.exists()

@@ -1,16 +1,16 @@
-//! States as words with a colour. The word alone says it too.
+//! States as coloured words. The word alone is enough to understand the state.
 
 use ad_core::model::{ActionState, AdStatus, ChannelStatus, Level, RequestState};
 use maud::{Markup, html};
 
 use super::texts::Texts;
 
-/// A word with the colour of its kind.
+/// A word in the colour of its meaning.
 fn badge(kind: &str, word: &str) -> Markup {
     html! { span class={ "badge " (kind) } { (word) } }
 }
 
-/// The colour of a state: what is well, under way, at rest, or in need of somebody.
+/// The colour of a state: good, in progress, idle, or needing attention.
 const WELL: &str = "well";
 const UNDER_WAY: &str = "under-way";
 const AT_REST: &str = "at-rest";

@@ -51,7 +51,7 @@ pub(super) fn section(visit: &Visit, quality: &Quality) -> Markup {
     }
 }
 
-/// What was found about a photo of a place in `image_urls`, below it. That it is missing is part of the status.
+/// The findings about a photo, by its index in `image_urls`. A missing photo is part of the status.
 pub(super) fn of_photo(visit: &Visit, quality: &Quality, place: usize) -> Markup {
     let field = format!("image_urls.{place}");
     let findings = quality.findings.iter().filter(|finding| finding.field == field);

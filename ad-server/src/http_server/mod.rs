@@ -75,7 +75,7 @@ pub struct HttpServer {
 
 debug_by_name!(HttpServer);
 
-/// What can be seen of a server while it runs.
+/// State of a running server, for metrics.
 #[derive(Clone)]
 pub(crate) struct ServerWatch {
     admission: Admission,
@@ -121,7 +121,7 @@ impl HttpServer {
         Ok(Self { acceptor, address, scheme, times, watch })
     }
 
-    /// What can be seen of it while it runs.
+    /// Its state for metrics.
     pub(crate) fn watch(&self) -> ServerWatch {
         self.watch.clone()
     }

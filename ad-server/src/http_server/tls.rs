@@ -80,7 +80,7 @@ impl Certificates {
         Ok(Self { files, cert, key, expiry: Expiry(Arc::new(expires.into())) })
     }
 
-    /// When they expire, also after they are reloaded.
+    /// The expiry, updated when the files are reloaded.
     pub(super) fn expiry(&self) -> Expiry {
         self.expiry.clone()
     }
@@ -134,7 +134,7 @@ fn read(path: &Path, setting: &'static str) -> Result<Vec<u8>, TlsError> {
     std::fs::read(path).map_err(|source| TlsError::Read { path: path.to_owned(), source, setting })
 }
 
-/// Checks what would otherwise show only when the first client comes. Returns when the first certificate expires.
+/// Checks what would otherwise fail only with the first client. Returns when the first certificate expires.
 fn check(files: &TlsFiles, cert: &[u8], key: &[u8]) -> Result<i64, TlsError> {
     let wrong = |path: &Path, problem: &str| TlsError::Wrong { path: path.to_owned(), problem: problem.to_owned() };
     let chain = CertificateDer::pem_slice_iter(cert).collect::<Result<Vec<_>, _>>();

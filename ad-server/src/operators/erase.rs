@@ -1,4 +1,4 @@
-//! The steps of an erasure. Each can be repeated: it goes on where an earlier one ended.
+//! The steps of an erasure. Each can be repeated, and continues where an earlier one stopped.
 
 use std::io;
 
@@ -33,7 +33,7 @@ pub(crate) enum ErasureError {
 }
 
 impl Erasure<'_> {
-    /// Accepts the deletion of some ads that are not deleted, behind one of them. Returns the last one, or `None` if there were none.
+    /// Accepts the deletion of some ads that are not deleted, after a given one. Returns the last one, or `None` if there were none.
     pub(crate) async fn delete_some(
         &self,
         service: &Service,

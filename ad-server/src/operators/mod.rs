@@ -21,7 +21,7 @@ use crate::store::{AuditEntry, Database, Held, Hold};
 #[derive(Debug)]
 pub(crate) struct Operator<'a> {
     pub(crate) database: &'a Database,
-    /// Who it is, for the audit log.
+    /// The name for the audit log.
     pub(crate) name: String,
     pub(crate) now: Timestamp,
 }
@@ -45,7 +45,7 @@ impl Operator<'_> {
         self.database.hold(&Held::Marketplace(market), &Hold { since: self.now, reason }).await
     }
 
-    /// Has a marketplace called again; returns whether it was paused.
+    /// Resumes calls to a marketplace; returns whether it was paused.
     pub(crate) async fn resume(&self, market: Market) -> Result<bool, StoreError> {
         self.record("marketplaces resume", market.name(), "").await?;
         self.database.end_hold(&Held::Marketplace(market)).await

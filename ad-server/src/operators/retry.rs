@@ -11,7 +11,7 @@ use crate::store::AdByStatus;
 /// Retries that are accepted at the same time.
 const SIDE_BY_SIDE: usize = 16;
 
-/// What became of the retries of ads.
+/// The results of retries.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Retried {
     pub(crate) accepted: usize,
@@ -32,7 +32,7 @@ pub(crate) async fn retry_all(
         let access = Access::Dealer(ad.dealer_code.clone());
         service.retry(&access, ids.next(), (&ad.source_id).into()).await
     });
-    // Collected, so that the future of callers is `Send`.
+    // Collected, because the future of the caller would not be `Send` otherwise.
     let mut answers = stream::iter(calls.collect::<Vec<_>>()).buffer_unordered(SIDE_BY_SIDE);
     while let Some(answer) = answers.next().await {
         match answer {

@@ -9,7 +9,7 @@ impl Database {
     /// Passes on everything that is held of a dealer, as texts of JSON objects with a `kind`, one at a time.
     ///
     /// # Errors
-    /// When the database cannot be read; what `take` answers.
+    /// When the database cannot be read, and the errors of `take`.
     pub async fn export<E: From<StoreError>>(
         &self,
         dealer_code: &str,

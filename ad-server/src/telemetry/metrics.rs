@@ -42,7 +42,7 @@ const PUBLISHING: [f64; 13] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 
 /// Classes of answers by their status; the last one is for clients that did not wait.
 const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "disconnected"];
 
-/// What is called on a marketplace.
+/// The calls of a marketplace.
 const MARKETPLACE_ACTIONS: [&str; 6] = ["publish", "update", "unpublish", "bump", "boost", "find_by_plate"];
 /// How calls to marketplaces, fetches of images, writes to the image store, and deliveries to webhooks end.
 const MARKETPLACE_OUTCOMES: [&str; 6] = ["done", "transient", "credentials", "not_asked", "refused", "gone"];
@@ -95,7 +95,7 @@ impl Metrics {
         let mut registry = Registry::default();
         let requests = Family::default();
         let by_class = Family::<Labels<1>, Counter>::default();
-        // What is counted is there from the start: an alert on a rate does not see the first of what was not there before.
+        // Counters exist from the start, because the rate of a new counter misses its first increment.
         let classes = CLASSES.map(|class| by_class.get_or_create_owned(&[("class", class.into())]));
         let under_way = Gauge::default();
         let answers = Histograms::new_with_constructor(|| Histogram::new(ANSWERS));
@@ -195,7 +195,7 @@ impl Metrics {
         self.0.busy_workers.clone()
     }
 
-    /// Has something read whenever metrics are requested.
+    /// Registers readings that are taken whenever metrics are requested.
     pub(crate) fn read(&self, read: impl Fn() -> Vec<Reading> + Send + Sync + 'static) {
         self.0.readings.add(Box::new(read));
     }
@@ -286,7 +286,7 @@ impl RouteMetrics {
             statuses: [const { OnceLock::new() }; STATUSES.len()],
         });
         let status = status.map_or(GONE_AWAY, |status| status.as_u16());
-        // The last class, which stands behind 5xx, is for those who went away.
+        // The last class, after 5xx, is for clients that disconnected.
         let class = if status == GONE_AWAY { CLASSES.len() - 1 } else { usize::from(status.clamp(200, 599) / 100 - 2) };
         inner.classes[class].inc();
         let counter = || {

@@ -6,7 +6,7 @@
 //! | [`metrics`] | counters and their text |
 //! | [`observed`] | decorators around ports that count and time calls |
 //! | `readings` | gauges that are read on request from parts of the process: circuits, connections, certificates |
-//! | `process` | what the operating system knows of the process |
+//! | `process` | metrics of the process from the operating system |
 //! | [`state`] | gauges that are read on request from the database: the queue |
 //! | [`traces`] | spans and their export to a collector |
 //!

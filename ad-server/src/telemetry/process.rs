@@ -1,4 +1,4 @@
-//! What the operating system knows of the process (Linux), by the names that Prometheus clients give it.
+//! Metrics of the process from the operating system (Linux), by the names of Prometheus client libraries.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use super::readings::{Reading, number};
 /// Units in which Linux counts processor time for programs, per second: the same on every architecture (`USER_HZ`).
 const TICKS: f64 = 100.0;
 
-/// What can be read; elsewhere nothing.
+/// The readings that are available; none on other systems.
 pub(super) fn readings() -> Vec<Reading> {
     let memory = |field| status(field).map(|kibibytes| kibibytes * 1024.0);
     [

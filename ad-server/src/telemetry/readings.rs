@@ -80,7 +80,7 @@ pub(super) struct Readings(Arc<Mutex<Vec<Read>>>);
 debug_by_name!(Readings);
 
 impl Readings {
-    /// Reads this as well from now on.
+    /// Adds readings.
     pub(super) fn add(&self, read: Read) {
         self.reads().push(read);
     }

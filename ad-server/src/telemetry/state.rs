@@ -16,7 +16,7 @@ use prometheus_client::{collector::Collector, encoding::DescriptorEncoder, metri
 use super::readings::seconds_of;
 use crate::store::Database;
 
-/// How the queue of accepted requests stands, and what else the database knows.
+/// The state of the queue, and other data of the database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QueueLoad {
     /// Requests that are not finished.

@@ -61,7 +61,7 @@ pub(super) fn provider(endpoint: Option<&OtlpEndpoint>) -> Result<Option<SdkTrac
     let resource = if is_instance_named {
         resource
     } else {
-        // Of this start of this process: its number alone is the same in every container.
+        // Unique for each start: process ids are the same in every container.
         resource.with_attribute(KeyValue::new("service.instance.id", Uuid::now_v7().to_string()))
     };
     let resource = if named { resource } else { resource.with_service_name(SERVICE) };
@@ -82,8 +82,8 @@ pub(super) fn layer<S: Subscriber + for<'a> LookupSpan<'a>>(provider: &SdkTracer
     layer.with_filter(filter.with_max_level_hint(Level::DEBUG))
 }
 
-/// Does a worker's part of an API request: what is logged meanwhile carries the request's id, and its trace does too. It is a trace of
-/// its own, with a link to the span in which the request was accepted (`accepted_in`, as [`current`] gives it).
+/// Runs a worker's part of an API request: its log lines and its trace carry the id of the request. The trace is a new one, with a
+/// link to the span in which the request was accepted (`accepted_in`).
 pub async fn in_request<T>(request: Uuid, accepted_in: Option<String>, work: impl Future<Output = T>) -> T {
     let span = tracing::debug_span!(target: SPANS, "work", otel.kind = "consumer", request_id = %request);
     if let Some(accepted_in) = accepted_in.filter(|_| !span.is_disabled()) {
@@ -94,7 +94,7 @@ pub async fn in_request<T>(request: Uuid, accepted_in: Option<String>, work: imp
     work.instrument(span).instrument(logged(request)).await
 }
 
-/// The span that is under way (W3C `traceparent`), if it is traced.
+/// The current span (W3C `traceparent`), if it is traced.
 pub(crate) fn current() -> Option<String> {
     let mut carrier = HashMap::new();
     TraceContextPropagator::new().inject_context(&tracing::Span::current().context(), &mut carrier);

@@ -42,7 +42,7 @@ pub struct Checker {
     pub of_type: Option<&'static Category>,
     /// The time by which the quality of valid payloads is measured, if it is.
     measures_at: Option<Timestamp>,
-    /// Whether the payloads are made of rows of a table.
+    /// Whether the payloads come from rows of a table.
     is_of_rows: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct Checker {
 pub struct RefusedRow {
     /// The client's reference, where it is known.
     pub source_id: Option<String>,
-    /// Why it cannot; at least one is an error.
+    /// The reasons; at least one is an error.
     pub refused_row: Vec<Finding>,
 }
 
@@ -83,13 +83,13 @@ impl Checker {
         Self { rulebook: Rulebook::default(), version, of_type, measures_at: None, is_of_rows: false }
     }
 
-    /// For payloads made of the rows of a table, with a [`RefusedRow`] in place of those that cannot become ads. Findings are about rows.
+    /// For payloads from rows of a table, with a [`RefusedRow`] for each invalid row. Findings are about rows.
     #[must_use]
     pub fn of_rows(self) -> Self {
         Self { is_of_rows: true, ..self }
     }
 
-    /// What a row was refused for before, if it was.
+    /// The findings of a row that was refused before.
     pub fn refused_row(&self, piece: Piece<'_>, index: u64) -> Option<Verdict> {
         if !self.is_of_rows || memchr::memmem::find(piece.text, b"\"refused_row\"").is_none() {
             return None;

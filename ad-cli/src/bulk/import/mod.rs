@@ -82,7 +82,7 @@ pub enum Resume {
 pub struct Options<'a> {
     /// The file; `-` is stdin.
     pub file: &'a Path,
-    /// The payloads of `file` on the lines of their rows, when it is a table and not payloads itself.
+    /// If `file` is a table, the file of its payloads, each on the line of its row.
     pub rows: Option<&'a Path>,
     /// The journal; by default `FILE.journal`, or `stdin-DIGEST.journal` of what came from stdin.
     pub journal: Option<&'a Path>,
@@ -345,7 +345,7 @@ fn input(file: &Path) -> Result<(Option<NamedTempFile>, PathBuf, String), BulkEr
     Ok((Some(kept), path, name_of(file)))
 }
 
-/// What people call a file.
+/// The name of a file for messages.
 fn name_of(file: &Path) -> String {
     if file.as_os_str() == "-" { "stdin".to_owned() } else { file.display().to_string() }
 }

@@ -87,14 +87,14 @@ impl Source {
         Self::of(&name, file)
     }
 
-    /// Reads a file of which it is known that each of its lines is a payload or empty. `name` is what messages call it.
+    /// Reads a file whose lines are payloads or empty. `name` is its name in messages.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn of_lines(name: &str, path: &Path) -> Result<Self, NotPayloads> {
         let file = File::open(path)
             .map_err(|error| NotPayloads::Unreadable { name: name.to_owned(), reason: reason(&error) })?;
-        // The beginning would say nothing if it were empty lines.
+        // Detection would fail on a file that begins with empty lines.
         Ok(Self { name: name.to_owned(), head: b"{}\n".to_vec(), reader: Box::new(file), is_utf_16: false })
     }
 

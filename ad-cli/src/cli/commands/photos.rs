@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Images that are fetched at the same time.
+/// Number of images that are fetched concurrently.
 const AT_ONCE: usize = 8;
 
 /// Arguments of `photos`.
@@ -83,7 +83,7 @@ struct Photo {
     url: String,
 }
 
-/// What came of it.
+/// The result of fetching it.
 #[derive(Debug, Serialize)]
 struct PhotoRow {
     source_id: Option<String>,
@@ -129,7 +129,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     report.end(context)
 }
 
-/// What was probably meant by a folder of images, or by one.
+/// Advice for a folder of images, or for an image file.
 fn explain_files(path: &Path) -> Result<(), Failure> {
     let is_image = path.extension().is_some_and(|ending| {
         ["jpg", "jpeg", "png", "heic", "webp"].iter().any(|image| ending.eq_ignore_ascii_case(image))
@@ -169,7 +169,7 @@ async fn of_file(source: Source, images: &Images, report: &mut Report) -> Result
     Ok(())
 }
 
-/// Tries the photos of ads: those that the service has, and those that it could not fetch.
+/// Tries the photos of ads, whether the service has stored them or not.
 async fn of_ads(
     client: &Client,
     source_ids: &[String],

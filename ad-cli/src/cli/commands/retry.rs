@@ -24,7 +24,7 @@ pub(crate) struct Args {
 const RETRY: Act = Act { verb: "Retry", consequence: None, charged: None };
 
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    // It can be repeated without harm.
+    // A repeated retry does no harm.
     let confirm = ConfirmArgs { yes: true, dry_run: args.dry_run };
     acts::each(context, &args.many, confirm, RETRY, async |client, target| client.v4().retry(target).await).await
 }

@@ -1,4 +1,4 @@
-//! `ad-cli template`: a sheet to be filled in, with the mapping by which it is imported.
+//! `ad-cli template`: a sheet to fill in, with the mapping for its import.
 
 use std::{
     fs::OpenOptions,

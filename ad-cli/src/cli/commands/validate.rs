@@ -99,7 +99,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks one file, and says what it came to: its name, the counts, and whether it is a table.
+/// Checks one file, and returns its name, the counts, and whether it is a table.
 async fn one(
     context: &Context,
     file: &Path,

@@ -1,4 +1,4 @@
-//! Sheets to be filled in: a column for each field that fits into a cell, and the mapping that reads them.
+//! Sheets to fill in: a column for each field that fits into a cell, and the mapping for their import.
 
 pub(super) mod csv;
 pub(super) mod xlsx;
@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use super::commands::new::shorten;
 use crate::bulk::check::known;
 
-/// Columns for images. An ad may have more of them, but hardly anybody types more addresses.
+/// Columns for images. An ad may have more images, but few people type more addresses.
 const IMAGES: usize = 10;
 
 /// Separates the values of a list in a cell.
@@ -26,16 +26,16 @@ const SEPARATOR: char = ',';
 /// A column of a sheet.
 #[derive(Debug)]
 pub(super) struct Column {
-    /// What the header says.
+    /// The header.
     pub(super) header: String,
     /// Path of the field in a mapping.
     target: String,
     kind: Kind,
-    /// What the field is for.
+    /// The description of the field.
     doc: &'static str,
     /// Whether every ad must have it.
     required: bool,
-    /// Whether the short example has it: it is required, or buyers look for it.
+    /// Whether the short example has it, because it is required or important to buyers.
     wanted: bool,
     /// The cell of the example row.
     pub(super) example: Option<Value>,
@@ -78,7 +78,7 @@ pub(super) fn columns(
             }
             Kind::List { item: Kind::ImageAddress, .. } => {
                 for number in 0..IMAGES {
-                    // The addresses of the example lead nowhere.
+                    // The example's addresses do not exist.
                     let column = column(row.place.clone(), None);
                     columns.push(Column { header: format!("Photo {}", number + 1), wanted: number == 0, ..column });
                 }
@@ -92,7 +92,7 @@ pub(super) fn columns(
     columns
 }
 
-/// Gives columns their headers: the last part of the path, and more of it where two would have the same.
+/// Sets the headers: the last part of the path, or more of it if two columns would have the same.
 fn name(columns: &mut [Column]) {
     let last = |target: &str| target.rsplit('.').next().unwrap_or(target).to_owned();
     let mut uses: HashMap<String, usize> = HashMap::new();
@@ -118,7 +118,7 @@ fn at<'a>(payload: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
     }
 }
 
-/// A value of a payload as it stands in a cell.
+/// A value of a payload as the text of a cell.
 fn cell(value: &Value) -> Value {
     match value {
         Value::Bool(true) => "yes".into(),
@@ -138,7 +138,7 @@ fn plain(value: &Value) -> String {
 }
 
 impl Column {
-    /// The unit of a measure that says none.
+    /// The unit of measures without one.
     fn unit(&self) -> Option<&'static str> {
         match self.kind {
             Kind::Measure { units, .. } => units.first().copied(),
@@ -146,7 +146,7 @@ impl Column {
         }
     }
 
-    /// The values that a cell may have, if there are so few that a list of them helps.
+    /// The allowed values of a cell, if they are few enough for a drop-down list.
     fn values(&self, catalogue: &Catalogue) -> Vec<String> {
         match self.kind {
             Kind::Boolean => vec!["yes".to_owned(), "no".to_owned()],
@@ -163,7 +163,7 @@ impl Column {
         matches!(self.kind, Kind::Text { .. } | Kind::Digits { .. } | Kind::Plate { .. })
     }
 
-    /// What to know about the column.
+    /// The note of the column.
     fn about(&self, vehicle_type: &str) -> String {
         let mut text = format!("{}{}", if self.required { "Required. " } else { "" }, self.doc.replace('`', ""));
         let kind = self.kind.to_string().replace('`', "");

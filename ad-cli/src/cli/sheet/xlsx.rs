@@ -9,7 +9,7 @@ use super::{Column, plain};
 /// The sheet with the allowed values, which is hidden.
 const VALUES: &str = "Values";
 
-/// Rows that offer the allowed values.
+/// Number of rows with drop-down lists.
 const ROWS: u32 = 10_000;
 
 /// The narrowest column, in characters.
@@ -44,7 +44,7 @@ pub(in crate::cli) fn bytes(
             Some(value) if column.is_text() => {
                 sheet.write_string_with_format(1, at, plain(value), &text)?;
             }
-            // A formula or link in an example would not be one of the dealer's.
+            // Texts must not become formulas or links.
             Some(value) => {
                 sheet.write_string(1, at, plain(value))?;
             }

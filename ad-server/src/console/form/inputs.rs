@@ -165,7 +165,7 @@ impl Form<'_> {
         html! {
             // The field tables are in English.
             p.help #{ "help-" (path) } lang=[self.english()] {
-                // What the label says already.
+                // A description that repeats the label is left out.
                 @if !field.doc.eq_ignore_ascii_case(label(Language::English, path)) {
                     @for (index, part) in field.doc.split('`').enumerate() {
                         @if index % 2 == 0 { (part) } @else { code { (part) } }
@@ -193,7 +193,7 @@ impl Form<'_> {
         }
     }
 
-    /// The language of what is in English on every page, where that is not the page's.
+    /// The `lang` attribute of English texts on pages in another language.
     fn english(&self) -> Option<&'static str> {
         (self.language != Language::English).then_some("en")
     }

@@ -29,7 +29,7 @@ const PATH: &str = "/operators/ads";
 /// Parameters of the filter.
 const PARAMETERS: [&str; 4] = ["dealer_code", "status", "code", "marketplace"];
 
-/// Most ads that a form has retried: more take longer than people wait for a page.
+/// Maximum number of ads that one form retries: more would take too long for a page.
 const MOST_RETRIES: u32 = 500;
 
 /// The filter of a query or form.
@@ -38,7 +38,7 @@ fn filter(pairs: &[(String, String)]) -> Result<StatusFilter, ApiError> {
     let wrong = |name: &str| ApiError::NotFound(format!("There is no {name} \"{}\".", text(name).unwrap_or_default()));
     let statuses = match text("status") {
         Some(name) => vec![AdStatus::from_name(name).ok_or_else(|| wrong("status"))?],
-        // Those that somebody has to look at.
+        // By default, the ads that need attention.
         None => vec![AdStatus::Failed, AdStatus::PartlyLive, AdStatus::Waiting],
     };
     let code = text("code").map(Code::from_name);
@@ -98,7 +98,7 @@ pub(in crate::console) async fn list(visit: Visit) -> Answer {
     Ok(list_page(&visit, texts.failed_ads, &form, &content))
 }
 
-/// What became of the retries that were made before the page was shown.
+/// The results of the retries before this page.
 fn done(visit: &Visit) -> maud::Markup {
     let texts = visit.visitor.texts;
     let number = |name: &str| visit.parameter(name).and_then(|number| number.parse::<u64>().ok());

@@ -1,4 +1,4 @@
-//! The page that asks whether an act of an operator is really meant.
+//! The confirmation page for acts of operators.
 
 use maud::{Markup, html};
 use poem::{Response, http::StatusCode};
@@ -56,12 +56,12 @@ impl Question<'_> {
     }
 }
 
-/// Whether the form says that the act is meant.
+/// Whether the form confirms the act.
 pub(super) fn is_confirmed(visit: &Visit) -> bool {
     visit.field("confirmed").is_some()
 }
 
-/// The reason of the form, if it has one and the act is meant.
+/// The reason in the form, if the act is confirmed.
 pub(super) fn confirmed_reason(visit: &Visit) -> Option<String> {
     let reason = visit.field("reason").map(str::trim).filter(|reason| !reason.is_empty())?;
     is_confirmed(visit).then(|| reason.to_owned())

@@ -169,7 +169,7 @@ pub(in crate::console) async fn change(visit: Visit) -> Answer {
         Some("resume") if !is_confirmed(&visit) => {
             return Ok(question("resume", texts.end_suspension, texts.end_suspension_does));
         }
-        // Somebody else may have ended it meanwhile.
+        // Another operator may have ended it meanwhile.
         Some("resume") => drop(super::operator(&visit).end_suspension(code).await?),
         _ => return Err(bad_form("no known action")),
     }

@@ -1,4 +1,4 @@
-//! Erasure: the counts first, then in steps that each take no longer than people wait for a page.
+//! Erasure: first the counts, then steps that are short enough for a page.
 
 use std::time::Duration;
 
@@ -22,10 +22,10 @@ use crate::{
 
 const PATH: &str = "/operators/erase";
 
-/// How long a step takes at most, but for one batch.
+/// Time limit of a step. The last batch may exceed it.
 const STEP: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether the ads are deleted.
+/// Pause between two checks whether the ads are deleted.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The dealer and the ad of a query or form.
@@ -141,7 +141,7 @@ async fn page(
     Ok(page::page_with_status(visit, status, Section::Operators, texts.erase, &content))
 }
 
-/// What there is, and the form that erases it.
+/// The counts, and the form that erases the data.
 fn dry_run(visit: &Visit, dealer_code: &str, source_id: Option<&str>, counts: &ErasureCounts) -> Markup {
     let texts = visit.visitor.texts;
     let header = [texts.ads_heading, texts.not_deleted, texts.erased_before, texts.log_entries, texts.local_listings];

@@ -23,7 +23,7 @@ use crate::{
     store::{Database, Held, Hold},
 };
 
-/// What is paused, and how many requests wait for that.
+/// The paused marketplaces, and the numbers of requests that wait for them.
 pub(super) struct Pauses {
     pub(super) holds: Vec<(Held, Hold)>,
     pub(super) waiting: u64,
@@ -126,7 +126,7 @@ pub(in crate::console) async fn change(visit: Visit) -> Answer {
             Some(reason) => super::operator(&visit).pause(market, reason).await?,
         },
         Some("resume") if !is_confirmed(&visit) => return Ok(question("resume", texts.resume, texts.resume_does)),
-        // It may have been resumed by somebody else meanwhile.
+        // Another operator may have resumed it meanwhile.
         Some("resume") => drop(super::operator(&visit).resume(market).await?),
         _ => return Err(bad_form("no known action")),
     }

@@ -1,5 +1,5 @@
-//! What operators of the service see and do, of all dealers. They need a token of scope `operator`. What they do is that of the
-//! commands, and in the audit log too.
+//! Pages for operators of the service, about all dealers. They need a token of scope `operator`. Their acts are the same as those of
+//! the commands, and are recorded in the audit log.
 
 mod ads;
 mod confirm;
@@ -74,7 +74,7 @@ pub(super) async fn overview(visit: Visit) -> Answer {
     Ok(page::page(&visit, Section::Operators, texts.operators, &content))
 }
 
-/// Who does it, for the audit log: the token, by its label and its id.
+/// The operator for the audit log: label and id of the token.
 fn operator(visit: &Visit) -> Operator<'_> {
     let (console, caller) = (&visit.visitor.console, visit.caller());
     let name = match &caller.label {
@@ -88,7 +88,7 @@ fn bad_form(lacks: &str) -> ApiError {
     ApiError::BadBody(format!("The form has {lacks}."))
 }
 
-/// Says that what a form was to do is done.
+/// The notice that an act has been done.
 fn done(visit: &Visit) -> Markup {
     html! {
         @if visit.parameter("done").is_some() {
@@ -144,7 +144,7 @@ fn list_page(visit: &Visit, title: &str, filter: &Markup, content: &Markup) -> p
     page::page(visit, Section::Operators, title, &content)
 }
 
-/// Something by which a list is filtered.
+/// A filter of a list.
 struct Filter<'a> {
     name: &'a str,
     label: &'a str,

@@ -1,4 +1,4 @@
-//! The queue: how it stands, why requests are retried, and the oldest of them.
+//! The queue: its state, reasons for retries, and the oldest requests.
 
 use ad_core::model::Timestamp;
 use maud::{Markup, html};

@@ -136,7 +136,7 @@ impl Postgres {
                 read(row)
             };
             match read_within(lease, limit, statement, read).await {
-                // A standby ends reads that are in the way of what it replays, and all of them when it stops.
+                // A standby cancels reads that conflict with what it replays, and all reads when it stops.
                 Err(StoreError::Unavailable(reason)) if !has_rows => {
                     tracing::debug!(%reason, "the standby has not read a list; reading on the primary");
                 }

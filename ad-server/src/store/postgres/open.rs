@@ -140,7 +140,7 @@ pub(super) async fn open(url: &str, options: &Options) -> Result<Pools, OpenErro
     })
 }
 
-/// What is wrong with an address may be told, the address itself may hold a password.
+/// Parses an address. Its error does not contain the address, which may contain a password.
 fn address(url: &str) -> Result<PgConnectOptions, OpenError> {
     let connect = PgConnectOptions::from_str(url).map_err(|_| OpenError::Url("postgres://…".to_owned()))?;
     Ok(connect.application_name("ad-server").disable_statement_logging())

@@ -23,7 +23,7 @@ impl PostgresReaders {
 pub(super) struct PostgresLease(Option<PoolConnection<Postgres>>);
 
 impl PostgresLease {
-    /// Of a connection that is ready.
+    /// A lease of an open connection.
     pub(super) fn of(connection: PoolConnection<Postgres>) -> Self {
         Self(Some(connection))
     }

@@ -1,8 +1,8 @@
 //! A standby from which lists are read.
 //!
-//! A list asks the primary for the position of its write-ahead log, which costs no access to any table, and is read on the standby
-//! when that has replayed the log up to there. So it is never older than what was committed before the list began, whoever wrote it, and
-//! clients need not know that there is a standby. A standby that lags, does not answer, or is none is not used: lists are read on the primary then.
+//! Before a list is read, the primary is asked for the end of its write-ahead log, which reads no table. The list is read on the standby
+//! once that has replayed the log up to there. So it is never older than any commit before it, and clients need not know of the standby.
+//! If the standby lags, does not answer, or belongs to another server, lists are read on the primary.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,19 +18,19 @@ use crate::breaker::{Breaker, BreakerOptions, Transition};
 /// How long a list waits until the standby is ready for it.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// How often it looks whether the standby has replayed the log.
+/// Pause between two checks whether the standby has replayed the log.
 const RECHECK: Duration = Duration::from_millis(2);
 
-/// When the standby is not asked any more, and for how long.
+/// When the standby is skipped, and for how long.
 const BREAKER: BreakerOptions = BreakerOptions { failures: 3, pause: Duration::from_secs(1) };
 
-/// What is committed is in the log up to here.
+/// The end of the log that is on the primary's disk.
 const COMMITTED: &str = "SELECT CAST(pg_current_wal_flush_lsn() AS TEXT)";
 
-/// Whether the standby shows what is in the log up to a position. A standby that was promoted follows the primary no longer.
+/// Whether the standby has replayed the log up to a position. A promoted standby no longer follows the primary.
 const REPLAYED: &str = "SELECT pg_is_in_recovery() AND coalesce(pg_last_wal_replay_lsn() >= CAST($1 AS pg_lsn), false)";
 
-/// The same for a standby and its primary, and for them alone.
+/// An identifier that only a primary and its standbys share.
 const SYSTEM: &str = "SELECT system_identifier FROM pg_control_system()";
 
 /// A standby and the state of its use. Clones share everything.
@@ -56,7 +56,7 @@ impl Replica {
         self.readers.0.close().await;
     }
 
-    /// A connection to the standby that shows what the primary has committed; `None`: read on the primary.
+    /// A connection to the standby, which has replayed all commits of the primary; `None`: read on the primary.
     pub(super) async fn lease(&self) -> Option<PostgresLease> {
         let permit = self.breaker.enter(Instant::now()).ok()?;
         let reason = match timeout(WAIT, self.ready()).await {

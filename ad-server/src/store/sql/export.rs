@@ -1,9 +1,9 @@
-//! Everything that is held of a dealer, as JSON objects.
+//! All data of a dealer, as JSON objects.
 
 use crate::store::statement::statements;
 
 statements! {
-    /// What is known of the dealer.
+    /// The dealer.
     ExportDealer<'a> { dealer_code: &'a str }
     sqlite "
         SELECT json_object(
@@ -16,7 +16,7 @@ statements! {
         FROM dealers
         WHERE code = :dealer_code";
 
-    /// That it is suspended.
+    /// Its suspension.
     ExportHolds<'a> { dealer_code: &'a str }
     sqlite "
         SELECT json_object(

@@ -50,7 +50,7 @@ statements! {
     AuditEntries { limit: u32 }
     both "SELECT at, operator, act, subject, details FROM audit ORDER BY seq DESC LIMIT :limit";
 
-    /// When something was done last.
+    /// The time of the latest entry of an act.
     LastAct<'a> { act: &'a str }
     both "SELECT at FROM audit WHERE act = :act ORDER BY seq DESC LIMIT 1";
 

@@ -68,7 +68,7 @@ impl SqliteReaders {
         Ok(SqliteLease { readers: self, reader: Some(reader), is_done: false, _place: place })
     }
 
-    /// How they are used.
+    /// Their use, for metrics.
     pub(super) fn used(&self, name: &'static str) -> PoolUse {
         let limit = self.connections as usize;
         PoolUse { name, busy: limit.saturating_sub(self.free.available_permits()), idle: self.idle().len(), limit }
