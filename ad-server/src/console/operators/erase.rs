@@ -51,9 +51,7 @@ pub(in crate::console) async fn erase(visit: Visit) -> Answer {
         return page(&visit, StatusCode::BAD_REQUEST, Some(dealer_code), source_id, &notice).await;
     }
     let turn = visit.visitor.context.limits.turns.take(&visit.caller().scope).await?;
-    if visit.field("again").is_none() {
-        super::operator(&visit).record("erase", dealer_code, source_id.unwrap_or_default()).await?;
-    }
+    super::operator(&visit).record("erase", dealer_code, source_id.unwrap_or_default()).await?;
     let erasure = Erasure { database: &console.database, dealer_code, source_id };
     let (erased, images, left) = step(&visit, &erasure).await?;
     drop(turn);
@@ -64,7 +62,6 @@ pub(in crate::console) async fn erase(visit: Visit) -> Answer {
             form.actions method="post" action=(visit.visitor.address(PATH)) {
                 (hidden(dealer_code, source_id))
                 input type="hidden" name="confirmed" value=(dealer_code);
-                input type="hidden" name="again" value="yes";
                 button.primary { (texts.erase_continue) }
             }
         } @else {
