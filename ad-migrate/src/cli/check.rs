@@ -6,10 +6,9 @@ use std::{
 };
 
 use ad_cli::terminal::{Context, Exit, Failure, output::Output};
-use ad_core::{categories::RuleSettings, rulebook::Rulebook};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::file::{FileArgs, not_checked};
+use super::file::{FileArgs, Opened, not_checked};
 use crate::{
     check::{self, Payloads, Sink, Totals, Verdict},
     readers::ReadError,
@@ -52,10 +51,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let settings = RuleSettings { http_images: args.http_images, ..RuleSettings::default() };
-    let rulebook = Rulebook { settings, ..Rulebook::default() };
-    let (mapping, reader) = args.file.open(&rulebook.catalogue)?;
-    let mapping = if args.http_images { mapping.with_http_images() } else { mapping };
+    let Opened { rulebook, mapping, reader } = args.file.open(args.http_images)?;
     let about = About { file: args.file.name(), mapping: args.file.mapping_name().to_owned(), checked: context.now() };
     let mut reports = Reports::begin(context.out, args, &about)?;
     let payloads = match (&args.payloads, &args.report, &args.json) {

@@ -3,11 +3,10 @@
 use std::io::{self, Seek, Write};
 
 use ad_cli::terminal::{Context, Failure, output::Output};
-use ad_core::{categories::RuleSettings, rulebook::Rulebook};
 
 use super::{
     check::{Bar, ended},
-    file::{FileArgs, not_checked},
+    file::{FileArgs, Opened, not_checked},
 };
 use crate::{
     check::{self, Payloads, Sink, Verdict},
@@ -46,10 +45,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<(), Failure> {
-    let settings = RuleSettings { http_images: args.http_images, ..RuleSettings::default() };
-    let rulebook = Rulebook { settings, ..Rulebook::default() };
-    let (mapping, reader) = args.file.open(&rulebook.catalogue)?;
-    let mapping = if args.http_images { mapping.with_http_images() } else { mapping };
+    let Opened { rulebook, mapping, reader } = args.file.open(args.http_images)?;
     let mut converted = Converted {
         out: context.out,
         file: args.file.name(),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use ad_cli::terminal::Failure;
-use ad_core::{catalogue::Catalogue, violation::nearest};
+use ad_core::{catalogue::Catalogue, categories::RuleSettings, rulebook::Rulebook, violation::nearest};
 
 use crate::{
     check::CheckError,
@@ -25,6 +25,14 @@ pub(crate) struct FileArgs {
     mapping: String,
     #[command(flatten)]
     reading: Reading,
+}
+
+/// A legacy file that is open, with what its rows are mapped and checked by.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) rulebook: Rulebook,
+    pub(crate) mapping: Mapping,
+    pub(crate) reader: Reader,
 }
 
 /// How to read the file, instead of detection and mapping.
@@ -70,11 +78,14 @@ impl FileArgs {
         &self.mapping
     }
 
-    /// Reads the mapping, which must be valid, and opens the file.
-    pub(crate) fn open(&self, catalogue: &Catalogue) -> Result<(Mapping, Reader), Failure> {
-        let mapping = mapping(&self.mapping, catalogue)?;
+    /// Reads the mapping, which must be valid, and opens the file. `http_images` accepts http addresses of images.
+    pub(crate) fn open(&self, http_images: bool) -> Result<Opened, Failure> {
+        let settings = RuleSettings { http_images, ..RuleSettings::default() };
+        let rulebook = Rulebook { settings, ..Rulebook::default() };
+        let mapping = mapping(&self.mapping, &rulebook.catalogue)?;
+        let mapping = if http_images { mapping.with_http_images() } else { mapping };
         let reader = Reader::open(&self.file, &self.reading.over(mapping.reading())).map_err(not_read)?;
-        Ok((mapping, reader))
+        Ok(Opened { rulebook, mapping, reader })
     }
 }
 

@@ -4,7 +4,7 @@ use std::{io, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use super::{
     check::Bar,
-    file::{FileArgs, not_checked, not_read},
+    file::{FileArgs, Opened, not_checked, not_read},
 };
 use crate::{
     check::{self, Payloads, Sink, Totals, Verdict},
@@ -22,7 +22,7 @@ use ad_cli::{
     bulk::import::{self, Imported, Resume, Task},
     terminal::{self, Context, Exit, Failure, Summary, duration},
 };
-use ad_core::{categories::RuleSettings, model::ApiVersion, rulebook::Rulebook};
+use ad_core::model::ApiVersion;
 
 /// A heading of the help.
 const SUBMITTING: &str = "Submitting";
@@ -154,10 +154,7 @@ impl SubmitArgs {
 pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     // Fails before the file is read, without server URL and token.
     let client = context.client()?;
-    let settings = RuleSettings { http_images: args.http_images, ..RuleSettings::default() };
-    let rulebook = Rulebook { settings, ..Rulebook::default() };
-    let (mapping, reader) = args.file.open(&rulebook.catalogue)?;
-    let mapping = if args.http_images { mapping.with_http_images() } else { mapping };
+    let Opened { rulebook, mapping, reader } = args.file.open(args.http_images)?;
     let folder = Folder::of(args.file.path(), args.submit.folder.as_deref());
     // A rehearsal writes nothing into the folder.
     let _taken = if args.rehearse { None } else { Some(folder.take()?) };
