@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use ad_core::ports::{Format, Image, ImageError};
+use ad_core::ports::{Image, ImageError};
 use bytes::BytesMut;
 use reqwest::{
     Client, Response, StatusCode,
@@ -81,10 +81,7 @@ impl Images {
             ImageError::Unusable(reason) => reason,
             error => error.to_string(),
         })?;
-        let media_type = match image.format {
-            Format::Jpeg | Format::Png => image.format.media_type(),
-        };
-        Ok(Found { media_type, bytes: length, redirected_to })
+        Ok(Found { media_type: image.format.media_type(), bytes: length, redirected_to })
     }
 }
 
