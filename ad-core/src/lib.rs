@@ -4,6 +4,7 @@
 //!
 //! | Module | What it is for |
 //! |---|---|
+//! | [`network`] | where IP addresses lead: the public internet, a private network, or nowhere |
 //! | [`printable`] | texts from outside, made safe to show on a terminal |
 //! | [`violation`] | what is wrong with a field, as a value: code, parameters, text, suggestions |
 //! | [`synonyms`] | what other systems call fields, parameters, units and values, as data |
@@ -29,6 +30,7 @@ pub mod categories;
 pub mod fields;
 pub mod memory;
 pub mod model;
+pub mod network;
 pub mod parameters;
 pub mod pipeline;
 pub mod ports;

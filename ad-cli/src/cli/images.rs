@@ -2,10 +2,14 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use ad_core::ports::{Image, ImageError};
+use ad_core::{
+    network::{Reach, reach},
+    ports::{Image, ImageError},
+};
 use bytes::BytesMut;
 use reqwest::{
     Client, Response, StatusCode,
+    dns::{Addrs, Name, Resolve, Resolving},
     header::{ACCEPT, HeaderMap, HeaderValue},
     redirect::{Attempt, Policy},
 };
@@ -20,6 +24,8 @@ pub const MOST_REDIRECTS: usize = 5;
 const CONNECT: Duration = Duration::from_secs(5);
 /// Timeout of the whole fetch.
 const TOTAL: Duration = Duration::from_secs(20);
+/// Why an address that is not public is not fetched.
+const PRIVATE: &str = "the address leads to a private network, which the service cannot reach";
 
 /// Fetches images.
 #[derive(Debug)]
@@ -53,6 +59,7 @@ impl Images {
             .default_headers(headers)
             .redirect(Policy::custom(redirects))
             .no_proxy()
+            .dns_resolver(PublicNames { permits_local: permits_all })
             .referer(false)
             .connect_timeout(CONNECT)
             .timeout(TOTAL)
@@ -67,9 +74,6 @@ impl Images {
     pub(crate) async fn fetch(&self, address: &str) -> Result<Found, String> {
         let url = Url::parse(address).map_err(|error| format!("not an address: {error}"))?;
         permitted(&url, self.permits_all)?;
-        if !self.permits_all && is_private_name(&url).await {
-            return Err("the address leads to a private network, which the service cannot reach".to_owned());
-        }
         let mut response = self.client.get(url.clone()).send().await.map_err(|error| failed(&error))?;
         if response.status() != StatusCode::OK {
             return Err(format!("the host answered {}", response.status()));
@@ -118,47 +122,57 @@ fn permitted(url: &Url, permits_all: bool) -> Result<(), String> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err("the address contains a user name or password".to_owned());
     }
-    let is_private = match url.host() {
-        Some(Host::Ipv4(address)) => is_private(address.into()),
-        Some(Host::Ipv6(address)) => is_private(address.into()),
-        _ => false,
+    let is_permitted = match url.host() {
+        Some(Host::Ipv4(address)) => permits(address.into(), permits_all),
+        Some(Host::Ipv6(address)) => permits(address.into(), permits_all),
+        _ => true,
     };
-    if is_private && !permits_all {
-        return Err("the address leads to a private network, which the service cannot reach".to_owned());
-    }
-    Ok(())
+    if is_permitted { Ok(()) } else { Err(PRIVATE.to_owned()) }
 }
 
-/// Whether a name resolves to this machine or a private network. A name that cannot be resolved fails later.
-async fn is_private_name(url: &Url) -> bool {
-    let Some(Host::Domain(name)) = url.host() else { return false };
-    let Ok(mut addresses) = tokio::net::lookup_host((name, 443)).await else { return false };
-    addresses.any(|address| is_private(address.ip()))
-}
-
-fn is_private(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => {
-            address.is_private() || address.is_loopback() || address.is_link_local() || address.is_unspecified()
-        }
-        IpAddr::V6(address) => {
-            address.is_loopback()
-                || address.is_unspecified()
-                || address.is_unique_local()
-                || address.is_unicast_link_local()
-        }
+fn permits(address: IpAddr, permits_local: bool) -> bool {
+    match reach(address) {
+        Reach::Public => true,
+        Reach::Local => permits_local,
+        Reach::Never => false,
     }
 }
+
+/// Resolves names to addresses that the service may connect to. As part of the client, it also checks the names in redirects.
+struct PublicNames {
+    permits_local: bool,
+}
+
+impl Resolve for PublicNames {
+    fn resolve(&self, name: Name) -> Resolving {
+        let permits_local = self.permits_local;
+        Box::pin(async move {
+            // Port 0 stands for the port of the URL.
+            let mut found = tokio::net::lookup_host((name.as_str(), 0)).await?.peekable();
+            let is_known = found.peek().is_some();
+            let permitted: Vec<_> = found.filter(|address| permits(address.ip(), permits_local)).collect();
+            if permitted.is_empty() && is_known {
+                return Err(Private.into());
+            }
+            Ok(Box::new(permitted.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// A name leads to no address that the service may connect to.
+#[derive(Debug, thiserror::Error)]
+#[error("{PRIVATE}")]
+struct Private;
 
 /// The reason for a missing answer.
 fn failed(error: &reqwest::Error) -> String {
-    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-    let cause = causes.last().map(ToString::to_string).unwrap_or_default();
+    let causes = || std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    let cause = causes().last().map(ToString::to_string).unwrap_or_default();
     if error.is_timeout() {
         let most = if error.is_connect() { CONNECT } else { TOTAL };
         return format!("no answer within {} s", most.as_secs());
     }
-    if error.is_redirect() {
+    if error.is_redirect() || causes().any(<dyn std::error::Error>::is::<Private>) {
         return cause;
     }
     if error.is_connect() { format!("no connection: {cause}") } else { format!("the connection broke off: {cause}") }
@@ -167,6 +181,12 @@ fn failed(error: &reqwest::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn names_of_private_networks_are_refused() {
+        let refused = Images::new(false).unwrap().fetch("https://localhost/1.jpg").await.unwrap_err();
+        assert_eq!(refused, PRIVATE);
+    }
 
     #[test]
     fn addresses_that_the_service_does_not_fetch_are_refused() {
@@ -177,6 +197,8 @@ mod tests {
             ("https://192.168.1.4/1.jpg", "private network"),
             ("https://[::1]/1.jpg", "private network"),
             ("https://[::ffff:10.0.0.1]/1.jpg", "private network"),
+            ("https://100.64.0.1/1.jpg", "private network"),
+            ("https://169.254.169.254/1.jpg", "private network"),
         ] {
             let refused = permitted(&Url::parse(address).unwrap(), false).unwrap_err();
             assert!(refused.contains(reason), "{address}: {refused}");

@@ -3,14 +3,16 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use ad_core::ports::ImageError;
+use ad_core::{
+    network::{Reach, reach},
+    ports::ImageError,
+};
 use reqwest::{
     dns::{Addrs, Name, Resolve, Resolving},
     redirect::{Action, Attempt, Policy},
 };
 use url::{Host, Url};
 
-use super::address::{Reach, reach};
 use crate::outbound::causes;
 
 /// Why an address is not fetched; shown to integrators, so it names no internal address.

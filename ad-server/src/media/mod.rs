@@ -3,7 +3,6 @@
 //!
 //! [`ad_core::ports::Image`] decides what is an image, and the pipeline when a fetch is retried. Images are never changed.
 
-mod address;
 mod bucket;
 mod fetch;
 mod folder;
@@ -17,7 +16,6 @@ mod renditions;
 mod serve;
 mod store;
 
-pub use address::{Reach, reach};
 pub use fetch::{ClientError, FetchOptions, HttpFetcher};
 pub(crate) use guard::{Guard, Refused, refusal};
 pub use location::{InvalidMediaLocation, MediaLocation};

@@ -54,8 +54,11 @@ Examples:
   ad-cli photos check stock.ndjson --output csv > photos.csv")]
 struct CheckArgs {
     /// A file, in any format of `import`, or the source ids or plates of ads
-    #[arg(value_name = "FILE|SOURCE_ID", required = true)]
+    #[arg(value_name = "FILE|SOURCE_ID", required_unless_present = "ad")]
     what: Vec<String>,
+    /// Source id or plate of an ad, even if there is a file of that name
+    #[arg(long, value_name = "SOURCE_ID", conflicts_with_all = ["what", "mapping"])]
+    ad: Vec<String>,
     #[command(flatten)]
     mapping: MappingArg,
     #[command(flatten)]
@@ -107,23 +110,19 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<(), Failure> {
     let PhotosCommand::Check(args) = &args.step;
     let images = Images::new(args.http_images)
         .map_err(|error| Failure::failed(format!("cannot set up the client that fetches images: {error}")))?;
-    let mut report = Report {
-        rows: context.out.rows(COLUMNS),
-        progress: Counter::new(context.out, "photos"),
-        fetched: 0,
-        failed: 0,
-        without: 0,
-    };
+    let progress = Counter::new(context.out, "photo");
+    let mut report = Report { rows: context.out.rows(COLUMNS), progress: &progress, fetched: 0, failed: 0, without: 0 };
     match &args.what[..] {
         [file] if file == "-" || Path::new(file).exists() => {
             let file = PathBuf::from(file);
             explain_files(&file)?;
             let input = Input::open(context, &file, &args.mapping, args.http_images).await?;
-            of_file(input.source(context)?, &images, &mut report).await?;
+            progress.run(of_file(input.source(context)?, &images, &mut report)).await??;
         }
         source_ids => {
             let client = context.client()?;
-            of_ads(&client, source_ids, &args.dealer, &images, &mut report).await?;
+            let source_ids = source_ids.iter().chain(&args.ad);
+            progress.run(of_ads(&client, source_ids, &args.dealer, &images, &mut report)).await??;
         }
     }
     report.end(context)
@@ -144,7 +143,7 @@ fn explain_files(path: &Path) -> Result<(), Failure> {
 }
 
 /// Tries the photos of all payloads of a file.
-async fn of_file(source: Source, images: &Images, report: &mut Report) -> Result<(), Failure> {
+async fn of_file(source: Source, images: &Images, report: &mut Report<'_>) -> Result<(), Failure> {
     let mut chunks = Chunks::new(source);
     let mut text = Vec::new();
     let unreadable = |error: NotPayloads| Failure::from(error);
@@ -170,12 +169,12 @@ async fn of_file(source: Source, images: &Images, report: &mut Report) -> Result
 }
 
 /// Tries the photos of ads, whether the service has stored them or not.
-async fn of_ads(
+async fn of_ads<'a>(
     client: &Client,
-    source_ids: &[String],
+    source_ids: impl Iterator<Item = &'a String>,
     dealer: &DealerArgs,
     images: &Images,
-    report: &mut Report,
+    report: &mut Report<'_>,
 ) -> Result<(), Failure> {
     for source_id in source_ids {
         let target = Target::from(source_id.as_str()).of_dealer(dealer.dealer_code.as_deref());
@@ -189,16 +188,16 @@ async fn of_ads(
 }
 
 /// The table and the counts.
-struct Report {
+struct Report<'a> {
     rows: Rows,
-    progress: Counter,
+    progress: &'a Counter,
     fetched: u64,
     failed: u64,
     /// Ads without images.
     without: u64,
 }
 
-impl Report {
+impl Report<'_> {
     async fn of(&mut self, photos: Vec<Photo>, images: &Images) -> Result<(), Failure> {
         let tried = stream::iter(photos).map(async |photo| {
             let found = images.fetch(&photo.url).await;
@@ -217,14 +216,13 @@ impl Report {
                 None => (None, None, None),
             };
             self.rows.push(&PhotoRow { source_id, line, url, problem, media_type, bytes, redirected_to })?;
-            self.progress.show(self.fetched + self.failed);
+            self.progress.add();
         }
         Ok(())
     }
 
     fn end(self, context: &Context) -> Result<(), Failure> {
-        let Self { rows, progress, fetched, failed, without } = self;
-        drop(progress);
+        let Self { rows, fetched, failed, without, .. } = self;
         if fetched + failed > 0 || !context.out.is_for_people() {
             rows.end()?;
         }

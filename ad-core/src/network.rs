@@ -1,4 +1,5 @@
-//! Classifies IP addresses by the network that they lead to, from the IANA registries of special addresses (RFC 6890).
+//! Classifies IP addresses by the network that they lead to, from the IANA registries of special addresses (RFC 6890). It does not look up
+//! names and does not connect.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
