@@ -250,3 +250,14 @@ pub const POWER: &[&str] = &["hp", "kw"];
 pub const DISPLACEMENT: &[&str] = &["cc", "l"];
 /// Units of mileage, in the documents' spelling; `mil` is the Swedish one of 10 km.
 pub const MILEAGE: &[&str] = &["km", "mil"];
+
+/// The unit in which people usually state a value: kilograms, although the documents begin with grams.
+pub fn usual_unit<'u>(units: &[&'u str]) -> Option<&'u str> {
+    if units == WEIGHT {
+        Some("kg")
+    } else if units == VOLUME {
+        Some("l")
+    } else {
+        units.first().copied()
+    }
+}

@@ -18,7 +18,7 @@ pub use check::{CategoryTable, Check, Mode};
 pub use errors::FieldErrors;
 pub use field::{
     ChoiceValue, DISPLACEMENT, Direction, Field, GREATEST_COUNT, Kind, LENGTH, MILEAGE, MOST_CHARACTERS, MOST_MEASURED,
-    POWER, Since, VOLUME, WEIGHT,
+    POWER, Since, VOLUME, WEIGHT, usual_unit,
 };
 pub use open::{MOST_LEVELS, MOST_MEMBERS};
 pub use tree::{Node, Tree};

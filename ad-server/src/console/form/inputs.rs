@@ -3,7 +3,7 @@
 use ad_core::{
     catalogue::{Catalogue, Entry},
     categories::{Category, Heading, price},
-    fields::{Field, Kind, Mode},
+    fields::{Field, Kind, Mode, usual_unit},
 };
 use maud::{Markup, html};
 
@@ -289,7 +289,8 @@ impl Form<'_> {
     fn measure(&self, path: &str, units: &[&str]) -> Markup {
         let (value, unit) = (format!("{path}.value"), format!("{path}.unit"));
         let chosen = self.values.text(&unit);
-        let is_known = chosen.is_empty() || units.contains(&chosen);
+        let chosen = if chosen.is_empty() { usual_unit(units).unwrap_or_default() } else { chosen };
+        let is_known = units.contains(&chosen);
         html! {
             div.measure {
                 input #(id(path)) type="text" inputmode="decimal" name=(value) value=(self.values.text(&value)) autocomplete="off"
