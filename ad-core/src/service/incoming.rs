@@ -53,6 +53,15 @@ pub struct Accepted {
     pub failed_images: Vec<FailedImage>,
     /// What will happen.
     pub request: Acceptance,
+    /// The answer, if it was rendered to be kept.
+    pub answer: Option<RenderedAnswer>,
+}
+
+impl Accepted {
+    /// The same with the answer that is kept.
+    pub(super) fn answered_by(self, kept: Option<KeptAnswer>) -> Self {
+        Self { answer: kept.map(|kept| kept.answer), ..self }
+    }
 }
 
 /// What happens after a write was accepted.
@@ -84,11 +93,12 @@ impl Service {
         accepted: Accepted,
     ) -> Result<Accepted, ServiceError> {
         self.admit_answer(request).await?;
-        if let Some(kept) = request.kept(&accepted, self.clock.now())? {
-            self.store.keep_answer(&kept).await?;
+        let kept = request.kept(&accepted, self.clock.now())?;
+        if let Some(kept) = &kept {
+            self.store.keep_answer(kept).await?;
             self.answer_kept(request);
         }
-        Ok(accepted)
+        Ok(accepted.answered_by(kept))
     }
 
     /// Checks that one more answer may be kept for the holder of a key.

@@ -151,7 +151,7 @@ impl Service {
             let decided = self.computed(dealer_code, bytes, || decide(&stored));
             let Some(mut decision) = decided? else {
                 let TaggedAd { ad, tag, failed_images, .. } = stored.into();
-                let accepted = Accepted { ad, tag, failed_images, request: Acceptance::Unchanged };
+                let accepted = Accepted { ad, tag, failed_images, request: Acceptance::Unchanged, answer: None };
                 return self.accept_without_request(incoming, accepted).await;
             };
             if let Err(refusal) = self.admit(&stored.ad, &mut decision, incoming).await {
@@ -197,7 +197,7 @@ impl Service {
                 Ok(()) => {
                     self.added(&ad.dealer_code, Usage::Requests);
                     self.answer_kept(incoming);
-                    return Ok(accepted);
+                    return Ok(accepted.answered_by(kept));
                 }
                 Err(StoreError::Conflict) => {}
                 Err(StoreError::Underway(request)) => {
@@ -233,7 +233,7 @@ impl Service {
         TaggedAd { ad, tag, failed_images, .. }: TaggedAd,
         request: Uuid,
     ) -> Result<Accepted, ServiceError> {
-        let accepted = Accepted { ad, tag, failed_images, request: Acceptance::CoalescedWith(request) };
+        let accepted = Accepted { ad, tag, failed_images, request: Acceptance::CoalescedWith(request), answer: None };
         self.accept_without_request(incoming, accepted).await
     }
 }
@@ -259,7 +259,7 @@ fn changed(stored: StoredAd, decision: &mut Decision, updated: Timestamp) -> Acc
     } else {
         tag.n += 1;
     }
-    Accepted { ad, tag, failed_images, request: Acceptance::Queued }
+    Accepted { ad, tag, failed_images, request: Acceptance::Queued, answer: None }
 }
 
 /// The decision about a write on an existing ad.

@@ -121,7 +121,8 @@ impl Path {
         let answer = match operation.act {
             Act::List => call.list(&request).await,
             Act::Log => call.log(&request).await,
-            _ if operation.is_write() => call.write(operation, &mut request).await,
+            // It is several times as large as the others.
+            _ if operation.is_write() => Box::pin(call.write(operation, &mut request)).await,
             _ => call.act(operation, &mut request).await,
         };
         match answer {

@@ -48,13 +48,13 @@ impl AdCall<'_> {
         let render = |accepted: &Accepted| self.render(shown, accepted);
         let keep = key.map(|key| key.keep(&render));
         let incoming = Incoming { id: self.request_id, keep: keep.as_ref(), origin: Some(&self.origin) };
-        let accepted = match self.accept(operation, query, payload, incoming).await {
+        let mut accepted = match self.accept(operation, query, payload, incoming).await {
             Ok(accepted) => accepted,
             Err(error) => return self.replay(error, keep.as_ref()).await,
         };
         match wait {
             Some(wait) => self.wait(shown, wait, accepted).await,
-            None => Ok(response(self.rendered(shown, &accepted)?)),
+            None => Ok(response(accepted.answer.take().map_or_else(|| self.rendered(shown, &accepted), Ok)?)),
         }
     }
 
@@ -149,7 +149,7 @@ impl AdCall<'_> {
         let target = Target::from(&accepted.ad.source_id).of_dealer(Some(&accepted.ad.dealer_code));
         let (current, _) = self.context.service.read(&self.access, target).await?;
         let TaggedAd { ad, tag, failed_images, .. } = current;
-        Ok(Accepted { ad, tag, failed_images, request: accepted.request })
+        Ok(Accepted { ad, tag, failed_images, request: accepted.request, answer: None })
     }
 
     fn rendered(&self, shown: Shown<'_>, accepted: &Accepted) -> Result<RenderedAnswer, ApiError> {
