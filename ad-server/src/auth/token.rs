@@ -1,8 +1,10 @@
 //! Verifies a token: its signature, its times, and the caller. This runs on every request, so everything that depends on the
-//! keys alone is prepared in advance.
+//! keys alone is prepared in advance, and the result is kept for the next request with the same token.
 //!
 //! Access to ads and revocation are not checked here: the API asks the directory about [`Caller::jti`] and answers
 //! [`TokenError::Revoked`].
+
+mod verified;
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,6 +14,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, er
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use self::verified::{VerifiedToken, VerifiedTokens};
 use super::{KeySet, Permission, Permissions, keys::Key};
 
 /// Leeway for the clocks of two hosts.
@@ -102,11 +105,17 @@ pub enum TokenError {
 
 /// Verifies tokens.
 pub struct Verifier {
-    keys: ArcSwap<Vec<CheckingKey>>,
+    checking: ArcSwap<Checking>,
     clock: Arc<dyn Clock>,
 }
 
 debug_by_name!(Verifier);
+
+/// Keys, and the tokens that they have verified.
+struct Checking {
+    keys: Vec<CheckingKey>,
+    verified: VerifiedTokens,
+}
 
 struct CheckingKey {
     kid: String,
@@ -121,17 +130,17 @@ struct CheckingKey {
 impl Verifier {
     /// With these keys, at the time of this clock.
     pub fn new(keys: &KeySet, clock: Arc<dyn Clock>) -> Self {
-        Self { keys: ArcSwap::from_pointee(prepared(keys)), clock }
+        Self { checking: ArcSwap::from_pointee(Checking::new(keys)), clock }
     }
 
     /// Verifies with these keys from now on.
     pub fn replace_keys(&self, keys: &KeySet) {
-        self.keys.store(Arc::new(prepared(keys)));
+        self.checking.store(Arc::new(Checking::new(keys)));
     }
 
     /// The keys that expire, by id.
     pub(crate) fn key_expiries(&self) -> Vec<(String, Timestamp)> {
-        self.keys.load().iter().filter_map(|key| Some((key.kid.clone(), key.expires?))).collect()
+        self.checking.load().keys.iter().filter_map(|key| Some((key.kid.clone(), key.expires?))).collect()
     }
 
     /// Whether the token of a caller has expired since it was verified.
@@ -144,16 +153,38 @@ impl Verifier {
     /// # Errors
     /// Why the token is invalid. Revocation is not checked.
     pub fn verify(&self, token: &str) -> Result<Caller, TokenError> {
+        let (checking, now) = (self.checking.load(), self.clock.now());
+        if let Some(caller) = checking.verified.caller(token, now) {
+            return caller;
+        }
+        let verified = checking.verify(token, now)?;
+        let caller = verified.caller.clone();
+        checking.verified.add(token, verified);
+        Ok(caller)
+    }
+}
+
+impl Checking {
+    fn new(keys: &KeySet) -> Self {
+        let prepare = |key: &Key| CheckingKey {
+            kid: key.kid.clone(),
+            algorithm: key.algorithm,
+            signs: key.encoding.is_some(),
+            decoding: key.decoding.clone(),
+            validation: signature_and_audience(key.algorithm),
+            expires: key.expires,
+        };
+        Self { keys: keys.keys().iter().map(prepare).collect(), verified: VerifiedTokens::default() }
+    }
+
+    fn verify(&self, token: &str, now: Timestamp) -> Result<VerifiedToken, TokenError> {
         let header = decode_header(token).map_err(|_| TokenError::Malformed)?;
         if header.crit.is_some() {
             // RFC 7515, 4.1.11: extensions that a verifier must support. None is supported.
             return Err(TokenError::Malformed);
         }
-        let keys = self.keys.load();
-        let key = key(&keys, header.kid.as_deref())?;
-        if key.expires.is_some_and(|expires| self.clock.now() >= expires) {
-            return Err(TokenError::ExpiredKey);
-        }
+        let key = key(&self.keys, header.kid.as_deref())?;
+        check_key(key.expires, now)?;
         if key.algorithm != header.alg {
             return Err(TokenError::Algorithm);
         }
@@ -164,21 +195,14 @@ impl Verifier {
                 _ => TokenError::Malformed,
             })?
             .claims;
-        claims.are_valid_at(self.clock.now())?;
-        claims.caller(key.signs)
+        let times = ValidTimes { exp: claims.exp, nbf: claims.nbf };
+        times.check(now)?;
+        Ok(VerifiedToken { caller: claims.caller(key.signs)?, times, key_expires: key.expires })
     }
 }
 
-fn prepared(keys: &KeySet) -> Vec<CheckingKey> {
-    let prepare = |key: &Key| CheckingKey {
-        kid: key.kid.clone(),
-        algorithm: key.algorithm,
-        signs: key.encoding.is_some(),
-        decoding: key.decoding.clone(),
-        validation: signature_and_audience(key.algorithm),
-        expires: key.expires,
-    };
-    keys.keys().iter().map(prepare).collect()
+fn check_key(expires: Option<Timestamp>, now: Timestamp) -> Result<(), TokenError> {
+    if expires.is_some_and(|expires| now >= expires) { Err(TokenError::ExpiredKey) } else { Ok(()) }
 }
 
 fn key<'a>(keys: &'a [CheckingKey], kid: Option<&str>) -> Result<&'a CheckingKey, TokenError> {
@@ -237,8 +261,14 @@ pub(super) fn time(seconds: f64) -> Option<Timestamp> {
     (0.0..YEAR_9999).contains(&seconds).then(|| Timestamp::from_millis((seconds * 1000.0) as i64))
 }
 
-impl Claims {
-    fn are_valid_at(&self, now: Timestamp) -> Result<(), TokenError> {
+/// When a token is valid, in seconds as its claims have it.
+struct ValidTimes {
+    exp: Option<f64>,
+    nbf: Option<f64>,
+}
+
+impl ValidTimes {
+    fn check(&self, now: Timestamp) -> Result<(), TokenError> {
         #[expect(clippy::cast_precision_loss, reason = "exact to the millisecond for 285,000 years")]
         let now = now.as_millis() as f64 / 1000.0;
         let leeway = LEEWAY.as_secs_f64();
@@ -250,7 +280,9 @@ impl Claims {
         }
         Ok(())
     }
+}
 
+impl Claims {
     /// `is_own`: whether a key that signs tokens here has signed this one.
     fn caller(self, is_own: bool) -> Result<Caller, TokenError> {
         self.iss.ok_or(TokenError::MissingClaim("iss"))?;

@@ -1,5 +1,6 @@
 //! Every way in which a token can be wrong, and what is right.
 
+use ad_core::memory::ManualClock;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use jsonwebtoken::{EncodingKey, Header, encode};
 use serde_json::{Value, json};
@@ -246,6 +247,29 @@ fn a_key_counts_until_it_expires() {
     };
     assert!(issue(&set(NOW + 1), &request).is_ok());
     assert!(issue(&set(NOW), &request).is_err(), "it signs nothing any more");
+}
+
+#[test]
+fn a_token_that_was_valid_before_depends_on_its_times_and_on_the_keys() {
+    let key = |exp: i64| {
+        let key = json!({"kty": "oct", "kid": "hs", "alg": "HS256", "k": BASE64.encode(SECRET), "exp": exp});
+        KeySet::from_json(&json!({"keys": [key]}).to_string()).unwrap()
+    };
+    let clock = Arc::new(ManualClock::at(Timestamp::from_millis(NOW * 1000)));
+    let verifier = Verifier::new(&key(NOW + 1000), Arc::clone(&clock) as Arc<dyn Clock>);
+    let token = token(&with(&json!({"nbf": NOW, "exp": NOW + 100})));
+    let at = |seconds: i64| {
+        clock.set(Timestamp::from_millis((NOW + seconds) * 1000));
+        verifier.verify(&token).map(|caller| caller.jti)
+    };
+    assert_eq!(at(0), Ok(JTI.to_owned()));
+    assert_eq!(at(1), Ok(JTI.to_owned()));
+    assert_eq!(at(160), Err(TokenError::Expired));
+    assert_eq!(at(-61), Err(TokenError::NotYetValid));
+    assert_eq!(at(1000), Err(TokenError::ExpiredKey));
+    assert_eq!(at(2), Ok(JTI.to_owned()));
+    verifier.replace_keys(&KeySet::from_json(ED25519).unwrap());
+    assert_eq!(at(2), Err(TokenError::UnknownKey));
 }
 
 #[test]
