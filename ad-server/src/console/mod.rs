@@ -41,20 +41,31 @@ mod timeline;
 mod webhooks;
 mod words;
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use ad_core::{ports::Clock, quotas::DealerQuotas};
+use tokio::time::Instant;
 
 use self::route::{Visit, path};
 pub use self::session::SignInLinks;
 use crate::{
-    api::{ApiError, Context, events::Events, observe::Routes},
+    api::{
+        ApiError, Context,
+        events::{Events, Rhythm},
+        observe::Routes,
+    },
     auth::Permission,
     marketplace::Circuits,
     media::Media,
     store::Database,
     webhooks::Vault,
 };
+
+/// How often open pages get new events while there are many; the first one after a quiet time comes at once. Pages are refreshed no faster.
+const EVENT_TICK: Duration = Duration::from_secs(2);
 
 /// What the console needs in addition to the API.
 #[derive(Clone)]
@@ -82,7 +93,7 @@ debug_by_name!(Console);
 /// Mounts the console.
 pub(crate) fn mount(routes: Routes, context: &Arc<Context>, console: &Console) -> Routes {
     let at = |path: route::Path| path.of(context, console);
-    let events = Arc::new(Events::new(context));
+    let events = Arc::new(Events::new(context, Rhythm::Ticks { since: Instant::now(), every: EVENT_TICK }));
     let stream = move |visit: Visit| {
         let events = Arc::clone(&events);
         async move { events.stream(visit.session.caller, &visit.query, &visit.headers).await }

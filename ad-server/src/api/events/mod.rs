@@ -50,13 +50,38 @@ const REST_FACTOR: u32 = 5;
 
 /// Mounts it.
 pub(super) fn mount(route: Routes, context: &Arc<Context>) -> Routes {
-    route.at(PATH, Events::new(context))
+    route.at(PATH, Events::new(context, Rhythm::AtOnce))
 }
 
 /// Reads events for clients.
 pub(crate) struct Events {
     context: Arc<Context>,
     reads: Arc<SharedReads>,
+    rhythm: Rhythm,
+}
+
+/// How long a reader rests after a read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Rhythm {
+    /// Hardly, so that events arrive at once.
+    AtOnce,
+    /// Until the next tick of a clock that all readers share. They then share their reads, and each gets the events of a tick in one piece.
+    Ticks { since: Instant, every: Duration },
+}
+
+impl Rhythm {
+    /// The rest after a read that began then.
+    fn rest(self, begun: Instant) -> Duration {
+        let least = REST.max(begun.elapsed() * REST_FACTOR);
+        match self {
+            Self::AtOnce => least,
+            Self::Ticks { since, every } => {
+                let at = since.elapsed() + least;
+                let into_tick = Duration::from_nanos((at.as_nanos() % every.as_nanos()).try_into().unwrap_or_default());
+                least + every.saturating_sub(into_tick)
+            }
+        }
+    }
 }
 
 impl Endpoint for Events {
@@ -74,8 +99,8 @@ impl Endpoint for Events {
 
 impl Events {
     /// Streams that read the same events share the reads of one value.
-    pub(crate) fn new(context: &Arc<Context>) -> Self {
-        Self { context: Arc::clone(context), reads: Arc::default() }
+    pub(crate) fn new(context: &Arc<Context>, rhythm: Rhythm) -> Self {
+        Self { context: Arc::clone(context), reads: Arc::default(), rhythm }
     }
 
     /// A stream of the events of a caller who may read them, from where a query or the header `Last-Event-ID` says.
@@ -94,7 +119,7 @@ impl Events {
         let reader = Reader::new(Arc::clone(&self.context), caller, parameters).await?;
         reader.check_position().await?;
         let open = self.context.limits.event_streams.open(&jti)?;
-        Ok(stream::answer(reader, Arc::clone(&self.reads), open))
+        Ok(stream::answer(reader, Arc::clone(&self.reads), self.rhythm, open))
     }
 
     async fn answer(&self, request: &Request) -> Result<Response, ApiError> {
@@ -224,7 +249,7 @@ impl Reader {
                 continue;
             }
             let changed = async {
-                sleep(rest(begun)).await;
+                sleep(Rhythm::AtOnce.rest(begun)).await;
                 watch.changed().await;
             };
             tokio::select! {
@@ -260,11 +285,6 @@ async fn read(
     Ok(context.store.events(Scope::Dealers(dealers), query).await?)
 }
 
-/// How long a reader rests after a read that began then.
-fn rest(begun: Instant) -> Duration {
-    REST.max(begun.elapsed() * REST_FACTOR)
-}
-
 const NOT_A_CURSOR: &str = "Not a cursor of this token's events. Send a cursor from an answer to a token of the same dealer or \
     group, \"now\" for events from now on, or nothing for all events.";
 
@@ -275,4 +295,23 @@ fn wrong_after(code: Code, text: &'static str) -> ApiError {
     let mut errors = FieldErrors::default();
     errors.push("after", Violation::stated(code, text));
     errors.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn readers_of_one_clock_rest_until_the_same_tick() {
+        let (since, every) = (Instant::now(), Duration::from_millis(500));
+        let ticks = Rhythm::Ticks { since, every };
+        for read_at in [0, 3, 250, 489, 498] {
+            sleep_until(since + Duration::from_millis(2000 + read_at)).await;
+            let rest = ticks.rest(Instant::now());
+            let next = since.elapsed() + rest;
+            assert_eq!(next.as_millis() % every.as_millis(), 0, "{read_at}");
+            assert!(rest >= REST && rest < every + REST, "{read_at}: {rest:?}");
+        }
+        assert_eq!(Rhythm::AtOnce.rest(Instant::now()), REST);
+    }
 }

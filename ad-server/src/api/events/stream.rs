@@ -9,7 +9,7 @@ use poem::{Body, Response};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
-    Reader, rest,
+    Reader, Rhythm,
     shared::{SharedReads, Wanted},
 };
 use crate::api::event_streams::OpenStream;
@@ -27,10 +27,17 @@ const CHECK: Duration = Duration::from_millis(500);
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The answer with the stream of a reader.
-pub(super) fn answer(reader: Reader, reads: Arc<SharedReads>, open: OpenStream) -> Response {
+pub(super) fn answer(reader: Reader, reads: Arc<SharedReads>, rhythm: Rhythm, open: OpenStream) -> Response {
     let watch = reader.watch();
-    let stream =
-        EventStream { reader, reads, watch, step: Step::Begin, comment_at: Instant::now() + COMMENT, _open: open };
+    let stream = EventStream {
+        reader,
+        reads,
+        rhythm,
+        watch,
+        step: Step::Begin,
+        comment_at: Instant::now() + COMMENT,
+        _open: open,
+    };
     let chunks = stream::unfold(stream, async |mut stream| {
         let chunk = stream.next().await?;
         Some((Ok::<_, io::Error>(chunk), stream))
@@ -45,6 +52,7 @@ pub(super) fn answer(reader: Reader, reads: Arc<SharedReads>, open: OpenStream) 
 struct EventStream {
     reader: Reader,
     reads: Arc<SharedReads>,
+    rhythm: Rhythm,
     watch: EventWatch,
     step: Step,
     comment_at: Instant,
@@ -95,7 +103,7 @@ impl EventStream {
             self.step = match &piece {
                 None => Step::Retry(AGAIN),
                 Some(piece) if piece.has_more => Step::Read,
-                Some(_) => Step::Wait(rest(begun)),
+                Some(_) => Step::Wait(self.rhythm.rest(begun)),
             };
             if let Some(piece) = piece {
                 self.reader.query.after = piece.position;
